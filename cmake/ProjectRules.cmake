@@ -1,0 +1,76 @@
+# What every folder of the project shares: language standards, warnings,
+# sanitizers, and the shape of a library and of a test.
+
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+set(PROJECT_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith)
+set(PROJECT_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
+
+add_library(project_rules INTERFACE)
+target_compile_options(project_rules INTERFACE
+  ${PROJECT_WARNINGS} $<$<COMPILE_LANGUAGE:C>:${PROJECT_C_WARNINGS}>
+  $<$<BOOL:${SPLITC_WERROR}>:-Werror>)
+if(SPLITC_SANITIZE)
+  target_compile_options(project_rules INTERFACE -fsanitize=${SPLITC_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(project_rules INTERFACE -fsanitize=${SPLITC_SANITIZE})
+endif()
+
+# project_library(name SOURCES ... [USES ...]): a static library whose public
+# headers live in its include/ folder.  USES are the libraries of its interface.
+function(project_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name}
+    PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE project_rules PUBLIC ${ARG_USES})
+endfunction()
+
+if(NOT TARGET catch_main)
+  file(WRITE ${CMAKE_BINARY_DIR}/catch_main.cc
+    "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+  add_library(catch_main STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/catch_main.cc)
+  if(SPLITC_SANITIZE)
+    target_compile_options(catch_main PUBLIC -fsanitize=${SPLITC_SANITIZE})
+    target_link_options(catch_main PUBLIC -fsanitize=${SPLITC_SANITIZE})
+  endif()
+  target_link_libraries(catch_main PUBLIC Catch2::Catch2)
+endif()
+include(Catch)
+
+# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL]): a
+# Catch2 program whose cases CTest runs one by one.  SERIAL cases run alone: they
+# count processes or need both cores.
+function(project_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;LABEL" "SOURCES;USES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE project_rules catch_main ${ARG_USES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL})
+  if(ARG_SERIAL)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES ${properties}
+    DISCOVERY_MODE PRE_TEST)
+endfunction()

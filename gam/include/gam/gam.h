@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * gam.h - Generic Active Messages over a U-Net endpoint.
+ *
+ * The semantics are those of the Generic Active Message Interface 1.1 (Culler
+ * et al., 1994), with the medium messages of 1.5 and with the flow control of
+ * UAM (U-Net paper, section 5).  This header is the core: every call names
+ * its instance, so that one process can hold many.  <gam/am.h> has the classic
+ * am_* names over one instance per process.
+ *
+ * Guarantees
+ *  - A message is delivered exactly once, and messages from one rank to another
+ *    in the order in which they were sent, barring the death of either.
+ *  - A handler runs to completion and never waits: window slots for requests
+ *    and, apart from them, for the replies to them are reserved per peer.
+ *  - A request handler may reply once, to the requester; a reply handler sends
+ *    nothing.  Anything else is -EPERM and counted.
+ *  - Handlers travel as indices of the table, never as addresses.
+ *
+ * Calls that "may poll" run handlers of arrived messages before they return.
+ * All functions belong to one thread per instance at a time, return 0 or
+ * -errno, and set outputs only on success.  Lengths are in bytes.
+ */
+#ifndef GAM_H
+#define GAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gam;
+struct unet_endpoint;
+struct unet_address;
+
+#define GAM_HANDLERS 256u    /* size of the handler table; index 0 is never used */
+#define GAM_WORDS_MAX 4u     /* 64-bit argument words of a request or reply */
+#define GAM_MEDIUM_MAX 8064u /* bytes of one medium message */
+#define GAM_RANKS_MAX 65536u /* ranks in the representation */
+
+/* A message as its handler sees it; all of it is valid until the handler returns. */
+struct gam_message {
+    uint32_t source; /* the sender's rank */
+    uint32_t words;  /* how many of `word` were sent */
+    uint64_t word[GAM_WORDS_MAX];
+    void *data;    /* medium: the bytes, in system storage, aligned to 8;
+                      store and get: where they were put; else NULL */
+    size_t length; /* bytes at `data` */
+};
+
+/* A handler.  `g` is the instance that received the message. */
+typedef void gam_handler_fn(struct gam *g, const struct gam_message *m);
+
+/* Called at the sender when the source of a store_async may be reused. */
+typedef void gam_done_fn(void *arg);
+
+/* How to reach a rank: fills in the address of its endpoint, or returns -errno. */
+typedef int gam_resolve_fn(void *arg, uint32_t rank, struct unet_address *address);
+
+struct gam_config {
+    uint32_t ranks;          /* 1..GAM_RANKS_MAX */
+    uint32_t rank;           /* this instance's, below `ranks` */
+    uint64_t job;            /* the job's secret: the channels' tags are made from it */
+    gam_resolve_fn *resolve; /* asked once for every rank, this one included */
+    void *resolve_arg;
+    uint32_t window; /* requests in flight per peer; 0 = default 32 */
+};
+
+/* Counters since gam_open. */
+struct gam_stats {
+    uint64_t requests, replies; /* small messages sent */
+    uint64_t mediums;           /* medium messages sent, requests and replies */
+    uint64_t stores, gets;      /* bulk transfers started */
+    uint64_t bulk_bytes;        /* bytes they carried, sent by this instance */
+    uint64_t handled;           /* handlers run, bulk pieces not counted */
+    uint64_t acks;              /* explicit acknowledgements sent */
+    uint64_t polls, empty_polls;
+    uint64_t stalls;  /* times a sender waited for its window */
+    uint64_t refused; /* arrivals refused: unknown handler, bad length or kind */
+    uint64_t misuse;  /* calls refused by the request/reply rule */
+};
+
+/* What a U-Net endpoint has to be opened with so that `ranks` peers with that window
+ * (0 = default) fit: fills in the sizes, leaves the other fields alone.
+ * Memory: see docs/gam.md. */
+struct unet_config;
+void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
+
+/* Open an instance on an endpoint opened with gam_endpoint_config's sizes.  The
+ * endpoint stays the caller's, who closes it after gam_close.  Opens a channel to
+ * every rank; does not wait for the peers to do the same.
+ * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return. */
+int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
+
+/* Close it.  The caller has to know that nobody talks to it any more (a
+ * barrier); what arrives later is dropped.  NULL is allowed. */
+void gam_close(struct gam *g);
+
+/* Put a handler into the table, 1 <= index < GAM_HANDLERS.  The same index has
+ * to mean the same on every rank before the first message to it is sent.
+ * Errors: -EINVAL, -EEXIST the index is taken by another function. */
+int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn);
+
+uint32_t gam_ranks(const struct gam *g);
+uint32_t gam_rank(const struct gam *g);
+void gam_stats(const struct gam *g, struct gam_stats *stats);
+
+/* The first peer found dead, or -1.  Sends to a dead peer return -EPIPE; a call
+ * that waits for one returns -EPIPE instead of waiting for ever. */
+int64_t gam_dead_peer(const struct gam *g);
+
+/* ---- small messages: up to four words --------------------------------- */
+
+/* Send a request.  May poll, and does so while the window to `dest` is full.
+ * Errors: -EINVAL dest, handler or words out of range, -EPERM called from a
+ * handler, -EPIPE dest is dead. */
+int gam_request(struct gam *g, uint32_t dest, uint32_t handler, uint32_t words,
+                const uint64_t word[]);
+int gam_request_0(struct gam *g, uint32_t dest, uint32_t handler);
+int gam_request_1(struct gam *g, uint32_t dest, uint32_t handler, uint64_t w0);
+int gam_request_2(struct gam *g, uint32_t dest, uint32_t handler, uint64_t w0, uint64_t w1);
+int gam_request_3(struct gam *g, uint32_t dest, uint32_t handler, uint64_t w0, uint64_t w1,
+                  uint64_t w2);
+int gam_request_4(struct gam *g, uint32_t dest, uint32_t handler, uint64_t w0, uint64_t w1,
+                  uint64_t w2, uint64_t w3);
+
+/* Reply to the request being handled.  Never waits, never polls.
+ * Errors: -EINVAL, -EPERM not in a request handler, or it replied already. */
+int gam_reply(struct gam *g, uint32_t handler, uint32_t words, const uint64_t word[]);
+int gam_reply_0(struct gam *g, uint32_t handler);
+int gam_reply_1(struct gam *g, uint32_t handler, uint64_t w0);
+int gam_reply_2(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1);
+int gam_reply_3(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1, uint64_t w2);
+int gam_reply_4(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1, uint64_t w2,
+                uint64_t w3);
+
+/* ---- medium messages: up to GAM_MEDIUM_MAX bytes and four words -------- */
+
+/* As gam_request, carrying `length` bytes into storage that the receiver's
+ * system provides for the time of the handler.  `data` may be reused at once.
+ * May poll.  Errors: as gam_request, and -EMSGSIZE. */
+int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
+                       size_t length, uint32_t words, const uint64_t word[]);
+
+/* As gam_reply, with bytes.  Errors: as gam_reply, and -EMSGSIZE. */
+int gam_reply_medium(struct gam *g, uint32_t handler, const void *data, size_t length,
+                     uint32_t words, const uint64_t word[]);
+
+/* ---- bulk transfers: any size ------------------------------------------ */
+
+/* Copy n bytes from `lva` here to `rva` at dest; then run `handler` there (as a request
+ * handler, data = rva, length = n, word[0] = arg; 0 = none).  Returns when the
+ * source may be reused.  May poll.  n may be 0: only the handler runs.
+ * Errors: -EINVAL, -EPERM called from a handler, -EPIPE. */
+int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n, uint32_t handler,
+              uint64_t arg);
+
+/* As gam_store, but returns at once (it may poll); `done` (may be NULL) runs here with
+ * `done_arg`, during some later poll or before the call returns, when the source
+ * may be reused.  Errors: as gam_store, and -ENOMEM. */
+int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
+                    uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg);
+
+/* Copy n bytes from `rva` at dest to `lva` here; then run `handler` here (as a
+ * reply handler, data = lva, length = n, word[0] = arg; 0 = none), during a later
+ * poll.  Returns at once (it may poll).  Errors: as gam_store_async. */
+int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, uint32_t handler,
+            uint64_t arg);
+
+/* Bulk transfers started here that are not yet complete (asyncs whose source is
+ * still needed, gets whose data is not yet all there). */
+size_t gam_pending(const struct gam *g);
+
+/* ---- progress ----------------------------------------------------------- */
+
+/* Run the handlers of what has arrived and move bulk transfers on.  Returns the
+ * number of messages handled.  Inside a handler: does nothing, returns 0. */
+int gam_poll(struct gam *g);
+
+/* Sleep until something arrives, at most `timeout_ms` (-1 = no limit), then poll.
+ * Returns as gam_poll; returns at once while a transfer of ours waits to be
+ * moved on.  Errors: -EPIPE when a peer was found dead, -EINTR; on a polled endpoint it
+ * polls and yields instead. */
+int gam_wait(struct gam *g, int timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * abi.h - what C code emitted by splitcc calls.
+ *
+ * Emitted code includes this header and nothing else of ours, after the
+ * preprocessor has run.  It therefore includes no header, uses only names that
+ * begin with splitc_, and compiles as gnu89 to gnu17 with gcc and clang.
+ *
+ * A global or spread pointer is a 64-bit integer, rank in the top 16 bits and
+ * virtual address in the low 48; 0 is NULL.  Both kinds look the same and
+ * differ in their arithmetic.
+ */
+#ifndef SPLITC_ABI_H
+#define SPLITC_ABI_H
+
+#define SPLITC_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef unsigned long splitc_ptr;
+typedef unsigned long splitc_size;
+
+#define SPLITC_ADDRESS_BITS 48
+#define SPLITC_ADDRESS_MASK 0xfffffffffffful
+
+/* Who we are; constant from before splitc_main on. */
+struct splitc_job {
+    int myproc;
+    int procs;
+    int procslog; /* log2 of procs; negative when procs is no power of two */
+};
+extern struct splitc_job splitc_job;
+
+#define SPLITC_INLINE static __inline__ __attribute__((always_inline, unused))
+
+/* ---- making and taking apart ------------------------------------------ */
+
+SPLITC_INLINE splitc_ptr splitc_make(int rank, const volatile void *address)
+{
+    return (splitc_ptr)(unsigned short)rank << SPLITC_ADDRESS_BITS |
+           ((splitc_ptr)address & SPLITC_ADDRESS_MASK);
+}
+
+SPLITC_INLINE int splitc_rank(splitc_ptr g)
+{
+    return (int)(g >> SPLITC_ADDRESS_BITS);
+}
+
+/* The address part, the processor dropped. */
+SPLITC_INLINE void *splitc_address(splitc_ptr g)
+{
+    return (void *)(g & SPLITC_ADDRESS_MASK);
+}
+
+/* Conversion of a local pointer: (MYPROC, address), NULL stays NULL. */
+SPLITC_INLINE splitc_ptr splitc_from_local(const volatile void *address)
+{
+    return address ? splitc_make(splitc_job.myproc, address) : 0;
+}
+
+/* ---- spread arithmetic -------------------------------------------------- */
+
+/* Step n elements of `size` bytes across processors: the processor number
+ * varies fastest, wrapping to the next row.  n may be negative. */
+SPLITC_INLINE splitc_ptr splitc_spread_add(splitc_ptr p, long n, splitc_size size)
+{
+    long position = splitc_rank(p) + n;
+    long row = position / splitc_job.procs;
+    long rank = position % splitc_job.procs;
+
+    if (rank < 0) {
+        rank += splitc_job.procs;
+        row--;
+    }
+    return ((splitc_ptr)rank << SPLITC_ADDRESS_BITS) |
+           (((p & SPLITC_ADDRESS_MASK) + (splitc_size)row * size) & SPLITC_ADDRESS_MASK);
+}
+
+/* Elements from b to a. */
+SPLITC_INLINE long splitc_spread_diff(splitc_ptr a, splitc_ptr b, splitc_size size)
+{
+    long bytes = (long)(a & SPLITC_ADDRESS_MASK) - (long)(b & SPLITC_ADDRESS_MASK);
+
+    return bytes / (long)size * splitc_job.procs + (splitc_rank(a) - splitc_rank(b));
+}
+
+/* Two spread pointers compare as these values do: by row, then processor. */
+SPLITC_INLINE splitc_ptr splitc_spread_order(splitc_ptr p)
+{
+    return p << (64 - SPLITC_ADDRESS_BITS) | p >> SPLITC_ADDRESS_BITS;
+}
+
+/* ---- access --------------------------------------------------------------- */
+
+/* The out-of-line paths: the object is not reachable by a load or store. */
+void splitc_far_read(void *to, splitc_ptr from, splitc_size n);
+void splitc_far_write(splitc_ptr to, const void *from, splitc_size n);
+void splitc_far_get(void *to, splitc_ptr from, splitc_size n);
+void splitc_far_put(splitc_ptr to, const void *from, splitc_size n);
+void splitc_far_store(splitc_ptr to, const void *from, splitc_size n);
+
+/* Where the object is in our own address space, or NULL. */
+SPLITC_INLINE void *splitc_near(splitc_ptr g)
+{
+    return splitc_rank(g) == splitc_job.myproc ? splitc_address(g) : (void *)0;
+}
+
+/* Blocking read of n bytes: complete when it returns. */
+SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
+{
+    const void *near_ = splitc_near(from);
+
+    if (__builtin_expect(near_ != (void *)0, 1))
+        __builtin_memcpy(to, near_, n);
+    else
+        splitc_far_read(to, from, n);
+}
+
+/* Blocking write: in place at the owner when it returns. */
+SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
+{
+    void *near_ = splitc_near(to);
+
+    if (__builtin_expect(near_ != (void *)0, 1))
+        __builtin_memcpy(near_, from, n);
+    else
+        splitc_far_write(to, from, n);
+}
+
+/* Split-phase `:=` from a global object; `to` is filled at splitc_sync. */
+SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
+{
+    const void *near_ = splitc_near(from);
+
+    if (__builtin_expect(near_ != (void *)0, 1))
+        __builtin_memcpy(to, near_, n);
+    else
+        splitc_far_get(to, from, n);
+}
+
+/* Split-phase `:=` to a global object.  The source may be reused at once; the
+ * write is complete at splitc_sync. */
+SPLITC_INLINE void splitc_put(splitc_ptr to, const void *from, splitc_size n)
+{
+    void *near_ = splitc_near(to);
+
+    if (__builtin_expect(near_ != (void *)0, 1))
+        __builtin_memcpy(near_, from, n);
+    else
+        splitc_far_put(to, from, n);
+}
+
+/* Signalling store `:-`: n bytes, counted at the target processor when they are in
+ * place.  The source may be reused at once.  Out of line also for ourselves,
+ * because it counts. */
+void splitc_store(splitc_ptr to, const void *from, splitc_size n);
+
+/* Write the bits of `bits` that are set in `mask`, n bytes, in one step at the
+ * owner: how a bit-field is written.  Blocking. */
+void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, splitc_size n);
+
+/* ---- spread storage ------------------------------------------------------- */
+
+/* Collective: `count` blocks of `size` bytes, block L on rank L % PROCS in row
+ * L / PROCS, at one address on every rank.  Returns the spread pointer to block
+ * 0 (aligned to 64).  Never returns NULL: exhaustion ends the job with a
+ * message that names the sizes and the remedy. */
+splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size);
+
+/* Collective: waits for all, then frees.  0 is allowed. */
+void splitc_spread_free(splitc_ptr base);
+
+/* For __attribute__((cleanup)) of automatic spread arrays. */
+SPLITC_INLINE void splitc_spread_cleanup(splitc_ptr *base)
+{
+    splitc_spread_free(*base);
+}
+
+/* A spread array with static storage.  Emitted code fills one in for each and
+ * passes it to splitc_register_static from a constructor; the runtime
+ * allocates them all, zeroed, before splitc_main, ordered by file and line so
+ * that every rank does the same. */
+struct splitc_static {
+    splitc_ptr *base;                                     /* the variable to set */
+    void (*shape)(splitc_size *count, splitc_size *size); /* may use PROCS */
+    const char *name;
+    const char *file;
+    int line;
+    struct splitc_static *next;
+};
+void splitc_register_static(struct splitc_static *array);
+
+/* ---- the program ------------------------------------------------------------ */
+
+/* Emitted beside splitc_main, whatever its type; called by the runtime on every
+ * rank.  Returns the rank's exit code. */
+int splitc_entry(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

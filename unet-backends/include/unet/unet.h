@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * unet.h - U-Net endpoints for applications and for the layers above.
+ *
+ * An endpoint is a communication segment and three kinds of queue: send,
+ * receive and free.  A channel joins a local endpoint to one peer endpoint;
+ * nothing is sent from, or delivered to, an endpoint without one, and both
+ * sides have to open it.  Backends differ only in who services the queues
+ * (the network interface, NI); they share every line of this interface.
+ *
+ *      application                     NI (the backend)
+ *      -----------                     ----------------
+ *      unet_send_*      --> send  -->  kick, progress
+ *      unet_rx_peek     <-- receive <- delivery
+ *      unet_free_put    --> free  -->  buffers for messages that are not inline
+ *
+ * Rules for all functions, unless a function says otherwise:
+ *  - They return 0 (or a count) on success and -errno on failure, and set
+ *    outputs only on success.
+ *  - They do not block, and belong to one thread per endpoint at a time.
+ *  - Offsets and lengths are in bytes; offsets count from the segment's start.
+ *
+ * Section numbers are those of the U-Net paper (SOSP 1995).
+ */
+#ifndef UNET_H
+#define UNET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unet/unet_abi.h>
+#include <unet/unet_ring.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UNET_ADDRESS_MAX 64u /* bytes of an endpoint's address */
+
+struct unet_endpoint;
+struct unet_ops;
+
+/* Where an endpoint is: opaque bytes made by its backend, to be carried to the
+ * peer by any means (PMIx, a file, a pipe).  Not a secret: the tag is. */
+struct unet_address {
+    uint32_t length; /* bytes used */
+    uint8_t bytes[UNET_ADDRESS_MAX];
+};
+
+/* What a backend offers. */
+enum unet_capability {
+    UNET_CAP_RELIABLE = 1u << 0, /* nothing is lost, duplicated or altered */
+    UNET_CAP_ORDERED = 1u << 1,  /* messages of one channel arrive in order */
+    UNET_CAP_DIRECT = 1u << 2,   /* UNET_DIRECT sends (section 3.5, direct-access) */
+    UNET_CAP_REMOTE = 1u << 3,   /* reaches other processes */
+};
+
+/* Conditions that wake a sleeper or run an upcall (section 3.1). */
+enum unet_condition {
+    UNET_NONEMPTY = 1u << 0,    /* a message is there */
+    UNET_ALMOST_FULL = 1u << 1, /* a receive ring is three quarters full */
+};
+
+/* How an endpoint is made.  Zero in any number field means its default. */
+struct unet_config {
+    uint32_t segment_bytes; /* communication segment; default 1 MiB, multiple of 4096 */
+    uint32_t send_slots;    /* descriptors in the send queue; power of two, default 64 */
+    uint32_t recv_slots;    /* descriptors per receive ring; power of two, default 128 */
+    uint32_t free_slots;    /* buffers the free queue can hold; power of two, default 256 */
+    uint32_t channels;      /* most channels open at once, 1..65535; default 64 */
+    bool polled;            /* the owner only polls: unet_wait, fd and upcalls are -EOPNOTSUPP,
+                               and senders save the check whether it sleeps */
+};
+
+/* Counters since the endpoint was opened.  Nothing is ever dropped without
+ * being counted here. */
+struct unet_stats {
+    uint64_t sent; /* messages handed to the NI and delivered or on the wire */
+    uint64_t sent_bytes;
+    uint64_t received; /* messages put into a receive ring */
+    uint64_t received_bytes;
+    uint64_t send_full;       /* times a send found no slot (back-pressure) */
+    uint64_t bad_descriptors; /* sends refused with an UNET_ERROR completion */
+    uint64_t errors_lost;     /* of those, completions that found no slot */
+    uint64_t foreign;         /* arrivals dropped: no such channel, or not its peer */
+    uint64_t malformed;       /* arrivals dropped: lengths or offsets out of bounds */
+    uint64_t wakeups;         /* doorbells rung to wake a sleeping peer */
+    uint64_t upcalls;         /* upcalls run */
+};
+
+/* The state of a channel. */
+enum unet_channel_state {
+    UNET_CLOSED = 0,     /* not in use */
+    UNET_CONNECTING = 1, /* open here, not yet at the peer: sends are -EAGAIN */
+    UNET_OPEN = 2,
+    UNET_DEAD = 3, /* the peer endpoint closed or its process died: sends are -EPIPE */
+};
+
+/* One channel.  Fields are the backend's; the inline functions below read them.
+ *
+ * `ring` is where an inline message is composed: straight in the peer's receive
+ * ring when the sender itself is the NI and nothing is queued before it,
+ * otherwise the endpoint's send queue.  `bell` is NULL when submitting is all
+ * there is to do; otherwise the word to look at: the NI wants a kick when a bit
+ * of it is set. */
+struct unet_channel {
+    struct unet_ring *ring;
+    const uint32_t *bell;
+    uint16_t number_in_ring; /* what `channel` of a descriptor in `ring` has to say */
+    uint16_t number;         /* this endpoint's own number of the channel */
+    uint8_t state;           /* enum unet_channel_state */
+};
+
+/* An endpoint.  Applications use the functions; the fields are visible because
+ * the hot functions are inline. */
+struct unet_endpoint {
+    const struct unet_ops *ops;
+    struct unet_channel *channel; /* by number, config.channels + 1 of them; 0 is never used */
+    struct unet_ring *rx;         /* receive rings, consumer side */
+    uint32_t rx_rings;            /* how many of them are in use */
+    uint32_t rx_next;             /* the ring to look at first (round robin) */
+    struct unet_ring tx;          /* send queue, producer side */
+    struct unet_ring free;        /* free queue, producer side */
+    uint32_t *armed;              /* conditions for which senders must ring; shared memory */
+    uint8_t *segment;             /* the communication segment */
+    struct unet_config config;    /* as opened, defaults filled in */
+    uint32_t capabilities;        /* enum unet_capability bits */
+    int fd;                       /* readable when an armed condition came true; -1 if polled */
+    struct unet_stats stats;
+};
+
+/* A backend.  No entry is NULL.  `kick` and `progress` are the only ones that a
+ * data path calls.  What each has to do stands with the function of its name
+ * below; arguments have been checked by then. */
+struct unet_ops {
+    const char *name;
+    int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
+    void (*close)(struct unet_endpoint *ep);
+    void (*address)(const struct unet_endpoint *ep, struct unet_address *address);
+    int (*connect)(struct unet_endpoint *ep, uint16_t channel, const struct unet_address *peer,
+                   uint64_t tag);
+    void (*disconnect)(struct unet_endpoint *ep, uint16_t channel);
+    void (*kick)(struct unet_endpoint *ep, uint16_t channel);
+    int (*progress)(struct unet_endpoint *ep);
+    int (*wait)(struct unet_endpoint *ep, int timeout_ms);
+};
+
+/* ---- backends --------------------------------------------------------- */
+
+/* The backend of that name ("loopback", "shm"), or NULL. */
+const struct unet_ops *unet_backend(const char *name);
+
+/* The i-th backend, counting from 0, or NULL after the last. */
+const struct unet_ops *unet_backend_at(unsigned i);
+
+/* ---- endpoints -------------------------------------------------------- */
+
+/* Open an endpoint on a backend.  `config` may be NULL for all defaults.
+ * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE. */
+int unet_open(const struct unet_ops *backend, const struct unet_config *config,
+              struct unet_endpoint **endpoint);
+
+/* Close it.  Messages in flight to it are dropped, its peers see UNET_DEAD,
+ * and nothing of it stays behind.  NULL is allowed. */
+void unet_close(struct unet_endpoint *ep);
+
+/* The endpoint's own address, to be given to peers. */
+void unet_address(const struct unet_endpoint *ep, struct unet_address *address);
+
+/* ---- channels --------------------------------------------------------- */
+
+/* Open a channel to the endpoint at `peer`.  The peer has to open one to us
+ * with the same tag: the 64-bit tag names the conversation and is its secret.
+ * Both may open in either order; until both have, the channel is
+ * UNET_CONNECTING.  Two channels between the same two endpoints need two tags.
+ * Errors: -ENOSPC all config.channels are in use, -EADDRNOTAVAIL the address
+ * is not one of this backend, -EHOSTUNREACH nothing is there (any more),
+ * -EACCES it belongs to another user, -EEXIST same peer and tag already open. */
+int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                 uint16_t *channel);
+
+/* Close a channel.  Messages that came on it and were not yet read are dropped;
+ * sends still queued for it get UNET_ERROR completions with ENOTCONN.
+ * Errors: -EINVAL no such channel. */
+int unet_disconnect(struct unet_endpoint *ep, uint16_t channel);
+
+/* The channel's state, brought up to date.  Looks whether a peer process is
+ * alive, so it costs a system call: not for a data path.  A number out of range
+ * is UNET_CLOSED. */
+enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t channel);
+
+/* ---- sending ---------------------------------------------------------- */
+
+/* Send `length` (at most UNET_INLINE_MAX) bytes inline on a channel, the general and
+ * checked form.  `data` may be reused at once.
+ * Errors: -EMSGSIZE, -EAGAIN no slot (back-pressure), -ENOTCONN no such
+ * channel, -EPIPE the peer is dead. */
+int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
+                     uint32_t length);
+
+/* Send pieces of the segment, gathered into one message.  The NI takes the
+ * bytes later: leave them alone until unet_sent(ep, *ticket).  `ticket` may be
+ * NULL.  The descriptor is not checked here but by the NI, which answers a bad
+ * one with an UNET_ERROR completion.
+ * Errors: -EINVAL count is 0 or more than UNET_PIECES_MAX, -EAGAIN no slot. */
+int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+              const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
+
+/* As unet_send, but the bytes land at offset `remote` of the peer's segment and
+ * the peer's receive descriptor (kind UNET_DIRECT) uses none of its buffers.
+ * Errors: as unet_send, and -EOPNOTSUPP without UNET_CAP_DIRECT. */
+int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                     const struct unet_piece *piece, uint32_t count, uint64_t remote,
+                     uint32_t *ticket);
+
+/* Push any prepared descriptor into the send queue (its `turn` is ignored): what
+ * the functions above are made of, and how a test sends a bad one.
+ * Errors: -EAGAIN no slot. */
+int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
+
+/* True when the NI is done with the descriptor of that ticket and its pieces
+ * may be reused, be it delivered or refused (the paper's send-complete flag). */
+bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket);
+
+/* The hot path of an inline message, in two steps that the caller fills in
+ * between: kind, length, user and data (channel is set).  `channel` must be a
+ * number that unet_connect gave.  NULL: no slot now, or no longer open; ask
+ * unet_channel_state which when it lasts.  Every begun message must be ended
+ * before anything else is called on the endpoint. */
+static inline struct unet_desc *unet_inline_begin(struct unet_endpoint *ep, uint16_t channel)
+{
+    struct unet_channel *ch = &ep->channel[channel];
+    struct unet_desc *desc = unet_ring_reserve(ch->ring);
+
+    if (__builtin_expect(desc != NULL, 1))
+        desc->channel = ch->number_in_ring;
+    return desc;
+}
+
+static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
+{
+    struct unet_channel *ch = &ep->channel[channel];
+
+    unet_ring_submit(ch->ring);
+    if (ch->bell) {
+        /* Publish, then look whether the other side sleeps; it arms, then
+         * looks for messages.  Both need the full fence between. */
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        if (__builtin_expect(__atomic_load_n(ch->bell, __ATOMIC_RELAXED) != 0, 0))
+            ep->ops->kick(ep, channel);
+    }
+}
+
+/* ---- receiving -------------------------------------------------------- */
+
+/* The oldest message of some ring, or NULL when there is none; rings take
+ * turns.  The descriptor stays valid until unet_rx_release.  In it, `channel` is this
+ * endpoint's number of the channel it came on and `piece` names buffers that
+ * came from the free queue and now belong to the caller, who gives each back
+ * with unet_free_put when done.  Descriptors reached the ring checked: offsets
+ * lie in the segment, lengths add up. */
+static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep);
+
+/* Give the peeked descriptor back (not its buffers). */
+static inline void unet_rx_release(struct unet_endpoint *ep);
+
+/* Give the NI a buffer of the segment for messages that are not inline.  The
+ * NI fills it from its start; a message longer than one buffer takes several,
+ * up to UNET_PIECES_MAX.
+ * Errors: -EINVAL outside the segment or empty, -EAGAIN the free queue is full. */
+int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length);
+
+/* Let the NI do what waits to be done: service the send queue, take in what
+ * arrived, notice dead peers.  Returns the number of descriptors it moved (0 =
+ * idle).  Needed while sends are queued, and before believing that nothing
+ * arrived; a plain unet_rx_peek suffices in between. */
+static inline int unet_progress(struct unet_endpoint *ep)
+{
+    return ep->ops->progress(ep);
+}
+
+/* Block until a message is there, up to `timeout_ms` (-1 = for ever, 0 = look).
+ * Returns 1 when one is there, 0 on time-out.
+ * Errors: -EOPNOTSUPP a polled endpoint, -EINTR a signal came. */
+int unet_wait(struct unet_endpoint *ep, int timeout_ms);
+
+/* A descriptor for select/poll/epoll, or -EOPNOTSUPP on a polled endpoint.  The
+ * use is: unet_arm; if it returns 0, sleep until the fd is readable; then
+ * unet_disarm and drain the endpoint.  Owned by the endpoint. */
+int unet_fd(const struct unet_endpoint *ep);
+
+/* Ask senders to ring from now on.  Returns 1 if a message is there already
+ * (and then leaves it disarmed), else 0; -EOPNOTSUPP on a polled endpoint. */
+int unet_arm(struct unet_endpoint *ep);
+
+/* Stop the ringing and swallow what was rung. */
+void unet_disarm(struct unet_endpoint *ep);
+
+/* ---- upcalls (section 3.1) -------------------------------------------- */
+
+/* Called when a condition comes true, by the signal's handler or by the
+ * endpoint's upcall thread.  It should drain everything: it is not called again
+ * for messages that were there.  Under UNET_UPCALL_SIGNAL only async-signal-safe
+ * functions, and those of this header, may be used in it. */
+typedef void unet_upcall_fn(struct unet_endpoint *ep, void *arg);
+
+enum unet_upcall_mode {
+    UNET_UPCALL_NONE = 0,
+    UNET_UPCALL_SIGNAL = 1, /* SIGIO, delivered to the thread that asked for it */
+    UNET_UPCALL_THREAD = 2, /* a thread of the library, one per endpoint */
+};
+
+/* Ask for upcalls on the conditions (enum unet_condition bits), or end them with
+ * UNET_UPCALL_NONE, which returns when no upcall runs any more.
+ * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, -EBUSY another endpoint of
+ * the process has SIGIO, -EAGAIN no thread to be had. */
+int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
+                unet_upcall_fn *fn, void *arg);
+
+/* Hold upcalls back for a critical section; a few ns.  Does not nest.  What
+ * came meanwhile is told at unmask. */
+void unet_upcall_mask(struct unet_endpoint *ep);
+void unet_upcall_unmask(struct unet_endpoint *ep);
+
+/* ---- inline bodies ---------------------------------------------------- */
+
+static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
+{
+    uint32_t i = ep->rx_next;
+
+    for (uint32_t left = ep->rx_rings; left > 0; left--) {
+        const struct unet_desc *desc = unet_ring_peek(&ep->rx[i]);
+
+        if (desc) {
+            ep->rx_next = i;
+            return desc;
+        }
+        if (++i >= ep->rx_rings)
+            i = 0;
+    }
+    return NULL;
+}
+
+static inline void unet_rx_release(struct unet_endpoint *ep)
+{
+    unet_ring_release(&ep->rx[ep->rx_next]);
+    if (++ep->rx_next >= ep->rx_rings)
+        ep->rx_next = 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

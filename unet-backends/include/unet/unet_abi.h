@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * unet_abi.h - the memory that an application shares with its network interface.
+ *
+ * This is the one header that backends, applications and the kernel module
+ * have in common: fixed-width types, fixed offsets, no functions.  Every
+ * offset is asserted at the end; changing one raises UNET_ABI_VERSION.
+ *
+ * Terms are those of the U-Net paper (von Eicken, Basu, Buch, Vogels, SOSP
+ * 1995, section 3): an endpoint has a communication segment and three queues;
+ * the network interface (NI) services them.
+ */
+#ifndef UNET_ABI_H
+#define UNET_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+#define UNET_ABI_VERSION 1u
+
+/* Bytes that a descriptor carries by itself; nothing larger is "small". */
+#define UNET_INLINE_MAX 48u
+/* Pieces of the segment that one descriptor gathers or scatters. */
+#define UNET_PIECES_MAX 4u
+/* Bytes of one message on a base-level endpoint, over all pieces. */
+#define UNET_MESSAGE_MAX 65536u
+
+/* What a descriptor holds. */
+enum unet_kind {
+    UNET_EMPTY = 0,
+    UNET_INLINE = 1, /* `length` bytes in `data` */
+    UNET_PIECES = 2, /* `pieces` entries of `piece`, `length` is their sum */
+    UNET_DIRECT = 3, /* as UNET_PIECES, to land at `remote` in the peer's segment */
+    UNET_ERROR = 4,  /* receive side only: a send that was refused, see `error` */
+};
+
+/* A range of the endpoint's own communication segment, in bytes. */
+struct unet_piece {
+    uint32_t offset;
+    uint32_t length;
+};
+
+/* One descriptor of a send, receive or free queue: one cache line.
+ *
+ * `turn` belongs to the ring (unet_ring.h).  `user` travels untouched from the
+ * sender's descriptor to the receiver's: the layer above keeps its message
+ * type there.  In an UNET_ERROR descriptor, `channel`, `user` and `length` are
+ * those of the refused send and `error` is a positive errno value. */
+struct unet_desc {
+    uint32_t turn;
+    uint16_t channel; /* the local endpoint's own number of the channel */
+    uint8_t kind;     /* enum unet_kind */
+    uint8_t pieces;   /* entries used in `piece` */
+    uint32_t length;  /* bytes of message */
+    uint32_t user;
+    union {
+        uint8_t data[UNET_INLINE_MAX];
+        uint64_t word[UNET_INLINE_MAX / 8];
+        struct {
+            struct unet_piece piece[UNET_PIECES_MAX];
+            uint64_t remote; /* UNET_DIRECT: offset in the peer's segment */
+            uint32_t error;  /* UNET_ERROR: errno value */
+            uint32_t pad;
+        };
+    };
+} __attribute__((aligned(64)));
+
+#ifndef __KERNEL__
+#ifdef __cplusplus
+#define UNET_ABI_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define UNET_ABI_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+UNET_ABI_ASSERT(sizeof(struct unet_piece) == 8);
+UNET_ABI_ASSERT(sizeof(struct unet_desc) == 64);
+UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, user) == 12);
+UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, data) == 16);
+UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, remote) == 48);
+#endif
+
+#endif
