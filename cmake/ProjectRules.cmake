@@ -74,3 +74,18 @@ function(project_test name)
   catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES ${properties}
     DISCOVERY_MODE PRE_TEST)
 endfunction()
+
+# project_fuzz(name SOURCES ... [USES ...]): a libFuzzer program, built by preset
+# `fuzz` alone.  Inputs to start from are in fuzz/seeds/<name> of its layer.
+add_custom_target(fuzzers)
+function(project_fuzz name)
+  if(NOT SPLITC_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE project_rules ${ARG_USES} -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  add_dependencies(fuzzers ${name})
+endfunction()
