@@ -2,6 +2,7 @@
 # sanitizers, and the shape of a library and of a test.
 
 include(GNUInstallDirs)
+find_package(Catch2 2.13 REQUIRED)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)

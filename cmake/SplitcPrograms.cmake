@@ -7,14 +7,14 @@
 foreach(package unet-backends/include/unet gam/include/gam runtime/include/split-c)
   get_filename_component(name ${package} NAME)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include)
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${package} ${CMAKE_BINARY_DIR}/include/${name} SYMBOLIC)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${package} ${CMAKE_BINARY_DIR}/include/${name} SYMBOLIC)
 endforeach()
 
 # splitc_program(name SOURCES ... [HEADERS ...] [OPTIONS ...]): a Split-C program
 # in the current binary folder.  A header named in HEADERS rebuilds everything.
 function(splitc_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;OPTIONS" ${ARGN})
-  file(GLOB language_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/include/split-c/*.h)
+  file(GLOB language_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/include/split-c/*.h)
   list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set(objects)
   foreach(source ${ARG_SOURCES})

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Dependencies run one way: who may include what, layer by layer.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Include {
+    fs::path file; // relative to the project
+    int line;
+    std::string name;
+    bool quoted;
+};
+
+const fs::path root = PROJECT_SOURCE;
+
+std::vector<Include> includes_of_text(const fs::path &file, std::istream &text)
+{
+    static const std::regex pattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+    std::vector<Include> found;
+    std::string line;
+    std::smatch match;
+
+    for (int number = 1; std::getline(text, line); number++)
+        if (std::regex_search(line, match, pattern))
+            found.push_back({file, number, match[2], match[1] == "\""});
+    return found;
+}
+
+bool is_source(const fs::path &file)
+{
+    const std::string extension = file.extension();
+    return extension == ".c" || extension == ".h" || extension == ".cc" || extension == ".sc";
+}
+
+std::vector<fs::path> sources_below(const fs::path &folder)
+{
+    std::vector<fs::path> files;
+
+    for (const auto &entry : fs::recursive_directory_iterator(root / folder))
+        if (entry.is_regular_file() && is_source(entry.path()))
+            files.push_back(fs::relative(entry.path(), root));
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::vector<Include> includes_below(const fs::path &folder)
+{
+    std::vector<Include> found;
+
+    for (const fs::path &file : sources_below(folder)) {
+        std::ifstream text(root / file);
+        auto more = includes_of_text(file, text);
+        found.insert(found.end(), more.begin(), more.end());
+    }
+    return found;
+}
+
+bool starts_with_any(const std::string &text, const std::vector<std::string> &prefixes)
+{
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](const std::string &p) { return text.rfind(p, 0) == 0; });
+}
+
+bool is_ours(const Include &include)
+{
+    return include.quoted || starts_with_any(include.name, {"unet/", "gam/", "split-c/"});
+}
+
+// Where a quoted include leads: beside the file, or from the layer's own folder.
+fs::path resolve(const Include &include)
+{
+    const fs::path layer = *include.file.begin();
+
+    for (const fs::path &base : {include.file.parent_path(), layer}) {
+        const fs::path target = (base / include.name).lexically_normal();
+        if (fs::exists(root / target))
+            return target;
+    }
+    return "nowhere/" + include.name;
+}
+
+bool is_in(const fs::path &file, const std::vector<std::string> &folders)
+{
+    return starts_with_any(file.generic_string(), folders);
+}
+
+using Rule = std::function<bool(const Include &)>;
+
+// What breaks the rule, one include a line; empty when all is well.
+std::string violations(const std::vector<Include> &includes, const Rule &allowed)
+{
+    std::string list;
+
+    for (const Include &i : includes)
+        if (!allowed(i))
+            list += i.file.string() + ":" + std::to_string(i.line) + ": " + i.name + "\n";
+    return list;
+}
+
+// A rule for a layer: the public headers it may use, and otherwise only itself.
+Rule only(const std::string &layer, const std::vector<std::string> &headers)
+{
+    return [=](const Include &i) {
+        if (i.quoted)
+            return is_in(resolve(i), {layer + "/"});
+        return !is_ours(i) || starts_with_any(i.name, headers);
+    };
+}
+
+const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
+                                               "unet/unet_ring.h"};
+
+std::vector<std::string> with_unet(std::vector<std::string> headers)
+{
+    headers.insert(headers.end(), unet_headers.begin(), unet_headers.end());
+    return headers;
+}
+
+void require_layer(const std::string &layer, const std::vector<std::string> &headers)
+{
+    const auto includes = includes_below(layer);
+
+    REQUIRE(includes.size() > 3);
+    REQUIRE(violations(includes, only(layer, headers)) == "");
+}
+
+} // namespace
+
+TEST_CASE("The scanner sees includes and judges them")
+{
+    std::istringstream text("#include <stdio.h>\n"
+                            "  #  include \"other.h\" // why\n"
+                            "// #include <gam/gam.h>\n"
+                            "#include <unet/unet.h>\n");
+    const auto found = includes_of_text("gam/src/a.c", text);
+
+    REQUIRE(found.size() == 3);
+    CHECK(found[1].name == "other.h");
+    CHECK(found[1].quoted);
+    CHECK(found[2].line == 4);
+    CHECK(violations(found, only("compiler", {})) ==
+          "gam/src/a.c:2: other.h\ngam/src/a.c:4: unet/unet.h\n");
+}
+
+TEST_CASE("compiler includes nothing of the other layers")
+{
+    require_layer("compiler", {});
+}
+
+TEST_CASE("runtime includes gam, unet and its own headers")
+{
+    require_layer("runtime", with_unet({"gam/", "split-c/"}));
+}
+
+TEST_CASE("gam includes unet's public headers and its own")
+{
+    require_layer("gam", with_unet({"gam/"}));
+}
+
+TEST_CASE("gam names no backend")
+{
+    static const std::regex backend(R"~("(loopback|shm|udp|fe|xdp)"|unet_(loopback|shm|udp)\b)~");
+
+    for (const fs::path &file : sources_below("gam")) {
+        if (file.string().find("test") != std::string::npos)
+            continue;
+        std::ifstream text(root / file);
+        const std::string all((std::istreambuf_iterator<char>(text)), {});
+        INFO(file);
+        CHECK_FALSE(std::regex_search(all, backend));
+    }
+}
+
+TEST_CASE("unet-backends includes only itself")
+{
+    require_layer("unet-backends", unet_headers);
+}
+
+TEST_CASE("backends include the core and never each other")
+{
+    for (const auto &entry : fs::directory_iterator(root / "unet-backends")) {
+        const std::string backend = fs::relative(entry.path(), root);
+        const std::string name = entry.path().filename();
+        if (!entry.is_directory() || name == "core" || name == "include" || name == "conformance")
+            continue;
+        CHECK(violations(includes_below(backend), [&](const Include &i) {
+                  return !i.quoted || is_in(resolve(i), {backend + "/", "unet-backends/core/",
+                                                         "unet-backends/conformance/"});
+              }) == "");
+    }
+}
+
+TEST_CASE("unet's core includes no backend")
+{
+    CHECK(violations(includes_below("unet-backends/core"), [](const Include &i) {
+              return !i.quoted ||
+                     is_in(resolve(i), {"unet-backends/core/", "unet-backends/conformance/"});
+          }) == "");
+}
+
+TEST_CASE("launcher includes nothing of the other layers")
+{
+    require_layer("launcher", {});
+}
+
+TEST_CASE("PMIx appears in the launcher and in one boot file")
+{
+    for (const char *layer :
+         {"unet-backends", "gam", "runtime", "compiler", "benchmarks", "examples", "tests"})
+        CHECK(violations(includes_below(layer), [](const Include &i) {
+                  return !starts_with_any(i.name, {"pmix"}) || i.file == "runtime/src/boot.c";
+              }) == "");
+}
+
+TEST_CASE("benchmarks, examples and tests include public headers only")
+{
+    for (const char *folder : {"benchmarks", "examples", "tests"})
+        CHECK(violations(includes_below(folder), [&](const Include &i) {
+                  if (i.quoted)
+                      return is_in(resolve(i), {std::string(folder) + "/"});
+                  return !is_ours(i) || fs::exists(root / "unet-backends/include" / i.name) ||
+                         fs::exists(root / "gam/include" / i.name) ||
+                         fs::exists(root / "runtime/include" / i.name);
+              }) == "");
+}
