@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * split-c.h - the library of Split-C programs.
+ *
+ * Only splitcc can parse it: `T *global` is a global pointer, `T *spread` a spread
+ * one.  Functions are bound to symbols that begin with splitc_, so a program
+ * may give its own names to everything the linker sees, and <unistd.h> its own
+ * meaning to sync().  "Collective" means: called by every processor, in the
+ * same order.  Sizes are in bytes.  All calls serve the messages of other
+ * processors while they wait.
+ */
+#ifndef SPLITC_SPLIT_C_H
+#define SPLITC_SPLIT_C_H
+
+#include <split-c/abi.h>
+
+/* ---- processors ------------------------------------------------------------- */
+
+#define PROCS (splitc_job.procs)
+#define MYPROC (splitc_job.myproc)
+#define PROCSLOG (splitc_job.procslog) /* negative when PROCS is no power of two */
+
+/* Statements for one processor. */
+#define on_one if (MYPROC == 0)
+#define on_proc(n) if (MYPROC == (n))
+
+/* Loops over the elements of A[n]:: and A[n][m]:: that live here. */
+#define for_my_1d(i, n) for ((i) = MYPROC; (i) < (n); (i) += PROCS)
+#define for_my_2d(i, j, n, m)                                                                      \
+    for ((i) = (m) > 0 ? MYPROC / (m) : (n), (j) = (m) > 0 ? MYPROC % (m) : 0; (i) < (n);          \
+         (j) += PROCS, (i) += (j) / (m), (j) %= (m))
+
+/* Run the handlers of messages that have arrived. */
+extern void splitc_poll(void);
+
+/* End this processor; the others go on after a code of 0, else the job ends. */
+extern void splitc_exit(int code) __attribute__((__noreturn__));
+
+/* Wall-clock time from some fixed moment. */
+extern double get_seconds(void) __asm__("splitc_get_seconds");
+
+/* ---- global pointers ---------------------------------------------------------- */
+
+/* Make one of a processor and a local address. */
+#define toglobal(proc, address) ((__typeof__(*(address)) *global)splitc_make((proc), (address)))
+#define tospread(proc, address) ((__typeof__(*(address)) *spread)splitc_make((proc), (address)))
+
+/* Take one apart. */
+#define tolocal(pointer) ((__typeof__(*(pointer)) *)(pointer))
+#define toproc(pointer) splitc_rank((splitc_ptr)(pointer))
+
+/* ---- completion ------------------------------------------------------------------ */
+
+/* Collective: wait for all.  Completes neither stores nor split-phase accesses. */
+extern void barrier(void) __asm__("splitc_barrier");
+
+/* Complete this processor's gets and puts; ask whether that would not wait. */
+extern void sync(void) __asm__("splitc_sync");
+extern int is_sync(void) __asm__("splitc_is_sync");
+
+/* Wait until `bytes` more have been stored here, and take them off the count;
+ * ask whether that would not wait; forget what has been stored here so far. */
+extern void store_sync(long bytes) __asm__("splitc_store_sync");
+extern int is_store_sync(long bytes) __asm__("splitc_is_store_sync");
+extern void reset_store_sync(void) __asm__("splitc_reset_store_sync");
+
+/* Collective: every store of every processor is in place, all counts are 0. */
+extern void all_store_sync(void) __asm__("splitc_all_store_sync");
+
+/* ---- spread storage ---------------------------------------------------------------- */
+
+/* Collective: `count` blocks, block L on processor L % PROCS, at the same address
+ * everywhere.  Never NULL: exhaustion ends the job. */
+extern void *spread all_spread_malloc(long count, long bytes) __asm__("splitc_all_spread_malloc");
+
+/* Collective: waits for all, then frees. */
+extern void all_spread_free(void *spread base) __asm__("splitc_all_spread_free");
+
+/* ---- bulk accesses --------------------------------------------------------------------- */
+
+/* Blocking: complete when they return. */
+extern void bulk_read(void *to, const void *global from, long bytes) __asm__("splitc_bulk_read");
+extern void bulk_write(void *global to, const void *from, long bytes) __asm__("splitc_bulk_write");
+
+/* Split-phase: complete at sync(); the memory is the transfer's until then. */
+extern void bulk_get(void *to, const void *global from, long bytes) __asm__("splitc_bulk_get");
+extern void bulk_put(void *global to, const void *from, long bytes) __asm__("splitc_bulk_put");
+
+/* Signalling store: the source may be reused when it returns. */
+extern void bulk_store(void *global to, const void *from, long bytes) __asm__("splitc_bulk_store");
+
+/* ---- collective operations -------------------------------------------------------------- */
+
+/* Values combine in the order of processors.  to_all: the result everywhere;
+ * to_one: on processor 0, and 0 elsewhere. */
+extern int all_reduce_to_all_add(int value) __asm__("splitc_all_reduce_to_all_add");
+extern int all_reduce_to_all_max(int value) __asm__("splitc_all_reduce_to_all_max");
+extern int all_reduce_to_all_min(int value) __asm__("splitc_all_reduce_to_all_min");
+extern double all_reduce_to_all_dadd(double value) __asm__("splitc_all_reduce_to_all_dadd");
+extern double all_reduce_to_all_dmax(double value) __asm__("splitc_all_reduce_to_all_dmax");
+extern double all_reduce_to_all_dmin(double value) __asm__("splitc_all_reduce_to_all_dmin");
+extern int all_reduce_to_one_add(int value) __asm__("splitc_all_reduce_to_one_add");
+extern int all_reduce_to_one_max(int value) __asm__("splitc_all_reduce_to_one_max");
+extern int all_reduce_to_one_min(int value) __asm__("splitc_all_reduce_to_one_min");
+extern double all_reduce_to_one_dadd(double value) __asm__("splitc_all_reduce_to_one_dadd");
+extern double all_reduce_to_one_dmax(double value) __asm__("splitc_all_reduce_to_one_dmax");
+extern double all_reduce_to_one_dmin(double value) __asm__("splitc_all_reduce_to_one_dmin");
+
+/* Inclusive: processor p gets the combination of the values of 0..p. */
+extern int all_scan_add(int value) __asm__("splitc_all_scan_add");
+extern int all_scan_max(int value) __asm__("splitc_all_scan_max");
+extern int all_scan_min(int value) __asm__("splitc_all_scan_min");
+extern double all_scan_dadd(double value) __asm__("splitc_all_scan_dadd");
+extern double all_scan_dmax(double value) __asm__("splitc_all_scan_dmax");
+extern double all_scan_dmin(double value) __asm__("splitc_all_scan_dmin");
+
+/* Processor 0's value, everywhere. */
+extern int all_bcast(int value) __asm__("splitc_all_bcast_i");
+extern int all_bcast_i(int value) __asm__("splitc_all_bcast_i");
+extern double all_bcast_d(double value) __asm__("splitc_all_bcast_d");
+
+/* ---- atomic operations --------------------------------------------------------------------- */
+
+/* In one step at the owner; they return the old value.  Objects are aligned to
+ * their size. */
+extern int fetch_add(int *global object, int value) __asm__("splitc_fetch_add");
+extern int exchange(int *global object, int value) __asm__("splitc_exchange");
+extern int cmp_and_swap(int *global object, int expected,
+                        int desired) __asm__("splitc_cmp_and_swap");
+extern int test_and_set(int *global object) __asm__("splitc_test_and_set");
+extern long fetch_add_l(long *global object, long value) __asm__("splitc_fetch_add_l");
+extern long exchange_l(long *global object, long value) __asm__("splitc_exchange_l");
+extern long cmp_and_swap_l(long *global object, long expected,
+                           long desired) __asm__("splitc_cmp_and_swap_l");
+
+/* Spin locks in any int that was 0 at first; try returns true when it has it. */
+extern void splitc_lock(int *global lock);
+extern int splitc_trylock(int *global lock);
+extern void splitc_unlock(int *global lock);
+
+#endif

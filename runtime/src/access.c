@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * access.c - reading and writing what another processor owns.
+ *
+ * A small access is one request and one reply, which carry the bytes in their
+ * words; a larger one is a bulk transfer.  Blocking forms wait for a cell on
+ * their own stack; split-phase forms count in splitc_runtime.outstanding.
+ *
+ *   request      words                           answered by
+ *   READ         address|n, cell                 ANSWER cell, data
+ *   WRITE        address|n, cell, data           ANSWER cell
+ *   GET          address|n, to                   GET_ANSWER to|n, data
+ *   PUT          address|n, data                 COMPLETE
+ */
+#include "runtime.h"
+
+#include "library.h"
+
+#define READ_SMALL 24u  /* bytes beside the one word that a READ's answer needs */
+#define WRITE_SMALL 16u /* beside address and cell */
+#define PUT_SMALL 24u
+
+const void *splitc_payload(const struct gam_message *m, uint32_t first, size_t n)
+{
+    if (__builtin_expect(m->words < first || n > 8 * (size_t)(m->words - first), 0))
+        splitc_die("malformed message from rank %u: %zu bytes in %u words", m->source, n, m->words);
+    return &m->word[first];
+}
+
+/* Answer a request with n bytes at `from` behind the word `head`. */
+static void answer(struct gam *g, const struct gam_message *m, uint32_t handler, uint64_t head,
+                   const void *from, size_t n)
+{
+    uint64_t word[GAM_WORDS_MAX] = {head};
+
+    if (__builtin_expect(n > READ_SMALL, 0))
+        splitc_die("malformed message from rank %u: it asks for %zu bytes", m->source, n);
+    splitc_copy(&word[1], from, n);
+    splitc_sent(m->source, gam_reply(g, handler, 1 + splitc_words(n), word));
+}
+
+/* ---- at the owner ---------------------------------------------------------- */
+
+void splitc_on_read(struct gam *g, const struct gam_message *m)
+{
+    answer(g, m, SPLITC_MSG_ANSWER, m->word[1], splitc_packed_address(m->word[0]),
+           splitc_packed_size(m->word[0]));
+}
+
+void splitc_on_get(struct gam *g, const struct gam_message *m)
+{
+    size_t n = splitc_packed_size(m->word[0]);
+
+    answer(g, m, SPLITC_MSG_GET_ANSWER, m->word[1] | (uint64_t)n << SPLITC_ADDRESS_BITS,
+           splitc_packed_address(m->word[0]), n);
+}
+
+void splitc_on_write(struct gam *g, const struct gam_message *m)
+{
+    size_t n = splitc_packed_size(m->word[0]);
+
+    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 2, n), n);
+    splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
+}
+
+void splitc_on_put(struct gam *g, const struct gam_message *m)
+{
+    size_t n = splitc_packed_size(m->word[0]);
+
+    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 1, n), n);
+    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_COMPLETE));
+}
+
+void splitc_on_write_landed(struct gam *g, const struct gam_message *m)
+{
+    splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[0]));
+}
+
+void splitc_on_put_landed(struct gam *g, const struct gam_message *m)
+{
+    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_COMPLETE));
+}
+
+/* ---- back at the caller ----------------------------------------------------- */
+
+void splitc_on_answer(struct gam *g, const struct gam_message *m)
+{
+    struct splitc_cell *cell = (struct splitc_cell *)(uintptr_t)m->word[0];
+
+    (void)g;
+    splitc_copy(cell->to, splitc_payload(m, 1, cell->n), cell->n);
+    cell->done = true;
+}
+
+void splitc_on_bulk_read(struct gam *g, const struct gam_message *m)
+{
+    struct splitc_cell *cell = (struct splitc_cell *)(uintptr_t)m->word[0];
+
+    (void)g;
+    cell->done = true;
+}
+
+void splitc_on_get_answer(struct gam *g, const struct gam_message *m)
+{
+    size_t n = splitc_packed_size(m->word[0]);
+
+    (void)g;
+    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 1, n), n);
+    splitc_runtime.outstanding--;
+}
+
+void splitc_on_complete(struct gam *g, const struct gam_message *m)
+{
+    (void)g;
+    (void)m;
+    splitc_runtime.outstanding--;
+}
+
+/* ---- the accesses ------------------------------------------------------------- */
+
+void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
+{
+    uint32_t rank = splitc_target(from);
+    struct splitc_cell cell = {.to = to, .n = n};
+    uint64_t word = splitc_cell_word(&cell);
+    const void *address = splitc_address(from);
+    struct gam *g = splitc_runtime.gam;
+
+    if (n <= READ_SMALL)
+        splitc_sent(rank, gam_request_2(g, rank, SPLITC_MSG_READ, splitc_pack(address, n), word));
+    else
+        splitc_sent(rank, gam_get(g, rank, address, to, n, SPLITC_MSG_BULK_READ, word));
+    splitc_await(&cell.done);
+}
+
+void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
+{
+    uint32_t rank = splitc_target(to);
+    struct splitc_cell cell = {.n = 0};
+    uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n), splitc_cell_word(&cell)};
+    struct gam *g = splitc_runtime.gam;
+
+    if (n <= WRITE_SMALL) {
+        splitc_copy(&word[2], from, n);
+        splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_WRITE, 2 + splitc_words(n), word));
+    } else {
+        splitc_sent(rank, gam_store(g, rank, from, splitc_address(to), n, SPLITC_MSG_WRITE_LANDED,
+                                    word[1]));
+    }
+    splitc_await(&cell.done);
+}
+
+void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
+{
+    uint32_t rank = splitc_target(from);
+    const void *address = splitc_address(from);
+    struct gam *g = splitc_runtime.gam;
+
+    splitc_runtime.outstanding++;
+    if (n <= READ_SMALL)
+        splitc_sent(rank, gam_request_2(g, rank, SPLITC_MSG_GET, splitc_pack(address, n),
+                                        splitc_pack(to, 0)));
+    else
+        splitc_sent(rank, gam_get(g, rank, address, to, n, SPLITC_MSG_COMPLETE, 0));
+}
+
+void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
+{
+    uint32_t rank = splitc_target(to);
+    uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
+    struct gam *g = splitc_runtime.gam;
+
+    splitc_runtime.outstanding++;
+    if (n <= PUT_SMALL) {
+        splitc_copy(&word[1], from, n);
+        splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_PUT, 1 + splitc_words(n), word));
+    } else {
+        splitc_sent(rank,
+                    gam_store(g, rank, from, splitc_address(to), n, SPLITC_MSG_PUT_LANDED, 0));
+    }
+}
+
+void splitc_sync(void)
+{
+    for (uint32_t idle = 0; splitc_runtime.outstanding > 0;)
+        splitc_wait_step(&idle);
+}
+
+int splitc_is_sync(void)
+{
+    gam_poll(splitc_runtime.gam);
+    return splitc_runtime.outstanding == 0;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * atomic.c - read-modify-write on what another processor owns, in one step.
+ *
+ * The owner's handler does it; at home it is done right away.  Both use the
+ * machine's atomic instructions.
+ *
+ *   request      words                           answered by
+ *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value
+ *   MASKED       address, cell + mask and bits   ANSWER cell
+ */
+#include "runtime.h"
+
+#include "library.h"
+
+enum operation {
+    FETCH_ADD,
+    EXCHANGE,
+    COMPARE_AND_SWAP, /* a = expected, b = desired */
+    OPERATIONS
+};
+
+static uint64_t apply_int(enum operation operation, uint32_t *object, uint32_t a, uint32_t b)
+{
+    switch (operation) {
+    case FETCH_ADD:
+        return __atomic_fetch_add(object, a, __ATOMIC_SEQ_CST);
+    case EXCHANGE:
+        return __atomic_exchange_n(object, a, __ATOMIC_SEQ_CST);
+    default: /* leaves the old value in a */
+        __atomic_compare_exchange_n(object, &a, b, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        return a;
+    }
+}
+
+static uint64_t apply_long(enum operation operation, uint64_t *object, uint64_t a, uint64_t b)
+{
+    switch (operation) {
+    case FETCH_ADD:
+        return __atomic_fetch_add(object, a, __ATOMIC_SEQ_CST);
+    case EXCHANGE:
+        return __atomic_exchange_n(object, a, __ATOMIC_SEQ_CST);
+    default:
+        __atomic_compare_exchange_n(object, &a, b, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        return a;
+    }
+}
+
+static uint64_t apply(enum operation operation, size_t size, void *object, uint64_t a, uint64_t b)
+{
+    if (size == sizeof(uint32_t))
+        return apply_int(operation, object, (uint32_t)a, (uint32_t)b);
+    return apply_long(operation, object, a, b);
+}
+
+/* A request's code: operation and size of the object. */
+static uint64_t code(enum operation operation, size_t size)
+{
+    return (uint64_t)operation << 8 | size;
+}
+
+void splitc_on_atomic(struct gam *g, const struct gam_message *m)
+{
+    void *object = splitc_packed_address(m->word[0]);
+    size_t packed = splitc_packed_size(m->word[0]);
+    size_t size = packed & 0xff;
+
+    if (m->words != 4 || packed >> 8 >= OPERATIONS || (size != 4 && size != 8))
+        splitc_die("malformed atomic operation from rank %u", m->source);
+    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_ANSWER, m->word[1],
+                                       apply((enum operation)(packed >> 8), size, object,
+                                             m->word[2], m->word[3])));
+}
+
+static uint64_t perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
+                        uint64_t b)
+{
+    uint64_t old = 0;
+    struct splitc_cell cell = {.to = &old, .n = sizeof old};
+    uint32_t rank;
+
+    if (object % size != 0)
+        splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
+                   splitc_address(object));
+    if (splitc_near(object))
+        return apply(operation, size, splitc_address(object), a, b);
+    rank = splitc_target(object);
+    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
+                                    splitc_pack(splitc_address(object), code(operation, size)),
+                                    splitc_cell_word(&cell), a, b));
+    splitc_await(&cell.done);
+    return old;
+}
+
+int splitc_fetch_add(splitc_ptr g, int value)
+{
+    return (int)perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
+}
+
+int splitc_exchange(splitc_ptr g, int value)
+{
+    return (int)perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
+}
+
+int splitc_cmp_and_swap(splitc_ptr g, int expected, int desired)
+{
+    return (int)perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
+                        (uint64_t)desired);
+}
+
+int splitc_test_and_set(splitc_ptr g)
+{
+    return splitc_exchange(g, 1);
+}
+
+long splitc_fetch_add_l(splitc_ptr g, long value)
+{
+    return (long)perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
+}
+
+long splitc_exchange_l(splitc_ptr g, long value)
+{
+    return (long)perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
+}
+
+long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired)
+{
+    return (long)perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
+                         (uint64_t)desired);
+}
+
+/* ---- bit-fields ------------------------------------------------------------- */
+
+#define MASKED_MAX 64u /* bytes: more than any storage unit of a bit-field */
+
+static void merge(uint8_t *to, const uint8_t *mask, const uint8_t *bits, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)((to[i] & ~mask[i]) | (bits[i] & mask[i]));
+}
+
+void splitc_on_masked(struct gam *g, const struct gam_message *m)
+{
+    size_t n = m->length / 2;
+
+    if (m->words != 2)
+        splitc_die("malformed bit-field write from rank %u", m->source);
+    merge((uint8_t *)(uintptr_t)m->word[0], m->data, (const uint8_t *)m->data + n, n);
+    splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
+}
+
+void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, splitc_size n)
+{
+    uint8_t both[2 * MASKED_MAX];
+    struct splitc_cell cell = {.n = 0};
+    uint64_t word[2] = {(uintptr_t)splitc_address(to), splitc_cell_word(&cell)};
+    uint32_t rank;
+
+    if (n > MASKED_MAX)
+        splitc_die("bit-field of %lu bytes", n);
+    if (splitc_near(to)) {
+        merge(splitc_address(to), mask, bits, n);
+        return;
+    }
+    rank = splitc_target(to);
+    memcpy(both, mask, n);
+    memcpy(both + n, bits, n);
+    splitc_sent(rank, gam_request_medium(splitc_runtime.gam, rank, SPLITC_MSG_MASKED, both, 2 * n,
+                                         2, word));
+    splitc_await(&cell.done);
+}

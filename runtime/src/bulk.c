@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * bulk.c - the bulk forms of the accesses, any number of bytes.
+ */
+#include "runtime.h"
+
+#include "library.h"
+
+#include <errno.h>
+
+#define SMALL 24 /* up to here an access of access.c is one message */
+
+/* True when there is something to move. */
+static bool check_size(const char *what, long bytes)
+{
+    if (bytes < 0)
+        splitc_die("%s of %ld bytes", what, bytes);
+    return bytes > 0;
+}
+
+void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
+{
+    if (!check_size("bulk_read", bytes))
+        return;
+    if (splitc_near(from))
+        memmove(to, splitc_address(from), (size_t)bytes);
+    else
+        splitc_far_read(to, from, (splitc_size)bytes);
+}
+
+void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
+{
+    if (!check_size("bulk_write", bytes))
+        return;
+    if (splitc_near(to))
+        memmove(splitc_address(to), from, (size_t)bytes);
+    else
+        splitc_far_write(to, from, (splitc_size)bytes);
+}
+
+void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
+{
+    if (!check_size("bulk_get", bytes))
+        return;
+    if (splitc_near(from))
+        memmove(to, splitc_address(from), (size_t)bytes);
+    else
+        splitc_far_get(to, from, (splitc_size)bytes);
+}
+
+/* Unlike a put, leaves the source to the transfer until sync. */
+static void put_async(splitc_ptr to, const void *from, size_t n)
+{
+    uint32_t rank = splitc_target(to);
+    int result;
+
+    splitc_runtime.outstanding++;
+    result = gam_store_async(splitc_runtime.gam, rank, from, splitc_address(to), n,
+                             SPLITC_MSG_PUT_LANDED, 0, NULL, NULL);
+    if (result == -ENOMEM) /* no room to remember it: do it now */
+        result = gam_store(splitc_runtime.gam, rank, from, splitc_address(to), n,
+                           SPLITC_MSG_PUT_LANDED, 0);
+    splitc_sent(rank, result);
+}
+
+void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
+{
+    if (!check_size("bulk_put", bytes))
+        return;
+    if (splitc_near(to))
+        memmove(splitc_address(to), from, (size_t)bytes);
+    else if (bytes <= SMALL)
+        splitc_far_put(to, from, (splitc_size)bytes);
+    else
+        put_async(to, from, (size_t)bytes);
+}
+
+void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
+{
+    if (check_size("bulk_store", bytes))
+        splitc_store(to, from, (splitc_size)bytes);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * error.c - how a rank ends the job: one whole line, then a code that is not 0.
+ * The launcher ends the other ranks when it sees that.
+ */
+#include "runtime.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Leave without the exit handlers: they would meet the other ranks. */
+static _Noreturn void die(const char *format, va_list args)
+{
+    char line[512];
+    size_t room = sizeof line - 1; /* the new line's place */
+    size_t n = (size_t)snprintf(line, room, "splitc: rank %u: ", splitc_runtime.rank);
+    int told = vsnprintf(line + n, room - n, format, args);
+
+    n += told < 0 ? 0 : (size_t)told;
+    n = n < room ? n : room - 1;
+    line[n++] = '\n';
+    fflush(stdout);
+    if (write(STDERR_FILENO, line, n) < 0)
+        _exit(EXIT_FAILURE); /* nobody to tell */
+    _exit(EXIT_FAILURE);
+}
+
+_Noreturn void splitc_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    die(format, args);
+}
+
+/* The other ranks give processor 0 the time to speak for all; its end ends
+ * them.  Should it not have found the fault, they tell it themselves. */
+_Noreturn void splitc_die_together(const char *format, ...)
+{
+    const struct timespec grace = {.tv_sec = 2};
+    va_list args;
+
+    va_start(args, format);
+    if (splitc_runtime.rank != 0)
+        nanosleep(&grace, NULL);
+    die(format, args);
+}
+
+_Noreturn void splitc_send_failed(uint32_t rank, int error)
+{
+    if (error == -EPIPE)
+        splitc_die("rank %u has died", rank);
+    splitc_die("cannot send to rank %u: %s", rank, strerror(-error));
+}
+
+_Noreturn void splitc_bad_pointer(splitc_ptr g)
+{
+    unsigned long address = g & SPLITC_ADDRESS_MASK;
+
+    if (splitc_rank(g) >= (int)splitc_runtime.ranks)
+        splitc_die("global pointer to processor %d dereferenced, but PROCS is %u", splitc_rank(g),
+                   splitc_runtime.ranks);
+    if (address == 0)
+        splitc_die("null global pointer dereferenced");
+    splitc_die("null global pointer dereferenced (offset %lu, processor %d)", address,
+               splitc_rank(g));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * gather.c - all_gather: every rank's block, in the order of ranks, everywhere.
+ *
+ * A scratch block on each rank, at one address, saves telling anybody where to
+ * look; every rank gets all blocks, beginning behind itself so that they do not
+ * all ask the same one.
+ */
+#include "runtime.h"
+
+#include "library.h"
+
+void splitc_all_gather(void *to, const void *from, long bytes)
+{
+    uint32_t ranks = splitc_runtime.ranks;
+    splitc_ptr scratch = splitc_all_spread_malloc(ranks, bytes);
+
+    memcpy(splitc_address(scratch), from, (size_t)bytes);
+    splitc_barrier();
+    for (uint32_t i = 1; i <= ranks; i++) {
+        uint32_t rank = (splitc_runtime.rank + i) % ranks;
+
+        splitc_bulk_get((char *)to + (size_t)bytes * rank,
+                        splitc_make((int)rank, splitc_address(scratch)), bytes);
+    }
+    splitc_sync();
+    splitc_spread_free(scratch);
+}
+
+void splitc_all_gather_i(int *to, int value)
+{
+    splitc_all_gather(to, &value, sizeof value);
+}
+
+void splitc_all_gather_d(double *to, double value)
+{
+    splitc_all_gather(to, &value, sizeof value);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * job.c - a rank's endpoint and the messages over it.
+ */
+#include "boot.h"
+#include "runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unet/unet.h>
+
+struct splitc_job splitc_job = {.myproc = 0, .procs = 1, .procslog = 0};
+struct splitc_runtime splitc_runtime = {.ranks = 1};
+
+static struct unet_endpoint *endpoint;
+
+static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
+    [SPLITC_MSG_READ] = splitc_on_read,
+    [SPLITC_MSG_WRITE] = splitc_on_write,
+    [SPLITC_MSG_WRITE_LANDED] = splitc_on_write_landed,
+    [SPLITC_MSG_ANSWER] = splitc_on_answer,
+    [SPLITC_MSG_BULK_READ] = splitc_on_bulk_read,
+    [SPLITC_MSG_GET] = splitc_on_get,
+    [SPLITC_MSG_GET_ANSWER] = splitc_on_get_answer,
+    [SPLITC_MSG_PUT] = splitc_on_put,
+    [SPLITC_MSG_PUT_LANDED] = splitc_on_put_landed,
+    [SPLITC_MSG_COMPLETE] = splitc_on_complete,
+    [SPLITC_MSG_STORE] = splitc_on_store,
+    [SPLITC_MSG_STORE_LANDED] = splitc_on_store_landed,
+    [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
+    [SPLITC_MSG_MASKED] = splitc_on_masked,
+    [SPLITC_MSG_BARRIER] = splitc_on_barrier,
+    [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
+};
+
+static void check(int result, const char *what)
+{
+    if (result < 0)
+        splitc_die("%s: %s", what, strerror(-result));
+}
+
+static void set_identity(const struct splitc_boot *boot)
+{
+    uint32_t ranks = boot->ranks;
+    int log2 = 31 - __builtin_clz(ranks);
+
+    splitc_runtime.rank = boot->rank;
+    splitc_runtime.ranks = ranks;
+    splitc_job.myproc = (int)boot->rank;
+    splitc_job.procs = (int)ranks;
+    splitc_job.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
+}
+
+/* The backends' names, separated by blanks. */
+static void list_backends(char *list, size_t room)
+{
+    const struct unet_ops *backend;
+    size_t n = 0;
+
+    list[0] = '\0';
+    for (unsigned i = 0; (backend = unet_backend_at(i)) && n < room; i++)
+        n += (size_t)snprintf(list + n, room - n, "%s%s", i ? " " : "", backend->name);
+}
+
+/* Within one process there is no need for shared memory. */
+static const struct unet_ops *choose_backend(const struct splitc_boot *boot)
+{
+    const char *told = getenv("SPLITC_BACKEND");
+    const char *name = told ? told : boot->ranks == 1 ? "loopback" : "shm";
+    const struct unet_ops *backend = unet_backend(name);
+    char list[128];
+
+    if (!backend) {
+        list_backends(list, sizeof list);
+        splitc_die_together("there is no backend \"%s\"; SPLITC_BACKEND may be one of: %s", name,
+                            list);
+    }
+    return backend;
+}
+
+static void check_reach(const struct splitc_boot *boot, const struct unet_ops *backend)
+{
+    if (boot->ranks > 1 && !(endpoint->capabilities & UNET_CAP_REMOTE))
+        splitc_die_together("backend \"%s\" does not reach other processes, but the job has %u "
+                            "ranks; unset SPLITC_BACKEND",
+                            backend->name, boot->ranks);
+    if (boot->local_ranks < boot->ranks)
+        splitc_die_together("%u of the job's %u ranks are on this node, but backend \"%s\" "
+                            "reaches only one node; start all ranks on one node",
+                            boot->local_ranks, boot->ranks, backend->name);
+}
+
+static void open_endpoint(const struct splitc_boot *boot)
+{
+    const struct unet_ops *backend = choose_backend(boot);
+    struct unet_config config = {0};
+
+    gam_endpoint_config(boot->ranks, 0, &config);
+    check(unet_open(backend, &config, &endpoint), "cannot open an endpoint");
+    check_reach(boot, backend);
+}
+
+static void open_messages(const struct splitc_boot *boot)
+{
+    struct gam_config config = {
+        .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_boot_resolve};
+    struct unet_address address;
+
+    unet_address(endpoint, &address);
+    config.job = splitc_boot_publish(&address);
+    check(gam_open(endpoint, &config, &splitc_runtime.gam), "cannot open channels to the job");
+    for (uint32_t i = 1; i < SPLITC_MESSAGES; i++)
+        check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
+}
+
+void splitc_job_open(void)
+{
+    struct splitc_boot boot;
+
+    splitc_boot_join(&boot);
+    set_identity(&boot);
+    splitc_progress_init(boot.local_ranks);
+    open_endpoint(&boot);
+    open_messages(&boot);
+    splitc_spread_heap_open(boot.local_ranks);
+}
+
+/* Every rank comes here after its last message, so nobody misses this one's. */
+void splitc_job_close(void)
+{
+    splitc_boot_meet();
+    gam_close(splitc_runtime.gam);
+    unet_close(endpoint);
+    splitc_spread_heap_close();
+    splitc_boot_leave();
+}

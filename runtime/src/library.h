@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * library.h - the functions that split-c/split-c.h binds to the names a program
+ * uses, as C sees them: a global or spread pointer is a splitc_ptr.  What each
+ * does is told there.
+ */
+#ifndef SPLITC_LIBRARY_H
+#define SPLITC_LIBRARY_H
+
+#include <split-c/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void splitc_poll(void);
+void splitc_exit(int code) __attribute__((noreturn));
+double splitc_get_seconds(void);
+
+void splitc_sync(void);
+int splitc_is_sync(void);
+void splitc_store_sync(long bytes);
+int splitc_is_store_sync(long bytes);
+void splitc_reset_store_sync(void);
+void splitc_all_store_sync(void);
+
+splitc_ptr splitc_all_spread_malloc(long count, long bytes);
+void splitc_all_spread_free(splitc_ptr base);
+
+void splitc_bulk_read(void *to, splitc_ptr from, long bytes);
+void splitc_bulk_write(splitc_ptr to, const void *from, long bytes);
+void splitc_bulk_get(void *to, splitc_ptr from, long bytes);
+void splitc_bulk_put(splitc_ptr to, const void *from, long bytes);
+void splitc_bulk_store(splitc_ptr to, const void *from, long bytes);
+
+void splitc_barrier(void);
+int splitc_all_reduce_to_all_add(int value);
+int splitc_all_reduce_to_all_max(int value);
+int splitc_all_reduce_to_all_min(int value);
+double splitc_all_reduce_to_all_dadd(double value);
+double splitc_all_reduce_to_all_dmax(double value);
+double splitc_all_reduce_to_all_dmin(double value);
+int splitc_all_reduce_to_one_add(int value);
+int splitc_all_reduce_to_one_max(int value);
+int splitc_all_reduce_to_one_min(int value);
+double splitc_all_reduce_to_one_dadd(double value);
+double splitc_all_reduce_to_one_dmax(double value);
+double splitc_all_reduce_to_one_dmin(double value);
+int splitc_all_scan_add(int value);
+int splitc_all_scan_max(int value);
+int splitc_all_scan_min(int value);
+double splitc_all_scan_dadd(double value);
+double splitc_all_scan_dmax(double value);
+double splitc_all_scan_dmin(double value);
+int splitc_all_bcast_i(int value);
+double splitc_all_bcast_d(double value);
+void splitc_all_gather(void *to, const void *from, long bytes);
+void splitc_all_gather_i(int *to, int value);
+void splitc_all_gather_d(double *to, double value);
+
+int splitc_fetch_add(splitc_ptr g, int value);
+int splitc_exchange(splitc_ptr g, int value);
+int splitc_cmp_and_swap(splitc_ptr g, int expected, int desired);
+int splitc_test_and_set(splitc_ptr g);
+long splitc_fetch_add_l(splitc_ptr g, long value);
+long splitc_exchange_l(splitc_ptr g, long value);
+long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired);
+
+void splitc_lock(splitc_ptr lock);
+int splitc_trylock(splitc_ptr lock);
+void splitc_unlock(splitc_ptr lock);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * main.c - where a rank begins and ends.
+ *
+ * However a rank ends, by returning or by exit(), it comes through `leave`.  One
+ * that ends well stays until all do, and serves the others' accesses to its
+ * memory meanwhile.
+ */
+#define _DEFAULT_SOURCE /* on_exit */
+#include "runtime.h"
+
+#include "library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A rank that fails waits this long for others to tell of failures of their
+ * own, for its end makes the launcher end them. */
+#define GRACE_SECONDS 0.5
+
+static void leave(int status, void *arg)
+{
+    (void)arg;
+    fflush(NULL);
+    if ((status & 0xff) != 0) {
+        splitc_meet_at_end(GRACE_SECONDS);
+        return;
+    }
+    splitc_sync();
+    splitc_meet_at_end(0);
+    splitc_job_close();
+}
+
+void splitc_exit(int code)
+{
+    exit(code);
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0); /* lines come whole, into pipes too */
+    splitc_job_open();
+    if (on_exit(leave, NULL) != 0)
+        splitc_die("no memory for an exit handler");
+    splitc_allocate_statics();
+    exit(splitc_entry(argc, argv));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * progress.c - serving messages, and waiting for them.
+ *
+ * A wait spins first: the answer of a peer that runs is there within a
+ * microsecond.  Then it yields: the peer may want this very core.  Then it
+ * sleeps until something arrives.  Where ranks share cores, spinning only keeps
+ * the others from answering, and is left out.
+ */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "runtime.h"
+
+#include "library.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#define SPINS 2000u   /* some 50 microseconds of empty polls */
+#define YIELDS 64u    /* then as many turns for others */
+#define SLEEP_MS 1000 /* no limit of the wait: it only bounds how long a death goes unseen */
+
+static uint32_t spin_limit = SPINS;
+static uint32_t yield_limit = SPINS + YIELDS;
+
+/* Ranks per core: what the launcher says, else a guess from the cores we may use. */
+static long ranks_per_core(uint32_t local_ranks)
+{
+    const char *told = getenv("SPLITC_RANKS_PER_CORE");
+    long ranks = told ? strtol(told, NULL, 10) : 0;
+    cpu_set_t cores;
+
+    if (ranks > 0)
+        return ranks;
+    if (sched_getaffinity(0, sizeof cores, &cores) < 0)
+        return 1;
+    return ((long)local_ranks + CPU_COUNT(&cores) - 1) / CPU_COUNT(&cores);
+}
+
+void splitc_progress_init(uint32_t local_ranks)
+{
+    spin_limit = ranks_per_core(local_ranks) > 1 ? 0 : SPINS;
+    yield_limit = spin_limit + YIELDS;
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Messages of a peer that is dead now may still lie in its queue; poll them
+ * before giving up, for they may end the wait. */
+static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
+{
+    int64_t peer = gam_dead_peer(splitc_runtime.gam);
+
+    if (gam_poll(splitc_runtime.gam) > 0)
+        *idle = 0;
+    else
+        splitc_die("rank %lld has died", (long long)peer);
+}
+
+void splitc_wait_step(uint32_t *idle)
+{
+    int handled = gam_poll(splitc_runtime.gam);
+
+    if (handled == 0 && ++*idle > yield_limit)
+        handled = gam_wait(splitc_runtime.gam, SLEEP_MS);
+    else if (handled == 0 && *idle > spin_limit)
+        sched_yield();
+    else if (handled == 0)
+        pause_briefly();
+    if (handled > 0)
+        *idle = 0;
+    else if (handled == -EPIPE)
+        found_dead(idle);
+    else if (handled < 0 && handled != -EINTR)
+        splitc_die("cannot wait for messages: %s", strerror(-handled));
+}
+
+void splitc_await(const bool *done)
+{
+    for (uint32_t idle = 0; !*done;)
+        splitc_wait_step(&idle);
+}
+
+void splitc_poll(void)
+{
+    gam_poll(splitc_runtime.gam);
+}

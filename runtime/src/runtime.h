@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * runtime.h - what the files of the runtime share.
+ *
+ * Everything here belongs to the program's one thread of control.  Handlers run
+ * inside gam_poll, so they never interrupt anything but a wait.  Every symbol
+ * that the library exports begins with splitc_: the rest of the name space is
+ * the program's.
+ */
+#ifndef SPLITC_RUNTIME_H
+#define SPLITC_RUNTIME_H
+
+#include <gam/gam.h>
+#include <split-c/abi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SPLITC_LEVELS 16 /* log2 of GAM_RANKS_MAX: rounds of a barrier, depth of a tree */
+
+_Static_assert(1u << SPLITC_LEVELS == GAM_RANKS_MAX, "levels of a tree over all ranks");
+_Static_assert(sizeof(splitc_ptr) == 8, "a global pointer has 64 bits");
+
+/* ---- state --------------------------------------------------------------- */
+
+struct splitc_runtime {
+    struct gam *gam;
+    uint32_t rank;
+    uint32_t ranks;
+    uint64_t outstanding; /* split-phase accesses begun here and not yet complete */
+    uint64_t stored_out;  /* bytes of signalling stores sent, to ourselves too */
+    uint64_t stored_in;   /* bytes of signalling stores in place here */
+    uint64_t consumed;    /* of these, what store_sync and its kin have taken */
+};
+extern struct splitc_runtime splitc_runtime;
+
+/* ---- errors (error.c) ---------------------------------------------------- */
+
+/* End the job: one line on stderr, "splitc: rank R: ...", then exit code 1. */
+_Noreturn void splitc_die(const char *format, ...)
+    __attribute__((format(printf, 1, 2), cold, noinline));
+
+/* The same where every rank finds the same fault: processor 0 tells it. */
+_Noreturn void splitc_die_together(const char *format, ...)
+    __attribute__((format(printf, 1, 2), cold, noinline));
+
+/* End the job because a message to `rank` failed with -errno. */
+_Noreturn void splitc_send_failed(uint32_t rank, int error) __attribute__((cold, noinline));
+
+static inline void splitc_sent(uint32_t rank, int result)
+{
+    if (__builtin_expect(result < 0, 0))
+        splitc_send_failed(rank, result);
+}
+
+/* ---- progress and waiting (progress.c) ----------------------------------- */
+
+/* Learn from the environment how patiently to wait for messages. */
+void splitc_progress_init(uint32_t local_ranks);
+
+/* Serve messages once.  `idle` counts the calls in a row that found none: the
+ * wait goes from spinning over yielding to sleeping.  Ends the job when a peer
+ * is dead. */
+void splitc_wait_step(uint32_t *idle);
+
+/* Serve messages until *done, which a handler sets. */
+void splitc_await(const bool *done);
+
+/* ---- the job (job.c), its end (barrier.c) ------------------------------------ */
+
+/* Join the job; after it everything here works.  Errors end the process. */
+void splitc_job_open(void);
+
+/* Leave it, once all ranks do. */
+void splitc_job_close(void);
+
+/* Wait, serving messages, until all ranks are at their ends; at most so many
+ * seconds, 0 = as long as it takes. */
+void splitc_meet_at_end(double seconds);
+
+/* ---- small payloads -------------------------------------------------------- */
+
+/* A request names an address and a small size in one word. */
+static inline uint64_t splitc_pack(const volatile void *address, size_t n)
+{
+    return (uint64_t)n << SPLITC_ADDRESS_BITS | ((uintptr_t)address & SPLITC_ADDRESS_MASK);
+}
+
+static inline void *splitc_packed_address(uint64_t word)
+{
+    return (void *)(uintptr_t)(word & SPLITC_ADDRESS_MASK);
+}
+
+static inline size_t splitc_packed_size(uint64_t word)
+{
+    return word >> SPLITC_ADDRESS_BITS;
+}
+
+static inline uint32_t splitc_words(size_t n)
+{
+    return (uint32_t)((n + 7) / 8);
+}
+
+/* Copy few bytes; the sizes of scalars move in one access. */
+static inline void splitc_copy(void *to, const void *from, size_t n)
+{
+    switch (n) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 0:
+        break; /* `to` may be NULL */
+    default:
+        memcpy(to, from, n);
+    }
+}
+
+/* The bytes of a message that begin at word `first`; ends the job when fewer than n came. */
+const void *splitc_payload(const struct gam_message *m, uint32_t first, size_t n);
+
+/* The rank a far access goes to; ends the job unless the pointer can be followed. */
+_Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));
+
+#define SPLITC_NULL_PAGE 4096ul /* nothing is ever mapped below it */
+
+static inline uint32_t splitc_target(splitc_ptr g)
+{
+    uint32_t rank = (uint32_t)splitc_rank(g);
+
+    if (__builtin_expect(
+            rank >= splitc_runtime.ranks || (g & SPLITC_ADDRESS_MASK) < SPLITC_NULL_PAGE, 0))
+        splitc_bad_pointer(g);
+    return rank;
+}
+
+/* A blocking operation waits for one of these, on the caller's stack, whose
+ * address travels to the owner and back. */
+struct splitc_cell {
+    void *to; /* where the answer's bytes go */
+    size_t n; /* how many they are */
+    bool done;
+};
+
+static inline uint64_t splitc_cell_word(const struct splitc_cell *cell)
+{
+    return (uintptr_t)cell;
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+/* Index of each handler in GAM's table, the same on every rank. */
+enum splitc_message {
+    SPLITC_MSG_READ = 1,
+    SPLITC_MSG_WRITE,
+    SPLITC_MSG_WRITE_LANDED, /* a blocking bulk write is in place */
+    SPLITC_MSG_ANSWER,       /* fills a cell */
+    SPLITC_MSG_BULK_READ,    /* a blocking bulk read is complete */
+    SPLITC_MSG_GET,
+    SPLITC_MSG_GET_ANSWER,
+    SPLITC_MSG_PUT,
+    SPLITC_MSG_PUT_LANDED,
+    SPLITC_MSG_COMPLETE, /* one split-phase access is complete */
+    SPLITC_MSG_STORE,
+    SPLITC_MSG_STORE_LANDED,
+    SPLITC_MSG_ATOMIC,
+    SPLITC_MSG_MASKED,
+    SPLITC_MSG_BARRIER,
+    SPLITC_MSG_COLLECTIVE,
+    SPLITC_MESSAGES
+};
+
+gam_handler_fn splitc_on_read;
+gam_handler_fn splitc_on_write;
+gam_handler_fn splitc_on_write_landed;
+gam_handler_fn splitc_on_answer;
+gam_handler_fn splitc_on_bulk_read;
+gam_handler_fn splitc_on_get;
+gam_handler_fn splitc_on_get_answer;
+gam_handler_fn splitc_on_put;
+gam_handler_fn splitc_on_put_landed;
+gam_handler_fn splitc_on_complete;
+gam_handler_fn splitc_on_store;
+gam_handler_fn splitc_on_store_landed;
+gam_handler_fn splitc_on_atomic;
+gam_handler_fn splitc_on_masked;
+gam_handler_fn splitc_on_barrier;
+gam_handler_fn splitc_on_collective;
+
+/* ---- collective operations (collective.c) ----------------------------------- */
+
+/* What a collective combines; values travel as 64 bits. */
+enum splitc_combine {
+    SPLITC_ADD_INT,
+    SPLITC_MAX_INT,
+    SPLITC_MIN_INT,
+    SPLITC_ADD_LONG,
+    SPLITC_MIN_LONG,
+    SPLITC_ADD_DOUBLE,
+    SPLITC_MAX_DOUBLE,
+    SPLITC_MIN_DOUBLE,
+    SPLITC_COMBINES
+};
+
+/* The combination of every rank's value, in the order of ranks, on every rank. */
+uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value);
+
+/* ---- spread heap (spread_heap.c) --------------------------------------------- */
+
+/* Reserve the range that is the same on every rank.  Collective. */
+void splitc_spread_heap_open(uint32_t local_ranks);
+void splitc_spread_heap_close(void);
+
+/* Allocate the spread arrays with static storage.  Collective. */
+void splitc_allocate_statics(void);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * spread_heap.c - storage at the same address on every rank.
+ *
+ * Each rank reserves the same range of addresses; pages come into being when
+ * they are touched.  Allocation needs no messages: every rank runs the same
+ * allocator on the same calls.  Its bookkeeping lies outside the range, where
+ * a stray write of the program is less likely to reach it.
+ */
+#include "runtime.h"
+
+#include "extents.h"
+#include "library.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Between the heap of the program and the libraries on 64-bit Linux, where
+ * address sanitizers, too, leave room. */
+#define BASE 0x200000000000ul
+#define SIZE_MAX_BYTES (1ul << 44)
+#define ALIGNMENT 64ul        /* of every allocation: a cache line */
+#define GRANULE (1ul << 20)   /* the heap's size is a multiple of it */
+#define GIVE_BACK (4ul << 20) /* freed memory of this size goes back to the system */
+
+static struct splitc_extents heap;
+static uint64_t heap_size;
+
+/* ---- its size --------------------------------------------------------------- */
+
+/* "512M" and the like; 0 if it is no such thing. */
+static uint64_t parse_size(const char *text)
+{
+    static const char suffix[] = "KMGT";
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    const char *unit = *end ? strchr(suffix, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - suffix + 1) : 0;
+
+    if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || n > SIZE_MAX_BYTES >> shift)
+        return 0;
+    return n << shift;
+}
+
+/* By default all ranks of a node together may fill its memory. */
+static uint64_t default_size(uint32_t local_ranks)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return memory / local_ranks;
+}
+
+static uint64_t wanted_size(uint32_t local_ranks)
+{
+    const char *told = getenv("SPLITC_HEAP");
+    uint64_t size = told ? parse_size(told) : default_size(local_ranks);
+
+    if (size == 0)
+        splitc_die_together("SPLITC_HEAP is \"%s\": give the bytes of spread heap per rank, "
+                            "with K, M, G or T behind the number, up to 16T",
+                            told);
+    return (size + GRANULE - 1) / GRANULE * GRANULE;
+}
+
+void splitc_spread_heap_open(uint32_t local_ranks)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *at;
+
+    heap_size = splitc_reduce_to_all(SPLITC_MIN_LONG, wanted_size(local_ranks));
+    at = mmap((void *)BASE, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (at == MAP_FAILED)
+        splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
+                            "ask for less with SPLITC_HEAP",
+                            heap_size >> 20, BASE, strerror(errno));
+    if (splitc_extents_open(&heap, BASE, heap_size) < 0)
+        splitc_die("no memory for the spread heap's bookkeeping");
+}
+
+void splitc_spread_heap_close(void)
+{
+    splitc_extents_close(&heap);
+    munmap((void *)BASE, heap_size);
+}
+
+/* ---- allocation --------------------------------------------------------------- */
+
+/* Bytes that each rank holds of `count` blocks, or 0 when they are too many. */
+static uint64_t bytes_per_rank(uint64_t count, uint64_t size)
+{
+    uint64_t rows = count / splitc_runtime.ranks + (count % splitc_runtime.ranks != 0);
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow(rows, size, &bytes) || bytes > SIZE_MAX_BYTES)
+        return 0;
+    return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
+static _Noreturn void exhausted(uint64_t count, uint64_t size)
+{
+    splitc_die_together("no space for %lu spread blocks of %lu bytes on %u processors: the spread "
+                        "heap of %lu bytes per rank has at most %lu free in one piece; "
+                        "give it more with SPLITC_HEAP",
+                        count, size, splitc_runtime.ranks, heap_size,
+                        splitc_extents_largest(&heap));
+}
+
+splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
+{
+    uint64_t bytes = bytes_per_rank(count, size);
+    uint64_t start;
+    int error = bytes ? splitc_extents_alloc(&heap, bytes, &start) : -ENOSPC;
+
+    if (error == -ENOSPC)
+        exhausted(count, size);
+    if (error)
+        splitc_die("no memory for the spread heap's bookkeeping");
+    return splitc_make(0, (void *)start);
+}
+
+/* What lies in whole pages of a large block. */
+static void give_back(uint64_t start, uint64_t size)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t first = (start + page - 1) / page * page;
+
+    if (size >= GIVE_BACK)
+        madvise((void *)first, (start + size) / page * page - first, MADV_DONTNEED);
+}
+
+void splitc_spread_free(splitc_ptr base)
+{
+    uint64_t size;
+
+    if (base == 0)
+        return;
+    splitc_barrier(); /* nobody uses it any more */
+    if (splitc_extents_free(&heap, base, &size) < 0)
+        splitc_die_together("all_spread_free of (%d, %p), which is not allocated spread storage",
+                            splitc_rank(base), splitc_address(base));
+    give_back(base, size);
+}
+
+splitc_ptr splitc_all_spread_malloc(long count, long bytes)
+{
+    if (count < 0 || bytes < 0)
+        splitc_die_together("all_spread_malloc of %ld blocks of %ld bytes", count, bytes);
+    return splitc_spread_alloc((splitc_size)count, (splitc_size)bytes);
+}
+
+void splitc_all_spread_free(splitc_ptr base)
+{
+    splitc_spread_free(base);
+}
+
+/* ---- spread arrays with static storage ------------------------------------------ */
+
+static struct splitc_static *statics;
+
+static bool before(const struct splitc_static *a, const struct splitc_static *b)
+{
+    int files = strcmp(a->file, b->file);
+
+    return files ? files < 0 : a->line < b->line;
+}
+
+/* Keeps the list in order: constructors run in the order of the link. */
+void splitc_register_static(struct splitc_static *array)
+{
+    struct splitc_static **at = &statics;
+
+    while (*at && !before(array, *at))
+        at = &(*at)->next;
+    array->next = *at;
+    *at = array;
+}
+
+void splitc_allocate_statics(void)
+{
+    for (struct splitc_static *array = statics; array; array = array->next) {
+        splitc_size count, size;
+
+        array->shape(&count, &size);
+        *array->base = splitc_spread_alloc(count, size); /* zero: nobody has used it yet */
+    }
+}
