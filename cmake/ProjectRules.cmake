@@ -17,8 +17,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-set(PROJECT_WARNINGS -Wall -Wextra -Wshadow -Wvla -Wpointer-arith)
-set(PROJECT_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
+set(PROJECT_WARNINGS -Wall -Wextra -Wvla -Wpointer-arith)
+# Not -Wshadow in C++: there a function of a struct's name, as C APIs have them, is one.
+set(PROJECT_C_WARNINGS -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
 
 add_library(project_rules INTERFACE)
 target_compile_options(project_rules INTERFACE
