@@ -39,6 +39,7 @@ extern "C" {
 
 struct unet_endpoint;
 struct unet_ops;
+struct unet_upcall;
 
 /* Where an endpoint is: opaque bytes made by its backend, to be carried to the
  * peer by any means (PMIx, a file, a pipe).  Not a secret: the tag is. */
@@ -61,23 +62,24 @@ enum unet_condition {
     UNET_ALMOST_FULL = 1u << 1, /* a receive ring is three quarters full */
 };
 
-/* How an endpoint is made.  Zero in any number field means its default. */
+/* How an endpoint is made.  Zero in any number field means its default.  Slots
+ * are powers of two, 4..65536. */
 struct unet_config {
     uint32_t segment_bytes; /* communication segment; default 1 MiB, multiple of 4096 */
-    uint32_t send_slots;    /* descriptors in the send queue; power of two, default 64 */
-    uint32_t recv_slots;    /* descriptors per receive ring; power of two, default 128 */
-    uint32_t free_slots;    /* buffers the free queue can hold; power of two, default 256 */
-    uint32_t channels;      /* most channels open at once, 1..65535; default 64 */
-    bool polled;            /* the owner only polls: unet_wait, fd and upcalls are -EOPNOTSUPP,
-                               and senders save the check whether it sleeps */
+    uint32_t send_slots;    /* descriptors in the send queue; default 64 */
+    uint32_t recv_slots; /* descriptors per receive ring (there is one per channel); default 128 */
+    uint32_t free_slots; /* buffers the free queue can hold; default 256 */
+    uint32_t channels;   /* most channels open at once, 1..65535; default 64 */
+    bool polled;         /* the owner only polls: unet_wait, fd and upcalls are -EOPNOTSUPP,
+                            and senders save the check whether it sleeps */
 };
 
 /* Counters since the endpoint was opened.  Nothing is ever dropped without
  * being counted here. */
 struct unet_stats {
-    uint64_t sent; /* messages handed to the NI and delivered or on the wire */
+    uint64_t sent; /* messages handed to the NI, also those it refused */
     uint64_t sent_bytes;
-    uint64_t received; /* messages put into a receive ring */
+    uint64_t received; /* descriptors read: messages and UNET_ERROR completions */
     uint64_t received_bytes;
     uint64_t send_full;       /* times a send found no slot (back-pressure) */
     uint64_t bad_descriptors; /* sends refused with an UNET_ERROR completion */
@@ -93,7 +95,8 @@ enum unet_channel_state {
     UNET_CLOSED = 0,     /* not in use */
     UNET_CONNECTING = 1, /* open here, not yet at the peer: sends are -EAGAIN */
     UNET_OPEN = 2,
-    UNET_DEAD = 3, /* the peer endpoint closed or its process died: sends are -EPIPE */
+    UNET_DEAD = 3, /* the peer closed the channel or its endpoint, or its process died: sends are
+                      -EPIPE, what had arrived can still be read */
 };
 
 /* One channel.  Fields are the backend's; the inline functions below read them.
@@ -116,9 +119,11 @@ struct unet_channel {
 struct unet_endpoint {
     const struct unet_ops *ops;
     struct unet_channel *channel; /* by number, config.channels + 1 of them; 0 is never used */
-    struct unet_ring *rx;         /* receive rings, consumer side */
+    struct unet_ring *rx;         /* receive rings, consumer side: rx[0] has the UNET_ERROR
+                                     completions, rx[n] what comes on channel n */
     uint32_t rx_rings;            /* how many of them are in use */
     uint32_t rx_next;             /* the ring to look at first (round robin) */
+    uint32_t rx_length;           /* of the peeked message */
     struct unet_ring tx;          /* send queue, producer side */
     struct unet_ring free;        /* free queue, producer side */
     uint32_t *armed;              /* conditions for which senders must ring; shared memory */
@@ -126,20 +131,28 @@ struct unet_endpoint {
     struct unet_config config;    /* as opened, defaults filled in */
     uint32_t capabilities;        /* enum unet_capability bits */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
+    uint32_t armings;             /* so far */
+    int bell[2];                  /* the doorbell that peers ring, read and write end */
+    struct unet_upcall *upcall;   /* NULL when there is none */
+    struct unet_desc rx_checked;  /* private copy of the peeked message if it is not inline */
     struct unet_stats stats;
 };
 
 /* A backend.  No entry is NULL.  `kick` and `progress` are the only ones that a
  * data path calls.  What each has to do stands with the function of its name
- * below; arguments have been checked by then. */
+ * below; arguments have been checked by then.
+ *  - `kick` is called after something was submitted to the send queue, and by
+ *    unet_inline_end when the channel's bell asks for it.
+ *  - `state` brings the state of one channel up to date, of all with channel 0. */
 struct unet_ops {
     const char *name;
     int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
     void (*close)(struct unet_endpoint *ep);
     void (*address)(const struct unet_endpoint *ep, struct unet_address *address);
-    int (*connect)(struct unet_endpoint *ep, uint16_t channel, const struct unet_address *peer,
-                   uint64_t tag);
+    int (*connect)(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                   uint16_t *channel);
     void (*disconnect)(struct unet_endpoint *ep, uint16_t channel);
+    void (*state)(struct unet_endpoint *ep, uint16_t channel);
     void (*kick)(struct unet_endpoint *ep, uint16_t channel);
     int (*progress)(struct unet_endpoint *ep);
     int (*wait)(struct unet_endpoint *ep, int timeout_ms);
@@ -198,11 +211,18 @@ enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t ch
 int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
                      uint32_t length);
 
-/* Send pieces of the segment, gathered into one message.  The NI takes the
- * bytes later: leave them alone until unet_sent(ep, *ticket).  `ticket` may be
- * NULL.  The descriptor is not checked here but by the NI, which answers a bad
- * one with an UNET_ERROR completion.
- * Errors: -EINVAL count is 0 or more than UNET_PIECES_MAX, -EAGAIN no slot. */
+/* Send pieces of the segment, gathered into one message of 1..UNET_MESSAGE_MAX
+ * bytes.  The NI takes the bytes later: leave them alone until unet_sent(ep,
+ * *ticket).  `ticket` may be NULL.  The descriptor is checked by the NI, which
+ * answers a bad one with an UNET_ERROR completion:
+ *   EINVAL the descriptor contradicts itself, EFAULT a piece or `remote` lies outside
+ *   its segment, EMSGSIZE too long, or longer than the next UNET_PIECES_MAX free
+ *   buffers of the peer, ENOTCONN no such channel, EPIPE the peer is dead,
+ *   EPROTO the peer's free queue holds nonsense.
+ * A message waits in the send queue while the peer has no room for it, and with
+ * it all that was queued behind it.
+ * Errors: -EINVAL count is 0 or more than UNET_PIECES_MAX, -EAGAIN no slot or still
+ * connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
 int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
 
@@ -219,7 +239,8 @@ int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
 
 /* True when the NI is done with the descriptor of that ticket and its pieces
- * may be reused, be it delivered or refused (the paper's send-complete flag). */
+ * may be reused, be it delivered or refused (the paper's send-complete flag).
+ * A ticket is good for 2^31 further sends. */
 bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket);
 
 /* The hot path of an inline message, in two steps that the caller fills in
@@ -241,6 +262,8 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
 {
     struct unet_channel *ch = &ep->channel[channel];
 
+    ep->stats.sent++;
+    ep->stats.sent_bytes += ch->ring->shared->slot[ch->ring->position & ch->ring->mask].length;
     unet_ring_submit(ch->ring);
     if (ch->bell) {
         /* Publish, then look whether the other side sleeps; it arms, then
@@ -255,11 +278,21 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
 
 /* The oldest message of some ring, or NULL when there is none; rings take
  * turns.  The descriptor stays valid until unet_rx_release.  In it, `channel` is this
- * endpoint's number of the channel it came on and `piece` names buffers that
+ * endpoint's number of the channel it came on; of UNET_PIECES, `piece` names buffers that
  * came from the free queue and now belong to the caller, who gives each back
- * with unet_free_put when done.  Descriptors reached the ring checked: offsets
- * lie in the segment, lengths add up. */
+ * with unet_free_put when done; of UNET_DIRECT, it has one piece, where the bytes are.
+ *
+ * Trust: what is returned was checked (kind, channel, lengths, offsets); anything
+ * else is counted and dropped.  A message that is not inline is a private copy.
+ * An inline one lies where its sender, who may be hostile, can still write: read
+ * each of its fields once, and use unet_rx_length for the length. */
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep);
+
+/* The checked length of the peeked message. */
+static inline uint32_t unet_rx_length(const struct unet_endpoint *ep)
+{
+    return ep->rx_length;
+}
 
 /* Give the peeked descriptor back (not its buffers). */
 static inline void unet_rx_release(struct unet_endpoint *ep);
@@ -280,28 +313,35 @@ static inline int unet_progress(struct unet_endpoint *ep)
 }
 
 /* Block until a message is there, up to `timeout_ms` (-1 = for ever, 0 = look).
- * Returns 1 when one is there, 0 on time-out.
- * Errors: -EOPNOTSUPP a polled endpoint, -EINTR a signal came. */
+ * Returns 1 when one is there, 0 on time-out, and 0 early when a channel opened
+ * meanwhile or was found dead.  Services the send queue, every millisecond if
+ * something is stuck there.
+ * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls, -EINTR a signal came. */
 int unet_wait(struct unet_endpoint *ep, int timeout_ms);
 
 /* A descriptor for select/poll/epoll, or -EOPNOTSUPP on a polled endpoint.  The
  * use is: unet_arm; if it returns 0, sleep until the fd is readable; then
- * unet_disarm and drain the endpoint.  Owned by the endpoint. */
+ * unet_disarm and drain the endpoint.  A peer's death makes it readable, too.
+ * Owned by the endpoint. */
 int unet_fd(const struct unet_endpoint *ep);
 
 /* Ask senders to ring from now on.  Returns 1 if a message is there already
- * (and then leaves it disarmed), else 0; -EOPNOTSUPP on a polled endpoint. */
+ * (and then leaves it disarmed), else 0.
+ * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls. */
 int unet_arm(struct unet_endpoint *ep);
 
-/* Stop the ringing and swallow what was rung. */
+/* Stop the ringing, swallow what was rung and bring all channels' states up to
+ * date.  Two system calls. */
 void unet_disarm(struct unet_endpoint *ep);
 
 /* ---- upcalls (section 3.1) -------------------------------------------- */
 
 /* Called when a condition comes true, by the signal's handler or by the
  * endpoint's upcall thread.  It should drain everything: it is not called again
- * for messages that were there.  Under UNET_UPCALL_SIGNAL only async-signal-safe
- * functions, and those of this header, may be used in it. */
+ * for messages that were there.  While it runs the endpoint is its own: everybody else
+ * masks upcalls around every use of the endpoint.  Under UNET_UPCALL_SIGNAL only
+ * async-signal-safe functions and the sending and receiving ones of this header
+ * may be used in it. */
 typedef void unet_upcall_fn(struct unet_endpoint *ep, void *arg);
 
 enum unet_upcall_mode {
@@ -311,18 +351,31 @@ enum unet_upcall_mode {
 };
 
 /* Ask for upcalls on the conditions (enum unet_condition bits), or end them with
- * UNET_UPCALL_NONE, which returns when no upcall runs any more.
+ * UNET_UPCALL_NONE, which returns when no upcall runs any more.  Asking anew
+ * replaces what was asked before.  After the first use of SIGIO its handler stays,
+ * and passes signals of other descriptors on to the handler it found.
  * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, -EBUSY another endpoint of
- * the process has SIGIO, -EAGAIN no thread to be had. */
+ * the process has SIGIO, -EAGAIN no thread to be had, -ENOMEM, -EDEADLK called by
+ * the upcall itself. */
 int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
                 unet_upcall_fn *fn, void *arg);
 
-/* Hold upcalls back for a critical section; a few ns.  Does not nest.  What
- * came meanwhile is told at unmask. */
+/* Hold upcalls back for a critical section; a few ns.  Does not nest.  Returns
+ * when none is running (under UNET_UPCALL_THREAD it waits for that).  What came
+ * meanwhile is told at unmask. */
 void unet_upcall_mask(struct unet_endpoint *ep);
 void unet_upcall_unmask(struct unet_endpoint *ep);
 
 /* ---- inline bodies ---------------------------------------------------- */
+
+/* Out of line: what is not a plain inline message at the head of rx[ring].  Returns
+ * it checked and copied, or drops it, counts it and returns NULL. */
+const struct unet_desc *unet_rx_check(struct unet_endpoint *ep, uint32_t ring);
+
+static inline bool unet_rx_plain(const struct unet_desc *desc, uint32_t ring, uint32_t length)
+{
+    return desc->kind == UNET_INLINE && desc->channel == ring && length <= UNET_INLINE_MAX;
+}
 
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 {
@@ -333,7 +386,12 @@ static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 
         if (desc) {
             ep->rx_next = i;
-            return desc;
+            ep->rx_length = __atomic_load_n(&desc->length, __ATOMIC_RELAXED);
+            if (__builtin_expect(unet_rx_plain(desc, i, ep->rx_length), 1))
+                return desc;
+            desc = unet_rx_check(ep, i);
+            if (desc)
+                return desc;
         }
         if (++i >= ep->rx_rings)
             i = 0;
@@ -343,6 +401,8 @@ static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 
 static inline void unet_rx_release(struct unet_endpoint *ep)
 {
+    ep->stats.received++;
+    ep->stats.received_bytes += ep->rx_length;
     unet_ring_release(&ep->rx[ep->rx_next]);
     if (++ep->rx_next >= ep->rx_rings)
         ep->rx_next = 0;

@@ -128,6 +128,7 @@ static inline struct unet_desc *unet_ring_peek(struct unet_ring *ring)
 
     if (__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) == ring->position + 1) /* C, matches B */
         return slot;
+    unet_ring_publish(ring);
     return 0;
 }
 

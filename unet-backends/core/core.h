@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * core.h - what the parts of the library share about endpoints of any backend.
+ */
+#ifndef UNET_CORE_H
+#define UNET_CORE_H
+
+#include <unet/unet.h>
+
+/* Every backend, in the order of unet_backend_at. */
+extern const struct unet_ops unet_loopback_ops;
+extern const struct unet_ops unet_shm_ops;
+
+/* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */
+
+/* The owner's side.  `armed` is 0, or the conditions it sleeps for in the low bits
+ * and above them a count that makes every arming distinct. */
+#define UNET_ARMED_SHIFT 2u
+
+int unet_bell_open(int bell[2]);
+void unet_bell_close(int bell[2]);
+void unet_bell_drain(int bell_read);
+
+/* The fence that pairs with unet_inline_end's stands in here. */
+void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
+void unet_bell_disarm(struct unet_endpoint *ep);
+
+/* The sender's side: write to the bell, then disarm it.  In this order a sender that
+ * is killed in between costs a superfluous ring, never a lost one; `seen` being
+ * distinct keeps a late sender from undoing the next arming. */
+void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen);
+
+/* ---- receive.c ------------------------------------------------------------- */
+
+/* True when some receive ring is three quarters full. */
+bool unet_rx_almost_full(const struct unet_endpoint *ep);
+
+/* The fill from which a ring of that mask counts as almost full. */
+static inline uint32_t unet_ring_brim(uint32_t mask)
+{
+    return (mask + 1) / 4 * 3;
+}
+
+/* What a descriptor says about its own pieces: their number is 1..UNET_PIECES_MAX, they lie
+ * within `segment_bytes` and sum up to `length`, 1..UNET_MESSAGE_MAX.  0, or the errno
+ * values of unet_send, negative. */
+int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * doorbell.c - how a sleeping receiver is woken.
+ *
+ * The doorbell is a pipe: unlike an eventfd it can be opened anew by another process
+ * through /proc and can raise SIGIO.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int unet_bell_open(int bell[2])
+{
+    return pipe2(bell, O_CLOEXEC | O_NONBLOCK) == 0 ? 0 : -errno;
+}
+
+void unet_bell_close(int bell[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (bell[i] >= 0)
+            close(bell[i]);
+        bell[i] = -1;
+    }
+}
+
+void unet_bell_drain(int bell_read)
+{
+    char rung[64];
+    ssize_t n;
+
+    do
+        n = read(bell_read, rung, sizeof rung);
+    while (n == (ssize_t)sizeof rung || (n < 0 && errno == EINTR));
+}
+
+void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions)
+{
+    ep->armings++;
+    __atomic_store_n(ep->armed, ep->armings << UNET_ARMED_SHIFT | conditions, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void unet_bell_disarm(struct unet_endpoint *ep)
+{
+    __atomic_store_n(ep->armed, 0, __ATOMIC_RELAXED);
+}
+
+void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen)
+{
+    ssize_t n;
+
+    /* A full pipe has been rung enough. */
+    do
+        n = write(bell_write, "", 1);
+    while (n < 0 && errno == EINTR);
+    __atomic_compare_exchange_n(armed, &seen, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}

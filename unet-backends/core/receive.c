@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * receive.c - the receiving calls of all backends.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool in_segment(uint64_t offset, uint64_t length, uint32_t segment_bytes)
+{
+    return offset <= segment_bytes && length <= segment_bytes - offset;
+}
+
+int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
+{
+    uint64_t sum = 0;
+
+    if (desc->pieces < 1 || desc->pieces > UNET_PIECES_MAX)
+        return -EINVAL;
+    for (unsigned i = 0; i < desc->pieces; i++) {
+        if (!in_segment(desc->piece[i].offset, desc->piece[i].length, segment_bytes))
+            return -EFAULT;
+        sum += desc->piece[i].length;
+    }
+    if (sum > UNET_MESSAGE_MAX)
+        return -EMSGSIZE;
+    return sum == desc->length && sum > 0 ? 0 : -EINVAL;
+}
+
+/* Counts what is wrong with the copied descriptor. */
+static bool acceptable(struct unet_endpoint *ep, uint32_t ring)
+{
+    const struct unet_desc *desc = &ep->rx_checked;
+
+    if (ring == 0)
+        return true; /* completions: written by our own NI */
+    if (desc->channel != ring) {
+        ep->stats.foreign++;
+        return false;
+    }
+    if (desc->kind == UNET_INLINE && desc->length <= UNET_INLINE_MAX)
+        return true;
+    if ((desc->kind == UNET_PIECES || desc->kind == UNET_DIRECT) &&
+        unet_check_pieces(desc, ep->config.segment_bytes) == 0)
+        return true;
+    ep->stats.malformed++;
+    return false;
+}
+
+const struct unet_desc *unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
+{
+    struct unet_ring *rx = &ep->rx[ring];
+
+    /* At most one lap: a flood of nonsense must not hold us here. */
+    for (uint32_t left = rx->mask + 1; left > 0; left--) {
+        const struct unet_desc *desc = unet_ring_peek(rx);
+
+        if (!desc)
+            break;
+        memcpy(&ep->rx_checked, desc, sizeof *desc);
+        if (acceptable(ep, ring)) {
+            ep->rx_length = ep->rx_checked.length;
+            return &ep->rx_checked;
+        }
+        unet_ring_release(rx);
+    }
+    return NULL;
+}
+
+int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length)
+{
+    struct unet_desc *slot;
+
+    if (length == 0 || !in_segment(offset, length, ep->config.segment_bytes))
+        return -EINVAL;
+    slot = unet_ring_reserve(&ep->free);
+    if (!slot)
+        return -EAGAIN;
+    /* One atomic word: a sender that lost the race for the slot's previous
+     * contents may be reading it. */
+    __atomic_store_n(&slot->word[0], (uint64_t)length << 32 | offset, __ATOMIC_RELAXED);
+    unet_ring_submit(&ep->free);
+    return 0;
+}
+
+/* ---- sleeping -------------------------------------------------------------- */
+
+bool unet_rx_almost_full(const struct unet_endpoint *ep)
+{
+    for (uint32_t i = 1; i < ep->rx_rings; i++) {
+        const struct unet_ring *rx = &ep->rx[i];
+        uint32_t turn = rx->position + unet_ring_brim(rx->mask); /* of the slot below the brim */
+        const struct unet_desc *slot = &rx->shared->slot[(turn - 1) & rx->mask];
+
+        if (__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) == turn)
+            return true;
+    }
+    return false;
+}
+
+static int may_sleep(const struct unet_endpoint *ep)
+{
+    if (ep->config.polled)
+        return -EOPNOTSUPP;
+    return ep->upcall ? -EBUSY : 0;
+}
+
+int unet_wait(struct unet_endpoint *ep, int timeout_ms)
+{
+    int error = may_sleep(ep);
+
+    return error ? error : ep->ops->wait(ep, timeout_ms);
+}
+
+int unet_fd(const struct unet_endpoint *ep)
+{
+    return ep->config.polled ? -EOPNOTSUPP : ep->fd;
+}
+
+int unet_arm(struct unet_endpoint *ep)
+{
+    int error = may_sleep(ep);
+
+    if (error)
+        return error;
+    unet_bell_arm(ep, UNET_NONEMPTY);
+    if (!unet_rx_peek(ep))
+        return 0;
+    unet_bell_disarm(ep);
+    return 1;
+}
+
+void unet_disarm(struct unet_endpoint *ep)
+{
+    if (may_sleep(ep))
+        return;
+    unet_bell_disarm(ep);
+    unet_bell_drain(ep->bell[0]);
+    ep->ops->state(ep, 0);
+}

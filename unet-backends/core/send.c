@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * send.c - the sending calls of all backends.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* 0 when sends on the channel are taken. */
+static int channel_error(const struct unet_endpoint *ep, uint16_t channel)
+{
+    static const int error[] = {
+        [UNET_CLOSED] = -ENOTCONN,
+        [UNET_CONNECTING] = -EAGAIN,
+        [UNET_OPEN] = 0,
+        [UNET_DEAD] = -EPIPE,
+    };
+
+    if (channel < 1 || channel > ep->config.channels)
+        return -ENOTCONN;
+    return error[ep->channel[channel].state];
+}
+
+int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
+                     uint32_t length)
+{
+    struct unet_desc *desc;
+    int error = channel_error(ep, channel);
+
+    if (error)
+        return error;
+    if (length > UNET_INLINE_MAX)
+        return -EMSGSIZE;
+    desc = unet_inline_begin(ep, channel);
+    if (!desc) {
+        ep->stats.send_full++;
+        return -EAGAIN;
+    }
+    desc->kind = UNET_INLINE;
+    desc->pieces = 0;
+    desc->length = length;
+    desc->user = user;
+    if (length > 0)
+        memcpy(desc->data, data, length);
+    unet_inline_end(ep, channel);
+    return 0;
+}
+
+int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
+{
+    struct unet_desc *slot = unet_ring_reserve(&ep->tx);
+
+    if (!slot) {
+        ep->stats.send_full++;
+        return -EAGAIN;
+    }
+    /* All but the turn, which is the ring's. */
+    memcpy(&slot->channel, &desc->channel, sizeof *desc - offsetof(struct unet_desc, channel));
+    ep->stats.sent++;
+    ep->stats.sent_bytes += desc->length;
+    unet_ring_submit(&ep->tx);
+    if (ticket)
+        *ticket = ep->tx.position;
+    ep->ops->kick(ep, desc->channel);
+    return 0;
+}
+
+static int push_pieces(struct unet_endpoint *ep, struct unet_desc *desc,
+                       const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
+{
+    int error = channel_error(ep, desc->channel);
+
+    if (error)
+        return error;
+    if (count < 1 || count > UNET_PIECES_MAX)
+        return -EINVAL;
+    desc->pieces = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        desc->piece[i] = piece[i];
+        /* Saturate: a sum that wrapped around could look like a good one. */
+        if (__builtin_add_overflow(desc->length, piece[i].length, &desc->length))
+            desc->length = UINT32_MAX;
+    }
+    return unet_push(ep, desc, ticket);
+}
+
+int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+              const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
+{
+    struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
+
+    return push_pieces(ep, &desc, piece, count, ticket);
+}
+
+int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                     const struct unet_piece *piece, uint32_t count, uint64_t remote,
+                     uint32_t *ticket)
+{
+    struct unet_desc desc = {
+        .channel = channel, .kind = UNET_DIRECT, .user = user, .remote = remote};
+
+    if (!(ep->capabilities & UNET_CAP_DIRECT))
+        return -EOPNOTSUPP;
+    return push_pieces(ep, &desc, piece, count, ticket);
+}
+
+bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket)
+{
+    uint32_t done = __atomic_load_n(&ep->tx.shared->consumed, __ATOMIC_ACQUIRE);
+
+    return (int32_t)(done - ticket) >= 0;
+}

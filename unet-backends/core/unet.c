@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * unet.c - endpoints and channels: arguments are checked here, once for all backends.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct unet_ops *const backends[] = {&unet_loopback_ops, &unet_shm_ops};
+
+const struct unet_ops *unet_backend_at(unsigned i)
+{
+    return i < sizeof backends / sizeof *backends ? backends[i] : NULL;
+}
+
+const struct unet_ops *unet_backend(const char *name)
+{
+    const struct unet_ops *ops;
+
+    for (unsigned i = 0; (ops = unet_backend_at(i)); i++) {
+        if (strcmp(ops->name, name) == 0)
+            return ops;
+    }
+    return NULL;
+}
+
+/* ---- endpoints ------------------------------------------------------------- */
+
+static const struct unet_config default_config = {
+    .segment_bytes = 1u << 20,
+    .send_slots = 64,
+    .recv_slots = 128,
+    .free_slots = 256,
+    .channels = 64,
+};
+
+static void fill_default(uint32_t *field, uint32_t value)
+{
+    if (*field == 0)
+        *field = value;
+}
+
+static bool slots_ok(uint32_t slots)
+{
+    return slots >= 4 && slots <= 65536 && (slots & (slots - 1)) == 0;
+}
+
+static bool config_ok(const struct unet_config *c)
+{
+    return c->segment_bytes % 4096 == 0 && slots_ok(c->send_slots) && slots_ok(c->recv_slots) &&
+           slots_ok(c->free_slots) && c->channels <= 65535;
+}
+
+int unet_open(const struct unet_ops *backend, const struct unet_config *config,
+              struct unet_endpoint **endpoint)
+{
+    struct unet_config c = config ? *config : default_config;
+
+    fill_default(&c.segment_bytes, default_config.segment_bytes);
+    fill_default(&c.send_slots, default_config.send_slots);
+    fill_default(&c.recv_slots, default_config.recv_slots);
+    fill_default(&c.free_slots, default_config.free_slots);
+    fill_default(&c.channels, default_config.channels);
+    if (!config_ok(&c))
+        return -EINVAL;
+    return backend->open(&c, endpoint);
+}
+
+void unet_close(struct unet_endpoint *ep)
+{
+    if (!ep)
+        return;
+    unet_upcall(ep, UNET_UPCALL_NONE, 0, NULL, NULL);
+    ep->ops->close(ep);
+}
+
+void unet_address(const struct unet_endpoint *ep, struct unet_address *address)
+{
+    memset(address, 0, sizeof *address);
+    ep->ops->address(ep, address);
+}
+
+/* ---- channels -------------------------------------------------------------- */
+
+int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                 uint16_t *channel)
+{
+    if (peer->length > UNET_ADDRESS_MAX)
+        return -EADDRNOTAVAIL;
+    return ep->ops->connect(ep, peer, tag, channel);
+}
+
+static bool is_channel(const struct unet_endpoint *ep, uint16_t channel)
+{
+    return channel >= 1 && channel <= ep->config.channels;
+}
+
+int unet_disconnect(struct unet_endpoint *ep, uint16_t channel)
+{
+    if (!is_channel(ep, channel) || ep->channel[channel].state == UNET_CLOSED)
+        return -EINVAL;
+    ep->ops->disconnect(ep, channel);
+    return 0;
+}
+
+enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t channel)
+{
+    if (!is_channel(ep, channel))
+        return UNET_CLOSED;
+    if (ep->channel[channel].state != UNET_CLOSED)
+        ep->ops->state(ep, channel);
+    return (enum unet_channel_state)ep->channel[channel].state;
+}

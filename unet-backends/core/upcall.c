@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * upcall.c - upcalls by signal or by thread (section 3.1 of the paper).
+ *
+ * Whoever rings the doorbell starts upcall_run, in the signal's handler or in the
+ * upcall thread.  Masking is Dekker's handshake, so that it costs a store, a
+ * fence and a load:
+ *
+ *   mask                           upcall_run
+ *   ----                           ----------
+ *   masked = 1                     running = 1
+ *   fence                          fence
+ *   while (running) yield          if (masked) { pending = 1; running = 0; }
+ *
+ * At unmask, who finds `pending` set rings the endpoint's own bell.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct unet_upcall {
+    struct unet_endpoint *ep;
+    enum unet_upcall_mode mode;
+    uint32_t conditions;
+    unet_upcall_fn *fn;
+    void *arg;
+    uint32_t masked;
+    uint32_t pending; /* one was held back by the mask */
+    uint32_t running;
+    uint32_t stop; /* the thread has to end */
+    pthread_t thread;
+};
+
+static uint32_t load(const uint32_t *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void store(uint32_t *flag, uint32_t value)
+{
+    __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+
+static void fence(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void ring_self(struct unet_endpoint *ep)
+{
+    uint32_t none = 0;
+
+    unet_bell_ring(ep->bell[1], &none, 0);
+}
+
+/* Whoever takes the pending flag makes up for the upcall that was held back. */
+static void ring_if_pending(struct unet_upcall *u)
+{
+    if (load(&u->pending) && __atomic_exchange_n(&u->pending, 0, __ATOMIC_ACQ_REL))
+        ring_self(u->ep);
+}
+
+/* ---- running --------------------------------------------------------------- */
+
+static bool enter(struct unet_upcall *u)
+{
+    store(&u->running, 1);
+    fence();
+    if (!load(&u->masked))
+        return true;
+    store(&u->pending, 1);
+    store(&u->running, 0);
+    fence();
+    if (!load(&u->masked))
+        ring_if_pending(u);
+    return false;
+}
+
+static bool due(const struct unet_upcall *u)
+{
+    return ((u->conditions & UNET_NONEMPTY) && unet_rx_peek(u->ep)) ||
+           ((u->conditions & UNET_ALMOST_FULL) && unet_rx_almost_full(u->ep));
+}
+
+/* Arms before it looks, so that what comes after the look rings again. */
+static void upcall_run(struct unet_upcall *u)
+{
+    unet_bell_drain(u->ep->bell[0]);
+    if (!enter(u))
+        return;
+    unet_bell_arm(u->ep, u->conditions);
+    if (due(u)) {
+        u->ep->stats.upcalls++;
+        u->fn(u->ep, u->arg);
+    }
+    store(&u->running, 0);
+}
+
+static void *upcall_thread(void *arg)
+{
+    struct unet_upcall *u = arg;
+    struct pollfd bell = {.fd = u->ep->bell[0], .events = POLLIN};
+
+    while (!load(&u->stop)) {
+        if (poll(&bell, 1, -1) > 0 && !load(&u->stop))
+            upcall_run(u);
+    }
+    return NULL;
+}
+
+static int start_thread(struct unet_upcall *u)
+{
+    sigset_t all, before;
+    int error;
+
+    /* The application's signals are for its own threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    error = pthread_create(&u->thread, NULL, upcall_thread, u);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -error;
+}
+
+static void stop_thread(struct unet_upcall *u)
+{
+    store(&u->stop, 1);
+    ring_self(u->ep);
+    pthread_join(u->thread, NULL);
+}
+
+/* ---- SIGIO ------------------------------------------------------------------ */
+
+static struct unet_upcall *signal_owner;
+static struct sigaction signal_previous;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    if (signal_previous.sa_flags & SA_SIGINFO)
+        signal_previous.sa_sigaction(number, info, context);
+    else if (signal_previous.sa_handler != SIG_DFL && signal_previous.sa_handler != SIG_IGN)
+        signal_previous.sa_handler(number);
+}
+
+/* The kernel names the descriptor, unless it was short of memory for that. */
+static bool is_ours(const siginfo_t *info, int bell_read)
+{
+    return info->si_code == SI_KERNEL || (info->si_code > 0 && info->si_fd == bell_read);
+}
+
+static void on_sigio(int number, siginfo_t *info, void *context)
+{
+    struct unet_upcall *u = __atomic_load_n(&signal_owner, __ATOMIC_ACQUIRE);
+    int saved = errno;
+
+    if (u && is_ours(info, u->ep->bell[0]))
+        upcall_run(u);
+    else
+        pass_on(number, info, context);
+    errno = saved;
+}
+
+/* The handler stays for good: a SIGIO that is still under way when the upcalls end
+ * would otherwise end the process. */
+static int install_handler(void)
+{
+    static bool installed;
+    struct sigaction action = {.sa_sigaction = on_sigio, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    if (installed)
+        return 0;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGIO, &action, &signal_previous) < 0)
+        return -errno;
+    installed = true;
+    return 0;
+}
+
+static void stop_signal(struct unet_upcall *u)
+{
+    int fd = u->ep->bell[0];
+
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_ASYNC);
+    __atomic_store_n(&signal_owner, NULL, __ATOMIC_RELEASE);
+    while (load(&u->running))
+        sched_yield();
+}
+
+static int start_signal(struct unet_upcall *u)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
+    struct unet_upcall *none = NULL;
+    int fd = u->ep->bell[0];
+    int error;
+
+    if (!__atomic_compare_exchange_n(&signal_owner, &none, u, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return -EBUSY;
+    error = install_handler();
+    if (error == 0 && (fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, SIGIO) < 0 ||
+                       fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC) < 0))
+        error = -errno;
+    if (error)
+        stop_signal(u);
+    return error;
+}
+
+/* ---- the interface ----------------------------------------------------------- */
+
+/* True when the upcall function itself is the caller. */
+static bool inside(const struct unet_upcall *u)
+{
+    return u->mode == UNET_UPCALL_THREAD ? pthread_equal(pthread_self(), u->thread) != 0
+                                         : load(&u->running) != 0;
+}
+
+static int upcall_end(struct unet_endpoint *ep)
+{
+    struct unet_upcall *u = ep->upcall;
+
+    if (!u)
+        return 0;
+    if (inside(u))
+        return -EDEADLK;
+    unet_bell_disarm(ep);
+    if (u->mode == UNET_UPCALL_THREAD)
+        stop_thread(u);
+    else
+        stop_signal(u);
+    unet_bell_disarm(ep); /* it may have run, and armed, meanwhile */
+    unet_bell_drain(ep->bell[0]);
+    ep->upcall = NULL;
+    free(u);
+    return 0;
+}
+
+static bool request_ok(enum unet_upcall_mode mode, uint32_t conditions, unet_upcall_fn *fn)
+{
+    if (mode == UNET_UPCALL_NONE)
+        return true;
+    return (mode == UNET_UPCALL_SIGNAL || mode == UNET_UPCALL_THREAD) && fn && conditions != 0 &&
+           (conditions & ~(uint32_t)(UNET_NONEMPTY | UNET_ALMOST_FULL)) == 0;
+}
+
+static int upcall_begin(struct unet_upcall *u)
+{
+    struct unet_endpoint *ep = u->ep;
+    int error;
+
+    ep->upcall = u;
+    error = u->mode == UNET_UPCALL_THREAD ? start_thread(u) : start_signal(u);
+    if (error) {
+        ep->upcall = NULL;
+        free(u);
+        return error;
+    }
+    ring_self(ep); /* arms, and tells of what is there already */
+    return 0;
+}
+
+int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
+                unet_upcall_fn *fn, void *arg)
+{
+    struct unet_upcall *u;
+    int error;
+
+    if (!request_ok(mode, conditions, fn))
+        return -EINVAL;
+    if (ep->config.polled && mode != UNET_UPCALL_NONE)
+        return -EOPNOTSUPP;
+    error = upcall_end(ep);
+    if (error || mode == UNET_UPCALL_NONE)
+        return error;
+    u = calloc(1, sizeof *u);
+    if (!u)
+        return -ENOMEM;
+    *u = (struct unet_upcall){
+        .ep = ep, .mode = mode, .conditions = conditions, .fn = fn, .arg = arg};
+    return upcall_begin(u);
+}
+
+void unet_upcall_mask(struct unet_endpoint *ep)
+{
+    struct unet_upcall *u = ep->upcall;
+
+    if (!u)
+        return;
+    store(&u->masked, 1);
+    fence();
+    if (u->mode != UNET_UPCALL_THREAD) /* its handler runs on this very thread */
+        return;
+    while (load(&u->running) && !inside(u))
+        sched_yield();
+}
+
+void unet_upcall_unmask(struct unet_endpoint *ep)
+{
+    struct unet_upcall *u = ep->upcall;
+
+    if (!u)
+        return;
+    store(&u->masked, 0);
+    fence();
+    ring_if_pending(u);
+}
