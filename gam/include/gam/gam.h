@@ -43,8 +43,9 @@ struct unet_address;
 
 /* A message as its handler sees it; all of it is valid until the handler returns. */
 struct gam_message {
-    uint32_t source; /* the sender's rank */
-    uint32_t words;  /* how many of `word` were sent */
+    uint32_t source;  /* the sender's rank */
+    uint16_t words;   /* how many of `word` were sent; the others are undefined */
+    uint16_t handler; /* the index under which the handler was called */
     uint64_t word[GAM_WORDS_MAX];
     void *data;    /* medium: the bytes, in system storage, aligned to 8;
                       store and get: where they were put; else NULL */

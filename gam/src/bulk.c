@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * bulk.c - messages with a header: medium messages and pieces of transfers.
+ */
+#include "internal.h"
+
+_Static_assert(sizeof(union gam_header) + GAM_MEDIUM_MAX <= GAM_BUFFER_BYTES,
+               "a medium message fits into a buffer");
+_Static_assert(GAM_HANDLERS <= 256, "a handler index is one byte");
+_Static_assert(GAM_WORDS_MAX * 8 <= UNET_INLINE_MAX, "words travel inline");
+
+/* ---- sending ------------------------------------------------------------- */
+
+static bool buffer_free(struct gam *g, struct gam_buffer *buffer)
+{
+    if (buffer->busy && unet_sent(g->ep, buffer->ticket))
+        buffer->busy = false;
+    return !buffer->busy;
+}
+
+static int carry_inline(struct gam *g, struct gam_peer *peer, uint32_t user,
+                        const union gam_header *header, const void *data, size_t length)
+{
+    uint64_t word[UNET_INLINE_MAX / 8];
+    struct unet_desc *slot = unet_inline_begin(g->ep, peer->channel);
+
+    if (!slot)
+        return -EAGAIN;
+    memcpy(word, header, sizeof(*header));
+    if (length > 0)
+        memcpy(word + GAM_WORDS_MAX, data, length);
+    slot->kind = UNET_INLINE;
+    slot->pieces = 0;
+    slot->length = (uint32_t)(sizeof(*header) + length);
+    slot->user = user | gam_payment(peer);
+    memcpy(slot->data, word, slot->length);
+    unet_inline_end(g->ep, peer->channel);
+    return 0;
+}
+
+/* Buffers are taken in turn, because the send queue empties in turn. */
+static int carry_buffer(struct gam *g, struct gam_peer *peer, uint32_t user,
+                        const union gam_header *header, const void *data, size_t length)
+{
+    struct gam_buffer *buffer = &g->buffer[g->buffer_next];
+    const struct unet_piece piece = {
+        .offset = g->buffer_next * GAM_BUFFER_BYTES,
+        .length = (uint32_t)(sizeof(*header) + length),
+    };
+    int rc;
+
+    if (!buffer_free(g, buffer))
+        return -EAGAIN;
+    memcpy(g->ep->segment + piece.offset, header, sizeof(*header));
+    memcpy(g->ep->segment + piece.offset + sizeof(*header), data, length);
+    rc = unet_send(g->ep, peer->channel, user | gam_payment(peer), &piece, 1, &buffer->ticket);
+    if (rc)
+        return -EAGAIN;
+    buffer->busy = true;
+    g->buffer_next = (g->buffer_next + 1) % GAM_SEND_BUFFERS;
+    return 0;
+}
+
+int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union gam_header *header,
+              const void *data, size_t length)
+{
+    int rc;
+
+    if (peer->credits[GAM_BULK] == 0)
+        return -EAGAIN;
+    if (length <= GAM_INLINE_BYTES)
+        rc = carry_inline(g, peer, user, header, data, length);
+    else
+        rc = carry_buffer(g, peer, user, header, data, length);
+    if (rc)
+        return rc;
+    gam_paid(peer);
+    peer->credits[GAM_BULK]--;
+    return 0;
+}
+
+static int try_medium(struct gam *g, struct gam_peer *peer, uint32_t user,
+                      const union gam_header *header, const void *data, size_t length)
+{
+    if (peer->deferred)
+        return -EAGAIN;
+    return gam_carry(g, peer, user, header, data, length);
+}
+
+int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
+                       size_t length, uint32_t words, const uint64_t word[])
+{
+    const uint32_t user = gam_user(GAM_MEDIUM_REQUEST, handler, words);
+    union gam_header header = {0};
+    uint32_t rounds = 0;
+
+    if (dest >= g->ranks || !gam_handler_ok(handler) || words > GAM_WORDS_MAX ||
+        g->context != GAM_MAIN)
+        return gam_refuse_call(g);
+    if (length > GAM_MEDIUM_MAX)
+        return -EMSGSIZE;
+    if (words > 0)
+        memcpy(header.word, word, words * sizeof(word[0]));
+
+    gam_look(g);
+    while (try_medium(g, &g->peer[dest], user, &header, data, length) != 0) {
+        int rc = gam_pause(g, &g->peer[dest], &rounds);
+
+        if (rc)
+            return rc;
+    }
+    g->stats.stalls += rounds > 0;
+    g->stats.mediums++;
+    return 0;
+}
+
+/* ---- receiving ------------------------------------------------------------ */
+
+static void medium_arrived(struct gam *g, enum gam_context context, const struct gam_bulk *bulk)
+{
+    gam_handler_fn *fn = g->handler[gam_user_handler(bulk->user)];
+    struct gam_message m = {
+        .source = bulk->peer->rank,
+        .words = gam_user_words(bulk->user),
+        .handler = gam_user_handler(bulk->user),
+        .data = bulk->data,
+        .length = bulk->length,
+    };
+
+    if (!fn || m.words > GAM_WORDS_MAX) {
+        g->stats.refused++;
+        return;
+    }
+    memcpy(m.word, bulk->header.word, sizeof(m.word));
+    gam_run(g, context, fn, &m);
+}
+
+static bool place_ok(const struct gam_place *place, size_t length)
+{
+    return place->offset <= place->total && length <= place->total - place->offset &&
+           (length > 0 || place->total == 0) && gam_range_ok(place->base, place->total);
+}
+
+/* A piece of a transfer goes to its place; the last one runs the handler. */
+static void piece_arrived(struct gam *g, enum gam_context context, const struct gam_bulk *bulk)
+{
+    const struct gam_place *place = &bulk->header.place;
+    const uint32_t index = gam_user_handler(bulk->user);
+    const bool asked_for = context == GAM_IN_REQUEST || bulk->peer->gets > 0;
+    uint8_t *to = (uint8_t *)(uintptr_t)place->base;
+
+    if (!asked_for || !place_ok(place, bulk->length) || (index != 0 && !g->handler[index])) {
+        g->stats.refused++;
+        return;
+    }
+    if (bulk->length > 0)
+        memcpy(to + place->offset, bulk->data, bulk->length);
+    if (place->offset + bulk->length < place->total)
+        return;
+    if (context == GAM_IN_REPLY) {
+        bulk->peer->gets--;
+        g->pending--;
+    }
+    if (index != 0) {
+        const struct gam_message m = {.source = bulk->peer->rank,
+                                      .words = 1,
+                                      .handler = index,
+                                      .word = {place->arg},
+                                      .data = to,
+                                      .length = place->total};
+
+        gam_run(g, context, g->handler[index], &m);
+    }
+}
+
+void gam_bulk_arrived(struct gam *g, const struct gam_bulk *bulk)
+{
+    switch (gam_user_kind(bulk->user)) {
+    case GAM_MEDIUM_REQUEST:
+        medium_arrived(g, GAM_IN_REQUEST, bulk);
+        break;
+    case GAM_MEDIUM_REPLY:
+        medium_arrived(g, GAM_IN_REPLY, bulk);
+        break;
+    case GAM_STORE_DATA:
+        piece_arrived(g, GAM_IN_REQUEST, bulk);
+        break;
+    case GAM_GET_DATA:
+        piece_arrived(g, GAM_IN_REPLY, bulk);
+        break;
+    }
+}

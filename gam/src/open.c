@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * open.c - making and closing an instance.
+ */
+#include "internal.h"
+#include <stdlib.h>
+
+enum { WINDOW_DEFAULT = 32 };
+
+/* ---- sizes ---------------------------------------------------------------------- */
+
+static uint32_t small_window(uint32_t window)
+{
+    return window ? window : WINDOW_DEFAULT;
+}
+
+/* Every rank has to come to the same window, therefore from `ranks` alone. */
+static uint32_t bulk_window(uint32_t ranks)
+{
+    const uint32_t share = 512 / ranks;
+
+    return share < 2 ? 2 : share > 8 ? 8 : share;
+}
+
+static uint32_t receive_buffers(uint32_t ranks)
+{
+    return ranks * bulk_window(ranks) + 1;
+}
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+    uint32_t n = 1;
+
+    while (n < at_least)
+        n *= 2;
+    return n;
+}
+
+/* Two slots per credit (internal.h), and a quarter of the ring that the consumer
+ * may have read without having said so (unet_ring.h). */
+static uint32_t receive_slots(uint32_t ranks, uint32_t window)
+{
+    const uint32_t needed = 2 * (small_window(window) + bulk_window(ranks));
+
+    return power_of_two(needed + needed / 3 + 1);
+}
+
+void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config)
+{
+    config->segment_bytes = (GAM_SEND_BUFFERS + receive_buffers(ranks)) * GAM_BUFFER_BYTES;
+    config->send_slots = 64;
+    config->recv_slots = receive_slots(ranks, window);
+    config->free_slots = power_of_two(receive_buffers(ranks));
+    config->channels = ranks;
+}
+
+static bool endpoint_fits(const struct unet_endpoint *ep, const struct gam_config *config)
+{
+    struct unet_config need;
+
+    gam_endpoint_config(config->ranks, config->window, &need);
+    return ep->config.segment_bytes >= need.segment_bytes &&
+           ep->config.recv_slots >= need.recv_slots && ep->config.free_slots >= need.free_slots &&
+           ep->config.channels >= need.channels;
+}
+
+static bool config_ok(const struct gam_config *config)
+{
+    return config->ranks >= 1 && config->ranks <= GAM_RANKS_MAX && config->rank < config->ranks &&
+           config->resolve && config->window <= GAM_WINDOW_MAX;
+}
+
+/* ---- connecting ----------------------------------------------------------------- */
+
+/* splitmix64's finalizer */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* The same for both ends of a channel, and known only to who knows the job's secret. */
+static uint64_t pair_tag(uint64_t job, uint32_t a, uint32_t b)
+{
+    const uint64_t low = a < b ? a : b;
+    const uint64_t high = a < b ? b : a;
+
+    return mix(job ^ mix(low << 32 | high));
+}
+
+static int connect_peer(struct gam *g, const struct gam_config *config, struct gam_peer *peer)
+{
+    struct unet_address address;
+    int rc = config->resolve(config->resolve_arg, peer->rank, &address);
+
+    if (rc == 0)
+        rc = unet_connect(g->ep, &address, pair_tag(config->job, g->rank, peer->rank),
+                          &peer->channel);
+    if (rc == 0)
+        g->by_channel[peer->channel] = peer;
+    return rc;
+}
+
+static void disconnect_all(struct gam *g)
+{
+    for (uint32_t i = 0; i < g->ranks; i++) {
+        if (g->peer[i].channel != 0)
+            unet_disconnect(g->ep, g->peer[i].channel);
+    }
+}
+
+static int connect_all(struct gam *g, const struct gam_config *config)
+{
+    for (uint32_t i = 0; i < g->ranks; i++) {
+        int rc = connect_peer(g, config, &g->peer[i]);
+
+        if (rc) {
+            disconnect_all(g);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int post_buffers(struct gam *g)
+{
+    for (uint32_t offset = g->receive_base; offset < g->receive_end; offset += GAM_BUFFER_BYTES) {
+        int rc = unet_free_put(g->ep, offset, GAM_BUFFER_BYTES);
+
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- instances ------------------------------------------------------------------ */
+
+static void init_peer(struct gam *g, uint32_t rank)
+{
+    struct gam_peer *peer = &g->peer[rank];
+
+    peer->rank = rank;
+    peer->credits[GAM_SMALL] = g->limit[GAM_SMALL];
+    peer->credits[GAM_BULK] = g->limit[GAM_BULK];
+    peer->deferred_end = &peer->deferred;
+    peer->stores_end = &peer->stores;
+    peer->answers = g->answers + (size_t)rank * g->limit[GAM_SMALL];
+}
+
+static void release(struct gam *g)
+{
+    if (!g)
+        return;
+    free(g->peer);
+    free(g->by_channel);
+    free(g->answers);
+    free(g);
+}
+
+static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *config)
+{
+    struct gam *g = calloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    g->ep = ep;
+    g->ranks = config->ranks;
+    g->rank = config->rank;
+    g->limit[GAM_SMALL] = small_window(config->window);
+    g->limit[GAM_BULK] = bulk_window(config->ranks);
+    g->receive_base = GAM_SEND_BUFFERS * GAM_BUFFER_BYTES;
+    g->receive_end = g->receive_base + receive_buffers(config->ranks) * GAM_BUFFER_BYTES;
+    g->dead = -1;
+
+    g->peer = aligned_alloc(64, config->ranks * sizeof(*g->peer));
+    g->by_channel = calloc(ep->config.channels + 1u, sizeof(struct gam_peer *));
+    g->answers = calloc((size_t)config->ranks * g->limit[GAM_SMALL], sizeof(*g->answers));
+    if (!g->peer || !g->by_channel || !g->answers) {
+        release(g);
+        return NULL;
+    }
+    memset(g->peer, 0, config->ranks * sizeof(*g->peer));
+    for (uint32_t rank = 0; rank < config->ranks; rank++)
+        init_peer(g, rank);
+    return g;
+}
+
+int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **out)
+{
+    struct gam *g;
+    int rc;
+
+    if (!config_ok(config) || !endpoint_fits(ep, config))
+        return -EINVAL;
+    g = allocate(ep, config);
+    if (!g)
+        return -ENOMEM;
+    rc = post_buffers(g);
+    if (rc)
+        goto out_release;
+    rc = connect_all(g, config);
+    if (rc)
+        goto out_release;
+    *out = g;
+    return 0;
+
+out_release:
+    release(g);
+    return rc;
+}
+
+static void drop_stores(struct gam_peer *peer)
+{
+    while (peer->stores) {
+        struct gam_transfer *store = peer->stores;
+
+        peer->stores = store->next;
+        free(store);
+    }
+}
+
+void gam_close(struct gam *g)
+{
+    if (!g)
+        return;
+    disconnect_all(g);
+    for (uint32_t i = 0; i < g->ranks; i++) {
+        gam_deferred_drop(&g->peer[i]);
+        drop_stores(&g->peer[i]);
+    }
+    release(g);
+}
+
+int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn)
+{
+    if (!gam_handler_ok(index) || !fn)
+        return -EINVAL;
+    if (g->handler[index] && g->handler[index] != fn)
+        return -EEXIST;
+    g->handler[index] = fn;
+    return 0;
+}
+
+/* ---- looking at one ------------------------------------------------------------- */
+
+uint32_t gam_ranks(const struct gam *g)
+{
+    return g->ranks;
+}
+
+uint32_t gam_rank(const struct gam *g)
+{
+    return g->rank;
+}
+
+void gam_stats(const struct gam *g, struct gam_stats *stats)
+{
+    *stats = g->stats;
+}
+
+int64_t gam_dead_peer(const struct gam *g)
+{
+    return g->dead;
+}
+
+size_t gam_pending(const struct gam *g)
+{
+    return g->pending;
+}

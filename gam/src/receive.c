@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * receive.c - polling: from the descriptor to the handler, and acks.
+ *
+ * Descriptors may lie in memory that their sender still writes.  What is
+ * checked here is therefore read once, and the slot is released before the
+ * handler runs.
+ */
+#include "internal.h"
+
+enum { POLL_BUDGET = 256 };     /* messages per poll: somebody floods us, but the caller has work */
+enum { CHECK_INTERVAL = 4096 }; /* empty polls between two looks whether a peer lives */
+
+/* ---- acks ------------------------------------------------------------------ */
+
+/* Pay what we owe by a message of its own.  False: no slot now. */
+static bool GAM_COLD ack(struct gam *g, struct gam_peer *peer)
+{
+    if (peer->dead) {
+        gam_paid(peer);
+        return true;
+    }
+    if (gam_put(g, peer, gam_user(GAM_ACK, 0, 0), 0, NULL) != 0)
+        return false;
+    g->stats.acks++;
+    return true;
+}
+
+/* A message of this class was handled.  At half a window pay at once, before
+ * the sender has to wait; otherwise something may flow to it that pays as well. */
+static inline void settle(struct gam *g, struct gam_peer *peer, enum gam_class class_)
+{
+    if (peer->owed[class_] == 0)
+        return;
+    gam_list_add(g, peer, GAM_OWING);
+    if (gam_unlikely(peer->owed[class_] >= g->limit[class_] / 2))
+        ack(g, peer);
+}
+
+static void settle_all(struct gam *g)
+{
+    struct gam_peer *peer = g->list[GAM_OWING];
+
+    g->list[GAM_OWING] = NULL;
+    while (peer) {
+        struct gam_peer *next = peer->next[GAM_OWING];
+
+        peer->on[GAM_OWING] = false;
+        if (peer->owed[GAM_SMALL] + peer->owed[GAM_BULK] > 0 && !ack(g, peer))
+            gam_list_add(g, peer, GAM_OWING);
+        peer = next;
+    }
+}
+
+/* ---- arrivals --------------------------------------------------------------- */
+
+void gam_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,
+             const struct gam_message *m)
+{
+    g->context = context;
+    g->replied = false;
+    fn(g, m);
+    g->context = GAM_MAIN;
+    g->stats.handled++;
+}
+
+/* The peer gives back credits; more than it had from us are a lie. */
+static inline void take_credits(struct gam *g, struct gam_peer *peer, uint32_t user)
+{
+    const uint32_t small = peer->credits[GAM_SMALL] + gam_user_credits(user, GAM_SMALL);
+    const uint32_t bulk = peer->credits[GAM_BULK] + gam_user_credits(user, GAM_BULK);
+
+    if (gam_unlikely(small > g->limit[GAM_SMALL] || bulk > g->limit[GAM_BULK])) {
+        g->stats.refused++;
+        return;
+    }
+    peer->credits[GAM_SMALL] = small;
+    peer->credits[GAM_BULK] = bulk;
+}
+
+/* A request spends the peer's window.  False: it had none left.  Replies that
+ * were put aside hold credits of both classes. */
+static inline bool admit(struct gam *g, struct gam_peer *peer, enum gam_class class_)
+{
+    if (gam_unlikely(peer->owed[class_] >= g->limit[class_] ||
+                     peer->deferred_count >= g->limit[GAM_SMALL] + g->limit[GAM_BULK])) {
+        g->stats.refused++;
+        return false;
+    }
+    peer->owed[class_]++;
+    g->requester = peer;
+    g->requester_class = class_;
+    return true;
+}
+
+static inline void small_arrived(struct gam *g, struct gam_peer *peer, uint32_t user,
+                                 const struct unet_desc *slot)
+{
+    const bool is_request = gam_user_kind(user) == GAM_REQUEST;
+    const uint32_t words = gam_user_words(user);
+    gam_handler_fn *fn = g->handler[gam_user_handler(user)];
+    const bool ok = fn && words <= GAM_WORDS_MAX && unet_rx_length(g->ep) == words * 8;
+    struct gam_message m;
+
+    m.source = peer->rank;
+    m.words = (uint16_t)words;
+    m.handler = (uint16_t)gam_user_handler(user);
+    m.data = NULL;
+    m.length = 0;
+    memcpy(m.word, slot->word, sizeof(m.word));
+    unet_rx_release(g->ep);
+
+    if (is_request && !admit(g, peer, GAM_SMALL))
+        return;
+    if (gam_likely(ok))
+        gam_run(g, is_request ? GAM_IN_REQUEST : GAM_IN_REPLY, fn, &m);
+    else
+        g->stats.refused++;
+    if (is_request)
+        settle(g, peer, GAM_SMALL);
+}
+
+/* ---- arrivals off the hot path ------------------------------------------------ */
+
+static void bulk_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, uint8_t *bytes,
+                         size_t length)
+{
+    struct gam_bulk bulk = {.peer = peer, .user = user};
+
+    if (!admit(g, peer, GAM_BULK))
+        return;
+    if (length >= sizeof(bulk.header) && length <= sizeof(bulk.header) + GAM_MEDIUM_MAX) {
+        memcpy(&bulk.header, bytes, sizeof(bulk.header));
+        bulk.data = bytes + sizeof(bulk.header);
+        bulk.length = length - sizeof(bulk.header);
+        gam_bulk_arrived(g, &bulk);
+    } else {
+        g->stats.refused++;
+    }
+    settle(g, peer, GAM_BULK);
+}
+
+static bool is_bulk(uint32_t user)
+{
+    const uint32_t kind = gam_user_kind(user);
+
+    return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_GET_DATA;
+}
+
+static bool is_receive_buffer(const struct gam *g, uint32_t offset)
+{
+    return offset >= g->receive_base && offset < g->receive_end &&
+           (offset - g->receive_base) % GAM_BUFFER_BYTES == 0;
+}
+
+static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_desc *desc)
+{
+    const uint32_t kind = gam_user_kind(desc->user);
+
+    if (kind == GAM_GET && desc->length == 4 * sizeof(uint64_t))
+        gam_get_arrived(g, peer, desc->user, desc->word);
+    else if (is_bulk(desc->user) && desc->length <= UNET_INLINE_MAX)
+        bulk_arrived(g, peer, desc->user, desc->data, desc->length);
+    else if (kind != GAM_ACK)
+        g->stats.refused++;
+}
+
+static void give_buffers_back(struct gam *g, const struct unet_desc *desc)
+{
+    for (uint32_t i = 0; i < desc->pieces && i < UNET_PIECES_MAX; i++) {
+        if (is_receive_buffer(g, desc->piece[i].offset))
+            unet_free_put(g->ep, desc->piece[i].offset, GAM_BUFFER_BYTES);
+    }
+}
+
+/* Its credit may be on its way back while the handler still has the buffer;
+ * therefore there is one buffer more than credits. */
+static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct unet_desc *desc)
+{
+    const uint32_t offset = desc->piece[0].offset;
+
+    if (is_bulk(desc->user) && desc->pieces == 1 && desc->length <= GAM_BUFFER_BYTES &&
+        is_receive_buffer(g, offset))
+        bulk_arrived(g, peer, desc->user, g->ep->segment + offset, desc->length);
+    else
+        g->stats.refused++;
+    give_buffers_back(g, desc);
+}
+
+static void GAM_COLD other_arrived(struct gam *g, struct gam_peer *peer,
+                                   const struct unet_desc *slot)
+{
+    struct unet_desc desc = *slot;
+
+    desc.length = unet_rx_length(g->ep);
+    unet_rx_release(g->ep);
+    if (!peer) { /* the interface refused a send of ours */
+        if (desc.channel <= g->ep->config.channels && g->by_channel[desc.channel])
+            gam_check(g, g->by_channel[desc.channel]);
+        return;
+    }
+    take_credits(g, peer, desc.user);
+    if (desc.kind == UNET_INLINE)
+        inline_arrived(g, peer, &desc);
+    else if (desc.kind == UNET_PIECES)
+        pieces_arrived(g, peer, &desc);
+    else
+        g->stats.refused++;
+}
+
+/* ---- polling -------------------------------------------------------------------- */
+
+static inline bool is_small(uint32_t user)
+{
+    return gam_user_kind(user) - GAM_REQUEST <= GAM_REPLY - GAM_REQUEST;
+}
+
+/* Ring n brings what comes on channel n; ring 0, which is nobody's, the errors. */
+static inline void receive(struct gam *g, const struct unet_desc *slot)
+{
+    const uint32_t user = __atomic_load_n(&slot->user, __ATOMIC_RELAXED);
+    struct gam_peer *peer = g->by_channel[g->ep->rx_next];
+
+    if (gam_unlikely(!peer || slot->kind != UNET_INLINE || !is_small(user))) {
+        other_arrived(g, peer, slot);
+        return;
+    }
+    take_credits(g, peer, user);
+    small_arrived(g, peer, user, slot);
+}
+
+static void work_all(struct gam *g)
+{
+    struct gam_peer *peer = g->list[GAM_WORKING];
+
+    g->list[GAM_WORKING] = NULL;
+    while (peer) {
+        struct gam_peer *next = peer->next[GAM_WORKING];
+
+        peer->on[GAM_WORKING] = false;
+        if (!gam_work(g, peer))
+            gam_list_add(g, peer, GAM_WORKING);
+        peer = next;
+    }
+}
+
+/* Nothing has come: the time for what can wait. */
+static void idle(struct gam *g)
+{
+    g->stats.empty_polls++;
+    if (g->list[GAM_OWING])
+        settle_all(g);
+    unet_progress(g->ep);
+    if (++g->idle_polls % CHECK_INTERVAL == 0)
+        gam_check_next(g);
+}
+
+int gam_poll(struct gam *g)
+{
+    const struct unet_desc *slot;
+    int handled = 0;
+
+    if (gam_unlikely(g->context != GAM_MAIN))
+        return 0;
+    g->stats.polls++;
+    while (handled < POLL_BUDGET && (slot = unet_rx_peek(g->ep)) != NULL) {
+        receive(g, slot);
+        handled++;
+    }
+    if (g->list[GAM_WORKING])
+        work_all(g);
+    if (handled == 0)
+        idle(g);
+    return handled;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * transfer.c - stores and gets of any size, a piece at a time.
+ *
+ * A transfer is a stream of pieces, each of which says by itself where it
+ * lands; channels keep order, so the last to be sent is the last to arrive.
+ * The owner of what is got queues the get and streams from gam_poll, never
+ * from a handler; a get holds its request credit until its last piece has gone,
+ * so at most a window of them waits.
+ */
+#include "internal.h"
+#include <stdlib.h>
+
+/* ---- streams --------------------------------------------------------------- */
+
+static bool last_piece(const struct gam_stream *stream)
+{
+    return stream->place.total - stream->place.offset <= GAM_MEDIUM_MAX;
+}
+
+/* Send the next piece.  -EAGAIN: not now. */
+static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *stream)
+{
+    const union gam_header header = {.place = stream->place};
+    const bool last = last_piece(stream);
+    const size_t n = last ? stream->place.total - stream->place.offset : GAM_MEDIUM_MAX;
+    const uint8_t *from = n > 0 ? stream->from + stream->place.offset : NULL;
+    int rc = gam_carry(g, peer, stream->user, &header, from, n);
+
+    if (rc)
+        return rc;
+    stream->place.offset += n;
+    stream->finished = last;
+    g->stats.bulk_bytes += n;
+    return 0;
+}
+
+/* ---- the owner's side of a get --------------------------------------------- */
+
+void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const uint64_t word[])
+{
+    const uint32_t window = g->limit[GAM_SMALL];
+    struct gam_stream *stream;
+
+    if (peer->answers_count == window || !gam_range_ok(word[0], word[2])) {
+        g->stats.refused++;
+        return;
+    }
+    stream = &peer->answers[(peer->answers_first + peer->answers_count) % window];
+    *stream = (struct gam_stream){
+        .from = (const uint8_t *)(uintptr_t)word[0],
+        .place = {.base = word[1], .total = word[2], .arg = word[3]},
+        .user = gam_user(GAM_GET_DATA, gam_user_handler(user), 0),
+    };
+    peer->answers_count++;
+    gam_list_add(g, peer, GAM_WORKING);
+}
+
+/* The last piece pays the get's own credit. */
+static int answer_step(struct gam *g, struct gam_peer *peer)
+{
+    struct gam_stream *stream = &peer->answers[peer->answers_first];
+    const bool last = last_piece(stream);
+    int rc;
+
+    peer->owed[GAM_SMALL] += last;
+    rc = stream_step(g, peer, stream);
+    if (rc) {
+        peer->owed[GAM_SMALL] -= last;
+        return rc;
+    }
+    if (last) {
+        peer->answers_first = (peer->answers_first + 1) % g->limit[GAM_SMALL];
+        peer->answers_count--;
+    }
+    return 0;
+}
+
+/* ---- stores ------------------------------------------------------------------ */
+
+static void finish_first(struct gam *g, struct gam_peer *peer, int status)
+{
+    struct gam_transfer *store = peer->stores;
+
+    peer->stores = store->next;
+    if (!peer->stores)
+        peer->stores_end = &peer->stores;
+    store->status = status;
+    if (!store->async)
+        return;
+    g->pending--;
+    if (store->done) {
+        g->context = GAM_IN_REPLY;
+        store->done(store->done_arg);
+        g->context = GAM_MAIN;
+    }
+    free(store);
+}
+
+static int store_step(struct gam *g, struct gam_peer *peer)
+{
+    int rc = stream_step(g, peer, &peer->stores->stream);
+
+    if (rc == 0 && peer->stores->stream.finished)
+        finish_first(g, peer, 0);
+    return rc;
+}
+
+/* Our stores and our answers take turns, so that neither starves the other. */
+static int work_step(struct gam *g, struct gam_peer *peer)
+{
+    bool answer = peer->answers_count > 0 && (peer->answer_next || !peer->stores);
+
+    peer->answer_next = !answer;
+    return answer ? answer_step(g, peer) : store_step(g, peer);
+}
+
+bool gam_work(struct gam *g, struct gam_peer *peer)
+{
+    if (!gam_deferred_send(g, peer))
+        return false;
+    while (peer->answers_count > 0 || peer->stores) {
+        if (work_step(g, peer) != 0)
+            return false;
+    }
+    return true;
+}
+
+void gam_transfers_drop(struct gam *g, struct gam_peer *peer)
+{
+    peer->answers_count = 0;
+    while (peer->stores)
+        finish_first(g, peer, -EPIPE);
+}
+
+/* ---- calls -------------------------------------------------------------------- */
+
+static bool store_ok(const struct gam *g, uint32_t dest, const void *lva, const void *rva, size_t n,
+                     uint32_t handler)
+{
+    return dest < g->ranks && handler < GAM_HANDLERS && g->context == GAM_MAIN &&
+           gam_range_ok((uintptr_t)lva, n) && gam_range_ok((uintptr_t)rva, n);
+}
+
+static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store)
+{
+    struct gam_peer *peer = &g->peer[dest];
+
+    *peer->stores_end = store;
+    peer->stores_end = &store->next;
+    g->stats.stores++;
+    gam_look(g);
+    if (!gam_work(g, peer))
+        gam_list_add(g, peer, GAM_WORKING);
+}
+
+int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n, uint32_t handler,
+              uint64_t arg)
+{
+    struct gam_transfer store = {
+        .stream = {.from = lva,
+                   .place = {.base = (uintptr_t)rva, .total = n, .arg = arg},
+                   .user = gam_user(GAM_STORE_DATA, handler, 0)},
+        .status = -EINPROGRESS,
+    };
+    uint32_t rounds = 0;
+
+    if (!store_ok(g, dest, lva, rva, n, handler))
+        return gam_refuse_call(g);
+    if (g->peer[dest].dead)
+        return -EPIPE;
+    store_begin(g, dest, &store);
+    g->stats.stalls += store.status == -EINPROGRESS;
+    /* A peer found dead ends the store too, so it is never left behind. */
+    while (store.status == -EINPROGRESS)
+        gam_pause(g, &g->peer[dest], &rounds);
+    return store.status;
+}
+
+int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
+                    uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg)
+{
+    struct gam_transfer *store;
+
+    if (!store_ok(g, dest, lva, rva, n, handler))
+        return gam_refuse_call(g);
+    if (g->peer[dest].dead)
+        return -EPIPE;
+    store = malloc(sizeof(*store));
+    if (!store)
+        return -ENOMEM;
+    *store = (struct gam_transfer){
+        .stream = {.from = lva,
+                   .place = {.base = (uintptr_t)rva, .total = n, .arg = arg},
+                   .user = gam_user(GAM_STORE_DATA, handler, 0)},
+        .status = -EINPROGRESS,
+        .async = true,
+        .done = done,
+        .done_arg = done_arg,
+    };
+    g->pending++;
+    store_begin(g, dest, store);
+    return 0;
+}

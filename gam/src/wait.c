@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * wait.c - waiting for messages, and noticing that a peer is dead.
+ */
+#include "internal.h"
+#include <sched.h>
+#include <time.h>
+
+enum {
+    SPIN_ROUNDS = 64,   /* empty polls before the processor is offered to others */
+    YIELD_ROUNDS = 512, /* and before sleeping */
+    CHECK_ROUNDS = 256, /* empty polls between two looks whether the peer lives */
+    NAP_MS = 1,         /* what a wait for room in a queue may sleep: nothing wakes it */
+    SLICE_MS = 100,     /* what a wait for a message may sleep before it looks for the dead */
+    CHECK_BATCH = 64,   /* peers looked at per slice */
+};
+
+/* ---- death -------------------------------------------------------------------- */
+
+static void GAM_COLD bury(struct gam *g, struct gam_peer *peer)
+{
+    peer->dead = true;
+    if (g->dead < 0)
+        g->dead = peer->rank;
+    gam_deferred_drop(peer);
+    gam_transfers_drop(g, peer);
+}
+
+bool gam_check(struct gam *g, struct gam_peer *peer)
+{
+    if (!peer->dead && unet_channel_state(g->ep, peer->channel) == UNET_DEAD)
+        bury(g, peer);
+    return peer->dead;
+}
+
+void gam_check_next(struct gam *g)
+{
+    gam_check(g, &g->peer[g->check_next]);
+    g->check_next = (g->check_next + 1) % g->ranks;
+}
+
+static void check_some(struct gam *g)
+{
+    for (uint32_t i = 0; i < CHECK_BATCH && i < g->ranks; i++)
+        gam_check_next(g);
+}
+
+/* ---- waiting -------------------------------------------------------------------- */
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Sleep if the endpoint allows it, else let others run. */
+static int nap(struct gam *g, int timeout_ms)
+{
+    int rc = g->ep->config.polled ? -EOPNOTSUPP : unet_wait(g->ep, timeout_ms);
+
+    if (rc >= 0 || rc == -EINTR)
+        return rc;
+    return sched_yield();
+}
+
+int gam_pause(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
+{
+    const uint32_t round = ++*rounds;
+
+    if (peer->dead || (round % CHECK_ROUNDS == 0 && gam_check(g, peer)))
+        return -EPIPE;
+    if (gam_poll(g) > 0)
+        return peer->dead ? -EPIPE : 0;
+    if (round < SPIN_ROUNDS)
+        relax();
+    else if (round < YIELD_ROUNDS)
+        sched_yield();
+    else
+        nap(g, NAP_MS);
+    return 0;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* How long the next sleep may last, given what is left of the time-out. */
+static int slice_ms(const struct gam *g, int64_t deadline)
+{
+    const int most = g->list[GAM_WORKING] || g->list[GAM_OWING] ? NAP_MS : SLICE_MS;
+    const int64_t left = deadline < 0 ? most : deadline - now_ms();
+
+    return left < most ? (int)(left > 0 ? left : 0) : most;
+}
+
+int gam_wait(struct gam *g, int timeout_ms)
+{
+    const int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+
+    if (g->context != GAM_MAIN)
+        return 0;
+    for (;;) {
+        int handled = gam_poll(g);
+        int slice, rc;
+
+        if (handled > 0)
+            return handled;
+        if (g->dead >= 0)
+            return -EPIPE;
+        slice = slice_ms(g, deadline);
+        if (slice == 0)
+            return 0;
+        rc = nap(g, slice);
+        if (rc == -EINTR)
+            return rc;
+        if (rc == 0 && !g->ep->config.polled)
+            check_some(g);
+    }
+}

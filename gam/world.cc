@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// world.cc - ranks as threads or as processes.
+#include "world.h"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace world {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds PATIENCE{40};
+constexpr uint64_t JOB = 0x5eed5eed5eed5eed;
+
+thread_local Rank *this_rank = nullptr;
+
+} // namespace
+
+struct Shared {
+    std::atomic<uint32_t> published{0};
+    std::atomic<uint32_t> arrived{0};
+    std::atomic<uint32_t> meetings{0};
+    std::atomic<bool> failed{false};
+    struct unet_address address[MAX_RANKS];
+    std::atomic<uint64_t> slot[MAX_RANKS][SLOTS];
+    std::atomic<bool> has_failed[MAX_RANKS];
+    char failure[MAX_RANKS][512];
+};
+
+// ---- ranks ------------------------------------------------------------------
+
+Rank &self()
+{
+    return *this_rank;
+}
+
+Rank::Rank(Shared &shared, const unet_ops *backend, uint32_t my_rank, uint32_t of,
+           const Options &options)
+    : me(my_rank), ranks(of), shared_(shared)
+{
+    this_rank = this;
+    open(backend, options);
+}
+
+Rank::~Rank()
+{
+    gam_close(g);
+    unet_close(ep);
+    this_rank = nullptr;
+}
+
+void Rank::open(const unet_ops *backend, const Options &options)
+{
+    unet_config endpoint = {};
+    gam_config config = {};
+
+    endpoint.polled = options.polled;
+    gam_endpoint_config(ranks, options.window, &endpoint);
+    expect("unet_open", unet_open(backend, &endpoint, &ep), 0);
+    unet_address(ep, &shared_.address[me]);
+    shared_.published++;
+    while (shared_.published < ranks) {
+        check_others("opening endpoints");
+        sched_yield();
+    }
+
+    config.ranks = ranks;
+    config.rank = me;
+    config.job = JOB;
+    config.window = options.window;
+    config.resolve_arg = &shared_;
+    config.resolve = [](void *arg, uint32_t rank, struct unet_address *address) {
+        *address = static_cast<Shared *>(arg)->address[rank];
+        return 0;
+    };
+    expect("gam_open", gam_open(ep, &config, &g), 0);
+}
+
+void Rank::handler(uint32_t index, gam_handler_fn *fn)
+{
+    expect("gam_register", gam_register(g, index, fn), 0);
+}
+
+void Rank::fail(const std::string &message)
+{
+    if (!shared_.has_failed[me].exchange(true))
+        std::strncpy(shared_.failure[me], message.c_str(), sizeof(shared_.failure[me]) - 1);
+    shared_.failed = true;
+}
+
+void Rank::check_others(const char *what) const
+{
+    if (shared_.failed)
+        throw Failure(std::string("gave up ") + what + ", because a rank has failed");
+}
+
+void Rank::until(const char *what, const std::function<bool()> &done)
+{
+    const auto deadline = Clock::now() + PATIENCE;
+
+    for (uint32_t idle = 0; !done();) {
+        check_others(what);
+        if (gam_poll(g) > 0)
+            continue;
+        if (++idle % 16 == 0)
+            sched_yield();
+        if (idle % 4096 == 0 && Clock::now() > deadline)
+            throw Failure(std::string("time is up: ") + what);
+    }
+}
+
+void Rank::barrier()
+{
+    const uint32_t meeting = shared_.meetings;
+
+    if (++shared_.arrived == ranks) {
+        shared_.arrived = 0;
+        shared_.meetings++;
+        return;
+    }
+    until("barrier", [&] { return shared_.meetings != meeting; });
+}
+
+void Rank::show(uint32_t slot, uint64_t value)
+{
+    shared_.slot[me][slot] = value;
+}
+
+uint64_t Rank::shown(uint32_t rank, uint32_t slot) const
+{
+    return shared_.slot[rank][slot];
+}
+
+struct gam_stats Rank::stats() const
+{
+    struct gam_stats stats;
+
+    gam_stats(g, &stats);
+    return stats;
+}
+
+// ---- worlds -----------------------------------------------------------------
+
+namespace {
+
+void live(Shared &shared, const unet_ops *backend, uint32_t me, uint32_t ranks, const Body &body,
+          const Options &options)
+{
+    std::unique_ptr<Rank> rank;
+
+    try {
+        rank = std::make_unique<Rank>(shared, backend, me, ranks, options);
+        rank->barrier();
+        body(*rank);
+        if (!options.may_die)
+            rank->barrier();
+    } catch (const std::exception &e) {
+        if (rank)
+            rank->fail(e.what());
+        else if (!shared.has_failed[me].exchange(true)) {
+            std::strncpy(shared.failure[me], e.what(), sizeof(shared.failure[me]) - 1);
+            shared.failed = true;
+        }
+    }
+}
+
+void run_threads(Shared &shared, const unet_ops *backend, uint32_t ranks, const Body &body,
+                 const Options &options)
+{
+    std::vector<std::thread> threads;
+
+    for (uint32_t me = 0; me < ranks; me++)
+        threads.emplace_back([&, me] { live(shared, backend, me, ranks, body, options); });
+    for (auto &thread : threads)
+        thread.join();
+}
+
+void run_processes(Shared &shared, const unet_ops *backend, uint32_t ranks, const Body &body,
+                   const Options &options)
+{
+    std::vector<pid_t> pids;
+
+    for (uint32_t me = 0; me < ranks; me++) {
+        pid_t pid = fork();
+
+        REQUIRE(pid >= 0);
+        if (pid == 0) {
+            live(shared, backend, me, ranks, body, options);
+            _exit(0);
+        }
+        pids.push_back(pid);
+    }
+    for (uint32_t me = 0; me < ranks; me++) {
+        int status = -1;
+
+        REQUIRE(waitpid(pids[me], &status, 0) == pids[me]);
+        INFO("rank " << me << " ended with wait status " << status);
+        CHECK((status == 0 ||
+               (options.may_die && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)));
+        if (status != 0 && !options.may_die)
+            shared.failed = true;
+    }
+}
+
+} // namespace
+
+void run(const std::string &name, uint32_t ranks, const Body &body, const Options &options)
+{
+    const unet_ops *backend = unet_backend(name.c_str());
+    void *memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    REQUIRE(backend != nullptr);
+    REQUIRE(memory != MAP_FAILED);
+    REQUIRE(ranks <= MAX_RANKS);
+    Shared &shared = *new (memory) Shared;
+
+    if (name == "loopback")
+        run_threads(shared, backend, ranks, body, options);
+    else
+        run_processes(shared, backend, ranks, body, options);
+
+    for (uint32_t me = 0; me < ranks; me++) {
+        INFO(name << ", " << ranks << " ranks, rank " << me);
+        CHECK(std::string(shared.failure[me]) == "");
+    }
+    munmap(memory, sizeof(Shared));
+}
+
+// ---- contents ---------------------------------------------------------------
+
+namespace {
+
+constexpr size_t GUARD = 64;
+constexpr uint8_t GUARD_BYTE = 0xa5;
+
+} // namespace
+
+uint8_t pattern(uint64_t seed, size_t i)
+{
+    uint64_t x = (seed + i) * 0x9e3779b97f4a7c15u;
+
+    return static_cast<uint8_t>(x >> 56);
+}
+
+std::string pattern_wrong(const void *data, size_t n, uint64_t seed)
+{
+    const auto *bytes = static_cast<const uint8_t *>(data);
+
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != pattern(seed, i)) {
+            std::ostringstream out;
+
+            out << "byte " << i << " of " << n << " is " << unsigned(bytes[i]) << ", expected "
+                << unsigned(pattern(seed, i));
+            return out.str();
+        }
+    }
+    return "";
+}
+
+Guarded::Guarded(size_t n, size_t skew) : n_(n), storage_(n + skew + 3 * GUARD, GUARD_BYTE)
+{
+    const auto base = reinterpret_cast<uintptr_t>(storage_.data());
+
+    start_ = GUARD + (64 - (base + GUARD) % 64) % 64 + skew;
+}
+
+void Guarded::fill(uint64_t seed)
+{
+    for (size_t i = 0; i < n_; i++)
+        data()[i] = pattern(seed, i);
+}
+
+void Guarded::clear()
+{
+    if (n_ > 0)
+        std::memset(data(), 0, n_);
+}
+
+std::string Guarded::wrong(uint64_t seed) const
+{
+    for (size_t i = 0; i < storage_.size(); i++) {
+        const bool inside = i >= start_ && i < start_ + n_;
+
+        if (!inside && storage_[i] != GUARD_BYTE)
+            return "a guard byte " +
+                   std::to_string(static_cast<long>(i) - static_cast<long>(start_)) +
+                   " bytes from the start was overwritten";
+    }
+    return pattern_wrong(storage_.data() + start_, n_, seed);
+}
+
+} // namespace world
