@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "daemon.h"
+
+#include <algorithm>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "placement.h"
+
+namespace unetrun {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto orphan_grace = 500ms; // for ranks whose front end is gone
+constexpr auto sweep_period = 20ms;  // between rounds of killing what is left of a job
+
+// The soft limit as it was; from now on the hard one holds, as each rank takes pipes.
+rlim_t raise_open_files()
+{
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return before;
+}
+
+std::string name_of(const std::string &variable)
+{
+    return variable.substr(0, variable.find('='));
+}
+
+std::string value_of(const std::vector<std::string> &environment, const std::string &name)
+{
+    for (const std::string &variable : environment)
+        if (name_of(variable) == name)
+            return variable.substr(name.size() + 1);
+    return {};
+}
+
+// What tells a process of its place in a PMIx job; MCA parameters are the user's.
+bool is_place_in_job(const std::string &variable)
+{
+    return variable.starts_with("PMIX_") && !variable.starts_with("PMIX_MCA_");
+}
+
+} // namespace
+
+Daemon::Daemon(Fd in, Fd out)
+    : mailbox_(poller_), signal_fd_(BlockedSignals::descriptor({SIGCHLD})),
+      link_(
+          poller_, std::move(in), std::move(out), [this](const Frame &frame) { on_frame(frame); },
+          [this] { on_lost(); })
+{
+    poller_.watch(signal_fd_.get(), POLLIN, [this] {
+        signalfd_siginfo ignored;
+        while (read(signal_fd_.get(), &ignored, sizeof ignored) > 0)
+            continue;
+        reap();
+    });
+    adopt_orphans();
+    open_files_ = raise_open_files();
+}
+
+Daemon::~Daemon()
+{
+    poller_.forget(signal_fd_.get());
+}
+
+void Daemon::run()
+{
+    while (link_.open() || !childless_) {
+        const bool starting = job_ && !all_started();
+        poller_.run_once(starting ? Clock::now() : next_deadline());
+        if (job_ && !all_started())
+            start_next();
+        advance_end();
+        watch_output();
+    }
+}
+
+// ---- the front end's words ----------------------------------------------------
+
+namespace {
+
+// A message of the front end, which has to be well-formed.
+template <class Message> Message take(const Frame &frame)
+{
+    std::optional<Message> message = decode<Message>(frame);
+    if (!message)
+        throw Failure(exit_trouble, "a malformed message arrived from the front end");
+    return *std::move(message);
+}
+
+} // namespace
+
+void Daemon::on_frame(const Frame &frame)
+{
+    switch (frame.type) {
+    case FrameType::job:
+        return on_job(take<Job>(frame));
+    case FrameType::output_credit:
+        room_ += take<OutputCredit>(frame).bytes;
+        return;
+    case FrameType::input:
+        if (input_)
+            input_->put(take<Input>(frame).bytes);
+        return;
+    case FrameType::signal:
+        return on_signal(take<Signal>(frame).number);
+    case FrameType::end: {
+        const End end = take<End>(frame);
+        return on_end(end.signal, std::chrono::milliseconds(end.grace_ms));
+    }
+    case FrameType::fence_done:
+        return server().finish_fence(take<FenceDone>(frame));
+    case FrameType::modex:
+        return server().look_up(take<Modex>(frame));
+    case FrameType::modex_done:
+        return server().finish_modex(take<ModexDone>(frame));
+    default:
+        throw Failure(exit_trouble, "an unexpected message arrived from the front end");
+    }
+}
+
+PmixServer &Daemon::server()
+{
+    if (!server_)
+        throw Failure(exit_trouble, "the front end speaks of ranks before there are any");
+    return *server_;
+}
+
+void Daemon::on_job(Job job)
+{
+    if (job_ || !job.valid())
+        throw Failure(exit_trouble, "the front end's job makes no sense");
+    job_ = std::move(job);
+    try {
+        prepare();
+    } catch (const Failure &failure) {
+        fail(failure);
+    }
+}
+
+void Daemon::on_signal(int number)
+{
+    for (const Rank &rank : ranks_)
+        if (rank.running)
+            kill(-rank.pid, number);
+}
+
+void Daemon::on_end(int signal, std::chrono::milliseconds grace)
+{
+    next_ = ranks_.size(); // starts no more
+    on_signal(signal);
+    on_signal(SIGCONT); // or the stopped would not notice
+    kill_at_ = earlier(kill_at_, Clock::now() + grace);
+}
+
+void Daemon::on_lost()
+{
+    on_end(SIGTERM, orphan_grace);
+}
+
+// ---- starting -------------------------------------------------------------------
+
+void Daemon::prepare()
+{
+    if (chdir(job_->directory.c_str()) != 0)
+        throw system_failure("cannot change to the directory " + job_->directory + " (--wdir)");
+    program_ = find_program(job_->arguments.front(), value_of(job_->environment, "PATH"));
+    remove_stale_job_directories();
+    const auto begin = Clock::now();
+    directory_ = std::make_unique<JobDirectory>(job_->id);
+    topology_ = std::make_unique<Topology>();
+    server_ =
+        std::make_unique<PmixServer>(*job_, directory_->path(), topology_->get(), mailbox_, *this);
+    core_of_ = bind(job_->local_ranks(), topology_->cores(), job_->bind_to);
+    ranks_.resize(job_->local_ranks());
+    if (job_->verbose) {
+        const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+        link_.send(Note{job_->hosts[job_->node] + ": ranks " + std::to_string(job_->first()) +
+                        " to " + std::to_string(job_->first() + job_->local_ranks() - 1) + " of " +
+                        program_ + (core_of_.empty() ? ", not bound" : ", each bound to a core") +
+                        "; PMIx server up in " + std::to_string(took.count()) + " ms"});
+    }
+}
+
+void Daemon::start_next()
+{
+    Rank &rank = ranks_[next_];
+    rank.number = job_->first() + static_cast<std::uint32_t>(next_);
+    try {
+        start(rank);
+        next_++;
+    } catch (const Failure &failure) {
+        fail(Failure(failure.code, "rank " + std::to_string(rank.number) + " of " +
+                                       std::to_string(job_->ranks()) + ": " + failure.what()));
+    }
+}
+
+void Daemon::fail(const Failure &failure)
+{
+    next_ = ranks_.size();
+    link_.send(Failed{failure.code, failure.what()});
+}
+
+void Daemon::start(Rank &rank)
+{
+    Pipe output[2] = {make_pipe(), make_pipe()};
+    Pipe input;
+    Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (rank.number == 0)
+        input = make_pipe();
+    Spawn what = spawn_of(rank.number);
+    what.standard[0] = rank.number == 0 ? input.read_end.get() : null.get();
+    what.standard[1] = output[0].write_end.get();
+    what.standard[2] = output[1].write_end.get();
+    rank.pid = spawn(what);
+    rank.running = true;
+    running_++;
+    link_.send(Started{rank.number, rank.pid});
+
+    for (const Stream stream : {Stream::out, Stream::err}) {
+        const auto i = static_cast<std::size_t>(stream);
+        rank.output[i] = std::make_unique<OutputPipe>(
+            poller_, std::move(output[i].read_end), job_->ranks() > 1,
+            [this, number = rank.number, stream](std::string_view bytes) {
+                emit(number, stream, bytes);
+            });
+        if (output_watched_)
+            rank.output[i]->resume();
+    }
+    if (rank.number == 0)
+        input_ = std::make_unique<InputPipe>(
+            poller_, std::move(input.write_end), [this](std::size_t written) {
+                if (written > 0)
+                    link_.send(InputCredit{static_cast<std::uint32_t>(written)});
+                else
+                    link_.send(InputClosed{});
+            });
+}
+
+Spawn Daemon::spawn_of(std::uint32_t rank)
+{
+    Spawn what;
+    what.file = program_;
+    what.arguments = job_->arguments;
+    what.environment = environment_of(rank);
+    what.signals = signals_.before();
+    if (!core_of_.empty())
+        what.processors = topology_->processors_of(core_of_[rank - job_->first()]);
+    what.group = true;
+    what.dies_with_parent = true;
+    what.open_files = open_files_;
+    return what;
+}
+
+// The user's environment, except for what says where in which job the process is.
+std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
+{
+    std::vector<std::string> place = server_->environment_of(rank);
+    place.push_back("SPLITC_JOB_KEY=" + job_->key);
+    place.push_back("SPLITC_RANKS_PER_CORE=" +
+                    std::to_string(ranks_per_core(job_->local_ranks(), topology_->cores())));
+    std::vector<std::string> environment;
+    for (const std::string &variable : job_->environment) {
+        const bool replaced = std::any_of(place.begin(), place.end(), [&](const std::string &p) {
+            return name_of(p) == name_of(variable);
+        });
+        if (!replaced && !is_place_in_job(variable))
+            environment.push_back(variable);
+    }
+    environment.insert(environment.end(), place.begin(), place.end());
+    return environment;
+}
+
+// ---- their output ---------------------------------------------------------------
+
+void Daemon::emit(std::uint32_t rank, Stream stream, std::string_view bytes)
+{
+    link_.send(Output{rank, stream, std::string(bytes)});
+    room_ -= static_cast<std::int64_t>(bytes.size());
+    if (room_ <= 0)
+        watch_output();
+}
+
+// Reads from the ranks as long as the front end can take it; without a front end
+// nobody can, and nothing is worth waiting for.
+void Daemon::watch_output()
+{
+    const bool wanted = room_ > 0 || !link_.open();
+    if (wanted == output_watched_)
+        return;
+    output_watched_ = wanted;
+    for (const Rank &rank : ranks_)
+        for (const auto &output : rank.output)
+            if (output)
+                wanted ? output->resume() : output->pause();
+}
+
+// ---- what the ranks do ------------------------------------------------------------
+
+void Daemon::rank_joined(std::uint32_t rank)
+{
+    ranks_.at(rank - job_->first()).joined = true;
+    link_.send(Joined{rank});
+}
+
+void Daemon::rank_left(std::uint32_t rank)
+{
+    ranks_.at(rank - job_->first()).left = true;
+}
+
+// ---- ending -----------------------------------------------------------------------
+
+// Collects every child that has exited.  Of several deaths the violent ones are told
+// first: an exit code may be the echo of another rank's death.
+void Daemon::reap()
+{
+    std::vector<std::pair<Rank *, int>> gone;
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        for (Rank &rank : ranks_)
+            if (rank.running && rank.pid == pid)
+                gone.emplace_back(&rank, status);
+    mailbox_.run(); // what they told the PMIx server before they exited
+    std::stable_partition(gone.begin(), gone.end(),
+                          [](const auto &death) { return WIFSIGNALED(death.second); });
+    for (const auto &[rank, death] : gone)
+        report(*rank, death);
+}
+
+void Daemon::report(Rank &rank, int status)
+{
+    rank.running = false;
+    running_--;
+    link_.send(Exited{rank.number, rank.pid, status, rank.joined, rank.left});
+    if (rank.number == 0)
+        input_.reset();
+}
+
+// Brings the end nearer by whatever can be done now: a rank's own children die with the
+// last rank, all of them when their time is up; then the pipes run dry.
+void Daemon::advance_end()
+{
+    const bool overdue = kill_at_ && Clock::now() >= *kill_at_;
+    if (!childless_ && (overdue || (job_ && all_started() && running_ == 0))) {
+        reap();
+        childless_ = waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) != 0;
+        if (!childless_)
+            kill_descendants();
+        kill_at_ = Clock::now() + sweep_period;
+    }
+    if (childless_ && !done_ && drain()) {
+        done_ = true;
+        link_.send(Done{});
+    }
+}
+
+// Reads what the dead have left in their pipes, as far as there is room; whether that
+// was all.
+bool Daemon::drain()
+{
+    bool dry = true;
+    for (const Rank &rank : ranks_)
+        for (const auto &output : rank.output) {
+            if (!output)
+                continue;
+            output->expect_end();
+            while (output->open() && (room_ > 0 || !link_.open()))
+                output->read_some();
+            dry = dry && !output->open();
+        }
+    return dry;
+}
+
+Deadline Daemon::next_deadline() const
+{
+    return childless_ ? Deadline() : kill_at_;
+}
+
+// ---- the program ------------------------------------------------------------------
+
+int daemon_main()
+{
+    // Whatever a library prints must not get between the frames.
+    Fd in = duplicate(0), out = duplicate(1);
+    const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    dup2(null.get(), 0);
+    dup2(2, 1);
+    prctl(PR_SET_NAME, "unetd");
+    Daemon daemon(std::move(in), std::move(out));
+    daemon.run();
+    return 0;
+}
+
+} // namespace unetrun

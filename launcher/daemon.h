@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The daemon of one node: runs the PMIx server, starts the node's ranks, looks after
+// their pipes and their deaths, and does what the front end says.  When the front end
+// is gone, so are, soon after, the ranks, all they have started, and the daemon.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "job_directory.h"
+#include "link.h"
+#include "mailbox.h"
+#include "pmix_node.h"
+#include "process.h"
+#include "rank.h"
+#include "topology.h"
+
+namespace unetrun {
+
+class Daemon final : public PmixHost {
+public:
+    // Talks to the front end over `in` and `out`.
+    Daemon(Fd in, Fd out);
+    ~Daemon();
+
+    void run(); // until the job is over and the front end has hung up
+
+private:
+    // from the front end
+    void on_frame(const Frame &frame);
+    void on_job(Job job);
+    void on_signal(int number);
+    void on_end(int signal, std::chrono::milliseconds grace);
+    void on_lost();
+    PmixServer &server();
+
+    // from the ranks, by PMIx
+    void rank_joined(std::uint32_t rank) override;
+    void rank_left(std::uint32_t rank) override;
+    void rank_aborted(const Aborted &abort) override { link_.send(abort); }
+    void fence(const Fence &fence) override { link_.send(fence); }
+    void modex(const Modex &modex) override { link_.send(modex); }
+    void modex_done(const ModexDone &done) override { link_.send(done); }
+
+    // starting
+    void prepare();
+    void start_next();
+    void start(Rank &rank);
+    Spawn spawn_of(std::uint32_t rank);
+    std::vector<std::string> environment_of(std::uint32_t rank);
+    void fail(const Failure &failure);
+
+    // their output
+    void emit(std::uint32_t rank, Stream stream, std::string_view bytes);
+    void watch_output();
+
+    // ending
+    void reap();
+    void report(Rank &rank, int status);
+    void advance_end();
+    bool drain();
+    bool all_started() const { return next_ == ranks_.size(); }
+    Deadline next_deadline() const;
+
+    BlockedSignals signals_;
+    Poller poller_;
+    Mailbox mailbox_;
+    Fd signal_fd_;
+    Link link_;
+
+    std::optional<Job> job_;
+    std::unique_ptr<JobDirectory> directory_;
+    std::unique_ptr<Topology> topology_; // before the server, which uses it
+    std::unique_ptr<PmixServer> server_;
+    std::vector<std::uint32_t> core_of_; // by local rank; empty: not bound
+    std::string program_;
+    std::vector<Rank> ranks_;
+    std::size_t next_ = 0; // the rank to start
+    std::size_t running_ = 0;
+    std::unique_ptr<InputPipe> input_;
+    rlim_t open_files_ = 0; // the soft limit as we found it
+
+    std::int64_t room_ = output_window; // for output, until the front end gives credit
+    bool output_watched_ = false;
+    bool childless_ = false; // all ranks have been started and every child is gone
+    bool done_ = false;      // and told so
+    Deadline kill_at_;
+};
+
+// The daemon's main function; its front end is at descriptors 0 and 1.
+int daemon_main();
+
+} // namespace unetrun

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The exit codes of unetrun, and the exception that ends it with one of them.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace unetrun {
+
+enum ExitCode {
+    exit_trouble = 1,      // unetrun itself could not go on
+    exit_usage = 2,        // the command line makes no sense
+    exit_timeout = 124,    // --timeout ran out
+    exit_cannot_run = 126, // the program exists but cannot be run
+    exit_not_found = 127,  // there is no such program
+    exit_signal = 128,     // plus the number of the signal that killed a rank
+};
+
+// what() is the line that the user sees, without "unetrun: ": what is wrong, where,
+// and what to do about it.
+struct Failure : std::runtime_error {
+    Failure(int exit_code, const std::string &text) : std::runtime_error(text), code(exit_code) {}
+    int code;
+};
+
+// "TEXT: No such file or directory", from errno.
+inline Failure system_failure(const std::string &text)
+{
+    return Failure(exit_trouble, text + ": " + std::strerror(errno));
+}
+
+} // namespace unetrun

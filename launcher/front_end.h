@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The user's side of a job: starts a daemon per node, connects the ranks with the
+// terminal, decides when the job is over and how it ended.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fence.h"
+#include "input_source.h"
+#include "lines.h"
+#include "link.h"
+#include "mailbox.h"
+#include "options.h"
+#include "process.h"
+#include "sink.h"
+
+namespace unetrun {
+
+class FrontEnd {
+public:
+    explicit FrontEnd(const Options &options);
+    ~FrontEnd();
+
+    // Runs the job to its end; the exit code.  Output that nobody takes may be left over
+    // when a time limit has passed: see output_pending.
+    int run();
+    bool output_pending() const;
+
+private:
+    struct Node {
+        std::unique_ptr<Link> link;
+        pid_t pid = 0;
+        bool done = false; // all that it had to do and to say
+    };
+
+    // starting
+    void start_node(std::uint32_t node);
+
+    // from the daemons
+    void on_frame(std::uint32_t node, const Frame &frame);
+    void on_lost(std::uint32_t node);
+    void on_joined();
+    void on_exited(const Exited &exited);
+    void on_aborted(const Aborted &aborted);
+    void on_output(std::uint32_t node, const Output &output);
+    void on_fence(std::uint32_t node, const Fence &fence);
+    std::uint32_t check_rank(std::uint32_t node, std::uint32_t rank) const;
+
+    // from the user
+    void on_signals();
+    void on_signal(int number);
+    void suspend();
+
+    // to the user
+    void say(const std::string &text);
+    void on_written(const Written &written);
+    Sink &sink(int fd) { return *sinks_[one_file_ ? 0 : fd - 1]; }
+    LineMerger &merger(int fd) { return mergers_[one_file_ ? 0 : fd - 1]; }
+
+    // ending
+    void fail(int code, const std::string &why);
+    void end_ranks(int signal, std::chrono::milliseconds grace);
+    void check_stragglers();
+    void check_deadlines();
+    bool over() const;
+    void clean_up();
+    template <class Message> void broadcast(const Message &message);
+
+    BlockedSignals signals_;
+    Poller poller_;
+    Mailbox mailbox_;
+    Fd signal_fd_;
+    Job job_;
+    bool verbose_;
+    std::chrono::milliseconds timeout_;
+    Clock::time_point begin_ = Clock::now();
+    std::vector<Node> nodes_;
+    FenceGatherer fences_;
+    InputSource input_;
+
+    bool one_file_; // stdout and stderr are the same file: one sink keeps its lines apart
+    bool broken_[2] = {false, false}; // nobody can read our stdout, stderr any more
+    LineMerger mergers_[2];
+
+    std::uint32_t exited_ = 0;       // ranks
+    bool any_joined_ = false;        // the job, by PMIx_Init
+    std::optional<Exited> outsider_; // a rank that succeeded without
+    std::optional<int> code_;        // decided when the first rank fails
+    int interrupted_ = 0;            // the signal by which the user ended the job
+    bool ending_ = false;
+    Deadline timeout_at_, abandon_at_; // the latter: of output that nobody takes
+    std::unique_ptr<Sink> sinks_[2];   // last, as their threads use the mailbox
+};
+
+} // namespace unetrun

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The job's private directory for the PMIx server's files, under $TMPDIR or /tmp.
+//
+// Its name follows from the job, so that either of front end and daemon can remove it
+// after the other was killed.  The daemon holds a lock on it for as long as it lives;
+// one without a lock belongs to a dead job, and the next daemon removes it.
+#pragma once
+
+#include <string>
+
+#include "fd.h"
+
+namespace unetrun {
+
+class JobDirectory {
+public:
+    // Creates it (mode 0700) and locks it.  Throws Failure.
+    explicit JobDirectory(const std::string &job_id);
+    ~JobDirectory();
+    JobDirectory(const JobDirectory &) = delete;
+    JobDirectory &operator=(const JobDirectory &) = delete;
+
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+    Fd lock_;
+};
+
+// Removes the directory of a job whose daemon is dead.
+void remove_job_directory(const std::string &job_id);
+
+// Removes this user's directories that dead jobs have left.
+void remove_stale_job_directories();
+
+} // namespace unetrun

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "link.h"
+
+#include <array>
+
+namespace unetrun {
+
+Link::Link(Poller &poller, Fd in, Fd out, OnFrame on_frame, OnLost on_lost)
+    : poller_(poller), in_(std::move(in)), out_(std::move(out)), on_frame_(std::move(on_frame)),
+      on_lost_(std::move(on_lost))
+{
+    set_nonblocking(in_.get());
+    set_nonblocking(out_.get());
+    poller_.watch(in_.get(), POLLIN, [this] { receive(); });
+}
+
+void Link::close()
+{
+    if (!open())
+        return;
+    poller_.forget(in_.get());
+    poller_.forget(out_.get());
+    in_.reset();
+    out_.reset();
+}
+
+void Link::lose()
+{
+    if (!open())
+        return;
+    close();
+    on_lost_();
+}
+
+void Link::send_bytes(const std::string &bytes)
+{
+    if (!open())
+        return;
+    const bool idle = unsent_.empty();
+    unsent_ += bytes;
+    if (idle)
+        flush();
+}
+
+void Link::flush()
+{
+    while (sent_ < unsent_.size()) {
+        const ssize_t n = write(out_.get(), unsent_.data() + sent_, unsent_.size() - sent_);
+        if (n >= 0) {
+            sent_ += static_cast<std::size_t>(n);
+        } else if (errno == EAGAIN) {
+            poller_.watch(out_.get(), POLLOUT, [this] { flush(); });
+            return;
+        } else if (errno != EINTR) {
+            // What the other side said last is still to be read: the loss is found there.
+            break;
+        }
+    }
+    poller_.forget(out_.get());
+    unsent_.clear();
+    sent_ = 0;
+}
+
+void Link::receive()
+{
+    std::array<char, 64 << 10> buffer;
+    const ssize_t n = read(in_.get(), buffer.data(), buffer.size());
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0)
+        return lose();
+    reader_.feed({buffer.data(), static_cast<std::size_t>(n)});
+    while (open()) {
+        const std::optional<Frame> frame = reader_.next();
+        if (!frame)
+            return;
+        on_frame_(*frame);
+    }
+}
+
+} // namespace unetrun

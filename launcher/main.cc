@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// unetrun: starts a program as the ranks of a parallel job.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "daemon.h"
+#include "front_end.h"
+#include "options.h"
+
+namespace unetrun {
+
+namespace {
+
+// A closed standard descriptor would be taken by the first file that we open.
+void open_standard_descriptors()
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    close(fd);
+}
+
+int front_end_main(const std::vector<std::string> &arguments)
+{
+    const Options options = parse_options(arguments);
+    if (options.action == Options::Action::help) {
+        std::fputs(help_text().c_str(), stdout);
+        return 0;
+    }
+    if (options.action == Options::Action::version) {
+        std::printf("unetrun %s (%s)\n", UNETRUN_VERSION, pmix_version().c_str());
+        return 0;
+    }
+    FrontEnd front_end(options);
+    const int code = front_end.run();
+    if (front_end.output_pending())
+        _exit(code); // nobody takes it: its thread would never end
+    return code;
+}
+
+} // namespace
+
+} // namespace unetrun
+
+int main(int argc, char **argv)
+{
+    using namespace unetrun;
+    open_standard_descriptors();
+    try {
+        if (argc == 2 && std::strcmp(argv[1], "--daemon") == 0)
+            return daemon_main();
+        return front_end_main({argv + 1, argv + argc});
+    } catch (const Failure &failure) {
+        std::fprintf(stderr, "unetrun: %s\n", failure.what());
+        return failure.code;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "unetrun: %s\n", error.what());
+        return exit_trouble;
+    }
+}

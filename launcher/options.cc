@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "failure.h"
+
+namespace unetrun {
+
+namespace {
+
+[[noreturn]] void usage(const std::string &text)
+{
+    throw Failure(exit_usage, text + "; see unetrun --help");
+}
+
+template <class Number> std::optional<Number> parse_number(const std::string &text)
+{
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::uint32_t parse_count(const std::string &option, const std::string &text)
+{
+    const auto count = parse_number<std::uint32_t>(text);
+    if (!count || *count < 1 || *count > ranks_max)
+        usage(option + " wants a number from 1 to " + std::to_string(ranks_max) + ", not '" + text +
+              "'");
+    return *count;
+}
+
+std::chrono::milliseconds parse_seconds(const std::string &text)
+{
+    const auto seconds = parse_number<double>(text);
+    if (!seconds || !(*seconds >= 0.001 && *seconds <= 1e9))
+        usage("--timeout wants a number of seconds above 0, not '" + text + "'");
+    return std::chrono::milliseconds(std::llround(*seconds * 1000));
+}
+
+BindTo parse_bind_to(const std::string &text)
+{
+    if (text == "core")
+        return BindTo::core;
+    if (text != "none")
+        usage("--bind-to wants core or none, not '" + text + "'");
+    return BindTo::none;
+}
+
+struct Option {
+    const char *name, *alias; // alias may be null
+    const char *value;        // what it wants, for the help; null: nothing
+    const char *help;
+    void (*apply)(Options &options, const std::string &value);
+};
+
+const Option option_table[] = {
+    {"-n", "-np", "N", "start N ranks, 1 to 65536 (default 1)",
+     [](Options &o, const std::string &value) { o.ranks = parse_count("-n", value); }},
+    {"-x", nullptr, "VAR[=VALUE]", "set a variable for the ranks, or make sure that it is set",
+     [](Options &o, const std::string &value) { o.variables.push_back(value); }},
+    {"--wdir", nullptr, "DIR", "run the ranks in DIR",
+     [](Options &o, const std::string &value) { o.directory = value; }},
+    {"--tag-output", nullptr, nullptr, "put the rank in front of each line: [1] text",
+     [](Options &o, const std::string &) { o.tag_output = true; }},
+    {"--timeout", nullptr, "S", "end the job after S seconds, with exit code 124",
+     [](Options &o, const std::string &value) { o.timeout = parse_seconds(value); }},
+    {"--bind-to", nullptr, "core|none", "bind each rank to a core (default: if there are enough)",
+     [](Options &o, const std::string &value) { o.bind_to = parse_bind_to(value); }},
+    {"--nodes", nullptr, "K", "act as if this machine were K nodes, to try programs out",
+     [](Options &o, const std::string &value) { o.nodes = parse_count("--nodes", value); }},
+    {"--verbose", "-v", nullptr, "tell what is done",
+     [](Options &o, const std::string &) { o.verbose = true; }},
+    {"--version", nullptr, nullptr, "print the version and exit",
+     [](Options &o, const std::string &) { o.action = Options::Action::version; }},
+    {"--help", "-h", nullptr, "print this text and exit",
+     [](Options &o, const std::string &) { o.action = Options::Action::help; }},
+};
+
+struct Match {
+    const Option *option;
+    std::optional<std::string> value; // of --name=value and -n4
+};
+
+Match find_option(const std::string &argument)
+{
+    const std::size_t equals = argument.find('=');
+    for (const Option &option : option_table) {
+        const std::string name = option.name;
+        if (argument == name || (option.alias && argument == option.alias))
+            return {&option, std::nullopt};
+        if (!option.value)
+            continue;
+        if (name.size() > 2 && argument.substr(0, equals) == name)
+            return {&option, argument.substr(equals + 1)};
+    }
+    for (const Option &option : option_table) // after all names, as -np is not -n p
+        if (option.value && std::string(option.name).size() == 2 &&
+            argument.rfind(option.name, 0) == 0)
+            return {&option, argument.substr(2)};
+    usage("unknown option " + argument);
+}
+
+bool is_option(const std::string &argument)
+{
+    return argument.size() > 1 && argument.front() == '-';
+}
+
+} // namespace
+
+Options parse_options(const std::vector<std::string> &arguments)
+{
+    Options options;
+    std::size_t i = 0;
+    while (i < arguments.size() && is_option(arguments[i])) {
+        const std::string &argument = arguments[i++];
+        if (argument == "--")
+            break;
+        Match match = find_option(argument);
+        if (match.option->value && !match.value) {
+            if (i == arguments.size())
+                usage(argument + " wants a value: " + argument + " " + match.option->value);
+            match.value = arguments[i++];
+        }
+        match.option->apply(options, match.value.value_or(""));
+        if (options.action != Options::Action::run)
+            return options;
+    }
+    options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+    if (options.command.empty())
+        usage("no program to run: unetrun -n 4 ./program");
+    if (options.nodes > options.ranks)
+        usage("--nodes " + std::to_string(options.nodes) + " are more than the ranks (-n " +
+              std::to_string(options.ranks) + ")");
+    return options;
+}
+
+std::string help_text()
+{
+    std::string text = "usage: unetrun [options] program [arguments]\n\n"
+                       "Starts a program as several ranks and takes care of them.\n\n";
+    for (const Option &option : option_table) {
+        std::string left = std::string("  ") + option.name;
+        if (option.alias)
+            left += std::string(", ") + option.alias;
+        if (option.value)
+            left += std::string(" ") + option.value;
+        left.resize(std::max<std::size_t>(left.size() + 1, 22), ' ');
+        text += left + option.help + "\n";
+    }
+    return text +
+           "\nThe exit code is that of the first rank to fail, 128 + N if signal N killed it, or\n"
+           "0; 124 after a time-out, 126 and 127 if the program cannot be run or found.\n";
+}
+
+std::vector<std::string> with_variables(std::vector<std::string> inherited,
+                                        const std::vector<std::string> &variables)
+{
+    for (const std::string &variable : variables) {
+        const std::size_t equals = variable.find('=');
+        const std::string prefix = variable.substr(0, equals) + "=";
+        if (prefix == "=")
+            usage("-x wants the name of a variable, not '" + variable + "'");
+        const auto found =
+            std::find_if(inherited.begin(), inherited.end(),
+                         [&](const std::string &entry) { return entry.rfind(prefix, 0) == 0; });
+        if (equals == std::string::npos) {
+            if (found == inherited.end())
+                usage("-x " + variable + ": it is not set; write -x " + variable + "=VALUE");
+            continue;
+        }
+        if (found != inherited.end())
+            *found = variable;
+        else
+            inherited.push_back(variable);
+    }
+    return inherited;
+}
+
+} // namespace unetrun

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "process.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+namespace unetrun {
+
+BlockedSignals::BlockedSignals()
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+}
+
+Fd BlockedSignals::descriptor(std::initializer_list<int> signals)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : signals)
+        sigaddset(&set, number);
+    Fd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd)
+        throw system_failure("signalfd");
+    return fd;
+}
+
+// ---- finding the program --------------------------------------------------
+
+namespace {
+
+std::string machine()
+{
+    utsname name;
+    return uname(&name) == 0 ? name.machine : "this machine";
+}
+
+// Why `file` cannot be executed; nothing if it looks as if it could.
+std::optional<Failure> objection(const std::string &file)
+{
+    struct stat status;
+    if (stat(file.c_str(), &status) != 0)
+        return Failure(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_cannot_run,
+                       "cannot run " + file + ": " + std::strerror(errno) +
+                           "; check the name and the directory (--wdir)");
+    if (S_ISDIR(status.st_mode))
+        return Failure(exit_cannot_run,
+                       "cannot run " + file + ": it is a directory; name a program");
+    if (!S_ISREG(status.st_mode) || access(file.c_str(), X_OK) != 0)
+        return Failure(exit_cannot_run, "cannot run " + file +
+                                            ": it is not executable; build it, or set its mode "
+                                            "with chmod +x");
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string find_program(const std::string &program, const std::string &search_path)
+{
+    if (program.find('/') != std::string::npos) {
+        if (const auto failure = objection(program))
+            throw *failure;
+        return program;
+    }
+    std::optional<Failure> nearest; // a file of that name that cannot be run
+    std::istringstream directories(search_path);
+    for (std::string directory; std::getline(directories, directory, ':');) {
+        const std::string file = (directory.empty() ? "." : directory) + "/" + program;
+        const auto failure = objection(file);
+        if (!failure)
+            return file;
+        if (failure->code == exit_cannot_run && !nearest)
+            nearest = failure;
+    }
+    if (nearest)
+        throw *nearest;
+    throw Failure(exit_not_found, "cannot find the program " + (program.empty() ? "''" : program) +
+                                      " in PATH; for one in the current directory write ./" +
+                                      program);
+}
+
+// ---- starting a process ---------------------------------------------------
+
+namespace {
+
+std::vector<char *> pointers(const std::vector<std::string> &texts)
+{
+    std::vector<char *> list;
+    for (const std::string &text : texts)
+        list.push_back(const_cast<char *>(text.c_str()));
+    list.push_back(nullptr);
+    return list;
+}
+
+void limit_open_files(rlim_t soft)
+{
+    rlimit limit;
+    if (soft == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = soft;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// In the child.  Other threads' locks may be held here for ever: system calls only.
+[[noreturn]] void become(const Spawn &what, pid_t parent, int report, char *const *arguments,
+                         char *const *environment)
+{
+    if (what.session)
+        setsid();
+    if (what.group)
+        setpgid(0, 0);
+    if (what.dies_with_parent)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (what.dies_with_parent && getppid() != parent)
+        _exit(exit_trouble);
+    if (what.processors)
+        sched_setaffinity(0, sizeof *what.processors, &*what.processors);
+    limit_open_files(what.open_files);
+    for (int i = 0; i < 3; i++) // all of them are above 2, so none overwrites another
+        if (what.standard[i] != i)
+            dup2(what.standard[i], i);
+    sigprocmask(SIG_SETMASK, &what.signals, nullptr);
+    execve(what.file.c_str(), arguments, environment);
+    const int error = errno;
+    [[maybe_unused]] const ssize_t n = write(report, &error, sizeof error);
+    _exit(exit_trouble);
+}
+
+Failure fork_failure(int error)
+{
+    rlimit limit{};
+    getrlimit(RLIMIT_NPROC, &limit);
+    const std::string hint = error == EAGAIN ? "; the limit of processes (ulimit -u) is " +
+                                                   (limit.rlim_cur == RLIM_INFINITY
+                                                        ? "unlimited, so another one (of the "
+                                                          "container, or kernel.pid_max) is reached"
+                                                        : std::to_string(limit.rlim_cur)) +
+                                                   ": raise it or start fewer ranks"
+                                             : "; start fewer ranks";
+    return Failure(exit_trouble,
+                   std::string("cannot start a process: ") + std::strerror(error) + hint);
+}
+
+Failure exec_failure(const std::string &file, int error)
+{
+    std::string why = std::strerror(error);
+    if (error == ENOEXEC)
+        why = "it is neither a program for " + machine() +
+              " nor a script with an interpreter in its first line (#!)";
+    else if (error == ENOENT)
+        why = "the interpreter or loader that it names does not exist";
+    else if (error == E2BIG)
+        why = "its arguments and environment are too long";
+    return Failure(exit_cannot_run, "cannot run " + file + ": " + why);
+}
+
+} // namespace
+
+pid_t spawn(const Spawn &what)
+{
+    const std::vector<char *> arguments = pointers(what.arguments);
+    const std::vector<char *> environment = pointers(what.environment);
+    Pipe report = make_pipe(); // closed by a successful execve
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0)
+        throw fork_failure(errno);
+    if (pid == 0)
+        become(what, parent, report.write_end.get(), arguments.data(), environment.data());
+    report.write_end.reset();
+    int error = 0;
+    ssize_t n;
+    do
+        n = read(report.read_end.get(), &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    if (n == sizeof error) {
+        waitpid(pid, nullptr, 0);
+        throw exec_failure(what.file, error);
+    }
+    return pid;
+}
+
+// ---- ending processes -----------------------------------------------------
+
+void adopt_orphans()
+{
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        throw system_failure("cannot become the reaper of orphans");
+}
+
+namespace {
+
+// The parent of a process: the fourth field of its stat file; the second, in brackets,
+// may contain anything.
+std::optional<pid_t> parent_of(const std::filesystem::path &process)
+{
+    std::ifstream file(process / "stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t bracket = line.rfind(')');
+    if (bracket == std::string::npos)
+        return std::nullopt;
+    std::istringstream rest(line.substr(bracket + 1));
+    char state;
+    pid_t parent;
+    if (!(rest >> state >> parent))
+        return std::nullopt;
+    return parent;
+}
+
+std::multimap<pid_t, pid_t> children_by_parent()
+{
+    std::multimap<pid_t, pid_t> children;
+    std::error_code error;
+    std::filesystem::directory_iterator entry("/proc", error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos)
+            continue;
+        if (const auto parent = parent_of(entry->path()))
+            children.emplace(*parent, std::stoi(name));
+    }
+    return children;
+}
+
+} // namespace
+
+void kill_descendants()
+{
+    const std::multimap<pid_t, pid_t> children = children_by_parent();
+    std::vector<pid_t> found{getpid()};
+    for (std::size_t i = 0; i < found.size(); i++) {
+        const auto [first, last] = children.equal_range(found[i]);
+        for (auto child = first; child != last; ++child)
+            found.push_back(child->second);
+    }
+    std::for_each(found.begin() + 1, found.end(), [](pid_t pid) { kill(pid, SIGKILL); });
+}
+
+// ---- what became of them --------------------------------------------------
+
+std::string signal_name(int number)
+{
+    const char *name = sigabbrev_np(number);
+    return name ? std::string("SIG") + name : "signal " + std::to_string(number);
+}
+
+std::string signal_text(int number)
+{
+    const char *text = sigdescr_np(number);
+    return text ? text : "unknown signal";
+}
+
+int exit_code_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : exit_signal + WTERMSIG(status);
+}
+
+} // namespace unetrun

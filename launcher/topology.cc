@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "topology.h"
+
+#include <algorithm>
+#include <hwloc/glibc-sched.h>
+
+#include "failure.h"
+
+namespace unetrun {
+
+Topology::Topology()
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        throw system_failure("hwloc");
+    topology_.reset(topology);
+    // The second flag honours taskset and batch systems; it works only with the first.
+    hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
+                                           HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+    if (hwloc_topology_load(topology) != 0)
+        throw system_failure("hwloc cannot find out about this machine's processors");
+}
+
+std::uint32_t Topology::cores() const
+{
+    return static_cast<std::uint32_t>(
+        std::max(0, hwloc_get_nbobjs_by_type(topology_.get(), HWLOC_OBJ_CORE)));
+}
+
+cpu_set_t Topology::processors_of(std::uint32_t core) const
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (const hwloc_obj_t object = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, core))
+        hwloc_cpuset_to_glibc_sched_affinity(topology_.get(), object->cpuset, &set, sizeof set);
+    return set;
+}
+
+} // namespace unetrun

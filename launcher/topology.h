@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This machine's cores, as far as this process may use them.
+#pragma once
+
+#include <hwloc.h>
+#include <memory>
+#include <sched.h>
+#include <vector>
+
+namespace unetrun {
+
+class Topology {
+public:
+    Topology();
+
+    std::uint32_t cores() const;
+    cpu_set_t processors_of(std::uint32_t core) const;
+    hwloc_topology_t get() const { return topology_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(hwloc_topology_t t) const { hwloc_topology_destroy(t); }
+    };
+    std::unique_ptr<hwloc_topology, Destroy> topology_;
+};
+
+} // namespace unetrun
