@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * block.h - the local part of the matrix multiplication, plain C.
+ */
+#ifndef BENCHMARKS_BLOCK_H
+#define BENCHMARKS_BLOCK_H
+
+/* c += x * y, all of them b x b and apart from one another. */
+void block_multiply_add(int b, double *c, const double *x, const double *y);
+
+#endif

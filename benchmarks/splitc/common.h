@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * common.h - what every benchmark program needs: options, errors that all
+ * processors agree on, files read and written in parts, and a watch.
+ */
+#ifndef BENCHMARKS_COMMON_H
+#define BENCHMARKS_COMMON_H
+
+#include <stddef.h>
+
+/* ---- ending early -------------------------------------------------------- */
+
+/* The name under which errors are told; set by parse_options. */
+extern const char *program_name;
+
+/* All processors call it alike: the first one prints the message, and all end
+ * with that exit code. */
+void all_quit(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+/* Collective.  If any processor has a problem (NULL = none), the first that has
+ * one prints "PROGRAM: SUBJECT: PROBLEM; REMEDY" and all end with exit code 1. */
+void all_require(const char *problem, const char *subject, const char *remedy);
+
+/* The text of an errno value, or NULL for 0. */
+const char *problem_of(int error);
+
+/* malloc, or the end of the program. */
+void *allocate(size_t bytes);
+
+/* ---- options --------------------------------------------------------------- */
+
+enum option_kind { OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT };
+
+struct option_entry {
+    const char *name; /* without the dashes; NULL ends a table */
+    enum option_kind kind;
+    void *value;        /* int, long or const char * by the kind */
+    const char *shows;  /* what the help calls the argument */
+    const char *help;
+};
+
+/* Collective: fill in the values named on the command line (--name VALUE or
+ * --name=VALUE), or print the help, or end with exit code 2. */
+void parse_options(int argc, char **argv, const char *summary, const struct option_entry *table);
+
+/* ---- files -------------------------------------------------------------------- */
+
+/* Collective: open an existing regular file on every processor and tell its length. */
+int open_input(const char *name, long *length);
+
+/* Collective: open a file for writing, made if need be, and cut it to `length`. */
+int open_output(const char *name, long length);
+
+/* Read or write all n bytes at an offset; 0 or an errno value. */
+int read_at(int fd, void *to, long n, long offset);
+int write_at(int fd, const void *from, long n, long offset);
+
+/* ---- time ---------------------------------------------------------------------- */
+
+/* Where a processor's time goes: each call charges what has passed since the
+ * call before. */
+struct watch {
+    double mark;
+    double computation;
+    double communication;
+};
+
+void watch_start(struct watch *watch); /* collective */
+void watch_computed(struct watch *watch);
+void watch_communicated(struct watch *watch);
+
+/* Collective: print the time of the slowest processor, the rate at which
+ * `amount` was done, and how the processors' time was spent on average. */
+void report_time(const struct watch *watch, double amount, const char *unit);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keys.h"
+
+#include "common.h"
+#include <errno.h>
+#include <split-c/split-c.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BYTES(n) ((n) * (long)sizeof(key))
+
+long block_length(long total)
+{
+    return total > 0 ? (total - 1) / PROCS + 1 : 1;
+}
+
+long block_share(long total, int processor)
+{
+    long length = block_length(total);
+    long left = total - processor * length;
+
+    return left < 0 ? 0 : left < length ? left : length;
+}
+
+/* splitmix64 */
+unsigned long random_at(unsigned long seed, unsigned long i)
+{
+    unsigned long z = seed + (i + 1) * 0x9e3779b97f4a7c15ul;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
+    return z ^ z >> 31;
+}
+
+struct keys make_keys(long total, unsigned long seed)
+{
+    struct keys keys = {NULL, block_share(total, MYPROC)};
+    long first = MYPROC * block_length(total);
+
+    keys.at = allocate(BYTES(keys.n));
+    for (long i = 0; i < keys.n; i++)
+        keys.at[i] = random_at(seed, first + i) >> 32;
+    return keys;
+}
+
+struct keys read_keys(const char *file, long *total)
+{
+    long length;
+    int fd = open_input(file, &length);
+    struct keys keys;
+
+    if (length % sizeof(key) != 0)
+        all_quit(1,
+                 "%s: its length, %ld bytes, is no multiple of %zu; keys are 32 bits, so cut or "
+                 "pad the file",
+                 file, length, sizeof(key));
+    *total = length / sizeof(key);
+    keys.n = block_share(*total, MYPROC);
+    keys.at = allocate(BYTES(keys.n));
+    all_require(problem_of(read_at(fd, keys.at, BYTES(keys.n),
+                                   BYTES(MYPROC * block_length(*total)))),
+                file, "it could not be read to its end");
+    close(fd);
+    return keys;
+}
+
+/* ---- what all know of all -------------------------------------------------- */
+
+struct summary {
+    long n;
+    key first, last;
+    int sorted;
+    struct fingerprint before, after;
+};
+
+static struct summary summaries[PROCS]::;
+
+/* Collective. */
+static long keys_before_mine(long n)
+{
+    return (long)all_scan_dadd((double)n) - n;
+}
+
+void write_keys(const char *file, const struct keys *keys, long total)
+{
+    int fd = open_output(file, BYTES(total));
+    long first = keys_before_mine(keys->n);
+    int error = write_at(fd, keys->at, BYTES(keys->n), BYTES(first));
+
+    if (close(fd) < 0 && !error)
+        error = errno;
+    all_require(problem_of(error), file, "it is incomplete; see that there is room for it");
+}
+
+struct fingerprint fingerprint_keys(const struct keys *keys)
+{
+    struct fingerprint f = {0, 0};
+
+    for (long i = 0; i < keys->n; i++) {
+        f.sum += keys->at[i];
+        f.mixed += random_at(0, keys->at[i]);
+    }
+    return f;
+}
+
+static int is_sorted(const struct keys *keys)
+{
+    for (long i = 1; i < keys->n; i++)
+        if (keys->at[i - 1] > keys->at[i])
+            return 0;
+    return 1;
+}
+
+static struct fingerprint join(struct fingerprint a, struct fingerprint b)
+{
+    return (struct fingerprint){a.sum + b.sum, a.mixed + b.mixed};
+}
+
+/* Processor 0 goes through the summaries in order. */
+static int summaries_agree(void)
+{
+    struct fingerprint before = {0, 0}, after = {0, 0};
+    key highest = 0;
+
+    for (int p = 0; p < PROCS; p++) {
+        struct summary s = summaries[p];
+
+        before = join(before, s.before);
+        after = join(after, s.after);
+        if (!s.sorted || (s.n > 0 && s.first < highest))
+            return 0;
+        if (s.n > 0)
+            highest = s.last;
+    }
+    return before.sum == after.sum && before.mixed == after.mixed;
+}
+
+int check_keys(const struct keys *keys, struct fingerprint before)
+{
+    struct summary *mine = tolocal(&summaries[MYPROC]);
+    int good = 0;
+
+    mine->n = keys->n;
+    mine->first = keys->n > 0 ? keys->at[0] : 0;
+    mine->last = keys->n > 0 ? keys->at[keys->n - 1] : 0;
+    mine->sorted = is_sorted(keys);
+    mine->before = before;
+    mine->after = fingerprint_keys(keys);
+    barrier();
+    on_one good = summaries_agree();
+    return all_bcast_i(good);
+}

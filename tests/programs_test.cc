@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The examples, and what the programs say to bad input.
+#include "splitc_run.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+
+namespace {
+
+std::string example(const std::string &name)
+{
+    return BUILD_FOLDER "/examples/" + name;
+}
+
+std::vector<std::string> sorted_lines(const std::string &text)
+{
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+// Lines of the message that the program itself wrote.
+long lines_from(const std::string &program, const std::string &text)
+{
+    const auto lines = sorted_lines(text);
+
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string &line) {
+        return line.rfind(program + ": ", 0) == 0;
+    });
+}
+
+void require_refuses(const std::string &program, const std::vector<std::string> &arguments,
+                     int code, const std::string &message)
+{
+    const Outcome outcome = run(ranks(3, benchmark(program), arguments));
+
+    INFO(program << " " << (arguments.empty() ? "" : arguments[0]) << "\n"
+                 << outcome.out << outcome.err);
+    CHECK(outcome.code == code);
+    CHECK(lines_from(program, outcome.err) == 1);
+    CHECK_THAT(outcome.err, Catch::Contains(message));
+}
+
+} // namespace
+
+TEST_CASE("hello prints one whole line from every rank")
+{
+    for (int count : {1, 2, 4, 8}) {
+        const Outcome outcome = run(ranks(count, example("hello"), {}));
+        std::vector<std::string> expected;
+
+        for (int rank = 0; rank < count; rank++)
+            expected.push_back("hello from processor " + std::to_string(rank) + " of " +
+                               std::to_string(count));
+        INFO(outcome.err);
+        CHECK(outcome.code == 0);
+        CHECK(sorted_lines(outcome.out) == expected);
+    }
+}
+
+TEST_CASE("The compiler and the launcher work by hand from the build folder")
+{
+    TemporaryFolder folder;
+    const std::string program = folder / "hello";
+
+    const Outcome compiled =
+        run({{compiler(), "-O2", PROJECT_SOURCE "/examples/hello.sc", "-o", program}});
+    INFO(compiled.out << compiled.err);
+    REQUIRE(compiled.code == 0);
+    CHECK(compiled.err == "");
+    const Outcome outcome = run(ranks(4, program, {}));
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(sorted_lines(outcome.out).size() == 4);
+}
+
+TEST_CASE("ring counts the processors in every round")
+{
+    for (int count : {1, 2, 5}) {
+        const Outcome outcome = run(ranks(count, example("ring"), {"50"}));
+        INFO(outcome.err);
+        CHECK(outcome.code == 0);
+        CHECK_THAT(outcome.out, Catch::Contains("counted " + std::to_string(count) +
+                                                " processors in each of 50 rounds"));
+    }
+}
+
+TEST_CASE("histogram counts every throw")
+{
+    const Outcome outcome = run(ranks(3, example("histogram"), {"60000"}));
+    const auto lines = sorted_lines(outcome.out);
+    double percent = 0;
+
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    REQUIRE(lines.size() == 11);
+    for (const std::string &line : lines)
+        percent += std::stod(line.substr(3));
+    CHECK(percent == Approx(100).margin(0.06));
+    CHECK_THAT(lines[5], Catch::StartsWith(" 7 16."));
+}
+
+TEST_CASE("The benchmarks explain themselves")
+{
+    for (const char *program : {"ssort", "rsort", "mm"}) {
+        const Outcome outcome = run(ranks(2, benchmark(program), {"--help"}));
+        INFO(program << outcome.err);
+        CHECK(outcome.code == 0);
+        CHECK_THAT(outcome.out, Catch::StartsWith(std::string("usage: ") + program));
+        CHECK_THAT(outcome.out, Catch::Contains("--check") && Catch::Contains("--seed"));
+    }
+}
+
+TEST_CASE("The benchmarks refuse options they do not know")
+{
+    require_refuses("ssort", {"--frobnicate"}, 2, "unknown option '--frobnicate'");
+    require_refuses("rsort", {"file"}, 2, "unexpected argument 'file'");
+    require_refuses("ssort", {"--check=yes"}, 2, "--check takes no value");
+    require_refuses("ssort", {"--keys"}, 2, "--keys needs a value");
+    require_refuses("ssort", {"--variant", "large"}, 2, "small or bulk, not 'large'");
+    require_refuses("ssort", {"--keys", "1", "--input", "x"}, 2, "exclude each other");
+    require_refuses("mm", {"--a", "x.npy"}, 2, "--a and --b belong together");
+}
+
+TEST_CASE("The benchmarks refuse numbers that are none")
+{
+    require_refuses("ssort", {"--keys", "-1"}, 2, "not '-1'");
+    require_refuses("ssort", {"--keys", "12x"}, 2, "not '12x'");
+    require_refuses("rsort", {"--keys="}, 2, "not ''");
+    require_refuses("rsort", {"--keys", "99999999999999999999"}, 2, "99999999999999999999");
+    require_refuses("mm", {"--blocks", "0"}, 2, "--blocks is from 1");
+    require_refuses("mm", {"--block-size", "0"}, 2, "--block-size is from 1");
+}
+
+TEST_CASE("The sorts refuse inputs they cannot read")
+{
+    TemporaryFolder folder;
+
+    write_file(folder / "odd", "12345");
+    require_refuses("ssort", {"--input", folder / "missing"}, 1, "No such file");
+    require_refuses("rsort", {"--input", folder.path.string()}, 1, "not a regular file");
+    require_refuses("ssort", {"--input", "/dev/null"}, 1, "not a regular file");
+    require_refuses("rsort", {"--input", folder / "odd"}, 1, "5 bytes, is no multiple of 4");
+}
+
+TEST_CASE("The sorts refuse outputs they cannot write")
+{
+    TemporaryFolder folder;
+
+    require_refuses("ssort", {"--keys", "10", "--output", folder / "no/where"}, 1, "No such file");
+    require_refuses("rsort", {"--keys", "10", "--output", folder.path.string()}, 1,
+                    "Is a directory");
+    require_refuses("ssort", {"--keys", "10", "--output", "/dev/full"}, 1, "No space left");
+}
+
+TEST_CASE("The launcher refuses what it cannot start")
+{
+    TemporaryFolder folder;
+    const auto refuses = [](const std::vector<std::string> &arguments, int code,
+                            const std::string &message) {
+        Command command{{launcher()}};
+        command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+        const Outcome outcome = run(command);
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.code == code);
+        CHECK_THAT(outcome.err, Catch::StartsWith("unetrun: ") && Catch::Contains(message));
+        CHECK(sorted_lines(outcome.err).size() == 1);
+    };
+
+    write_file(folder / "text", "not a program");
+    refuses({"-n", "2", folder / "missing"}, 127, "missing");
+    refuses({"-n", "2", folder / "text"}, 126, "text");
+    refuses({"-n", "2", folder.path.string()}, 126, folder.path.string());
+}
+
+TEST_CASE("A heap that does not fit is one clear line")
+{
+    Command command = ranks(2, benchmark("rsort"), {"--keys", "40000000", "--variant", "small"});
+
+    command.environment = {"SPLITC_HEAP=16M"};
+    const Outcome outcome = run(command);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.code != -1);
+    CHECK_THAT(outcome.err, Catch::Contains("SPLITC_HEAP"));
+}
