@@ -80,6 +80,23 @@ TEST_CASE("The compiler and the launcher work by hand from the build folder")
     CHECK(sorted_lines(outcome.out).size() == 4);
 }
 
+TEST_CASE("The program in the README compiles and runs")
+{
+    TemporaryFolder folder;
+    const std::string readme = read_file(PROJECT_SOURCE "/README.md");
+    const size_t begin = readme.find("```c\n") + 5, end = readme.find("```\n", begin);
+
+    REQUIRE(end != std::string::npos);
+    write_file(folder / "pi.sc", readme.substr(begin, end - begin));
+    const Outcome compiled = run({{compiler(), "-O2", folder / "pi.sc", "-o", folder / "pi"}});
+    INFO(compiled.err);
+    REQUIRE(compiled.code == 0);
+    const Outcome outcome = run(ranks(4, folder / "pi", {}));
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Catch::StartsWith("pi is 3.141592653590, of which"));
+}
+
 TEST_CASE("ring counts the processors in every round")
 {
     for (int count : {1, 2, 5}) {
