@@ -246,13 +246,15 @@ void lane_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
     struct lane_link *link = &le->link[channel];
+    bool withdrawn;
 
     stop_sending(link);
     unwatch(le, link);
     set_state(le, channel, UNET_CLOSED);
     stop_receiving(le, channel);
-    lane_withdraw(&le->own, channel, link->generation);
+    withdrawn = lane_withdraw(&le->own, channel, link->generation);
     lane_wake(link);
-    reusable(le, channel); /* let go of the peer at once if it lets go of us */
-    lane_service(le);      /* refuse what is queued for it */
+    if (withdrawn)
+        lane_drop_peer(le, channel);
+    lane_service(le); /* refuse what is queued for it */
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "conformance/harness.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+bool eventually(const std::function<bool()> &condition)
+{
+    for (Deadline deadline; !deadline.passed();) {
+        if (condition())
+            return true;
+        std::this_thread::yield();
+    }
+    return condition();
+}
+
+Endpoint::Endpoint(const unet_config &config)
+{
+    REQUIRE(unet_open(unet_backend(backend_under_test.name), &config, &ep) == 0);
+}
+
+void Endpoint::close()
+{
+    unet_close(ep);
+    ep = nullptr;
+}
+
+struct unet_address Endpoint::address() const
+{
+    struct unet_address address;
+
+    unet_address(ep, &address);
+    return address;
+}
+
+static Message copy_out(unet_endpoint *ep, const unet_desc *desc)
+{
+    Message m;
+
+    m.channel = desc->channel;
+    m.kind = desc->kind;
+    m.user = desc->user;
+    m.length = unet_rx_length(ep);
+    if (m.kind == UNET_INLINE)
+        m.bytes.assign(desc->data, desc->data + m.length);
+    else if (m.kind == UNET_ERROR)
+        m.error = desc->error;
+    else
+        m.pieces.assign(desc->piece, desc->piece + desc->pieces);
+    for (const unet_piece &p : m.pieces)
+        m.bytes.insert(m.bytes.end(), ep->segment + p.offset, ep->segment + p.offset + p.length);
+    return m;
+}
+
+Message take(unet_endpoint *ep, uint32_t buffer)
+{
+    const unet_desc *desc;
+    Message m;
+
+    unet_progress(ep);
+    desc = unet_rx_peek(ep);
+    if (!desc)
+        return m;
+    m = copy_out(ep, desc);
+    unet_rx_release(ep);
+    if (m.kind == UNET_PIECES && buffer > 0) {
+        for (const unet_piece &p : m.pieces)
+            REQUIRE(unet_free_put(ep, p.offset, buffer) == 0);
+    }
+    return m;
+}
+
+Message await(unet_endpoint *ep, uint32_t buffer)
+{
+    Message m;
+
+    eventually([&] { return (m = take(ep, buffer)).kind != UNET_EMPTY; });
+    return m;
+}
+
+void join(unet_endpoint *a, unet_endpoint *b, uint64_t tag, uint16_t &ab, uint16_t &ba)
+{
+    struct unet_address to_a, to_b;
+
+    unet_address(a, &to_a);
+    unet_address(b, &to_b);
+    REQUIRE(unet_connect(a, &to_b, tag, &ab) == 0);
+    REQUIRE(unet_connect(b, &to_a, tag, &ba) == 0);
+    REQUIRE(eventually([&] {
+        return unet_channel_state(a, ab) == UNET_OPEN && unet_channel_state(b, ba) == UNET_OPEN;
+    }));
+}
+
+Pair::Pair(const unet_config &config) : a(config), b(config)
+{
+    join(a, b, 0x1234, ab, ba);
+}
+
+Bytes pattern(uint32_t length, uint32_t seed)
+{
+    Bytes bytes(length);
+
+    for (uint32_t i = 0; i < length; i++)
+        bytes[i] = static_cast<uint8_t>((i * 2654435761u + seed * 40503u) >> 13);
+    return bytes;
+}
+
+void fill(unet_endpoint *ep, uint32_t offset, const Bytes &bytes)
+{
+    std::copy(bytes.begin(), bytes.end(), ep->segment + offset);
+}
+
+Bytes segment_bytes(const unet_endpoint *ep, uint32_t offset, uint32_t length)
+{
+    return Bytes(ep->segment + offset, ep->segment + offset + length);
+}
+
+void give_buffers(unet_endpoint *ep, uint32_t count, uint32_t size, uint32_t offset)
+{
+    for (uint32_t i = 0; i < count; i++)
+        REQUIRE(unet_free_put(ep, offset + i * size, size) == 0);
+}
+
+int send_text(unet_endpoint *ep, uint16_t channel, const std::string &text, uint32_t user)
+{
+    return unet_send_inline(ep, channel, user, text.data(), static_cast<uint32_t>(text.size()));
+}
+
+std::string text(const Message &m)
+{
+    return std::string(m.bytes.begin(), m.bytes.end());
+}
+
+size_t open_descriptors()
+{
+    std::filesystem::directory_iterator all("/proc/self/fd");
+
+    return static_cast<size_t>(std::distance(begin(all), end(all)));
+}

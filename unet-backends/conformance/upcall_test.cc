@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Upcalls by signal and by thread.
+#include "conformance/harness.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <poll.h>
+#include <thread>
+
+namespace {
+
+// What the upcall sees and does; no allocation, because it may run in a signal handler.
+struct Drain {
+    std::atomic<uint32_t> calls{0};
+    std::atomic<uint32_t> messages{0};
+    std::atomic<bool> drains{true};
+    std::atomic<bool> in_section{false};
+    std::atomic<bool> intruded{false};
+
+    static void run(unet_endpoint *ep, void *arg)
+    {
+        auto *self = static_cast<Drain *>(arg);
+
+        if (self->in_section)
+            self->intruded = true;
+        while (self->drains && unet_rx_peek(ep)) {
+            unet_rx_release(ep);
+            self->messages++;
+        }
+        self->calls++;
+    }
+};
+
+unet_upcall_mode any_mode()
+{
+    return GENERATE(UNET_UPCALL_SIGNAL, UNET_UPCALL_THREAD);
+}
+
+// Lets the upcall of a bell that was just rung happen, if one is to happen at all:
+// a masked look at the endpoint can only follow it.
+bool bell_is_quiet(unet_endpoint *ep)
+{
+    return eventually([&] {
+        pollfd bell = {unet_fd(ep), POLLIN, 0};
+        return poll(&bell, 1, 0) == 0;
+    });
+}
+
+} // namespace
+
+TEST_CASE("an upcall runs when a message comes, and drains")
+{
+    Pair pair;
+    Drain drain;
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    for (uint32_t i = 1; i <= 100; i++) {
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        REQUIRE(eventually([&] { return drain.messages == i; }));
+    }
+    REQUIRE(unet_upcall(pair.b, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
+    CHECK(drain.calls >= 1);
+    CHECK(pair.b->stats.upcalls == drain.calls);
+}
+
+TEST_CASE("an upcall asked for late tells of what is there already")
+{
+    Pair pair;
+    Drain drain;
+
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    CHECK(eventually([&] { return drain.messages == 1; }));
+}
+
+TEST_CASE("one upcall takes many messages")
+{
+    Pair pair;
+    Drain drain;
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    unet_upcall_mask(pair.b);
+    for (int i = 0; i < 100; i++)
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    unet_upcall_unmask(pair.b);
+    CHECK(eventually([&] { return drain.messages == 100; }));
+    CHECK(drain.calls == 1);
+}
+
+TEST_CASE("an upcall is not repeated for messages it left")
+{
+    Pair pair;
+    Drain drain;
+
+    drain.drains = false;
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    REQUIRE(eventually([&] { return drain.calls == 1; }));
+    REQUIRE(bell_is_quiet(pair.b));
+    CHECK(drain.calls == 1);
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    CHECK(eventually([&] { return drain.calls == 2; }));
+}
+
+TEST_CASE("the almost-full condition holds from three quarters of a ring on")
+{
+    unet_config config = {};
+    config.recv_slots = 64;
+    Pair pair(config);
+    Drain drain;
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_ALMOST_FULL, Drain::run, &drain) == 0);
+    for (int round = 0; round < 3; round++) {
+        uint32_t before = drain.messages;
+
+        for (int i = 0; i < 47; i++)
+            REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        REQUIRE(bell_is_quiet(pair.b));
+        CHECK(drain.messages == before);
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        CHECK(eventually([&] { return drain.messages == before + 48; }));
+    }
+}
+
+TEST_CASE("a masked upcall does not run and is told at unmask")
+{
+    Pair pair;
+    Drain drain;
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    for (uint32_t round = 1; round <= 200; round++) {
+        unet_upcall_mask(pair.b);
+        drain.in_section = true;
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        const unet_desc *desc = unet_rx_peek(pair.b);
+        REQUIRE(desc != nullptr);
+        REQUIRE(drain.messages == round - 1);
+        drain.in_section = false;
+        unet_upcall_unmask(pair.b);
+        REQUIRE(eventually([&] { return drain.messages == round; }));
+    }
+    CHECK_FALSE(drain.intruded);
+}
+
+TEST_CASE("masking excludes upcalls while messages pour in")
+{
+    Pair pair;
+    Drain drain;
+    constexpr uint32_t messages = 4000;
+    uint32_t mine = 0;
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == 0);
+    std::thread sender([&] {
+        Deadline deadline;
+        for (uint32_t i = 0; i < messages && !deadline.passed();)
+            i += send_text(pair.a, pair.ab, "x", i) == 0;
+    });
+    for (Deadline deadline; mine + drain.messages < messages && !deadline.passed();) {
+        unet_upcall_mask(pair.b);
+        drain.in_section = true;
+        for (int i = 0; i < 10 && unet_rx_peek(pair.b); i++, mine++)
+            unet_rx_release(pair.b);
+        drain.in_section = false;
+        unet_upcall_unmask(pair.b);
+    }
+    sender.join();
+    CHECK(mine + drain.messages == messages);
+    CHECK_FALSE(drain.intruded);
+}
+
+TEST_CASE("upcalls end when they are asked to, and can change their kind")
+{
+    Pair pair;
+    Drain drain;
+
+    for (int i = 0; i < 50; i++) {
+        auto mode = i % 2 ? UNET_UPCALL_SIGNAL : UNET_UPCALL_THREAD;
+
+        REQUIRE(unet_upcall(pair.b, mode, UNET_NONEMPTY, Drain::run, &drain) == 0);
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        REQUIRE(eventually([&] { return drain.messages == uint32_t(i) + 1; }));
+    }
+    REQUIRE(unet_upcall(pair.b, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    CHECK(drain.messages == 50);
+    CHECK(unet_wait(pair.b, 1000) == 1);
+}
+
+TEST_CASE("an endpoint with upcalls closes cleanly while messages pour in")
+{
+    unet_upcall_mode mode = any_mode();
+    size_t before = open_descriptors();
+
+    for (int i = 0; i < 30; i++) {
+        Pair pair;
+        Drain drain;
+
+        REQUIRE(unet_upcall(pair.b, mode, UNET_NONEMPTY, Drain::run, &drain) == 0);
+        for (int k = 0; k < 10; k++)
+            send_text(pair.a, pair.ab, "x");
+        pair.b.close();
+    }
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("an upcall may answer")
+{
+    Pair pair;
+    auto answer = [](unet_endpoint *ep, void *arg) {
+        while (const unet_desc *desc = unet_rx_peek(ep)) {
+            uint32_t user = desc->user;
+            unet_rx_release(ep);
+            unet_send_inline(ep, *static_cast<uint16_t *>(arg), user, "answer", 6);
+        }
+    };
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, answer, &pair.ba) == 0);
+    for (uint32_t i = 0; i < 500; i++) {
+        REQUIRE(send_text(pair.a, pair.ab, "question", i) == 0);
+        REQUIRE(await(pair.a).user == i);
+    }
+}
+
+TEST_CASE("an upcall cannot end itself")
+{
+    Pair pair;
+    std::atomic<int> result = 0;
+    auto end_myself = [](unet_endpoint *ep, void *arg) {
+        while (unet_rx_peek(ep))
+            unet_rx_release(ep);
+        *static_cast<std::atomic<int> *>(arg) =
+            unet_upcall(ep, UNET_UPCALL_NONE, 0, nullptr, nullptr);
+    };
+
+    REQUIRE(unet_upcall(pair.b, any_mode(), UNET_NONEMPTY, end_myself, &result) == 0);
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    CHECK(eventually([&] { return result == -EDEADLK; }));
+}
+
+TEST_CASE("wrong requests for upcalls are refused")
+{
+    Pair pair;
+    Drain drain;
+
+    CHECK(unet_upcall(pair.b, UNET_UPCALL_THREAD, 0, Drain::run, &drain) == -EINVAL);
+    CHECK(unet_upcall(pair.b, UNET_UPCALL_THREAD, 8, Drain::run, &drain) == -EINVAL);
+    CHECK(unet_upcall(pair.b, UNET_UPCALL_THREAD, UNET_NONEMPTY, nullptr, &drain) == -EINVAL);
+    CHECK(unet_upcall(pair.b, static_cast<unet_upcall_mode>(9), UNET_NONEMPTY, Drain::run,
+                      &drain) == -EINVAL);
+    REQUIRE(unet_upcall(pair.b, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == 0);
+    CHECK(unet_upcall(pair.a, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == -EBUSY);
+    CHECK(unet_wait(pair.b, 0) == -EBUSY);
+    CHECK(unet_arm(pair.b) == -EBUSY);
+}
