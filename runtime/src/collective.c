@@ -21,7 +21,7 @@
 #define EPISODES 16u       /* mailboxes per place; a power of two */
 #define DOWN SPLITC_LEVELS /* the place of the value from the parent */
 #define PLACES (DOWN + 1)  /* a place for each level, and one from above */
-#define PHASES_SHIFT 8     /* tag = operation << 8 | place */
+#define PLACE_BITS 8       /* a message says operation << PLACE_BITS | place */
 
 /* What the ranks are doing together; all must say the same. */
 enum operation {
@@ -39,13 +39,19 @@ static const char *const operation_name[] = {
 };
 
 struct mailbox {
-    uint64_t episode; /* of the value, plus 1; 0 = never filled */
+    uint64_t episode; /* of the value; 0 = never filled */
     uint64_t value;
-    uint32_t source;
+};
+
+/* What was first said about an episode: by our own call, or by another rank. */
+struct agreement {
+    uint64_t episode;
     uint32_t operation;
+    uint32_t rank;
 };
 
 static struct mailbox mailbox[EPISODES][PLACES];
+static struct agreement agreement[EPISODES];
 static uint64_t episode; /* collective calls begun, this one included */
 
 /* ---- combining ------------------------------------------------------------- */
@@ -94,44 +100,51 @@ static uint64_t combine(enum splitc_combine with, uint64_t a, uint64_t b)
 
 /* ---- sending a value to a place, and taking what came to ours ---------------- */
 
-static void begin(void)
+/* All ranks have to do the same in an episode. */
+static void agree(uint64_t number, enum operation operation, uint32_t rank)
+{
+    struct agreement *a = &agreement[number % EPISODES];
+
+    if (a->episode != number)
+        *a = (struct agreement){.episode = number, .operation = operation, .rank = rank};
+    else if (a->operation != operation)
+        splitc_die("collective calls differ: %s on rank %u, %s on rank %u",
+                   operation_name[operation], rank, operation_name[a->operation], a->rank);
+}
+
+static void begin(enum operation operation)
 {
     if (episode % EPISODES == 0)
         splitc_barrier();
     episode++;
+    agree(episode, operation, splitc_runtime.rank);
 }
 
 static void send(uint32_t to, uint32_t place, enum operation operation, uint64_t value)
 {
     splitc_sent(to, gam_request_3(splitc_runtime.gam, to, SPLITC_MSG_COLLECTIVE, value, episode,
-                                  (uint64_t)operation << PHASES_SHIFT | place));
+                                  (uint64_t)operation << PLACE_BITS | place));
 }
 
 void splitc_on_collective(struct gam *g, const struct gam_message *m)
 {
-    uint64_t place = m->word[2] & ((1u << PHASES_SHIFT) - 1);
-    uint64_t operation = m->word[2] >> PHASES_SHIFT;
+    uint64_t number = m->word[1];
+    uint64_t place = m->word[2] & ((1u << PLACE_BITS) - 1);
+    uint64_t operation = m->word[2] >> PLACE_BITS;
 
     (void)g;
     if (m->words != 3 || place >= PLACES || operation < REDUCE_TO_ALL || operation > SCAN)
         splitc_die("malformed collective message from rank %u", m->source);
-    mailbox[m->word[1] % EPISODES][place] = (struct mailbox){
-        .episode = m->word[1],
-        .value = m->word[0],
-        .source = m->source,
-        .operation = (uint32_t)operation,
-    };
+    agree(number, (enum operation)operation, m->source);
+    mailbox[number % EPISODES][place] = (struct mailbox){.episode = number, .value = m->word[0]};
 }
 
-static uint64_t receive(uint32_t place, enum operation operation)
+static uint64_t receive(uint32_t place)
 {
     struct mailbox *box = &mailbox[episode % EPISODES][place];
 
     for (uint32_t idle = 0; box->episode != episode;)
         splitc_wait_step(&idle);
-    if (box->operation != (uint32_t)operation)
-        splitc_die("collective calls differ: %s here, %s on rank %u", operation_name[operation],
-                   operation_name[box->operation], box->source);
     return box->value;
 }
 
@@ -157,7 +170,7 @@ static uint32_t parent(void)
 static uint64_t up(enum operation operation, enum splitc_combine with, uint64_t value)
 {
     for (unsigned k = 0; has_child(k); k++)
-        value = combine(with, value, receive(k, operation));
+        value = combine(with, value, receive(k));
     if (splitc_runtime.rank != 0)
         send(parent(), level(), operation, value);
     return value;
@@ -168,7 +181,7 @@ static uint64_t down(enum operation operation, uint64_t value)
     unsigned k = 0;
 
     if (splitc_runtime.rank != 0)
-        value = receive(DOWN, operation);
+        value = receive(DOWN);
     while (has_child(k))
         k++;
     while (k-- > 0) /* the largest part of the tree first */
@@ -178,19 +191,19 @@ static uint64_t down(enum operation operation, uint64_t value)
 
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 {
-    begin();
+    begin(REDUCE_TO_ALL);
     return down(REDUCE_TO_ALL, up(REDUCE_TO_ALL, with, value));
 }
 
 static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
 {
-    begin();
+    begin(REDUCE_TO_ONE);
     return up(REDUCE_TO_ONE, with, value);
 }
 
 static uint64_t broadcast(uint64_t value)
 {
-    begin();
+    begin(BROADCAST);
     return down(BROADCAST, value);
 }
 
@@ -198,14 +211,14 @@ static uint64_t scan(enum splitc_combine with, uint64_t value)
 {
     uint32_t rank = splitc_runtime.rank;
 
-    begin();
+    begin(SCAN);
     for (unsigned k = 0; 1u << k < splitc_runtime.ranks; k++) {
         uint32_t step = 1u << k;
 
         if (rank + step < splitc_runtime.ranks)
             send(rank + step, k, SCAN, value);
         if (rank >= step)
-            value = combine(with, receive(k, SCAN), value);
+            value = combine(with, receive(k), value);
     }
     return value;
 }

@@ -37,23 +37,37 @@ _Noreturn void splitc_die(const char *format, ...)
     die(format, args);
 }
 
-/* The other ranks give processor 0 the time to speak for all; its end ends
- * them.  Should it not have found the fault, they tell it themselves. */
+/* Let somebody who knows more tell it and end us. */
+static void give_way(time_t seconds)
+{
+    const struct timespec grace = {.tv_sec = seconds};
+
+    fflush(stdout);
+    nanosleep(&grace, NULL);
+}
+
+/* Should processor 0 not have found the fault, the others tell it themselves. */
 _Noreturn void splitc_die_together(const char *format, ...)
 {
-    const struct timespec grace = {.tv_sec = 2};
     va_list args;
 
     va_start(args, format);
     if (splitc_runtime.rank != 0)
-        nanosleep(&grace, NULL);
+        give_way(2);
     die(format, args);
+}
+
+/* The launcher knows how the rank died, and its code becomes the job's. */
+_Noreturn void splitc_peer_died(uint32_t rank)
+{
+    give_way(1);
+    splitc_die("rank %u has died", rank);
 }
 
 _Noreturn void splitc_send_failed(uint32_t rank, int error)
 {
     if (error == -EPIPE)
-        splitc_die("rank %u has died", rank);
+        splitc_peer_died(rank);
     splitc_die("cannot send to rank %u: %s", rank, strerror(-error));
 }
 

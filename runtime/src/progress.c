@@ -56,12 +56,10 @@ static void pause_briefly(void)
  * before giving up, for they may end the wait. */
 static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
 {
-    int64_t peer = gam_dead_peer(splitc_runtime.gam);
-
     if (gam_poll(splitc_runtime.gam) > 0)
         *idle = 0;
     else
-        splitc_die("rank %lld has died", (long long)peer);
+        splitc_peer_died((uint32_t)gam_dead_peer(splitc_runtime.gam));
 }
 
 void splitc_wait_step(uint32_t *idle)

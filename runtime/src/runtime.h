@@ -45,6 +45,9 @@ _Noreturn void splitc_die(const char *format, ...)
 _Noreturn void splitc_die_together(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold, noinline));
 
+/* End the job because a rank is dead. */
+_Noreturn void splitc_peer_died(uint32_t rank) __attribute__((cold, noinline));
+
 /* End the job because a message to `rank` failed with -errno. */
 _Noreturn void splitc_send_failed(uint32_t rank, int error) __attribute__((cold, noinline));
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs that do wrong; runtime_test.cc knows how each has to end.
+ */
+#include "check.h"
+#include "library.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static void null_read(void)
+{
+    int value;
+
+    if (my_rank() == ranks() - 1)
+        splitc_far_read(&value, 0, sizeof value);
+    splitc_barrier();
+}
+
+/* A field of a null structure on another rank. */
+static void null_write(void)
+{
+    int value = 1;
+
+    if (my_rank() == 0)
+        splitc_write(splitc_make(1, (void *)16), &value, sizeof value);
+    splitc_barrier();
+}
+
+static void wild_rank(void)
+{
+    int value;
+
+    if (my_rank() == 0)
+        splitc_read(&value, splitc_make(ranks(), &value), sizeof value);
+    splitc_barrier();
+}
+
+static void wild_store(void)
+{
+    int value = 0;
+
+    if (my_rank() == 0)
+        splitc_store(splitc_make(60000, &value), &value, sizeof value);
+    splitc_barrier();
+}
+
+static void heap_exhausted(void)
+{
+    splitc_all_spread_malloc(ranks(), 1L << 40);
+}
+
+static void heap_overflow(void)
+{
+    splitc_all_spread_malloc(1L << 62, 1L << 62);
+}
+
+static void negative_size(void)
+{
+    splitc_all_spread_malloc(-1, 8);
+}
+
+static void negative_bulk(void)
+{
+    char byte = 0;
+
+    splitc_bulk_write(splitc_make(0, &byte), &byte, -2);
+}
+
+static void double_free(void)
+{
+    splitc_ptr base = splitc_all_spread_malloc(ranks(), 8);
+
+    splitc_all_spread_free(base);
+    splitc_all_spread_free(base);
+}
+
+static void misaligned_atomic(void)
+{
+    splitc_ptr area = area_open(16);
+
+    splitc_fetch_add(area_at(area, 0, 2), 1);
+}
+
+static void unlock_of_free_lock(void)
+{
+    splitc_ptr area = area_open(16);
+
+    if (my_rank() == 0)
+        splitc_unlock(area_at(area, 0, 0));
+    splitc_barrier();
+}
+
+static void different_collectives(void)
+{
+    if (my_rank() == 0)
+        splitc_all_bcast_i(1);
+    else
+        splitc_all_reduce_to_one_add(1);
+    splitc_all_reduce_to_all_add(1);
+}
+
+/* One rank dies; each of the others waits for it in another way. */
+static void wait_for_the_dead(void)
+{
+    splitc_ptr area = area_open(64);
+    long value = 0;
+
+    if (my_rank() == 0)
+        raise(SIGKILL);
+    if (my_rank() % 3 == 0)
+        splitc_read(&value, area_at(area, 0, 0), sizeof value);
+    else if (my_rank() % 3 == 1)
+        splitc_store_sync(8);
+    splitc_barrier();
+}
+
+static void one_fails(void)
+{
+    if (my_rank() == ranks() - 1)
+        exit(7);
+    splitc_barrier();
+}
+
+static void aborts(void)
+{
+    if (my_rank() == 0)
+        abort();
+    splitc_barrier();
+}
+
+const struct check error_checks[] = {
+    {"null_read", null_read},
+    {"null_write", null_write},
+    {"wild_rank", wild_rank},
+    {"wild_store", wild_store},
+    {"heap_exhausted", heap_exhausted},
+    {"heap_overflow", heap_overflow},
+    {"negative_size", negative_size},
+    {"negative_bulk", negative_bulk},
+    {"double_free", double_free},
+    {"misaligned_atomic", misaligned_atomic},
+    {"unlock_of_free_lock", unlock_of_free_lock},
+    {"different_collectives", different_collectives},
+    {"wait_for_the_dead", wait_for_the_dead},
+    {"one_fails", one_fails},
+    {"aborts", aborts},
+    {0},
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+#include "library.h"
+
+/* ---- static spread arrays, as the compiler emits them --------------------------- */
+
+static splitc_ptr static_grid, static_row;
+
+static void grid_shape(splitc_size *count, splitc_size *size)
+{
+    *count = 3 * (splitc_size)splitc_job.procs;
+    *size = 5 * sizeof(double);
+}
+
+static void row_shape(splitc_size *count, splitc_size *size)
+{
+    *count = 7;
+    *size = sizeof(int);
+}
+
+static struct splitc_static registered[] = {
+    {&static_row, row_shape, "row", "b.sc", 20, NULL},
+    {&static_grid, grid_shape, "grid", "b.sc", 10, NULL},
+};
+
+/* In an order of its own, which must not matter. */
+static __attribute__((constructor)) void register_statics(void)
+{
+    splitc_register_static(&registered[0]);
+    splitc_register_static(&registered[1]);
+}
+
+/* True if every rank has the same value. */
+static bool same_everywhere(splitc_ptr value)
+{
+    int low = (int)(value & 0x3fffffff), high = (int)(value >> 30 & 0x3fffffff);
+
+    return splitc_all_bcast_i(low) == low && splitc_all_bcast_i(high) == high;
+}
+
+static void statics(void)
+{
+    EXPECT(static_grid != 0 && static_row != 0);
+    EXPECT(static_grid < static_row); /* in the order of lines */
+    EXPECT(same_everywhere(static_grid));
+    EXPECT(same_everywhere(static_row));
+    for (int i = 0; i < 3 * 5; i++)
+        EXPECT_DOUBLE(0.0, ((double *)splitc_address(static_grid))[i]);
+    for (long i = 0; i < 7; i++) {
+        int value = (int)i, seen;
+        splitc_ptr g = splitc_spread_add(static_row, i, sizeof value);
+
+        if (splitc_rank(g) == my_rank())
+            splitc_write(g, &value, sizeof value);
+        splitc_barrier();
+        splitc_read(&seen, g, sizeof seen);
+        EXPECT_EQ(value, seen);
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+/* Block L belongs to rank L % PROCS, and all of it is there. */
+static void blocks_are_spread(void)
+{
+    const size_t size = 52;
+    const long count = 4 * ranks() + 3;
+    splitc_ptr base = splitc_all_spread_malloc(count, (long)size);
+    unsigned char block[52];
+
+    EXPECT_EQ(0, splitc_rank(base));
+    EXPECT_EQ(0, base % 64);
+    EXPECT(same_everywhere(base));
+    for (long i = 0; i < count; i++) {
+        splitc_ptr g = splitc_spread_add(base, i, size);
+
+        EXPECT_EQ(i % ranks(), splitc_rank(g));
+        EXPECT_EQ(i, splitc_spread_diff(g, base, size));
+        if (splitc_rank(g) == my_rank())
+            fill(splitc_address(g), size, (unsigned)i);
+    }
+    splitc_barrier();
+    for (long i = 0; i < count; i++) {
+        splitc_bulk_read(block, splitc_spread_add(base, i, size), (long)size);
+        EXPECT_FILLED(block, size, 0, (unsigned)i);
+    }
+    splitc_all_spread_free(base);
+}
+
+static void nothing_is_something(void)
+{
+    splitc_ptr a = splitc_all_spread_malloc(0, 8), b = splitc_all_spread_malloc(8, 0);
+
+    EXPECT(a != 0 && b != 0 && a != b);
+    splitc_all_spread_free(b);
+    splitc_all_spread_free(a);
+    splitc_all_spread_free(0);
+}
+
+/* A million elements per processor, several arrays alive at once. */
+static void large_arrays(void)
+{
+    enum { ARRAYS = 3, ELEMENTS = 1000000 };
+    splitc_ptr array[ARRAYS];
+    long sum = 0;
+
+    for (int a = 0; a < ARRAYS; a++) {
+        array[a] = splitc_all_spread_malloc((long)ranks() * ELEMENTS, sizeof(long));
+        for (long i = 0; i < ELEMENTS; i++)
+            ((long *)splitc_address(array[a]))[i] = a + i;
+    }
+    splitc_barrier();
+    for (int a = 0; a < ARRAYS; a++) {
+        long seen;
+
+        splitc_read(&seen, area_at(array[a], neighbour(1), 8 * (ELEMENTS - 1)), sizeof seen);
+        EXPECT_EQ(a + ELEMENTS - 1, seen);
+        for (long i = 0; i < ELEMENTS; i++)
+            sum += ((long *)splitc_address(array[a]))[i];
+    }
+    EXPECT_EQ(ARRAYS * (ELEMENTS * (ELEMENTS - 1L) / 2) + 3L * ELEMENTS, sum);
+    for (int a = 0; a < ARRAYS; a++)
+        splitc_all_spread_free(array[a]);
+}
+
+/* What is freed is used again: far more passes through than the heap holds. */
+static void freed_space_returns(void)
+{
+    const long bytes = 8 << 20;
+    splitc_ptr first = splitc_all_spread_malloc(ranks(), bytes);
+
+    splitc_all_spread_free(first);
+    for (int round = 0; round < 64; round++) {
+        splitc_ptr again = splitc_all_spread_malloc(ranks(), bytes);
+
+        EXPECT(again == first);
+        fill(splitc_address(again), 100, (unsigned)round);
+        splitc_all_spread_free(again);
+    }
+}
+
+/* ---- random allocations with contents ----------------------------------------------- */
+
+#define LIVE 40
+
+struct live {
+    splitc_ptr base;
+    size_t bytes; /* on this rank */
+    unsigned seed;
+};
+
+static void allocate(struct live *l, uint64_t *common)
+{
+    long rows = (long)(next_random(common) % 50), size = 1 + (long)(next_random(common) % 3000);
+
+    l->base = splitc_all_spread_malloc(rows * ranks(), size);
+    l->bytes = (size_t)(rows * size);
+    l->seed = (unsigned)next_random(common) + (unsigned)my_rank();
+    fill(splitc_address(l->base), l->bytes, l->seed);
+}
+
+static void release(struct live *l)
+{
+    EXPECT_FILLED(splitc_address(l->base), l->bytes, 0, l->seed);
+    splitc_all_spread_free(l->base);
+    l->base = 0;
+}
+
+static void random_allocations(void)
+{
+    struct live live[LIVE] = {0};
+    uint64_t common = 2024;
+
+    for (int i = 0; i < 600; i++) {
+        struct live *l = &live[next_random(&common) % LIVE];
+
+        if (l->base)
+            release(l);
+        else
+            allocate(l, &common);
+        if (i % 50 == 0)
+            EXPECT(same_everywhere(l->base));
+    }
+    for (int i = 0; i < LIVE; i++)
+        if (live[i].base)
+            release(&live[i]);
+}
+
+const struct check heap_checks[] = {
+    {"statics", statics},
+    {"blocks_are_spread", blocks_are_spread},
+    {"nothing_is_something", nothing_is_something},
+    {"large_arrays", large_arrays},
+    {"freed_space_returns", freed_space_returns},
+    {"random_allocations", random_allocations},
+    {0},
+};

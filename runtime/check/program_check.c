@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Checks of how a program begins, ends and prints.
+ */
+#include "check.h"
+#include "library.h"
+
+static void identity(void)
+{
+    int n = ranks(), log = splitc_job.procslog;
+
+    EXPECT(n >= 1 && my_rank() >= 0 && my_rank() < n);
+    EXPECT_EQ(n * (n - 1) / 2, splitc_all_reduce_to_all_add(my_rank()));
+    if (n & (n - 1))
+        EXPECT(log < 0);
+    else
+        EXPECT_EQ(n, 1 << log);
+}
+
+/* Called as: arguments one "" "two words". */
+static void arguments(void)
+{
+    EXPECT_EQ(3, check_argc);
+    EXPECT(strcmp(check_argv[0], "one") == 0);
+    EXPECT(strcmp(check_argv[1], "") == 0);
+    EXPECT(strcmp(check_argv[2], "two words") == 0);
+    EXPECT(check_argv[3] == NULL);
+}
+
+static void time_goes_on(void)
+{
+    double begin = splitc_get_seconds(), now;
+
+    do {
+        now = splitc_get_seconds();
+        EXPECT(now >= begin);
+    } while (now - begin < 1e-3);
+    EXPECT(now - begin < 30);
+}
+
+/* Written in pieces, each line comes out in one. */
+static void whole_lines(void)
+{
+    for (int line = 0; line < 200; line++) {
+        printf("<%d", my_rank());
+        for (int i = 0; i < 20; i++)
+            printf("-%d", i);
+        printf(">\n");
+    }
+}
+
+/* Rank 0 goes on long after the others have returned, and they still serve it. */
+static void leaving_early(void)
+{
+    static long object;
+    splitc_ptr area = area_open(sizeof(splitc_ptr));
+    splitc_ptr g;
+
+    object = 5 * my_rank();
+    *(splitc_ptr *)splitc_address(area) = splitc_from_local(&object);
+    splitc_barrier();
+    if (my_rank() != 0)
+        return;
+    for (int i = 0; i < 1000; i++) {
+        long seen;
+
+        splitc_read(&g, area_at(area, neighbour(i), 0), sizeof g);
+        splitc_read(&seen, g, sizeof seen);
+        EXPECT_EQ(5 * neighbour(i), seen);
+    }
+    printf("served to the end\n");
+}
+
+static void said_at_exit(void)
+{
+    printf("exit handler of rank %d\n", my_rank());
+}
+
+/* exit(0) from anywhere ends a rank as returning does. */
+static void exits_well(void)
+{
+    atexit(said_at_exit);
+    if (my_rank() % 2)
+        splitc_exit(0);
+    exit(0);
+}
+
+/* Puts that nobody has waited for are complete when the job ends. */
+static void unfinished_puts(void)
+{
+    splitc_ptr area = area_open(8 * 1000);
+
+    for (long i = 0; i < 1000; i++)
+        splitc_put(area_at(area, neighbour(1), 8 * (size_t)i), &i, sizeof i);
+}
+
+/* All fail, each with a line and code 3; every line has to come out. */
+static void fails_together(void)
+{
+    fprintf(stderr, "rank %d fails\n", my_rank());
+    exit(3);
+}
+
+const struct check program_checks[] = {
+    {"identity", identity},
+    {"arguments", arguments},
+    {"time_goes_on", time_goes_on},
+    {"whole_lines", whole_lines},
+    {"leaving_early", leaving_early},
+    {"exits_well", exits_well},
+    {"unfinished_puts", unfinished_puts},
+    {"fails_together", fails_together},
+    {0},
+};

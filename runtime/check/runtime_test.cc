@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Starts runtime_check under unetrun, once per check and number of ranks.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+namespace {
+
+struct Ended {
+    int code; // as a shell sees it
+    std::string output;
+};
+
+// Run a shell command; what it writes to stdout and stderr comes back.
+Ended shell(const std::string &command)
+{
+    FILE *pipe = popen(("exec 2>&1; " + command).c_str(), "r");
+    std::string output;
+    char bytes[4096];
+
+    REQUIRE(pipe != nullptr);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
+        output.append(bytes, n);
+    int status = pclose(pipe);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output};
+}
+
+Ended run(int ranks, const std::string &check, const std::string &environment = "")
+{
+    return shell(environment + " '" UNETRUN "' --timeout 50 -n " + std::to_string(ranks) +
+                 " '" RUNTIME_CHECK "' " + check);
+}
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+
+    for (std::string line; std::getline(in, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+void passes(int ranks, const std::string &check, const std::string &environment = "")
+{
+    Ended ended = run(ranks, check, environment);
+
+    INFO("check " << check << " on " << ranks << " ranks: " << ended.output);
+    CHECK(ended.code == 0);
+}
+
+void passes_everywhere(const std::string &check)
+{
+    for (int ranks : {1, 2, 3, 4, 8})
+        passes(ranks, check);
+}
+
+// The job ends with that code, and says so.
+void ends(int ranks, const std::string &check, int code, const std::string &says,
+          const std::string &environment = "")
+{
+    Ended ended = run(ranks, check, environment);
+
+    INFO("check " << check << " on " << ranks << " ranks");
+    CHECK(ended.code == code);
+    CHECK_THAT(ended.output, Catch::Contains(says));
+}
+
+} // namespace
+
+// clang-format off
+TEST_CASE("access: scalars are read") { passes_everywhere("read_scalars"); }
+TEST_CASE("access: scalars are written") { passes_everywhere("write_scalars"); }
+TEST_CASE("access: a blocking write is in place when it returns") { passes_everywhere("write_is_complete"); }
+TEST_CASE("access: reads of every size and alignment") { passes_everywhere("read_sizes"); }
+TEST_CASE("access: gets of every size and alignment") { passes_everywhere("get_sizes"); }
+TEST_CASE("access: far reads from everybody, ourselves too") { passes_everywhere("far_read_sizes"); }
+TEST_CASE("access: writes of every size and alignment") { passes_everywhere("write_sizes"); }
+TEST_CASE("access: puts of every size and alignment") { passes_everywhere("put_sizes"); }
+TEST_CASE("access: far writes to everybody, ourselves too") { passes_everywhere("far_write_sizes"); }
+TEST_CASE("access: static, heap and stack objects are within reach") { passes_everywhere("private_objects"); }
+TEST_CASE("access: thousands of gets and puts in flight") { passes_everywhere("many_outstanding"); }
+TEST_CASE("access: is_sync tells when sync would not wait") { passes_everywhere("asking_for_completion"); }
+TEST_CASE("access: random traffic agrees with a model") { passes_everywhere("random_traffic"); }
+
+TEST_CASE("bulk: reads of every size and alignment") { passes_everywhere("bulk_read_sizes"); }
+TEST_CASE("bulk: gets of every size and alignment") { passes_everywhere("bulk_get_sizes"); }
+TEST_CASE("bulk: writes of every size and alignment") { passes_everywhere("bulk_write_sizes"); }
+TEST_CASE("bulk: puts of every size and alignment") { passes_everywhere("bulk_put_sizes"); }
+TEST_CASE("bulk: large reads") { passes_everywhere("bulk_read_large"); }
+TEST_CASE("bulk: large writes") { passes_everywhere("bulk_write_large"); }
+TEST_CASE("bulk: large puts") { passes_everywhere("bulk_put_large"); }
+TEST_CASE("bulk: no bytes are no access") { passes_everywhere("bulk_of_nothing"); }
+
+TEST_CASE("store: every size arrives and is counted") { passes_everywhere("store_sizes"); }
+TEST_CASE("store: bulk stores of every size") { passes_everywhere("bulk_store_sizes"); }
+TEST_CASE("store: store_sync takes what it asks for") { passes_everywhere("store_sync_consumes"); }
+TEST_CASE("store: all_store_sync completes and consumes") { passes_everywhere("all_store_sync_consumes"); }
+TEST_CASE("store: phases that touch do not mix") { passes_everywhere("phases_without_barrier"); }
+TEST_CASE("store: reset_store_sync forgets") { passes_everywhere("reset_forgets"); }
+TEST_CASE("store: what is counted is in place") { passes_everywhere("counted_means_in_place"); }
+TEST_CASE("store: everybody floods everybody") { passes_everywhere("flood_of_stores"); }
+TEST_CASE("store: bulk stores cross") { passes_everywhere("crossing_bulk_stores"); }
+TEST_CASE("store: a token goes round") { passes_everywhere("store_ring"); }
+TEST_CASE("store: random sizes to random ranks") { passes_everywhere("random_stores"); }
+
+TEST_CASE("barrier: nobody leaves before all have come") { passes_everywhere("barrier_holds"); }
+TEST_CASE("barrier: it serves messages") { passes_everywhere("barrier_serves"); }
+TEST_CASE("barrier: it leaves traffic alone") { passes_everywhere("barrier_amid_traffic"); }
+TEST_CASE("collective: reductions of ints") { passes_everywhere("reduce_int"); }
+TEST_CASE("collective: reductions of doubles") { passes_everywhere("reduce_double"); }
+TEST_CASE("collective: sums of doubles repeat to the bit") { passes_everywhere("reduce_double_repeats"); }
+TEST_CASE("collective: reductions to processor 0") { passes_everywhere("reduce_to_one"); }
+TEST_CASE("collective: broadcasts") { passes_everywhere("broadcast"); }
+TEST_CASE("collective: scans of ints") { passes_everywhere("scan_int"); }
+TEST_CASE("collective: scans of doubles") { passes_everywhere("scan_double"); }
+TEST_CASE("collective: ranks run ahead") { passes_everywhere("running_ahead"); }
+TEST_CASE("collective: any order, any skew") { passes_everywhere("mixed_collectives"); }
+TEST_CASE("collective: a number of ranks that is no power of two") { passes(13, "mixed_collectives"); passes(7, "scan_int"); }
+TEST_CASE("collective: gather") { passes_everywhere("gather"); }
+
+TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
+TEST_CASE("heap: blocks are spread over the ranks") { passes_everywhere("blocks_are_spread"); }
+TEST_CASE("heap: no blocks, and blocks of no bytes") { passes_everywhere("nothing_is_something"); }
+TEST_CASE("heap: a million elements per rank, several times") { passes_everywhere("large_arrays"); }
+TEST_CASE("heap: freed space returns") { passes_everywhere("freed_space_returns"); passes(2, "freed_space_returns", "SPLITC_HEAP=16M"); }
+TEST_CASE("heap: random allocations keep their contents") { passes_everywhere("random_allocations"); }
+
+TEST_CASE("atomic: fetch_add gives each ticket once") { passes_everywhere("fetch_add"); }
+TEST_CASE("atomic: fetch_add of longs") { passes_everywhere("fetch_add_long"); }
+TEST_CASE("atomic: operations return the old value") { passes_everywhere("operations_return_the_old_value"); }
+TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
+TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
+TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }
+
+TEST_CASE("program: ranks know who they are") { passes_everywhere("identity"); }
+TEST_CASE("program: time goes on") { passes_everywhere("time_goes_on"); }
+TEST_CASE("program: the names of split-c.h are bound") { passes_everywhere("names"); }
+TEST_CASE("program: arguments reach every rank") { passes(4, "arguments one '' 'two words'"); }
+TEST_CASE("program: puts that nobody waited for") { passes_everywhere("unfinished_puts"); }
+TEST_CASE("program: waiting works however many ranks share a core")
+{
+    passes(4, "mixed_collectives", "SPLITC_RANKS_PER_CORE=1");
+    passes(2, "mixed_collectives", "SPLITC_RANKS_PER_CORE=8");
+}
+// clang-format on
+
+TEST_CASE("program: without a launcher it is a job of one rank")
+{
+    for (const char *check : {"identity", "names", "random_traffic", "store_sizes"}) {
+        Ended ended =
+            shell("env -u PMIX_NAMESPACE timeout 50 '" RUNTIME_CHECK "' " + std::string(check));
+
+        INFO(check << ": " << ended.output);
+        CHECK(ended.code == 0);
+    }
+}
+
+TEST_CASE("program: lines come out whole")
+{
+    Ended ended = run(4, "whole_lines");
+    std::vector<std::string> lines = lines_of(ended.output);
+
+    CHECK(ended.code == 0);
+    CHECK(lines.size() == 4 * 200);
+    for (const std::string &line : lines) {
+        REQUIRE(line.size() > 2);
+        std::string expected = line.substr(0, 2);
+
+        for (int i = 0; i < 20; i++)
+            expected += "-" + std::to_string(i);
+        REQUIRE(line == expected + ">");
+    }
+}
+
+TEST_CASE("program: ranks that have returned still serve the others")
+{
+    Ended ended = run(4, "leaving_early");
+
+    CHECK(ended.code == 0);
+    CHECK(ended.output == "served to the end\n");
+}
+
+TEST_CASE("program: exit from anywhere runs the exit handlers")
+{
+    Ended ended = run(3, "exits_well");
+    std::vector<std::string> lines = lines_of(ended.output);
+
+    CHECK(ended.code == 0);
+    CHECK(std::set<std::string>(lines.begin(), lines.end()) ==
+          std::set<std::string>{"exit handler of rank 0", "exit handler of rank 1",
+                                "exit handler of rank 2"});
+}
+
+TEST_CASE("program: when all ranks fail, all get to say why")
+{
+    Ended ended = run(4, "fails_together");
+
+    CHECK(ended.code == 3);
+    for (int rank = 0; rank < 4; rank++)
+        CHECK_THAT(ended.output, Catch::Contains("rank " + std::to_string(rank) + " fails\n"));
+}
+
+TEST_CASE("error: null global pointers")
+{
+    ends(1, "null_read", 1, "splitc: rank 0: null global pointer dereferenced\n");
+    ends(3, "null_read", 1, "splitc: rank 2: null global pointer dereferenced\n");
+    ends(2, "null_write", 1,
+         "splitc: rank 0: null global pointer dereferenced (offset 16, processor 1)\n");
+}
+
+TEST_CASE("error: processors that do not exist")
+{
+    ends(2, "wild_rank", 1,
+         "splitc: rank 0: global pointer to processor 2 dereferenced, but PROCS is 2\n");
+    ends(2, "wild_store", 1, "global pointer to processor 60000 dereferenced, but PROCS is 2\n");
+}
+
+TEST_CASE("error: the spread heap is exhausted")
+{
+    const char *remedy = "give it more with SPLITC_HEAP";
+
+    ends(2, "heap_exhausted", 1, remedy);
+    ends(2, "heap_exhausted", 1, "no space for 2 spread blocks of 1099511627776 bytes");
+    ends(2, "heap_overflow", 1, remedy);
+    ends(2, "large_arrays", 1, "the spread heap of 1048576 bytes per rank", "SPLITC_HEAP=1M");
+}
+
+TEST_CASE("error: sizes below zero")
+{
+    ends(2, "negative_size", 1, "all_spread_malloc of -1 blocks of 8 bytes\n");
+    ends(2, "negative_bulk", 1, "bulk_write of -2 bytes\n");
+}
+
+TEST_CASE("error: spread storage freed twice")
+{
+    ends(2, "double_free", 1, "which is not allocated spread storage\n");
+}
+
+TEST_CASE("error: atomic operations where none can be")
+{
+    ends(2, "misaligned_atomic", 1, "atomic operation on an object of 4 bytes at misaligned");
+    ends(2, "unlock_of_free_lock", 1, "splitc: rank 0: unlock of a lock that nobody holds\n");
+}
+
+TEST_CASE("error: collective calls that differ")
+{
+    ends(3, "different_collectives", 1, "collective calls differ: ");
+}
+
+TEST_CASE("error: a rank that dies ends every kind of wait")
+{
+    for (int ranks : {2, 4, 8})
+        ends(ranks, "wait_for_the_dead", 128 + 9, "rank 0");
+}
+
+TEST_CASE("error: the code of a rank that fails is the job's")
+{
+    ends(4, "one_fails", 7, "");
+    ends(2, "aborts", 128 + 6, "");
+}
+
+TEST_CASE("error: environment variables that make no sense")
+{
+    for (const char *size : {"lots", "", "-1", "10X", "5GB", "99999999999G", "0"})
+        ends(1, "identity", 1, "give the bytes of spread heap per rank",
+             "SPLITC_HEAP='" + std::string(size) + "'");
+    ends(1, "identity", 1,
+         "there is no backend \"pigeon\"; SPLITC_BACKEND may be one of: ", "SPLITC_BACKEND=pigeon");
+    ends(2, "identity", 1, "backend \"loopback\" does not reach other processes",
+         "SPLITC_BACKEND=loopback");
+}
+
+TEST_CASE("error: a launcher that is not there")
+{
+    Ended ended = shell("PMIX_NAMESPACE=gone PMIX_RANK=0 timeout 50 '" RUNTIME_CHECK "' identity");
+
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains("splitc: rank 0: cannot reach the launcher"));
+}
