@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The tree that the parser builds.  Every node knows the tokens it came from,
+// [first, last), and whether it is *touched*: whether a Split-C construct
+// occurs in it, so that its text has to change.  What is not touched is copied
+// to the output byte by byte.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lex.h"
+#include "type.h"
+
+namespace splitcc {
+
+struct Declaration;
+struct Declarator;
+struct Stmt;
+struct TypeName;
+struct Expr;
+
+enum class NodeKind : uint8_t { Expr, Stmt, Declaration, TypeName, InitList };
+
+struct Node {
+    explicit Node(NodeKind k) : node(k) {}
+    NodeKind node;
+    bool touched = false;
+    uint32_t first = 0;
+    uint32_t last = 0;
+};
+
+// ---- symbols
+
+enum class SymbolKind : uint8_t { Object, Function, Typedef, Constant, Tag, Builtin };
+enum class Storage : uint8_t { None, Typedef, Extern, Static, Auto, Register };
+
+struct Symbol {
+    SymbolKind kind = SymbolKind::Object;
+    Storage storage = Storage::None;
+    bool file_scope = false;
+    bool parameter = false;
+    bool defined = false;
+    Name *name = nullptr;
+    const Type *type = nullptr;
+    std::optional<int64_t> value; // Constant
+    Record *record = nullptr;     // Tag
+    Enumeration *enumeration = nullptr;
+    uint32_t token = 0;           // where it was declared
+    uint32_t depth = 0;           // scope
+    Symbol *shadowed = nullptr;
+    std::string emitted;          // its name in the output where that differs
+};
+
+// ---- expressions
+
+enum class ExprKind : uint8_t {
+    Error,
+    Ident, Number, Char, String, Paren,
+    Index, Call, Dot, Arrow, PostInc, PreInc, // PreInc, PostInc: op is Inc or Dec
+    Unary,                                    // + - ~ ! real imag extension
+    Deref, AddressOf, LabelAddress,
+    Cast, CompoundLiteral,
+    SizeofExpr, SizeofType, // alignof too
+    Binary, Logical, Conditional, Comma,
+    Assign, // op: = and the compound ones
+    StmtExpr, Generic, VaArg, Offsetof, TypesCompatible, ChooseExpr, ConvertVector,
+    // Split-C
+    SplitPhase, // l := r
+    Store,      // l :- r
+    // inserted by semantic analysis; they have their operand's tokens
+    GlobalRead,  // the value of an object in the global address space
+    GlobalDecay, // an array there, to a global pointer to its first element
+    SpreadDecay, // a spread array, to a spread pointer to its first block
+    Convert,     // to `type`, between kinds of pointer
+};
+
+struct Expr : Node {
+    explicit Expr(ExprKind k) : Node(NodeKind::Expr), kind(k) {}
+
+    ExprKind kind;
+    Tok op = Tok::End;
+    bool lvalue = false;
+    bool global = false;    // an lvalue in the global address space
+    bool discarded = false; // the value is not used
+    const Type *type = nullptr;
+    std::optional<int64_t> value; // of an integer constant expression
+    Expr *a = nullptr; // operands, in the order of the source
+    Expr *b = nullptr;
+    Expr *c = nullptr;
+    std::vector<Expr *> args;       // Call; Generic's results
+    std::vector<TypeName *> types;  // Generic's associations (null: default), TypesCompatible
+    TypeName *type_name = nullptr;  // Cast, CompoundLiteral, SizeofType, VaArg, Offsetof
+    Node *body = nullptr;           // StmtExpr's Stmt, CompoundLiteral's InitList
+    Symbol *symbol = nullptr;       // Ident
+    const Member *member = nullptr; // Dot, Arrow
+    uint32_t name_token = 0;        // Dot, Arrow: the member's name
+};
+
+// { ... } of an initializer.  Items are Expr or InitList.
+struct InitList : Node {
+    // .name[3] = in front of an item.
+    struct Designation {
+        uint32_t item = 0;
+        std::vector<std::pair<Name *, Expr *>> path; // a member, or an index
+    };
+
+    InitList() : Node(NodeKind::InitList) {}
+    std::vector<Node *> items;
+    std::vector<Designation> designations; // ordered by item
+};
+
+// ---- declarations
+
+struct Param {
+    Declaration *declaration = nullptr;
+    Symbol *symbol = nullptr;
+};
+
+// One step of a type's derivation, as written.
+struct Part {
+    enum Kind : uint8_t { Pointer, Array, Function, Spread } kind = Pointer;
+    Space space = Space::Local;
+    uint8_t quals = 0;
+    uint32_t first = 0, last = 0;       // tokens: qualifiers after the star; or the suffix
+    std::vector<Extent> extents;        // Array: one; Spread: the dimensions left of ::
+    std::vector<Declaration *> params;  // Function
+    std::vector<Symbol *> param_symbols;
+    bool prototype = false;
+    bool variadic = false;
+};
+
+struct Declarator {
+    uint32_t first = 0, last = 0; // tokens
+    uint32_t name_token = UINT32_MAX;
+    Name *name = nullptr;
+    std::vector<Part> parts; // from the name outward to the base type
+    bool touched = false;    // some part's own text has to change
+    bool far = false;        // a part is a pointer into global space, or a spread array
+    bool parameter_far = false;
+};
+
+struct RecordBody {
+    Record *record = nullptr;
+    uint32_t first = 0, last = 0; // tokens: `struct` up to and including `}`
+    std::vector<Declaration *> members;
+};
+
+// The specifiers of a declaration.
+struct Specifiers {
+    uint32_t first = 0, last = 0;
+    Storage storage = Storage::None;
+    bool is_inline = false;
+    bool thread_local_ = false;
+    const Type *type = nullptr;
+    // Tokens that belong to the declaration, not to the type: storage class,
+    // inline, attributes, alignment; in order.
+    std::vector<std::pair<uint32_t, uint32_t>> not_type;
+    RecordBody *body = nullptr;     // a struct or union defined here
+    Node *typeof_operand = nullptr; // Expr or TypeName
+    bool enum_body = false;         // an enum defined here
+    std::vector<Expr *> inner;      // expressions inside: enum values, alignment
+    bool touched = false;
+};
+
+struct InitDeclarator {
+    Declarator declarator;
+    Symbol *symbol = nullptr;
+    const Type *type = nullptr;
+    Node *init = nullptr;               // Expr or InitList
+    Expr *bit_width = nullptr;          // of a member
+    uint32_t after_first = 0, after_last = 0; // asm label and attributes after the declarator
+    bool unsized_before = false;
+};
+
+enum class DeclarationRole : uint8_t { Object, Member, Parameter };
+
+struct Declaration : Node {
+    Declaration() : Node(NodeKind::Declaration) {}
+    DeclarationRole role = DeclarationRole::Object;
+    bool file_scope = false;
+    Specifiers specifiers;
+    std::vector<InitDeclarator> declarators;
+    // A function definition.
+    Stmt *body = nullptr;
+    std::vector<Declaration *> old_style; // K&R parameter declarations
+    bool returns_value = false;           // some return statement has an expression
+};
+
+struct TypeName : Node {
+    TypeName() : Node(NodeKind::TypeName) {}
+    Specifiers specifiers;
+    Declarator declarator;
+    const Type *type = nullptr;
+};
+
+// ---- statements
+
+enum class StmtKind : uint8_t {
+    Compound, Expression, For, Declaration, Asm, Null, Other,
+};
+
+// Statements other than the named kinds need no more than their children.
+struct Stmt : Node {
+    explicit Stmt(StmtKind k) : Node(NodeKind::Stmt), kind(k) {}
+    StmtKind kind;
+    std::vector<Node *> children; // in source order
+    const Declarator *function = nullptr; // Compound that is a function's body
+    const Type *result = nullptr;         // and what that function returns
+};
+
+// All nodes of a translation unit live as long as this.
+class Ast {
+public:
+    Expr *expr(ExprKind kind) { return &exprs_.emplace_back(kind); }
+    Stmt *stmt(StmtKind kind) { return &stmts_.emplace_back(kind); }
+    Declaration *declaration() { return &declarations_.emplace_back(); }
+    TypeName *type_name() { return &type_names_.emplace_back(); }
+    InitList *init_list() { return &init_lists_.emplace_back(); }
+    RecordBody *record_body() { return &record_bodies_.emplace_back(); }
+    Symbol *symbol() { return &symbols_.emplace_back(); }
+
+    std::vector<Node *> unit; // external declarations, in order
+
+private:
+    std::deque<Expr> exprs_;
+    std::deque<Stmt> stmts_;
+    std::deque<Declaration> declarations_;
+    std::deque<TypeName> type_names_;
+    std::deque<InitList> init_lists_;
+    std::deque<RecordBody> record_bodies_;
+    std::deque<Symbol> symbols_;
+};
+
+} // namespace splitcc

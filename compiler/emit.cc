@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "emit.h"
+
+#include <algorithm>
+
+namespace splitcc {
+namespace {
+
+class Emitter {
+public:
+    Emitter(const Source &source, const std::vector<Token> &tokens, const Insertions &insertions)
+        : source_(source), tokens_(tokens), insertions_(insertions)
+    {
+        out_.reserve(source.text().size() + source.text().size() / 8);
+        for (uint32_t i = 0; i < tokens.size(); i++)
+            if (tokens[i].kind == Tok::String && spans_lines(tokens[i]))
+                broken_strings_.push_back(i);
+    }
+
+    std::string run(const Rope &unit);
+
+private:
+    bool spans_lines(const Token &token) const
+    {
+        std::string_view text(source_.text());
+        return text.substr(token.offset, token.length).find('\n') != std::string_view::npos;
+    }
+    void text(std::string_view text);
+    void gap(uint32_t token);
+    void range(uint32_t first, uint32_t last);
+    void copy(uint32_t first, uint32_t last);
+    void copy_unbroken(uint32_t first, uint32_t last);
+    void go_to_line(uint32_t line, uint32_t token);
+
+    const Source &source_;
+    const std::vector<Token> &tokens_;
+    const Insertions &insertions_;
+    std::vector<uint32_t> broken_strings_;
+    std::string out_;
+    uint32_t next_ = 0;               // the token that would follow in the source
+    uint32_t line_ = 0;               // the physical line that the output is on
+    uint32_t gap_written_ = UINT32_MAX; // the token whose gap has been written
+};
+
+// The output goes on with `token`, which does not follow what was written last.
+void Emitter::go_to_line(uint32_t line, uint32_t token)
+{
+    if (line == line_) {
+        out_ += ' ';
+        return;
+    }
+    if (line > line_ && line - line_ <= 4 && source_.same_region(line_, line))
+        out_.append(line - line_, '\n');
+    else
+        out_.append("\n").append(source_.marker(line)).append("\n");
+    out_.append(tokens_[token].offset - source_.line_start(line), ' ');
+    line_ = line;
+}
+
+// What the source has in front of a token.
+void Emitter::gap(uint32_t token)
+{
+    if (gap_written_ == token)
+        return;
+    uint32_t line = source_.physical_line(tokens_[token].offset);
+    if (token == next_) {
+        uint32_t from = token == 0 ? 0 : tokens_[token - 1].end();
+        out_.append(source_.text(), from, tokens_[token].offset - from);
+        line_ = line;
+    } else {
+        go_to_line(line, token);
+    }
+    gap_written_ = token;
+}
+
+void Emitter::text(std::string_view text)
+{
+    // Keep new text from growing together with a word before it.
+    auto word = [](char c) { return c == '_' || (c & 0x80) || std::isalnum(static_cast<unsigned char>(c)); };
+    if (!out_.empty() && !text.empty() && word(out_.back()) && word(text.front()))
+        out_ += ' ';
+    out_ += text;
+}
+
+// A run of tokens without insertions inside.
+void Emitter::range(uint32_t first, uint32_t last)
+{
+    gap(first);
+    char before = out_.empty() ? ' ' : out_.back();
+    if (tokens_[first].name && (before == '_' || std::isalnum(static_cast<unsigned char>(before))))
+        out_ += ' ';
+    copy(first, last);
+    next_ = last;
+    gap_written_ = UINT32_MAX;
+    line_ = source_.physical_line(tokens_[last - 1].end() - 1);
+}
+
+// The bytes of the tokens; line ends inside a string become \n.
+void Emitter::copy(uint32_t first, uint32_t last)
+{
+    auto broken = std::lower_bound(broken_strings_.begin(), broken_strings_.end(), first);
+    for (; broken != broken_strings_.end() && *broken < last; ++broken) {
+        if (*broken > first)
+            copy_unbroken(first, *broken);
+        uint32_t from = *broken > first ? tokens_[*broken - 1].end() : tokens_[*broken].offset;
+        out_.append(source_.text(), from, tokens_[*broken].offset - from);
+        const Token &token = tokens_[*broken];
+        for (uint32_t i = token.offset; i < token.end(); i++) {
+            char c = source_.text()[i];
+            if (c == '\\' && i + 1 < token.end() && source_.text()[i + 1] == '\n') {
+                i++; // a continued line
+            } else if (c == '\n') {
+                out_ += "\\n";
+            } else {
+                out_ += c;
+            }
+        }
+        uint32_t line = source_.physical_line(token.end() - 1);
+        out_.append("\n").append(source_.marker(line)).append("\n");
+        first = *broken + 1;
+        if (first < last) {
+            uint32_t end = token.end();
+            out_.append(source_.text(), end, tokens_[first].offset - end);
+        }
+    }
+    if (first < last)
+        copy_unbroken(first, last);
+}
+
+void Emitter::copy_unbroken(uint32_t first, uint32_t last)
+{
+    uint32_t from = tokens_[first].offset;
+    out_.append(source_.text(), from, tokens_[last - 1].end() - from);
+}
+
+std::string Emitter::run(const Rope &unit)
+{
+    for (const Piece &piece : unit.pieces()) {
+        switch (piece.kind) {
+        case Piece::Text:
+            text(piece.text);
+            break;
+        case Piece::Gap:
+            gap(piece.first);
+            break;
+        case Piece::Tokens: {
+            uint32_t first = piece.first;
+            for (auto insertion = insertions_.lower_bound(first);
+                 insertion != insertions_.end() && insertion->first < piece.last; ++insertion) {
+                if (insertion->first > first)
+                    range(first, insertion->first);
+                gap(insertion->first);
+                text(insertion->second);
+                out_ += ' ';
+                first = insertion->first;
+            }
+            range(first, piece.last);
+            break;
+        }
+        }
+    }
+    const Token &end = tokens_.back();
+    if (next_ + 1 == tokens_.size() && next_ > 0)
+        out_.append(source_.text(), tokens_[next_ - 1].end(), end.offset - tokens_[next_ - 1].end());
+    if (!out_.empty() && out_.back() != '\n')
+        out_ += '\n';
+    return std::move(out_);
+}
+
+} // namespace
+
+std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
+                 const Insertions &insertions)
+{
+    return Emitter(source, tokens, insertions).run(unit);
+}
+
+} // namespace splitcc

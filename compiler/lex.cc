@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lex.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace splitcc {
+namespace {
+
+struct Keyword {
+    std::string_view text;
+    Tok kind;
+};
+
+constexpr Keyword kKeywords[] = {
+    {"auto", Tok::KwAuto}, {"break", Tok::KwBreak}, {"case", Tok::KwCase},
+    {"char", Tok::KwChar}, {"const", Tok::KwConst}, {"__const", Tok::KwConst},
+    {"__const__", Tok::KwConst}, {"continue", Tok::KwContinue}, {"default", Tok::KwDefault},
+    {"do", Tok::KwDo}, {"double", Tok::KwDouble}, {"else", Tok::KwElse},
+    {"enum", Tok::KwEnum}, {"extern", Tok::KwExtern}, {"float", Tok::KwFloat},
+    {"for", Tok::KwFor}, {"goto", Tok::KwGoto}, {"if", Tok::KwIf},
+    {"inline", Tok::KwInline}, {"__inline", Tok::KwInline}, {"__inline__", Tok::KwInline},
+    {"int", Tok::KwInt}, {"long", Tok::KwLong}, {"register", Tok::KwRegister},
+    {"restrict", Tok::KwRestrict}, {"__restrict", Tok::KwRestrict},
+    {"__restrict__", Tok::KwRestrict}, {"return", Tok::KwReturn}, {"short", Tok::KwShort},
+    {"signed", Tok::KwSigned}, {"__signed", Tok::KwSigned}, {"__signed__", Tok::KwSigned},
+    {"sizeof", Tok::KwSizeof}, {"static", Tok::KwStatic}, {"struct", Tok::KwStruct},
+    {"switch", Tok::KwSwitch}, {"typedef", Tok::KwTypedef}, {"union", Tok::KwUnion},
+    {"unsigned", Tok::KwUnsigned}, {"void", Tok::KwVoid}, {"volatile", Tok::KwVolatile},
+    {"__volatile", Tok::KwVolatile}, {"__volatile__", Tok::KwVolatile},
+    {"while", Tok::KwWhile}, {"_Alignas", Tok::KwAlignas}, {"_Alignof", Tok::KwAlignof},
+    {"__alignof", Tok::KwAlignof}, {"__alignof__", Tok::KwAlignof}, {"_Atomic", Tok::KwAtomic},
+    {"_Bool", Tok::KwBool}, {"_Complex", Tok::KwComplex}, {"__complex", Tok::KwComplex},
+    {"__complex__", Tok::KwComplex}, {"_Generic", Tok::KwGeneric},
+    {"_Noreturn", Tok::KwNoreturn}, {"_Static_assert", Tok::KwStaticAssert},
+    {"_Thread_local", Tok::KwThreadLocal}, {"__thread", Tok::KwThreadLocal},
+    {"__attribute__", Tok::KwAttribute}, {"__attribute", Tok::KwAttribute},
+    {"asm", Tok::KwAsm}, {"__asm", Tok::KwAsm}, {"__asm__", Tok::KwAsm},
+    {"typeof", Tok::KwTypeof}, {"__typeof", Tok::KwTypeof}, {"__typeof__", Tok::KwTypeof},
+    {"__extension__", Tok::KwExtension}, {"__label__", Tok::KwLabel},
+    {"__real", Tok::KwReal}, {"__real__", Tok::KwReal}, {"__imag", Tok::KwImag},
+    {"__imag__", Tok::KwImag}, {"__auto_type", Tok::KwAutoType}, {"__int128", Tok::KwInt128},
+    {"_Float16", Tok::KwFloatN}, {"_Float32", Tok::KwFloatN},
+    {"_Float64", Tok::KwFloatN}, {"_Float128", Tok::KwFloatN}, {"_Float32x", Tok::KwFloatN},
+    {"_Float64x", Tok::KwFloatN}, {"__float128", Tok::KwFloatN}, {"__float80", Tok::KwFloatN},
+    {"__ibm128", Tok::KwFloatN}, {"__bf16", Tok::KwFloatN}, {"_Decimal32", Tok::KwFloatN},
+    {"_Decimal64", Tok::KwFloatN}, {"_Decimal128", Tok::KwFloatN},
+    {"__builtin_va_arg", Tok::KwVaArg}, {"__builtin_offsetof", Tok::KwOffsetof},
+    {"__builtin_types_compatible_p", Tok::KwTypesCompatible},
+    {"__builtin_choose_expr", Tok::KwChooseExpr},
+    {"__builtin_convertvector", Tok::KwConvertVector},
+};
+
+class Lexer {
+public:
+    Lexer(const Source &source, Names &names, Diagnostics &diag)
+        : text_(source.text()), names_(names), diag_(diag)
+    {
+        tokens_.reserve(text_.size() / 4);
+    }
+
+    std::vector<Token> run();
+
+private:
+    char at(uint32_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+    bool skip_space();
+    void identifier();
+    void number();
+    void quoted(char quote, Tok kind, uint32_t prefix);
+    void punctuator();
+    uint32_t literal_prefix() const;
+    void add(Tok kind, uint32_t end, Name *name = nullptr);
+
+    const std::string &text_;
+    Names &names_;
+    Diagnostics &diag_;
+    std::vector<Token> tokens_;
+    uint32_t pos_ = 0;
+};
+
+bool ident_start(char c)
+{
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' ||
+           static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool ident_part(char c) { return ident_start(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+void Lexer::add(Tok kind, uint32_t end, Name *name)
+{
+    tokens_.push_back({kind, pos_, end - pos_, name});
+    pos_ = end;
+}
+
+// Over white space and the lines that begin with # (markers and pragmas, which
+// the emitter copies with the text between two tokens).  False at the end.
+bool Lexer::skip_space()
+{
+    while (pos_ < text_.size()) {
+        char c = text_[pos_];
+        if (c == '#' && (pos_ == 0 || text_[pos_ - 1] == '\n')) {
+            size_t newline = text_.find('\n', pos_);
+            pos_ = newline == std::string::npos ? static_cast<uint32_t>(text_.size())
+                                                : static_cast<uint32_t>(newline);
+        } else if (c == ' ' || (c >= '\t' && c <= '\r')) {
+            pos_++;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+void Lexer::identifier()
+{
+    uint32_t end = pos_ + 1;
+    while (ident_part(at(end)))
+        end++;
+    Name *name = names_.intern(std::string_view(text_).substr(pos_, end - pos_));
+    add(name->keyword, end, name);
+}
+
+// A preprocessing number: digits, letters, dots, and signs after e, E, p, P.
+void Lexer::number()
+{
+    uint32_t end = pos_ + 1;
+    for (;; end++) {
+        char c = at(end);
+        char previous = at(end - 1);
+        bool exponent = (c == '+' || c == '-') && (previous == 'e' || previous == 'E' ||
+                                                   previous == 'p' || previous == 'P');
+        if (!exponent && c != '.' && !ident_part(c))
+            break;
+    }
+    add(Tok::Number, end);
+}
+
+// Length of the L, u, U or u8 in front of a quote; 0 when there is none.
+uint32_t Lexer::literal_prefix() const
+{
+    char c = text_[pos_];
+    if (c == 'u' && at(pos_ + 1) == '8' && at(pos_ + 2) == '"')
+        return 2;
+    if ((c == 'L' || c == 'u' || c == 'U') && (at(pos_ + 1) == '"' || at(pos_ + 1) == '\''))
+        return 1;
+    return 0;
+}
+
+// A string may run over line ends: programs of the 1990s do.
+void Lexer::quoted(char quote, Tok kind, uint32_t prefix)
+{
+    uint32_t end = pos_ + prefix + 1;
+    while (end < text_.size() && text_[end] != quote) {
+        if (text_[end] == '\n' && kind == Tok::Char)
+            break;
+        end += text_[end] == '\\' && end + 1 < text_.size() ? 2 : 1;
+    }
+    if (at(end) != quote) {
+        diag_.error({pos_, pos_ + 1}, kind == Tok::Char ? "this character constant has no end"
+                                                        : "this string literal has no end");
+        add(kind, end);
+        return;
+    }
+    add(kind, end + 1);
+}
+
+void Lexer::punctuator()
+{
+    char c = text_[pos_], d = at(pos_ + 1), e = at(pos_ + 2);
+    auto one = [&](Tok kind) { add(kind, pos_ + 1); };
+    auto two = [&](Tok kind) { add(kind, pos_ + 2); };
+    auto three = [&](Tok kind) { add(kind, pos_ + 3); };
+
+    switch (c) {
+    case '(': return one(Tok::LParen);
+    case ')': return one(Tok::RParen);
+    case '[': return one(Tok::LBracket);
+    case ']': return one(Tok::RBracket);
+    case '{': return one(Tok::LBrace);
+    case '}': return one(Tok::RBrace);
+    case ';': return one(Tok::Semi);
+    case ',': return one(Tok::Comma);
+    case '~': return one(Tok::Tilde);
+    case '?': return one(Tok::Question);
+    case '.': return d == '.' && e == '.' ? three(Tok::Ellipsis) : one(Tok::Dot);
+    case ':': return d == '>' ? two(Tok::RBracket) : one(Tok::Colon);
+    case '=': return d == '=' ? two(Tok::EqEq) : one(Tok::Assign);
+    case '!': return d == '=' ? two(Tok::NotEq) : one(Tok::Bang);
+    case '*': return d == '=' ? two(Tok::MulAssign) : one(Tok::Star);
+    case '/': return d == '=' ? two(Tok::DivAssign) : one(Tok::Slash);
+    case '^': return d == '=' ? two(Tok::XorAssign) : one(Tok::Caret);
+    case '%':
+        return d == '=' ? two(Tok::ModAssign) : d == '>' ? two(Tok::RBrace) : one(Tok::Percent);
+    case '+': return d == '+' ? two(Tok::Inc) : d == '=' ? two(Tok::AddAssign) : one(Tok::Plus);
+    case '-':
+        return d == '-'   ? two(Tok::Dec)
+               : d == '=' ? two(Tok::SubAssign)
+               : d == '>' ? two(Tok::Arrow)
+                          : one(Tok::Minus);
+    case '&': return d == '&' ? two(Tok::AndAnd) : d == '=' ? two(Tok::AndAssign) : one(Tok::Amp);
+    case '|': return d == '|' ? two(Tok::OrOr) : d == '=' ? two(Tok::OrAssign) : one(Tok::Pipe);
+    case '<':
+        if (d == '<')
+            return e == '=' ? three(Tok::ShlAssign) : two(Tok::Shl);
+        return d == '='   ? two(Tok::Le)
+               : d == ':' ? two(Tok::LBracket)
+               : d == '%' ? two(Tok::LBrace)
+                          : one(Tok::Lt);
+    case '>':
+        if (d == '>')
+            return e == '=' ? three(Tok::ShrAssign) : two(Tok::Shr);
+        return d == '=' ? two(Tok::Ge) : one(Tok::Gt);
+    default:
+        diag_.error({pos_, pos_ + 1}, "this character is no part of the language");
+        return one(Tok::Unknown);
+    }
+}
+
+std::vector<Token> Lexer::run()
+{
+    while (skip_space() && !diag_.too_many()) {
+        char c = text_[pos_];
+        uint32_t prefix = literal_prefix();
+        char quote = at(pos_ + prefix);
+        if (quote == '"')
+            quoted('"', Tok::String, prefix);
+        else if (quote == '\'')
+            quoted('\'', Tok::Char, prefix);
+        else if (ident_start(c))
+            identifier();
+        else if (std::isdigit(static_cast<unsigned char>(c)) ||
+                 (c == '.' && std::isdigit(static_cast<unsigned char>(at(pos_ + 1)))))
+            number();
+        else
+            punctuator();
+    }
+    add(Tok::End, pos_);
+    return std::move(tokens_);
+}
+
+} // namespace
+
+Names::Names()
+{
+    for (const Keyword &keyword : kKeywords)
+        intern(keyword.text)->keyword = keyword.kind;
+}
+
+Name *Names::intern(std::string_view text)
+{
+    auto [entry, fresh] = table_.try_emplace(text, nullptr);
+    if (fresh) {
+        storage_.push_back({text});
+        entry->second = &storage_.back();
+    }
+    return entry->second;
+}
+
+namespace {
+
+// Edits between two words, up to a limit.
+size_t distance(std::string_view a, std::string_view b)
+{
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.size(); i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); j++) {
+            size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+        }
+    }
+    return row[b.size()];
+}
+
+} // namespace
+
+std::string Names::similar_declared(const Name *name) const
+{
+    std::string_view text = name->text;
+    size_t best = text.size() > 64 ? 0 : text.size() < 4 ? 2 : text.size() / 3 + 1;
+    std::string found;
+    for (const Name &other : storage_) {
+        size_t longer = std::max(other.text.size(), text.size());
+        size_t shorter = std::min(other.text.size(), text.size());
+        if (!other.ordinary || &other == name || longer - shorter >= best)
+            continue;
+        if (size_t d = distance(text, other.text); d < best) {
+            best = d;
+            found = other.text;
+        }
+    }
+    return found;
+}
+
+void Names::forget_keyword(std::string_view text) { intern(text)->keyword = Tok::Ident; }
+
+std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag)
+{
+    return Lexer(source, names, diag).run();
+}
+
+} // namespace splitcc

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The lexer: preprocessed text to tokens.  `:=`, `:-` and `::` stay two tokens
+// each, because only the parser can tell `*g :- 1` from `a ? b :-1`; it asks
+// whether they touch.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "diag.h"
+#include "source.h"
+
+namespace splitcc {
+
+enum class Tok : uint8_t {
+    End,
+    Ident,
+    Number,
+    Char,
+    String,
+    // punctuators
+    LParen, RParen, LBracket, RBracket, LBrace, RBrace,
+    Dot, Arrow, Inc, Dec, Amp, Star, Plus, Minus, Tilde, Bang,
+    Slash, Percent, Shl, Shr, Lt, Gt, Le, Ge, EqEq, NotEq, Caret, Pipe,
+    AndAnd, OrOr, Question, Colon, Semi, Ellipsis, Comma,
+    Assign, MulAssign, DivAssign, ModAssign, AddAssign, SubAssign, ShlAssign, ShrAssign,
+    AndAssign, XorAssign, OrAssign,
+    Unknown, // a byte that no token begins with
+    // keywords
+    KwAuto, KwBreak, KwCase, KwChar, KwConst, KwContinue, KwDefault, KwDo, KwDouble, KwElse,
+    KwEnum, KwExtern, KwFloat, KwFor, KwGoto, KwIf, KwInline, KwInt, KwLong, KwRegister,
+    KwRestrict, KwReturn, KwShort, KwSigned, KwSizeof, KwStatic, KwStruct, KwSwitch,
+    KwTypedef, KwUnion, KwUnsigned, KwVoid, KwVolatile, KwWhile,
+    KwAlignas, KwAlignof, KwAtomic, KwBool, KwComplex, KwGeneric, KwNoreturn, KwStaticAssert,
+    KwThreadLocal, KwAttribute, KwAsm, KwTypeof, KwExtension, KwLabel, KwReal, KwImag,
+    KwAutoType, KwInt128, KwFloatN, KwVaArg, KwOffsetof, KwTypesCompatible, KwChooseExpr,
+    KwConvertVector,
+};
+
+struct Symbol;
+
+// An identifier, once for the whole translation unit, with what it means in
+// the innermost scope at the moment.
+struct Name {
+    std::string_view text;
+    Tok keyword = Tok::Ident;
+    Symbol *ordinary = nullptr;
+    Symbol *tag = nullptr;
+};
+
+struct Token {
+    Tok kind = Tok::End;
+    uint32_t offset = 0;
+    uint32_t length = 0;
+    Name *name = nullptr; // Ident and keywords
+
+    uint32_t end() const { return offset + length; }
+    Range range() const { return {offset, end()}; }
+};
+
+// The names of a translation unit.
+class Names {
+public:
+    Names();
+    Name *intern(std::string_view text);
+    // C89 has no inline, restrict, ...: make them ordinary identifiers.
+    void forget_keyword(std::string_view text);
+    // The declared name that looks most like this one; empty if none is near.
+    std::string similar_declared(const Name *name) const;
+
+private:
+    std::deque<Name> storage_;
+    std::unordered_map<std::string_view, Name *> table_;
+};
+
+// The tokens of the source, ended by one Tok::End.
+std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag);
+
+} // namespace splitcc

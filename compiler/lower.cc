@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower.h"
+
+#include <algorithm>
+
+namespace splitcc {
+
+Rope Lower::unit(const Ast &ast)
+{
+    Splice splice(*this, 0);
+    for (const Node *n : ast.unit) {
+        if (!n->touched)
+            continue;
+        Rope rope = node(n);
+        // What the declaration needs at file scope, and could not say where it stands.
+        Rope before = std::move(pending_);
+        pending_ = Rope();
+        splice.replace(n->first, n->last, std::move(before) + std::move(rope));
+    }
+    return splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
+}
+
+Rope Lower::node(const Node *n)
+{
+    if (!n->touched)
+        return Rope::tokens(n->first, n->last);
+    switch (n->node) {
+    case NodeKind::Expr: return expr(static_cast<const Expr *>(n));
+    case NodeKind::Stmt: return stmt(static_cast<const Stmt *>(n));
+    case NodeKind::Declaration: return declaration(static_cast<const Declaration *>(n));
+    case NodeKind::TypeName: return type_name(static_cast<const TypeName *>(n));
+    case NodeKind::InitList: return init_list(static_cast<const InitList *>(n));
+    }
+    return {};
+}
+
+// The node's own text with each child's in its place.
+Rope Lower::children(const Node *n, std::vector<const Node *> list)
+{
+    std::erase(list, nullptr);
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Node *a, const Node *b) { return a->first < b->first; });
+    Splice splice(*this, n->first);
+    for (const Node *child : list)
+        splice.child(child);
+    return splice.finish(n->last);
+}
+
+Rope Lower::init_list(const InitList *list)
+{
+    std::vector<const Node *> all(list->items.begin(), list->items.end());
+    for (const InitList::Designation &d : list->designations)
+        for (const auto &[name, index] : d.path)
+            all.push_back(index);
+    return children(list, std::move(all));
+}
+
+Rope Lower::stmt(const Stmt *s)
+{
+    if (s->kind == StmtKind::Compound)
+        return compound(s);
+    if (s->kind == StmtKind::For)
+        return for_statement(s);
+    return children(s, {s->children.begin(), s->children.end()});
+}
+
+Rope Lower::compound(const Stmt *s)
+{
+    Splice splice(*this, s->first);
+    if (s->function)
+        splice.replace(s->first + 1, s->first + 1, capture_parameters(*s->function));
+    for (const Node *child : s->children)
+        splice.child(child);
+    // As in main, falling off the end of splitc_main means success.
+    if (s->function && s->function->name && s->function->name->text == "splitc_main" &&
+        s->result->kind == TypeKind::Int)
+        splice.replace(s->last - 1, s->last - 1, " return 0; ");
+    return splice.finish(s->last);
+}
+
+// The declaration of a `for` cannot become several; it moves to a block around.
+Rope Lower::for_statement(const Stmt *s)
+{
+    const Node *first = s->children.empty() ? nullptr : s->children.front();
+    bool moves = first && first->node == NodeKind::Declaration && first->touched &&
+                 needs_split(static_cast<const Declaration *>(first));
+    if (!moves)
+        return children(s, {s->children.begin(), s->children.end()});
+    Rope rope("{ ");
+    rope += node(first);
+    Splice splice(*this, s->first);
+    splice.replace(first->first, first->last, ";");
+    for (size_t i = 1; i < s->children.size(); i++)
+        splice.child(s->children[i]);
+    rope += splice.finish(s->last);
+    rope += " }";
+    return rope;
+}
+
+} // namespace splitcc

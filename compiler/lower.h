@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lowering: each touched node becomes C that calls the runtime's ABI
+// (split-c/abi.h); nodes that are not touched stay ranges of the source.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ast.h"
+#include "emit.h"
+#include "rope.h"
+#include "source.h"
+
+namespace splitcc {
+
+class Lower {
+public:
+    Lower(const Source &source, const std::vector<Token> &tokens) : source_(source), tokens_(tokens)
+    {
+    }
+
+    // The whole translation unit.
+    Rope unit(const Ast &ast);
+
+    // Text that goes in front of tokens within the ranges of the rope.
+    const Insertions &insertions() const { return insertions_; }
+
+private:
+    struct Splice;
+
+    // nodes (lower.cc)
+    Rope node(const Node *n);
+    Rope children(const Node *n, std::vector<const Node *> list);
+    Rope init_list(const InitList *list);
+    Rope stmt(const Stmt *s);
+    Rope compound(const Stmt *s);
+    Rope for_statement(const Stmt *s);
+
+    // types and declarations (lower_decl.cc)
+    Rope type(const Type *t) { return declare(t, {}); }
+    Rope declare(const Type *t, Rope inner);
+    Rope base_name(const Type *t);
+    Rope extent(const Extent &e);
+    Rope size_of(const Type *t);
+    Rope type_name(const TypeName *t);
+    Rope specifiers(const Specifiers &s, bool with_storage);
+    Rope not_type(const Specifiers &s);
+    Rope declarator(const Declarator &d);
+    Rope after_declarator(const InitDeclarator &item);
+    Rope function_suffix(const Part &part);
+    Rope array_suffix(const Part &part);
+    Rope declaration(const Declaration *d);
+    Rope far_item(const Declaration *d, const InitDeclarator &item);
+    Rope function_definition(const Declaration *d);
+    Rope entry(const Declaration *d);
+    Rope block_count(const Type *array);
+    Rope automatic_spread(const Declaration *d, const InitDeclarator &item);
+    Rope static_spread(const Declaration *d, const InitDeclarator &item);
+    Rope capture(const Type *t);
+    Rope capture_far(const Type *t);
+    Rope capture_parameters(const Declarator &function);
+    bool needs_split(const Declaration *d) const;
+
+    // expressions (lower_expr.cc)
+    Rope expr(const Expr *e);
+    Rope generic(const Expr *e);
+    Rope address(const Expr *e);
+    Rope member_address(const Expr *e);
+    Rope spread_element(const Expr *e);
+    Rope spread_position(const Expr *e, const Expr *&base);
+    Rope read(const Expr *e);
+    Rope write(const Expr *to, const Expr *value, const char *function, bool discarded);
+    Rope write_bits(const Expr *to, const Expr *value, bool discarded);
+    Rope modify(const Expr *e, const Expr *operand);
+    Rope modify_bits(const Expr *e, const Expr *operand);
+    Rope step(const Expr *e);
+    Rope change_local(const Expr *e, const Expr *operand, const Type *t, bool postfix);
+    Rope assign(const Expr *e);
+    Rope split_phase(const Expr *e);
+    Rope convert(const Expr *e);
+    Rope cast(const Expr *e);
+    Rope size(const Expr *e);
+    Rope binary(const Expr *e);
+    Rope advance(Rope pointer, const Type *type, Rope count);
+    Rope parent_of_bits(const Expr *e, const Type *&record);
+    Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
+
+    std::string fresh(const char *what) { return "splitc_" + std::string(what) + std::to_string(++serial_); }
+    std::string_view spelling(uint32_t token) const
+    {
+        return std::string_view(source_.text()).substr(tokens_[token].offset, tokens_[token].length);
+    }
+
+    const Source &source_;
+    const std::vector<Token> &tokens_;
+    Insertions insertions_;
+    Rope pending_;                        // file-scope text for the external declaration at hand
+    std::set<std::string, std::less<>> registered_; // spread arrays with static storage
+    unsigned serial_ = 0;
+};
+
+// Builds the rope of a node out of its source and its children's ropes.
+struct Lower::Splice {
+    Lower &lower;
+    Rope rope;
+    uint32_t at;
+
+    Splice(Lower &l, uint32_t first) : lower(l), at(first) {}
+    void replace(uint32_t first, uint32_t last, Rope with)
+    {
+        rope += Rope::tokens(at, first);
+        if (first < last)
+            rope += Rope::gap(first);
+        rope += std::move(with);
+        at = last;
+    }
+    void child(const Node *n)
+    {
+        if (n && n->touched)
+            replace(n->first, n->last, lower.node(n));
+    }
+    Rope finish(uint32_t last)
+    {
+        rope += Rope::tokens(at, last);
+        return std::move(rope);
+    }
+};
+
+} // namespace splitcc

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Expressions.  A global lvalue is its address, a splitc_ptr; reading and
+// writing it are calls on that address.  New variables live in statement
+// expressions and have names of their own, so that nothing of the user's is
+// evaluated twice or captured.
+#include "lower.h"
+
+namespace splitcc {
+namespace {
+
+const Expr *strip(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    return e;
+}
+
+bool is_bits(const Expr *e)
+{
+    e = strip(e);
+    return e->member && e->member->bit_field;
+}
+
+bool is_null(const Expr *e)
+{
+    e = strip(e);
+    if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
+        e->type->base->kind == TypeKind::Void)
+        return is_null(e->a);
+    return e->type->is_integer() && e->value == 0;
+}
+
+} // namespace
+
+Rope Lower::generic(const Expr *e)
+{
+    std::vector<const Node *> list = {e->a, e->b, e->c, e->type_name, e->body};
+    list.insert(list.end(), e->args.begin(), e->args.end());
+    list.insert(list.end(), e->types.begin(), e->types.end());
+    return children(e, std::move(list));
+}
+
+// The value of a touched expression.
+Rope Lower::expr(const Expr *e)
+{
+    switch (e->kind) {
+    case ExprKind::Ident: return e->symbol->emitted;
+    case ExprKind::GlobalRead: return read(e->a);
+    case ExprKind::GlobalDecay: return address(e->a);
+    case ExprKind::SpreadDecay: return spread_element(e->a);
+    case ExprKind::Convert: return convert(e);
+    case ExprKind::Cast: return cast(e);
+    case ExprKind::SizeofExpr:
+    case ExprKind::SizeofType: return size(e);
+    case ExprKind::AddressOf: return e->a->global ? address(e->a) : generic(e);
+    case ExprKind::PreInc:
+    case ExprKind::PostInc: return step(e);
+    case ExprKind::Binary: return binary(e);
+    case ExprKind::Assign: return assign(e);
+    case ExprKind::SplitPhase: return split_phase(e);
+    case ExprKind::Store: return write(e->a, e->b, "splitc_store", true);
+    default: return generic(e);
+    }
+}
+
+// ---- addresses
+
+Rope Lower::address(const Expr *e)
+{
+    switch (e->kind) {
+    case ExprKind::Paren:
+        return address(e->a);
+    case ExprKind::Deref:
+        return "(" + node(e->a) + ")";
+    case ExprKind::Dot:
+    case ExprKind::Arrow:
+        return member_address(e);
+    case ExprKind::Index: {
+        if (e->a->type->kind == TypeKind::SpreadArray)
+            return spread_element(e);
+        bool swapped = !e->a->type->is_far();
+        const Expr *pointer = swapped ? e->b : e->a, *index = swapped ? e->a : e->b;
+        return advance(node(pointer), pointer->type, node(index));
+    }
+    default:
+        return "(" + node(e) + ")";
+    }
+}
+
+// g->a.b: the address of *g plus the offset of a.b.
+Rope Lower::member_address(const Expr *e)
+{
+    Rope path = spelling(e->name_token);
+    const Expr *object = e;
+    while (object->kind == ExprKind::Dot) {
+        const Expr *inner = strip(object->a);
+        if (inner->kind != ExprKind::Dot && inner->kind != ExprKind::Arrow) {
+            return "(" + address(inner) + " + __builtin_offsetof(" + type(inner->type->unqualified) +
+                   ", " + std::move(path) + "))";
+        }
+        object = inner;
+        path = Rope(spelling(object->name_token)) + "." + std::move(path);
+    }
+    const Type *record = object->a->type->base->unqualified;
+    return "((" + node(object->a) + ") + __builtin_offsetof(" + type(record) + ", " +
+           std::move(path) + "))";
+}
+
+// The row-major position of an element, or of a sub-array's first element.
+Rope Lower::spread_position(const Expr *e, const Expr *&base)
+{
+    e = strip(e);
+    if (e->kind != ExprKind::Index || e->a->type->kind != TypeKind::SpreadArray) {
+        base = e;
+        return {};
+    }
+    Rope before = spread_position(e->a, base);
+    Rope index = "(long)(" + node(e->b) + ")";
+    if (before.empty())
+        return index;
+    const Type *array = strip(e->a)->type;
+    return "(" + std::move(before) + ") * (long)(" + extent(*array->spread.front()) + ") + " +
+           std::move(index);
+}
+
+// The address of an element; of a whole array or sub-array, that of its first block.
+Rope Lower::spread_element(const Expr *e)
+{
+    const Expr *base = nullptr;
+    Rope position = spread_position(e, base);
+    Rope start = "(" + node(base) + ")";
+    if (position.empty())
+        return start;
+    const Type *t = strip(e)->type, *block = t;
+    if (t->kind == TypeKind::SpreadArray) {
+        block = t->base;
+        for (const Extent *rest : t->spread)
+            position = "(" + std::move(position) + ") * (long)(" + extent(*rest) + ")";
+    }
+    return "splitc_spread_add(" + std::move(start) + ", " + std::move(position) + ", " +
+           size_of(block) + ")";
+}
+
+// A far pointer moved on by a count of elements.
+Rope Lower::advance(Rope pointer, const Type *t, Rope count)
+{
+    if (t->space == Space::Spread)
+        return "splitc_spread_add(" + std::move(pointer) + ", (long)(" + std::move(count) + "), " +
+               size_of(t->base) + ")";
+    return "((" + std::move(pointer) + ") + (splitc_ptr)((long)(" + std::move(count) +
+           ") * (long)" + size_of(t->base) + "))";
+}
+
+// ---- reading and writing
+
+// The address of the struct that a bit-field is in.
+Rope Lower::parent_of_bits(const Expr *e, const Type *&record)
+{
+    if (e->kind == ExprKind::Arrow) {
+        record = e->a->type->base->unqualified;
+        return "(" + node(e->a) + ")";
+    }
+    record = e->a->type->unqualified;
+    return address(e->a);
+}
+
+Rope Lower::read(const Expr *e)
+{
+    std::string v = fresh("v");
+    if (is_bits(e)) {
+        const Type *record;
+        Rope parent = parent_of_bits(strip(e), record);
+        return "({ " + declare(record, v) + "; splitc_read(&" + v + ", " + std::move(parent) +
+               ", sizeof " + v + "); " + v + "." + std::string(spelling(strip(e)->name_token)) +
+               "; })";
+    }
+    return "({ " + declare(e->type->unqualified, v) + "; splitc_read(&" + v + ", " + address(e) +
+           ", sizeof " + v + "); " + v + "; })";
+}
+
+// to = value by one of the runtime's functions.
+Rope Lower::write(const Expr *to, const Expr *value, const char *function, bool discarded)
+{
+    if (is_bits(to))
+        return write_bits(to, value, discarded);
+    std::string v = fresh("v");
+    return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " + function + "(" +
+           address(to) + ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
+}
+
+// A bit-field is written through a mask of its bits, at the owner, in one step.
+Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
+{
+    const Type *record;
+    std::string v = fresh("v"), bits = fresh("b"), mask = fresh("m");
+    std::string field = "." + std::string(spelling(strip(to)->name_token));
+    Rope parent = parent_of_bits(strip(to), record);
+    return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
+           declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
+           bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
+           " = ~" + mask + field + "; " + bits + field + " = " + v + "; splitc_write_masked(" +
+           std::move(parent) + ", &" + mask + ", &" + bits + ", sizeof " + bits + "); " +
+           (discarded ? std::string() : bits + field + "; ") + "})";
+}
+
+// The value of `value op operand`, for the op of a compound assignment or step.
+Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *operand)
+{
+    Rope count = operand ? node(operand) : Rope("1");
+    bool down = e->op == Tok::SubAssign || e->op == Tok::Dec;
+    if (t->is_far())
+        return advance(std::move(value), t, down ? "-(long)(" + std::move(count) + ")"
+                                                 : std::move(count));
+    std::string op = operand ? std::string(spelling(e->name_token)) : down ? "-=" : "+=";
+    op.pop_back();
+    return std::move(value) + " " + op + " (" + std::move(count) + ")";
+}
+
+// Read, change, write back an object in the global address space.
+Rope Lower::modify(const Expr *e, const Expr *operand)
+{
+    if (is_bits(e->a))
+        return modify_bits(e, operand);
+    const Type *t = e->a->type->unqualified;
+    std::string a = fresh("a"), v = fresh("v"), old = fresh("o");
+    bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
+    Rope rope = "({ splitc_ptr " + a + " = " + address(e->a) + "; " + declare(t, v) +
+                "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); ";
+    if (postfix)
+        rope += declare(t, old) + " = " + v + "; ";
+    rope += v + " = " + operation(v, t, e, operand) + "; splitc_write(" + a + ", &" + v +
+            ", sizeof " + v + "); ";
+    if (!e->discarded)
+        rope += (postfix ? old : v) + "; ";
+    return std::move(rope) + "})";
+}
+
+Rope Lower::modify_bits(const Expr *e, const Expr *operand)
+{
+    const Type *record;
+    std::string a = fresh("a"), v = fresh("v"), old = fresh("o"), mask = fresh("m");
+    std::string field = "." + std::string(spelling(strip(e->a)->name_token));
+    Rope parent = parent_of_bits(strip(e->a), record);
+    const Type *t = e->a->type->unqualified;
+    return "({ splitc_ptr " + a + " = " + std::move(parent) + "; " + declare(record, v) + ", " +
+           mask + "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); __builtin_memset(&" +
+           mask + ", 0, sizeof " + mask + "); " + mask + field + " = ~" + mask + field + "; " +
+           declare(t, old) + " = " + v + field + "; " + v + field + " = " +
+           operation(v + field, t, e, operand) + "; splitc_write_masked(" + a + ", &" + mask +
+           ", &" + v + ", sizeof " + v + "); " +
+           (e->kind == ExprKind::PostInc ? old : v + field) + "; })";
+}
+
+// ++ and --.
+Rope Lower::step(const Expr *e)
+{
+    if (e->a->global)
+        return modify(e, nullptr);
+    if (!e->a->type->is_far())
+        return generic(e);
+    const Type *t = e->a->type->unqualified;
+    bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
+    return change_local(e, nullptr, t, postfix);
+}
+
+// A far pointer held in a local object, moved.  Its old value, or the new one.
+Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool postfix)
+{
+    std::string p = fresh("p"), old = fresh("o");
+    bool simple = strip(e->a)->kind == ExprKind::Ident;
+    Rope object = node(e->a);
+    if (simple && !postfix)
+        return "(" + object + " = " + operation(object, t, e, operand) + ")";
+    // A register variable has no address; a name needs none.
+    Rope rope = "({ ";
+    if (!simple) {
+        rope += "splitc_ptr *" + p + " = &(" + object + "); ";
+        object = "*" + p;
+    }
+    rope += "splitc_ptr " + old + " = " + object + "; ";
+    if (postfix)
+        return std::move(rope) + object + " = " + operation(old, t, e, operand) + "; " + old +
+               "; })";
+    return std::move(rope) + object + " = " + operation(old, t, e, operand) + "; })";
+}
+
+Rope Lower::assign(const Expr *e)
+{
+    if (e->a->global)
+        return e->op == Tok::Assign ? write(e->a, e->b, "splitc_write", e->discarded)
+                                    : modify(e, e->b);
+    if (e->op != Tok::Assign && e->a->type->is_far())
+        return change_local(e, e->b, e->a->type->unqualified, false);
+    return generic(e);
+}
+
+Rope Lower::split_phase(const Expr *e)
+{
+    if (e->a->global)
+        return write(e->a, e->b, "splitc_put", true);
+    if (e->b->global)
+        return "splitc_get(&(" + node(e->a) + "), " + address(e->b) + ", " +
+               size_of(e->b->type->unqualified) + ")";
+    return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once
+}
+
+// ---- conversions
+
+Rope Lower::convert(const Expr *e)
+{
+    if (!e->type->is_far())
+        return "splitc_address(" + node(e->a) + ")";
+    if (is_null(e->a))
+        return "(splitc_ptr)0";
+    return "splitc_from_local(" + node(e->a) + ")";
+}
+
+Rope Lower::cast(const Expr *e)
+{
+    const Type *to = e->type;
+    const Type *from = e->a->type;
+    Rope operand = node(e->a);
+    if (to->is_far()) {
+        bool local = from->kind == TypeKind::Array || from->is_local_pointer();
+        if (local && !is_null(e->a))
+            return "splitc_from_local(" + std::move(operand) + ")";
+        return "((splitc_ptr)(" + std::move(operand) + "))";
+    }
+    Rope target = e->type_name->touched ? type(to)
+                                        : Rope::tokens(e->type_name->first, e->type_name->last);
+    if (to->is_pointer() && from->is_far())
+        return "((" + std::move(target) + ")splitc_address(" + std::move(operand) + "))";
+    if (!e->type_name->touched)
+        return generic(e);
+    return "((" + std::move(target) + ")(" + std::move(operand) + "))";
+}
+
+// sizeof and alignof, of a type that the source's own text no longer names.
+Rope Lower::size(const Expr *e)
+{
+    const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
+    if (e->op != Tok::KwSizeof)
+        return "__alignof__(" + type(t->kind == TypeKind::SpreadArray ? t->base : t) + ")";
+    if (t->kind == TypeKind::SpreadArray)
+        return "(" + block_count(t) + " * " + size_of(t->base) + ")";
+    if (t->is_unknown())
+        return generic(e);
+    return size_of(t);
+}
+
+// ---- binary operators on far pointers
+
+Rope Lower::binary(const Expr *e)
+{
+    const Type *a = e->a->type, *b = e->b->type;
+    if (!a->is_far() && !b->is_far())
+        return generic(e);
+    bool spread = (a->is_far() && a->space == Space::Spread) ||
+                  (b->is_far() && b->space == Space::Spread);
+    switch (e->op) {
+    case Tok::Plus:
+        return a->is_far() ? advance(node(e->a), a, node(e->b)) : advance(node(e->b), b, node(e->a));
+    case Tok::Minus:
+        if (!b->is_far())
+            return advance(node(e->a), a, "-(long)(" + node(e->b) + ")");
+        if (spread)
+            return "splitc_spread_diff(" + node(e->a) + ", " + node(e->b) + ", " + size_of(a->base) +
+                   ")";
+        return "((long)((" + node(e->a) + ") - (" + node(e->b) + ")) / (long)" + size_of(a->base) +
+               ")";
+    case Tok::Lt: case Tok::Gt: case Tok::Le: case Tok::Ge:
+        if (spread)
+            return "(splitc_spread_order(" + node(e->a) + ") " + std::string(spelling(e->name_token)) +
+                   " splitc_spread_order(" + node(e->b) + "))";
+        break;
+    default:
+        break;
+    }
+    return "((" + node(e->a) + ") " + std::string(spelling(e->name_token)) + " (" + node(e->b) + "))";
+}
+
+} // namespace splitcc

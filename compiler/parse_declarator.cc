@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Declarators: pointers with their address space, arrays, spread arrays,
+// functions; and the types they derive.
+#include "parse.h"
+
+namespace splitcc {
+
+// declarator = {pointer} direct-declarator
+void Parser::declarator(Declarator &d, Abstract abstract, bool parameter)
+{
+    Depth depth(*this);
+    uint32_t first = pos_;
+    attributes(nullptr);
+    std::vector<Part> pointers;
+    while (is(Tok::Star) || is(Tok::Caret))
+        pointer_part(d, pointers, abstract, parameter);
+    direct_declarator(d, abstract, parameter);
+    // Read from the name, the last star comes first.
+    d.parts.insert(d.parts.end(), pointers.rbegin(), pointers.rend());
+    d.first = first;
+    d.last = pos_;
+}
+
+// pointer = "*" {"const" | "volatile" | "restrict" | "global" | "spread" | attribute}
+void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract abstract,
+                          bool parameter)
+{
+    Part part;
+    uint32_t star = pos_++;
+    part.first = pos_;
+    for (;;) {
+        if (is_space_qualifier(abstract, parameter)) {
+            if (part.space != Space::Local)
+                fail(peek().range(), "a pointer is either global or spread, and only once");
+            part.space = is_name(global_) ? Space::Global : Space::Spread;
+            // The quals that go into the output are those after the space.
+            part.first = ++pos_;
+            d.far = true;
+        } else if (is(Tok::KwConst)) {
+            part.quals |= kConst;
+            pos_++;
+        } else if (is(Tok::KwVolatile)) {
+            part.quals |= kVolatile;
+            pos_++;
+        } else if (is(Tok::KwRestrict) || is(Tok::KwAtomic)) {
+            part.quals |= is(Tok::KwRestrict) ? kRestrict : kAtomic;
+            pos_++;
+        } else if (is(Tok::KwAttribute)) {
+            attributes(nullptr);
+        } else {
+            break;
+        }
+    }
+    part.last = pos_;
+    if (part.space != Space::Local && part.first != part.last && part.first != star + 2)
+        fail(tokens_[star].range(), "write the qualifiers after 'global' or 'spread'");
+    pointers.push_back(std::move(part));
+}
+
+// `global` and `spread` are ordinary names that mean something only after a
+// star; `int *global;` still declares a variable of that name.
+bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
+{
+    if (!is_name(global_) && !is_name(spread_))
+        return false;
+    if (abstract == Abstract::Yes || parameter)
+        return true;
+    Tok next = peek(1).kind;
+    return next != Tok::Semi && next != Tok::Assign && next != Tok::Comma;
+}
+
+// direct-declarator = [name | "(" declarator ")"] {"[" ... "]" | "(" parameters ")" | "::"}
+void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
+{
+    if (is(Tok::LParen) && nested_declarator(abstract)) {
+        pos_++;
+        attributes(nullptr);
+        declarator(d, abstract, parameter);
+        expect(Tok::RParen, "')'");
+    } else if (is(Tok::Ident) && abstract != Abstract::Yes) {
+        d.name_token = pos_;
+        d.name = peek().name;
+        pos_++;
+    } else if (abstract == Abstract::No) {
+        unexpected("a name");
+    }
+    declarator_suffixes(d);
+}
+
+// Whether "(" opens a declarator in parentheses and not a parameter list.
+bool Parser::nested_declarator(Abstract abstract) const
+{
+    if (abstract == Abstract::No)
+        return true;
+    switch (peek(1).kind) {
+    case Tok::Star: case Tok::LParen: case Tok::LBracket: case Tok::KwAttribute:
+        return true;
+    case Tok::Ident:
+        return abstract == Abstract::Maybe && !starts_type(1);
+    default:
+        return false;
+    }
+}
+
+void Parser::declarator_suffixes(Declarator &d)
+{
+    size_t arrays = 0; // array suffixes right before this point
+    for (;;) {
+        if (is(Tok::LBracket)) {
+            Part part;
+            part.kind = Part::Array;
+            part.first = pos_;
+            bool plain;
+            part.extents.push_back(array_suffix(plain));
+            part.last = pos_;
+            d.touched |= part.extents[0].size && part.extents[0].size->touched;
+            d.parts.push_back(std::move(part));
+            arrays++;
+        } else if (is_pair(Tok::Colon)) {
+            if (arrays == 0)
+                fail(peek().range(), "'::' needs a dimension to its left, as in 'int A[n]::'");
+            Part spread;
+            spread.kind = Part::Spread;
+            for (auto part = d.parts.end() - static_cast<std::ptrdiff_t>(arrays);
+                 part != d.parts.end(); ++part)
+                spread.extents.push_back(part->extents[0]);
+            d.parts.resize(d.parts.size() - arrays);
+            spread.first = pos_;
+            pos_ += 2;
+            spread.last = pos_;
+            d.parts.push_back(std::move(spread));
+            d.far = true;
+            arrays = 0;
+        } else if (is(Tok::LParen)) {
+            Part part;
+            part.kind = Part::Function;
+            part.first = pos_;
+            function_suffix(part);
+            part.last = pos_;
+            for (Declaration *param : part.params)
+                d.touched |= param->touched;
+            d.parts.push_back(std::move(part));
+            arrays = 0;
+        } else {
+            return;
+        }
+    }
+}
+
+// array = "[" ["static"] qualifiers [assignment | "*"] "]"
+Extent Parser::array_suffix(bool &plain)
+{
+    Extent extent;
+    pos_++;
+    while (is(Tok::KwStatic) || is(Tok::KwConst) || is(Tok::KwVolatile) || is(Tok::KwRestrict))
+        pos_++;
+    plain = is(Tok::RBracket) || (is(Tok::Star) && peek(1).kind == Tok::RBracket);
+    if (is(Tok::Star) && peek(1).kind == Tok::RBracket)
+        pos_++;
+    if (!is(Tok::RBracket)) {
+        bool colon = colon_ends_;
+        colon_ends_ = false;
+        extent.size = sema_.value(assignment());
+        colon_ends_ = colon;
+        extent.value = Sema::fold(extent.size);
+    }
+    expect(Tok::RBracket, "']'");
+    return extent;
+}
+
+// parameters = "(" [parameter {"," parameter} ["," "..."] | name {"," name}] ")"
+void Parser::function_suffix(Part &part)
+{
+    Depth depth(*this);
+    pos_++;
+    scopes_.enter();
+    if (is(Tok::Ident) && !starts_type())
+        identifier_list(part);
+    else if (!is(Tok::RParen))
+        parameter(part);
+    else
+        part.prototype = false;
+    expect(Tok::RParen, "')' after the parameters");
+    scopes_.leave();
+}
+
+void Parser::parameter(Part &part)
+{
+    part.prototype = true;
+    if (is(Tok::KwVoid) && peek(1).kind == Tok::RParen) {
+        pos_++;
+        return;
+    }
+    do {
+        if (accept(Tok::Ellipsis)) {
+            part.variadic = true;
+            return;
+        }
+        Declaration *d = ast_.declaration();
+        d->role = DeclarationRole::Parameter;
+        d->first = pos_;
+        specifiers(d->specifiers, true);
+        InitDeclarator item;
+        item.declarator.first = pos_;
+        declarator(item.declarator, Abstract::Maybe, true);
+        attribute_changes_type_ = false;
+        item.type = adjusted(derive(d->specifiers.type, item.declarator));
+        after_declarator(item);
+        item.symbol = declare(item, d->specifiers, DeclarationRole::Parameter);
+        part.param_symbols.push_back(item.symbol);
+        d->touched = d->specifiers.touched || touched_declarator(item.declarator);
+        d->last = pos_;
+        d->declarators.push_back(std::move(item));
+        part.params.push_back(d);
+    } while (accept(Tok::Comma));
+}
+
+// The names of a K&R definition; their types come later.
+void Parser::identifier_list(Part &part)
+{
+    do {
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Object;
+        symbol->parameter = true;
+        symbol->name = peek().name;
+        symbol->token = pos_;
+        expect(Tok::Ident, "the name of a parameter");
+        part.param_symbols.push_back(symbol);
+    } while (accept(Tok::Comma));
+}
+
+// The type that the declarator makes of its base.
+const Type *Parser::derive(const Type *base, const Declarator &d)
+{
+    const Type *type = base;
+    for (auto part = d.parts.rbegin(); part != d.parts.rend(); ++part) {
+        switch (part->kind) {
+        case Part::Pointer:
+            if (type->kind == TypeKind::SpreadArray)
+                fail(tokens_[d.first].range(), "a pointer to a spread array: use a spread pointer");
+            type = types_.qualified(types_.pointer(type, part->space), part->quals);
+            break;
+        case Part::Array:
+            if (type->kind == TypeKind::SpreadArray)
+                fail(tokens_[part->first].range(), "an array of spread arrays: put the dimension left of '::'");
+            type = types_.array(type, part->extents[0]);
+            break;
+        case Part::Spread: {
+            if (type->kind == TypeKind::SpreadArray)
+                fail(tokens_[part->first].range(), "'::' stands twice in one declarator");
+            std::vector<const Extent *> dimensions;
+            for (const Extent &extent : part->extents)
+                dimensions.push_back(types_.extent(extent));
+            type = types_.spread_array(type, std::move(dimensions));
+            break;
+        }
+        case Part::Function: {
+            if (type->kind == TypeKind::SpreadArray)
+                fail(tokens_[part->first].range(), "a function cannot return a spread array");
+            std::vector<const Type *> params;
+            for (const Symbol *symbol : part->param_symbols)
+                params.push_back(symbol->type);
+            type = types_.function(type, part->prototype ? std::move(params)
+                                                         : std::vector<const Type *>(),
+                                   part->prototype, part->variadic);
+            break;
+        }
+        }
+    }
+    return type;
+}
+
+// A parameter's type: arrays and functions become pointers (C17 6.7.6.3).  A
+// spread array stays one, since indexing it needs its dimensions; it is passed
+// as a spread pointer.
+const Type *Parser::adjusted(const Type *type)
+{
+    if (type->kind == TypeKind::Array)
+        return types_.pointer(type->base);
+    if (type->kind == TypeKind::Function)
+        return types_.pointer(type);
+    return type;
+}
+
+bool Parser::touched_declarator(const Declarator &d) const { return d.touched || d.far; }
+
+// type-name = specifiers [abstract-declarator]
+TypeName *Parser::type_name()
+{
+    Depth depth(*this);
+    TypeName *t = ast_.type_name();
+    t->first = pos_;
+    while (accept(Tok::KwExtension)) {
+    }
+    specifiers(t->specifiers, false);
+    declarator(t->declarator, Abstract::Yes, false);
+    t->type = derive(t->specifiers.type, t->declarator);
+    t->last = pos_;
+    t->touched = t->specifiers.touched || touched_declarator(t->declarator);
+    return t;
+}
+
+} // namespace splitcc

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace splitcc {
+namespace {
+
+// Signals end us only after the files are gone: a child gets the same signal
+// from the terminal, its end wakes us, and `finish` does the rest.
+volatile std::sig_atomic_t g_signal = 0;
+
+void remember(int signal) { g_signal = signal; }
+
+void catch_signals()
+{
+    struct sigaction action = {};
+    action.sa_handler = remember;
+    for (int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaction(signal, &action, nullptr);
+}
+
+int spawn(const Command &command, int output, pid_t &pid)
+{
+    std::vector<char *> argv;
+    for (const std::string &word : command)
+        argv.push_back(const_cast<char *>(word.c_str()));
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (output >= 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1);
+    int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error)
+        std::fprintf(stderr, "splitcc: cannot run '%s': %s\n", argv[0], std::strerror(error));
+    return error;
+}
+
+int wait_for(pid_t pid)
+{
+    int status = 0;
+    bool told = false;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return 127;
+        if (g_signal && !told)
+            kill(pid, static_cast<int>(g_signal));
+        told = true;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+std::string shell_quoted(const Command &command)
+{
+    std::string text;
+    for (const std::string &word : command) {
+        if (!text.empty())
+            text += ' ';
+        bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?[]#~!{}") == std::string::npos;
+        if (plain) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (char c : word)
+            text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        text += '\'';
+    }
+    return text;
+}
+
+int run(const Command &command)
+{
+    pid_t pid;
+    if (g_signal)
+        return 128 + static_cast<int>(g_signal);
+    return spawn(command, -1, pid) ? 127 : wait_for(pid);
+}
+
+int run_captured(const Command &command, std::string &output)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        std::fprintf(stderr, "splitcc: no pipe: %s\n", std::strerror(errno));
+        return 127;
+    }
+    pid_t pid;
+    int error = spawn(command, ends[1], pid);
+    close(ends[1]);
+    char buffer[65536];
+    for (ssize_t n; !error && (n = read(ends[0], buffer, sizeof buffer)) != 0;) {
+        if (n > 0)
+            output.append(buffer, static_cast<size_t>(n));
+        else if (errno != EINTR || g_signal)
+            break;
+    }
+    close(ends[0]);
+    return error ? 127 : wait_for(pid);
+}
+
+std::optional<std::string> read_file(const std::string &path)
+{
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return {};
+    std::string text;
+    char buffer[65536];
+    ssize_t n;
+    while ((n = read(fd, buffer, sizeof buffer)) > 0)
+        text.append(buffer, static_cast<size_t>(n));
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    if (n < 0)
+        return {};
+    return text;
+}
+
+bool write_file(const std::string &path, const std::string &text)
+{
+    struct stat info;
+    bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode); // /dev/stdout
+    std::string target = special ? path : path + ".splitcc-" + std::to_string(getpid());
+    FILE *file = std::fopen(target.c_str(), "we");
+    if (!file)
+        return false;
+    bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    ok = std::fclose(file) == 0 && ok;
+    if (!special && ok)
+        ok = std::rename(target.c_str(), path.c_str()) == 0;
+    if (!ok && !special) {
+        int saved = errno;
+        unlink(target.c_str());
+        errno = saved;
+    }
+    return ok;
+}
+
+TemporaryDirectory::TemporaryDirectory()
+{
+    const char *base = std::getenv("TMPDIR");
+    path_ = std::string(base && *base ? base : "/tmp") + "/splitcc-XXXXXX";
+    if (!mkdtemp(path_.data()))
+        throw std::runtime_error("cannot make a temporary directory " + path_ + ": " +
+                                 std::strerror(errno) + "; set TMPDIR to one that can be written");
+    catch_signals();
+}
+
+TemporaryDirectory::~TemporaryDirectory()
+{
+    for (const std::string &file : files_)
+        unlink(file.c_str());
+    rmdir(path_.c_str());
+    if (g_signal) {
+        std::signal(static_cast<int>(g_signal), SIG_DFL);
+        std::raise(static_cast<int>(g_signal));
+    }
+}
+
+std::string TemporaryDirectory::file(const std::string &stem, const std::string &suffix)
+{
+    files_.push_back(path_ + "/" + std::to_string(files_.size()) + "-" + stem + suffix);
+    return files_.back();
+}
+
+} // namespace splitcc

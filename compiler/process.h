@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Other programs, and files that vanish.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace splitcc {
+
+using Command = std::vector<std::string>;
+
+// The command as a shell would take it.
+std::string shell_quoted(const Command &command);
+
+// Run it with our standard streams; its exit code, or 128 + the signal that ended it.
+// A program that cannot be started is reported and gives 127.
+int run(const Command &command);
+
+// The same with its standard output put into `output`.
+int run_captured(const Command &command, std::string &output);
+
+// The whole file; nothing when it cannot be read (errno says why).
+std::optional<std::string> read_file(const std::string &path);
+
+// Write the file in one step: it is there complete, or not at all.
+bool write_file(const std::string &path, const std::string &text);
+
+// A directory of our own, gone with its contents when this object is, also when
+// a signal ends us.
+class TemporaryDirectory {
+public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory &) = delete;
+    TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+
+    // A new path in it, ending in suffix.
+    std::string file(const std::string &stem, const std::string &suffix);
+
+private:
+    std::string path_;
+    std::vector<std::string> files_;
+};
+
+} // namespace splitcc

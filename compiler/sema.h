@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Semantic analysis: the type of every expression, which of them designate
+// objects in the global address space, and the rules of Split-C.  The parser
+// calls one function per construct, operands first.
+//
+// After `value`, an operand no longer designates a global object: where one
+// stood, a GlobalRead, GlobalDecay or SpreadDecay node has been put around it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ast.h"
+#include "diag.h"
+#include "scope.h"
+
+namespace splitcc {
+
+class Sema {
+public:
+    Sema(std::string_view text, const std::vector<Token> &tokens, Ast &ast, Types &types,
+         Names &names, Diagnostics &diag)
+        : text_(text), tokens_(tokens), ast_(ast), types_(types), names_(names), diag_(diag)
+    {
+    }
+
+    // ---- expressions; each takes its operands' nodes and sets the new node's
+    // type.  `e` has its kind, op, operands and tokens already.
+    Expr *identifier(Expr *e, Name *name, bool called);
+    Expr *number(Expr *e);
+    Expr *character(Expr *e);
+    Expr *string(Expr *e);
+    Expr *paren(Expr *e);
+    Expr *index(Expr *e);
+    Expr *call(Expr *e);
+    Expr *member(Expr *e, Name *name);
+    Expr *step(Expr *e); // ++ and --
+    Expr *unary(Expr *e);
+    Expr *deref(Expr *e);
+    Expr *address_of(Expr *e);
+    Expr *cast(Expr *e);
+    Expr *compound_literal(Expr *e);
+    Expr *size(Expr *e); // sizeof, alignof
+    Expr *binary(Expr *e);
+    Expr *logical(Expr *e);
+    Expr *conditional(Expr *e);
+    Expr *comma(Expr *e);
+    Expr *assign(Expr *e);
+    Expr *split_phase(Expr *e);
+    Expr *store(Expr *e);
+    Expr *generic(Expr *e);
+    Expr *choose(Expr *e);
+    Expr *other(Expr *e, const Type *type); // anything whose operands are plain values
+
+    // The operand as a value (C17 6.3.2.1, and reads of global objects).
+    Expr *value(Expr *e);
+    // A value used as a truth value.
+    Expr *condition(Expr *e) { return value(e); }
+    // A full expression whose value nobody uses.
+    Expr *discard(Expr *e);
+
+    // The value converted as if by assignment to an object of that type; `what` names the
+    // place in messages ("assignment", "argument 2 of 'f'").
+    Expr *convert(Expr *e, const Type *to, std::string_view what);
+
+    // An initializer for an object of that type: converts what is inside.
+    Node *initializer(Node *init, const Type *type);
+
+    // The type of e after lvalue conversion.
+    const Type *value_type(const Expr *e);
+
+    // An integer constant expression's value, where this model can tell.
+    static std::optional<int64_t> fold(const Expr *e) { return e->value; }
+    static bool is_null_constant(const Expr *e);
+
+    Range range(const Node *n) const
+    {
+        if (n->last <= n->first)
+            return tokens_[n->first].range();
+        return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
+    }
+    // The range of one token: the caret of an operator.
+    Range range(uint32_t token) const { return tokens_[token].range(); }
+
+    Types &types() { return types_; }
+
+private:
+    Expr *wrap(ExprKind kind, Expr *operand, const Type *type);
+    Expr *finish(Expr *e, const Type *type);
+    Expr *fail(Expr *e, std::string_view message);
+    const Type *promote(const Type *type);
+    const Type *arithmetic(const Type *a, const Type *b);
+    const Type *join_pointers(Expr *&a, Expr *&b);
+    Expr *to_far(Expr *e, const Type *far);
+    Expr *spread_index(Expr *e);
+    Expr *additive(Expr *e);
+    Expr *comparison(Expr *e);
+    bool writable(const Expr *e, uint32_t token);
+    void check_far_pointers(const Expr *e, const Type *from, const Type *to,
+                            std::string_view what);
+    void undeclared(Expr *e, Name *name);
+    const Type *builtin_result(std::string_view name);
+
+    // initializers
+    Node *item(Node *item, const Type *type);
+    void aggregate(InitList *list, const Type *type, size_t &i, bool braced);
+    void element(InitList *list, const Type *type, size_t &i);
+    size_t designated(InitList *list, const Type *type, size_t &i);
+
+    std::string_view spelling(uint32_t token) const
+    {
+        return text_.substr(tokens_[token].offset, tokens_[token].length);
+    }
+
+    std::string_view text_;
+    const std::vector<Token> &tokens_;
+    Ast &ast_;
+    Types &types_;
+    Names &names_;
+    Diagnostics &diag_;
+};
+
+} // namespace splitcc

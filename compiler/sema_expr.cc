@@ -1,0 +1,778 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The types of expressions.  Rules that plain C shares are left to cc, so what
+// is checked here is what cc would no longer see, or see only as integers.
+#include "literals.h"
+#include "sema.h"
+
+namespace splitcc {
+namespace {
+
+std::string quoted(const Type *type) { return "'" + describe(type) + "'"; }
+
+bool touched(const Node *n) { return n && n->touched; }
+
+// The type that a spread array or a parameter of that type stands for as a value.
+const Type *as_pointer(Types &types, const Type *type)
+{
+    return type->kind == TypeKind::SpreadArray ? types.pointer(type->base, Space::Spread) : type;
+}
+
+} // namespace
+
+// Set the type; touched if an operand is.
+Expr *Sema::finish(Expr *e, const Type *type)
+{
+    e->type = type;
+    e->touched |= touched(e->a) || touched(e->b) || touched(e->c) || touched(e->type_name) ||
+                  touched(e->body) || e->global;
+    for (const Expr *arg : e->args)
+        e->touched |= arg->touched;
+    for (const TypeName *name : e->types)
+        e->touched |= touched(name);
+    return e;
+}
+
+Expr *Sema::wrap(ExprKind kind, Expr *operand, const Type *type)
+{
+    Expr *e = ast_.expr(kind);
+    e->first = operand->first;
+    e->last = operand->last;
+    e->a = operand;
+    e->touched = true;
+    e->type = type;
+    return e;
+}
+
+Expr *Sema::fail(Expr *e, std::string_view message)
+{
+    diag_.error(range(e), message);
+    e->global = false;
+    return finish(e, types_.unknown());
+}
+
+// ---- values and conversions
+
+const Type *Sema::value_type(const Expr *e)
+{
+    const Type *type = e->type;
+    if (type->kind == TypeKind::Array)
+        return types_.pointer(type->base, e->global ? Space::Global : Space::Local);
+    if (type->kind == TypeKind::Function)
+        return types_.pointer(type);
+    return as_pointer(types_, type)->unqualified;
+}
+
+Expr *Sema::value(Expr *e)
+{
+    if (e->type->kind == TypeKind::SpreadArray)
+        return wrap(ExprKind::SpreadDecay, e, value_type(e));
+    if (!e->global)
+        return e;
+    if (e->type->kind == TypeKind::Array)
+        return wrap(ExprKind::GlobalDecay, e, value_type(e));
+    if (e->type->kind == TypeKind::Void)
+        return fail(e, "a 'void *global' has to be cast to the type of the object before it is read");
+    if (e->type->kind == TypeKind::Function)
+        return fail(e, "a function cannot be called through a global pointer; use atomic() or an active message");
+    return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
+}
+
+Expr *Sema::discard(Expr *e)
+{
+    if (e->type->kind != TypeKind::Void)
+        e = value(e);
+    for (Expr *inner = e; inner; inner = inner->kind == ExprKind::Paren ? inner->a : nullptr)
+        inner->discarded = true;
+    return e;
+}
+
+bool Sema::is_null_constant(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
+        e->type->base->kind == TypeKind::Void && !e->type->base->quals)
+        return is_null_constant(e->a);
+    return e->type->is_integer() && e->value == 0;
+}
+
+// A null constant or local pointer as a global or spread pointer.
+Expr *Sema::to_far(Expr *e, const Type *far)
+{
+    return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
+}
+
+void Sema::check_far_pointers(const Expr *e, const Type *from, const Type *to,
+                              std::string_view what)
+{
+    if (from->space == Space::Global && to->space == Space::Spread)
+        diag_.warning(range(e), "-Wspread-conversion",
+                      std::string(what) + " makes a spread pointer from a global one without a cast");
+    const Type *a = from->base, *b = to->base;
+    bool any = a->kind == TypeKind::Void || b->kind == TypeKind::Void || a->is_unknown() ||
+               b->is_unknown();
+    // Between spread pointers programs convert freely (a block and its first element).
+    if (!any && !same_type(a, b) && !(from->space == Space::Spread && to->space == Space::Spread))
+        diag_.warning(range(e), "-Wincompatible-pointer-types",
+                      std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
+}
+
+Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
+{
+    e = value(e);
+    to = as_pointer(types_, to)->unqualified;
+    const Type *from = value_type(e);
+    if (from->is_unknown() || to->is_unknown())
+        return e;
+    if (to->is_far()) {
+        if (from->is_far()) {
+            check_far_pointers(e, from, to, what);
+            return e;
+        }
+        if (is_null_constant(e) || from->is_local_pointer())
+            return wrap(ExprKind::Convert, e, to);
+        if (from->is_integer()) {
+            diag_.warning(range(e), "-Wint-conversion",
+                          std::string(what) + " makes " + quoted(to) +
+                              " from an integer without a cast");
+            return e;
+        }
+        diag_.error(range(e), std::string(what) + " cannot make " + quoted(to) + " from " +
+                                  quoted(from));
+        return e;
+    }
+    if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
+        return e;
+    if (to->is_local_pointer()) {
+        diag_.warning(range(e), "-Wlocal-escape",
+                      std::string(what) + " drops the processor of " + quoted(from) +
+                          "; write tolocal() if that is meant");
+        return wrap(ExprKind::Convert, e, to);
+    }
+    if (to->is_integer())
+        diag_.warning(range(e), "-Wint-conversion",
+                      std::string(what) + " makes an integer from " + quoted(from) +
+                          " without a cast");
+    else
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
+    return e;
+}
+
+const Type *Sema::promote(const Type *type)
+{
+    if (type->kind == TypeKind::Enum)
+        return types_.basic(type->enumeration->complete && !type->enumeration->negative
+                                ? TypeKind::UInt
+                                : TypeKind::Int);
+    if (type->kind >= TypeKind::Bool && type->kind < TypeKind::Int)
+        return types_.basic(TypeKind::Int);
+    return type->unqualified;
+}
+
+// The usual arithmetic conversions (C17 6.3.1.8).
+const Type *Sema::arithmetic(const Type *a, const Type *b)
+{
+    if (!a->is_arithmetic() || !b->is_arithmetic())
+        return types_.unknown();
+    for (const Type *type : {a, b})
+        if (type->kind == TypeKind::Opaque)
+            return type->unqualified;
+    if (a->kind == TypeKind::Complex || b->kind == TypeKind::Complex) {
+        auto part = [](const Type *t) { return t->kind == TypeKind::Complex ? t->base : t; };
+        return types_.complex(arithmetic(part(a), part(b)));
+    }
+    a = promote(a);
+    b = promote(b);
+    if (a->kind == b->kind)
+        return a;
+    const Type *high = a->kind > b->kind ? a : b, *low = a->kind > b->kind ? b : a;
+    // long against unsigned int, and the like: kinds are ordered by rank with
+    // the unsigned type after the signed one of the same size.
+    if (high->kind == TypeKind::LLong && low->kind == TypeKind::ULong)
+        return types_.basic(TypeKind::ULLong);
+    return high;
+}
+
+// ---- primary expressions
+
+Expr *Sema::identifier(Expr *e, Name *name, bool called)
+{
+    Symbol *symbol = name->ordinary;
+    if (!symbol) {
+        undeclared(e, name);
+        if (!called || !name->ordinary)
+            return finish(e, e->type);
+        symbol = name->ordinary;
+    }
+    e->symbol = symbol;
+    if (symbol->kind == SymbolKind::Constant)
+        e->value = symbol->value;
+    e->lvalue = symbol->kind == SymbolKind::Object;
+    return finish(e, symbol->type ? symbol->type : types_.unknown());
+}
+
+void Sema::undeclared(Expr *e, Name *name)
+{
+    std::string_view text = name->text;
+    Symbol *symbol = ast_.symbol();
+    symbol->name = name;
+    symbol->token = e->first;
+    e->type = types_.unknown();
+    if (text == "__func__" || text == "__FUNCTION__" || text == "__PRETTY_FUNCTION__") {
+        e->type = types_.array(types_.basic(TypeKind::Char), {});
+        return;
+    }
+    bool called = tokens_[e->last].kind == Tok::LParen;
+    if (text.starts_with("__builtin_") || text.starts_with("__sync_") ||
+        text.starts_with("__atomic_")) {
+        e->type = types_.function(builtin_result(text), {}, false, true);
+        return;
+    }
+    symbol->type = types_.unknown();
+    if (called) { // implicit declaration; cc says what it thinks of it
+        symbol->kind = SymbolKind::Function;
+        symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
+        e->type = symbol->type;
+    } else {
+        std::string message = "'" + std::string(text) + "' is not declared here";
+        std::string near = names_.similar_declared(name);
+        if (!near.empty())
+            message += "; did you mean '" + near + "'?";
+        diag_.error(range(e), message);
+    }
+    symbol->file_scope = true;
+    symbol->kind = called ? SymbolKind::Function : SymbolKind::Builtin;
+    name->ordinary = symbol; // said once
+}
+
+// What is known of the builtins whose results programs keep.
+const Type *Sema::builtin_result(std::string_view name)
+{
+    static constexpr std::string_view ints[] = {
+        "__builtin_constant_p", "__builtin_expect_with_probability", "__builtin_strcmp",
+        "__builtin_memcmp", "__builtin_strncmp", "__builtin_ctz", "__builtin_clz",
+        "__builtin_popcount", "__builtin_parity", "__builtin_ffs", "__builtin_abs",
+        "__builtin_printf", "__builtin_ctzl", "__builtin_clzl", "__builtin_popcountl",
+        "__builtin_ctzll", "__builtin_clzll", "__builtin_popcountll", "__builtin_isnan",
+        "__builtin_isinf", "__builtin_signbit"};
+    static constexpr std::string_view pointers[] = {
+        "__builtin_alloca", "__builtin_memcpy", "__builtin_memset", "__builtin_memmove",
+        "__builtin_malloc", "__builtin_calloc", "__builtin_realloc", "__builtin_return_address",
+        "__builtin_frame_address", "__builtin_assume_aligned", "__builtin_alloca_with_align"};
+    static constexpr std::string_view doubles[] = {
+        "__builtin_inf", "__builtin_nan", "__builtin_huge_val", "__builtin_fabs",
+        "__builtin_sqrt", "__builtin_pow"};
+    for (std::string_view known : ints)
+        if (name == known)
+            return types_.basic(TypeKind::Int);
+    for (std::string_view known : pointers)
+        if (name == known)
+            return types_.pointer(types_.basic(TypeKind::Void));
+    for (std::string_view known : doubles)
+        if (name == known)
+            return types_.basic(TypeKind::Double);
+    if (name == "__builtin_expect")
+        return types_.basic(TypeKind::Long);
+    if (name == "__builtin_strlen" || name == "__builtin_object_size" ||
+        name == "__builtin_dynamic_object_size")
+        return types_.basic(TypeKind::ULong);
+    return types_.unknown();
+}
+
+Expr *Sema::string(Expr *e)
+{
+    return finish(e, types_.array(literals::string_element(types_, spelling(e->first)), {}));
+}
+
+Expr *Sema::number(Expr *e)
+{
+    literals::number(types_, spelling(e->first), e);
+    return finish(e, e->type);
+}
+
+Expr *Sema::character(Expr *e)
+{
+    literals::character(types_, spelling(e->first), e);
+    return finish(e, e->type);
+}
+
+Expr *Sema::paren(Expr *e)
+{
+    e->lvalue = e->a->lvalue;
+    e->global = e->a->global;
+    e->value = e->a->value;
+    return finish(e, e->a->type);
+}
+
+// ---- postfix expressions
+
+Expr *Sema::spread_index(Expr *e)
+{
+    const Type *array = e->a->type;
+    e->b = value(e->b);
+    if (!value_type(e->b)->is_integer() && !value_type(e->b)->is_unknown())
+        return fail(e, "the index of a spread array has to be an integer");
+    e->touched = true;
+    if (array->spread.size() > 1) {
+        std::vector<const Extent *> rest(array->spread.begin() + 1, array->spread.end());
+        return finish(e, types_.spread_array(array->base, std::move(rest)));
+    }
+    e->lvalue = e->global = true;
+    return finish(e, array->base);
+}
+
+Expr *Sema::index(Expr *e)
+{
+    if (e->a->type->kind == TypeKind::SpreadArray)
+        return spread_index(e);
+    e->a = value(e->a);
+    e->b = value(e->b);
+    const Type *pointer = value_type(e->a), *other = value_type(e->b);
+    if (!pointer->is_pointer())
+        std::swap(pointer, other);
+    if (!pointer->is_pointer()) {
+        if (pointer->is_unknown() || other->is_unknown() || pointer->kind == TypeKind::Opaque ||
+            other->kind == TypeKind::Opaque)
+            return finish(e, types_.unknown());
+        return fail(e, "only an array or a pointer can be indexed, not " +
+                           quoted(value_type(e->a)));
+    }
+    if (pointer->is_far() && !other->is_integer() && !other->is_unknown())
+        return fail(e, "an index has to be an integer");
+    e->lvalue = true;
+    e->global = pointer->is_far();
+    return finish(e, pointer->base);
+}
+
+Expr *Sema::call(Expr *e)
+{
+    e->a = value(e->a);
+    const Type *type = value_type(e->a);
+    if (type->is_local_pointer())
+        type = type->base;
+    if (type->kind != TypeKind::Function) {
+        for (Expr *&arg : e->args)
+            arg = value(arg);
+        if (type->is_unknown() || type->kind == TypeKind::Opaque)
+            return finish(e, types_.unknown());
+        return fail(e, "this is " + quoted(value_type(e->a)) + ", not a function");
+    }
+    std::string name = e->a->kind == ExprKind::Ident
+                           ? " of '" + std::string(e->a->symbol ? e->a->symbol->name->text
+                                                                : spelling(e->a->first)) + "'"
+                           : "";
+    for (size_t i = 0; i < e->args.size(); i++)
+        e->args[i] = i < type->params.size() && type->prototype
+                         ? convert(e->args[i], type->params[i],
+                                   "argument " + std::to_string(i + 1) + name)
+                         : value(e->args[i]);
+    return finish(e, type->base);
+}
+
+Expr *Sema::member(Expr *e, Name *name)
+{
+    const Type *record;
+    if (e->kind == ExprKind::Arrow) {
+        e->a = value(e->a);
+        const Type *pointer = value_type(e->a);
+        if (pointer->is_unknown())
+            return finish(e, types_.unknown());
+        if (!pointer->is_pointer())
+            return fail(e, "'->' needs a pointer on its left; this is " + quoted(pointer));
+        record = pointer->base;
+        e->lvalue = true;
+        e->global = pointer->is_far();
+    } else {
+        record = e->a->type;
+        e->lvalue = e->a->lvalue;
+        e->global = e->a->global;
+        if (record->is_pointer() && record->base->kind == TypeKind::Record)
+            return fail(e, "this is a pointer; write '->' instead of '.'");
+    }
+    if (record->is_unknown() || record->kind == TypeKind::Opaque) {
+        e->global = false;
+        return finish(e, types_.unknown());
+    }
+    if (record->kind != TypeKind::Record)
+        return fail(e, "only a struct or union has members; this is " + quoted(record));
+    if (!record->record->complete)
+        return fail(e, quoted(record) + " is not defined here");
+    e->member = find_member(record, name);
+    if (!e->member) {
+        diag_.error(range(e->name_token),
+                    quoted(record) + " has no member '" + std::string(name->text) + "'");
+        e->global = false;
+        return finish(e, types_.unknown());
+    }
+    return finish(e, types_.qualified(e->member->type, record->quals));
+}
+
+// ---- unary operators
+
+bool Sema::writable(const Expr *e, uint32_t token)
+{
+    if (!e->lvalue && !e->type->is_unknown()) {
+        diag_.error(range(token), "this can not be assigned to: it is no object");
+        return false;
+    }
+    if (e->global && (e->type->quals & kConst)) {
+        diag_.error(range(token), "this global object is const: it can not be assigned to");
+        return false;
+    }
+    if (e->global && (e->type->kind == TypeKind::Array || e->type->kind == TypeKind::Void)) {
+        diag_.error(range(token), "an object of type " + quoted(e->type) +
+                                      " can not be assigned to; copy it with bulk_write");
+        return false;
+    }
+    return true;
+}
+
+Expr *Sema::step(Expr *e)
+{
+    if (!writable(e->a, e->name_token)) {
+        e->a->global = false;
+        return finish(e, types_.unknown());
+    }
+    e->touched = e->a->global || e->a->type->is_far();
+    return finish(e, e->a->type->unqualified);
+}
+
+Expr *Sema::unary(Expr *e)
+{
+    if (e->op == Tok::KwExtension) {
+        e->a = value(e->a);
+        e->value = e->a->value;
+        return finish(e, value_type(e->a));
+    }
+    if (e->op == Tok::KwReal || e->op == Tok::KwImag) {
+        bool complex = e->a->type->kind == TypeKind::Complex;
+        e->a = e->a->global ? value(e->a) : e->a;
+        e->lvalue = e->a->lvalue;
+        return finish(e, complex ? e->a->type->base : types_.unknown());
+    }
+    e->a = value(e->a);
+    const Type *type = value_type(e->a);
+    if (e->op == Tok::Bang) {
+        if (e->a->value)
+            e->value = !*e->a->value;
+        return finish(e, types_.basic(TypeKind::Int));
+    }
+    if (type->is_far())
+        return fail(e, "this operator does not apply to " + quoted(type));
+    if (e->a->value && type->is_integer()) {
+        uint64_t v = static_cast<uint64_t>(*e->a->value);
+        v = e->op == Tok::Minus ? 0 - v : e->op == Tok::Tilde ? ~v : v;
+        e->value = literals::wrap(static_cast<int64_t>(v), promote(type));
+    }
+    return finish(e, type->is_arithmetic() ? promote(type) : types_.unknown());
+}
+
+Expr *Sema::deref(Expr *e)
+{
+    e->a = value(e->a);
+    const Type *type = value_type(e->a);
+    if (!type->is_pointer()) {
+        if (type->is_unknown())
+            return finish(e, type);
+        return fail(e, "'*' needs a pointer; this is " + quoted(type));
+    }
+    e->lvalue = true;
+    e->global = type->is_far();
+    return finish(e, type->base);
+}
+
+Expr *Sema::address_of(Expr *e)
+{
+    if (e->a->type->kind == TypeKind::SpreadArray)
+        return fail(e, "a whole spread array has no address; use its name, or '&' of an element");
+    if (e->a->type->is_unknown())
+        return finish(e, types_.unknown());
+    if (e->a->global && e->a->kind != ExprKind::Paren && e->a->member && e->a->member->bit_field)
+        return fail(e, "a bit-field has no address");
+    return finish(e, types_.pointer(e->a->type, e->a->global ? Space::Global : Space::Local));
+}
+
+Expr *Sema::cast(Expr *e)
+{
+    const Type *to = as_pointer(types_, e->type_name->type);
+    if (to->kind == TypeKind::Void) {
+        e->a = discard(e->a);
+        return finish(e, to);
+    }
+    e->a = value(e->a);
+    const Type *from = value_type(e->a);
+    bool from_scalar = from->is_pointer() || from->is_integer() || from->is_unknown();
+    bool to_scalar = to->is_pointer() || to->is_integer() || to->is_unknown();
+    if ((from->is_far() && !to_scalar) || (to->is_far() && !from_scalar))
+        return fail(e, "cannot cast " + quoted(from) + " to " + quoted(to));
+    e->touched = to->is_far() || (from->is_far() && to->is_pointer());
+    if (e->a->value && to->is_integer())
+        e->value = literals::wrap(*e->a->value, to);
+    return finish(e, to->unqualified);
+}
+
+Expr *Sema::compound_literal(Expr *e)
+{
+    e->body = initializer(e->body, e->type_name->type);
+    e->lvalue = true;
+    return finish(e, e->type_name->type);
+}
+
+Expr *Sema::size(Expr *e)
+{
+    const Type *type = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
+    e->value = e->op == Tok::KwSizeof ? size_of(type) : align_of(type);
+    if (type->kind == TypeKind::SpreadArray)
+        e->touched = true;
+    return finish(e, types_.basic(TypeKind::ULong));
+}
+
+// ---- binary operators
+
+Expr *Sema::binary(Expr *e)
+{
+    e->a = value(e->a);
+    e->b = value(e->b);
+    switch (e->op) {
+    case Tok::Plus:
+    case Tok::Minus:
+        return additive(e);
+    case Tok::EqEq: case Tok::NotEq: case Tok::Lt: case Tok::Gt: case Tok::Le: case Tok::Ge:
+        return comparison(e);
+    default:
+        break;
+    }
+    const Type *a = value_type(e->a), *b = value_type(e->b);
+    if (a->is_far() || b->is_far()) {
+        diag_.error(range(e->name_token), "this operator does not apply to " +
+                                              quoted(a->is_far() ? a : b));
+        return finish(e, types_.unknown());
+    }
+    bool shift = e->op == Tok::Shl || e->op == Tok::Shr;
+    const Type *type = shift ? a->is_arithmetic() ? promote(a) : types_.unknown()
+                             : arithmetic(a, b);
+    e->value = literals::fold(e->op, e->a->value, e->b->value, type);
+    return finish(e, type);
+}
+
+Expr *Sema::additive(Expr *e)
+{
+    const Type *a = value_type(e->a), *b = value_type(e->b);
+    if (!a->is_pointer() && !b->is_pointer()) {
+        const Type *type = arithmetic(a, b);
+        e->value = literals::fold(e->op, e->a->value, e->b->value, type);
+        return finish(e, type);
+    }
+    bool far = a->is_far() || b->is_far();
+    e->touched = far;
+    if (a->is_pointer() && b->is_pointer()) {
+        if (far && (e->op == Tok::Plus || a->space != b->space)) {
+            diag_.error(range(e->name_token), std::string(e->op == Tok::Plus ? "addition" :
+                        "difference") + " of " + quoted(a) + " and " + quoted(b));
+            return finish(e, types_.unknown());
+        }
+        return finish(e, types_.basic(TypeKind::Long));
+    }
+    const Type *pointer = a->is_pointer() ? a : b, *other = a->is_pointer() ? b : a;
+    if (far && ((!other->is_integer() && !other->is_unknown()) ||
+                (e->op == Tok::Minus && b->is_pointer()))) {
+        diag_.error(range(e->name_token),
+                    "no arithmetic on " + quoted(a) + " and " + quoted(b));
+        return finish(e, types_.unknown());
+    }
+    return finish(e, pointer);
+}
+
+// Bring two operands, one of which is far, to one kind of pointer.  The
+// common type, or null if there is none.
+const Type *Sema::join_pointers(Expr *&a, Expr *&b)
+{
+    const Type *ta = value_type(a), *tb = value_type(b);
+    const Type *far = ta->is_far() ? ta : tb;
+    for (Expr **side : {&a, &b}) {
+        const Type *type = value_type(*side);
+        if (type->is_far() || type->is_unknown())
+            continue;
+        if (!type->is_pointer() && !is_null_constant(*side))
+            return nullptr;
+        *side = to_far(*side, far);
+    }
+    // void and one kind of pointer give the pointer that says more about where.
+    return ta->is_far() && tb->is_far() && ta->base->kind == TypeKind::Void ? tb : far;
+}
+
+Expr *Sema::comparison(Expr *e)
+{
+    const Type *a = value_type(e->a), *b = value_type(e->b);
+    if (a->is_far() || b->is_far()) {
+        e->touched = true;
+        if (!join_pointers(e->a, e->b))
+            diag_.error(range(e->name_token),
+                        "comparison of " + quoted(a) + " and " + quoted(b));
+    }
+    e->value = literals::fold(e->op, e->a->value, e->b->value, arithmetic(a, b));
+    return finish(e, types_.basic(TypeKind::Int));
+}
+
+Expr *Sema::logical(Expr *e)
+{
+    e->a = value(e->a);
+    e->b = value(e->b);
+    if (e->a->value && e->b->value)
+        e->value = e->op == Tok::AndAnd ? *e->a->value && *e->b->value
+                                        : *e->a->value || *e->b->value;
+    return finish(e, types_.basic(TypeKind::Int));
+}
+
+Expr *Sema::conditional(Expr *e)
+{
+    e->a = value(e->a);
+    Expr *&yes = e->b ? e->b : e->a; // GNU: a ?: c
+    yes = value(yes);
+    e->c = value(e->c);
+    const Type *b = value_type(yes), *c = value_type(e->c);
+    const Type *type;
+    if (b->is_far() || c->is_far()) {
+        type = join_pointers(yes, e->c);
+        if (!type) {
+            diag_.error(range(e), "the two results are " + quoted(b) + " and " + quoted(c));
+            type = types_.unknown();
+        }
+    } else if (b->is_pointer() && c->is_pointer()) {
+        bool take_c = is_null_constant(yes) || (c->base->kind == TypeKind::Void && !is_null_constant(e->c));
+        type = take_c ? c : b;
+    } else if (b->is_pointer() || c->is_pointer()) {
+        type = b->is_pointer() ? b : c;
+    } else if (b->is_arithmetic() && c->is_arithmetic()) {
+        type = arithmetic(b, c);
+    } else {
+        type = b->kind == TypeKind::Void ? b : c->kind == TypeKind::Void ? c : b;
+    }
+    if (e->a->value && e->b)
+        e->value = *e->a->value ? e->b->value : e->c->value;
+    return finish(e, type);
+}
+
+Expr *Sema::comma(Expr *e)
+{
+    e->a = discard(e->a);
+    e->b = value(e->b);
+    return finish(e, value_type(e->b));
+}
+
+// ---- assignments
+
+Expr *Sema::assign(Expr *e)
+{
+    const Type *type = e->a->type;
+    if (type->kind == TypeKind::SpreadArray) {
+        e->b = value(e->b);
+        return fail(e, "a spread array can not be assigned to");
+    }
+    if (!writable(e->a, e->name_token)) {
+        e->a->global = false;
+        e->b = value(e->b);
+        return finish(e, types_.unknown());
+    }
+    if (e->op == Tok::Assign) {
+        e->b = convert(e->b, type, "assignment");
+        return finish(e, type->unqualified);
+    }
+    e->b = value(e->b);
+    if (type->is_far()) {
+        e->touched = true;
+        bool integer = value_type(e->b)->is_integer() || value_type(e->b)->is_unknown();
+        if ((e->op != Tok::AddAssign && e->op != Tok::SubAssign) || !integer)
+            diag_.error(range(e->name_token), "no such arithmetic on " + quoted(type));
+    }
+    return finish(e, type->unqualified);
+}
+
+Expr *Sema::split_phase(Expr *e)
+{
+    e->touched = true;
+    const Type *nothing = types_.basic(TypeKind::Void);
+    if (e->a->type->is_unknown() || e->b->type->is_unknown())
+        return finish(e, nothing);
+    bool fetch = !e->a->global && e->b->global;
+    if (!e->a->global && !fetch)
+        return fail(e, "':=' needs a global side: both operands are local");
+    if (!writable(e->a, e->name_token)) {
+        e->a->global = e->b->global = false;
+        return finish(e, nothing);
+    }
+    if (fetch) {
+        // A get copies bytes.  Where the value has to be converted, or the target
+        // has no address, the read completes here: that is allowed, and right.
+        const Expr *to = e->a;
+        while (to->kind == ExprKind::Paren)
+            to = to->a;
+        bool addressable = !(to->kind == ExprKind::Ident && to->symbol &&
+                             to->symbol->storage == Storage::Register) &&
+                           !(to->member && to->member->bit_field);
+        bool bits = e->b->member && e->b->member->bit_field;
+        if (e->b->type->kind == TypeKind::Array || e->b->type->kind == TypeKind::Void ||
+            !addressable || bits || !same_type(e->a->type, e->b->type))
+            e->b = convert(e->b, e->a->type, "':='");
+    } else {
+        e->b = convert(e->b, e->a->type, "':='");
+    }
+    return finish(e, nothing);
+}
+
+Expr *Sema::store(Expr *e)
+{
+    e->touched = true;
+    const Type *nothing = types_.basic(TypeKind::Void);
+    if (e->a->type->is_unknown()) {
+        e->b = value(e->b);
+        return finish(e, nothing);
+    }
+    if (!e->a->global)
+        return fail(e, "':-' stores into a global object; its left side is local");
+    if (e->a->member && e->a->member->bit_field)
+        return fail(e, "':-' cannot store into a bit-field");
+    if (!writable(e->a, e->name_token)) {
+        e->a->global = false;
+        e->b = value(e->b);
+        return finish(e, nothing);
+    }
+    e->b = convert(e->b, e->a->type, "':-'");
+    return finish(e, nothing);
+}
+
+// ---- the rest
+
+Expr *Sema::generic(Expr *e)
+{
+    const Type *type = value_type(e->a), *chosen = nullptr, *fallback = types_.unknown();
+    for (size_t i = 0; i < e->args.size(); i++) {
+        e->args[i] = value(e->args[i]);
+        const TypeName *association = e->types[i];
+        if (!association)
+            fallback = value_type(e->args[i]);
+        else if (!chosen && same_type(association->type, type))
+            chosen = value_type(e->args[i]);
+    }
+    return finish(e, chosen ? chosen : fallback);
+}
+
+Expr *Sema::choose(Expr *e)
+{
+    if (!e->a->value) {
+        e->b = value(e->b);
+        e->c = value(e->c);
+        return finish(e, types_.unknown());
+    }
+    e->b = value(e->b);
+    e->c = value(e->c);
+    const Expr *chosen = *e->a->value ? e->b : e->c;
+    e->value = chosen->value;
+    return finish(e, chosen->type);
+}
+
+Expr *Sema::other(Expr *e, const Type *type) { return finish(e, type); }
+
+} // namespace splitcc

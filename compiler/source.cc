@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+namespace splitcc {
+
+Source::Source(std::string text) : text_(std::move(text))
+{
+    files_.push_back("<input>");
+    regions_.push_back({0, 0, 1, false});
+    const char *begin = text_.data();
+    const char *end = begin + text_.size();
+    for (const char *p = begin; p < end;) {
+        line_starts_.push_back(static_cast<uint32_t>(p - begin));
+        if (*p == '#')
+            read_marker(static_cast<uint32_t>(line_starts_.size() - 1));
+        const void *newline = std::memchr(p, '\n', static_cast<size_t>(end - p));
+        p = newline ? static_cast<const char *>(newline) + 1 : end;
+    }
+    if (line_starts_.empty())
+        line_starts_.push_back(0);
+}
+
+// `# 12 "file" flags`; any other line that begins with # is left to the lexer.
+void Source::read_marker(uint32_t physical_line)
+{
+    const char *p = text_.c_str() + line_starts_[physical_line] + 1;
+    while (*p == ' ')
+        p++;
+    if (std::strncmp(p, "line ", 5) == 0)
+        p += 5;
+    if (!std::isdigit(static_cast<unsigned char>(*p)))
+        return;
+    uint32_t line = 0;
+    while (std::isdigit(static_cast<unsigned char>(*p)))
+        line = line * 10 + static_cast<uint32_t>(*p++ - '0');
+    while (*p == ' ')
+        p++;
+    Region region = regions_.back();
+    region.first_line = physical_line + 1;
+    region.line = line;
+    if (*p == '"') {
+        std::string file;
+        for (p++; *p && *p != '"' && *p != '\n'; p++) {
+            if (*p == '\\' && p[1])
+                p++;
+            file += *p;
+        }
+        auto known = std::find(files_.rbegin(), files_.rend(), file);
+        if (known == files_.rend()) {
+            files_.push_back(std::move(file));
+            known = files_.rbegin();
+        }
+        region.file = static_cast<uint32_t>(files_.rend() - known - 1);
+        region.system = false;
+        for (; *p && *p != '\n'; p++)
+            region.system |= *p == '3';
+    }
+    regions_.push_back(region);
+}
+
+const Source::Region &Source::region(uint32_t physical_line) const
+{
+    auto after = std::upper_bound(
+        regions_.begin(), regions_.end(), physical_line,
+        [](uint32_t line, const Region &r) { return line < r.first_line; });
+    return *std::prev(after);
+}
+
+uint32_t Source::physical_line(uint32_t offset) const
+{
+    auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+    return static_cast<uint32_t>(after - line_starts_.begin()) - 1;
+}
+
+std::string_view Source::physical_text(uint32_t physical_line) const
+{
+    uint32_t begin = line_starts_[physical_line];
+    size_t end = text_.find('\n', begin);
+    return std::string_view(text_).substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+Position Source::position(uint32_t offset) const
+{
+    uint32_t physical = physical_line(offset);
+    const Region &r = region(physical);
+    return {files_[r.file], r.line + (physical - r.first_line),
+            offset - line_starts_[physical] + 1, r.system};
+}
+
+bool Source::same_region(uint32_t line_a, uint32_t line_b) const
+{
+    return &region(line_a) == &region(line_b);
+}
+
+std::string Source::marker(uint32_t physical_line) const
+{
+    const Region &r = region(physical_line);
+    std::string text = "# " + std::to_string(r.line + (physical_line - r.first_line)) + " \"";
+    for (char c : files_[r.file]) {
+        if (c == '"' || c == '\\')
+            text += '\\';
+        text += c;
+    }
+    return text + (r.system ? "\" 3" : "\"");
+}
+
+} // namespace splitcc

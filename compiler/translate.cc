@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "translate.h"
+
+#include "ast.h"
+#include "diag.h"
+#include "emit.h"
+#include "lex.h"
+#include "lower.h"
+#include "parse.h"
+#include "source.h"
+
+namespace splitcc {
+
+Translation translate(std::string preprocessed, const TranslateOptions &options)
+{
+    Source source(std::move(preprocessed));
+    Diagnostics diag(source, options.color);
+    diag.set_limit(options.error_limit);
+    diag.set_quiet(options.quiet);
+    diag.set_warnings_are_errors(options.warnings_are_errors);
+
+    Names names;
+    if (options.c89_keywords)
+        for (const char *word : {"inline", "typeof", "asm"})
+            names.forget_keyword(word);
+    std::vector<Token> tokens = lex(source, names, diag);
+
+    // The parser calls semantic analysis as it goes: from here on every
+    // expression has a type and every error has been reported.
+    Types types;
+    Ast ast;
+    Parser(source, tokens, names, types, ast, diag).translation_unit();
+
+    Translation result;
+    result.ok = diag.errors() == 0;
+    if (result.ok) {
+        Lower lower(source, tokens);
+        Rope unit = lower.unit(ast);
+        result.c = emit(source, tokens, unit, lower.insertions());
+    }
+    result.diagnostics = diag.text();
+    return result;
+}
+
+} // namespace splitcc
