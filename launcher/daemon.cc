@@ -29,6 +29,14 @@ rlim_t raise_open_files()
     return before;
 }
 
+Fd open_null()
+{
+    Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!null)
+        throw system_failure("cannot open /dev/null");
+    return null;
+}
+
 std::string name_of(const std::string &variable)
 {
     return variable.substr(0, variable.find('='));
@@ -175,11 +183,13 @@ void Daemon::prepare()
     program_ = find_program(job_->arguments.front(), value_of(job_->environment, "PATH"));
     remove_stale_job_directories();
     const auto begin = Clock::now();
-    directory_ = std::make_unique<JobDirectory>(job_->id);
+    directory_ = std::make_unique<JobDirectory>(job_->id, job_->node);
     topology_ = std::make_unique<Topology>();
     server_ =
         std::make_unique<PmixServer>(*job_, directory_->path(), topology_->get(), mailbox_, *this);
     core_of_ = bind(job_->local_ranks(), topology_->cores(), job_->bind_to);
+    if (job_->first() == 0)
+        make_input();
     ranks_.resize(job_->local_ranks());
     if (job_->verbose) {
         const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
@@ -198,8 +208,9 @@ void Daemon::start_next()
         start(rank);
         next_++;
     } catch (const Failure &failure) {
-        fail(Failure(failure.code, "rank " + std::to_string(rank.number) + " of " +
-                                       std::to_string(job_->ranks()) + ": " + failure.what()));
+        const std::string where =
+            "rank " + std::to_string(rank.number) + " of " + std::to_string(job_->ranks()) + ": ";
+        fail({failure.code, (failure.code == exit_trouble ? where : "") + failure.what()});
     }
 }
 
@@ -212,12 +223,9 @@ void Daemon::fail(const Failure &failure)
 void Daemon::start(Rank &rank)
 {
     Pipe output[2] = {make_pipe(), make_pipe()};
-    Pipe input;
-    Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (rank.number == 0)
-        input = make_pipe();
+    Fd input = rank.number == 0 ? std::move(input_end_) : open_null();
     Spawn what = spawn_of(rank.number);
-    what.standard[0] = rank.number == 0 ? input.read_end.get() : null.get();
+    what.standard[0] = input.get();
     what.standard[1] = output[0].write_end.get();
     what.standard[2] = output[1].write_end.get();
     rank.pid = spawn(what);
@@ -235,14 +243,20 @@ void Daemon::start(Rank &rank)
         if (output_watched_)
             rank.output[i]->resume();
     }
-    if (rank.number == 0)
-        input_ = std::make_unique<InputPipe>(
-            poller_, std::move(input.write_end), [this](std::size_t written) {
-                if (written > 0)
-                    link_.send(InputCredit{static_cast<std::uint32_t>(written)});
-                else
-                    link_.send(InputClosed{});
-            });
+}
+
+// Rank 0's stdin exists before it does, as the input may come before it.
+void Daemon::make_input()
+{
+    Pipe pipe = make_pipe();
+    input_end_ = std::move(pipe.read_end);
+    input_ = std::make_unique<InputPipe>(
+        poller_, std::move(pipe.write_end), [this](std::size_t written) {
+            if (written > 0)
+                link_.send(InputCredit{static_cast<std::uint32_t>(written)});
+            else
+                link_.send(InputClosed{});
+        });
 }
 
 Spawn Daemon::spawn_of(std::uint32_t rank)
@@ -265,8 +279,9 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
 {
     std::vector<std::string> place = server_->environment_of(rank);
     place.push_back("SPLITC_JOB_KEY=" + job_->key);
-    place.push_back("SPLITC_RANKS_PER_CORE=" +
-                    std::to_string(ranks_per_core(job_->local_ranks(), topology_->cores())));
+    place.push_back(
+        "SPLITC_RANKS_PER_CORE=" +
+        std::to_string(ranks_per_core(job_->local_ranks() * job_->sharing, topology_->cores())));
     std::vector<std::string> environment;
     for (const std::string &variable : job_->environment) {
         const bool replaced = std::any_of(place.begin(), place.end(), [&](const std::string &p) {
@@ -390,7 +405,7 @@ int daemon_main()
 {
     // Whatever a library prints must not get between the frames.
     Fd in = duplicate(0), out = duplicate(1);
-    const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Fd null = open_null();
     dup2(null.get(), 0);
     dup2(2, 1);
     prctl(PR_SET_NAME, "unetd");

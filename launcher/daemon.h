@@ -46,6 +46,7 @@ private:
 
     // starting
     void prepare();
+    void make_input();
     void start_next();
     void start(Rank &rank);
     Spawn spawn_of(std::uint32_t rank);
@@ -80,6 +81,7 @@ private:
     std::size_t next_ = 0; // the rank to start
     std::size_t running_ = 0;
     std::unique_ptr<InputPipe> input_;
+    Fd input_end_;          // rank 0's, until it is started
     rlim_t open_files_ = 0; // the soft limit as we found it
 
     std::int64_t room_ = output_window; // for output, until the front end gives credit

@@ -69,7 +69,7 @@ std::vector<std::string> hosts_of(std::uint32_t nodes)
 Job job_of(const Options &options)
 {
     Job job;
-    job.id = "unetrun-" + std::to_string(getpid()) + "-" + random_hex(8);
+    job.id = make_job_id(getpid(), random_hex(8));
     job.key = random_hex(16);
     job.hosts = hosts_of(options.nodes);
     job.first_rank = place(options.ranks, std::vector<std::uint32_t>(options.nodes, 1));
@@ -77,6 +77,9 @@ Job job_of(const Options &options)
     job.arguments = options.command;
     job.environment = with_variables(inherited_environment(), options.variables);
     job.bind_to = options.bind_to;
+    job.sharing = options.nodes;
+    if (job.sharing > 1 && job.bind_to == BindTo::automatic)
+        job.bind_to = BindTo::none; // all would take the same cores
     job.verbose = options.verbose;
     return job;
 }
@@ -446,6 +449,23 @@ int FrontEnd::run()
     return code_.value_or(0);
 }
 
+// Collects children that have exited; whether others are left.
+bool FrontEnd::reap()
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0)
+        for (Node &node : nodes_)
+            if (node.pid == pid)
+                node.pid = 0;
+    return pid == 0;
+}
+
+bool FrontEnd::daemons_run() const
+{
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [](const Node &node) { return node.pid != 0; });
+}
+
 // Leaves nothing behind: the daemons end when we hang up; whatever does not is killed.
 void FrontEnd::clean_up()
 {
@@ -453,20 +473,14 @@ void FrontEnd::clean_up()
     for (Node &node : nodes_)
         node.link->close();
     const auto give_up = Clock::now() + farewell;
-    const auto reap = [] {
-        pid_t pid;
-        do
-            pid = waitpid(-1, nullptr, WNOHANG);
-        while (pid > 0);
-        return pid < 0; // no child is left
-    };
-    while (!reap() && Clock::now() < give_up)
+    while (reap() && daemons_run() && Clock::now() < give_up)
         poller_.run_once(give_up);
-    for (int round = 0; !reap() && round < sweep_rounds; round++) {
+    for (int round = 0; reap() && round < sweep_rounds; round++) {
         kill_descendants();
         poller_.run_once(Clock::now() + sweep_period);
     }
-    remove_job_directory(job_.id);
+    for (std::uint32_t node = 0; node < nodes_.size(); node++)
+        remove_job_directory(job_.id, node);
 }
 
 } // namespace unetrun

@@ -31,7 +31,7 @@ public:
 private:
     struct Node {
         std::unique_ptr<Link> link;
-        pid_t pid = 0;
+        pid_t pid = 0;     // of the daemon; 0: reaped
         bool done = false; // all that it had to do and to say
     };
 
@@ -66,6 +66,8 @@ private:
     void check_deadlines();
     bool over() const;
     void clean_up();
+    bool reap();
+    bool daemons_run() const;
     template <class Message> void broadcast(const Message &message);
 
     BlockedSignals signals_;

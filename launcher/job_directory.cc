@@ -24,9 +24,9 @@ std::string prefix()
     return "unetrun-" + std::to_string(geteuid()) + "-";
 }
 
-std::string path_of(const std::string &job_id)
+std::string path_of(const std::string &job_id, std::uint32_t node)
 {
-    return parent_directory() + "/" + prefix() + job_id;
+    return parent_directory() + "/" + job_id + "." + std::to_string(node);
 }
 
 void remove_tree(const fs::path &path)
@@ -55,7 +55,13 @@ bool leads_to(const fs::path &path, const Fd &directory)
 
 } // namespace
 
-JobDirectory::JobDirectory(const std::string &job_id) : path_(path_of(job_id))
+std::string make_job_id(pid_t pid, const std::string &random)
+{
+    return prefix() + std::to_string(pid) + "-" + random;
+}
+
+JobDirectory::JobDirectory(const std::string &job_id, std::uint32_t node)
+    : path_(path_of(job_id, node))
 {
     // Again only if another job, starting just now, took it for a dead one's before it
     // was locked.
@@ -75,9 +81,9 @@ JobDirectory::~JobDirectory()
     remove_tree(path_);
 }
 
-void remove_job_directory(const std::string &job_id)
+void remove_job_directory(const std::string &job_id, std::uint32_t node)
 {
-    remove_tree(path_of(job_id));
+    remove_tree(path_of(job_id, node));
 }
 
 void remove_stale_job_directories()

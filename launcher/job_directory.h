@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The job's private directory for the PMIx server's files, under $TMPDIR or /tmp.
+// A node's private directory of the job, for the PMIx server's files, under $TMPDIR or /tmp.
 //
 // Its name follows from the job, so that either of front end and daemon can remove it
 // after the other was killed.  The daemon holds a lock on it for as long as it lives;
 // one without a lock belongs to a dead job, and the next daemon removes it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "fd.h"
 
 namespace unetrun {
 
+// A job's unique name, with which the name of its directories begins:
+// unetrun-UID-PID-RANDOM.
+std::string make_job_id(pid_t pid, const std::string &random);
+
 class JobDirectory {
 public:
     // Creates it (mode 0700) and locks it.  Throws Failure.
-    explicit JobDirectory(const std::string &job_id);
+    JobDirectory(const std::string &job_id, std::uint32_t node);
     ~JobDirectory();
     JobDirectory(const JobDirectory &) = delete;
     JobDirectory &operator=(const JobDirectory &) = delete;
@@ -29,7 +34,7 @@ private:
 };
 
 // Removes the directory of a job whose daemon is dead.
-void remove_job_directory(const std::string &job_id);
+void remove_job_directory(const std::string &job_id, std::uint32_t node);
 
 // Removes this user's directories that dead jobs have left.
 void remove_stale_job_directories();

@@ -161,6 +161,7 @@ struct Job {
     std::vector<std::string> hosts;        // names of the nodes
     std::vector<std::uint32_t> first_rank; // of each node, and the number of ranks
     std::uint32_t node = 0;                // the daemon's own
+    std::uint32_t sharing = 1;             // nodes that are really this same machine
     std::string directory;                 // where the ranks run
     std::vector<std::string> arguments;    // the program and its arguments
     std::vector<std::string> environment;  // NAME=VALUE
@@ -172,8 +173,8 @@ struct Job {
     std::uint32_t local_ranks() const { return first_rank[node + 1] - first_rank[node]; }
     bool valid() const; // the parts fit together
 
-    UNETRUN_MESSAGE(job, id, key, hosts, first_rank, node, directory, arguments, environment,
-                    bind_to, verbose)
+    UNETRUN_MESSAGE(job, id, key, hosts, first_rank, node, sharing, directory, arguments,
+                    environment, bind_to, verbose)
 };
 
 struct Started {
