@@ -21,7 +21,7 @@
 namespace world {
 
 constexpr uint32_t MAX_RANKS = 8;
-constexpr uint32_t SLOTS = 8;
+constexpr uint32_t SLOTS = 16;
 
 struct Shared;
 

@@ -72,30 +72,13 @@ static bool config_ok(const struct gam_config *config)
 
 /* ---- connecting ----------------------------------------------------------------- */
 
-/* splitmix64's finalizer */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* The same for both ends of a channel, and known only to who knows the job's secret. */
-static uint64_t pair_tag(uint64_t job, uint32_t a, uint32_t b)
-{
-    const uint64_t low = a < b ? a : b;
-    const uint64_t high = a < b ? b : a;
-
-    return mix(job ^ mix(low << 32 | high));
-}
-
 static int connect_peer(struct gam *g, const struct gam_config *config, struct gam_peer *peer)
 {
     struct unet_address address;
     int rc = config->resolve(config->resolve_arg, peer->rank, &address);
 
     if (rc == 0)
-        rc = unet_connect(g->ep, &address, pair_tag(config->job, g->rank, peer->rank),
+        rc = unet_connect(g->ep, &address, gam_tag(config->job, g->rank, peer->rank),
                           &peer->channel);
     if (rc == 0)
         g->by_channel[peer->channel] = peer;
@@ -196,15 +179,17 @@ int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct g
     g = allocate(ep, config);
     if (!g)
         return -ENOMEM;
-    rc = post_buffers(g);
-    if (rc)
-        goto out_release;
     rc = connect_all(g, config);
     if (rc)
         goto out_release;
+    rc = post_buffers(g);
+    if (rc)
+        goto out_disconnect;
     *out = g;
     return 0;
 
+out_disconnect:
+    disconnect_all(g);
 out_release:
     release(g);
     return rc;

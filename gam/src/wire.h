@@ -82,4 +82,21 @@ static inline uint32_t gam_user_credits(uint32_t user, enum gam_class class_)
     return user >> (16 + 8 * class_) & 0xff;
 }
 
+/* splitmix64's finalizer */
+static inline uint64_t gam_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* The same for both ends of a channel, and known only to who knows the job's secret. */
+static inline uint64_t gam_tag(uint64_t job, uint32_t a, uint32_t b)
+{
+    const uint64_t low = a < b ? a : b;
+    const uint64_t high = a < b ? b : a;
+
+    return gam_mix(job ^ gam_mix(low << 32 | high));
+}
+
 #endif

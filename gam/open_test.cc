@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// open_test.cc - opening, sizes, the handler table.
+#include "world.h"
+
+using namespace world;
+
+namespace {
+
+int self_address(void *arg, uint32_t, struct unet_address *address)
+{
+    unet_address(static_cast<unet_endpoint *>(arg), address);
+    return 0;
+}
+
+// An endpoint for one rank, and a config that fits it.
+struct Alone {
+    unet_endpoint *ep = nullptr;
+    gam *g = nullptr;
+    gam_config config = {};
+
+    explicit Alone(const std::string &backend,
+                   const std::function<void(unet_config &)> &change = {})
+    {
+        unet_config endpoint = {};
+
+        gam_endpoint_config(1, 0, &endpoint);
+        if (change)
+            change(endpoint);
+        REQUIRE(unet_open(unet_backend(backend.c_str()), &endpoint, &ep) == 0);
+        config.ranks = 1;
+        config.job = 1;
+        config.resolve = self_address;
+        config.resolve_arg = ep;
+    }
+    ~Alone()
+    {
+        gam_close(g);
+        unet_close(ep);
+    }
+    int open() { return gam_open(ep, &config, &g); }
+};
+
+void handler_a(gam *, const gam_message *)
+{
+}
+void handler_b(gam *, const gam_message *m)
+{
+    self().count[0] += m->words;
+}
+
+} // namespace
+
+TEST_CASE("the memory of an endpoint is what docs/gam.md says")
+{
+    // ranks, bulk window, receive slots for the default window
+    const uint32_t known[][3] = {{1, 8, 128},  {2, 8, 128},   {8, 8, 128},   {64, 8, 128},
+                                 {65, 7, 128}, {128, 4, 128}, {256, 2, 128}, {16384, 2, 128}};
+
+    for (const auto &[ranks, bulk, slots] : known) {
+        unet_config config = {};
+
+        config.polled = true;
+        gam_endpoint_config(ranks, 0, &config);
+        INFO("ranks " << ranks);
+        CHECK(config.segment_bytes == (16 + ranks * bulk + 1) * 8192);
+        CHECK(config.recv_slots == slots);
+        CHECK(config.send_slots == 64);
+        CHECK(config.channels == ranks);
+        CHECK(config.free_slots >= ranks * bulk + 1);
+        CHECK(config.free_slots < 2 * (ranks * bulk + 1));
+        CHECK(config.polled);
+    }
+}
+
+TEST_CASE("the receive rings grow with the window")
+{
+    const uint32_t known[][2] = {{1, 32}, {32, 128}, {64, 256}, {128, 512}};
+
+    for (const auto &[window, slots] : known) {
+        unet_config config = {};
+
+        gam_endpoint_config(2, window, &config);
+        INFO("window " << window);
+        CHECK(config.recv_slots == slots);
+        CHECK(config.recv_slots * 3 / 4 >= 2 * (window + 8));
+    }
+}
+
+TEST_CASE("gam_open refuses what is out of range")
+{
+    Alone a(EACH_BACKEND);
+    const gam_config good = a.config;
+
+    a.config.ranks = 0;
+    CHECK(a.open() == -EINVAL);
+    a.config.ranks = GAM_RANKS_MAX + 1;
+    CHECK(a.open() == -EINVAL);
+    a.config = good;
+    a.config.rank = 1;
+    CHECK(a.open() == -EINVAL);
+    a.config = good;
+    a.config.window = 129;
+    CHECK(a.open() == -EINVAL);
+    a.config = good;
+    a.config.resolve = nullptr;
+    CHECK(a.open() == -EINVAL);
+    CHECK(a.g == nullptr);
+    a.config = good;
+    CHECK(a.open() == 0);
+}
+
+TEST_CASE("gam_open refuses an endpoint that is too small")
+{
+    const std::string backend = EACH_BACKEND;
+    const std::vector<std::function<void(unet_config &)>> smaller = {
+        [](unet_config &c) { c.segment_bytes -= 4096; },
+        [](unet_config &c) { c.recv_slots /= 2; },
+        [](unet_config &c) { c.free_slots /= 2; },
+    };
+
+    for (const auto &change : smaller) {
+        Alone a(backend, change);
+
+        CHECK(a.open() == -EINVAL);
+    }
+    Alone a(backend);
+    a.config.ranks = 2; // one channel only
+    CHECK(a.open() == -EINVAL);
+}
+
+TEST_CASE("an endpoint larger than needed will do")
+{
+    Alone a(EACH_BACKEND, [](unet_config &c) {
+        c.segment_bytes *= 2;
+        c.recv_slots *= 2;
+        c.free_slots *= 2;
+        c.channels = 10;
+    });
+
+    CHECK(a.open() == 0);
+}
+
+TEST_CASE("gam_open hands on what resolve and connect say, and may be tried again")
+{
+    Alone a(EACH_BACKEND);
+
+    a.config.resolve = [](void *, uint32_t, struct unet_address *) { return -ENOENT; };
+    CHECK(a.open() == -ENOENT);
+    a.config.resolve = [](void *, uint32_t, struct unet_address *address) {
+        *address = {};
+        return 0;
+    };
+    CHECK(a.open() == -EADDRNOTAVAIL);
+    CHECK(a.g == nullptr);
+    a.config.resolve = self_address;
+    CHECK(a.open() == 0);
+}
+
+TEST_CASE("closing nothing is allowed")
+{
+    gam_close(nullptr);
+    SUCCEED();
+}
+
+TEST_CASE("handlers are registered once")
+{
+    Alone a(EACH_BACKEND);
+
+    REQUIRE(a.open() == 0);
+    CHECK(gam_register(a.g, 0, handler_a) == -EINVAL);
+    CHECK(gam_register(a.g, GAM_HANDLERS, handler_a) == -EINVAL);
+    CHECK(gam_register(a.g, 1, nullptr) == -EINVAL);
+    CHECK(gam_register(a.g, 1, handler_a) == 0);
+    CHECK(gam_register(a.g, 1, handler_a) == 0);
+    CHECK(gam_register(a.g, 1, handler_b) == -EEXIST);
+    CHECK(gam_register(a.g, GAM_HANDLERS - 1, handler_b) == 0);
+}
+
+TEST_CASE("an instance knows its rank, and starts with nothing")
+{
+    run(EACH_BACKEND, 3, [](Rank &r) {
+        r.expect("ranks", gam_ranks(r.g), 3u);
+        r.expect("rank", gam_rank(r.g), r.me);
+        r.expect("dead", gam_dead_peer(r.g), -1);
+        r.expect("pending", gam_pending(r.g), 0u);
+        r.expect("requests", r.stats().requests, 0u);
+        r.expect("handled", r.stats().handled, 0u);
+    });
+}
+
+TEST_CASE("two jobs on the same endpoints' addresses do not meet")
+{
+    // Two instances claim to be ranks 0 and 1, of different jobs.
+    Alone a("loopback", [](unet_config &c) { gam_endpoint_config(2, 0, &c); });
+    Alone b("loopback", [](unet_config &c) { gam_endpoint_config(2, 0, &c); });
+    unet_endpoint *endpoints[] = {a.ep, b.ep};
+    auto resolve = [](void *arg, uint32_t rank, struct unet_address *address) {
+        unet_address(static_cast<unet_endpoint **>(arg)[rank], address);
+        return 0;
+    };
+
+    a.config = {
+        .ranks = 2, .rank = 0, .job = 1, .resolve = resolve, .resolve_arg = endpoints, .window = 0};
+    b.config = {
+        .ranks = 2, .rank = 1, .job = 2, .resolve = resolve, .resolve_arg = endpoints, .window = 0};
+    REQUIRE(a.open() == 0);
+    REQUIRE(b.open() == 0);
+    for (int i = 0; i < 100; i++) {
+        gam_poll(a.g);
+        gam_poll(b.g);
+    }
+    for (uint16_t channel = 1; channel <= 2; channel++) {
+        INFO("channel " << channel << ": only the one to itself opens");
+        CHECK((unet_channel_state(a.ep, channel) == UNET_OPEN) == (channel == 1));
+        CHECK((unet_channel_state(b.ep, channel) == UNET_OPEN) == (channel == 2));
+    }
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// wire_test.cc - a peer that knows the job's key but not how to behave: what it
+// sends is refused and counted, and the connection goes on.
+#include "world.h"
+
+#include <cstring>
+#include <random>
+
+extern "C" {
+#include "src/wire.h"
+}
+
+using namespace world;
+
+namespace {
+
+constexpr uint64_t JOB = 42;
+constexpr uint32_t WINDOW = 32, BULK = 8;
+enum { GOOD = 1, ANSWER = 2, ANSWER_MEDIUM = 3, UNKNOWN = 99 };
+
+struct unet_address addresses[2];
+uint64_t handled;
+
+void good(gam *, const gam_message *)
+{
+    handled++;
+}
+
+void answer(gam *g, const gam_message *)
+{
+    handled++;
+    gam_reply_0(g, GOOD);
+}
+
+void answer_medium(gam *g, const gam_message *)
+{
+    static const uint8_t bytes[GAM_MEDIUM_MAX] = {};
+
+    handled++;
+    gam_reply_medium(g, GOOD, bytes, sizeof(bytes), 0, nullptr);
+}
+
+// Rank 0 is an instance of GAM, rank 1 a bare endpoint; both in this thread.
+class Hostile {
+public:
+    gam *g = nullptr;
+    unet_endpoint *ep = nullptr;
+    uint16_t channel = 0;
+
+    explicit Hostile(const std::string &backend)
+    {
+        const unet_ops *ops = unet_backend(backend.c_str());
+        unet_config endpoint = {};
+        gam_config config = {};
+
+        handled = 0;
+        gam_endpoint_config(2, WINDOW, &endpoint);
+        REQUIRE(unet_open(ops, &endpoint, &victim_) == 0);
+        endpoint.send_slots = 1024;
+        REQUIRE(unet_open(ops, &endpoint, &ep) == 0);
+        unet_address(victim_, &addresses[0]);
+        unet_address(ep, &addresses[1]);
+        config.ranks = 2;
+        config.job = JOB;
+        config.window = WINDOW;
+        config.resolve = [](void *, uint32_t rank, struct unet_address *address) {
+            *address = addresses[rank];
+            return 0;
+        };
+        REQUIRE(gam_open(victim_, &config, &g) == 0);
+        REQUIRE(unet_connect(ep, &addresses[0], gam_tag(JOB, 0, 1), &channel) == 0);
+        REQUIRE(gam_register(g, GOOD, good) == 0);
+        REQUIRE(gam_register(g, ANSWER, answer) == 0);
+        REQUIRE(gam_register(g, ANSWER_MEDIUM, answer_medium) == 0);
+        for (uint32_t i = BULK * 4; i < BULK * 6; i++)
+            REQUIRE(unet_free_put(ep, i * 8192 % (endpoint.segment_bytes - 8192), 8192) == 0);
+        while (unet_channel_state(ep, channel) != UNET_OPEN) {
+            unet_progress(ep);
+            gam_poll(g);
+        }
+    }
+
+    ~Hostile()
+    {
+        gam_close(g);
+        unet_close(victim_);
+        unet_close(ep);
+    }
+
+    // Send raw bytes inline, then let rank 0 look.
+    void send(uint32_t user, const void *data = nullptr, uint32_t length = 0)
+    {
+        REQUIRE(unet_send_inline(ep, channel, user, data, length) == 0);
+        serve();
+    }
+
+    void send_pieces(uint32_t user, const void *data, uint32_t length)
+    {
+        const unet_piece piece = {0, length};
+        uint32_t ticket;
+
+        if (data)
+            std::memcpy(ep->segment, data, std::min<size_t>(length, 64));
+        REQUIRE(unet_send(ep, channel, user, &piece, 1, &ticket) == 0);
+        for (int i = 0; i < 1000 && !unet_sent(ep, ticket); i++) {
+            unet_progress(ep);
+            gam_poll(g);
+        }
+        REQUIRE(unet_sent(ep, ticket));
+        serve();
+    }
+
+    void serve()
+    {
+        unet_progress(ep);
+        while (gam_poll(g) > 0)
+            ;
+    }
+
+    // Read what rank 0 sent: how many credits of each class it gave back.
+    std::pair<uint32_t, uint32_t> drain()
+    {
+        std::pair<uint32_t, uint32_t> credits = {0, 0};
+
+        for (int idle = 0; idle < 10;) {
+            const unet_desc *slot = unet_rx_peek(ep);
+
+            if (!slot) {
+                idle += gam_poll(g) == 0;
+                unet_progress(ep);
+                continue;
+            }
+            credits.first += gam_user_credits(slot->user, GAM_SMALL);
+            credits.second += gam_user_credits(slot->user, GAM_BULK);
+            if (slot->kind == UNET_PIECES)
+                for (uint32_t i = 0; i < slot->pieces; i++)
+                    unet_free_put(ep, slot->piece[i].offset, 8192);
+            unet_rx_release(ep);
+        }
+        return credits;
+    }
+
+    uint64_t refused() const
+    {
+        struct gam_stats stats;
+
+        gam_stats(g, &stats);
+        return stats.refused;
+    }
+
+    // A well-formed request is still handled.
+    void still_works()
+    {
+        const uint64_t before = handled;
+
+        drain();
+        send(gam_user(GAM_REQUEST, GOOD, 0));
+        CHECK(handled == before + 1);
+        CHECK(gam_dead_peer(g) == -1);
+    }
+
+private:
+    unet_endpoint *victim_ = nullptr;
+};
+
+const uint64_t WORDS[6] = {};
+
+} // namespace
+
+TEST_CASE("a request for an unknown handler is refused and acknowledged")
+{
+    Hostile h(EACH_BACKEND);
+
+    h.send(gam_user(GAM_REQUEST, UNKNOWN, 0));
+    h.send(gam_user(GAM_REQUEST, 0, 0));
+    CHECK(h.refused() == 2);
+    CHECK(h.drain().first == 2);
+    h.still_works();
+}
+
+TEST_CASE("a reply for an unknown handler is refused")
+{
+    Hostile h(EACH_BACKEND);
+
+    h.send(gam_user(GAM_REPLY, UNKNOWN, 0));
+    CHECK(h.refused() == 1);
+    h.still_works();
+}
+
+TEST_CASE("kinds that do not exist are refused")
+{
+    Hostile h(EACH_BACKEND);
+
+    for (uint32_t kind = 0; kind < 16; kind++) {
+        if (kind == 0 || kind > GAM_GET_DATA)
+            h.send(GOOD | kind << 8);
+    }
+    CHECK(h.refused() == 8);
+    CHECK(handled == 0);
+    h.still_works();
+}
+
+TEST_CASE("counts of words that do not fit the length are refused")
+{
+    Hostile h(EACH_BACKEND);
+    uint64_t wrong = 0;
+
+    for (uint32_t words = 0; words < 16; words++) {
+        for (uint32_t length = 0; length <= UNET_INLINE_MAX; length++) {
+            if (words <= GAM_WORDS_MAX && length == words * 8)
+                continue;
+            h.send(gam_user(GAM_REPLY, GOOD, words), WORDS, length);
+            wrong++;
+        }
+    }
+    CHECK(h.refused() == wrong);
+    CHECK(handled == 0);
+    h.still_works();
+}
+
+TEST_CASE("messages of class bulk without a whole header are refused")
+{
+    Hostile h(EACH_BACKEND);
+
+    for (uint32_t kind = GAM_MEDIUM_REQUEST; kind <= GAM_GET_DATA; kind++)
+        for (uint32_t length = 0; length < sizeof(gam_header); length++)
+            h.send(GOOD | kind << 8, WORDS, length);
+    CHECK(h.refused() == 4 * sizeof(gam_header));
+    CHECK(handled == 0);
+    h.still_works();
+}
+
+TEST_CASE("mediums with too many words or an unknown handler are refused and acknowledged")
+{
+    Hostile h(EACH_BACKEND);
+
+    h.send(gam_user(GAM_MEDIUM_REQUEST, GOOD, 5), WORDS, 40);
+    h.send(gam_user(GAM_MEDIUM_REPLY, GOOD, 15), WORDS, 40);
+    h.send(gam_user(GAM_MEDIUM_REQUEST, UNKNOWN, 0), WORDS, 40);
+    h.send(gam_user(GAM_MEDIUM_REPLY, UNKNOWN, 0), WORDS, 40);
+    CHECK(h.refused() == 4);
+    CHECK(h.drain().second == 4);
+    h.still_works();
+}
+
+TEST_CASE("stores whose place contradicts itself write nothing")
+{
+    Hostile h(EACH_BACKEND);
+    uint64_t to[8], before[8];
+    const uint64_t base = reinterpret_cast<uintptr_t>(to);
+    const struct {
+        const char *what;
+        gam_place place;
+        uint32_t handler, length;
+    } bad[] = {
+        {"offset beyond the end", {base, 17, 16, 0}, 0, 8},
+        {"length beyond the end", {base, 8, 15, 0}, 0, 8},
+        {"offset wraps", {base, ~0ull, 16, 0}, 0, 8},
+        {"whole wraps", {base, 0, ~0ull, 0}, 0, 8},
+        {"no address", {0, 0, 8, 0}, 0, 8},
+        {"an empty piece of a whole", {base, 0, 8, 0}, 0, 0},
+        {"an empty piece at the end", {base, 8, 8, 0}, 0, 0},
+        {"unknown handler", {base, 0, 8, 0}, UNKNOWN, 8},
+    };
+
+    std::memset(to, 0x5a, sizeof(to));
+    std::memcpy(before, to, sizeof(to));
+    for (const auto &b : bad) {
+        uint8_t message[48] = {};
+        const uint64_t refused = h.refused();
+
+        INFO(b.what);
+        std::memcpy(message, &b.place, sizeof(b.place));
+        h.send(gam_user(GAM_STORE_DATA, b.handler, 0), message, 32 + b.length);
+        CHECK(h.refused() == refused + 1);
+        CHECK(std::memcmp(to, before, sizeof(to)) == 0);
+        CHECK(h.drain().second == 1);
+    }
+    h.still_works();
+}
+
+TEST_CASE("answers to gets that were not asked for write nothing")
+{
+    Hostile h(EACH_BACKEND);
+    uint64_t to = 1;
+    const uint64_t message[5] = {reinterpret_cast<uintptr_t>(&to), 0, 8, 0, 2};
+
+    h.send(gam_user(GAM_GET_DATA, 0, 0), message, 40);
+    CHECK(h.refused() == 1);
+    CHECK(to == 1);
+    // One was asked for: the first answer counts, the second not.
+    REQUIRE(gam_get(h.g, 1, &to, &to, 8, 0, 0) == 0);
+    h.send(gam_user(GAM_GET_DATA, 0, 0), message, 40);
+    CHECK(to == 2);
+    CHECK(gam_pending(h.g) == 0);
+    to = 1;
+    h.send(gam_user(GAM_GET_DATA, 0, 0), message, 40);
+    CHECK(h.refused() == 2);
+    CHECK(to == 1);
+    h.still_works();
+}
+
+TEST_CASE("gets with a wrong length or a range that wraps are refused")
+{
+    Hostile h(EACH_BACKEND);
+    const uint64_t wraps[4] = {~0ull - 3, 1, 8, 0};
+    const uint64_t nowhere[4] = {0, 1, 8, 0};
+
+    for (uint32_t length = 0; length <= UNET_INLINE_MAX; length++) {
+        if (length != 32)
+            h.send(gam_user(GAM_GET, 0, 4), WORDS, length);
+    }
+    CHECK(h.refused() == UNET_INLINE_MAX);
+    h.send(gam_user(GAM_GET, 0, 4), wraps, 32);
+    h.send(gam_user(GAM_GET, 0, 4), nowhere, 32);
+    CHECK(h.refused() == UNET_INLINE_MAX + 2);
+    h.still_works();
+}
+
+TEST_CASE("more gets than the window are refused, not queued")
+{
+    Hostile h(EACH_BACKEND);
+    static uint8_t bytes[20000];
+    const uint64_t word[4] = {reinterpret_cast<uintptr_t>(bytes), 1, sizeof(bytes), 0};
+
+    // Nothing is acknowledged, so at most BULK pieces are streamed.
+    for (uint32_t i = 0; i < 3 * WINDOW; i++)
+        h.send(gam_user(GAM_GET, 0, 4), word, 32);
+    const uint64_t answered = BULK / 3;
+    CHECK(h.refused() == 2 * WINDOW - answered);
+    h.still_works();
+}
+
+TEST_CASE("more requests than the window are refused while no ack gets through")
+{
+    Hostile h(EACH_BACKEND);
+    uint64_t sent = 0;
+
+    while (h.refused() == 0 && sent < 100000) {
+        h.send(gam_user(GAM_REQUEST, GOOD, 0));
+        sent++;
+    }
+    CHECK(h.refused() == 1);
+    CHECK(handled == sent - 1);
+    h.still_works();
+}
+
+TEST_CASE("replies that a peer does not take are put aside up to its windows, no further")
+{
+    Hostile h(EACH_BACKEND);
+    uint64_t sent = 0;
+
+    while (h.refused() == 0 && sent < 100000) {
+        h.send(gam_user(GAM_REQUEST, ANSWER_MEDIUM, 0));
+        sent++;
+    }
+    INFO("sent " << sent);
+    CHECK(h.refused() == 1);
+    CHECK(sent <= 2 * (WINDOW + BULK));
+    CHECK(handled == sent - 1);
+}
+
+TEST_CASE("credits that were never spent are refused")
+{
+    Hostile h(EACH_BACKEND);
+
+    h.send(gam_user(GAM_ACK, 0, 0) | 1u << 16);
+    h.send(gam_user(GAM_ACK, 0, 0) | 1u << 24);
+    h.send(gam_user(GAM_ACK, 0, 0) | 0xffffu << 16);
+    CHECK(h.refused() == 3);
+    // Spent, then given back: once.
+    REQUIRE(gam_request_0(h.g, 1, GOOD) == 0);
+    h.send(gam_user(GAM_ACK, 0, 0) | 1u << 16);
+    CHECK(h.refused() == 3);
+    h.send(gam_user(GAM_ACK, 0, 0) | 1u << 16);
+    CHECK(h.refused() == 4);
+    h.still_works();
+}
+
+TEST_CASE("messages in the wrong kind of descriptor are refused, their buffers given back")
+{
+    Hostile h(EACH_BACKEND);
+    const uint32_t n = 100; // many more than there are buffers
+
+    for (uint32_t i = 0; i < n; i++)
+        h.send_pieces(gam_user(GAM_REQUEST, GOOD, 0), WORDS, 8);
+    CHECK(h.refused() == n);
+    CHECK(handled == 0);
+    h.still_works();
+}
+
+TEST_CASE("a message over several buffers is refused, its buffers given back")
+{
+    Hostile h(EACH_BACKEND);
+    const uint32_t n = 100;
+
+    for (uint32_t i = 0; i < n; i++) {
+        h.send_pieces(gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), WORDS, 20000);
+        h.drain();
+    }
+    CHECK(h.refused() == n);
+    h.send_pieces(gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), WORDS, 32 + GAM_MEDIUM_MAX + 1);
+    CHECK(h.refused() == n + 1);
+    CHECK(handled == 0);
+    h.send_pieces(gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), WORDS, 32 + GAM_MEDIUM_MAX);
+    CHECK(handled == 1);
+    h.still_works();
+}
+
+TEST_CASE("direct sends into the segment are not messages of ours")
+{
+    Hostile h(EACH_BACKEND);
+    const unet_piece piece = {0, 64};
+
+    if (h.ep->capabilities & UNET_CAP_DIRECT) {
+        REQUIRE(unet_send_direct(h.ep, h.channel, gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), &piece, 1,
+                                 0, nullptr) == 0);
+        h.serve();
+        CHECK(h.refused() == 1);
+        CHECK(handled == 0);
+    }
+    h.still_works();
+}
+
+TEST_CASE("random messages are survived")
+{
+    const uint32_t seed = GENERATE(1u, 2u, 3u);
+    Hostile h(EACH_BACKEND);
+    std::mt19937 random(seed);
+    Guarded target(4096);
+
+    target.fill(0);
+    for (int i = 0; i < 20000; i++) {
+        uint8_t message[64];
+        gam_place place = {reinterpret_cast<uintptr_t>(target.data()), random() % 5000,
+                           random() % 4097, random()};
+        uint32_t user = random();
+
+        for (uint8_t &byte : message)
+            byte = static_cast<uint8_t>(random());
+        // Addresses are trusted by design: within a job they are what a store is.
+        std::memcpy(message, &place, sizeof(place));
+        if (gam_user_kind(user) == GAM_GET)
+            user ^= GAM_GET << 8;
+        if (random() % 8 == 0 && (user >> 8 & 0xf) != 0)
+            h.send_pieces(user, message, 1 + random() % 9000);
+        else
+            h.send(user, message, random() % (UNET_INLINE_MAX + 1));
+        if (i % 16 == 0)
+            h.drain();
+    }
+    std::string wrong = target.wrong(0);
+    CHECK(wrong.find("guard") == std::string::npos);
+    h.still_works();
+}
