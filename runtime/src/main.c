@@ -43,5 +43,6 @@ int main(int argc, char **argv)
     if (on_exit(leave, NULL) != 0)
         splitc_die("no memory for an exit handler");
     splitc_allocate_statics();
+    splitc_barrier(); /* nobody's memory is touched before it is there */
     exit(splitc_entry(argc, argv));
 }
