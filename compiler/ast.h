@@ -50,25 +50,47 @@ struct Symbol {
     std::optional<int64_t> value; // Constant
     Record *record = nullptr;     // Tag
     Enumeration *enumeration = nullptr;
-    uint32_t token = 0;           // where it was declared
-    uint32_t depth = 0;           // scope
+    uint32_t token = 0; // where it was declared
+    uint32_t depth = 0; // scope
     Symbol *shadowed = nullptr;
-    std::string emitted;          // its name in the output where that differs
+    std::string emitted; // its name in the output where that differs
 };
 
 // ---- expressions
 
 enum class ExprKind : uint8_t {
     Error,
-    Ident, Number, Char, String, Paren,
-    Index, Call, Dot, Arrow, PostInc, PreInc, // PreInc, PostInc: op is Inc or Dec
-    Unary,                                    // + - ~ ! real imag extension
-    Deref, AddressOf, LabelAddress,
-    Cast, CompoundLiteral,
-    SizeofExpr, SizeofType, // alignof too
-    Binary, Logical, Conditional, Comma,
+    Ident,
+    Number,
+    Char,
+    String,
+    Paren,
+    Index,
+    Call,
+    Dot,
+    Arrow,
+    PostInc,
+    PreInc, // PreInc, PostInc: op is Inc or Dec
+    Unary,  // + - ~ ! real imag extension
+    Deref,
+    AddressOf,
+    LabelAddress,
+    Cast,
+    CompoundLiteral,
+    SizeofExpr,
+    SizeofType, // alignof too
+    Binary,
+    Logical,
+    Conditional,
+    Comma,
     Assign, // op: = and the compound ones
-    StmtExpr, Generic, VaArg, Offsetof, TypesCompatible, ChooseExpr, ConvertVector,
+    StmtExpr,
+    Generic,
+    VaArg,
+    Offsetof,
+    TypesCompatible,
+    ChooseExpr,
+    ConvertVector,
     // Split-C
     SplitPhase, // l := r
     Store,      // l :- r
@@ -89,7 +111,7 @@ struct Expr : Node {
     bool discarded = false; // the value is not used
     const Type *type = nullptr;
     std::optional<int64_t> value; // of an integer constant expression
-    Expr *a = nullptr; // operands, in the order of the source
+    Expr *a = nullptr;            // operands, in the order of the source
     Expr *b = nullptr;
     Expr *c = nullptr;
     std::vector<Expr *> args;       // Call; Generic's results
@@ -126,9 +148,9 @@ struct Part {
     enum Kind : uint8_t { Pointer, Array, Function, Spread } kind = Pointer;
     Space space = Space::Local;
     uint8_t quals = 0;
-    uint32_t first = 0, last = 0;       // tokens: qualifiers after the star; or the suffix
-    std::vector<Extent> extents;        // Array: one; Spread: the dimensions left of ::
-    std::vector<Declaration *> params;  // Function
+    uint32_t first = 0, last = 0;      // tokens: qualifiers after the star; or the suffix
+    std::vector<Extent> extents;       // Array: one; Spread: the dimensions left of ::
+    std::vector<Declaration *> params; // Function
     std::vector<Symbol *> param_symbols;
     bool prototype = false;
     bool variadic = false;
@@ -171,8 +193,8 @@ struct InitDeclarator {
     Declarator declarator;
     Symbol *symbol = nullptr;
     const Type *type = nullptr;
-    Node *init = nullptr;               // Expr or InitList
-    Expr *bit_width = nullptr;          // of a member
+    Node *init = nullptr;                     // Expr or InitList
+    Expr *bit_width = nullptr;                // of a member
     uint32_t after_first = 0, after_last = 0; // asm label and attributes after the declarator
     bool unsized_before = false;
 };
@@ -201,14 +223,20 @@ struct TypeName : Node {
 // ---- statements
 
 enum class StmtKind : uint8_t {
-    Compound, Expression, For, Declaration, Asm, Null, Other,
+    Compound,
+    Expression,
+    For,
+    Declaration,
+    Asm,
+    Null,
+    Other,
 };
 
 // Statements other than the named kinds need no more than their children.
 struct Stmt : Node {
     explicit Stmt(StmtKind k) : Node(NodeKind::Stmt), kind(k) {}
     StmtKind kind;
-    std::vector<Node *> children; // in source order
+    std::vector<Node *> children;         // in source order
     const Declarator *function = nullptr; // Compound that is a function's body
     const Type *result = nullptr;         // and what that function returns
 };

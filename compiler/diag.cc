@@ -22,7 +22,10 @@ std::string file_line(std::string_view file, uint32_t line)
     return text;
 }
 
-bool word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool word(char c)
+{
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 // Where `spelling` stands in `line` as a whole word, at or after `from`.
 size_t find_token(std::string_view line, std::string_view spelling, size_t from)
@@ -134,8 +137,8 @@ void Diagnostics::report(Severity severity, Range where, std::string_view messag
     uint32_t line_end = source_.line_start(physical) + static_cast<uint32_t>(preprocessed.size());
     size_t tail = std::min(where.end, line_end) - std::min(where.begin, line_end);
     // A range that the user's line does not show as it is gets the caret alone.
-    if (tail > 1 && line.substr(std::min(shown, line.size()), tail) ==
-                        all.substr(where.begin, tail))
+    if (tail > 1 &&
+        line.substr(std::min(shown, line.size()), tail) == all.substr(where.begin, tail))
         out.append(tail - 1, '~');
     out.append(paint(kReset)).append("\n");
 }

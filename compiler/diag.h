@@ -30,7 +30,7 @@ public:
     unsigned errors() const { return errors_; }
     bool too_many() const { return errors_ >= limit_; }
     void set_limit(unsigned limit) { limit_ = limit; }
-    void set_quiet(bool quiet) { quiet_ = quiet; }         // -w
+    void set_quiet(bool quiet) { quiet_ = quiet; }          // -w
     void set_warnings_are_errors(bool on) { werror_ = on; } // -Werror
 
     // What has been reported, ready to be printed.

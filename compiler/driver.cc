@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <optional>
 #include <pthread.h>
+#include <set>
 #include <unistd.h>
 
+#include "broken_strings.h"
 #include "config.h"
 #include "options.h"
 #include "process.h"
@@ -87,8 +89,10 @@ private:
     int compile(const Input &input, const std::string &object);
     int compile_split_c(const Input &input, const std::string &object);
     int preprocess(const Input &input, std::string &text);
+    int preprocess_joined(const Input &input, const std::set<uint32_t> &lines, std::string &text);
     int pass_to_cc(const Input &input);
-    Command preprocess_command(const Input &input) const;
+    Command preprocess_command(const Input &input, bool dependencies) const;
+    void add_dependency_options(const Input &input, Command &command) const;
     std::string result_name(const Input &input, const char *suffix) const;
     int execute(const Command &command) const;
     bool announce(const Command &command) const;
@@ -144,7 +148,7 @@ std::string Driver::result_name(const Input &input, const char *suffix) const
     return fs::path(input.path).stem().string() + suffix;
 }
 
-Command Driver::preprocess_command(const Input &input) const
+Command Driver::preprocess_command(const Input &input, bool dependencies) const
 {
     Command command = {cc_, "-E", "-D__SPLITC__=1"};
     add(command, options_.both);
@@ -157,6 +161,16 @@ Command Driver::preprocess_command(const Input &input) const
         command.push_back("-include");
         command.push_back(prefix_ + "/include/split-c/abi.h");
     }
+    if (dependencies)
+        add_dependency_options(input, command);
+    add(command, {"-x", "c", input.path});
+    return command;
+}
+
+// -MD and its kin, with the names they would have if we were cc -c.
+void Driver::add_dependency_options(const Input &input, Command &command) const
+{
+    add(command, options_.dependency);
     std::string object = result_name(input, ".o");
     if (options_.dependencies && !options_.dependency_file) {
         command.push_back("-MF");
@@ -164,23 +178,44 @@ Command Driver::preprocess_command(const Input &input) const
     }
     if ((options_.dependencies || options_.only_dependencies) && !options_.dependency_target) {
         command.push_back("-MT");
-        command.push_back(options_.only_dependencies
-                              ? fs::path(input.path).stem().string() + ".o"
-                              : object);
+        command.push_back(options_.only_dependencies ? fs::path(input.path).stem().string() + ".o"
+                                                     : object);
     }
-    add(command, {"-x", "c", input.path});
-    return command;
 }
 
 int Driver::preprocess(const Input &input, std::string &text)
 {
-    Command command = preprocess_command(input);
+    Command command = preprocess_command(input, true);
     if (!announce(command))
         return 0;
     int code = run_captured(command, text);
+    auto broken = code == 0 ? broken_string_lines(text, input.path) : std::set<uint32_t>();
+    if (!broken.empty())
+        code = preprocess_joined(input, broken, text);
     if (code == 0 && text.size() > UINT32_MAX / 2)
         fatal("'" + input.path + "' is too large: more than 2 GiB after the preprocessor");
     return code;
+}
+
+// Once more, from a copy of the source in which no string runs over a line end.
+int Driver::preprocess_joined(const Input &input, const std::set<uint32_t> &lines,
+                              std::string &text)
+{
+    auto source = read_file(input.path);
+    if (!source)
+        fatal("cannot read '" + input.path + "': " + std::strerror(errno));
+    std::string copy = temporary().file(fs::path(input.path).stem().string(), ".sc");
+    std::string quoted;
+    for (char c : input.path)
+        quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    if (!write_file(copy, "# 1 \"" + quoted + "\"\n" + join_broken_strings(*source, lines)))
+        fatal("cannot write '" + copy + "': " + std::strerror(errno));
+    // Headers in quotes are looked for beside the source, not beside the copy.
+    std::string folder = fs::path(input.path).parent_path().string();
+    Command command = preprocess_command({copy, input.language, input.x}, false);
+    command.insert(command.begin() + 1, {"-iquote", folder.empty() ? "." : folder, "-w"});
+    text.clear();
+    return announce(command) ? run_captured(command, text) : 0;
 }
 
 int Driver::compile_split_c(const Input &input, const std::string &object)
@@ -190,7 +225,6 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
     std::string text;
     if (int code = preprocess(input, text))
         return code;
-    bool keep_c = options_.stage == Stage::Translate || options_.save_temps;
     std::string stem = fs::path(input.path).stem().string();
     std::string c_file = options_.stage == Stage::Translate ? result_name(input, ".trans.c")
                          : options_.save_temps              ? stem + ".trans.c"
@@ -198,13 +232,13 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
                                                             : temporary().file(stem, ".i");
     if (!options_.show) {
         const std::string &standard = options_.standard;
-        Translation t = translate_deep(
-            std::move(text),
-            {.color = options_.color,
-             .quiet = options_.no_warnings,
-             .warnings_are_errors = options_.warnings_are_errors,
-             .error_limit = options_.error_limit,
-             .c89_keywords = standard == "c89" || standard == "c90" || standard.starts_with("iso9899:199")});
+        Translation t = translate_deep(std::move(text),
+                                       {.color = options_.color,
+                                        .quiet = options_.no_warnings,
+                                        .warnings_are_errors = options_.warnings_are_errors,
+                                        .error_limit = options_.error_limit,
+                                        .c89_keywords = standard == "c89" || standard == "c90" ||
+                                                        standard.starts_with("iso9899:199")});
         std::fputs(t.diagnostics.c_str(), stderr);
         if (!t.ok)
             return 1;
@@ -216,7 +250,6 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
     }
     if (options_.stage == Stage::Translate)
         return 0;
-    (void)keep_c;
     Command command = {cc_, options_.stage == Stage::Assembly ? "-S" : "-c", "-fno-pie"};
     add(command, options_.both);
     add(command, options_.compile);
@@ -231,6 +264,7 @@ int Driver::compile(const Input &input, const std::string &object)
     Command command = {cc_, options_.stage == Stage::Assembly ? "-S" : "-c"};
     add(command, options_.both);
     add(command, options_.preprocess);
+    add(command, options_.dependency);
     add(command, options_.compile);
     if (!input.x.empty())
         add(command, {"-x", input.x});
@@ -241,11 +275,12 @@ int Driver::compile(const Input &input, const std::string &object)
 // -E and -M, for both languages.
 int Driver::pass_to_cc(const Input &input)
 {
-    Command command = preprocess_command(input);
+    Command command = preprocess_command(input, true);
     if (input.language == Language::Other) {
         command = {cc_, "-E"};
         add(command, options_.both);
         add(command, options_.preprocess);
+        add(command, options_.dependency);
         command.push_back(input.path);
     }
     if (!options_.output.empty())
@@ -286,7 +321,8 @@ int Driver::each_input()
                       "' is none; rename it to .sc or put '-x splitc' before it");
             code = compile_split_c(input, "");
         } else if (object) {
-            code = compile(input, result_name(input, options_.stage == Stage::Object ? ".o" : ".s"));
+            code =
+                compile(input, result_name(input, options_.stage == Stage::Object ? ".o" : ".s"));
         } else {
             std::string stem = fs::path(input.path).stem().string();
             objects.push_back(options_.show ? stem + ".o" : temporary().file(stem, ".o"));
@@ -345,7 +381,8 @@ int Driver::run()
     if (options_.inputs.empty())
         fatal("no input files; 'splitcc --help' shows how it is used");
     if (access((prefix_ + "/include/split-c/abi.h").c_str(), R_OK) != 0)
-        fatal("cannot find " + prefix_ + "/include/split-c/abi.h; splitcc needs the include and lib "
+        fatal("cannot find " + prefix_ +
+              "/include/split-c/abi.h; splitcc needs the include and lib "
               "folders it was installed with");
     return each_input();
 }

@@ -30,53 +30,56 @@ private:
     void range(uint32_t first, uint32_t last);
     void copy(uint32_t first, uint32_t last);
     void copy_unbroken(uint32_t first, uint32_t last);
-    void go_to_line(uint32_t line, uint32_t token);
+    void go_to_line(uint32_t line);
 
     const Source &source_;
     const std::vector<Token> &tokens_;
     const Insertions &insertions_;
     std::vector<uint32_t> broken_strings_;
     std::string out_;
-    uint32_t next_ = 0;               // the token that would follow in the source
-    uint32_t line_ = 0;               // the physical line that the output is on
+    uint32_t next_ = 0;                 // the token that would follow in the source
+    uint32_t line_ = 0;                 // the physical line that the output is on
     uint32_t gap_written_ = UINT32_MAX; // the token whose gap has been written
 };
 
-// The output goes on with `token`, which does not follow what was written last.
-void Emitter::go_to_line(uint32_t line, uint32_t token)
+// Bring the output to a physical line of the source.
+void Emitter::go_to_line(uint32_t line)
 {
-    if (line == line_) {
-        out_ += ' ';
-        return;
-    }
     if (line > line_ && line - line_ <= 4 && source_.same_region(line_, line))
         out_.append(line - line_, '\n');
-    else
+    else if (line != line_)
         out_.append("\n").append(source_.marker(line)).append("\n");
-    out_.append(tokens_[token].offset - source_.line_start(line), ' ');
     line_ = line;
 }
 
-// What the source has in front of a token.
+// What the source has in front of a token; or, where the output left the order of
+// the source, a line marker as needed.
 void Emitter::gap(uint32_t token)
 {
     if (gap_written_ == token)
         return;
+    gap_written_ = token;
     uint32_t line = source_.physical_line(tokens_[token].offset);
     if (token == next_) {
         uint32_t from = token == 0 ? 0 : tokens_[token - 1].end();
+        if (token > 0)
+            go_to_line(source_.physical_line(from - 1));
         out_.append(source_.text(), from, tokens_[token].offset - from);
-        line_ = line;
+    } else if (line == line_) {
+        out_ += ' ';
     } else {
-        go_to_line(line, token);
+        go_to_line(line);
+        out_.append(tokens_[token].offset - source_.line_start(line), ' ');
     }
-    gap_written_ = token;
+    line_ = line;
 }
 
 void Emitter::text(std::string_view text)
 {
     // Keep new text from growing together with a word before it.
-    auto word = [](char c) { return c == '_' || (c & 0x80) || std::isalnum(static_cast<unsigned char>(c)); };
+    auto word = [](char c) {
+        return c == '_' || (c & 0x80) || std::isalnum(static_cast<unsigned char>(c));
+    };
     if (!out_.empty() && !text.empty() && word(out_.back()) && word(text.front()))
         out_ += ' ';
     out_ += text;
@@ -143,6 +146,9 @@ std::string Emitter::run(const Rope &unit)
         case Piece::Gap:
             gap(piece.first);
             break;
+        case Piece::Skip:
+            next_ = piece.last;
+            break;
         case Piece::Tokens: {
             uint32_t first = piece.first;
             for (auto insertion = insertions_.lower_bound(first);
@@ -161,7 +167,8 @@ std::string Emitter::run(const Rope &unit)
     }
     const Token &end = tokens_.back();
     if (next_ + 1 == tokens_.size() && next_ > 0)
-        out_.append(source_.text(), tokens_[next_ - 1].end(), end.offset - tokens_[next_ - 1].end());
+        out_.append(source_.text(), tokens_[next_ - 1].end(),
+                    end.offset - tokens_[next_ - 1].end());
     if (!out_.empty() && out_.back() != '\n')
         out_ += '\n';
     return std::move(out_);

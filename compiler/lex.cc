@@ -14,39 +14,95 @@ struct Keyword {
 };
 
 constexpr Keyword kKeywords[] = {
-    {"auto", Tok::KwAuto}, {"break", Tok::KwBreak}, {"case", Tok::KwCase},
-    {"char", Tok::KwChar}, {"const", Tok::KwConst}, {"__const", Tok::KwConst},
-    {"__const__", Tok::KwConst}, {"continue", Tok::KwContinue}, {"default", Tok::KwDefault},
-    {"do", Tok::KwDo}, {"double", Tok::KwDouble}, {"else", Tok::KwElse},
-    {"enum", Tok::KwEnum}, {"extern", Tok::KwExtern}, {"float", Tok::KwFloat},
-    {"for", Tok::KwFor}, {"goto", Tok::KwGoto}, {"if", Tok::KwIf},
-    {"inline", Tok::KwInline}, {"__inline", Tok::KwInline}, {"__inline__", Tok::KwInline},
-    {"int", Tok::KwInt}, {"long", Tok::KwLong}, {"register", Tok::KwRegister},
-    {"restrict", Tok::KwRestrict}, {"__restrict", Tok::KwRestrict},
-    {"__restrict__", Tok::KwRestrict}, {"return", Tok::KwReturn}, {"short", Tok::KwShort},
-    {"signed", Tok::KwSigned}, {"__signed", Tok::KwSigned}, {"__signed__", Tok::KwSigned},
-    {"sizeof", Tok::KwSizeof}, {"static", Tok::KwStatic}, {"struct", Tok::KwStruct},
-    {"switch", Tok::KwSwitch}, {"typedef", Tok::KwTypedef}, {"union", Tok::KwUnion},
-    {"unsigned", Tok::KwUnsigned}, {"void", Tok::KwVoid}, {"volatile", Tok::KwVolatile},
-    {"__volatile", Tok::KwVolatile}, {"__volatile__", Tok::KwVolatile},
-    {"while", Tok::KwWhile}, {"_Alignas", Tok::KwAlignas}, {"_Alignof", Tok::KwAlignof},
-    {"__alignof", Tok::KwAlignof}, {"__alignof__", Tok::KwAlignof}, {"_Atomic", Tok::KwAtomic},
-    {"_Bool", Tok::KwBool}, {"_Complex", Tok::KwComplex}, {"__complex", Tok::KwComplex},
-    {"__complex__", Tok::KwComplex}, {"_Generic", Tok::KwGeneric},
-    {"_Noreturn", Tok::KwNoreturn}, {"_Static_assert", Tok::KwStaticAssert},
-    {"_Thread_local", Tok::KwThreadLocal}, {"__thread", Tok::KwThreadLocal},
-    {"__attribute__", Tok::KwAttribute}, {"__attribute", Tok::KwAttribute},
-    {"asm", Tok::KwAsm}, {"__asm", Tok::KwAsm}, {"__asm__", Tok::KwAsm},
-    {"typeof", Tok::KwTypeof}, {"__typeof", Tok::KwTypeof}, {"__typeof__", Tok::KwTypeof},
-    {"__extension__", Tok::KwExtension}, {"__label__", Tok::KwLabel},
-    {"__real", Tok::KwReal}, {"__real__", Tok::KwReal}, {"__imag", Tok::KwImag},
-    {"__imag__", Tok::KwImag}, {"__auto_type", Tok::KwAutoType}, {"__int128", Tok::KwInt128},
-    {"_Float16", Tok::KwFloatN}, {"_Float32", Tok::KwFloatN},
-    {"_Float64", Tok::KwFloatN}, {"_Float128", Tok::KwFloatN}, {"_Float32x", Tok::KwFloatN},
-    {"_Float64x", Tok::KwFloatN}, {"__float128", Tok::KwFloatN}, {"__float80", Tok::KwFloatN},
-    {"__ibm128", Tok::KwFloatN}, {"__bf16", Tok::KwFloatN}, {"_Decimal32", Tok::KwFloatN},
-    {"_Decimal64", Tok::KwFloatN}, {"_Decimal128", Tok::KwFloatN},
-    {"__builtin_va_arg", Tok::KwVaArg}, {"__builtin_offsetof", Tok::KwOffsetof},
+    {"auto", Tok::KwAuto},
+    {"break", Tok::KwBreak},
+    {"case", Tok::KwCase},
+    {"char", Tok::KwChar},
+    {"const", Tok::KwConst},
+    {"__const", Tok::KwConst},
+    {"__const__", Tok::KwConst},
+    {"continue", Tok::KwContinue},
+    {"default", Tok::KwDefault},
+    {"do", Tok::KwDo},
+    {"double", Tok::KwDouble},
+    {"else", Tok::KwElse},
+    {"enum", Tok::KwEnum},
+    {"extern", Tok::KwExtern},
+    {"float", Tok::KwFloat},
+    {"for", Tok::KwFor},
+    {"goto", Tok::KwGoto},
+    {"if", Tok::KwIf},
+    {"inline", Tok::KwInline},
+    {"__inline", Tok::KwInline},
+    {"__inline__", Tok::KwInline},
+    {"int", Tok::KwInt},
+    {"long", Tok::KwLong},
+    {"register", Tok::KwRegister},
+    {"restrict", Tok::KwRestrict},
+    {"__restrict", Tok::KwRestrict},
+    {"__restrict__", Tok::KwRestrict},
+    {"return", Tok::KwReturn},
+    {"short", Tok::KwShort},
+    {"signed", Tok::KwSigned},
+    {"__signed", Tok::KwSigned},
+    {"__signed__", Tok::KwSigned},
+    {"sizeof", Tok::KwSizeof},
+    {"static", Tok::KwStatic},
+    {"struct", Tok::KwStruct},
+    {"switch", Tok::KwSwitch},
+    {"typedef", Tok::KwTypedef},
+    {"union", Tok::KwUnion},
+    {"unsigned", Tok::KwUnsigned},
+    {"void", Tok::KwVoid},
+    {"volatile", Tok::KwVolatile},
+    {"__volatile", Tok::KwVolatile},
+    {"__volatile__", Tok::KwVolatile},
+    {"while", Tok::KwWhile},
+    {"_Alignas", Tok::KwAlignas},
+    {"_Alignof", Tok::KwAlignof},
+    {"__alignof", Tok::KwAlignof},
+    {"__alignof__", Tok::KwAlignof},
+    {"_Atomic", Tok::KwAtomic},
+    {"_Bool", Tok::KwBool},
+    {"_Complex", Tok::KwComplex},
+    {"__complex", Tok::KwComplex},
+    {"__complex__", Tok::KwComplex},
+    {"_Generic", Tok::KwGeneric},
+    {"_Noreturn", Tok::KwNoreturn},
+    {"_Static_assert", Tok::KwStaticAssert},
+    {"_Thread_local", Tok::KwThreadLocal},
+    {"__thread", Tok::KwThreadLocal},
+    {"__attribute__", Tok::KwAttribute},
+    {"__attribute", Tok::KwAttribute},
+    {"asm", Tok::KwAsm},
+    {"__asm", Tok::KwAsm},
+    {"__asm__", Tok::KwAsm},
+    {"typeof", Tok::KwTypeof},
+    {"__typeof", Tok::KwTypeof},
+    {"__typeof__", Tok::KwTypeof},
+    {"__extension__", Tok::KwExtension},
+    {"__label__", Tok::KwLabel},
+    {"__real", Tok::KwReal},
+    {"__real__", Tok::KwReal},
+    {"__imag", Tok::KwImag},
+    {"__imag__", Tok::KwImag},
+    {"__auto_type", Tok::KwAutoType},
+    {"__int128", Tok::KwInt128},
+    {"_Float16", Tok::KwFloatN},
+    {"_Float32", Tok::KwFloatN},
+    {"_Float64", Tok::KwFloatN},
+    {"_Float128", Tok::KwFloatN},
+    {"_Float32x", Tok::KwFloatN},
+    {"_Float64x", Tok::KwFloatN},
+    {"__float128", Tok::KwFloatN},
+    {"__float80", Tok::KwFloatN},
+    {"__ibm128", Tok::KwFloatN},
+    {"__bf16", Tok::KwFloatN},
+    {"_Decimal32", Tok::KwFloatN},
+    {"_Decimal64", Tok::KwFloatN},
+    {"_Decimal128", Tok::KwFloatN},
+    {"__builtin_va_arg", Tok::KwVaArg},
+    {"__builtin_offsetof", Tok::KwOffsetof},
     {"__builtin_types_compatible_p", Tok::KwTypesCompatible},
     {"__builtin_choose_expr", Tok::KwChooseExpr},
     {"__builtin_convertvector", Tok::KwConvertVector},
@@ -85,7 +141,10 @@ bool ident_start(char c)
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool ident_part(char c) { return ident_start(c) || std::isdigit(static_cast<unsigned char>(c)); }
+bool ident_part(char c)
+{
+    return ident_start(c) || std::isdigit(static_cast<unsigned char>(c));
+}
 
 void Lexer::add(Tok kind, uint32_t end, Name *name)
 {
@@ -128,8 +187,8 @@ void Lexer::number()
     for (;; end++) {
         char c = at(end);
         char previous = at(end - 1);
-        bool exponent = (c == '+' || c == '-') && (previous == 'e' || previous == 'E' ||
-                                                   previous == 'p' || previous == 'P');
+        bool exponent = (c == '+' || c == '-') &&
+                        (previous == 'e' || previous == 'E' || previous == 'p' || previous == 'P');
         if (!exponent && c != '.' && !ident_part(c))
             break;
     }
@@ -173,33 +232,53 @@ void Lexer::punctuator()
     auto three = [&](Tok kind) { add(kind, pos_ + 3); };
 
     switch (c) {
-    case '(': return one(Tok::LParen);
-    case ')': return one(Tok::RParen);
-    case '[': return one(Tok::LBracket);
-    case ']': return one(Tok::RBracket);
-    case '{': return one(Tok::LBrace);
-    case '}': return one(Tok::RBrace);
-    case ';': return one(Tok::Semi);
-    case ',': return one(Tok::Comma);
-    case '~': return one(Tok::Tilde);
-    case '?': return one(Tok::Question);
-    case '.': return d == '.' && e == '.' ? three(Tok::Ellipsis) : one(Tok::Dot);
-    case ':': return d == '>' ? two(Tok::RBracket) : one(Tok::Colon);
-    case '=': return d == '=' ? two(Tok::EqEq) : one(Tok::Assign);
-    case '!': return d == '=' ? two(Tok::NotEq) : one(Tok::Bang);
-    case '*': return d == '=' ? two(Tok::MulAssign) : one(Tok::Star);
-    case '/': return d == '=' ? two(Tok::DivAssign) : one(Tok::Slash);
-    case '^': return d == '=' ? two(Tok::XorAssign) : one(Tok::Caret);
+    case '(':
+        return one(Tok::LParen);
+    case ')':
+        return one(Tok::RParen);
+    case '[':
+        return one(Tok::LBracket);
+    case ']':
+        return one(Tok::RBracket);
+    case '{':
+        return one(Tok::LBrace);
+    case '}':
+        return one(Tok::RBrace);
+    case ';':
+        return one(Tok::Semi);
+    case ',':
+        return one(Tok::Comma);
+    case '~':
+        return one(Tok::Tilde);
+    case '?':
+        return one(Tok::Question);
+    case '.':
+        return d == '.' && e == '.' ? three(Tok::Ellipsis) : one(Tok::Dot);
+    case ':':
+        return d == '>' ? two(Tok::RBracket) : one(Tok::Colon);
+    case '=':
+        return d == '=' ? two(Tok::EqEq) : one(Tok::Assign);
+    case '!':
+        return d == '=' ? two(Tok::NotEq) : one(Tok::Bang);
+    case '*':
+        return d == '=' ? two(Tok::MulAssign) : one(Tok::Star);
+    case '/':
+        return d == '=' ? two(Tok::DivAssign) : one(Tok::Slash);
+    case '^':
+        return d == '=' ? two(Tok::XorAssign) : one(Tok::Caret);
     case '%':
         return d == '=' ? two(Tok::ModAssign) : d == '>' ? two(Tok::RBrace) : one(Tok::Percent);
-    case '+': return d == '+' ? two(Tok::Inc) : d == '=' ? two(Tok::AddAssign) : one(Tok::Plus);
+    case '+':
+        return d == '+' ? two(Tok::Inc) : d == '=' ? two(Tok::AddAssign) : one(Tok::Plus);
     case '-':
         return d == '-'   ? two(Tok::Dec)
                : d == '=' ? two(Tok::SubAssign)
                : d == '>' ? two(Tok::Arrow)
                           : one(Tok::Minus);
-    case '&': return d == '&' ? two(Tok::AndAnd) : d == '=' ? two(Tok::AndAssign) : one(Tok::Amp);
-    case '|': return d == '|' ? two(Tok::OrOr) : d == '=' ? two(Tok::OrAssign) : one(Tok::Pipe);
+    case '&':
+        return d == '&' ? two(Tok::AndAnd) : d == '=' ? two(Tok::AndAssign) : one(Tok::Amp);
+    case '|':
+        return d == '|' ? two(Tok::OrOr) : d == '=' ? two(Tok::OrAssign) : one(Tok::Pipe);
     case '<':
         if (d == '<')
             return e == '=' ? three(Tok::ShlAssign) : two(Tok::Shl);
@@ -297,7 +376,10 @@ std::string Names::similar_declared(const Name *name) const
     return found;
 }
 
-void Names::forget_keyword(std::string_view text) { intern(text)->keyword = Tok::Ident; }
+void Names::forget_keyword(std::string_view text)
+{
+    intern(text)->keyword = Tok::Ident;
+}
 
 std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag)
 {

@@ -10,8 +10,13 @@ namespace {
 bool is_unsigned(const Type *type)
 {
     switch (type->kind) {
-    case TypeKind::Bool: case TypeKind::UChar: case TypeKind::UShort: case TypeKind::UInt:
-    case TypeKind::ULong: case TypeKind::ULLong: case TypeKind::UInt128:
+    case TypeKind::Bool:
+    case TypeKind::UChar:
+    case TypeKind::UShort:
+    case TypeKind::UInt:
+    case TypeKind::ULong:
+    case TypeKind::ULLong:
+    case TypeKind::UInt128:
         return true;
     default:
         return false;
@@ -30,17 +35,28 @@ Suffix read_suffix(std::string_view suffix, bool floating)
     Suffix s;
     for (char c : suffix) {
         switch (c) {
-        case 'u': case 'U': s.is_unsigned = true; break;
-        case 'i': case 'I': case 'j': case 'J': s.imaginary = true; break;
-        case 'l': case 'L':
+        case 'u':
+        case 'U':
+            s.is_unsigned = true;
+            break;
+        case 'i':
+        case 'I':
+        case 'j':
+        case 'J':
+            s.imaginary = true;
+            break;
+        case 'l':
+        case 'L':
             s.longs++;
             s.floating = 'l';
             break;
-        case 'f': case 'F':
+        case 'f':
+        case 'F':
             if (floating)
                 s.floating = 'f';
             break;
-        default: s.exotic = true; // f128, dd, w, q ...
+        default:
+            s.exotic = true; // f128, dd, w, q ...
         }
     }
     return s;
@@ -144,9 +160,12 @@ std::optional<int64_t> fold(Tok op, std::optional<int64_t> left, std::optional<i
     bool u = is_unsigned(type);
     auto result = [&](uint64_t value) { return wrap(static_cast<int64_t>(value), type); };
     switch (op) {
-    case Tok::Plus: return result(ua + ub);
-    case Tok::Minus: return result(ua - ub);
-    case Tok::Star: return result(ua * ub);
+    case Tok::Plus:
+        return result(ua + ub);
+    case Tok::Minus:
+        return result(ua - ub);
+    case Tok::Star:
+        return result(ua * ub);
     case Tok::Slash:
     case Tok::Percent:
         if (b == 0 || (!u && a == INT64_MIN && b == -1))
@@ -154,22 +173,32 @@ std::optional<int64_t> fold(Tok op, std::optional<int64_t> left, std::optional<i
         if (op == Tok::Slash)
             return u ? result(ua / ub) : a / b;
         return u ? result(ua % ub) : a % b;
-    case Tok::Shl: return *right < 0 || *right > 63 ? std::nullopt
-                                                     : std::optional(result(ua << *right));
+    case Tok::Shl:
+        return *right < 0 || *right > 63 ? std::nullopt : std::optional(result(ua << *right));
     case Tok::Shr:
         if (*right < 0 || *right > 63)
             return {};
         return u ? result(ua >> *right) : a >> *right;
-    case Tok::Amp: return result(ua & ub);
-    case Tok::Pipe: return result(ua | ub);
-    case Tok::Caret: return result(ua ^ ub);
-    case Tok::EqEq: return a == b;
-    case Tok::NotEq: return a != b;
-    case Tok::Lt: return u ? ua < ub : a < b;
-    case Tok::Gt: return u ? ua > ub : a > b;
-    case Tok::Le: return u ? ua <= ub : a <= b;
-    case Tok::Ge: return u ? ua >= ub : a >= b;
-    default: return {};
+    case Tok::Amp:
+        return result(ua & ub);
+    case Tok::Pipe:
+        return result(ua | ub);
+    case Tok::Caret:
+        return result(ua ^ ub);
+    case Tok::EqEq:
+        return a == b;
+    case Tok::NotEq:
+        return a != b;
+    case Tok::Lt:
+        return u ? ua < ub : a < b;
+    case Tok::Gt:
+        return u ? ua > ub : a > b;
+    case Tok::Le:
+        return u ? ua <= ub : a <= b;
+    case Tok::Ge:
+        return u ? ua >= ub : a >= b;
+    default:
+        return {};
     }
 }
 

@@ -25,11 +25,16 @@ Rope Lower::node(const Node *n)
     if (!n->touched)
         return Rope::tokens(n->first, n->last);
     switch (n->node) {
-    case NodeKind::Expr: return expr(static_cast<const Expr *>(n));
-    case NodeKind::Stmt: return stmt(static_cast<const Stmt *>(n));
-    case NodeKind::Declaration: return declaration(static_cast<const Declaration *>(n));
-    case NodeKind::TypeName: return type_name(static_cast<const TypeName *>(n));
-    case NodeKind::InitList: return init_list(static_cast<const InitList *>(n));
+    case NodeKind::Expr:
+        return expr(static_cast<const Expr *>(n));
+    case NodeKind::Stmt:
+        return stmt(static_cast<const Stmt *>(n));
+    case NodeKind::Declaration:
+        return declaration(static_cast<const Declaration *>(n));
+    case NodeKind::TypeName:
+        return type_name(static_cast<const TypeName *>(n));
+    case NodeKind::InitList:
+        return init_list(static_cast<const InitList *>(n));
     }
     return {};
 }

@@ -87,16 +87,20 @@ private:
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
 
-    std::string fresh(const char *what) { return "splitc_" + std::string(what) + std::to_string(++serial_); }
+    std::string fresh(const char *what)
+    {
+        return "splitc_" + std::string(what) + std::to_string(++serial_);
+    }
     std::string_view spelling(uint32_t token) const
     {
-        return std::string_view(source_.text()).substr(tokens_[token].offset, tokens_[token].length);
+        return std::string_view(source_.text())
+            .substr(tokens_[token].offset, tokens_[token].length);
     }
 
     const Source &source_;
     const std::vector<Token> &tokens_;
     Insertions insertions_;
-    Rope pending_;                        // file-scope text for the external declaration at hand
+    Rope pending_; // file-scope text for the external declaration at hand
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
 };
@@ -114,6 +118,8 @@ struct Lower::Splice {
         if (first < last)
             rope += Rope::gap(first);
         rope += std::move(with);
+        if (first < last)
+            rope += Rope::skip(last);
         at = last;
     }
     void child(const Node *n)

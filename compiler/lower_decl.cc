@@ -34,25 +34,44 @@ std::string c_string(std::string_view text)
 std::string_view basic_name(TypeKind kind)
 {
     switch (kind) {
-    case TypeKind::Void: return "void";
-    case TypeKind::Bool: return "_Bool";
-    case TypeKind::Char: return "char";
-    case TypeKind::SChar: return "signed char";
-    case TypeKind::UChar: return "unsigned char";
-    case TypeKind::Short: return "short";
-    case TypeKind::UShort: return "unsigned short";
-    case TypeKind::Int: return "int";
-    case TypeKind::UInt: return "unsigned int";
-    case TypeKind::Long: return "long";
-    case TypeKind::ULong: return "unsigned long";
-    case TypeKind::LLong: return "long long";
-    case TypeKind::ULLong: return "unsigned long long";
-    case TypeKind::Int128: return "__int128";
-    case TypeKind::UInt128: return "unsigned __int128";
-    case TypeKind::Float: return "float";
-    case TypeKind::Double: return "double";
-    case TypeKind::LDouble: return "long double";
-    default: return "int";
+    case TypeKind::Void:
+        return "void";
+    case TypeKind::Bool:
+        return "_Bool";
+    case TypeKind::Char:
+        return "char";
+    case TypeKind::SChar:
+        return "signed char";
+    case TypeKind::UChar:
+        return "unsigned char";
+    case TypeKind::Short:
+        return "short";
+    case TypeKind::UShort:
+        return "unsigned short";
+    case TypeKind::Int:
+        return "int";
+    case TypeKind::UInt:
+        return "unsigned int";
+    case TypeKind::Long:
+        return "long";
+    case TypeKind::ULong:
+        return "unsigned long";
+    case TypeKind::LLong:
+        return "long long";
+    case TypeKind::ULLong:
+        return "unsigned long long";
+    case TypeKind::Int128:
+        return "__int128";
+    case TypeKind::UInt128:
+        return "unsigned __int128";
+    case TypeKind::Float:
+        return "float";
+    case TypeKind::Double:
+        return "double";
+    case TypeKind::LDouble:
+        return "long double";
+    default:
+        return "int";
     }
 }
 
@@ -122,8 +141,9 @@ Rope Lower::declare(const Type *t, Rope inner)
         return declare(t->base, std::move(inner) + "(" + std::move(params) + ")");
     }
     default:
-        return std::move(quals) + base_name(t) + (inner.empty() ? Rope() : Rope(" ")) +
-               std::move(inner);
+        if (!inner.empty())
+            inner = " " + std::move(inner);
+        return std::move(quals) + base_name(t) + std::move(inner);
     }
 }
 
@@ -135,7 +155,10 @@ Rope Lower::size_of(const Type *t)
     return "sizeof(" + type(t) + ")";
 }
 
-Rope Lower::type_name(const TypeName *t) { return type(t->type); }
+Rope Lower::type_name(const TypeName *t)
+{
+    return type(t->type);
+}
 
 // ---- pieces of declarations
 
@@ -166,8 +189,7 @@ Rope Lower::specifiers(const Specifiers &s, bool with_storage)
     }
     if (s.typeof_operand && s.touched) {
         drop_storage(s.typeof_operand->first);
-        splice.replace(s.typeof_operand->first, s.typeof_operand->last,
-                       type(s.type->unqualified));
+        splice.replace(s.typeof_operand->first, s.typeof_operand->last, type(s.type->unqualified));
     }
     for (const Expr *e : s.inner) {
         drop_storage(e->first);
@@ -287,7 +309,8 @@ bool Lower::needs_split(const Declaration *d) const
         for (const Type *t = item.type; t; t = t->base)
             captures |= variably_sized(t);
     }
-    return far > 0 && (near || far > 1 || captures || d->specifiers.body || d->specifiers.enum_body);
+    return far > 0 &&
+           (near || far > 1 || captures || d->specifiers.body || d->specifiers.enum_body);
 }
 
 Rope Lower::declaration(const Declaration *d)
@@ -381,12 +404,13 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     if (!known) {
         std::string id = fresh("array");
         Position at = source_.position(tokens_[item.declarator.name_token].offset);
-        registration = "; static void " + id + "_shape(splitc_size *count, splitc_size *size) { *count = " +
-                       block_count(item.type) + "; *size = " + size_of(item.type->base) +
-                       "; } static struct splitc_static " + id + " = {&" + variable_name + ", " +
-                       id + "_shape, \"" + name + "\", " + c_string(at.file) + ", " +
-                       std::to_string(at.line) + ", 0}; static void __attribute__((constructor)) " +
-                       id + "_register(void) { splitc_register_static(&" + id + "); }";
+        registration =
+            "; static void " + id +
+            "_shape(splitc_size *count, splitc_size *size) { *count = " + block_count(item.type) +
+            "; *size = " + size_of(item.type->base) + "; } static struct splitc_static " + id +
+            " = {&" + variable_name + ", " + id + "_shape, \"" + name + "\", " + c_string(at.file) +
+            ", " + std::to_string(at.line) + ", 0}; static void __attribute__((constructor)) " +
+            id + "_register(void) { splitc_register_static(&" + id + "); }";
     }
     if (d->file_scope)
         return std::move(variable) + std::move(registration);
@@ -420,8 +444,9 @@ Rope Lower::entry(const Declaration *d)
 {
     const InitDeclarator &item = d->declarators[0];
     size_t count = item.declarator.parts.front().param_symbols.size();
-    std::string call = count == 0 ? "splitc_main()" : count == 1 ? "splitc_main(argc)"
-                                                                 : "splitc_main(argc, argv)";
+    std::string call = count == 0   ? "splitc_main()"
+                       : count == 1 ? "splitc_main(argc)"
+                                    : "splitc_main(argc, argv)";
     bool is_void = item.type->base->kind == TypeKind::Void;
     return " int splitc_entry(int argc, char **argv) { (void)argc; (void)argv; " +
            (is_void ? call + "; return 0; }" : "return " + call + "; }");

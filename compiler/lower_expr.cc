@@ -45,22 +45,36 @@ Rope Lower::generic(const Expr *e)
 Rope Lower::expr(const Expr *e)
 {
     switch (e->kind) {
-    case ExprKind::Ident: return e->symbol->emitted;
-    case ExprKind::GlobalRead: return read(e->a);
-    case ExprKind::GlobalDecay: return address(e->a);
-    case ExprKind::SpreadDecay: return spread_element(e->a);
-    case ExprKind::Convert: return convert(e);
-    case ExprKind::Cast: return cast(e);
+    case ExprKind::Ident:
+        return e->symbol->emitted;
+    case ExprKind::GlobalRead:
+        return read(e->a);
+    case ExprKind::GlobalDecay:
+        return address(e->a);
+    case ExprKind::SpreadDecay:
+        return spread_element(e->a);
+    case ExprKind::Convert:
+        return convert(e);
+    case ExprKind::Cast:
+        return cast(e);
     case ExprKind::SizeofExpr:
-    case ExprKind::SizeofType: return size(e);
-    case ExprKind::AddressOf: return e->a->global ? address(e->a) : generic(e);
+    case ExprKind::SizeofType:
+        return size(e);
+    case ExprKind::AddressOf:
+        return e->a->global ? address(e->a) : generic(e);
     case ExprKind::PreInc:
-    case ExprKind::PostInc: return step(e);
-    case ExprKind::Binary: return binary(e);
-    case ExprKind::Assign: return assign(e);
-    case ExprKind::SplitPhase: return split_phase(e);
-    case ExprKind::Store: return write(e->a, e->b, "splitc_store", true);
-    default: return generic(e);
+    case ExprKind::PostInc:
+        return step(e);
+    case ExprKind::Binary:
+        return binary(e);
+    case ExprKind::Assign:
+        return assign(e);
+    case ExprKind::SplitPhase:
+        return split_phase(e);
+    case ExprKind::Store:
+        return write(e->a, e->b, "splitc_store", true);
+    default:
+        return generic(e);
     }
 }
 
@@ -96,8 +110,8 @@ Rope Lower::member_address(const Expr *e)
     while (object->kind == ExprKind::Dot) {
         const Expr *inner = strip(object->a);
         if (inner->kind != ExprKind::Dot && inner->kind != ExprKind::Arrow) {
-            return "(" + address(inner) + " + __builtin_offsetof(" + type(inner->type->unqualified) +
-                   ", " + std::move(path) + "))";
+            return "(" + address(inner) + " + __builtin_offsetof(" +
+                   type(inner->type->unqualified) + ", " + std::move(path) + "))";
         }
         object = inner;
         path = Rope(spelling(object->name_token)) + "." + std::move(path);
@@ -210,8 +224,8 @@ Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *oper
     Rope count = operand ? node(operand) : Rope("1");
     bool down = e->op == Tok::SubAssign || e->op == Tok::Dec;
     if (t->is_far())
-        return advance(std::move(value), t, down ? "-(long)(" + std::move(count) + ")"
-                                                 : std::move(count));
+        return advance(std::move(value), t,
+                       down ? "-(long)(" + std::move(count) + ")" : std::move(count));
     std::string op = operand ? std::string(spelling(e->name_token)) : down ? "-=" : "+=";
     op.pop_back();
     return std::move(value) + " " + op + " (" + std::move(count) + ")";
@@ -243,13 +257,14 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     std::string field = "." + std::string(spelling(strip(e->a)->name_token));
     Rope parent = parent_of_bits(strip(e->a), record);
     const Type *t = e->a->type->unqualified;
+    bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return "({ splitc_ptr " + a + " = " + std::move(parent) + "; " + declare(record, v) + ", " +
            mask + "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); __builtin_memset(&" +
            mask + ", 0, sizeof " + mask + "); " + mask + field + " = ~" + mask + field + "; " +
-           declare(t, old) + " = " + v + field + "; " + v + field + " = " +
+           (postfix ? declare(t, old) + " = " + v + field + "; " : Rope()) + v + field + " = " +
            operation(v + field, t, e, operand) + "; splitc_write_masked(" + a + ", &" + mask +
            ", &" + v + ", sizeof " + v + "); " +
-           (e->kind == ExprKind::PostInc ? old : v + field) + "; })";
+           (e->discarded ? "" : (postfix ? old : v + field) + "; ") + "})";
 }
 
 // ++ and --.
@@ -327,8 +342,8 @@ Rope Lower::cast(const Expr *e)
             return "splitc_from_local(" + std::move(operand) + ")";
         return "((splitc_ptr)(" + std::move(operand) + "))";
     }
-    Rope target = e->type_name->touched ? type(to)
-                                        : Rope::tokens(e->type_name->first, e->type_name->last);
+    Rope target =
+        e->type_name->touched ? type(to) : Rope::tokens(e->type_name->first, e->type_name->last);
     if (to->is_pointer() && from->is_far())
         return "((" + std::move(target) + ")splitc_address(" + std::move(operand) + "))";
     if (!e->type_name->touched)
@@ -356,28 +371,34 @@ Rope Lower::binary(const Expr *e)
     const Type *a = e->a->type, *b = e->b->type;
     if (!a->is_far() && !b->is_far())
         return generic(e);
-    bool spread = (a->is_far() && a->space == Space::Spread) ||
-                  (b->is_far() && b->space == Space::Spread);
+    bool spread =
+        (a->is_far() && a->space == Space::Spread) || (b->is_far() && b->space == Space::Spread);
     switch (e->op) {
     case Tok::Plus:
-        return a->is_far() ? advance(node(e->a), a, node(e->b)) : advance(node(e->b), b, node(e->a));
+        return a->is_far() ? advance(node(e->a), a, node(e->b))
+                           : advance(node(e->b), b, node(e->a));
     case Tok::Minus:
         if (!b->is_far())
             return advance(node(e->a), a, "-(long)(" + node(e->b) + ")");
         if (spread)
-            return "splitc_spread_diff(" + node(e->a) + ", " + node(e->b) + ", " + size_of(a->base) +
-                   ")";
+            return "splitc_spread_diff(" + node(e->a) + ", " + node(e->b) + ", " +
+                   size_of(a->base) + ")";
         return "((long)((" + node(e->a) + ") - (" + node(e->b) + ")) / (long)" + size_of(a->base) +
                ")";
-    case Tok::Lt: case Tok::Gt: case Tok::Le: case Tok::Ge:
+    case Tok::Lt:
+    case Tok::Gt:
+    case Tok::Le:
+    case Tok::Ge:
         if (spread)
-            return "(splitc_spread_order(" + node(e->a) + ") " + std::string(spelling(e->name_token)) +
-                   " splitc_spread_order(" + node(e->b) + "))";
+            return "(splitc_spread_order(" + node(e->a) + ") " +
+                   std::string(spelling(e->name_token)) + " splitc_spread_order(" + node(e->b) +
+                   "))";
         break;
     default:
         break;
     }
-    return "((" + node(e->a) + ") " + std::string(spelling(e->name_token)) + " (" + node(e->b) + "))";
+    return "((" + node(e->a) + ") " + std::string(spelling(e->name_token)) + " (" + node(e->b) +
+           "))";
 }
 
 } // namespace splitcc

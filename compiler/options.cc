@@ -16,8 +16,9 @@ using Words = std::vector<std::string>;
 
 // Options whose value is the next word when it is not in the same one.
 constexpr std::string_view kPreprocessWithValue[] = {
-    "-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot",
-    "-MF", "-MT", "-MQ", "-Xpreprocessor"};
+    "-I",         "-D",       "-U",       "-isystem",  "-iquote",
+    "-idirafter", "-include", "-imacros", "-isysroot", "-Xpreprocessor"};
+constexpr std::string_view kDependencyWithValue[] = {"-MF", "-MT", "-MQ"};
 constexpr std::string_view kLinkWithValue[] = {"-L", "-Xlinker", "-T", "-u", "-z"};
 constexpr std::string_view kCompileWithValue[] = {"--param", "-Xassembler"};
 
@@ -132,6 +133,7 @@ bool Reader::with_value(const std::string &word)
         return true;
     }
     return takes_value(word, kPreprocessWithValue, options_.preprocess) ||
+           takes_value(word, kDependencyWithValue, options_.dependency) ||
            takes_value(word, kLinkWithValue, options_.link) ||
            takes_value(word, kCompileWithValue, options_.compile);
 }
@@ -142,7 +144,7 @@ void Reader::dependency(const std::string &word)
         options_.dependencies = true;
     else if (word == "-M" || word == "-MM")
         options_.only_dependencies = true;
-    options_.preprocess.push_back(word);
+    options_.dependency.push_back(word);
 }
 
 void Reader::option(const std::string &word)

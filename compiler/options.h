@@ -24,7 +24,8 @@ struct Options {
     std::vector<Input> inputs; // sources, objects and archives, in order
     std::string output;
     std::vector<std::string> both;       // for every cc: -std= -O -f -m -pthread
-    std::vector<std::string> preprocess; // -I -D -U -include -isystem -M...
+    std::vector<std::string> preprocess; // -I -D -U -include -isystem
+    std::vector<std::string> dependency; // -M...
     std::vector<std::string> compile;    // -g -W...
     std::vector<std::string> link;       // -L -Wl, -static ... (-l stays among the inputs)
     bool dependencies = false;           // -MD or -MMD

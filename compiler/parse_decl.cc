@@ -210,8 +210,8 @@ void Parser::init_declarator(Declaration *declaration)
 
     bool is_function = d.type->kind == TypeKind::Function;
     bool definition = is_function && declaration->declarators.empty() &&
-                      (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) &&
-                                           !is(Tok::Semi) && starts_declaration()));
+                      (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) && !is(Tok::Semi) &&
+                                           starts_declaration()));
     if (definition && !scopes_.at_file_scope())
         fail(tokens_[d.declarator.first].range(),
              "a function inside a function is not supported; move it to file scope");
@@ -327,9 +327,9 @@ void Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
                     "'" + std::string(fresh->name->text) + "' is declared again as something else");
         diag_.note(tokens_[old->token].range(), "it was declared here");
     } else if (far && !same_type(old->type, fresh->type)) {
-        diag_.error(tokens_[fresh->token].range(),
-                    "'" + std::string(fresh->name->text) + "' is declared again with another type, '" +
-                        describe(fresh->type) + "'");
+        diag_.error(tokens_[fresh->token].range(), "'" + std::string(fresh->name->text) +
+                                                       "' is declared again with another type, '" +
+                                                       describe(fresh->type) + "'");
         diag_.note(tokens_[old->token].range(),
                    "it was declared here as '" + describe(old->type) + "'");
     }
@@ -338,9 +338,9 @@ void Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
 Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role)
 {
     Symbol *symbol = ast_.symbol();
-    symbol->kind = s.storage == Storage::Typedef            ? SymbolKind::Typedef
-                   : d.type->kind == TypeKind::Function     ? SymbolKind::Function
-                                                            : SymbolKind::Object;
+    symbol->kind = s.storage == Storage::Typedef        ? SymbolKind::Typedef
+                   : d.type->kind == TypeKind::Function ? SymbolKind::Function
+                                                        : SymbolKind::Object;
     symbol->storage = s.storage;
     symbol->file_scope = scopes_.at_file_scope();
     symbol->parameter = role == DeclarationRole::Parameter;
@@ -382,8 +382,14 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
 bool Parser::starts_declaration(uint32_t ahead) const
 {
     switch (peek(ahead).kind) {
-    case Tok::KwAuto: case Tok::KwExtern: case Tok::KwInline: case Tok::KwNoreturn:
-    case Tok::KwRegister: case Tok::KwStatic: case Tok::KwTypedef: case Tok::KwThreadLocal:
+    case Tok::KwAuto:
+    case Tok::KwExtern:
+    case Tok::KwInline:
+    case Tok::KwNoreturn:
+    case Tok::KwRegister:
+    case Tok::KwStatic:
+    case Tok::KwTypedef:
+    case Tok::KwThreadLocal:
     case Tok::KwAutoType:
         return true;
     default:
@@ -397,12 +403,28 @@ bool Parser::starts_type(uint32_t ahead) const
     switch (token.kind) {
     case Tok::Ident:
         return token.name->ordinary && token.name->ordinary->kind == SymbolKind::Typedef;
-    case Tok::KwChar: case Tok::KwConst: case Tok::KwDouble: case Tok::KwEnum:
-    case Tok::KwFloat: case Tok::KwInt: case Tok::KwLong: case Tok::KwRestrict:
-    case Tok::KwShort: case Tok::KwSigned: case Tok::KwStruct: case Tok::KwUnion:
-    case Tok::KwUnsigned: case Tok::KwVoid: case Tok::KwVolatile: case Tok::KwAlignas:
-    case Tok::KwAtomic: case Tok::KwBool: case Tok::KwComplex: case Tok::KwTypeof:
-    case Tok::KwInt128: case Tok::KwFloatN:
+    case Tok::KwChar:
+    case Tok::KwConst:
+    case Tok::KwDouble:
+    case Tok::KwEnum:
+    case Tok::KwFloat:
+    case Tok::KwInt:
+    case Tok::KwLong:
+    case Tok::KwRestrict:
+    case Tok::KwShort:
+    case Tok::KwSigned:
+    case Tok::KwStruct:
+    case Tok::KwUnion:
+    case Tok::KwUnsigned:
+    case Tok::KwVoid:
+    case Tok::KwVolatile:
+    case Tok::KwAlignas:
+    case Tok::KwAtomic:
+    case Tok::KwBool:
+    case Tok::KwComplex:
+    case Tok::KwTypeof:
+    case Tok::KwInt128:
+    case Tok::KwFloatN:
         return true;
     case Tok::KwAttribute: // before a type, not before a statement
         return ahead == 0 && attribute_before_type();
@@ -446,15 +468,31 @@ void Parser::specifiers(Specifiers &s, bool allow_storage)
 bool Parser::storage_specifier(Specifiers &s)
 {
     switch (peek().kind) {
-    case Tok::KwTypedef: s.storage = Storage::Typedef; break;
-    case Tok::KwExtern: s.storage = Storage::Extern; break;
-    case Tok::KwStatic: s.storage = Storage::Static; break;
-    case Tok::KwAuto: s.storage = Storage::Auto; break;
-    case Tok::KwRegister: s.storage = Storage::Register; break;
-    case Tok::KwInline: s.is_inline = true; break;
-    case Tok::KwThreadLocal: s.thread_local_ = true; break;
-    case Tok::KwNoreturn: break;
-    default: return false;
+    case Tok::KwTypedef:
+        s.storage = Storage::Typedef;
+        break;
+    case Tok::KwExtern:
+        s.storage = Storage::Extern;
+        break;
+    case Tok::KwStatic:
+        s.storage = Storage::Static;
+        break;
+    case Tok::KwAuto:
+        s.storage = Storage::Auto;
+        break;
+    case Tok::KwRegister:
+        s.storage = Storage::Register;
+        break;
+    case Tok::KwInline:
+        s.is_inline = true;
+        break;
+    case Tok::KwThreadLocal:
+        s.thread_local_ = true;
+        break;
+    case Tok::KwNoreturn:
+        break;
+    default:
+        return false;
     }
     s.not_type.push_back({pos_, pos_ + 1});
     pos_++;
@@ -467,10 +505,16 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
     if (allow_storage && storage_specifier(s))
         return true;
     switch (peek().kind) {
-    case Tok::KwConst: words.quals |= kConst; break;
-    case Tok::KwVolatile: words.quals |= kVolatile; break;
-    case Tok::KwRestrict: break;
-    case Tok::KwExtension: break;
+    case Tok::KwConst:
+        words.quals |= kConst;
+        break;
+    case Tok::KwVolatile:
+        words.quals |= kVolatile;
+        break;
+    case Tok::KwRestrict:
+        break;
+    case Tok::KwExtension:
+        break;
     case Tok::KwAttribute:
         attributes(&s);
         s.not_type.push_back({first, pos_});
@@ -490,11 +534,21 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         words.quals |= kAtomic;
         return true;
     case Tok::KwStruct:
-    case Tok::KwUnion: words.named = record_specifier(s); return true;
-    case Tok::KwEnum: words.named = enum_specifier(s); return true;
-    case Tok::KwTypeof: typeof_specifier(s, words); return true;
-    case Tok::KwAutoType: words.named = types_.unknown(); break;
-    case Tok::KwFloatN: words.named = types_.opaque(peek().name->text); break;
+    case Tok::KwUnion:
+        words.named = record_specifier(s);
+        return true;
+    case Tok::KwEnum:
+        words.named = enum_specifier(s);
+        return true;
+    case Tok::KwTypeof:
+        typeof_specifier(s, words);
+        return true;
+    case Tok::KwAutoType:
+        words.named = types_.unknown();
+        break;
+    case Tok::KwFloatN:
+        words.named = types_.opaque(peek().name->text);
+        break;
     case Tok::Ident: {
         Symbol *symbol = peek().name->ordinary;
         if (words.any() || !symbol || symbol->kind != SymbolKind::Typedef)
@@ -622,8 +676,7 @@ const Type *Parser::record_specifier(Specifiers &s)
         symbol->record->is_union = is_union;
         symbol->record->tag = name;
         if (name)
-            symbol->record->spelled =
-                (is_union ? "union " : "struct ") + std::string(name->text);
+            symbol->record->spelled = (is_union ? "union " : "struct ") + std::string(name->text);
         symbol->type = types_.record(symbol->record);
     }
     if (!defining)

@@ -94,7 +94,10 @@ bool Parser::nested_declarator(Abstract abstract) const
     if (abstract == Abstract::No)
         return true;
     switch (peek(1).kind) {
-    case Tok::Star: case Tok::LParen: case Tok::LBracket: case Tok::KwAttribute:
+    case Tok::Star:
+    case Tok::LParen:
+    case Tok::LBracket:
+    case Tok::KwAttribute:
         return true;
     case Tok::Ident:
         return abstract == Abstract::Maybe && !starts_type(1);
@@ -243,7 +246,8 @@ const Type *Parser::derive(const Type *base, const Declarator &d)
             break;
         case Part::Array:
             if (type->kind == TypeKind::SpreadArray)
-                fail(tokens_[part->first].range(), "an array of spread arrays: put the dimension left of '::'");
+                fail(tokens_[part->first].range(),
+                     "an array of spread arrays: put the dimension left of '::'");
             type = types_.array(type, part->extents[0]);
             break;
         case Part::Spread: {
@@ -261,9 +265,9 @@ const Type *Parser::derive(const Type *base, const Declarator &d)
             std::vector<const Type *> params;
             for (const Symbol *symbol : part->param_symbols)
                 params.push_back(symbol->type);
-            type = types_.function(type, part->prototype ? std::move(params)
-                                                         : std::vector<const Type *>(),
-                                   part->prototype, part->variadic);
+            type = types_.function(
+                type, part->prototype ? std::move(params) : std::vector<const Type *>(),
+                part->prototype, part->variadic);
             break;
         }
         }
@@ -283,7 +287,10 @@ const Type *Parser::adjusted(const Type *type)
     return type;
 }
 
-bool Parser::touched_declarator(const Declarator &d) const { return d.touched || d.far; }
+bool Parser::touched_declarator(const Declarator &d) const
+{
+    return d.touched || d.far;
+}
 
 // type-name = specifiers [abstract-declarator]
 TypeName *Parser::type_name()

@@ -9,21 +9,43 @@ namespace {
 int precedence(Tok op)
 {
     switch (op) {
-    case Tok::OrOr: return 1;
-    case Tok::AndAnd: return 2;
-    case Tok::Pipe: return 3;
-    case Tok::Caret: return 4;
-    case Tok::Amp: return 5;
-    case Tok::EqEq: case Tok::NotEq: return 6;
-    case Tok::Lt: case Tok::Gt: case Tok::Le: case Tok::Ge: return 7;
-    case Tok::Shl: case Tok::Shr: return 8;
-    case Tok::Plus: case Tok::Minus: return 9;
-    case Tok::Star: case Tok::Slash: case Tok::Percent: return 10;
-    default: return 0;
+    case Tok::OrOr:
+        return 1;
+    case Tok::AndAnd:
+        return 2;
+    case Tok::Pipe:
+        return 3;
+    case Tok::Caret:
+        return 4;
+    case Tok::Amp:
+        return 5;
+    case Tok::EqEq:
+    case Tok::NotEq:
+        return 6;
+    case Tok::Lt:
+    case Tok::Gt:
+    case Tok::Le:
+    case Tok::Ge:
+        return 7;
+    case Tok::Shl:
+    case Tok::Shr:
+        return 8;
+    case Tok::Plus:
+    case Tok::Minus:
+        return 9;
+    case Tok::Star:
+    case Tok::Slash:
+    case Tok::Percent:
+        return 10;
+    default:
+        return 0;
     }
 }
 
-bool is_assignment(Tok op) { return op >= Tok::Assign && op <= Tok::OrAssign; }
+bool is_assignment(Tok op)
+{
+    return op >= Tok::Assign && op <= Tok::OrAssign;
+}
 
 // A colon inside brackets no longer ends what stands around them.
 class Bracketed {
@@ -168,8 +190,13 @@ Expr *Parser::unary()
     case Tok::Star:
         e = start(ExprKind::Deref, first);
         break;
-    case Tok::Plus: case Tok::Minus: case Tok::Tilde: case Tok::Bang:
-    case Tok::KwReal: case Tok::KwImag: case Tok::KwExtension:
+    case Tok::Plus:
+    case Tok::Minus:
+    case Tok::Tilde:
+    case Tok::Bang:
+    case Tok::KwReal:
+    case Tok::KwImag:
+    case Tok::KwExtension:
         e = start(ExprKind::Unary, first);
         break;
     case Tok::AndAnd: {
@@ -189,10 +216,14 @@ Expr *Parser::unary()
     e->a = op == Tok::Inc || op == Tok::Dec ? unary() : cast();
     close(e);
     switch (e->kind) {
-    case ExprKind::PreInc: return sema_.step(e);
-    case ExprKind::AddressOf: return sema_.address_of(e);
-    case ExprKind::Deref: return sema_.deref(e);
-    default: return sema_.unary(e);
+    case ExprKind::PreInc:
+        return sema_.step(e);
+    case ExprKind::AddressOf:
+        return sema_.address_of(e);
+    case ExprKind::Deref:
+        return sema_.deref(e);
+    default:
+        return sema_.unary(e);
     }
 }
 

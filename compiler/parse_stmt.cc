@@ -94,8 +94,14 @@ Stmt *Parser::statement()
     }
     case Tok::KwFor:
         return for_statement();
-    case Tok::KwIf: case Tok::KwSwitch: case Tok::KwWhile: case Tok::KwDo:
-    case Tok::KwGoto: case Tok::KwBreak: case Tok::KwContinue: case Tok::KwReturn:
+    case Tok::KwIf:
+    case Tok::KwSwitch:
+    case Tok::KwWhile:
+    case Tok::KwDo:
+    case Tok::KwGoto:
+    case Tok::KwBreak:
+    case Tok::KwContinue:
+    case Tok::KwReturn:
     case Tok::KwLabel:
         return keyword_statement();
     case Tok::KwAsm:

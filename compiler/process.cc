@@ -22,7 +22,10 @@ namespace {
 // from the terminal, its end wakes us, and `finish` does the rest.
 volatile std::sig_atomic_t g_signal = 0;
 
-void remember(int signal) { g_signal = signal; }
+void remember(int signal)
+{
+    g_signal = signal;
+}
 
 void catch_signals()
 {
@@ -71,7 +74,8 @@ std::string shell_quoted(const Command &command)
     for (const std::string &word : command) {
         if (!text.empty())
             text += ' ';
-        bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?[]#~!{}") == std::string::npos;
+        bool plain = !word.empty() &&
+                     word.find_first_of(" \t\n'\"\\$`&|;<>()*?[]#~!{}") == std::string::npos;
         if (plain) {
             text += word;
             continue;

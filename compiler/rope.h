@@ -17,6 +17,7 @@ struct Piece {
         Text,
         Tokens, // the source from token `first` up to, not including, `last`
         Gap,    // what stands before token `first`: space, line ends, pragmas
+        Skip,   // the source goes on with token `last`
     } kind;
     uint32_t first = 0, last = 0;
     std::string text;
@@ -40,6 +41,13 @@ public:
     {
         Rope rope;
         rope.pieces_.push_back({Piece::Gap, token, token, {}});
+        return rope;
+    }
+
+    static Rope skip(uint32_t token)
+    {
+        Rope rope;
+        rope.pieces_.push_back({Piece::Skip, token, token, {}});
         return rope;
     }
 

@@ -97,8 +97,7 @@ private:
     Expr *additive(Expr *e);
     Expr *comparison(Expr *e);
     bool writable(const Expr *e, uint32_t token);
-    void check_far_pointers(const Expr *e, const Type *from, const Type *to,
-                            std::string_view what);
+    void check_far_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
     void undeclared(Expr *e, Name *name);
     const Type *builtin_result(std::string_view name);
 

@@ -8,9 +8,15 @@
 namespace splitcc {
 namespace {
 
-std::string quoted(const Type *type) { return "'" + describe(type) + "'"; }
+std::string quoted(const Type *type)
+{
+    return "'" + describe(type) + "'";
+}
 
-bool touched(const Node *n) { return n && n->touched; }
+bool touched(const Node *n)
+{
+    return n && n->touched;
+}
 
 // The type that a spread array or a parameter of that type stands for as a value.
 const Type *as_pointer(Types &types, const Type *type)
@@ -72,9 +78,11 @@ Expr *Sema::value(Expr *e)
     if (e->type->kind == TypeKind::Array)
         return wrap(ExprKind::GlobalDecay, e, value_type(e));
     if (e->type->kind == TypeKind::Void)
-        return fail(e, "a 'void *global' has to be cast to the type of the object before it is read");
+        return fail(e,
+                    "a 'void *global' has to be cast to the type of the object before it is read");
     if (e->type->kind == TypeKind::Function)
-        return fail(e, "a function cannot be called through a global pointer; use atomic() or an active message");
+        return fail(e, "a function cannot be called through a global pointer; use atomic() or an "
+                       "active message");
     return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
 }
 
@@ -108,7 +116,8 @@ void Sema::check_far_pointers(const Expr *e, const Type *from, const Type *to,
 {
     if (from->space == Space::Global && to->space == Space::Spread)
         diag_.warning(range(e), "-Wspread-conversion",
-                      std::string(what) + " makes a spread pointer from a global one without a cast");
+                      std::string(what) +
+                          " makes a spread pointer from a global one without a cast");
     const Type *a = from->base, *b = to->base;
     bool any = a->kind == TypeKind::Void || b->kind == TypeKind::Void || a->is_unknown() ||
                b->is_unknown();
@@ -138,8 +147,8 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
                               " from an integer without a cast");
             return e;
         }
-        diag_.error(range(e), std::string(what) + " cannot make " + quoted(to) + " from " +
-                                  quoted(from));
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
         return e;
     }
     if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
@@ -251,19 +260,25 @@ void Sema::undeclared(Expr *e, Name *name)
 const Type *Sema::builtin_result(std::string_view name)
 {
     static constexpr std::string_view ints[] = {
-        "__builtin_constant_p", "__builtin_expect_with_probability", "__builtin_strcmp",
-        "__builtin_memcmp", "__builtin_strncmp", "__builtin_ctz", "__builtin_clz",
-        "__builtin_popcount", "__builtin_parity", "__builtin_ffs", "__builtin_abs",
-        "__builtin_printf", "__builtin_ctzl", "__builtin_clzl", "__builtin_popcountl",
-        "__builtin_ctzll", "__builtin_clzll", "__builtin_popcountll", "__builtin_isnan",
-        "__builtin_isinf", "__builtin_signbit"};
+        "__builtin_constant_p", "__builtin_expect_with_probability",
+        "__builtin_strcmp",     "__builtin_memcmp",
+        "__builtin_strncmp",    "__builtin_ctz",
+        "__builtin_clz",        "__builtin_popcount",
+        "__builtin_parity",     "__builtin_ffs",
+        "__builtin_abs",        "__builtin_printf",
+        "__builtin_ctzl",       "__builtin_clzl",
+        "__builtin_popcountl",  "__builtin_ctzll",
+        "__builtin_clzll",      "__builtin_popcountll",
+        "__builtin_isnan",      "__builtin_isinf",
+        "__builtin_signbit"};
     static constexpr std::string_view pointers[] = {
-        "__builtin_alloca", "__builtin_memcpy", "__builtin_memset", "__builtin_memmove",
-        "__builtin_malloc", "__builtin_calloc", "__builtin_realloc", "__builtin_return_address",
-        "__builtin_frame_address", "__builtin_assume_aligned", "__builtin_alloca_with_align"};
-    static constexpr std::string_view doubles[] = {
-        "__builtin_inf", "__builtin_nan", "__builtin_huge_val", "__builtin_fabs",
-        "__builtin_sqrt", "__builtin_pow"};
+        "__builtin_alloca",         "__builtin_memcpy",           "__builtin_memset",
+        "__builtin_memmove",        "__builtin_malloc",           "__builtin_calloc",
+        "__builtin_realloc",        "__builtin_return_address",   "__builtin_frame_address",
+        "__builtin_assume_aligned", "__builtin_alloca_with_align"};
+    static constexpr std::string_view doubles[] = {"__builtin_inf",      "__builtin_nan",
+                                                   "__builtin_huge_val", "__builtin_fabs",
+                                                   "__builtin_sqrt",     "__builtin_pow"};
     for (std::string_view known : ints)
         if (name == known)
             return types_.basic(TypeKind::Int);
@@ -336,8 +351,8 @@ Expr *Sema::index(Expr *e)
         if (pointer->is_unknown() || other->is_unknown() || pointer->kind == TypeKind::Opaque ||
             other->kind == TypeKind::Opaque)
             return finish(e, types_.unknown());
-        return fail(e, "only an array or a pointer can be indexed, not " +
-                           quoted(value_type(e->a)));
+        return fail(e,
+                    "only an array or a pointer can be indexed, not " + quoted(value_type(e->a)));
     }
     if (pointer->is_far() && !other->is_integer() && !other->is_unknown())
         return fail(e, "an index has to be an integer");
@@ -359,15 +374,16 @@ Expr *Sema::call(Expr *e)
             return finish(e, types_.unknown());
         return fail(e, "this is " + quoted(value_type(e->a)) + ", not a function");
     }
-    std::string name = e->a->kind == ExprKind::Ident
-                           ? " of '" + std::string(e->a->symbol ? e->a->symbol->name->text
-                                                                : spelling(e->a->first)) + "'"
-                           : "";
+    std::string name =
+        e->a->kind == ExprKind::Ident
+            ? " of '" +
+                  std::string(e->a->symbol ? e->a->symbol->name->text : spelling(e->a->first)) + "'"
+            : "";
     for (size_t i = 0; i < e->args.size(); i++)
-        e->args[i] = i < type->params.size() && type->prototype
-                         ? convert(e->args[i], type->params[i],
-                                   "argument " + std::to_string(i + 1) + name)
-                         : value(e->args[i]);
+        e->args[i] =
+            i < type->params.size() && type->prototype
+                ? convert(e->args[i], type->params[i], "argument " + std::to_string(i + 1) + name)
+                : value(e->args[i]);
     return finish(e, type->base);
 }
 
@@ -539,20 +555,25 @@ Expr *Sema::binary(Expr *e)
     case Tok::Plus:
     case Tok::Minus:
         return additive(e);
-    case Tok::EqEq: case Tok::NotEq: case Tok::Lt: case Tok::Gt: case Tok::Le: case Tok::Ge:
+    case Tok::EqEq:
+    case Tok::NotEq:
+    case Tok::Lt:
+    case Tok::Gt:
+    case Tok::Le:
+    case Tok::Ge:
         return comparison(e);
     default:
         break;
     }
     const Type *a = value_type(e->a), *b = value_type(e->b);
     if (a->is_far() || b->is_far()) {
-        diag_.error(range(e->name_token), "this operator does not apply to " +
-                                              quoted(a->is_far() ? a : b));
+        diag_.error(range(e->name_token),
+                    "this operator does not apply to " + quoted(a->is_far() ? a : b));
         return finish(e, types_.unknown());
     }
     bool shift = e->op == Tok::Shl || e->op == Tok::Shr;
-    const Type *type = shift ? a->is_arithmetic() ? promote(a) : types_.unknown()
-                             : arithmetic(a, b);
+    const Type *type =
+        shift ? a->is_arithmetic() ? promote(a) : types_.unknown() : arithmetic(a, b);
     e->value = literals::fold(e->op, e->a->value, e->b->value, type);
     return finish(e, type);
 }
@@ -569,8 +590,9 @@ Expr *Sema::additive(Expr *e)
     e->touched = far;
     if (a->is_pointer() && b->is_pointer()) {
         if (far && (e->op == Tok::Plus || a->space != b->space)) {
-            diag_.error(range(e->name_token), std::string(e->op == Tok::Plus ? "addition" :
-                        "difference") + " of " + quoted(a) + " and " + quoted(b));
+            diag_.error(range(e->name_token),
+                        std::string(e->op == Tok::Plus ? "addition" : "difference") + " of " +
+                            quoted(a) + " and " + quoted(b));
             return finish(e, types_.unknown());
         }
         return finish(e, types_.basic(TypeKind::Long));
@@ -578,8 +600,7 @@ Expr *Sema::additive(Expr *e)
     const Type *pointer = a->is_pointer() ? a : b, *other = a->is_pointer() ? b : a;
     if (far && ((!other->is_integer() && !other->is_unknown()) ||
                 (e->op == Tok::Minus && b->is_pointer()))) {
-        diag_.error(range(e->name_token),
-                    "no arithmetic on " + quoted(a) + " and " + quoted(b));
+        diag_.error(range(e->name_token), "no arithmetic on " + quoted(a) + " and " + quoted(b));
         return finish(e, types_.unknown());
     }
     return finish(e, pointer);
@@ -609,8 +630,7 @@ Expr *Sema::comparison(Expr *e)
     if (a->is_far() || b->is_far()) {
         e->touched = true;
         if (!join_pointers(e->a, e->b))
-            diag_.error(range(e->name_token),
-                        "comparison of " + quoted(a) + " and " + quoted(b));
+            diag_.error(range(e->name_token), "comparison of " + quoted(a) + " and " + quoted(b));
     }
     e->value = literals::fold(e->op, e->a->value, e->b->value, arithmetic(a, b));
     return finish(e, types_.basic(TypeKind::Int));
@@ -621,8 +641,8 @@ Expr *Sema::logical(Expr *e)
     e->a = value(e->a);
     e->b = value(e->b);
     if (e->a->value && e->b->value)
-        e->value = e->op == Tok::AndAnd ? *e->a->value && *e->b->value
-                                        : *e->a->value || *e->b->value;
+        e->value =
+            e->op == Tok::AndAnd ? *e->a->value && *e->b->value : *e->a->value || *e->b->value;
     return finish(e, types_.basic(TypeKind::Int));
 }
 
@@ -641,7 +661,8 @@ Expr *Sema::conditional(Expr *e)
             type = types_.unknown();
         }
     } else if (b->is_pointer() && c->is_pointer()) {
-        bool take_c = is_null_constant(yes) || (c->base->kind == TypeKind::Void && !is_null_constant(e->c));
+        bool take_c =
+            is_null_constant(yes) || (c->base->kind == TypeKind::Void && !is_null_constant(e->c));
         type = take_c ? c : b;
     } else if (b->is_pointer() || c->is_pointer()) {
         type = b->is_pointer() ? b : c;
@@ -773,6 +794,9 @@ Expr *Sema::choose(Expr *e)
     return finish(e, chosen->type);
 }
 
-Expr *Sema::other(Expr *e, const Type *type) { return finish(e, type); }
+Expr *Sema::other(Expr *e, const Type *type)
+{
+    return finish(e, type);
+}
 
 } // namespace splitcc

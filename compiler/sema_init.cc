@@ -27,8 +27,7 @@ size_t member_position(const Record *record, const Name *name)
         const Member &member = record->members[i];
         if (member.name == name)
             return i;
-        if (!member.name && member.type->kind == TypeKind::Record &&
-            find_member(member.type, name))
+        if (!member.name && member.type->kind == TypeKind::Record && find_member(member.type, name))
             return i;
     }
     return record->members.size();
@@ -36,7 +35,10 @@ size_t member_position(const Record *record, const Name *name)
 
 } // namespace
 
-Node *Sema::initializer(Node *init, const Type *type) { return item(init, type); }
+Node *Sema::initializer(Node *init, const Type *type)
+{
+    return item(init, type);
+}
 
 // One initializer, braced or not, for an object of that type.
 Node *Sema::item(Node *node, const Type *type)

@@ -64,9 +64,9 @@ void Source::read_marker(uint32_t physical_line)
 
 const Source::Region &Source::region(uint32_t physical_line) const
 {
-    auto after = std::upper_bound(
-        regions_.begin(), regions_.end(), physical_line,
-        [](uint32_t line, const Region &r) { return line < r.first_line; });
+    auto after =
+        std::upper_bound(regions_.begin(), regions_.end(), physical_line,
+                         [](uint32_t line, const Region &r) { return line < r.first_line; });
     return *std::prev(after);
 }
 
@@ -87,8 +87,8 @@ Position Source::position(uint32_t offset) const
 {
     uint32_t physical = physical_line(offset);
     const Region &r = region(physical);
-    return {files_[r.file], r.line + (physical - r.first_line),
-            offset - line_starts_[physical] + 1, r.system};
+    return {files_[r.file], r.line + (physical - r.first_line), offset - line_starts_[physical] + 1,
+            r.system};
 }
 
 bool Source::same_region(uint32_t line_a, uint32_t line_b) const

@@ -9,10 +9,10 @@ namespace splitcc {
 
 struct TranslateOptions {
     bool color = false;
-    bool quiet = false;              // -w
+    bool quiet = false;               // -w
     bool warnings_are_errors = false; // -Werror
     unsigned error_limit = 20;
-    bool c89_keywords = false;       // -std=c89: no inline, typeof, asm
+    bool c89_keywords = false; // -std=c89: no inline, typeof, asm
 };
 
 struct Translation {

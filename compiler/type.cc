@@ -13,14 +13,22 @@ struct BasicInfo {
 
 // In the order of TypeKind, up to Double and LDouble.
 constexpr BasicInfo kBasic[] = {
-    {"<unknown>", 0}, {"void", 0}, {"_Bool", 1}, {"char", 1}, {"signed char", 1},
-    {"unsigned char", 1}, {"short", 2}, {"unsigned short", 2}, {"int", 4}, {"unsigned int", 4},
-    {"long", 8}, {"unsigned long", 8}, {"long long", 8}, {"unsigned long long", 8},
-    {"__int128", 16}, {"unsigned __int128", 16}, {"enum", 4}, {"float", 4}, {"double", 8},
-    {"long double", 16},
+    {"<unknown>", 0},   {"void", 0},
+    {"_Bool", 1},       {"char", 1},
+    {"signed char", 1}, {"unsigned char", 1},
+    {"short", 2},       {"unsigned short", 2},
+    {"int", 4},         {"unsigned int", 4},
+    {"long", 8},        {"unsigned long", 8},
+    {"long long", 8},   {"unsigned long long", 8},
+    {"__int128", 16},   {"unsigned __int128", 16},
+    {"enum", 4},        {"float", 4},
+    {"double", 8},      {"long double", 16},
 };
 
-int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+int64_t round_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
 
 } // namespace
 
@@ -112,9 +120,15 @@ const Type *Types::qualified(const Type *type, uint8_t quals)
     return &copy;
 }
 
-Record *Types::new_record() { return &records_.emplace_back(); }
+Record *Types::new_record()
+{
+    return &records_.emplace_back();
+}
 
-Enumeration *Types::new_enumeration() { return &enumerations_.emplace_back(); }
+Enumeration *Types::new_enumeration()
+{
+    return &enumerations_.emplace_back();
+}
 
 bool same_type(const Type *a, const Type *b)
 {
@@ -135,8 +149,8 @@ bool same_type(const Type *a, const Type *b)
         return same_type(a->base, b->base) &&
                (!a->prototype || !b->prototype ||
                 (a->variadic == b->variadic &&
-                 std::equal(a->params.begin(), a->params.end(), b->params.begin(),
-                            b->params.end(), same_type)));
+                 std::equal(a->params.begin(), a->params.end(), b->params.begin(), b->params.end(),
+                            same_type)));
     case TypeKind::Record:
         return a->record == b->record;
     case TypeKind::Enum:
@@ -286,8 +300,8 @@ std::string describe_base(const Type *type)
     }
     case TypeKind::Enum:
         text += "enum ";
-        return text + (type->enumeration->tag ? std::string(type->enumeration->tag->text)
-                                              : "<anonymous>");
+        return text +
+               (type->enumeration->tag ? std::string(type->enumeration->tag->text) : "<anonymous>");
     case TypeKind::Opaque:
         return text + type->spelled;
     case TypeKind::Complex:
@@ -328,6 +342,9 @@ std::string describe_around(const Type *type, std::string inner)
 
 } // namespace
 
-std::string describe(const Type *type) { return describe_around(type, ""); }
+std::string describe(const Type *type)
+{
+    return describe_around(type, "");
+}
 
 } // namespace splitcc

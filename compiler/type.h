@@ -23,10 +23,24 @@ struct Type;
 enum class TypeKind : uint8_t {
     Unknown, // some value; nothing is checked
     Void,
-    Bool, Char, SChar, UChar, Short, UShort, Int, UInt, Long, ULong, LLong, ULLong,
-    Int128, UInt128,
+    Bool,
+    Char,
+    SChar,
+    UChar,
+    Short,
+    UShort,
+    Int,
+    UInt,
+    Long,
+    ULong,
+    LLong,
+    ULLong,
+    Int128,
+    UInt128,
     Enum,
-    Float, Double, LDouble,
+    Float,
+    Double,
+    LDouble,
     Opaque, // a scalar or vector that only its name describes
     Complex,
     Pointer,
@@ -54,8 +68,8 @@ struct Record {
     bool complete = false;
     bool packed = false; // some attribute changes the layout: sizes are not computed
     Name *tag = nullptr;
-    std::string spelled;     // how emitted code names it; empty: it has no name yet
-    uint32_t brace = 0;      // the token { of its definition
+    std::string spelled; // how emitted code names it; empty: it has no name yet
+    uint32_t brace = 0;  // the token { of its definition
     std::vector<Member> members;
     std::optional<int64_t> size, align;
 };
@@ -77,18 +91,18 @@ struct Extent {
 struct Type {
     TypeKind kind = TypeKind::Unknown;
     uint8_t quals = 0;
-    Space space = Space::Local;          // Pointer
-    bool variadic = false;               // Function
-    bool prototype = false;              // Function: parameters are known
-    const Type *base = nullptr;          // pointee, element, result, block, part of complex
-    const Type *unqualified = nullptr;   // this type without its own qualifiers
-    std::vector<const Type *> params;    // Function, adjusted
+    Space space = Space::Local;        // Pointer
+    bool variadic = false;             // Function
+    bool prototype = false;            // Function: parameters are known
+    const Type *base = nullptr;        // pointee, element, result, block, part of complex
+    const Type *unqualified = nullptr; // this type without its own qualifiers
+    std::vector<const Type *> params;  // Function, adjusted
     Record *record = nullptr;
     Enumeration *enumeration = nullptr;
-    std::string spelled;                 // Opaque: its name
-    Extent extent;                       // Array
-    std::vector<const Extent *> spread;  // SpreadArray: the dimensions left of ::
-    mutable std::string captured;        // Array of run-time size: a typedef that holds it
+    std::string spelled;                // Opaque: its name
+    Extent extent;                      // Array
+    std::vector<const Extent *> spread; // SpreadArray: the dimensions left of ::
+    mutable std::string captured;       // Array of run-time size: a typedef that holds it
 
     bool is_pointer() const { return kind == TypeKind::Pointer; }
     bool is_local_pointer() const { return is_pointer() && space == Space::Local; }

@@ -18,27 +18,37 @@ struct TypeWords {
 
     bool any() const
     {
-        return named || complex || longs || shorts || signs || unsigns || ints ||
-               core != Tok::End;
+        return named || complex || longs || shorts || signs || unsigns || ints || core != Tok::End;
     }
 
     // Take one word; false if the token is no such word, or comes once too often.
     bool add(Tok kind)
     {
         switch (kind) {
-        case Tok::KwLong: return ++longs <= 2;
-        case Tok::KwShort: return ++shorts <= 1;
-        case Tok::KwSigned: return ++signs <= 1;
-        case Tok::KwUnsigned: return ++unsigns <= 1;
-        case Tok::KwInt: return ++ints <= 1;
-        case Tok::KwComplex: return complex = true;
-        case Tok::KwVoid: case Tok::KwChar: case Tok::KwFloat: case Tok::KwDouble:
-        case Tok::KwBool: case Tok::KwInt128:
+        case Tok::KwLong:
+            return ++longs <= 2;
+        case Tok::KwShort:
+            return ++shorts <= 1;
+        case Tok::KwSigned:
+            return ++signs <= 1;
+        case Tok::KwUnsigned:
+            return ++unsigns <= 1;
+        case Tok::KwInt:
+            return ++ints <= 1;
+        case Tok::KwComplex:
+            return complex = true;
+        case Tok::KwVoid:
+        case Tok::KwChar:
+        case Tok::KwFloat:
+        case Tok::KwDouble:
+        case Tok::KwBool:
+        case Tok::KwInt128:
             if (core != Tok::End)
                 return false;
             core = kind;
             return true;
-        default: return false;
+        default:
+            return false;
         }
     }
 
@@ -50,13 +60,20 @@ struct TypeWords {
         if ((u && signs) || (longs && shorts) || longs > 2)
             return {};
         switch (core) {
-        case Tok::KwVoid: return TypeKind::Void;
-        case Tok::KwBool: return TypeKind::Bool;
-        case Tok::KwFloat: return TypeKind::Float;
-        case Tok::KwDouble: return longs ? TypeKind::LDouble : TypeKind::Double;
-        case Tok::KwInt128: return u ? TypeKind::UInt128 : TypeKind::Int128;
-        case Tok::KwChar: return u ? TypeKind::UChar : signs ? TypeKind::SChar : TypeKind::Char;
-        default: break;
+        case Tok::KwVoid:
+            return TypeKind::Void;
+        case Tok::KwBool:
+            return TypeKind::Bool;
+        case Tok::KwFloat:
+            return TypeKind::Float;
+        case Tok::KwDouble:
+            return longs ? TypeKind::LDouble : TypeKind::Double;
+        case Tok::KwInt128:
+            return u ? TypeKind::UInt128 : TypeKind::Int128;
+        case Tok::KwChar:
+            return u ? TypeKind::UChar : signs ? TypeKind::SChar : TypeKind::Char;
+        default:
+            break;
         }
         if (shorts)
             return u ? TypeKind::UShort : TypeKind::Short;

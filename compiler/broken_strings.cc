@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "broken_strings.h"
+
+#include "source.h"
+
+namespace splitcc {
+namespace {
+
+// The end of the line that holds `at`: its newline, or the end of the text.
+size_t line_end(std::string_view text, size_t at)
+{
+    size_t end = text.find('\n', at);
+    return end == std::string_view::npos ? text.size() : end;
+}
+
+// From inside a literal that `quote` opened: the position after its closing
+// quote, or `end` if that comes first.
+size_t skip_literal(std::string_view text, size_t at, size_t end, char quote)
+{
+    while (at < end && text[at] != quote)
+        at += text[at] == '\\' && at + 1 < end ? 2 : 1;
+    return at < end ? at + 1 : end;
+}
+
+// Where on this line a string opens that does not close on it; npos if none does.
+size_t unclosed_quote(std::string_view text, size_t at, size_t end)
+{
+    while (at < end) {
+        char c = text[at];
+        if (c != '"' && c != '\'') {
+            at++;
+            continue;
+        }
+        size_t after = skip_literal(text, at + 1, end, c);
+        if (c == '"' && (after == at + 1 || text[after - 1] != '"'))
+            return at;
+        at = after;
+    }
+    return std::string_view::npos;
+}
+
+} // namespace
+
+std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::string_view file)
+{
+    // The usual case must be cheap: no line of the text ends inside a string.
+    std::set<uint32_t> lines;
+    std::string_view text(preprocessed);
+    bool any = false;
+    for (size_t at = 0; at < text.size() && !any; at = line_end(text, at) + 1)
+        any = text[at] != '#' && unclosed_quote(text, at, line_end(text, at)) != text.npos;
+    if (!any)
+        return lines;
+
+    Source source(preprocessed);
+    for (size_t at = 0; at < text.size();) {
+        size_t end = line_end(text, at);
+        size_t open = text[at] == '#' ? text.npos : unclosed_quote(text, at, end);
+        if (open == text.npos) {
+            at = end + 1;
+            continue;
+        }
+        Position position = source.position(static_cast<uint32_t>(open));
+        if (position.file == file)
+            lines.insert(position.line);
+        // On from the closing quote, which stands on a later line.
+        at = skip_literal(text, open + 1, text.size(), '"');
+    }
+    return lines;
+}
+
+std::string join_broken_strings(std::string_view source, const std::set<uint32_t> &lines)
+{
+    std::string joined;
+    uint32_t line = 1;
+    bool inside = false;
+    for (size_t at = 0; at < source.size(); line++) {
+        size_t end = line_end(source, at);
+        size_t from = at;
+        if (inside) {
+            from = skip_literal(source, at, end, '"');
+            inside = !(from > at && source[from - 1] == '"');
+        }
+        if (!inside && (lines.count(line) || from > at))
+            inside = unclosed_quote(source, from, end) != source.npos;
+        joined += source.substr(at, end - at);
+        if (inside)
+            joined += joined.ends_with('\\') ? "" : "\\n\\";
+        if (end < source.size())
+            joined += '\n';
+        at = end + 1;
+    }
+    return joined;
+}
+
+} // namespace splitcc
