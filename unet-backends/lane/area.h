@@ -28,6 +28,10 @@
 
 #include <unet/unet.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct lane_header {
     uint32_t magic;
     uint32_t abi;
@@ -111,4 +115,7 @@ void lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation);
 int lane_take_buffers(const struct lane_area *area, uint32_t length,
                       struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
