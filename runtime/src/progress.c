@@ -43,15 +43,6 @@ void splitc_progress_init(uint32_t local_ranks)
     yield_limit = spin_limit + YIELDS;
 }
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Messages of a peer that is dead now may still lie in its queue; poll them
  * before giving up, for they may end the wait. */
 static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
@@ -70,8 +61,6 @@ void splitc_wait_step(uint32_t *idle)
         handled = gam_wait(splitc_runtime.gam, SLEEP_MS);
     else if (handled == 0 && *idle > spin_limit)
         sched_yield();
-    else if (handled == 0)
-        pause_briefly();
     if (handled > 0)
         *idle = 0;
     else if (handled == -EPIPE)
