@@ -359,6 +359,7 @@ static void private_objects(void)
         splitc_read(&seen, object[3 * neighbour(1) + i], sizeof seen);
         EXPECT_EQ(expected[i], seen);
     }
+    splitc_barrier();
     free(heap_object);
     area_close(area);
 }
