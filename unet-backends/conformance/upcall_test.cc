@@ -38,14 +38,18 @@ unet_upcall_mode any_mode()
     return GENERATE(UNET_UPCALL_SIGNAL, UNET_UPCALL_THREAD);
 }
 
-// Lets the upcall of a bell that was just rung happen, if one is to happen at all:
-// a masked look at the endpoint can only follow it.
+// Lets the upcall of a bell that was just rung happen, if one is to happen at all: it
+// begins by silencing the bell, and the mask waits for its end.
 bool bell_is_quiet(unet_endpoint *ep)
 {
-    return eventually([&] {
+    bool quiet = eventually([&] {
         pollfd bell = {unet_fd(ep), POLLIN, 0};
         return poll(&bell, 1, 0) == 0;
     });
+
+    unet_upcall_mask(ep);
+    unet_upcall_unmask(ep);
+    return quiet;
 }
 
 } // namespace

@@ -39,7 +39,7 @@ void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions)
 {
     ep->armings++;
     __atomic_store_n(ep->armed, ep->armings << UNET_ARMED_SHIFT | conditions, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* F, matches E */
 }
 
 void unet_bell_disarm(struct unet_endpoint *ep)

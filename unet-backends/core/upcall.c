@@ -48,9 +48,14 @@ static void store(uint32_t *flag, uint32_t value)
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-static void fence(void)
+/* A signal's handler runs on the thread that masks it: the compiler alone must not
+ * reorder. */
+static void fence(const struct unet_upcall *u)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (u->mode == UNET_UPCALL_THREAD)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    else
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static void ring_self(struct unet_endpoint *ep)
@@ -72,12 +77,12 @@ static void ring_if_pending(struct unet_upcall *u)
 static bool enter(struct unet_upcall *u)
 {
     store(&u->running, 1);
-    fence();
+    fence(u);
     if (!load(&u->masked))
         return true;
     store(&u->pending, 1);
     store(&u->running, 0);
-    fence();
+    fence(u);
     if (!load(&u->masked))
         ring_if_pending(u);
     return false;
@@ -292,7 +297,7 @@ void unet_upcall_mask(struct unet_endpoint *ep)
     if (!u)
         return;
     store(&u->masked, 1);
-    fence();
+    fence(u);
     if (u->mode != UNET_UPCALL_THREAD) /* its handler runs on this very thread */
         return;
     while (load(&u->running) && !inside(u))
@@ -306,6 +311,6 @@ void unet_upcall_unmask(struct unet_endpoint *ep)
     if (!u)
         return;
     store(&u->masked, 0);
-    fence();
+    fence(u);
     ring_if_pending(u);
 }

@@ -244,7 +244,7 @@ void lane_notify(struct lane_endpoint *le, uint16_t channel)
 
     if (link->peer.bell < 0)
         return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
     seen = __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
     if (seen == 0 || (!(seen & UNET_NONEMPTY) && !almost_full(link)))
         return;
@@ -258,7 +258,7 @@ void lane_wake(const struct lane_link *link)
 
     if (link->peer.bell < 0)
         return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
     seen = __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
     if (seen != 0)
         unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);

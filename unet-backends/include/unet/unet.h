@@ -268,7 +268,7 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
     if (ch->bell) {
         /* Publish, then look whether the other side sleeps; it arms, then
          * looks for messages.  Both need the full fence between. */
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
         if (__builtin_expect(__atomic_load_n(ch->bell, __ATOMIC_RELAXED) != 0, 0))
             ep->ops->kick(ep, channel);
     }
