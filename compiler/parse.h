@@ -129,6 +129,7 @@ private:
     // Nesting, so that no input exhausts the stack.
     class Depth;
 
+    std::string_view text_;
     const std::vector<Token> &tokens_;
     Names &names_;
     Types &types_;

@@ -4,13 +4,15 @@
 // Declarators are in parse_declarator.cc.
 #include "parse.h"
 
+#include <algorithm>
+
 #include "words.h"
 
 namespace splitcc {
 
 Parser::Parser(const Source &source, const std::vector<Token> &tokens, Names &names, Types &types,
                Ast &ast, Diagnostics &diag)
-    : tokens_(tokens), names_(names), types_(types), ast_(ast), diag_(diag),
+    : text_(source.text()), tokens_(tokens), names_(names), types_(types), ast_(ast), diag_(diag),
       sema_(source.text(), tokens, ast, types, names, diag), global_(names.intern("global")),
       spread_(names.intern("spread"))
 {
@@ -54,14 +56,11 @@ void Parser::unexpected(std::string_view wanted)
     std::string message = "expected " + std::string(wanted) + " before ";
     if (token.kind == Tok::End)
         fail(token.range(), message + "the end of the file");
-    const Token &previous = tokens_[pos_ > 0 ? pos_ - 1 : 0];
-    std::string spelled;
-    if (token.name)
-        spelled = token.name->text;
-    fail(wanted.find("after") != std::string_view::npos && pos_ > 0
-             ? Range{previous.end() - 1, previous.end()}
-             : token.range(),
-         spelled.empty() ? message + "this" : message + "'" + spelled + "'");
+    message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
+    // What should have come after something is missed there, not at the next word.
+    bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
+    uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
+    fail(after ? Range{end - 1, end} : token.range(), message);
 }
 
 void Parser::expect(Tok kind, const char *what)

@@ -220,11 +220,18 @@ Stmt *Parser::for_statement()
     return end(stmt);
 }
 
+// Whether a label stands here.  `x := g` is none; nor is `x :- 1`, if x is an
+// object and not a name set directly before its colon.
 bool Parser::at_label() const
 {
-    if (is(Tok::Ident))
-        return peek(1).kind == Tok::Colon && !(peek(2).kind == Tok::Assign && touching(2));
-    return is(Tok::KwCase) || is(Tok::KwDefault);
+    if (!is(Tok::Ident))
+        return is(Tok::KwCase) || is(Tok::KwDefault);
+    if (peek(1).kind != Tok::Colon || (peek(2).kind == Tok::Assign && touching(2)))
+        return false;
+    const Symbol *symbol = peek().name->ordinary;
+    bool store = peek(2).kind == Tok::Minus && touching(2) && !touching(1) && symbol &&
+                 symbol->kind == SymbolKind::Object;
+    return !store;
 }
 
 // labelled = {(identifier | "case" constant ["..." constant] | "default") ":"} statement

@@ -430,16 +430,16 @@ Expr *Sema::member(Expr *e, Name *name)
 bool Sema::writable(const Expr *e, uint32_t token)
 {
     if (!e->lvalue && !e->type->is_unknown()) {
-        diag_.error(range(token), "this can not be assigned to: it is no object");
+        diag_.error(range(token), "this cannot be assigned to: it is no object");
         return false;
     }
     if (e->global && (e->type->quals & kConst)) {
-        diag_.error(range(token), "this global object is const: it can not be assigned to");
+        diag_.error(range(token), "this global object is const: it cannot be assigned to");
         return false;
     }
     if (e->global && (e->type->kind == TypeKind::Array || e->type->kind == TypeKind::Void)) {
         diag_.error(range(token), "an object of type " + quoted(e->type) +
-                                      " can not be assigned to; copy it with bulk_write");
+                                      " cannot be assigned to; copy it with bulk_write");
         return false;
     }
     return true;
@@ -690,7 +690,7 @@ Expr *Sema::assign(Expr *e)
     const Type *type = e->a->type;
     if (type->kind == TypeKind::SpreadArray) {
         e->b = value(e->b);
-        return fail(e, "a spread array can not be assigned to");
+        return fail(e, "a spread array cannot be assigned to");
     }
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;

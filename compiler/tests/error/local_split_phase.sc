@@ -1,0 +1,6 @@
+int f(void)
+{
+    int x, y;
+    x := y;
+    return x;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sidecar tests of the compiler: one file, one thing, named after it.
+//
+//   run/NAME.sc     is compiled, run on several ranks, and checks itself: it has to
+//                   end with 0 and print nothing but what run/NAME.out has, if
+//                   that is there (lines sorted).  `// ranks: 1 3` on the first
+//                   line says on how many; `// flags: -std=gnu89` what to compile with.
+//   error/NAME.sc   has to fail with exactly the diagnostics of error/NAME.err.
+//   warning/NAME.sc has to translate with exactly those of warning/NAME.err.
+//   plain/NAME.c    is plain C: translated and compiled it prints what it prints
+//                   when cc compiles it directly.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    std::string output; // both streams
+};
+
+Outcome shell(const std::string &command)
+{
+    Outcome outcome;
+    FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    std::array<char, 4096> buffer;
+    while (size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+        outcome.output.append(buffer.data(), n);
+    int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return outcome;
+}
+
+std::string read(const fs::path &path)
+{
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+// The words after `key` in the first lines' comments.
+std::string setting(const std::string &source, const std::string &key, const std::string &otherwise)
+{
+    size_t at = source.find("// " + key + ":");
+    if (at == std::string::npos || at > 400)
+        return otherwise;
+    at += key.size() + 4;
+    return source.substr(at, source.find('\n', at) - at);
+}
+
+std::string sorted_lines(const std::string &text)
+{
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);)
+        lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    std::string joined;
+    for (const std::string &line : lines)
+        joined += line + "\n";
+    return joined;
+}
+
+fs::path scratch(const std::string &name)
+{
+    fs::path folder = fs::temp_directory_path() / ("splitcc-test-" + std::to_string(getpid()));
+    fs::create_directories(folder);
+    return folder / name;
+}
+
+struct Scratch {
+    ~Scratch()
+    {
+        std::error_code error;
+        fs::remove_all(fs::temp_directory_path() / ("splitcc-test-" + std::to_string(getpid())),
+                       error);
+    }
+};
+
+const std::string kTests = SIDECAR_FOLDER;
+const std::string kBin = SPLITCC_BIN_FOLDER;
+
+} // namespace
+
+void run_sidecar(const std::string &name)
+{
+    Scratch cleanup;
+    fs::path source = fs::path(kTests) / "run" / (name + ".sc");
+    std::string text = read(source);
+    std::string program = scratch(name).string();
+    Outcome compiled =
+        shell("timeout 60 '" + kBin + "/splitcc' -O1 -w " + setting(text, "flags", "") + " '" +
+              source.string() + "' -o '" + program + "'");
+    INFO("splitcc printed:\n" << compiled.output);
+    REQUIRE(compiled.code == 0);
+    fs::path expected = fs::path(kTests) / "run" / (name + ".out");
+    std::istringstream ranks(setting(text, "ranks", "1 2 3 4"));
+    for (std::string n; ranks >> n;) {
+        Outcome ran = shell("timeout 60 '" + kBin + "/unetrun' -n " + n + " '" + program + "'");
+        INFO("on " << n << " ranks it printed:\n" << ran.output);
+        CHECK(ran.code == 0);
+        CHECK(sorted_lines(ran.output) ==
+              (fs::exists(expected) ? sorted_lines(read(expected)) : ""));
+    }
+}
+
+// Diagnostics name the file as it was given, so we give its bare name.
+void diagnostic_sidecar(const std::string &folder, const std::string &name)
+{
+    Scratch cleanup;
+    std::string text = read(fs::path(kTests) / folder / (name + ".sc"));
+    Outcome outcome = shell("cd '" + kTests + "/" + folder + "' && timeout 60 '" + kBin +
+                            "/splitcc' -trans " + setting(text, "flags", "") + " -o '" +
+                            scratch("out.c").string() + "' " + name + ".sc");
+    CHECK(outcome.output == read(fs::path(kTests) / folder / (name + ".err")));
+    CHECK(outcome.code == (folder == "error" ? 1 : 0));
+}
+
+void plain_sidecar(const std::string &name)
+{
+    Scratch cleanup;
+    fs::path source = fs::path(kTests) / "plain" / (name + ".c");
+    std::string flags = setting(read(source), "flags", "");
+    std::string direct = scratch("direct").string(), translated = scratch("translated.c").string(),
+                through = scratch("through").string();
+    Outcome built =
+        shell("cc -w -O1 " + flags + " '" + source.string() + "' -o '" + direct +
+              "' -lm && timeout 60 '" + kBin + "/splitcc' -w -x splitc -trans " + flags + " '" +
+              source.string() + "' -o '" + translated + "' && cc -w -O1 " + flags +
+              " -x cpp-output '" + translated + "' -o '" + through + "' -lm");
+    INFO(built.output);
+    REQUIRE(built.code == 0);
+    Outcome a = shell("timeout 20 '" + direct + "'"), b = shell("timeout 20 '" + through + "'");
+    CHECK(a.output == b.output);
+    CHECK(a.code == b.code);
+}
+
+#include "sidecars.inc"
