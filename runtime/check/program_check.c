@@ -5,6 +5,9 @@
 #include "check.h"
 #include "library.h"
 
+#include <errno.h>
+#include <split-c/am.h>
+
 static void identity(void)
 {
     int n = ranks(), log = splitc_job.procslog;
@@ -94,6 +97,46 @@ static void unfinished_puts(void)
         splitc_put(area_at(area, neighbour(1), 8 * (size_t)i), &i, sizeof i);
 }
 
+/* ---- active messages of the program's own ---------------------------------------- */
+
+enum { ADD = SPLITC_AM_FIRST, SUM };
+
+static long answers, sum_seen;
+
+static void on_add(int source, am_word a, am_word b)
+{
+    EXPECT_EQ(0, am_reply_1(source, SUM, a + b));
+}
+
+static void on_sum(int source, am_word sum)
+{
+    (void)source;
+    sum_seen += (long)sum;
+    answers++;
+}
+
+static void own_messages(void)
+{
+    long expected = 0;
+
+    EXPECT_EQ(0, am_enable(splitc_gam()));
+    EXPECT_EQ(-EEXIST, am_register(1, AM_WORDS, (am_function)on_add));
+    EXPECT_EQ(0, am_register(ADD, AM_WORDS, (am_function)on_add));
+    EXPECT_EQ(0, am_register(SUM, AM_WORDS, (am_function)on_sum));
+    EXPECT_EQ(ranks(), am_procs());
+    EXPECT_EQ(my_rank(), am_my_proc());
+    splitc_barrier();
+    for (int i = 0; i < 1000; i++) {
+        EXPECT_EQ(0, am_request_2(neighbour(i), ADD, (am_word)i, 1));
+        expected += i + 1;
+    }
+    while (answers < 1000)
+        splitc_poll();
+    EXPECT_EQ(expected, sum_seen);
+    splitc_barrier();
+    am_disable();
+}
+
 /* All fail, each with a line and code 3; every line has to come out. */
 static void fails_together(void)
 {
@@ -109,6 +152,7 @@ const struct check program_checks[] = {
     {"leaving_early", leaving_early},
     {"exits_well", exits_well},
     {"unfinished_puts", unfinished_puts},
+    {"own_messages", own_messages},
     {"fails_together", fails_together},
     {0},
 };

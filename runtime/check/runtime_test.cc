@@ -142,6 +142,7 @@ TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_
 TEST_CASE("program: ranks know who they are") { passes_everywhere("identity"); }
 TEST_CASE("program: time goes on") { passes_everywhere("time_goes_on"); }
 TEST_CASE("program: the names of split-c.h are bound") { passes_everywhere("names"); }
+TEST_CASE("program: active messages of its own") { passes_everywhere("own_messages"); }
 TEST_CASE("program: arguments reach every rank") { passes(4, "arguments one '' 'two words'"); }
 TEST_CASE("program: puts that nobody waited for") { passes_everywhere("unfinished_puts"); }
 TEST_CASE("program: waiting works however many ranks share a core")
@@ -275,6 +276,14 @@ TEST_CASE("error: environment variables that make no sense")
          "there is no backend \"pigeon\"; SPLITC_BACKEND may be one of: ", "SPLITC_BACKEND=pigeon");
     ends(2, "identity", 1, "backend \"loopback\" does not reach other processes",
          "SPLITC_BACKEND=loopback");
+}
+
+TEST_CASE("error: ranks on several nodes")
+{
+    Ended ended = shell("'" UNETRUN "' --timeout 50 -n 4 --nodes 2 '" RUNTIME_CHECK "' identity");
+
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains("but backend \"shm\" reaches only one node"));
 }
 
 TEST_CASE("error: a launcher that is not there")

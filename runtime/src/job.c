@@ -5,6 +5,7 @@
 #include "boot.h"
 #include "runtime.h"
 
+#include <split-c/am.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unet/unet.h>
@@ -32,6 +33,8 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_BARRIER] = splitc_on_barrier,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
 };
+
+_Static_assert((int)SPLITC_MESSAGES <= SPLITC_AM_FIRST, "handlers of the program begin above ours");
 
 static void check(int result, const char *what)
 {
@@ -133,4 +136,9 @@ void splitc_job_close(void)
     unet_close(endpoint);
     splitc_spread_heap_close();
     splitc_boot_leave();
+}
+
+struct gam *splitc_gam(void)
+{
+    return splitc_runtime.gam;
 }
