@@ -74,11 +74,6 @@ Daemon::Daemon(Fd in, Fd out)
     open_files_ = raise_open_files();
 }
 
-Daemon::~Daemon()
-{
-    poller_.forget(signal_fd_.get());
-}
-
 void Daemon::run()
 {
     while (link_.open() || !childless_) {
@@ -409,9 +404,17 @@ int daemon_main()
     dup2(null.get(), 0);
     dup2(2, 1);
     prctl(PR_SET_NAME, "unetd");
-    Daemon daemon(std::move(in), std::move(out));
-    daemon.run();
-    return 0;
+
+    auto *daemon = new Daemon(std::move(in), std::move(out)); // for good: see PmixServer
+    int code = 0;
+    try {
+        daemon->run();
+    } catch (const std::exception &error) {
+        dprintf(2, "unetrun: the daemon of process %d: %s\n", getppid(), error.what());
+        code = exit_trouble;
+    }
+    daemon->remove_directory();
+    _exit(code);
 }
 
 } // namespace unetrun

@@ -23,9 +23,8 @@ class Daemon final : public PmixHost {
 public:
     // Talks to the front end over `in` and `out`.
     Daemon(Fd in, Fd out);
-    ~Daemon();
-
     void run(); // until the job is over and the front end has hung up
+    void remove_directory() { directory_.reset(); }
 
 private:
     // from the front end
@@ -92,6 +91,6 @@ private:
 };
 
 // The daemon's main function; its front end is at descriptors 0 and 1.
-int daemon_main();
+[[noreturn]] int daemon_main();
 
 } // namespace unetrun

@@ -286,23 +286,17 @@ void register_job(const Job &job)
 
 PmixServer::PmixServer(const Job &job, const std::string &directory, hwloc_topology_t topology,
                        Mailbox &mailbox, PmixHost &host)
-    : state_(new PmixState{job.id, job.node, mailbox, host, 1, {}})
+    : state_(*new PmixState{job.id, job.node, mailbox, host, 1, {}})
 {
     forget_outer_job();
     start_library(job, directory, topology);
-    state = state_.get();
+    state = &state_;
     register_job(job);
-}
-
-PmixServer::~PmixServer()
-{
-    PMIx_server_finalize();
-    state = nullptr;
 }
 
 std::vector<std::string> PmixServer::environment_of(std::uint32_t rank)
 {
-    const pmix_proc_t process = process_of(state_->job_id, rank);
+    const pmix_proc_t process = process_of(state_.job_id, rank);
     check(PMIx_server_register_client(&process, geteuid(), getegid(), nullptr, nullptr, nullptr),
           "register a rank");
     char **variables = nullptr;
@@ -318,17 +312,17 @@ std::vector<std::string> PmixServer::environment_of(std::uint32_t rank)
 
 void PmixServer::finish_fence(const FenceDone &done)
 {
-    state_->answer(done.ticket, done.good ? PMIX_SUCCESS : PMIX_ERROR, done.data);
+    state_.answer(done.ticket, done.good ? PMIX_SUCCESS : PMIX_ERROR, done.data);
 }
 
 void PmixServer::finish_modex(const ModexDone &done)
 {
-    state_->answer(done.ticket, done.status, done.data);
+    state_.answer(done.ticket, done.status, done.data);
 }
 
 void PmixServer::look_up(const Modex &modex)
 {
-    const pmix_proc_t process = process_of(state_->job_id, modex.rank);
+    const pmix_proc_t process = process_of(state_.job_id, modex.rank);
     auto *asked = new Modex(modex);
     const pmix_status_t status = PMIx_server_dmodex_request(&process, on_looked_up, asked);
     if (status != PMIX_SUCCESS)

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <hwloc.h>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,13 +29,14 @@ protected:
 
 struct PmixState;
 
-// At most one at a time: the library keeps its state in globals.
+// One per process, and for as long as that lives: the library keeps its state in globals,
+// its threads call back at any time, and PMIx_server_finalize (4.2) waits for ever when
+// it meets a client that is just connecting.
 class PmixServer {
 public:
     // `directory` for its files and `topology` have to outlive it.  Throws Failure.
     PmixServer(const Job &job, const std::string &directory, hwloc_topology_t topology,
                Mailbox &mailbox, PmixHost &host);
-    ~PmixServer();
     PmixServer(const PmixServer &) = delete;
     PmixServer &operator=(const PmixServer &) = delete;
 
@@ -50,7 +50,7 @@ public:
     void look_up(const Modex &modex);
 
 private:
-    std::unique_ptr<PmixState> state_;
+    PmixState &state_;
 };
 
 std::string pmix_version();

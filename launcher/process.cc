@@ -66,6 +66,8 @@ std::optional<Failure> objection(const std::string &file)
 
 std::string find_program(const std::string &program, const std::string &search_path)
 {
+    if (program.empty())
+        throw Failure(exit_not_found, "the name of the program is empty; unetrun -n 4 ./program");
     if (program.find('/') != std::string::npos) {
         if (const auto failure = objection(program))
             throw *failure;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <catch2/catch.hpp>
+
+#include "failure.h"
+#include "options.h"
+
+using namespace unetrun;
+using Catch::Matchers::Contains;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+// The line that a bad command line gets; empty if it is a good one.
+std::string complaint(const Strings &arguments)
+{
+    try {
+        parse_options(arguments);
+    } catch (const Failure &failure) {
+        CHECK(failure.code == exit_usage);
+        return failure.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a program alone is one rank")
+{
+    const Options options = parse_options({"./prog"});
+    CHECK(options.ranks == 1);
+    CHECK(options.command == Strings{"./prog"});
+    CHECK(options.bind_to == BindTo::automatic);
+    CHECK(options.timeout.count() == 0);
+    CHECK_FALSE(options.tag_output);
+}
+
+TEST_CASE("the number of ranks can be written in the ways of mpiexec")
+{
+    const Strings arguments =
+        GENERATE(Strings{"-n", "8", "p"}, Strings{"-np", "8", "p"}, Strings{"-n8", "p"});
+    const Options options = parse_options(arguments);
+    CHECK(options.ranks == 8);
+    CHECK(options.command == Strings{"p"});
+}
+
+TEST_CASE("every option is understood, with the value apart or after an equals sign")
+{
+    const bool apart = GENERATE(true, false);
+    const Strings arguments =
+        apart ? Strings{"-n",      "4",         "-x",  "A=1",       "-x",   "B",  "--wdir",
+                        "/data",   "--timeout", "2.5", "--bind-to", "core", "-v", "--tag-output",
+                        "--nodes", "2",         "p"}
+              : Strings{"-n4",           "-xA=1",
+                        "-xB",           "--wdir=/data",
+                        "--timeout=2.5", "--bind-to=core",
+                        "--verbose",     "--tag-output",
+                        "--nodes=2",     "p"};
+    const Options options = parse_options(arguments);
+    CHECK(options.ranks == 4);
+    CHECK(options.variables == Strings{"A=1", "B"});
+    CHECK(options.directory == "/data");
+    CHECK(options.timeout.count() == 2500);
+    CHECK(options.bind_to == BindTo::core);
+    CHECK(options.verbose);
+    CHECK(options.tag_output);
+    CHECK(options.nodes == 2);
+    CHECK(options.command == Strings{"p"});
+}
+
+TEST_CASE("what follows the program's name belongs to the program")
+{
+    const Options options = parse_options({"-n", "2", "prog", "-n", "3", "--bogus", "--", "-x"});
+    CHECK(options.ranks == 2);
+    CHECK(options.command == Strings{"prog", "-n", "3", "--bogus", "--", "-x"});
+}
+
+TEST_CASE("two dashes end the options")
+{
+    CHECK(parse_options({"-n", "2", "--", "-prog", "-v"}).command == Strings{"-prog", "-v"});
+    CHECK(parse_options({"--", "--", "a"}).command == Strings{"--", "a"});
+}
+
+TEST_CASE("a single dash is the name of a program")
+{
+    CHECK(parse_options({"-"}).command == Strings{"-"});
+}
+
+TEST_CASE("a bad number of ranks is refused")
+{
+    const std::string number = GENERATE("0", "-1", "+4", "", " 4", "4 ", "4x", "x", "3.5", "65537",
+                                        "99999999999999999999");
+    CHECK_THAT(complaint({"-n", number, "p"}),
+               Contains("-n wants a number from 1 to 65536") && Contains("'" + number + "'"));
+    CHECK(parse_options({"-n", "65536", "p"}).ranks == 65536);
+}
+
+TEST_CASE("a bad time limit is refused")
+{
+    const std::string seconds = GENERATE("0", "-3", "soon", "1h", "nan", "inf", "1e30", "");
+    CHECK_THAT(complaint({"--timeout", seconds, "p"}), Contains("--timeout wants a number"));
+}
+
+TEST_CASE("other bad command lines get a line that says what is wrong")
+{
+    CHECK_THAT(complaint({"--bogus", "p"}), Contains("unknown option --bogus"));
+    CHECK_THAT(complaint({"-q", "p"}), Contains("unknown option -q"));
+    CHECK_THAT(complaint({"--wdirx=/", "p"}), Contains("unknown option --wdirx"));
+    CHECK_THAT(complaint({"--tag-output=yes", "p"}), Contains("unknown option"));
+    CHECK_THAT(complaint({"-n"}), Contains("-n wants a value"));
+    CHECK_THAT(complaint({"--wdir"}), Contains("--wdir wants a value"));
+    CHECK_THAT(complaint({}), Contains("no program"));
+    CHECK_THAT(complaint({"-n", "4"}), Contains("no program"));
+    CHECK_THAT(complaint({"--bind-to", "socket", "p"}), Contains("core or none"));
+    CHECK_THAT(complaint({"-n", "2", "--nodes", "3", "p"}), Contains("--nodes 3"));
+    CHECK_THAT(complaint({"--bogus", "p"}), Contains("unetrun --help"));
+}
+
+TEST_CASE("help and version need no program, and help names every option")
+{
+    CHECK(parse_options({"--help"}).action == Options::Action::help);
+    CHECK(parse_options({"-n", "4", "-h"}).action == Options::Action::help);
+    CHECK(parse_options({"--version"}).action == Options::Action::version);
+    for (const char *name : {"-n, -np N", "-x VAR", "--wdir", "--tag-output", "--timeout S",
+                             "--bind-to core|none", "--nodes", "-v", "--version", "--help"})
+        CHECK_THAT(help_text(), Contains(name));
+}
+
+TEST_CASE("-x sets, replaces and checks variables")
+{
+    const Strings inherited{"A=1", "AB=2", "C="};
+    CHECK(with_variables(inherited, {}) == inherited);
+    CHECK(with_variables(inherited, {"A=x=y", "D="}) == Strings{"A=x=y", "AB=2", "C=", "D="});
+    CHECK(with_variables(inherited, {"A", "C"}) == inherited);
+    CHECK_THROWS_WITH(with_variables(inherited, {"B"}), Contains("-x B: it is not set"));
+    CHECK_THROWS_WITH(with_variables(inherited, {"=1"}), Contains("name of a variable"));
+    CHECK_THROWS_WITH(with_variables(inherited, {""}), Contains("name of a variable"));
+}

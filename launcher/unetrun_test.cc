@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// unetrun from end to end: real jobs, seen from outside.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <regex>
+#include <set>
+#include <signal.h>
+#include <sstream>
+#include <unistd.h>
+
+#include "test_job.h"
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+using Catch::Matchers::Matches;
+using Catch::Matchers::StartsWith;
+using Strings = TestJob::Strings;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto aftermath = 2s; // for everything of a job to be gone
+
+Strings shell(int ranks, const std::string &script)
+{
+    return {"-n", std::to_string(ranks), "sh", "-c", script};
+}
+
+Strings client(const Strings &options, const Strings &words = {})
+{
+    Strings arguments = options;
+    arguments.push_back(PMIX_CLIENT);
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    return arguments;
+}
+
+Strings sorted_lines(const std::string &text)
+{
+    Strings lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+// A script by which each rank has a child of its own and one that hides in a session.
+const char *const with_family = "sleep 1000 & setsid sleep 1000 & echo up; wait";
+
+void check_clean(const TestJob &job)
+{
+    const bool clean = job.clean_within(aftermath);
+    INFO("left behind: " << job.leftovers());
+    CHECK(clean);
+}
+
+} // namespace
+
+// ---- output -----------------------------------------------------------------------
+
+TEST_CASE("lines of eight ranks at full speed are never torn, and none is lost")
+{
+    // each rank writes 12,500 lines in odd portions, to both streams
+    TestJob job(shell(8, "i=0; seq 12500 | sed \"s/.*/rank $PMIX_RANK line & $(seq -s. 20)/\" | "
+                         "dd obs=777 status=none; seq 100 | sed \"s/^/$PMIX_RANK err /\" >&2"));
+    REQUIRE(job.wait() == 0);
+    const std::regex whole("rank ([0-7]) line ([0-9]+) 1\\.2\\..*\\.20");
+    std::map<std::string, unsigned> last;
+    std::istringstream lines(job.out());
+    unsigned count = 0, torn = 0, disordered = 0;
+    for (std::string line; std::getline(lines, line); count++) {
+        std::smatch match;
+        if (!std::regex_match(line, match, whole))
+            torn++;
+        else
+            disordered += std::stoul(match[2]) != ++last[match[1]];
+    }
+    CHECK(count == 100000);
+    CHECK(torn == 0);
+    CHECK(disordered == 0);
+    CHECK(count_lines(job.err()) == 800);
+    check_clean(job);
+}
+
+TEST_CASE("stdout and stderr keep apart, and an unfinished last line comes out")
+{
+    TestJob job(shell(1, "echo out; echo err >&2; printf 'no end'"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "out\nno end");
+    CHECK(job.err() == "err\n");
+}
+
+TEST_CASE("--tag-output puts the rank in front of each line")
+{
+    TestJob job({"-n", "2", "--tag-output", "sh", "-c", "printf 'a\\n\\nb\\n'; echo e >&2"});
+    CHECK(job.wait() == 0);
+    CHECK(sorted_lines(job.out()) == Strings{"[0] ", "[0] a", "[0] b", "[1] ", "[1] a", "[1] b"});
+    CHECK(sorted_lines(job.err()) == Strings{"[0] e", "[1] e"});
+}
+
+TEST_CASE("a rank that is alone is seen at once, without the end of its line")
+{
+    TestJob job(shell(1, "printf 'name? '; read name; echo \"hello $name\""));
+    CHECK(job.prints("name? "));
+    job.write_input("world\n");
+    CHECK(job.prints("hello world\n"));
+    CHECK(job.wait() == 0);
+}
+
+TEST_CASE("any bytes pass, a very long line too")
+{
+    TestJob job(shell(1, "cat"));
+    std::mt19937 random(3);
+    std::string bytes(3 << 20, '\0');
+    for (char &byte : bytes)
+        byte = static_cast<char>(random());
+    bytes += std::string(4 << 20, 'x');
+    job.write_input(bytes);
+    job.close_input();
+    CHECK(job.wait() == 0);
+    CHECK(job.out().size() == bytes.size());
+    CHECK(job.out() == bytes);
+}
+
+TEST_CASE("a reader who takes his time stops the writers, not the signals")
+{
+    TestJob job({"-n", "2", "--timeout", "0.5", "yes"}); // nobody reads until the end
+    CHECK(eventually(20s, [&] { return job.processes().size() == 1; }));
+    CHECK(job.wait() == 124);
+    CHECK(job.out().size() < 16u << 20);
+    check_clean(job);
+}
+
+TEST_CASE("a reader who leaves ends the job quietly")
+{
+    TestJob job({"-n", "2", "yes"});
+    REQUIRE(job.prints("y\n"));
+    job.close_output();
+    CHECK(job.wait() == 128 + SIGPIPE);
+    CHECK(job.err().empty());
+    check_clean(job);
+}
+
+TEST_CASE("output that cannot be written ends the job with the reason")
+{
+    TestJob job({"/bin/sh", "-c", "exec " UNETRUN_PROGRAM " yes > /dev/full"});
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Contains("No space left on device"));
+    check_clean(job);
+}
+
+// ---- input ------------------------------------------------------------------------
+
+TEST_CASE("stdin goes to rank 0, and ends for all")
+{
+    TestJob job(shell(3, "echo \"$PMIX_RANK: $(cat | md5sum)\""));
+    std::string text;
+    for (int i = 0; i < 300000; i++)
+        text += std::to_string(i) + "\n";
+    job.write_input(text);
+    job.close_input();
+    CHECK(job.wait() == 0);
+    const Strings lines = sorted_lines(job.out());
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0] == "0: 5767afb4d3f431cf8704d8bddfbe71c0  -");
+    CHECK(lines[1] == "1: d41d8cd98f00b204e9800998ecf8427e  -");
+    CHECK(lines[2] == "2: d41d8cd98f00b204e9800998ecf8427e  -");
+}
+
+TEST_CASE("input that nobody reads holds up nothing")
+{
+    TestJob job(shell(2, "echo done"));
+    job.write_input(std::string(200 << 10, 'x')); // more than all the pipes on its way
+    CHECK(job.wait() == 0);
+    CHECK(count_lines(job.out()) == 2);
+}
+
+// ---- what the ranks are given -------------------------------------------------------
+
+TEST_CASE("-x and --wdir reach the ranks")
+{
+    TestJob job({"-n", "2", "-x", "COLOUR=dark red", "--wdir", "/usr/bin", "sh", "-c",
+                 "echo $COLOUR $(pwd)"});
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "dark red /usr/bin\ndark red /usr/bin\n");
+}
+
+TEST_CASE("arguments reach the program untouched")
+{
+    TestJob job({"-n", "1", "--", "printf", "<%s>", "-n", "", "a b", "--", "*"});
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "<-n><><a b><--><*>");
+}
+
+TEST_CASE("the environment is the user's, plus the job's secret and a hint for waiting")
+{
+    TestJob job({"-n", "2", "--bind-to", "none", "env"}, {"SOME=thing", "SPLITC_JOB_KEY=stale"});
+    CHECK(job.wait() == 0);
+    const Strings lines = sorted_lines(job.out());
+    std::set<std::string> keys;
+    unsigned some = 0, hints = 0;
+    for (const std::string &line : lines) {
+        some += line == "SOME=thing";
+        hints += std::regex_match(line, std::regex("SPLITC_RANKS_PER_CORE=[1-9][0-9]*"));
+        if (line.starts_with("SPLITC_JOB_KEY="))
+            keys.insert(line);
+        CHECK_FALSE(line.starts_with("PMIX_MCA_"));
+    }
+    CHECK(some == 2);
+    CHECK(hints == 2);
+    REQUIRE(keys.size() == 1);
+    CHECK_THAT(*keys.begin(), Matches("SPLITC_JOB_KEY=[0-9a-f]{32}"));
+}
+
+TEST_CASE("ranks have no descriptors but the standard three, and no signal blocked")
+{
+    TestJob job(shell(2, "ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status"
+                         " | tr '\\n' ' '; echo"));
+    CHECK(job.wait() == 0);
+    for (const std::string &line : sorted_lines(job.out())) // 3 is ls reading the directory
+        CHECK_THAT(line, Matches("0 1 2 3 SigBlk:\t0+ SigIgn:\t0+ ?"));
+    CHECK(count_lines(job.out()) == 2);
+}
+
+TEST_CASE("every job has a key of its own")
+{
+    TestJob one(shell(1, "echo $SPLITC_JOB_KEY")), other(shell(1, "echo $SPLITC_JOB_KEY"));
+    CHECK(one.wait() == 0);
+    CHECK(other.wait() == 0);
+    CHECK(one.out().size() == 33);
+    CHECK(one.out() != other.out());
+}
+
+// ---- PMIx -----------------------------------------------------------------------------
+
+TEST_CASE("PMIx clients learn who they are and exchange data")
+{
+    TestJob job(client({"-n", "4"}));
+    CHECK(job.wait() == 0);
+    CHECK(job.err() == "");
+    Strings expected;
+    for (int i = 0; i < 4; i++) {
+        const std::string rank = std::to_string(i);
+        expected.push_back("rank " + rank + " got 4 cards");
+        expected.push_back("rank " + rank + " of 4, universe 4, local rank " + rank +
+                           " of 4, node 0 of 1, app 0, peers 0,1,2,3, host named");
+    }
+    std::sort(expected.begin(), expected.end());
+    CHECK(sorted_lines(job.out()) == expected);
+    check_clean(job);
+}
+
+TEST_CASE("fences and data cross the borders of nodes")
+{
+    TestJob job(client({"-n", "5", "--nodes", "3"}));
+    CHECK(job.wait() == 0);
+    CHECK(job.err() == "");
+    for (int i = 0; i < 5; i++)
+        CHECK_THAT(job.out(), Contains("rank " + std::to_string(i) + " got 5 cards"));
+    CHECK_THAT(job.out(), Contains("local rank 0 of 1, node 0 of 3, app 0, peers 0,") &&
+                              Contains("local rank 1 of 2, node 2 of 3, app 0, peers 3,4,"));
+    check_clean(job);
+}
+
+TEST_CASE("PMIx_Abort ends the job with its code and its text on one line")
+{
+    TestJob job(client({"-n", "4"}, {"abort", "9", "2"}));
+    CHECK(job.wait() == 9);
+    CHECK(job.err() == "unetrun: rank 2 aborted the job with code 9: told?to abort\n");
+    check_clean(job);
+}
+
+TEST_CASE("a rank that leaves without PMIx_Finalize ends the job")
+{
+    TestJob job(client({"-n", "4"}, {"quit", "1"}));
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Matches("unetrun: rank 1 \\(pid [0-9]+\\) exited with code 0 without "
+                                  "calling PMIx_Finalize; ending the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("a rank that never joins what others have joined ends the job")
+{
+    TestJob job({"-n", "3", "sh", "-c", "[ $PMIX_RANK = 2 ] && exit 0; exec " PMIX_CLIENT});
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Contains("rank 2 (pid ") && Contains("PMIx_Init"));
+    check_clean(job);
+}
+
+TEST_CASE("unetrun runs inside a job of unetrun")
+{
+    TestJob job({"-n", "2", UNETRUN_PROGRAM, "-n", "2", PMIX_CLIENT});
+    CHECK(job.wait() == 0);
+    CHECK(count_lines(job.out()) == 8);
+    check_clean(job);
+}
+
+// ---- how jobs end -----------------------------------------------------------------------
+
+TEST_CASE("plain programs may be run, and their success is the job's")
+{
+    TestJob job({"-n", "4", "true"});
+    CHECK(job.wait() == 0);
+    CHECK(job.out() + job.err() == "");
+    check_clean(job);
+}
+
+TEST_CASE("the exit code is that of the rank that failed")
+{
+    TestJob job(shell(3, "[ $PMIX_RANK = 1 ] && exit 7; sleep 1000"));
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(job.wait() == 7);
+    CHECK(std::chrono::steady_clock::now() - begin < 10s);
+    CHECK_THAT(job.err(), Matches("unetrun: rank 1 \\(pid [0-9]+\\) exited with code 7; ending "
+                                  "the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("a rank killed by a signal is named, and its code is 128 + the signal")
+{
+    TestJob job(shell(3, "[ $PMIX_RANK = 2 ] && kill -SEGV $$; sleep 1000"));
+    CHECK(job.wait() == 128 + SIGSEGV);
+    CHECK_THAT(job.err(), Matches("unetrun: rank 2 \\(pid [0-9]+\\) was killed by signal 11 "
+                                  "\\(Segmentation fault.*\\); ending the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("what a rank wrote before it failed is not lost")
+{
+    TestJob job(shell(2, "[ $PMIX_RANK = 0 ] && sleep 1000; seq 50000; exit 3"));
+    CHECK(job.wait() == 3);
+    CHECK(count_lines(job.out()) == 50000);
+}
+
+TEST_CASE("ranks that ignore SIGTERM are killed")
+{
+    TestJob job(shell(3, "trap '' TERM; echo up; [ $PMIX_RANK = 0 ] && read x && exit 5; "
+                         "while :; do sleep 1000; done"));
+    REQUIRE(job.prints("up\n", 3));
+    job.write_input("go\n");
+    CHECK(job.wait() == 5);
+    check_clean(job);
+}
+
+TEST_CASE("--timeout ends the job with 124")
+{
+    TestJob job({"-n", "2", "--timeout", "0.3", "sleep", "1000"});
+    CHECK(job.wait() == 124);
+    CHECK(job.err() == "unetrun: the job did not end within 0.3 s (--timeout); ending it\n");
+    check_clean(job);
+}
+
+TEST_CASE("children that ranks leave behind end with the job")
+{
+    TestJob job(shell(2, "sleep 1000 & setsid sleep 1000 & echo hi"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "hi\nhi\n");
+    check_clean(job);
+}
+
+// ---- bad input --------------------------------------------------------------------------
+
+TEST_CASE("what cannot be run gets one line and its exit code")
+{
+    struct Case {
+        Strings arguments;
+        int code;
+        const char *text;
+    };
+    const auto bad = GENERATE(
+        Case{{"-n", "0", "true"}, 2, "-n wants a number"},
+        Case{{"--bogus", "true"}, 2, "unknown option --bogus"}, Case{{"-n", "2"}, 2, "no program"},
+        Case{{"-x", "NOT_SET_AT_ALL", "true"}, 2, "-x NOT_SET_AT_ALL: it is not set"},
+        Case{{"-n", "2", "no-such-program"}, 127, "cannot find the program no-such-program"},
+        Case{{"./no/such"}, 127, "No such file or directory"},
+        Case{{"/etc/passwd"}, 126, "not executable"}, Case{{"/usr"}, 126, "directory"},
+        Case{{"--wdir", "/no/such", "true"}, 1, "cannot change to the directory /no/such"},
+        Case{{"-x", "TMPDIR=/x", "-n", "65536", "./nothing"}, 127, "./nothing"});
+    TestJob job(bad.arguments);
+    CHECK(job.wait() == bad.code);
+    CHECK(job.out() == "");
+    CHECK_THAT(job.err(), StartsWith("unetrun: ") && Contains(bad.text));
+    CHECK(count_lines(job.err()) == 1);
+    check_clean(job);
+}
+
+TEST_CASE("a directory for temporary files that does not exist is told")
+{
+    TestJob job({"true"}, {"TMPDIR=/no/such"});
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), StartsWith("unetrun: cannot make the directory /no/such/unetrun-") &&
+                              Contains("set TMPDIR"));
+    check_clean(job);
+}
+
+TEST_CASE("too few descriptors are told, and the ranks already started end")
+{
+    TestJob job({"sh", "-c", "ulimit -n 60; exec " UNETRUN_PROGRAM " -n 64 sleep 1000"});
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Contains("unetrun: rank ") && Contains("Too many open files") &&
+                              Contains("ulimit -n"));
+    check_clean(job);
+}
+
+TEST_CASE("--version and --help answer")
+{
+    TestJob version({"--version"}), help({"--help"});
+    CHECK(version.wait() == 0);
+    CHECK_THAT(version.out(), StartsWith("unetrun 0.") && Contains("PMIx"));
+    CHECK(help.wait() == 0);
+    CHECK_THAT(help.out(), StartsWith("usage: unetrun"));
+}
+
+// ---- signals ----------------------------------------------------------------------------
+
+TEST_CASE("signals reach every rank")
+{
+    const int number = GENERATE(SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGQUIT);
+    TestJob job(shell(3,
+                      "for s in USR1 USR2 HUP TERM INT QUIT; do trap \"echo got $s; exit 3\" $s; "
+                      "done; echo up; while :; do sleep 0.02; done"));
+    REQUIRE(job.prints("up\n", 3));
+    job.send(number);
+    CHECK(job.prints("got ", number == SIGUSR1 || number == SIGUSR2 ? 1 : 3));
+    CHECK(job.wait() == 3);
+    check_clean(job);
+}
+
+TEST_CASE("an interrupt ends the job with 128 + its number")
+{
+    const int number = GENERATE(SIGINT, SIGTERM);
+    TestJob job({"-n", "3", "sh", "-c", "echo up; exec sleep 1000"});
+    REQUIRE(job.prints("up\n", 3));
+    job.send(number);
+    CHECK(job.wait() == 128 + number);
+    CHECK(job.err() == "");
+    check_clean(job);
+}
+
+TEST_CASE("ranks that ignore an interrupt are killed two seconds later, or by a second one")
+{
+    const bool twice = GENERATE(true, false);
+    TestJob job(shell(2, "trap 'echo no' INT; echo up; while :; do sleep 0.02; done"));
+    REQUIRE(job.prints("up\n", 2));
+    const auto begin = std::chrono::steady_clock::now();
+    job.send(SIGINT);
+    CHECK(job.prints("no\n", 2));
+    if (twice)
+        job.send(SIGINT);
+    CHECK(job.wait() == 128 + SIGINT);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    CHECK((took >= 2s) == !twice);
+    check_clean(job);
+}
+
+TEST_CASE("an interrupt at any moment of the start leaves nothing")
+{
+    std::mt19937 random(11);
+    for (int round = 0; round < 10; round++) {
+        TestJob job({"-n", "4", "sleep", "1000"});
+        usleep(random() % 40000); // any moment will do
+        job.send(SIGINT);
+        CHECK(job.wait() == 128 + SIGINT);
+        check_clean(job);
+    }
+}
+
+TEST_CASE("a suspended job stops, ranks and all, and goes on")
+{
+    TestJob job(shell(2, "echo $$; read x; echo on; sleep 0.01"));
+    REQUIRE(job.prints("\n", 2));
+    const pid_t rank = std::stoi(job.out());
+    job.send(SIGTSTP);
+    CHECK(eventually(10s, [&] { return state_of(rank) == "T" && state_of(job.pid()) == "T"; }));
+    job.send(SIGCONT);
+    CHECK(eventually(10s, [&] { return state_of(rank) != "T"; }));
+    job.write_input("\n");
+    CHECK(job.wait() == 0);
+    CHECK(count_lines(job.out()) == 4);
+    check_clean(job);
+}
+
+// ---- sudden deaths ------------------------------------------------------------------------
+
+TEST_CASE("kill -9 of a rank leaves nothing and is told")
+{
+    TestJob job(shell(4, std::string("echo \"$$\"; ") + with_family));
+    REQUIRE(job.prints("up\n", 4));
+    const pid_t victim = std::stoi(job.out());
+    kill(victim, SIGKILL);
+    CHECK(job.wait() == 128 + SIGKILL);
+    CHECK_THAT(job.err(), Contains("(pid " + std::to_string(victim) +
+                                   ") was killed by signal 9 (Killed); ending the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("kill -9 of unetrun leaves nothing")
+{
+    TestJob job(shell(4, with_family));
+    REQUIRE(job.prints("up\n", 4));
+    job.send(SIGKILL);
+    check_clean(job);
+    CHECK(job.wait() == 128 + SIGKILL);
+}
+
+TEST_CASE("kill -9 of a daemon leaves nothing and is told")
+{
+    TestJob job(shell(4, with_family));
+    REQUIRE(job.prints("up\n", 4));
+    const pid_t victim = job.daemon();
+    REQUIRE(victim != 0);
+    kill(victim, SIGKILL);
+    check_clean(job);
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Contains("(pid " + std::to_string(victim) + ") died; ending the job"));
+}
+
+TEST_CASE("kill -9 of one of several daemons leaves nothing")
+{
+    TestJob job({"-n", "4", "--nodes", "2", "sh", "-c", with_family});
+    REQUIRE(job.prints("up\n", 4));
+    kill(job.daemon(), SIGKILL);
+    CHECK(job.wait() == 1);
+    check_clean(job);
+}
+
+TEST_CASE("kill -9 of anything at any moment leaves nothing")
+{
+    std::mt19937 random(std::random_device{}());
+    const unsigned seed = random();
+    INFO("seed " << seed);
+    random.seed(seed);
+    for (int round = 0; round < 24; round++) {
+        TestJob job(client({"-n", "3"}, {"hang"}));
+        usleep(random() % 80000); // any moment will do
+        const std::vector<pid_t> processes = job.processes();
+        const pid_t victim = round % 3 == 0 || processes.empty()
+                                 ? job.pid()
+                                 : processes[random() % processes.size()];
+        INFO("round " << round << ", victim " << victim << " of " << processes.size());
+        kill(victim, SIGKILL);
+        CHECK(job.wait() != 0);
+        check_clean(job);
+    }
+}
+
+TEST_CASE("what a job left that died with all its daemons, the next one removes")
+{
+    TestJob job({"-n", "2", "sh", "-c", "echo up; exec sleep 1000"});
+    REQUIRE(job.prints("up\n", 2));
+    const pid_t daemon = job.daemon();
+    kill(job.pid(), SIGSTOP); // so that it cannot tidy up
+    kill(daemon, SIGKILL);
+    job.send(SIGKILL);
+    CHECK(job.wait() == 128 + SIGKILL);
+    CHECK(eventually(aftermath, [&] { return job.processes().empty(); }));
+    REQUIRE(job.files().size() == 1);
+    TestJob next({"sh", "-c", "true"}, {"TMPDIR=" + job.tmpdir()});
+    CHECK(next.wait() == 0);
+    CHECK(job.files().empty());
+}
