@@ -1,6 +1,7 @@
 # What every folder of the project shares: language standards, warnings,
 # sanitizers, and the shape of a library and of a test.
 
+set(CMAKE_INSTALL_LIBDIR lib) # and no multiarch folder: splitcc looks in ../lib
 include(GNUInstallDirs)
 find_package(Catch2 2.13 REQUIRED)
 
