@@ -188,6 +188,6 @@ void splitc_sync(void)
 
 int splitc_is_sync(void)
 {
-    gam_poll(splitc_runtime.gam);
+    splitc_poll();
     return splitc_runtime.outstanding == 0;
 }

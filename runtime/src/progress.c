@@ -16,9 +16,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define SPINS 2000u   /* some 50 microseconds of empty polls */
-#define YIELDS 64u    /* then as many turns for others */
-#define SLEEP_MS 1000 /* no limit of the wait: it only bounds how long a death goes unseen */
+#define SPINS 2000u  /* some 50 microseconds of empty polls */
+#define YIELDS 64u   /* then as many turns for others */
+#define SLEEP_MS 100 /* no limit of the wait: it bounds how long a deadline goes unseen */
 
 static uint32_t spin_limit = SPINS;
 static uint32_t yield_limit = SPINS + YIELDS;
@@ -75,7 +75,13 @@ void splitc_await(const bool *done)
         splitc_wait_step(&idle);
 }
 
+/* Programs wait by polling, too: they give others a turn now and then. */
 void splitc_poll(void)
 {
-    gam_poll(splitc_runtime.gam);
+    static uint32_t idle;
+
+    if (gam_poll(splitc_runtime.gam) > 0)
+        idle = 0;
+    else if (++idle > spin_limit && idle % YIELDS == 0)
+        sched_yield();
 }

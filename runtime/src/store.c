@@ -75,7 +75,7 @@ void splitc_store_sync(long bytes)
 
 int splitc_is_store_sync(long bytes)
 {
-    gam_poll(splitc_runtime.gam);
+    splitc_poll();
     return bytes <= 0 || have_landed((uint64_t)bytes);
 }
 
