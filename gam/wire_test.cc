@@ -164,7 +164,7 @@ private:
     unet_endpoint *victim_ = nullptr;
 };
 
-const uint64_t WORDS[6] = {};
+const uint64_t WORDS[8] = {}; // as many bytes as send_pieces takes
 
 } // namespace
 
