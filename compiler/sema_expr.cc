@@ -219,6 +219,9 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;
+    // A static spread array of a function has another name in the output.
+    e->touched = symbol->storage == Storage::Static && !symbol->file_scope && symbol->type &&
+                 symbol->type->kind == TypeKind::SpreadArray;
     return finish(e, symbol->type ? symbol->type : types_.unknown());
 }
 
