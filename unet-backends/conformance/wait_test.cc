@@ -102,6 +102,7 @@ TEST_CASE("wait ends when the peer opens its side, and when it closes")
     CHECK(unet_wait(a, forever) == 0);
     peer.join();
     CHECK(unet_channel_state(a, ab) == UNET_OPEN);
+    CHECK(b->stats.wakeups == 1); // not by chance
 
     std::thread closer([&] {
         eventually([&] { return __atomic_load_n(a->armed, __ATOMIC_RELAXED) != 0; });

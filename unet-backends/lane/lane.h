@@ -90,7 +90,7 @@ void lane_aim(struct lane_endpoint *le, uint16_t channel);
 void lane_notify(struct lane_endpoint *le, uint16_t channel);
 
 /* Wake the peer if it sleeps at all. */
-void lane_wake(const struct lane_link *link);
+void lane_wake(struct lane_endpoint *le, uint16_t channel);
 
 /* ---- link.c ---------------------------------------------------------------- */
 

@@ -223,7 +223,7 @@ int lane_connect(struct unet_endpoint *ep, const struct unet_address *address, u
     unet_ring_attach(&ep->rx[n], lane_ring(&le->own, n), ep->config.recv_slots);
     if (n >= ep->rx_rings)
         ep->rx_rings = n + 1u;
-    lane_wake(link); /* it may be waiting for this offer */
+    lane_wake(le, n); /* it may be waiting for this offer */
     try_open(le, n);
     *channel = n;
     return 0;
@@ -253,7 +253,7 @@ void lane_disconnect(struct unet_endpoint *ep, uint16_t channel)
     set_state(le, channel, UNET_CLOSED);
     stop_receiving(le, channel);
     withdrawn = lane_withdraw(&le->own, channel, link->generation);
-    lane_wake(link);
+    lane_wake(le, channel);
     if (withdrawn)
         lane_drop_peer(le, channel);
     lane_service(le); /* refuse what is queued for it */

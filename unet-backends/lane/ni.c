@@ -237,29 +237,35 @@ static bool almost_full(const struct lane_link *link)
     return out->position - consumed >= unet_ring_brim(out->mask);
 }
 
-void lane_notify(struct lane_endpoint *le, uint16_t channel)
+/* What the peer has armed, or 0. */
+static uint32_t armed(const struct lane_link *link)
 {
-    const struct lane_link *link = &le->link[channel];
-    uint32_t seen;
-
     if (link->peer.bell < 0)
-        return;
+        return 0;
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
-    seen = __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
-    if (seen == 0 || (!(seen & UNET_NONEMPTY) && !almost_full(link)))
-        return;
+    return __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
+}
+
+static void ring(struct lane_endpoint *le, const struct lane_link *link, uint32_t seen)
+{
     le->ep.stats.wakeups++;
     unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
 }
 
-void lane_wake(const struct lane_link *link)
+void lane_notify(struct lane_endpoint *le, uint16_t channel)
 {
-    uint32_t seen;
+    const struct lane_link *link = &le->link[channel];
+    uint32_t seen = armed(link);
 
-    if (link->peer.bell < 0)
-        return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
-    seen = __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
+    if ((seen & UNET_NONEMPTY) || (seen != 0 && almost_full(link)))
+        ring(le, link, seen);
+}
+
+void lane_wake(struct lane_endpoint *le, uint16_t channel)
+{
+    const struct lane_link *link = &le->link[channel];
+    uint32_t seen = armed(link);
+
     if (seen != 0)
-        unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
+        ring(le, link, seen);
 }

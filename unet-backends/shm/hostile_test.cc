@@ -146,6 +146,14 @@ TEST_CASE("forged addresses reach nothing and leak nothing")
     {
         forged.area = sealed;
     }
+    SECTION("a true area in a memfd that can be truncated")
+    {
+        lane_area area = map_area(target.address());
+        REQUIRE(ftruncate(plain, static_cast<off_t>(area.bytes)) == 0);
+        REQUIRE(pwrite(plain, area.header, sizeof *area.header, 0) == sizeof *area.header);
+        munmap(area.header, area.bytes);
+        forged.area = plain;
+    }
     SECTION("an area instead of a bell")
     {
         forged.bell = forged.area;
@@ -216,6 +224,97 @@ TEST_CASE("an area whose sizes lie is refused")
         area.header->abi = lie == 1 ? 2 : lie;
     }
     CHECK(unet_connect(ep, &address, 1, &channel) == -EHOSTUNREACH);
+    munmap(area.header, area.bytes);
+}
+
+TEST_CASE("each forged arrival is dropped and counted, and the next one is read")
+{
+    Pair pair;
+    lane_area area = map_area(pair.b.address());
+    auto *ring = static_cast<unet_ring_shared *>(lane_ring(&area, pair.ba));
+    unet_desc *slot = &ring->slot[0];
+    uint32_t segment = pair.b->config.segment_bytes;
+    bool foreign = false;
+
+    REQUIRE(send_text(pair.a, pair.ab, "to be forged") == 0);
+    REQUIRE(send_text(pair.a, pair.ab, "honest", 5) == 0);
+    SECTION("another channel")
+    {
+        slot->channel++;
+        foreign = true;
+    }
+    SECTION("channel zero")
+    {
+        slot->channel = 0;
+        foreign = true;
+    }
+    SECTION("inline too long")
+    {
+        slot->length = UNET_INLINE_MAX + 1;
+    }
+    SECTION("inline far too long")
+    {
+        slot->length = UINT32_MAX;
+    }
+    SECTION("kind empty")
+    {
+        slot->kind = UNET_EMPTY;
+    }
+    SECTION("a completion from outside")
+    {
+        slot->kind = UNET_ERROR;
+    }
+    SECTION("unknown kind")
+    {
+        slot->kind = 77;
+    }
+    SECTION("pieces of another length")
+    {
+        slot->kind = UNET_PIECES;
+        slot->pieces = 1;
+        slot->piece[0] = {0, 13};
+    }
+    SECTION("too many pieces")
+    {
+        slot->kind = UNET_PIECES;
+        slot->pieces = 5;
+    }
+    SECTION("a piece outside the segment")
+    {
+        slot->kind = UNET_PIECES;
+        slot->pieces = 1;
+        slot->piece[0] = {segment - 11, 12};
+    }
+    SECTION("a direct one outside the segment")
+    {
+        slot->kind = UNET_DIRECT;
+        slot->pieces = 1;
+        slot->piece[0] = {UINT32_MAX - 5, 12};
+    }
+    CHECK(take(pair.b).user == 5);
+    CHECK(pair.b->stats.foreign == (foreign ? 1 : 0));
+    CHECK(pair.b->stats.malformed == (foreign ? 0 : 1));
+    munmap(area.header, area.bytes);
+}
+
+TEST_CASE("a free queue that names memory outside the segment is refused")
+{
+    Pair pair;
+    lane_area area = map_area(pair.b.address());
+    uint64_t segment = pair.b->config.segment_bytes;
+    unet_piece piece = {0, 100};
+    uint64_t buffer =
+        GENERATE_COPY(segment | uint64_t(100) << 32, (segment - 99) | uint64_t(100) << 32,
+                      uint64_t(UINT32_MAX) | uint64_t(100) << 32,
+                      uint64_t(1) | uint64_t(UINT32_MAX) << 32, uint64_t(0));
+
+    give_buffers(pair.b, 1, 4096);
+    area.free->slot[0].word[0] = buffer;
+    REQUIRE(unet_send(pair.a, pair.ab, 1, &piece, 1, nullptr) == 0);
+    Message refused = await(pair.a);
+    CHECK(refused.kind == UNET_ERROR);
+    CHECK(refused.error == EPROTO);
+    CHECK(take(pair.b).kind == UNET_EMPTY);
     munmap(area.header, area.bytes);
 }
 
