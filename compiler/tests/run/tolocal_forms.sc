@@ -37,7 +37,7 @@ int splitc_main(void)
     // A sub-array of the left side decays to its first block.
     double(*first)[4] = tolocal(matrix[1]);
     EXPECT((char *)first - (char *)tolocal(matrix), 4 * sizeof(double));
-    EXPECT(tolocal(matrix[0][MYPROC]) == **tolocal(matrix) ? 0 : 1, 1);
+    EXPECT(tolocal(matrix[0][MYPROC]) == *tolocal(matrix), 1);
     all_spread_free(heap);
     return failures;
 }
