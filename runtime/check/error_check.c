@@ -100,6 +100,33 @@ static void different_collectives(void)
     splitc_all_reduce_to_all_add(1);
 }
 
+/* Freeing is collective, but no barrier. */
+static void free_and_barrier(void)
+{
+    splitc_ptr area = area_open(16);
+
+    if (my_rank() == 1)
+        splitc_barrier();
+    area_close(area);
+    splitc_barrier();
+}
+
+/* The last rank ends well, without the barrier that the others wait in. */
+static void missing_at_a_barrier(void)
+{
+    if (my_rank() != ranks() - 1)
+        splitc_barrier();
+}
+
+/* A broadcast's root does not wait for the others: it gets away with it once. */
+static void missing_at_a_broadcast(void)
+{
+    if (my_rank() != 0)
+        return;
+    for (int i = 0; i < 20; i++)
+        splitc_all_bcast_i(i);
+}
+
 /* One rank dies; each of the others waits for it in another way. */
 static void wait_for_the_dead(void)
 {
@@ -142,6 +169,9 @@ const struct check error_checks[] = {
     {"misaligned_atomic", misaligned_atomic},
     {"unlock_of_free_lock", unlock_of_free_lock},
     {"different_collectives", different_collectives},
+    {"free_and_barrier", free_and_barrier},
+    {"missing_at_a_barrier", missing_at_a_barrier},
+    {"missing_at_a_broadcast", missing_at_a_broadcast},
     {"wait_for_the_dead", wait_for_the_dead},
     {"one_fails", one_fails},
     {"aborts", aborts},

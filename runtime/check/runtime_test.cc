@@ -272,6 +272,17 @@ TEST_CASE("error: atomic operations where none can be")
 TEST_CASE("error: collective calls that differ")
 {
     ends(3, "different_collectives", 1, "collective calls differ: ");
+    ends(2, "free_and_barrier", 1, "collective calls differ: ");
+    ends(4, "free_and_barrier", 1, "collective calls differ: ");
+}
+
+TEST_CASE("error: a rank ends where the others wait for it")
+{
+    for (int ranks : {2, 3, 8})
+        ends(ranks, "missing_at_a_barrier", 1,
+             "barrier is collective, but rank " + std::to_string(ranks - 1) +
+                 " has ended without it\n");
+    ends(2, "missing_at_a_broadcast", 1, "has ended without it\n");
 }
 
 TEST_CASE("error: a rank that dies ends every kind of wait")

@@ -30,8 +30,8 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_STORE_LANDED] = splitc_on_store_landed,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
-    [SPLITC_MSG_BARRIER] = splitc_on_barrier,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
+    [SPLITC_MSG_END] = splitc_on_end,
 };
 
 _Static_assert((int)SPLITC_MESSAGES <= SPLITC_AM_FIRST, "handlers of the program begin above ours");

@@ -23,11 +23,11 @@ static void leave(int status, void *arg)
     (void)arg;
     fflush(NULL);
     if ((status & 0xff) != 0) {
-        splitc_meet_at_end(GRACE_SECONDS);
+        splitc_fail_at_end(GRACE_SECONDS);
         return;
     }
     splitc_sync();
-    splitc_meet_at_end(0);
+    splitc_meet_at_end();
     splitc_job_close();
 }
 

@@ -70,7 +70,7 @@ void splitc_wait_step(uint32_t *idle);
 /* Serve messages until *done, which a handler sets. */
 void splitc_await(const bool *done);
 
-/* ---- the job (job.c), its end (barrier.c) ------------------------------------ */
+/* ---- the job (job.c), its end (end.c) ------------------------------------ */
 
 /* Join the job; after it everything here works.  Errors end the process. */
 void splitc_job_open(void);
@@ -78,9 +78,11 @@ void splitc_job_open(void);
 /* Leave it, once all ranks do. */
 void splitc_job_close(void);
 
-/* Wait, serving messages, until all ranks are at their ends; at most so many
- * seconds, 0 = as long as it takes. */
-void splitc_meet_at_end(double seconds);
+/* Wait, serving messages, until all ranks are at their ends. */
+void splitc_meet_at_end(void);
+
+/* The same for a rank that fails: it waits so many seconds at most. */
+void splitc_fail_at_end(double seconds);
 
 /* ---- small payloads -------------------------------------------------------- */
 
@@ -171,8 +173,8 @@ enum splitc_message {
     SPLITC_MSG_STORE_LANDED,
     SPLITC_MSG_ATOMIC,
     SPLITC_MSG_MASKED,
-    SPLITC_MSG_BARRIER,
     SPLITC_MSG_COLLECTIVE,
+    SPLITC_MSG_END,
     SPLITC_MESSAGES
 };
 
@@ -190,22 +192,19 @@ gam_handler_fn splitc_on_store;
 gam_handler_fn splitc_on_store_landed;
 gam_handler_fn splitc_on_atomic;
 gam_handler_fn splitc_on_masked;
-gam_handler_fn splitc_on_barrier;
 gam_handler_fn splitc_on_collective;
+gam_handler_fn splitc_on_end;
 
 /* ---- collective operations (collective.c) ----------------------------------- */
 
 /* What a collective combines; values travel as 64 bits. */
 enum splitc_combine {
-    SPLITC_ADD_INT,
-    SPLITC_MAX_INT,
-    SPLITC_MIN_INT,
-    SPLITC_ADD_LONG,
-    SPLITC_MIN_LONG,
-    SPLITC_ADD_DOUBLE,
-    SPLITC_MAX_DOUBLE,
-    SPLITC_MIN_DOUBLE,
-    SPLITC_COMBINES
+    SPLITC_ADD, /* int and long */
+    SPLITC_MAX,
+    SPLITC_MIN,
+    SPLITC_ADD_REAL,
+    SPLITC_MAX_REAL,
+    SPLITC_MIN_REAL,
 };
 
 /* The combination of every rank's value, in the order of ranks, on every rank. */

@@ -7,8 +7,7 @@
  * allocator on the same calls.  Its bookkeeping lies outside the range, where
  * a stray write of the program is less likely to reach it.
  */
-#include "runtime.h"
-
+#include "episode.h"
 #include "extents.h"
 #include "library.h"
 
@@ -69,7 +68,7 @@ void splitc_spread_heap_open(uint32_t local_ranks)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *at;
 
-    heap_size = splitc_reduce_to_all(SPLITC_MIN_LONG, wanted_size(local_ranks));
+    heap_size = splitc_reduce_to_all(SPLITC_MIN, wanted_size(local_ranks));
     at = mmap((void *)BASE, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (at == MAP_FAILED)
         splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
@@ -136,7 +135,7 @@ void splitc_spread_free(splitc_ptr base)
 
     if (base == 0)
         return;
-    splitc_barrier(); /* nobody uses it any more */
+    splitc_meet(SPLITC_SPREAD_FREE); /* nobody uses it any more */
     if (splitc_extents_free(&heap, base, &size) < 0)
         splitc_die_together("all_spread_free of (%d, %p), which is not allocated spread storage",
                             splitc_rank(base), splitc_address(base));

@@ -96,7 +96,7 @@ void splitc_all_store_sync(void)
         while (gam_poll(splitc_runtime.gam) > 0)
             ;
         landed = splitc_runtime.stored_in;
-        missing = splitc_reduce_to_all(SPLITC_ADD_LONG, splitc_runtime.stored_out - landed);
+        missing = splitc_reduce_to_all(SPLITC_ADD, splitc_runtime.stored_out - landed);
     } while (missing != 0);
     splitc_runtime.consumed = landed;
 }

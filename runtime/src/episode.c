@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "episode.h"
+
+#include "library.h"
+
+#define EPISODES 16u             /* mailboxes per place; a power of two */
+#define PLACES (SPLITC_DOWN + 1) /* a place for each level, and one from above */
+#define PLACE_BITS 8             /* a message says what << PLACE_BITS | place */
+
+static const struct {
+    const char *name;
+    bool meeting; /* nobody leaves it before everybody has begun it */
+} collective[SPLITC_COLLECTIVES] = {
+    [SPLITC_BARRIER] = {"barrier", true},
+    [SPLITC_SPREAD_FREE] = {"all_spread_free (or the end of a spread array)", true},
+    [SPLITC_REDUCE_TO_ALL] = {"all_reduce_to_all (or all_store_sync)", true},
+    [SPLITC_REDUCE_TO_ONE] = {"all_reduce_to_one", false},
+    [SPLITC_BROADCAST] = {"all_bcast", false},
+    [SPLITC_SCAN] = {"all_scan", false},
+};
+
+struct mailbox {
+    uint64_t episode; /* of the value; 0 = never filled */
+    uint64_t value;
+};
+
+/* What was first said about an episode: by our own call, or by another rank. */
+struct agreement {
+    uint64_t episode;
+    enum splitc_collective what;
+    uint32_t rank;
+};
+
+static struct mailbox mailbox[EPISODES][PLACES];
+static struct agreement agreement[EPISODES];
+static uint64_t episode;                  /* the last one begun here */
+static uint64_t met;                      /* the last one of them that was a meeting */
+static enum splitc_collective current;    /* what it is */
+static uint64_t ended_after = UINT64_MAX; /* the last one of some rank that has ended */
+static uint32_t ended_rank;
+
+/* ---- finding out that the ranks do not do the same ------------------------------ */
+
+static void agree(uint64_t number, enum splitc_collective what, uint32_t rank)
+{
+    struct agreement *a = &agreement[number % EPISODES];
+
+    if (a->episode != number)
+        *a = (struct agreement){.episode = number, .what = what, .rank = rank};
+    else if (a->what != what)
+        splitc_die("collective calls differ: %s on rank %u, %s on rank %u", collective[what].name,
+                   rank, collective[a->what].name, a->rank);
+}
+
+static void check_ended(void)
+{
+    if (episode > ended_after)
+        splitc_die("%s is collective, but rank %u has ended without it", collective[current].name,
+                   ended_rank);
+}
+
+void splitc_rank_ended(uint32_t rank, uint64_t last)
+{
+    if (last >= ended_after)
+        return;
+    ended_after = last;
+    ended_rank = rank;
+    check_ended();
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+static void enter(enum splitc_collective what)
+{
+    episode++;
+    current = what;
+    if (collective[what].meeting)
+        met = episode;
+    check_ended();
+    agree(episode, what, splitc_runtime.rank);
+}
+
+void splitc_episode_begin(enum splitc_collective what)
+{
+    if (!collective[what].meeting && episode - met == EPISODES - 2)
+        splitc_meet(SPLITC_BARRIER);
+    enter(what);
+}
+
+uint64_t splitc_last_episode(void)
+{
+    return episode;
+}
+
+void splitc_tell(uint32_t to, uint32_t place, uint64_t value)
+{
+    splitc_sent(to, gam_request_3(splitc_runtime.gam, to, SPLITC_MSG_COLLECTIVE, value, episode,
+                                  (uint64_t)current << PLACE_BITS | place));
+}
+
+void splitc_on_collective(struct gam *g, const struct gam_message *m)
+{
+    uint64_t number = m->word[1];
+    uint64_t place = m->word[2] & ((1u << PLACE_BITS) - 1);
+    uint64_t what = m->word[2] >> PLACE_BITS;
+
+    (void)g;
+    if (m->words != 3 || number - met >= EPISODES || place >= PLACES || what < SPLITC_BARRIER ||
+        what >= SPLITC_COLLECTIVES)
+        splitc_die("malformed collective message from rank %u", m->source);
+    agree(number, (enum splitc_collective)what, m->source);
+    mailbox[number % EPISODES][place] = (struct mailbox){.episode = number, .value = m->word[0]};
+}
+
+uint64_t splitc_hear(uint32_t place)
+{
+    const struct mailbox *box = &mailbox[episode % EPISODES][place];
+
+    for (uint32_t idle = 0; box->episode != episode;)
+        splitc_wait_step(&idle);
+    return box->value;
+}
+
+/* ---- everybody waits for everybody ---------------------------------------------------- */
+
+/* In round k every rank tells the one 2^k above it and hears from the one 2^k
+ * below; after log2(PROCS) rounds everybody has heard of everybody. */
+void splitc_meet(enum splitc_collective what)
+{
+    enter(what);
+    splitc_poll(); /* a job of one rank, too, serves its own messages here */
+    for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
+        splitc_tell((splitc_runtime.rank + (1u << round)) % splitc_runtime.ranks, round, 0);
+        splitc_hear(round);
+    }
+}
+
+void splitc_barrier(void)
+{
+    splitc_meet(SPLITC_BARRIER);
+}

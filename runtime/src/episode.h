@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * episode.h - what collective calls are made of.
+ *
+ * Each collective call is an episode, numbered alike on every rank.  In it,
+ * ranks send single values to numbered places of each other; a value that comes
+ * early waits in the mailbox of its episode and place.  Not every collective
+ * makes everybody wait, so ranks run ahead; one that does, at least every
+ * EPISODES - 1 calls, keeps them from running round the mailboxes:
+ *
+ *   A rank that has passed the meeting m knows that all others have begun it, so
+ *   they are done with every episode before m.  Until it has passed the next
+ *   one, m + EPISODES - 1 at the latest, it sends for the episodes after m only:
+ *   those that are alive, m to m + EPISODES - 1, have a mailbox each.
+ *
+ * Memory: 17 mailboxes of 16 bytes for each of 16 episodes, whatever the number
+ * of ranks.
+ */
+#ifndef SPLITC_EPISODE_H
+#define SPLITC_EPISODE_H
+
+#include "runtime.h"
+
+/* What the ranks do together; all have to say the same. */
+enum splitc_collective {
+    SPLITC_BARRIER = 1,
+    SPLITC_SPREAD_FREE,
+    SPLITC_REDUCE_TO_ALL,
+    SPLITC_REDUCE_TO_ONE,
+    SPLITC_BROADCAST,
+    SPLITC_SCAN,
+    SPLITC_COLLECTIVES
+};
+
+/* The place of a value from the parent in a tree; below it, one for each level. */
+#define SPLITC_DOWN SPLITC_LEVELS
+
+/* Begin the next episode. */
+void splitc_episode_begin(enum splitc_collective what);
+
+/* Send a value to a place of another rank. */
+void splitc_tell(uint32_t to, uint32_t place, uint64_t value);
+
+/* Wait for the value of one of our places. */
+uint64_t splitc_hear(uint32_t place);
+
+/* Collective, everybody waits for everybody: a barrier, by whatever name. */
+void splitc_meet(enum splitc_collective what);
+
+/* The last episode begun here. */
+uint64_t splitc_last_episode(void);
+
+/* Be told that a rank has ended after that episode; UINT64_MAX = it says nothing about it. */
+void splitc_rank_ended(uint32_t rank, uint64_t last);
+
+#endif
