@@ -15,14 +15,11 @@
 
 namespace unetrun {
 
-// Blocks every signal for as long as it lives; its process reads them from a descriptor
-// instead.  What it starts gets the signal mask of before.
+// Blocks every signal for good; the process reads them from a descriptor instead, and a
+// broken pipe is an error of write.  What it starts gets the signal mask of before.
 class BlockedSignals {
 public:
     BlockedSignals();
-    ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    BlockedSignals(const BlockedSignals &) = delete;
-    BlockedSignals &operator=(const BlockedSignals &) = delete;
 
     const sigset_t &before() const { return before_; }
     // A non-blocking signalfd of `signals`.
