@@ -69,6 +69,38 @@ std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::str
     return lines;
 }
 
+std::set<uint32_t> suspect_string_lines(std::string_view source)
+{
+    std::set<uint32_t> lines;
+    uint32_t line = 1;
+    auto pass = [&](size_t from, size_t to) {
+        for (size_t i = from; i < to && i < source.size(); i++)
+            line += source[i] == '\n';
+        return to;
+    };
+    for (size_t at = 0; at < source.size();) {
+        std::string_view here = source.substr(at);
+        if (here.starts_with("//")) {
+            at = line_end(source, at);
+        } else if (here.starts_with("/*")) {
+            size_t end = source.find("*/", at + 2);
+            at = pass(at, end == source.npos ? source.size() : end + 2);
+        } else if (here[0] == '\'') {
+            at = skip_literal(source, at + 1, line_end(source, at), '\'');
+        } else if (here[0] == '"') {
+            size_t end = skip_literal(source, at + 1, source.size(), '"');
+            std::string_view literal = source.substr(at, end - at);
+            for (size_t i = literal.find('\n'); i != literal.npos; i = literal.find('\n', i + 1))
+                if (literal[i - 1] != '\\')
+                    lines.insert(line);
+            at = pass(at, end);
+        } else {
+            at = pass(at, at + 1);
+        }
+    }
+    return lines;
+}
+
 std::string join_broken_strings(std::string_view source, const std::set<uint32_t> &lines)
 {
     std::string joined;

@@ -17,6 +17,10 @@ namespace splitcc {
 // by the look of the preprocessed text.
 std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::string_view file);
 
+// The same by the look of the source itself, comments apart.  Text that the
+// preprocessor skips may deceive it, so it is asked only where preprocessing fails.
+std::set<uint32_t> suspect_string_lines(std::string_view source);
+
 // The source with the strings that begin on those lines continued properly.  The
 // number of lines stays the same.
 std::string join_broken_strings(std::string_view source, const std::set<uint32_t> &lines);

@@ -188,9 +188,17 @@ int Driver::preprocess(const Input &input, std::string &text)
     Command command = preprocess_command(input, true);
     if (!announce(command))
         return 0;
-    int code = run_captured(command, text);
-    auto broken = code == 0 ? broken_string_lines(text, input.path) : std::set<uint32_t>();
-    if (!broken.empty())
+    std::set<uint32_t> suspects = suspect_string_lines(read_file(input.path).value_or(""));
+    std::string errors = suspects.empty() ? "" : temporary().file("preprocess", ".err");
+    int code = run_captured(command, text, errors);
+    std::string said = errors.empty() ? "" : read_file(errors).value_or("");
+    // As the argument of a macro such a string is an error, not a warning.
+    std::set<uint32_t> broken = code == 0 ? broken_string_lines(text, input.path) : suspects;
+    if (code == 0 || said.find("unterminated argument list") == std::string::npos)
+        std::fputs(said.c_str(), stderr);
+    else if (code == 1)
+        code = 0;
+    if (code == 0 && !broken.empty())
         code = preprocess_joined(input, broken, text);
     if (code == 0 && text.size() > UINT32_MAX / 2)
         fatal("'" + input.path + "' is too large: more than 2 GiB after the preprocessor");

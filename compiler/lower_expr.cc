@@ -71,6 +71,8 @@ Rope Lower::expr(const Expr *e)
         return assign(e);
     case ExprKind::SplitPhase:
         return split_phase(e);
+    case ExprKind::Generic:
+        return e->b ? "(" + node(e->b) + ")" : generic(e);
     case ExprKind::Store:
         return write(e->a, e->b, "splitc_store", true);
     default:

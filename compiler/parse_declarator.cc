@@ -31,6 +31,8 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
     part.first = pos_;
     for (;;) {
         if (is_space_qualifier(abstract, parameter)) {
+            if (part.space != Space::Local && abstract != Abstract::Yes)
+                break; // the second word is the name
             if (part.space != Space::Local)
                 fail(peek().range(), "a pointer is either global or spread, and only once");
             part.space = is_name(global_) ? Space::Global : Space::Spread;

@@ -35,7 +35,7 @@ void catch_signals()
         sigaction(signal, &action, nullptr);
 }
 
-int spawn(const Command &command, int output, pid_t &pid)
+int spawn(const Command &command, int output, const std::string &errors, pid_t &pid)
 {
     std::vector<char *> argv;
     for (const std::string &word : command)
@@ -45,6 +45,9 @@ int spawn(const Command &command, int output, pid_t &pid)
     posix_spawn_file_actions_init(&actions);
     if (output >= 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (!errors.empty())
+        posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                         0600);
     int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
@@ -93,10 +96,10 @@ int run(const Command &command)
     pid_t pid;
     if (g_signal)
         return 128 + static_cast<int>(g_signal);
-    return spawn(command, -1, pid) ? 127 : wait_for(pid);
+    return spawn(command, -1, "", pid) ? 127 : wait_for(pid);
 }
 
-int run_captured(const Command &command, std::string &output)
+int run_captured(const Command &command, std::string &output, const std::string &errors)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -104,7 +107,7 @@ int run_captured(const Command &command, std::string &output)
         return 127;
     }
     pid_t pid;
-    int error = spawn(command, ends[1], pid);
+    int error = spawn(command, ends[1], errors, pid);
     close(ends[1]);
     char buffer[65536];
     for (ssize_t n; !error && (n = read(ends[0], buffer, sizeof buffer)) != 0;) {

@@ -18,8 +18,9 @@ std::string shell_quoted(const Command &command);
 // A program that cannot be started is reported and gives 127.
 int run(const Command &command);
 
-// The same with its standard output put into `output`.
-int run_captured(const Command &command, std::string &output);
+// The same with its standard output put into `output`, and its standard error into the
+// file `errors` if that is not empty.
+int run_captured(const Command &command, std::string &output, const std::string &errors = "");
 
 // The whole file; nothing when it cannot be read (errno says why).
 std::optional<std::string> read_file(const std::string &path);

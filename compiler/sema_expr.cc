@@ -769,18 +769,22 @@ Expr *Sema::store(Expr *e)
 
 // ---- the rest
 
+// The selected result becomes `b`, for lowering: in C, kinds of far pointer are
+// one type, and their associations would be the same.
 Expr *Sema::generic(Expr *e)
 {
-    const Type *type = value_type(e->a), *chosen = nullptr, *fallback = types_.unknown();
+    const Type *type = value_type(e->a);
+    Expr *fallback = nullptr;
     for (size_t i = 0; i < e->args.size(); i++) {
         e->args[i] = value(e->args[i]);
-        const TypeName *association = e->types[i];
-        if (!association)
-            fallback = value_type(e->args[i]);
-        else if (!chosen && same_type(association->type, type))
-            chosen = value_type(e->args[i]);
+        if (!e->types[i])
+            fallback = e->args[i];
+        else if (!e->b && same_type(e->types[i]->type, type))
+            e->b = e->args[i];
     }
-    return finish(e, chosen ? chosen : fallback);
+    if (!e->b && !type->is_unknown())
+        e->b = fallback;
+    return finish(e, e->b ? value_type(e->b) : types_.unknown());
 }
 
 Expr *Sema::choose(Expr *e)
