@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <split-c/am.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void identity(void)
 {
@@ -88,6 +90,22 @@ static void exits_well(void)
     exit(0);
 }
 
+/* Children that end are not the end of their rank. */
+static void children(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        exit(my_rank() + 1);
+    EXPECT_EQ(child, waitpid(child, &status, 0));
+    EXPECT(WIFEXITED(status));
+    EXPECT_EQ(my_rank() + 1, WEXITSTATUS(status));
+    EXPECT_EQ(0, system("true"));
+    splitc_barrier();
+    EXPECT_EQ(ranks(), splitc_all_reduce_to_all_add(1));
+}
+
 /* Puts that nobody has waited for are complete when the job ends. */
 static void unfinished_puts(void)
 {
@@ -151,6 +169,7 @@ const struct check program_checks[] = {
     {"whole_lines", whole_lines},
     {"leaving_early", leaving_early},
     {"exits_well", exits_well},
+    {"children", children},
     {"unfinished_puts", unfinished_puts},
     {"own_messages", own_messages},
     {"fails_together", fails_together},

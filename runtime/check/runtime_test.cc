@@ -144,6 +144,7 @@ TEST_CASE("program: time goes on") { passes_everywhere("time_goes_on"); }
 TEST_CASE("program: the names of split-c.h are bound") { passes_everywhere("names"); }
 TEST_CASE("program: active messages of its own") { passes_everywhere("own_messages"); }
 TEST_CASE("program: arguments reach every rank") { passes(4, "arguments one '' 'two words'"); }
+TEST_CASE("program: children end on their own") { passes_everywhere("children"); }
 TEST_CASE("program: puts that nobody waited for") { passes_everywhere("unfinished_puts"); }
 TEST_CASE("program: waiting works however many ranks share a core")
 {
@@ -307,6 +308,20 @@ TEST_CASE("error: environment variables that make no sense")
     ends(2, "identity", 1, "backend \"loopback\" does not reach other processes",
          "SPLITC_BACKEND=loopback");
 }
+
+#ifndef __SANITIZE_ADDRESS__ // it could not even start
+TEST_CASE("error: the spread heap does not fit into the address space")
+{
+    Ended ended = shell("ulimit -v 1000000; timeout 50 '" RUNTIME_CHECK "' identity");
+
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains("splitc: rank 0: cannot reserve ") &&
+                                 Catch::Contains("ask for less with SPLITC_HEAP"));
+    ended = shell("ulimit -v 1000000; SPLITC_HEAP=16M timeout 50 '" RUNTIME_CHECK "' identity");
+    INFO(ended.output);
+    CHECK(ended.code == 0);
+}
+#endif
 
 TEST_CASE("error: ranks on several nodes")
 {

@@ -13,14 +13,19 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A rank that fails waits this long for others to tell of failures of their
  * own, for its end makes the launcher end them. */
 #define GRACE_SECONDS 0.5
 
+static pid_t process; /* which one is the rank */
+
 static void leave(int status, void *arg)
 {
     (void)arg;
+    if (getpid() != process) /* a child by fork is no rank */
+        return;
     fflush(NULL);
     if ((status & 0xff) != 0) {
         splitc_fail_at_end(GRACE_SECONDS);
@@ -40,6 +45,7 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* lines come whole, into pipes too */
     splitc_job_open();
+    process = getpid();
     if (on_exit(leave, NULL) != 0)
         splitc_die("no memory for an exit handler");
     splitc_allocate_statics();
