@@ -123,6 +123,7 @@ struct gam {
     size_t pending;
     uint32_t idle_polls;
     uint32_t check_next; /* the rank whose life is looked at next */
+    int64_t checked_ms;  /* when that was done last */
     int64_t dead;
     uint32_t rank;
 };
@@ -230,7 +231,9 @@ int gam_pause(struct gam *g, struct gam_peer *peer, uint32_t *rounds);
 
 /* Ask the interface whether the peer is dead; true if it is. */
 bool gam_check(struct gam *g, struct gam_peer *peer);
-void gam_check_next(struct gam *g);
+
+/* Look after some peers, each in its turn, if the last look was long enough ago. */
+void gam_check_some(struct gam *g);
 
 /* ---- request.c ---------------------------------------------------------- */
 

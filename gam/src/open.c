@@ -7,6 +7,10 @@
 
 enum { WINDOW_DEFAULT = 32 };
 
+/* What docs/gam.md says of the memory per peer. */
+_Static_assert(sizeof(struct gam_peer) == 128, "two cache lines");
+_Static_assert(sizeof(struct gam_stream) == 48, "per get that may wait");
+
 /* ---- sizes ---------------------------------------------------------------------- */
 
 static uint32_t small_window(uint32_t window)

@@ -8,8 +8,10 @@
  */
 #include "internal.h"
 
-enum { POLL_BUDGET = 256 };     /* messages per poll: somebody floods us, but the caller has work */
-enum { CHECK_INTERVAL = 4096 }; /* empty polls between two looks whether a peer lives */
+enum {
+    POLL_BUDGET = 256,   /* messages per poll: the caller has work to do, whoever floods us */
+    CHECK_INTERVAL = 64, /* empty polls between two thoughts of the dead */
+};
 
 /* ---- acks ------------------------------------------------------------------ */
 
@@ -252,7 +254,7 @@ static void idle(struct gam *g)
         settle_all(g);
     unet_progress(g->ep);
     if (++g->idle_polls % CHECK_INTERVAL == 0)
-        gam_check_next(g);
+        gam_check_some(g);
 }
 
 int gam_poll(struct gam *g)

@@ -42,6 +42,8 @@ void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const 
     const uint32_t window = g->limit[GAM_SMALL];
     struct gam_stream *stream;
 
+    if (peer->dead)
+        return;
     if (peer->answers_count == window || !gam_range_ok(word[0], word[2])) {
         g->stats.refused++;
         return;

@@ -12,7 +12,8 @@ enum {
     CHECK_ROUNDS = 256, /* empty polls between two looks whether the peer lives */
     NAP_MS = 1,         /* what a wait for room in a queue may sleep: nothing wakes it */
     SLICE_MS = 100,     /* what a wait for a message may sleep before it looks for the dead */
-    CHECK_BATCH = 64,   /* peers looked at per slice */
+    CHECK_MS = 20,      /* a poll looks for the dead no more often than that */
+    CHECK_BATCH = 64,   /* peers looked at in one go */
 };
 
 /* ---- death -------------------------------------------------------------------- */
@@ -33,16 +34,30 @@ bool gam_check(struct gam *g, struct gam_peer *peer)
     return peer->dead;
 }
 
-void gam_check_next(struct gam *g)
+static int64_t clock_ms(clockid_t clock)
 {
-    gam_check(g, &g->peer[g->check_next]);
-    g->check_next = (g->check_next + 1) % g->ranks;
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void check_some(struct gam *g)
+static void check_batch(struct gam *g)
 {
-    for (uint32_t i = 0; i < CHECK_BATCH && i < g->ranks; i++)
-        gam_check_next(g);
+    for (uint32_t i = 0; i < CHECK_BATCH && i < g->ranks; i++) {
+        gam_check(g, &g->peer[g->check_next]);
+        g->check_next = (g->check_next + 1) % g->ranks;
+    }
+}
+
+void gam_check_some(struct gam *g)
+{
+    const int64_t now = clock_ms(CLOCK_MONOTONIC_COARSE);
+
+    if (now - g->checked_ms < CHECK_MS)
+        return;
+    g->checked_ms = now;
+    check_batch(g);
 }
 
 /* ---- waiting -------------------------------------------------------------------- */
@@ -83,26 +98,18 @@ int gam_pause(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
     return 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* How long the next sleep may last, given what is left of the time-out. */
 static int slice_ms(const struct gam *g, int64_t deadline)
 {
     const int most = g->list[GAM_WORKING] || g->list[GAM_OWING] ? NAP_MS : SLICE_MS;
-    const int64_t left = deadline < 0 ? most : deadline - now_ms();
+    const int64_t left = deadline < 0 ? most : deadline - clock_ms(CLOCK_MONOTONIC);
 
     return left < most ? (int)(left > 0 ? left : 0) : most;
 }
 
 int gam_wait(struct gam *g, int timeout_ms)
 {
-    const int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+    const int64_t deadline = timeout_ms < 0 ? -1 : clock_ms(CLOCK_MONOTONIC) + timeout_ms;
 
     if (g->context != GAM_MAIN)
         return 0;
@@ -121,6 +128,6 @@ int gam_wait(struct gam *g, int timeout_ms)
         if (rc == -EINTR)
             return rc;
         if (rc == 0 && !g->ep->config.polled)
-            check_some(g);
+            check_batch(g);
     }
 }

@@ -10,7 +10,9 @@
  *
  * Guarantees
  *  - A message is delivered exactly once, and messages from one rank to another
- *    in the order in which they were sent, barring the death of either.
+ *    in the order in which they were sent, barring the death of either.  A transfer
+ *    that goes on after its call counts as sent when it ends: what is sent
+ *    meanwhile may overtake it, except other stores to that rank.
  *  - A handler runs to completion and never waits: window slots for requests
  *    and, apart from them, for the replies to them are reserved per peer.
  *  - A request handler may reply once, to the requester; a reply handler sends
@@ -67,12 +69,13 @@ struct gam_config {
     uint64_t job;            /* the job's secret: the channels' tags are made from it */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
-    uint32_t window; /* requests in flight per peer; 0 = default 32 */
+    uint32_t window; /* requests in flight per peer, at most 128; 0 = default 32; the
+                        same on every rank */
 };
 
 /* Counters since gam_open. */
 struct gam_stats {
-    uint64_t requests, replies; /* small messages sent */
+    uint64_t requests, replies; /* small messages sent, gets not counted */
     uint64_t mediums;           /* medium messages sent, requests and replies */
     uint64_t stores, gets;      /* bulk transfers started */
     uint64_t bulk_bytes;        /* bytes they carried, sent by this instance */
@@ -90,9 +93,10 @@ struct gam_stats {
 struct unet_config;
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
-/* Open an instance on an endpoint opened with gam_endpoint_config's sizes.  The
- * endpoint stays the caller's, who closes it after gam_close.  Opens a channel to
- * every rank; does not wait for the peers to do the same.
+/* Open an instance on an endpoint opened with gam_endpoint_config's sizes or
+ * larger.  The endpoint serves this one instance, but stays the caller's, who closes it
+ * after gam_close.  Opens a channel to every rank; does not wait for the peers to
+ * do the same.
  * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return. */
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
@@ -110,7 +114,9 @@ uint32_t gam_rank(const struct gam *g);
 void gam_stats(const struct gam *g, struct gam_stats *stats);
 
 /* The first peer found dead, or -1.  Sends to a dead peer return -EPIPE; a call
- * that waits for one returns -EPIPE instead of waiting for ever. */
+ * that waits for one returns -EPIPE instead of waiting for ever.  Polling finds out
+ * within seconds.  A peer that has closed its instance is dead, too, so nobody
+ * may close before everybody knows that all is said. */
 int64_t gam_dead_peer(const struct gam *g);
 
 /* ---- small messages: up to four words --------------------------------- */
@@ -129,7 +135,8 @@ int gam_request_4(struct gam *g, uint32_t dest, uint32_t handler, uint64_t w0, u
                   uint64_t w2, uint64_t w3);
 
 /* Reply to the request being handled.  Never waits, never polls.
- * Errors: -EINVAL, -EPERM not in a request handler, or it replied already. */
+ * Errors: -EINVAL, -EPERM not in a request handler, or it replied already, -EPIPE
+ * the requester is dead; and, should there be no room for it now, -ENOMEM. */
 int gam_reply(struct gam *g, uint32_t handler, uint32_t words, const uint64_t word[]);
 int gam_reply_0(struct gam *g, uint32_t handler);
 int gam_reply_1(struct gam *g, uint32_t handler, uint64_t w0);
@@ -172,7 +179,8 @@ int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, 
             uint64_t arg);
 
 /* Bulk transfers started here that are not yet complete (asyncs whose source is
- * still needed, gets whose data is not yet all there). */
+ * still needed, gets whose data is not yet all there).  A store to a peer that died has
+ * ended; a get from it never will. */
 size_t gam_pending(const struct gam *g);
 
 /* ---- progress ----------------------------------------------------------- */
@@ -181,10 +189,11 @@ size_t gam_pending(const struct gam *g);
  * number of messages handled.  Inside a handler: does nothing, returns 0. */
 int gam_poll(struct gam *g);
 
-/* Sleep until something arrives, at most `timeout_ms` (-1 = no limit), then poll.
- * Returns as gam_poll; returns at once while a transfer of ours waits to be
- * moved on.  Errors: -EPIPE when a peer was found dead, -EINTR; on a polled endpoint it
- * polls and yields instead. */
+/* Poll; if nothing was there, sleep until something arrives, at most `timeout_ms`
+ * (-1 = no limit), and poll again.  Returns as gam_poll, 0 on time-out.  Transfers of ours
+ * are moved on meanwhile.  On a polled endpoint it yields instead of sleeping.
+ * Inside a handler: does nothing, returns 0.
+ * Errors: -EPIPE nothing is there and a peer is dead, -EINTR. */
 int gam_wait(struct gam *g, int timeout_ms);
 
 #ifdef __cplusplus
