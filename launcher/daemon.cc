@@ -186,13 +186,11 @@ void Daemon::prepare()
     if (job_->first() == 0)
         make_input();
     ranks_.resize(job_->local_ranks());
-    if (job_->verbose) {
-        const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+    if (job_->verbose)
         link_.send(Note{job_->hosts[job_->node] + ": ranks " + std::to_string(job_->first()) +
                         " to " + std::to_string(job_->first() + job_->local_ranks() - 1) + " of " +
                         program_ + (core_of_.empty() ? ", not bound" : ", each bound to a core") +
-                        "; PMIx server up in " + std::to_string(took.count()) + " ms"});
-    }
+                        "; PMIx server up in " + in_milliseconds(Clock::now() - begin)});
 }
 
 void Daemon::start_next()

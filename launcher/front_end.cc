@@ -106,7 +106,8 @@ std::string describe(const Exited &exited)
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;
 }
 
-// Text of a rank in a line of ours: without its line ends and escape sequences.
+// One line, whatever a rank or a file's name would make of it: no line ends, no escape
+// sequences.
 std::string printable(std::string text)
 {
     std::replace_if(
@@ -291,7 +292,7 @@ void FrontEnd::on_aborted(const Aborted &aborted)
     const int code = failure_code(aborted.code);
     fail(code, "rank " + std::to_string(aborted.rank) + " aborted the job with code " +
                    std::to_string(aborted.code) +
-                   (aborted.text.empty() ? "" : ": " + printable(aborted.text)));
+                   (aborted.text.empty() ? "" : ": " + aborted.text));
 }
 
 void FrontEnd::on_output(std::uint32_t node, const Output &output)
@@ -350,7 +351,8 @@ void FrontEnd::say(const std::string &text)
 {
     if (!broken_[STDERR_FILENO - 1])
         sink(STDERR_FILENO)
-            .put({STDERR_FILENO, merger(STDERR_FILENO).merge_own("unetrun: " + text), 0, 0});
+            .put({STDERR_FILENO, merger(STDERR_FILENO).merge_own("unetrun: " + printable(text)), 0,
+                  0});
 }
 
 void FrontEnd::on_written(const Written &written)
@@ -438,11 +440,9 @@ int FrontEnd::run()
     clean_up();
     if (!code_ && interrupted_ && exited_ < job_.ranks())
         code_ = exit_signal + interrupted_;
-    if (verbose_) {
-        const std::chrono::duration<double> took = Clock::now() - begin_;
-        say("the job took " + std::to_string(took.count()) + " s and ends with code " +
+    if (verbose_)
+        say("the job took " + in_milliseconds(Clock::now() - begin_) + " and ends with code " +
             std::to_string(code_.value_or(0)));
-    }
     const auto patience = Clock::now() + abandon_after;
     while (output_pending() && Clock::now() < patience)
         poller_.run_once(patience);

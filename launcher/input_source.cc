@@ -62,6 +62,8 @@ void InputSource::read_some()
     const ssize_t n = read(standard_input, buffer.data(), std::min(buffer.size(), room_));
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
+    if (n < 0 && errno == EIO && in_background()) // since just now
+        return look();
     if (n > 0)
         room_ -= static_cast<std::size_t>(n);
     else

@@ -288,9 +288,9 @@ PmixServer::PmixServer(const Job &job, const std::string &directory, hwloc_topol
                        Mailbox &mailbox, PmixHost &host)
     : state_(*new PmixState{job.id, job.node, mailbox, host, 1, {}})
 {
+    state = &state_;
     forget_outer_job();
     start_library(job, directory, topology);
-    state = &state_;
     register_job(job);
 }
 

@@ -48,6 +48,12 @@ void Poller::run_once(Deadline deadline)
     }
 }
 
+std::string in_milliseconds(Clock::duration time)
+{
+    const auto tenths = std::chrono::round<std::chrono::microseconds>(time).count() / 100;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
+}
+
 Deadline earlier(Deadline a, Deadline b)
 {
     if (!a || !b)

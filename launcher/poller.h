@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <string>
 #include <vector>
 
 namespace unetrun {
@@ -37,6 +38,8 @@ private:
     std::map<int, Watch> watches_;
     std::vector<pollfd> ready_;
 };
+
+std::string in_milliseconds(Clock::duration time); // "12.3 ms"
 
 // The earlier of two deadlines.
 Deadline earlier(Deadline a, Deadline b);
