@@ -20,21 +20,13 @@
 #define WRITE_SMALL 16u /* beside address and cell */
 #define PUT_SMALL 24u
 
-const void *splitc_payload(const struct gam_message *m, uint32_t first, size_t n)
-{
-    if (__builtin_expect(m->words < first || n > 8 * (size_t)(m->words - first), 0))
-        splitc_die("malformed message from rank %u: %zu bytes in %u words", m->source, n, m->words);
-    return &m->word[first];
-}
-
 /* Answer a request with n bytes at `from` behind the word `head`. */
 static void answer(struct gam *g, const struct gam_message *m, uint32_t handler, uint64_t head,
                    const void *from, size_t n)
 {
     uint64_t word[GAM_WORDS_MAX] = {head};
 
-    if (__builtin_expect(n > READ_SMALL, 0))
-        splitc_die("malformed message from rank %u: it asks for %zu bytes", m->source, n);
+    splitc_expect(m, m->words == 2 && n <= READ_SMALL);
     splitc_copy(&word[1], from, n);
     splitc_sent(m->source, gam_reply(g, handler, 1 + splitc_words(n), word));
 }
@@ -59,7 +51,8 @@ void splitc_on_write(struct gam *g, const struct gam_message *m)
 {
     size_t n = splitc_packed_size(m->word[0]);
 
-    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 2, n), n);
+    splitc_expect(m, m->words == 2 + splitc_words(n));
+    splitc_copy(splitc_packed_address(m->word[0]), &m->word[2], n);
     splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
 }
 
@@ -67,7 +60,8 @@ void splitc_on_put(struct gam *g, const struct gam_message *m)
 {
     size_t n = splitc_packed_size(m->word[0]);
 
-    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 1, n), n);
+    splitc_expect(m, m->words == 1 + splitc_words(n));
+    splitc_copy(splitc_packed_address(m->word[0]), &m->word[1], n);
     splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_COMPLETE));
 }
 
@@ -88,7 +82,8 @@ void splitc_on_answer(struct gam *g, const struct gam_message *m)
     struct splitc_cell *cell = (struct splitc_cell *)(uintptr_t)m->word[0];
 
     (void)g;
-    splitc_copy(cell->to, splitc_payload(m, 1, cell->n), cell->n);
+    splitc_expect(m, m->words == 1 + splitc_words(cell->n));
+    splitc_copy(cell->to, &m->word[1], cell->n);
     cell->done = true;
 }
 
@@ -105,7 +100,8 @@ void splitc_on_get_answer(struct gam *g, const struct gam_message *m)
     size_t n = splitc_packed_size(m->word[0]);
 
     (void)g;
-    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 1, n), n);
+    splitc_expect(m, m->words == 1 + splitc_words(n));
+    splitc_copy(splitc_packed_address(m->word[0]), &m->word[1], n);
     splitc_runtime.outstanding--;
 }
 

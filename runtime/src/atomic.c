@@ -65,8 +65,7 @@ void splitc_on_atomic(struct gam *g, const struct gam_message *m)
     size_t packed = splitc_packed_size(m->word[0]);
     size_t size = packed & 0xff;
 
-    if (m->words != 4 || packed >> 8 >= OPERATIONS || (size != 4 && size != 8))
-        splitc_die("malformed atomic operation from rank %u", m->source);
+    splitc_expect(m, m->words == 4 && packed >> 8 < OPERATIONS && (size == 4 || size == 8));
     splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_ANSWER, m->word[1],
                                        apply((enum operation)(packed >> 8), size, object,
                                              m->word[2], m->word[3])));
@@ -143,8 +142,7 @@ void splitc_on_masked(struct gam *g, const struct gam_message *m)
 {
     size_t n = m->length / 2;
 
-    if (m->words != 2)
-        splitc_die("malformed bit-field write from rank %u", m->source);
+    splitc_expect(m, m->words == 2);
     merge((uint8_t *)(uintptr_t)m->word[0], m->data, (const uint8_t *)m->data + n, n);
     splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
 }

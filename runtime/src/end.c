@@ -15,8 +15,7 @@ static bool told[SPLITC_LEVELS];
 void splitc_on_end(struct gam *g, const struct gam_message *m)
 {
     (void)g;
-    if (m->words != 2 || m->word[0] >= SPLITC_LEVELS)
-        splitc_die("malformed end message from rank %u", m->source);
+    splitc_expect(m, m->words == 2 && m->word[0] < SPLITC_LEVELS);
     told[m->word[0]] = true;
     splitc_rank_ended(m->source, m->word[1]);
 }

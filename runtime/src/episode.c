@@ -34,8 +34,8 @@ struct agreement {
 static struct mailbox mailbox[EPISODES][PLACES];
 static struct agreement agreement[EPISODES];
 static uint64_t episode;                  /* the last one begun here */
-static uint64_t met;                      /* the last one of them that was a meeting */
 static enum splitc_collective current;    /* what it is */
+static uint64_t met;                      /* the last of them that was a meeting */
 static uint64_t ended_after = UINT64_MAX; /* the last one of some rank that has ended */
 static uint32_t ended_rank;
 
@@ -105,9 +105,8 @@ void splitc_on_collective(struct gam *g, const struct gam_message *m)
     uint64_t what = m->word[2] >> PLACE_BITS;
 
     (void)g;
-    if (m->words != 3 || number - met >= EPISODES || place >= PLACES || what < SPLITC_BARRIER ||
-        what >= SPLITC_COLLECTIVES)
-        splitc_die("malformed collective message from rank %u", m->source);
+    splitc_expect(m, m->words == 3 && number - met < EPISODES && place < PLACES &&
+                         what >= SPLITC_BARRIER && what < SPLITC_COLLECTIVES);
     agree(number, (enum splitc_collective)what, m->source);
     mailbox[number % EPISODES][place] = (struct mailbox){.episode = number, .value = m->word[0]};
 }

@@ -71,6 +71,12 @@ _Noreturn void splitc_send_failed(uint32_t rank, int error)
     splitc_die("cannot send to rank %u: %s", rank, strerror(-error));
 }
 
+_Noreturn void splitc_malformed(const struct gam_message *m)
+{
+    splitc_die("malformed message %u of %u words from rank %u; do all ranks run the same program?",
+               m->handler, m->words, m->source);
+}
+
 _Noreturn void splitc_bad_pointer(splitc_ptr g)
 {
     unsigned long address = g & SPLITC_ADDRESS_MASK;

@@ -57,6 +57,15 @@ static inline void splitc_sent(uint32_t rank, int result)
         splitc_send_failed(rank, result);
 }
 
+/* End the job because a message makes no sense. */
+_Noreturn void splitc_malformed(const struct gam_message *m) __attribute__((cold, noinline));
+
+static inline void splitc_expect(const struct gam_message *m, bool sane)
+{
+    if (__builtin_expect(!sane, 0))
+        splitc_malformed(m);
+}
+
 /* ---- progress and waiting (progress.c) ----------------------------------- */
 
 /* Learn from the environment how patiently to wait for messages. */
@@ -123,9 +132,6 @@ static inline void splitc_copy(void *to, const void *from, size_t n)
         memcpy(to, from, n);
     }
 }
-
-/* The bytes of a message that begin at word `first`; ends the job when fewer than n came. */
-const void *splitc_payload(const struct gam_message *m, uint32_t first, size_t n);
 
 /* The rank a far access goes to; ends the job unless the pointer can be followed. */
 _Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));

@@ -47,7 +47,8 @@ void splitc_on_store(struct gam *g, const struct gam_message *m)
     size_t n = splitc_packed_size(m->word[0]);
 
     (void)g;
-    splitc_copy(splitc_packed_address(m->word[0]), splitc_payload(m, 1, n), n);
+    splitc_expect(m, m->words == 1 + splitc_words(n));
+    splitc_copy(splitc_packed_address(m->word[0]), &m->word[1], n);
     splitc_runtime.stored_in += n;
 }
 
