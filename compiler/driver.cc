@@ -9,6 +9,7 @@
 #include <optional>
 #include <pthread.h>
 #include <set>
+#include <sstream>
 #include <unistd.h>
 
 #include "broken_strings.h"
@@ -84,8 +85,10 @@ public:
 
 private:
     int print() const;
+    Command runtime_link_options() const;
     int each_input();
     int link(const std::vector<std::string> &objects);
+    void print_link_errors(const std::string &said) const;
     int compile(const Input &input, const std::string &object);
     int compile_split_c(const Input &input, const std::string &object);
     int preprocess(const Input &input, std::string &text);
@@ -353,9 +356,42 @@ int Driver::link(const std::vector<std::string> &objects)
     add(command, options_.link);
     add(command, objects);
     add(command, {"-o", options_.output.empty() ? "a.out" : options_.output});
-    add(command, {"-L" + prefix_ + "/lib", "-Wl,--as-needed", "-lsplitc", "-lgam", "-lunet"});
-    add(command, kRuntimeLinkOptions);
-    return execute(command);
+    add(command, runtime_link_options());
+    if (!announce(command))
+        return 0;
+    std::string errors = temporary().file("link", ".err");
+    int code = splitcc::run(command, errors);
+    print_link_errors(read_file(errors).value_or(""));
+    return code;
+}
+
+// What the linker said; a missing splitc_main in the user's terms, not in the runtime's.
+void Driver::print_link_errors(const std::string &said) const
+{
+    bool no_main = said.find("undefined reference to `splitc_entry'") != std::string::npos;
+    if (no_main)
+        std::fputs("splitcc: error: the program has no splitc_main; define 'int splitc_main(int "
+                   "argc, char **argv)'\n",
+                   stderr);
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        bool about_entry = line.find("splitc_entry") != std::string::npos ||
+                           line.find("in function `main'") != std::string::npos;
+        if (!no_main || !about_entry)
+            std::fprintf(stderr, "%s\n", line.c_str());
+    }
+}
+
+Command Driver::runtime_link_options() const
+{
+    Command words = {"-L" + prefix_ + "/lib",
+                     "-Wl,--as-needed",
+                     "-lsplitc",
+                     "-lgam",
+                     "-lunet",
+                     "-Wl,--version-script=" + prefix_ + "/lib/splitc-program.ver"};
+    add(words, kRuntimeLinkOptions);
+    return words;
 }
 
 int Driver::print() const
@@ -365,8 +401,8 @@ int Driver::print() const
     } else if (options_.print == "cflags") {
         std::printf("-I%s/include -fno-pie\n", prefix_.c_str());
     } else if (options_.print == "libs") {
-        Command words = {"-no-pie", "-L" + prefix_ + "/lib", "-lsplitc", "-lgam", "-lunet"};
-        add(words, kRuntimeLinkOptions);
+        Command words = runtime_link_options();
+        words.insert(words.begin(), "-no-pie");
         std::printf("%s\n", shell_quoted(words).c_str());
     } else {
         return splitcc::run({cc_, "-print-" + options_.print});

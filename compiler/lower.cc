@@ -22,6 +22,8 @@ Rope Lower::unit(const Ast &ast)
 
 Rope Lower::node(const Node *n)
 {
+    if (hoisting_ && n->node == NodeKind::Expr)
+        return hoisted(static_cast<const Expr *>(n));
     if (!n->touched)
         return Rope::tokens(n->first, n->last);
     switch (n->node) {

@@ -66,6 +66,7 @@ private:
     // expressions (lower_expr.cc)
     Rope expr(const Expr *e);
     Rope generic(const Expr *e);
+    Rope hoisted(const Expr *e);
     Rope address(const Expr *e);
     Rope member_address(const Expr *e);
     Rope spread_element(const Expr *e);
@@ -103,6 +104,7 @@ private:
     Rope pending_; // file-scope text for the external declaration at hand
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
+    bool hoisting_ = false; // writing an expression where local names mean nothing
 };
 
 // Builds the rope of a node out of its source and its children's ropes.
@@ -124,7 +126,7 @@ struct Lower::Splice {
     }
     void child(const Node *n)
     {
-        if (n && n->touched)
+        if (n && (n->touched || lower.hoisting_))
             replace(n->first, n->last, lower.node(n));
     }
     Rope finish(uint32_t last)

@@ -150,6 +150,8 @@ Rope Lower::declare(const Type *t, Rope inner)
 // sizeof, with GNU C's 1 for what has no size.
 Rope Lower::size_of(const Type *t)
 {
+    if (auto bytes = hoisting_ ? splitcc::size_of(t) : std::nullopt)
+        return std::to_string(*bytes);
     if (t->kind == TypeKind::Void || t->kind == TypeKind::Function)
         return "1";
     return "sizeof(" + type(t) + ")";
@@ -401,6 +403,7 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     }
     std::string variable_name = d->file_scope ? name : item.symbol->emitted;
     Rope registration;
+    hoisting_ = !d->file_scope;
     if (!known) {
         std::string id = fresh("array");
         Position at = source_.position(tokens_[item.declarator.name_token].offset);
@@ -412,6 +415,7 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
             ", " + std::to_string(at.line) + ", 0}; static void __attribute__((constructor)) " +
             id + "_register(void) { splitc_register_static(&" + id + "); }";
     }
+    hoisting_ = false;
     if (d->file_scope)
         return std::move(variable) + std::move(registration);
     pending_ += std::move(variable) + std::move(registration) + " ";

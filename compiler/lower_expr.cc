@@ -41,6 +41,15 @@ Rope Lower::generic(const Expr *e)
     return children(e, std::move(list));
 }
 
+// An expression that moves to file scope: constants by value.
+Rope Lower::hoisted(const Expr *e)
+{
+    if (e->value)
+        return std::to_string(*e->value);
+    bool leaf = e->kind == ExprKind::Ident || e->kind == ExprKind::Number;
+    return leaf ? Rope::tokens(e->first, e->last) : generic(e);
+}
+
 // The value of a touched expression.
 Rope Lower::expr(const Expr *e)
 {

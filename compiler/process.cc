@@ -91,12 +91,12 @@ std::string shell_quoted(const Command &command)
     return text;
 }
 
-int run(const Command &command)
+int run(const Command &command, const std::string &errors)
 {
     pid_t pid;
     if (g_signal)
         return 128 + static_cast<int>(g_signal);
-    return spawn(command, -1, "", pid) ? 127 : wait_for(pid);
+    return spawn(command, -1, errors, pid) ? 127 : wait_for(pid);
 }
 
 int run_captured(const Command &command, std::string &output, const std::string &errors)

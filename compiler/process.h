@@ -15,11 +15,11 @@ using Command = std::vector<std::string>;
 std::string shell_quoted(const Command &command);
 
 // Run it with our standard streams; its exit code, or 128 + the signal that ended it.
-// A program that cannot be started is reported and gives 127.
-int run(const Command &command);
+// A program that cannot be started is reported and gives 127.  Standard error goes into
+// the file `errors` if that is not empty.
+int run(const Command &command, const std::string &errors = "");
 
-// The same with its standard output put into `output`, and its standard error into the
-// file `errors` if that is not empty.
+// The same with its standard output put into `output`.
 int run_captured(const Command &command, std::string &output, const std::string &errors = "");
 
 // The whole file; nothing when it cannot be read (errno says why).

@@ -1,0 +1,4 @@
+int f(int n, int *global g)
+{
+    return *n + **g + *f;
+}

@@ -1,0 +1,3 @@
+int f(void)[3]::;
+int (*g(void))[2]::;
+int *A[2]::(void);

@@ -1,0 +1,4 @@
+static inline int broken(int *global g)
+{
+    return g * 2;
+}

@@ -1,0 +1,6 @@
+struct later;
+
+int f(struct later *global g)
+{
+    return g->key;
+}

@@ -1,0 +1,6 @@
+int f(int *global g)
+{
+    if (*g) {
+        *g = 1;
+    return 0;
+}

@@ -1,0 +1,8 @@
+int f(int *global g)
+{
+    int x = *g
+    x++;
+    *g = x
+}
+int *global h
+int y;

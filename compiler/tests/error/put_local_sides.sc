@@ -1,0 +1,6 @@
+int a, *p;
+
+void f(void)
+{
+    *p := a + 1;
+}

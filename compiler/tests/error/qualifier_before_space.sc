@@ -1,0 +1,3 @@
+int *const global p;
+int *global const q;
+int *volatile spread r;

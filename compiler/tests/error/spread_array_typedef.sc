@@ -1,0 +1,1 @@
+typedef int row[4]::;

@@ -1,0 +1,7 @@
+int A::[4];
+int B[2]::[3]::[4];
+int f(int n)
+{
+    int C::;
+    return n;
+}

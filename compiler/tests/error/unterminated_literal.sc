@@ -1,0 +1,4 @@
+int f(int *global g)
+{
+    return *g + 'a;
+}

@@ -1,0 +1,5 @@
+// flags: -Werror
+int *f(int *global g)
+{
+    return g;
+}

@@ -1,0 +1,8 @@
+#define LOCAL(p, g) p = g
+
+int *f(int *global g)
+{
+    int *p;
+    LOCAL(p, g);
+    return p;
+}

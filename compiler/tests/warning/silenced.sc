@@ -1,0 +1,6 @@
+// flags: -w
+int *f(int *global g)
+{
+    int n = g;
+    return g;
+}
