@@ -78,6 +78,12 @@ Translation translate_deep(std::string text, const TranslateOptions &options)
     return std::move(call.result);
 }
 
+bool is_c89(const std::string &standard)
+{
+    return standard == "gnu89" || standard == "gnu90" || standard == "c89" || standard == "c90" ||
+           standard == "iso9899:1990" || standard == "iso9899:199409";
+}
+
 class Driver {
 public:
     explicit Driver(Options options);
@@ -242,14 +248,14 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
                          : options_.show                    ? stem + ".i"
                                                             : temporary().file(stem, ".i");
     if (!options_.show) {
-        const std::string &standard = options_.standard;
-        Translation t = translate_deep(std::move(text),
-                                       {.color = options_.color,
-                                        .quiet = options_.no_warnings,
-                                        .warnings_are_errors = options_.warnings_are_errors,
-                                        .error_limit = options_.error_limit,
-                                        .c89_keywords = standard == "c89" || standard == "c90" ||
-                                                        standard.starts_with("iso9899:199")});
+        Translation t =
+            translate_deep(std::move(text), {.color = options_.color,
+                                             .quiet = options_.no_warnings,
+                                             .warnings_are_errors = options_.warnings_are_errors,
+                                             .error_limit = options_.error_limit,
+                                             .c89_keywords = is_c89(options_.standard) &&
+                                                             options_.standard != "gnu89" &&
+                                                             options_.standard != "gnu90"});
         std::fputs(t.diagnostics.c_str(), stderr);
         if (!t.ok)
             return 1;
@@ -262,6 +268,9 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
     if (options_.stage == Stage::Translate)
         return 0;
     Command command = {cc_, options_.stage == Stage::Assembly ? "-S" : "-c", "-fno-pie"};
+    // The C of that time has tentative definitions in headers.
+    if (is_c89(options_.standard))
+        command.push_back("-fcommon");
     add(command, options_.both);
     add(command, options_.compile);
     add(command, {"-x", "cpp-output", c_file, "-o", object});
