@@ -259,7 +259,8 @@ void Parser::function_body(Declaration *declaration)
     d.symbol->defined = true;
     scopes_.enter();
     for (Symbol *param : function.param_symbols)
-        scopes_.declare(param);
+        if (param->name)
+            scopes_.declare(param);
     if (!is(Tok::LBrace))
         old_style_parameters(declaration);
     for (Symbol *param : function.param_symbols)
