@@ -15,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr int start_batch = 16;      // ranks started between two looks at the front end
 constexpr auto orphan_grace = 500ms; // for ranks whose front end is gone
 constexpr auto sweep_period = 20ms;  // between rounds of killing what is left of a job
 
@@ -79,7 +80,7 @@ void Daemon::run()
     while (link_.open() || !childless_) {
         const bool starting = job_ && !all_started();
         poller_.run_once(starting ? Clock::now() : next_deadline());
-        if (job_ && !all_started())
+        for (int i = 0; i < start_batch && job_ && !all_started(); i++)
             start_next();
         advance_end();
         watch_output();
@@ -151,9 +152,8 @@ void Daemon::on_job(Job job)
 
 void Daemon::on_signal(int number)
 {
-    for (const Rank &rank : ranks_)
-        if (rank.running)
-            kill(-rank.pid, number);
+    for (const auto &[pid, rank] : running_)
+        kill(-pid, number);
 }
 
 void Daemon::on_end(int signal, std::chrono::milliseconds grace)
@@ -222,8 +222,7 @@ void Daemon::start(Rank &rank)
     what.standard[1] = output[0].write_end.get();
     what.standard[2] = output[1].write_end.get();
     rank.pid = spawn(what);
-    rank.running = true;
-    running_++;
+    running_.emplace(rank.pid, &rank);
     link_.send(Started{rank.number, rank.pid});
 
     for (const Stream stream : {Stream::out, Stream::err}) {
@@ -333,9 +332,8 @@ void Daemon::reap()
     std::vector<std::pair<Rank *, int>> gone;
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        for (Rank &rank : ranks_)
-            if (rank.running && rank.pid == pid)
-                gone.emplace_back(&rank, status);
+        if (const auto found = running_.find(pid); found != running_.end())
+            gone.emplace_back(found->second, status); // else it is an orphan
     mailbox_.run(); // what they told the PMIx server before they exited
     std::stable_partition(gone.begin(), gone.end(),
                           [](const auto &death) { return WIFSIGNALED(death.second); });
@@ -345,8 +343,7 @@ void Daemon::reap()
 
 void Daemon::report(Rank &rank, int status)
 {
-    rank.running = false;
-    running_--;
+    running_.erase(rank.pid);
     link_.send(Exited{rank.number, rank.pid, status, rank.joined, rank.left});
     if (rank.number == 0)
         input_.reset();
@@ -357,7 +354,7 @@ void Daemon::report(Rank &rank, int status)
 void Daemon::advance_end()
 {
     const bool overdue = kill_at_ && Clock::now() >= *kill_at_;
-    if (!childless_ && (overdue || (job_ && all_started() && running_ == 0))) {
+    if (!childless_ && (overdue || (job_ && all_started() && running_.empty()))) {
         reap();
         childless_ = waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) != 0;
         if (!childless_)

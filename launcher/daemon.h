@@ -5,8 +5,8 @@
 // is gone, so are, soon after, the ranks, all they have started, and the daemon.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "job_directory.h"
@@ -78,7 +78,7 @@ private:
     std::string program_;
     std::vector<Rank> ranks_;
     std::size_t next_ = 0; // the rank to start
-    std::size_t running_ = 0;
+    std::unordered_map<pid_t, Rank *> running_;
     std::unique_ptr<InputPipe> input_;
     Fd input_end_;          // rank 0's, until it is started
     rlim_t open_files_ = 0; // the soft limit as we found it

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <sys/types.h>
 
@@ -67,7 +68,6 @@ private:
 struct Rank {
     std::uint32_t number = 0;
     pid_t pid = 0;
-    bool running = false;
     bool joined = false;                   // the job, by PMIx_Init
     bool left = false;                     // the job, by PMIx_Finalize
     std::unique_ptr<OutputPipe> output[2]; // by Stream
