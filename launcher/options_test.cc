@@ -126,7 +126,7 @@ TEST_CASE("help and version need no program, and help names every option")
         CHECK_THAT(help_text(), Contains(name));
 }
 
-TEST_CASE("-x sets, replaces and checks variables")
+TEST_CASE("option -x sets, replaces and checks variables")
 {
     const Strings inherited{"A=1", "AB=2", "C="};
     CHECK(with_variables(inherited, {}) == inherited);

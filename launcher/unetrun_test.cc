@@ -95,7 +95,7 @@ TEST_CASE("stdout and stderr keep apart, and an unfinished last line comes out")
     CHECK(job.err() == "err\n");
 }
 
-TEST_CASE("--tag-output puts the rank in front of each line")
+TEST_CASE("option --tag-output puts the rank in front of each line")
 {
     TestJob job({"-n", "2", "--tag-output", "sh", "-c", "printf 'a\\n\\nb\\n'; echo e >&2"});
     CHECK(job.wait() == 0);
@@ -183,7 +183,7 @@ TEST_CASE("input that nobody reads holds up nothing")
 
 // ---- what the ranks are given -------------------------------------------------------
 
-TEST_CASE("-x and --wdir reach the ranks")
+TEST_CASE("options -x and --wdir reach the ranks")
 {
     TestJob job({"-n", "2", "-x", "COLOUR=dark red", "--wdir", "/usr/bin", "sh", "-c",
                  "echo $COLOUR $(pwd)"});
@@ -348,7 +348,7 @@ TEST_CASE("ranks that ignore SIGTERM are killed")
     check_clean(job);
 }
 
-TEST_CASE("--timeout ends the job with 124")
+TEST_CASE("option --timeout ends the job with 124")
 {
     TestJob job({"-n", "2", "--timeout", "0.3", "sleep", "1000"});
     CHECK(job.wait() == 124);
@@ -408,7 +408,7 @@ TEST_CASE("too few descriptors are told, and the ranks already started end")
     check_clean(job);
 }
 
-TEST_CASE("--version and --help answer")
+TEST_CASE("options --version and --help answer")
 {
     TestJob version({"--version"}), help({"--help"});
     CHECK(version.wait() == 0);
