@@ -71,7 +71,7 @@ TEST_CASE("any bytes in any portions come out as they went in, cut at ends of li
     }
 }
 
-TEST_CASE("a line up to the limit stays whole; a longer one passes in bounded pieces")
+TEST_CASE("a line up to the limit stays whole, and a longer one passes in bounded pieces")
 {
     const std::string portion(64 << 10, 'x');
     Collector out;
