@@ -101,7 +101,7 @@ static inline void small_arrived(struct gam *g, struct gam_peer *peer, uint32_t 
     const bool is_request = gam_user_kind(user) == GAM_REQUEST;
     const uint32_t words = gam_user_words(user);
     gam_handler_fn *fn = g->handler[gam_user_handler(user)];
-    const bool ok = fn && words <= GAM_WORDS_MAX && unet_rx_length(g->ep) == words * 8;
+    const bool ok = fn && words <= GAM_WORDS_MAX && slot->length == words * 8;
     struct gam_message m;
 
     m.source = peer->rank;
@@ -194,7 +194,6 @@ static void GAM_COLD other_arrived(struct gam *g, struct gam_peer *peer,
 {
     struct unet_desc desc = *slot;
 
-    desc.length = unet_rx_length(g->ep);
     unet_rx_release(g->ep);
     if (!peer) { /* the interface refused a send of ours */
         if (desc.channel <= g->ep->config.channels && g->by_channel[desc.channel])

@@ -44,7 +44,7 @@ static Message copy_out(unet_endpoint *ep, const unet_desc *desc)
     m.channel = desc->channel;
     m.kind = desc->kind;
     m.user = desc->user;
-    m.length = unet_rx_length(ep);
+    m.length = desc->length;
     if (m.kind == UNET_INLINE)
         m.bytes.assign(desc->data, desc->data + m.length);
     else if (m.kind == UNET_ERROR)

@@ -31,16 +31,14 @@ int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
 /* Counts what is wrong with the copied descriptor. */
 static bool acceptable(struct unet_endpoint *ep, uint32_t ring)
 {
-    const struct unet_desc *desc = &ep->rx_checked;
+    const struct unet_desc *desc = &ep->rx_desc;
 
-    if (ring == 0)
-        return true; /* completions: written by our own NI */
+    if (ring == 0 || unet_rx_plain(desc, ring))
+        return true; /* ring 0 has completions, written by our own NI */
     if (desc->channel != ring) {
         ep->stats.foreign++;
         return false;
     }
-    if (desc->kind == UNET_INLINE && desc->length <= UNET_INLINE_MAX)
-        return true;
     if ((desc->kind == UNET_PIECES || desc->kind == UNET_DIRECT) &&
         unet_check_pieces(desc, ep->config.segment_bytes) == 0)
         return true;
@@ -48,24 +46,23 @@ static bool acceptable(struct unet_endpoint *ep, uint32_t ring)
     return false;
 }
 
-const struct unet_desc *unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
+bool unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
 {
     struct unet_ring *rx = &ep->rx[ring];
 
     /* At most one lap: a flood of nonsense must not hold us here. */
     for (uint32_t left = rx->mask + 1; left > 0; left--) {
-        const struct unet_desc *desc = unet_ring_peek(rx);
+        const struct unet_desc *next;
 
-        if (!desc)
-            break;
-        memcpy(&ep->rx_checked, desc, sizeof *desc);
-        if (acceptable(ep, ring)) {
-            ep->rx_length = ep->rx_checked.length;
-            return &ep->rx_checked;
-        }
+        if (acceptable(ep, ring))
+            return true;
         unet_ring_release(rx);
+        next = unet_ring_peek(rx);
+        if (!next)
+            break;
+        ep->rx_desc = *next;
     }
-    return NULL;
+    return false;
 }
 
 int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length)

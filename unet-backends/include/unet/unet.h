@@ -123,7 +123,6 @@ struct unet_endpoint {
                                      completions, rx[n] what comes on channel n */
     uint32_t rx_rings;            /* how many of them are in use */
     uint32_t rx_next;             /* the ring to look at first (round robin) */
-    uint32_t rx_length;           /* of the peeked message */
     struct unet_ring tx;          /* send queue, producer side */
     struct unet_ring free;        /* free queue, producer side */
     uint32_t *armed;              /* conditions for which senders must ring; shared memory */
@@ -134,7 +133,7 @@ struct unet_endpoint {
     uint32_t armings;             /* so far */
     int bell[2];                  /* the doorbell that peers ring, read and write end */
     struct unet_upcall *upcall;   /* NULL when there is none */
-    struct unet_desc rx_checked;  /* private copy of the peeked message if it is not inline */
+    struct unet_desc rx_desc;     /* the peeked message: a private copy, checked */
     struct unet_stats stats;
 };
 
@@ -277,22 +276,15 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
 /* ---- receiving -------------------------------------------------------- */
 
 /* The oldest message of some ring, or NULL when there is none; rings take
- * turns.  The descriptor stays valid until unet_rx_release.  In it, `channel` is this
+ * turns.  The descriptor stays valid until
+ * the next peek.  In it, `channel` is this
  * endpoint's number of the channel it came on; of UNET_PIECES, `piece` names buffers that
  * came from the free queue and now belong to the caller, who gives each back
  * with unet_free_put when done; of UNET_DIRECT, it has one piece, where the bytes are.
  *
- * Trust: what is returned was checked (kind, channel, lengths, offsets); anything
- * else is counted and dropped.  A message that is not inline is a private copy.
- * An inline one lies where its sender, who may be hostile, can still write: read
- * each of its fields once, and use unet_rx_length for the length. */
+ * What is returned is a private copy and was checked: kind, channel, lengths, offsets.
+ * Anything else is counted and dropped. */
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep);
-
-/* The checked length of the peeked message. */
-static inline uint32_t unet_rx_length(const struct unet_endpoint *ep)
-{
-    return ep->rx_length;
-}
 
 /* Give the peeked descriptor back (not its buffers). */
 static inline void unet_rx_release(struct unet_endpoint *ep);
@@ -368,13 +360,14 @@ void unet_upcall_unmask(struct unet_endpoint *ep);
 
 /* ---- inline bodies ---------------------------------------------------- */
 
-/* Out of line: what is not a plain inline message at the head of rx[ring].  Returns
- * it checked and copied, or drops it, counts it and returns NULL. */
-const struct unet_desc *unet_rx_check(struct unet_endpoint *ep, uint32_t ring);
+/* Out of line: `rx_desc`, from the head of rx[ring], is not a plain inline message.
+ * Checks it, and if it is wrong counts and drops it and goes on to the ring's next.
+ * Returns whether `rx_desc` holds a good one. */
+bool unet_rx_check(struct unet_endpoint *ep, uint32_t ring);
 
-static inline bool unet_rx_plain(const struct unet_desc *desc, uint32_t ring, uint32_t length)
+static inline bool unet_rx_plain(const struct unet_desc *desc, uint32_t ring)
 {
-    return desc->kind == UNET_INLINE && desc->channel == ring && length <= UNET_INLINE_MAX;
+    return desc->kind == UNET_INLINE && desc->channel == ring && desc->length <= UNET_INLINE_MAX;
 }
 
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
@@ -386,12 +379,9 @@ static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 
         if (desc) {
             ep->rx_next = i;
-            ep->rx_length = __atomic_load_n(&desc->length, __ATOMIC_RELAXED);
-            if (__builtin_expect(unet_rx_plain(desc, i, ep->rx_length), 1))
-                return desc;
-            desc = unet_rx_check(ep, i);
-            if (desc)
-                return desc;
+            ep->rx_desc = *desc; /* and from now on the sender can do what it likes */
+            if (__builtin_expect(unet_rx_plain(&ep->rx_desc, i), 1) || unet_rx_check(ep, i))
+                return &ep->rx_desc;
         }
         if (++i >= ep->rx_rings)
             i = 0;
@@ -402,7 +392,7 @@ static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 static inline void unet_rx_release(struct unet_endpoint *ep)
 {
     ep->stats.received++;
-    ep->stats.received_bytes += ep->rx_length;
+    ep->stats.received_bytes += ep->rx_desc.length;
     unet_ring_release(&ep->rx[ep->rx_next]);
     if (++ep->rx_next >= ep->rx_rings)
         ep->rx_next = 0;
