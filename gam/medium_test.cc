@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <algorithm>
+#include <sched.h>
 
 using namespace world;
 
@@ -268,5 +269,44 @@ TEST_CASE("a medium's bytes stay as they are until the handler returns")
         for (uint64_t i = 0; i < 100; i++)
             send(r, r.right(), HOLD, 6000, i);
         r.until("all", [&] { return r.count[ECHOED] == 100; });
+    });
+}
+
+TEST_CASE("a request stays behind the replies that were put aside")
+{
+    run(EACH_BACKEND, 2, [](Rank &r) {
+        constexpr uint64_t N = 32; // a window of requests, four times the bulk window
+        enum { SENT, READY };
+        auto spin = [&](uint32_t slot) {
+            while (r.shown(1 - r.me, slot) == 0)
+                sched_yield(); // and do not poll
+        };
+
+        use_all(r);
+        r.handler(20, [](gam *, const gam_message *) { self().log.push_back(~0ull); });
+        r.handler(21, [](gam *g, const gam_message *m) {
+            static const uint8_t bytes[GAM_MEDIUM_MAX] = {};
+
+            self().count[0]++;
+            self().note("reply", gam_reply_medium(g, 22, bytes, sizeof(bytes), 1, m->word), 0);
+        });
+        r.handler(22, [](gam *, const gam_message *m) { self().log.push_back(m->word[0]); });
+        r.barrier();
+        if (r.me == 0) {
+            spin(SENT);
+            r.until("requests", [&] { return r.count[0] == N; });
+            r.show(READY, 1);
+            r.expect("request", gam_request_0(r.g, 1, 20), 0);
+            r.expect("medium", gam_request_medium(r.g, 1, 20, "", 0, 0, nullptr), 0);
+            return;
+        }
+        for (uint64_t i = 0; i < N; i++)
+            r.expect("request", gam_request_1(r.g, 0, 21, i), 0);
+        r.show(SENT, 1);
+        spin(READY);
+        r.until("all", [&] { return r.log.size() == N + 2; });
+        for (uint64_t i = 0; i < N; i++)
+            r.expect("reply", r.log[i], i);
+        r.expect("request", r.log[N], ~0ull);
     });
 }

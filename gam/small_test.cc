@@ -3,6 +3,8 @@
 // small_test.cc - small requests and replies, and their window.
 #include "world.h"
 
+#include <ctime>
+
 using namespace world;
 
 namespace {
@@ -330,6 +332,23 @@ TEST_CASE("gam_wait times out when nothing comes")
             ;
         r.expect("look", gam_wait(r.g, 0), 0);
         r.expect("wait", gam_wait(r.g, 20), 0);
+    });
+}
+
+TEST_CASE("gam_wait takes its time and hardly any processor time")
+{
+    run(EACH_BACKEND, 1, [](Rank &r) {
+        auto seconds = [](clockid_t clock) {
+            timespec t;
+
+            clock_gettime(clock, &t);
+            return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+        };
+        const double start = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_THREAD_CPUTIME_ID);
+
+        r.expect("wait", gam_wait(r.g, 250), 0);
+        r.expect("not less", seconds(CLOCK_MONOTONIC) - start > 0.249, true);
+        r.expect("asleep", seconds(CLOCK_THREAD_CPUTIME_ID) - cpu < 0.125, true);
     });
 }
 

@@ -48,7 +48,7 @@ public:
     unet_endpoint *ep = nullptr;
     uint16_t channel = 0;
 
-    explicit Hostile(const std::string &backend)
+    explicit Hostile(const std::string &backend, uint32_t buffers = 2 * BULK)
     {
         const unet_ops *ops = unet_backend(backend.c_str());
         unet_config endpoint = {};
@@ -73,9 +73,10 @@ public:
         REQUIRE(gam_register(g, GOOD, good) == 0);
         REQUIRE(gam_register(g, ANSWER, answer) == 0);
         REQUIRE(gam_register(g, ANSWER_MEDIUM, answer_medium) == 0);
-        for (uint32_t i = BULK * 4; i < BULK * 6; i++)
-            REQUIRE(unet_free_put(ep, i * 8192 % (endpoint.segment_bytes - 8192), 8192) == 0);
-        while (unet_channel_state(ep, channel) != UNET_OPEN) {
+        post_buffers(buffers);
+        // The victim's channel 1 leads to itself.
+        while (unet_channel_state(ep, channel) != UNET_OPEN ||
+               unet_channel_state(victim_, 2) != UNET_OPEN) {
             unet_progress(ep);
             gam_poll(g);
         }
@@ -86,6 +87,13 @@ public:
         gam_close(g);
         unet_close(victim_);
         unet_close(ep);
+    }
+
+    // The first buffer of the segment is for sending.
+    void post_buffers(uint32_t n)
+    {
+        for (uint32_t i = 1; i <= n; i++)
+            REQUIRE(unet_free_put(ep, i * GAM_BUFFER_BYTES, GAM_BUFFER_BYTES) == 0);
     }
 
     // Send raw bytes inline, then let rank 0 look.
@@ -119,7 +127,7 @@ public:
     }
 
     // Read what rank 0 sent: how many credits of each class it gave back.
-    std::pair<uint32_t, uint32_t> drain()
+    std::pair<uint32_t, uint32_t> drain(const std::function<void(const unet_desc *)> &see = {})
     {
         std::pair<uint32_t, uint32_t> credits = {0, 0};
 
@@ -131,11 +139,13 @@ public:
                 unet_progress(ep);
                 continue;
             }
+            if (see)
+                see(slot);
             credits.first += gam_user_credits(slot->user, GAM_SMALL);
             credits.second += gam_user_credits(slot->user, GAM_BULK);
             if (slot->kind == UNET_PIECES)
                 for (uint32_t i = 0; i < slot->pieces; i++)
-                    unet_free_put(ep, slot->piece[i].offset, 8192);
+                    unet_free_put(ep, slot->piece[i].offset, GAM_BUFFER_BYTES);
             unet_rx_release(ep);
         }
         return credits;
@@ -421,6 +431,77 @@ TEST_CASE("direct sends into the segment are not messages of ours")
         CHECK(handled == 0);
     }
     h.still_works();
+}
+
+TEST_CASE("half a window is acknowledged at once, less waits for an idle poll")
+{
+    Hostile h(EACH_BACKEND);
+    auto request_many = [&](uint32_t n) {
+        for (uint32_t i = 0; i < n; i++)
+            REQUIRE(unet_send_inline(h.ep, h.channel, gam_user(GAM_REQUEST, GOOD, 0), WORDS, 0) ==
+                    0);
+        REQUIRE(gam_poll(h.g) == static_cast<int>(n));
+    };
+    auto acks = [&] {
+        struct gam_stats stats;
+
+        gam_stats(h.g, &stats);
+        return stats.acks;
+    };
+
+    h.drain();
+    request_many(WINDOW / 2 - 1);
+    CHECK(acks() == 0);
+    h.serve();
+    CHECK(acks() == 1);
+    request_many(WINDOW / 2);
+    CHECK(acks() == 2);
+    CHECK(h.drain().first == WINDOW - 1);
+}
+
+TEST_CASE("pieces of a store and of an answer take turns")
+{
+    Hostile h(EACH_BACKEND);
+    static uint8_t bytes[40 * GAM_MEDIUM_MAX];
+    const uint64_t word[4] = {reinterpret_cast<uintptr_t>(bytes), 1, sizeof(bytes), 0};
+    uint32_t pieces[16] = {};
+
+    // The store takes the whole window; then a get comes, and then the credits.
+    REQUIRE(gam_store_async(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0, nullptr, nullptr) == 0);
+    h.send(gam_user(GAM_GET, 0, 4), word, 32);
+    h.drain([&](const unet_desc *slot) { CHECK(gam_user_kind(slot->user) == GAM_STORE_DATA); });
+    h.send(gam_user(GAM_ACK, 0, 0) | BULK << 24);
+    h.drain([&](const unet_desc *slot) { pieces[gam_user_kind(slot->user)]++; });
+    CHECK(pieces[GAM_STORE_DATA] == BULK / 2);
+    CHECK(pieces[GAM_GET_DATA] == BULK / 2);
+}
+
+TEST_CASE("a send buffer is not reused before the interface has taken its bytes")
+{
+    Hostile h(EACH_BACKEND, 0);
+    static uint8_t bytes[24 * GAM_MEDIUM_MAX];
+    uint64_t next = 0;
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = pattern(7, i);
+    REQUIRE(gam_store_async(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0, nullptr, nullptr) == 0);
+    // The peer has no buffer for any piece, yet says that it has handled them.
+    for (int i = 0; i < 2; i++)
+        h.send(gam_user(GAM_ACK, 0, 0) | BULK << 24);
+    CHECK(gam_pending(h.g) == 1);
+    h.post_buffers(8);
+    h.drain([&](const unet_desc *slot) {
+        gam_place place;
+        const uint8_t *piece = h.ep->segment + slot->piece[0].offset;
+
+        std::memcpy(&place, piece, sizeof(place));
+        CHECK(place.offset == next);
+        CHECK(pattern_wrong(piece + sizeof(place), slot->length - sizeof(place),
+                            7 + place.offset) == "");
+        next = place.offset + slot->length - sizeof(place);
+    });
+    CHECK(next == 24 * GAM_MEDIUM_MAX);
+    CHECK(gam_pending(h.g) == 0);
 }
 
 TEST_CASE("random messages are survived")
