@@ -143,7 +143,7 @@ FrontEnd::FrontEnd(const Options &options)
       signal_fd_(BlockedSignals::descriptor(
           {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD})),
       job_(job_of(options)), verbose_(options.verbose), timeout_(options.timeout),
-      nodes_(options.nodes), fences_(job_.first_rank),
+      nodes_(options.nodes), pids_(options.ranks), fences_(job_.first_rank),
       input_(poller_,
              [this](std::string_view bytes) { nodes_[0].link->send(Input{std::string(bytes)}); }),
       one_file_(same_file(1, 2)), mergers_{LineMerger(options.tag_output),
@@ -192,9 +192,11 @@ void FrontEnd::start_node(std::uint32_t node)
 void FrontEnd::on_frame(std::uint32_t node, const Frame &frame)
 {
     switch (frame.type) {
-    case FrameType::started:
-        check_rank(node, take<Started>(frame).rank);
+    case FrameType::started: {
+        const Started started = take<Started>(frame);
+        pids_[check_rank(node, started.rank)] = started.pid;
         return;
+    }
     case FrameType::joined:
         return on_joined();
     case FrameType::exited: {
@@ -206,8 +208,11 @@ void FrontEnd::on_frame(std::uint32_t node, const Frame &frame)
         const Failed failed = take<Failed>(frame);
         return fail(failed.code, failed.text);
     }
-    case FrameType::aborted:
-        return on_aborted(take<Aborted>(frame));
+    case FrameType::aborted: {
+        const Aborted aborted = take<Aborted>(frame);
+        check_rank(node, aborted.rank);
+        return on_aborted(aborted);
+    }
     case FrameType::note:
         return say(take<Note>(frame).text);
     case FrameType::output:
@@ -290,7 +295,8 @@ void FrontEnd::check_stragglers()
 void FrontEnd::on_aborted(const Aborted &aborted)
 {
     const int code = failure_code(aborted.code);
-    fail(code, "rank " + std::to_string(aborted.rank) + " aborted the job with code " +
+    fail(code, "rank " + std::to_string(aborted.rank) + " (pid " +
+                   std::to_string(pids_[aborted.rank]) + ") aborted the job with code " +
                    std::to_string(aborted.code) +
                    (aborted.text.empty() ? "" : ": " + aborted.text));
 }

@@ -79,6 +79,7 @@ private:
     std::chrono::milliseconds timeout_;
     Clock::time_point begin_ = Clock::now();
     std::vector<Node> nodes_;
+    std::vector<pid_t> pids_; // by rank
     FenceGatherer fences_;
     InputSource input_;
 
