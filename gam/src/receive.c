@@ -2,9 +2,8 @@
  *
  * receive.c - polling: from the descriptor to the handler, and acks.
  *
- * Descriptors may lie in memory that their sender still writes.  What is
- * checked here is therefore read once, and the slot is released before the
- * handler runs.
+ * U-Net hands out descriptors as private copies.  What they mean is checked
+ * here, and their slot is released before the handler runs.
  */
 #include "internal.h"
 
@@ -219,7 +218,7 @@ static inline bool is_small(uint32_t user)
 /* Ring n brings what comes on channel n; ring 0, which is nobody's, the errors. */
 static inline void receive(struct gam *g, const struct unet_desc *slot)
 {
-    const uint32_t user = __atomic_load_n(&slot->user, __ATOMIC_RELAXED);
+    const uint32_t user = slot->user;
     struct gam_peer *peer = g->by_channel[g->ep->rx_next];
 
     if (gam_unlikely(!peer || slot->kind != UNET_INLINE || !is_small(user))) {
