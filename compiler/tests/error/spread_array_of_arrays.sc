@@ -1,4 +1,4 @@
 int (*A)[3]::;
-int *(*B[2]::)[3];
-int (C[2]::)[3];
 int D(void)::;
+int *(*valid[2]::)[3];
+int (also_valid[2]::)[3];

@@ -1,3 +1,4 @@
+// flags: -w
 int f(int *global g)
 {
     return *g + 'a;

@@ -1,6 +1,0 @@
-int f(int *global g)
-{
-    if (*g) {
-        *g = 1;
-    return 0;
-}

@@ -1,6 +1,0 @@
-int f(a, b)
-int *global a;
-int c;
-{
-    return *a + b;
-}

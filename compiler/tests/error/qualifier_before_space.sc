@@ -1,3 +1,0 @@
-int *const global p;
-int *global const q;
-int *volatile spread r;

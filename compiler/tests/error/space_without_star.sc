@@ -1,3 +1,0 @@
-int global x;
-int spread y;
-global int z;

@@ -1,5 +1,0 @@
-struct s {
-    int n;
-    int A[4]::;
-    double d;
-};

@@ -1,7 +1,0 @@
-int f(int *global g)
-{
-    int a = @ *g;
-    a = 3 $ 4;
-    a = *g \ 2;
-    return a;
-}

@@ -1,9 +1,0 @@
-struct a {
-    int x;
-};
-enum a e;
-enum b { ONE };
-struct b s;
-struct a {
-    int y;
-};

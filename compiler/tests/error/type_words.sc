@@ -1,6 +1,0 @@
-unsigned double a;
-long float b;
-short long c;
-signed unsigned d;
-int int e;
-int *global g;
