@@ -149,7 +149,7 @@ TEST_CASE("a reader who leaves ends the job quietly")
 
 TEST_CASE("output that cannot be written ends the job with the reason")
 {
-    TestJob job({"/bin/sh", "-c", "exec " UNETRUN_PROGRAM " yes > /dev/full"});
+    TestJob job({"/bin/sh", "-c", "exec '" UNETRUN_PROGRAM "' yes > /dev/full"});
     CHECK(job.wait() == 1);
     CHECK_THAT(job.err(), Contains("No space left on device"));
     check_clean(job);
@@ -288,7 +288,7 @@ TEST_CASE("a rank that leaves without PMIx_Finalize ends the job")
 
 TEST_CASE("a rank that never joins what others have joined ends the job")
 {
-    TestJob job({"-n", "3", "sh", "-c", "[ $PMIX_RANK = 2 ] && exit 0; exec " PMIX_CLIENT});
+    TestJob job({"-n", "3", "sh", "-c", "[ $PMIX_RANK = 2 ] && exit 0; exec '" PMIX_CLIENT "'"});
     CHECK(job.wait() == 1);
     CHECK_THAT(job.err(), Contains("rank 2 (pid ") && Contains("PMIx_Init"));
     check_clean(job);
@@ -402,7 +402,7 @@ TEST_CASE("a directory for temporary files that does not exist is told")
 
 TEST_CASE("too few descriptors are told, and the ranks already started end")
 {
-    TestJob job({"sh", "-c", "ulimit -n 60; exec " UNETRUN_PROGRAM " -n 64 sleep 1000"});
+    TestJob job({"sh", "-c", "ulimit -n 60; exec '" UNETRUN_PROGRAM "' -n 64 sleep 1000"});
     CHECK(job.wait() == 1);
     CHECK_THAT(job.err(), Contains("unetrun: rank ") && Contains("Too many open files") &&
                               Contains("ulimit -n"));
