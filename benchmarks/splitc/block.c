@@ -3,8 +3,7 @@
 
 /* Four rows of y at a time: each element of c is then loaded and stored once
  * for four products, and the inner loop is one that compilers vectorise. */
-static void add_four(int b, double *restrict c, const double *restrict x,
-                     const double *restrict y)
+static void add_four(int b, double *restrict c, const double *restrict x, const double *restrict y)
 {
     const double x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
 

@@ -34,8 +34,8 @@ enum option_kind { OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT };
 struct option_entry {
     const char *name; /* without the dashes; NULL ends a table */
     enum option_kind kind;
-    void *value;        /* int, long or const char * by the kind */
-    const char *shows;  /* what the help calls the argument */
+    void *value;       /* int, long or const char * by the kind */
+    const char *shows; /* what the help calls the argument */
     const char *help;
 };
 
