@@ -292,7 +292,7 @@ void Lexer::punctuator()
         return d == '=' ? two(Tok::Ge) : one(Tok::Gt);
     default:
         diag_.error({pos_, pos_ + 1}, "this character is no part of the language");
-        return one(Tok::Unknown);
+        pos_++; // and is forgotten
     }
 }
 
@@ -361,7 +361,10 @@ size_t distance(std::string_view a, std::string_view b)
 std::string Names::similar_declared(const Name *name) const
 {
     std::string_view text = name->text;
-    size_t best = text.size() > 64 ? 0 : text.size() < 4 ? 2 : text.size() / 3 + 1;
+    size_t best = text.size() > 64  ? 0
+                  : text.size() < 3 ? 1
+                  : text.size() < 4 ? 2
+                                    : text.size() / 3 + 1;
     std::string found;
     for (const Name &other : storage_) {
         size_t longer = std::max(other.text.size(), text.size());

@@ -70,7 +70,6 @@ enum class Tok : uint8_t {
     AndAssign,
     XorAssign,
     OrAssign,
-    Unknown, // a byte that no token begins with
     // keywords
     KwAuto,
     KwBreak,

@@ -227,7 +227,7 @@ Rope Lower::declarator(const Declarator &d)
         if (part.kind == Part::Spread)
             return rope;
         if (part.kind == Part::Pointer && part.space != Space::Local)
-            return Rope::tokens(part.first, part.last) + " " + std::move(rope);
+            return quals_text(part.quals) + std::move(rope);
         if (part.kind == Part::Pointer) {
             rope = "*" + Rope::tokens(part.first, part.last) + " " + std::move(rope);
             pointer = true;
@@ -418,8 +418,13 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     hoisting_ = false;
     if (d->file_scope)
         return std::move(variable) + std::move(registration);
+    // The size went to file scope as a number; cc has to agree with it.
+    Rope check;
+    if (auto bytes = splitcc::size_of(item.type->base))
+        check = "_Static_assert(" + size_of(item.type->base) + " == " + std::to_string(*bytes) +
+                ", \"the size of a spread array's block\")";
     pending_ += std::move(variable) + std::move(registration) + " ";
-    return {};
+    return check;
 }
 
 // ---- functions

@@ -34,7 +34,9 @@ private:
     bool is_pair(Tok second) const;      // `:` and, touching it, `second`
     [[noreturn]] void fail(Range where, std::string_view message);
     [[noreturn]] void unexpected(std::string_view wanted);
-    void recover();
+    Range range_before() const;
+    void recover(uint32_t from);
+    [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     void skip_balanced();
 
     // declarations (parse_decl.cc)

@@ -55,12 +55,17 @@ void Parser::unexpected(std::string_view wanted)
     const Token &token = peek();
     std::string message = "expected " + std::string(wanted) + " before ";
     if (token.kind == Tok::End)
-        fail(token.range(), message + "the end of the file");
+        fail(range_before(), message + "the end of the file");
     message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
     // What should have come after something is missed there, not at the next word.
     bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
     uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
     fail(after ? Range{end - 1, end} : token.range(), message);
+}
+
+Range Parser::range_before() const
+{
+    return tokens_[pos_ > 0 ? pos_ - 1 : 0].range();
 }
 
 void Parser::expect(Tok kind, const char *what)
@@ -70,12 +75,22 @@ void Parser::expect(Tok kind, const char *what)
 }
 
 // After a syntax error: to the end of the statement, or before the brace that
-// ends the block.
-void Parser::recover()
+// ends the block.  `from` is where the construct began: what it opened and did not
+// close is still open.
+void Parser::recover(uint32_t from)
 {
+    int parens = 0;
+    for (uint32_t i = from; i < pos_; i++)
+        parens = std::max(0, parens + (tokens_[i].kind == Tok::LParen) -
+                                 (tokens_[i].kind == Tok::RParen));
     for (int braces = 0; !is(Tok::End); pos_++) {
-        if (is(Tok::LBrace))
+        parens = std::max(0, parens + is(Tok::LParen) - is(Tok::RParen));
+        if (is(Tok::LBrace)) {
             braces++;
+            parens = 0;
+        }
+        if (is(Tok::Semi) && parens > 0)
+            continue;
         if (is(Tok::RBrace) && braces-- == 0)
             return;
         if ((is(Tok::Semi) || is(Tok::RBrace)) && braces == 0) {
@@ -136,7 +151,7 @@ void Parser::translation_unit()
                 scopes_.leave();
             if (pos_ == before)
                 pos_++;
-            recover();
+            recover(before);
             if (is(Tok::RBrace))
                 pos_++;
         }
@@ -222,8 +237,11 @@ void Parser::init_declarator(Declaration *declaration)
     }
     if (accept(Tok::Assign)) {
         const Type *type = d.type;
-        if (type->kind == TypeKind::SpreadArray)
-            fail(peek().range(), "a spread array cannot be initialized; assign its elements");
+        if (type->kind == TypeKind::SpreadArray) {
+            diag_.error(range_before(),
+                        "a spread array cannot be initialized; assign its elements");
+            type = types_.unknown();
+        }
         d.init = sema_.initializer(initializer(), type);
         declaration->touched |= d.init->touched;
         if (type->kind == TypeKind::Unknown && d.init->node == NodeKind::Expr) // __auto_type
@@ -306,7 +324,8 @@ void Parser::old_style_parameters(Declaration *declaration)
                 }
             if (!found)
                 diag_.error(tokens_[item.declarator.name_token].range(),
-                            "this name is not in the parameter list");
+                            "'" + std::string(item.declarator.name->text) +
+                                "' is not in the parameter list");
             d->declarators.push_back(std::move(item));
         } while (accept(Tok::Comma));
         expect(Tok::Semi, "';' after the parameter's declaration");
@@ -557,8 +576,12 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         break;
     }
     default:
-        if (!words.add(peek().kind))
+        if (!words.add(peek().kind)) {
+            if (TypeWords::is_word(peek().kind))
+                fail(peek().range(), "'" + std::string(peek().name->text) +
+                                         "' does not go with the words before it");
             return false;
+        }
     }
     pos_++;
     return true;
@@ -591,7 +614,12 @@ const Type *Parser::finish_type(Specifiers &s, TypeWords &words)
             unexpected("a declaration");
         auto kind = words.kind();
         if (!kind)
-            fail(tokens_[s.first].range(), "these words make no type");
+            fail(
+                {tokens_[s.first].offset, tokens_[s.last - 1].end()},
+                "'" +
+                    std::string(text_.substr(tokens_[s.first].offset,
+                                             tokens_[s.last - 1].end() - tokens_[s.first].offset)) +
+                    "' is no type: these words do not go together");
         type = types_.basic(*kind);
         if (words.complex)
             type = types_.complex(*kind == TypeKind::Int ? types_.basic(TypeKind::Double) : type);
@@ -644,10 +672,18 @@ Symbol *Parser::tag(Name *name, bool defining)
     symbol = ast_.symbol();
     symbol->kind = SymbolKind::Tag;
     symbol->name = name;
-    symbol->token = pos_;
+    symbol->token = pos_ > 0 ? pos_ - 1 : 0; // the name has been read
     if (name)
         scopes_.declare(symbol);
     return symbol;
+}
+
+void Parser::wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what)
+{
+    diag_.error(tokens_[token].range(),
+                "'" + std::string(symbol->name->text) + "' " + std::string(what));
+    diag_.note(tokens_[symbol->token].range(), "it was declared here");
+    throw SyntaxError();
 }
 
 // record = ("struct" | "union") attributes (name | [name] "{" {member} "}") attributes
@@ -670,7 +706,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     bool only_declared = is(Tok::Semi); // `struct s;` is a new s in this scope
     Symbol *symbol = tag(name, defining || only_declared);
     if (symbol->enumeration)
-        fail(tokens_[name_token].range(), "this is the tag of an enum");
+        wrong_tag(name_token, symbol, "is the tag of an enum");
     if (!symbol->record) {
         symbol->record = types_.new_record();
         symbol->record->is_union = is_union;
@@ -682,7 +718,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     if (!defining)
         return symbol->type;
     if (symbol->record->complete)
-        fail(tokens_[name_token].range(), "this struct or union is defined twice");
+        wrong_tag(name_token, symbol, "is defined twice");
     RecordBody *body = ast_.record_body();
     body->record = symbol->record;
     body->first = first;
@@ -712,7 +748,17 @@ void Parser::member_declarations(RecordBody *body)
             continue;
         }
         attribute_changes_layout_ = false;
-        body->members.push_back(member_declaration(body->record));
+        uint32_t before = pos_;
+        try {
+            body->members.push_back(member_declaration(body->record));
+        } catch (const SyntaxError &) {
+            if (diag_.too_many() || is(Tok::End))
+                throw;
+            pos_ += pos_ == before;
+            recover(before);
+            if (is(Tok::End))
+                throw;
+        }
         layout |= attribute_changes_layout_;
     }
     pos_++;
@@ -777,7 +823,7 @@ const Type *Parser::enum_specifier(Specifiers &s)
         unexpected("the tag of an enum, or '{'");
     Symbol *symbol = tag(name, defining);
     if (symbol->record)
-        fail(tokens_[name_token].range(), "this is the tag of a struct or union");
+        wrong_tag(name_token, symbol, "is the tag of a struct or union");
     if (!symbol->enumeration) {
         symbol->enumeration = types_.new_enumeration();
         symbol->enumeration->tag = name;

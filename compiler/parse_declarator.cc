@@ -27,17 +27,17 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
                           bool parameter)
 {
     Part part;
-    uint32_t star = pos_++;
-    part.first = pos_;
+    part.first = ++pos_;
     for (;;) {
         if (is_space_qualifier(abstract, parameter)) {
-            if (part.space != Space::Local && abstract != Abstract::Yes)
+            Tok next = peek(1).kind;
+            if (part.space != Space::Local && abstract != Abstract::Yes && next != Tok::Ident &&
+                next != Tok::Star)
                 break; // the second word is the name
             if (part.space != Space::Local)
                 fail(peek().range(), "a pointer is either global or spread, and only once");
             part.space = is_name(global_) ? Space::Global : Space::Spread;
-            // The quals that go into the output are those after the space.
-            part.first = ++pos_;
+            pos_++;
             d.far = true;
         } else if (is(Tok::KwConst)) {
             part.quals |= kConst;
@@ -55,8 +55,6 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
         }
     }
     part.last = pos_;
-    if (part.space != Space::Local && part.first != part.last && part.first != star + 2)
-        fail(tokens_[star].range(), "write the qualifiers after 'global' or 'spread'");
     pointers.push_back(std::move(part));
 }
 
@@ -84,6 +82,12 @@ void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
         d.name_token = pos_;
         d.name = peek().name;
         pos_++;
+        bool space = d.name == global_ || d.name == spread_;
+        if (space && (is(Tok::Ident) || is(Tok::Star) || (!parameter && starts_type())))
+            fail(tokens_[d.name_token].range(),
+                 "'" + std::string(d.name->text) +
+                     "' qualifies a pointer: write it after a '*', as in 'int *" +
+                     std::string(d.name->text) + " p'");
     } else if (abstract == Abstract::No) {
         unexpected("a name");
     }

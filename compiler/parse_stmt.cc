@@ -50,7 +50,7 @@ void Parser::block_items(Stmt *stmt)
                 throw;
             if (pos_ == before)
                 pos_++;
-            recover();
+            recover(before);
         }
     }
 }

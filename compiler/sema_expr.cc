@@ -18,6 +18,13 @@ bool touched(const Node *n)
     return n && n->touched;
 }
 
+bool is_bit_field(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    return e->member && e->member->bit_field;
+}
+
 // The type that a spread array or a parameter of that type stands for as a value.
 const Type *as_pointer(Types &types, const Type *type)
 {
@@ -81,8 +88,7 @@ Expr *Sema::value(Expr *e)
         return fail(e,
                     "a 'void *global' has to be cast to the type of the object before it is read");
     if (e->type->kind == TypeKind::Function)
-        return fail(e, "a function cannot be called through a global pointer; use atomic() or an "
-                       "active message");
+        return fail(e, "a function cannot be called through a global pointer");
     return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
 }
 
@@ -119,6 +125,12 @@ void Sema::check_far_pointers(const Expr *e, const Type *from, const Type *to,
                       std::string(what) +
                           " makes a spread pointer from a global one without a cast");
     const Type *a = from->base, *b = to->base;
+    uint8_t dropped = a->quals & ~b->quals & (kConst | kVolatile);
+    if (dropped)
+        diag_.warning(range(e), "-Wdiscarded-qualifiers",
+                      std::string(what) + " discards '" +
+                          (dropped & kConst ? "const" : "volatile") + "' of what " + quoted(from) +
+                          " points to");
     bool any = a->kind == TypeKind::Void || b->kind == TypeKind::Void || a->is_unknown() ||
                b->is_unknown();
     // Between spread pointers programs convert freely (a block and its first element).
@@ -370,6 +382,8 @@ Expr *Sema::call(Expr *e)
     const Type *type = value_type(e->a);
     if (type->is_local_pointer())
         type = type->base;
+    if (type->is_far() && type->base->kind == TypeKind::Function)
+        return fail(e, "a function cannot be called through a global pointer");
     if (type->kind != TypeKind::Function) {
         for (Expr *&arg : e->args)
             arg = value(arg);
@@ -434,6 +448,10 @@ bool Sema::writable(const Expr *e, uint32_t token)
 {
     if (!e->lvalue && !e->type->is_unknown()) {
         diag_.error(range(token), "this cannot be assigned to: it is no object");
+        return false;
+    }
+    if (e->type->kind == TypeKind::SpreadArray) {
+        diag_.error(range(token), "a whole spread array cannot be assigned to");
         return false;
     }
     if (e->global && (e->type->quals & kConst)) {
@@ -508,7 +526,7 @@ Expr *Sema::address_of(Expr *e)
         return fail(e, "a whole spread array has no address; use its name, or '&' of an element");
     if (e->a->type->is_unknown())
         return finish(e, types_.unknown());
-    if (e->a->global && e->a->kind != ExprKind::Paren && e->a->member && e->a->member->bit_field)
+    if (e->a->global && is_bit_field(e->a))
         return fail(e, "a bit-field has no address");
     return finish(e, types_.pointer(e->a->type, e->a->global ? Space::Global : Space::Local));
 }
@@ -542,7 +560,13 @@ Expr *Sema::compound_literal(Expr *e)
 Expr *Sema::size(Expr *e)
 {
     const Type *type = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
-    e->value = e->op == Tok::KwSizeof ? size_of(type) : align_of(type);
+    // Pragmas and attributes change what records and enums measure; cc knows.
+    const Type *element = type;
+    while (element->kind == TypeKind::Array)
+        element = element->base;
+    if (e->op == Tok::KwSizeof && element->kind != TypeKind::Record &&
+        element->kind != TypeKind::Enum)
+        e->value = size_of(type);
     if (type->kind == TypeKind::SpreadArray)
         e->touched = true;
     return finish(e, types_.basic(TypeKind::ULong));
@@ -691,10 +715,6 @@ Expr *Sema::comma(Expr *e)
 Expr *Sema::assign(Expr *e)
 {
     const Type *type = e->a->type;
-    if (type->kind == TypeKind::SpreadArray) {
-        e->b = value(e->b);
-        return fail(e, "a spread array cannot be assigned to");
-    }
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;
         e->b = value(e->b);
@@ -735,8 +755,8 @@ Expr *Sema::split_phase(Expr *e)
             to = to->a;
         bool addressable = !(to->kind == ExprKind::Ident && to->symbol &&
                              to->symbol->storage == Storage::Register) &&
-                           !(to->member && to->member->bit_field);
-        bool bits = e->b->member && e->b->member->bit_field;
+                           !is_bit_field(to);
+        bool bits = is_bit_field(e->b);
         if (e->b->type->kind == TypeKind::Array || e->b->type->kind == TypeKind::Void ||
             !addressable || bits || !same_type(e->a->type, e->b->type))
             e->b = convert(e->b, e->a->type, "':='");
@@ -756,7 +776,7 @@ Expr *Sema::store(Expr *e)
     }
     if (!e->a->global)
         return fail(e, "':-' stores into a global object; its left side is local");
-    if (e->a->member && e->a->member->bit_field)
+    if (is_bit_field(e->a))
         return fail(e, "':-' cannot store into a bit-field");
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;

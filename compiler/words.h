@@ -21,6 +21,9 @@ struct TypeWords {
         return named || complex || longs || shorts || signs || unsigns || ints || core != Tok::End;
     }
 
+    // True for the words of basic types.
+    static bool is_word(Tok kind) { return TypeWords().add(kind); }
+
     // Take one word; false if the token is no such word, or comes once too often.
     bool add(Tok kind)
     {
