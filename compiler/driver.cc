@@ -408,7 +408,7 @@ int Driver::print() const
     if (options_.print == "prefix") {
         std::printf("%s\n", prefix_.c_str());
     } else if (options_.print == "cflags") {
-        std::printf("-I%s/include -fno-pie\n", prefix_.c_str());
+        std::printf("%s\n", shell_quoted({"-I" + prefix_ + "/include", "-fno-pie"}).c_str());
     } else if (options_.print == "libs") {
         Command words = runtime_link_options();
         words.insert(words.begin(), "-no-pie");

@@ -18,7 +18,7 @@ TEST_CASE("inputs keep their order, libraries among them")
     CHECK(o.stage == Stage::Link);
 }
 
-TEST_CASE("-x holds until the next one")
+TEST_CASE("option -x holds until the next one")
 {
     Options o = parse_options({"-x", "splitc", "a.c", "-x", "c", "b.sc", "-x", "none", "c.sc"});
     CHECK(o.inputs[0].language == Language::SplitC);
