@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "broken_strings.h"
 
+#include <algorithm>
+
 #include "source.h"
 
 namespace splitcc {
@@ -13,13 +15,13 @@ size_t line_end(std::string_view text, size_t at)
     return end == std::string_view::npos ? text.size() : end;
 }
 
-// From inside a literal that `quote` opened: the position after its closing
-// quote, or `end` if that comes first.
-size_t skip_literal(std::string_view text, size_t at, size_t end, char quote)
+// From inside a literal that `quote` opened: the position of its closing quote, or `end`
+// if that comes first.
+size_t closing_quote(std::string_view text, size_t at, size_t end, char quote)
 {
     while (at < end && text[at] != quote)
         at += text[at] == '\\' && at + 1 < end ? 2 : 1;
-    return at < end ? at + 1 : end;
+    return std::min(at, end);
 }
 
 // Where on this line a string opens that does not close on it; npos if none does.
@@ -27,14 +29,10 @@ size_t unclosed_quote(std::string_view text, size_t at, size_t end)
 {
     while (at < end) {
         char c = text[at];
-        if (c != '"' && c != '\'') {
-            at++;
-            continue;
-        }
-        size_t after = skip_literal(text, at + 1, end, c);
-        if (c == '"' && (after == at + 1 || text[after - 1] != '"'))
+        size_t close = c == '"' || c == '\'' ? closing_quote(text, at + 1, end, c) : at;
+        if (c == '"' && close == end)
             return at;
-        at = after;
+        at = close + 1;
     }
     return std::string_view::npos;
 }
@@ -64,7 +62,7 @@ std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::str
         if (position.file == file)
             lines.insert(position.line);
         // On from the closing quote, which stands on a later line.
-        at = skip_literal(text, open + 1, text.size(), '"');
+        at = closing_quote(text, open + 1, text.size(), '"') + 1;
     }
     return lines;
 }
@@ -86,9 +84,9 @@ std::set<uint32_t> suspect_string_lines(std::string_view source)
             size_t end = source.find("*/", at + 2);
             at = pass(at, end == source.npos ? source.size() : end + 2);
         } else if (here[0] == '\'') {
-            at = skip_literal(source, at + 1, line_end(source, at), '\'');
+            at = pass(at, closing_quote(source, at + 1, line_end(source, at), '\'') + 1);
         } else if (here[0] == '"') {
-            size_t end = skip_literal(source, at + 1, source.size(), '"');
+            size_t end = closing_quote(source, at + 1, source.size(), '"') + 1;
             std::string_view literal = source.substr(at, end - at);
             for (size_t i = literal.find('\n'); i != literal.npos; i = literal.find('\n', i + 1))
                 if (literal[i - 1] != '\\')
@@ -110,8 +108,9 @@ std::string join_broken_strings(std::string_view source, const std::set<uint32_t
         size_t end = line_end(source, at);
         size_t from = at;
         if (inside) {
-            from = skip_literal(source, at, end, '"');
-            inside = !(from > at && source[from - 1] == '"');
+            size_t close = closing_quote(source, at, end, '"');
+            inside = close == end;
+            from = inside ? end : close + 1;
         }
         if (!inside && (lines.count(line) || from > at))
             inside = unclosed_quote(source, from, end) != source.npos;

@@ -74,26 +74,22 @@ void Parser::expect(Tok kind, const char *what)
         unexpected(what);
 }
 
-// After a syntax error: to the end of the statement, or before the brace that
-// ends the block.  `from` is where the construct began: what it opened and did not
-// close is still open.
+// After a syntax error: to the end of the statement that began at `from`, or before
+// the brace that ends its block.  The semicolons in the head of a `for` end nothing.
 void Parser::recover(uint32_t from)
 {
-    int parens = 0;
-    for (uint32_t i = from; i < pos_; i++)
-        parens = std::max(0, parens + (tokens_[i].kind == Tok::LParen) -
-                                 (tokens_[i].kind == Tok::RParen));
-    for (int braces = 0; !is(Tok::End); pos_++) {
-        parens = std::max(0, parens + is(Tok::LParen) - is(Tok::RParen));
-        if (is(Tok::LBrace)) {
+    bool head = tokens_[from].kind == Tok::KwFor;
+    int parens = 0, braces = 0;
+    for (uint32_t i = from; head && i < pos_; i++)
+        parens += (tokens_[i].kind == Tok::LParen) - (tokens_[i].kind == Tok::RParen);
+    for (; !is(Tok::End); pos_++) {
+        parens += is(Tok::LParen) - is(Tok::RParen);
+        head &= parens > 0 && !is(Tok::LBrace);
+        if (is(Tok::LBrace))
             braces++;
-            parens = 0;
-        }
-        if (is(Tok::Semi) && parens > 0)
-            continue;
         if (is(Tok::RBrace) && braces-- == 0)
             return;
-        if ((is(Tok::Semi) || is(Tok::RBrace)) && braces == 0) {
+        if ((is(Tok::Semi) || is(Tok::RBrace)) && braces == 0 && !head) {
             pos_++;
             return;
         }
@@ -242,7 +238,9 @@ void Parser::init_declarator(Declaration *declaration)
                         "a spread array cannot be initialized; assign its elements");
             type = types_.unknown();
         }
-        d.init = sema_.initializer(initializer(), type);
+        d.init = sema_.initializer(initializer(), type,
+                                   declaration->file_scope ||
+                                       declaration->specifiers.storage == Storage::Static);
         declaration->touched |= d.init->touched;
         if (type->kind == TypeKind::Unknown && d.init->node == NodeKind::Expr) // __auto_type
             d.symbol->type = sema_.value_type(static_cast<Expr *>(d.init));

@@ -65,7 +65,8 @@ public:
     Expr *convert(Expr *e, const Type *to, std::string_view what);
 
     // An initializer for an object of that type: converts what is inside.
-    Node *initializer(Node *init, const Type *type);
+    // With static storage it has to be constant.
+    Node *initializer(Node *init, const Type *type, bool is_static);
 
     // The type of e after lvalue conversion.
     const Type *value_type(const Expr *e);
@@ -102,6 +103,8 @@ private:
     const Type *builtin_result(std::string_view name);
 
     // initializers
+    void check_static(const Expr *e, const Type *type);
+    bool static_initializer_ = false;
     Node *item(Node *item, const Type *type);
     void aggregate(InitList *list, const Type *type, size_t &i, bool braced);
     void element(InitList *list, const Type *type, size_t &i);

@@ -552,7 +552,7 @@ Expr *Sema::cast(Expr *e)
 
 Expr *Sema::compound_literal(Expr *e)
 {
-    e->body = initializer(e->body, e->type_name->type);
+    e->body = initializer(e->body, e->type_name->type, false);
     e->lvalue = true;
     return finish(e, e->type_name->type);
 }

@@ -35,9 +35,25 @@ size_t member_position(const Record *record, const Name *name)
 
 } // namespace
 
-Node *Sema::initializer(Node *init, const Type *type)
+Node *Sema::initializer(Node *init, const Type *type, bool is_static)
 {
-    return item(init, type);
+    bool outer = static_initializer_;
+    static_initializer_ = is_static;
+    init = item(init, type);
+    static_initializer_ = outer;
+    return init;
+}
+
+// A far pointer with static storage can start only as NULL or as a number.
+void Sema::check_static(const Expr *e, const Type *type)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    bool number = e->kind == ExprKind::Cast && e->a->value;
+    if (type->is_far() && !is_null_constant(e) && !number && !e->type->is_unknown())
+        diag_.error(range(e),
+                    "a static global pointer cannot start with this: its processor is known "
+                    "only when the program runs; assign it in splitc_main");
 }
 
 // One initializer, braced or not, for an object of that type.
@@ -45,6 +61,8 @@ Node *Sema::item(Node *node, const Type *type)
 {
     if (node->node == NodeKind::Expr) {
         Expr *e = static_cast<Expr *>(node);
+        if (static_initializer_)
+            check_static(e, type);
         return type->kind == TypeKind::Array ? value(e) : convert(e, type, "initialization");
     }
     InitList *list = static_cast<InitList *>(node);
