@@ -1,0 +1,5 @@
+void f(void (*global g)(int))
+{
+    g(1);
+    (*g)(1);
+}

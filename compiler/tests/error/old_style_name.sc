@@ -1,0 +1,6 @@
+int f(a, b)
+int *global a;
+int c;
+{
+    return *a + b;
+}

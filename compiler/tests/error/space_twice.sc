@@ -1,0 +1,3 @@
+int *global spread p;
+int *spread spread spread q;
+void f(int *global global g, int *global spread);

@@ -1,0 +1,3 @@
+int global x;
+int spread y;
+global int z;

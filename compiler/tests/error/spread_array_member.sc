@@ -1,0 +1,5 @@
+struct s {
+    int n;
+    int A[4]::;
+    double d;
+};
