@@ -66,3 +66,22 @@ TEST_CASE("joining never changes the number of lines, for any bytes")
         broken_string_lines("# 1 \"a.sc\"\n" + text, "a.sc"); // returns
     }
 }
+
+TEST_CASE("a joined source has no broken string left")
+{
+    std::mt19937 random(7);
+    for (int round = 0; round < 500; round++) {
+        std::string text;
+        for (size_t n = random() % 6; n > 0; n--) {
+            text += "s = \"";
+            for (size_t k = random() % 8; k > 0; k--)
+                text += "ab \\n\n"[random() % 6] == '\\' ? std::string("\\\"")
+                                                         : std::string(1, "ab /\n'"[random() % 6]);
+            text += "\";\n";
+        }
+        Lines lines = broken_string_lines("# 1 \"a.sc\"\n" + text, "a.sc");
+        std::string joined = join_broken_strings(text, lines);
+        INFO("round " << round << ":\n" << text << "joined:\n" << joined);
+        REQUIRE(suspect_string_lines(joined).empty());
+    }
+}
