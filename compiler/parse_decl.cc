@@ -140,11 +140,9 @@ void Parser::translation_unit()
         try {
             external_declaration();
         } catch (const SyntaxError &) {
-            depth_ = 0;
             colon_ends_ = false;
             function_ = nullptr;
-            while (!scopes_.at_file_scope())
-                scopes_.leave();
+            scopes_.leave_to(0);
             if (pos_ == before)
                 pos_++;
             recover(before);
@@ -746,12 +744,13 @@ void Parser::member_declarations(RecordBody *body)
             continue;
         }
         attribute_changes_layout_ = false;
-        uint32_t before = pos_;
+        uint32_t before = pos_, scope = scopes_.depth();
         try {
             body->members.push_back(member_declaration(body->record));
         } catch (const SyntaxError &) {
             if (diag_.too_many() || is(Tok::End))
                 throw;
+            scopes_.leave_to(scope);
             pos_ += pos_ == before;
             recover(before);
             if (is(Tok::End))

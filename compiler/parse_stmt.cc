@@ -40,11 +40,11 @@ void Parser::block_items(Stmt *stmt)
 {
     while (!is(Tok::RBrace) && !is(Tok::End)) {
         uint32_t before = pos_;
-        unsigned depth = depth_;
+        uint32_t scope = scopes_.depth();
         try {
             add(stmt, block_item());
         } catch (const SyntaxError &) {
-            depth_ = depth;
+            scopes_.leave_to(scope);
             colon_ends_ = false;
             if (diag_.too_many())
                 throw;

@@ -13,6 +13,12 @@ class Scopes {
 public:
     void enter() { marks_.push_back(undo_.size()); }
     void leave();
+    // Leave all scopes deeper than this.
+    void leave_to(uint32_t depth)
+    {
+        while (this->depth() > depth)
+            leave();
+    }
     bool at_file_scope() const { return marks_.empty(); }
     uint32_t depth() const { return static_cast<uint32_t>(marks_.size()); }
 
