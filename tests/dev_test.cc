@@ -2,8 +2,11 @@
 //
 // The front door: what ./dev says without building anything.
 #include "process.h"
+#include "splitc_run.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <unistd.h>
 
 namespace {
 
@@ -20,6 +23,38 @@ void require_refuses(const std::vector<std::string> &arguments, const std::strin
     CHECK(outcome.out == "");
     CHECK_THAT(outcome.err, Catch::StartsWith("dev: ") && Catch::Contains(message));
 }
+
+namespace fs = std::filesystem;
+
+// A copy of ./dev on a machine without packages, whose tools are ours.
+struct BareMachine {
+    TemporaryFolder folder;
+
+    BareMachine()
+    {
+        fs::permissions(folder.path, fs::perms(0755));
+        fs::create_directory(folder / "bin");
+        fs::create_directory(folder / "build");
+        fs::permissions(folder / "build", fs::perms(0777));
+        fs::copy(dev, folder / "dev");
+        fs::copy(PROJECT_SOURCE "/CMakePresets.json", folder.path);
+        tool("dpkg-query", "exit 1");
+        tool("cmake", "echo no compiler here; exit 1");
+        tool("apt-get", "echo \"$*\" >>'" + folder / "calls" +
+                            "'\n[ $1 = update ] || grep -q update '" + folder / "calls" + "'");
+    }
+
+    void tool(const std::string &name, const std::string &script) const
+    {
+        write_file(folder / ("bin/" + name), "#!/bin/sh\n" + script + "\n");
+        fs::permissions(folder / ("bin/" + name), fs::perms(0755));
+    }
+
+    Command command(std::vector<std::string> arguments) const
+    {
+        return {std::move(arguments), {"PATH=" + folder / "bin" + ":" + std::getenv("PATH")}, "/"};
+    }
+};
 
 } // namespace
 
@@ -45,4 +80,40 @@ TEST_CASE("dev refuses verbs and options it does not know")
     require_refuses({"clean", "me"}, "takes no arguments");
     require_refuses({"bench", "--slow"}, "unknown option '--slow'");
     require_refuses({"fuzz", "--seconds", "0"}, "takes a positive number");
+}
+
+TEST_CASE("dev installs what is missing, with new package lists if need be")
+{
+    const BareMachine machine;
+
+    machine.tool("sudo", "shift; exec \"$@\"");
+    const Outcome outcome = run(machine.command({machine.folder / "dev", "build"}));
+    const std::string calls = read_file(machine.folder / "calls");
+    const size_t update = calls.find("\nupdate\n"), again = calls.rfind("install -y ");
+    INFO(outcome.out << outcome.err << calls);
+    CHECK_THAT(calls, Catch::StartsWith("install -y "));
+    REQUIRE(update != std::string::npos);
+    CHECK(again > update);
+    for (const char *package : {" g++ ", " libpmix-dev ", " catch2 ", " ninja-build"})
+        CHECK_THAT(calls.substr(again), Catch::Contains(package));
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Catch::Contains("no compiler here\ndev: configuring failed") &&
+                                Catch::Contains("/build/log/configure.log"));
+}
+
+TEST_CASE("dev tells what to install where it may not do so itself")
+{
+    const BareMachine machine;
+    std::vector<std::string> arguments = {machine.folder / "dev", "test"};
+
+    machine.tool("sudo", "exit 1");
+    if (geteuid() == 0)
+        arguments.insert(arguments.begin(),
+                         {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+    const Outcome outcome = run(machine.command(arguments));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Catch::StartsWith("dev: packages are missing; run: "
+                                              "sudo apt-get install -y g++ make cmake"));
+    CHECK_FALSE(fs::exists(machine.folder / "calls"));
 }
