@@ -19,7 +19,7 @@ void all_concat(void)
 {
 }
 
-int index, y0;
+int connect, send, recv;
 
 int splitc_main(void)
 {
