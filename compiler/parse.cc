@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all of the parser stands on: tokens, errors and recovery, and the
+// translation unit.
+#include "parse.h"
+
+#include <algorithm>
+
+namespace splitcc {
+
+Parser::Parser(const Source &source, const std::vector<Token> &tokens, Names &names, Types &types,
+               Ast &ast, Diagnostics &diag)
+    : text_(source.text()), tokens_(tokens), names_(names), types_(types), ast_(ast), diag_(diag),
+      sema_(source.text(), tokens, ast, types, names, diag), global_(names.intern("global")),
+      spread_(names.intern("spread"))
+{
+}
+
+const Token &Parser::peek(uint32_t ahead) const
+{
+    size_t at = pos_ + static_cast<size_t>(ahead);
+    return at < tokens_.size() ? tokens_[at] : tokens_.back();
+}
+
+bool Parser::accept(Tok kind)
+{
+    if (!is(kind))
+        return false;
+    pos_++;
+    return true;
+}
+
+bool Parser::touching(uint32_t ahead) const
+{
+    return pos_ + ahead > 0 && peek(ahead).offset == tokens_[pos_ + ahead - 1].end();
+}
+
+bool Parser::is_pair(Tok second) const
+{
+    return is(Tok::Colon) && peek(1).kind == second && touching(1);
+}
+
+void Parser::fail(Range where, std::string_view message)
+{
+    diag_.error(where, message);
+    throw SyntaxError();
+}
+
+void Parser::unexpected(std::string_view wanted)
+{
+    const Token &token = peek();
+    std::string message = "expected " + std::string(wanted) + " before ";
+    if (token.kind == Tok::End)
+        fail(range_before(), message + "the end of the file");
+    message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
+    // What should have come after something is missed there, not at the next word.
+    bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
+    uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
+    fail(after ? Range{end - 1, end} : token.range(), message);
+}
+
+Range Parser::range_before() const
+{
+    return tokens_[pos_ > 0 ? pos_ - 1 : 0].range();
+}
+
+void Parser::expect(Tok kind, const char *what)
+{
+    if (!accept(kind))
+        unexpected(what);
+}
+
+// After a syntax error: to the end of the statement that began at `from`, or before
+// the brace that ends its block.  The semicolons in the head of a `for` end nothing.
+void Parser::recover(uint32_t from)
+{
+    bool head = tokens_[from].kind == Tok::KwFor;
+    int parens = 0, braces = 0;
+    for (uint32_t i = from; head && i < pos_; i++)
+        parens += (tokens_[i].kind == Tok::LParen) - (tokens_[i].kind == Tok::RParen);
+    for (; !is(Tok::End); pos_++) {
+        parens += is(Tok::LParen) - is(Tok::RParen);
+        head &= parens > 0 && !is(Tok::LBrace);
+        if (is(Tok::LBrace))
+            braces++;
+        if (is(Tok::RBrace) && braces-- == 0)
+            return;
+        if ((is(Tok::Semi) || is(Tok::RBrace)) && braces == 0 && !head) {
+            pos_++;
+            return;
+        }
+    }
+}
+
+// Over a bracketed group, whatever is in it.
+void Parser::skip_balanced()
+{
+    const Token &open = peek();
+    int depth = 0;
+    do {
+        if (is(Tok::End)) {
+            diag_.error(open.range(), "this bracket is never closed");
+            throw SyntaxError();
+        }
+        if (is(Tok::LParen) || is(Tok::LBracket) || is(Tok::LBrace))
+            depth++;
+        if (is(Tok::RParen) || is(Tok::RBracket) || is(Tok::RBrace))
+            depth--;
+        pos_++;
+    } while (depth > 0);
+}
+
+void Parser::builtin_typedefs()
+{
+    auto add = [&](std::string_view name, const Type *type) {
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Typedef;
+        symbol->name = names_.intern(name);
+        symbol->type = type;
+        symbol->file_scope = true;
+        scopes_.declare(symbol);
+    };
+    add("__builtin_va_list", types_.opaque("__builtin_va_list"));
+    add("__int128_t", types_.basic(TypeKind::Int128));
+    add("__uint128_t", types_.basic(TypeKind::UInt128));
+}
+
+// translation-unit = {external-declaration}
+void Parser::translation_unit()
+{
+    builtin_typedefs();
+    while (!is(Tok::End) && !diag_.too_many()) {
+        uint32_t before = pos_;
+        try {
+            external_declaration();
+        } catch (const SyntaxError &) {
+            colon_ends_ = false;
+            function_ = nullptr;
+            scopes_.leave_to(0);
+            if (pos_ == before)
+                pos_++;
+            recover(before);
+            if (is(Tok::RBrace))
+                pos_++;
+        }
+    }
+}
+
+// external-declaration = function-definition | declaration | asm ";" | ";"
+void Parser::external_declaration()
+{
+    while (accept(Tok::KwExtension) || accept(Tok::Semi)) {
+    }
+    if (is(Tok::End))
+        return;
+    if (is(Tok::KwAsm)) {
+        pos_++;
+        skip_balanced();
+        accept(Tok::Semi);
+        return;
+    }
+    if (is(Tok::KwStaticAssert))
+        return static_assertion();
+    Declaration *d = declaration();
+    ast_.unit.push_back(d);
+}
+
+void Parser::static_assertion()
+{
+    pos_++;
+    skip_balanced();
+    expect(Tok::Semi, "';' after the assertion");
+}
+
+} // namespace splitcc

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Specifiers: basic types, structs, unions, enumerations, attributes.
+#include "parse.h"
+
+#include "words.h"
+
+namespace splitcc {
+
+bool Parser::starts_declaration(uint32_t ahead) const
+{
+    switch (peek(ahead).kind) {
+    case Tok::KwAuto:
+    case Tok::KwExtern:
+    case Tok::KwInline:
+    case Tok::KwNoreturn:
+    case Tok::KwRegister:
+    case Tok::KwStatic:
+    case Tok::KwTypedef:
+    case Tok::KwThreadLocal:
+    case Tok::KwAutoType:
+        return true;
+    default:
+        return starts_type(ahead);
+    }
+}
+
+bool Parser::starts_type(uint32_t ahead) const
+{
+    const Token &token = peek(ahead);
+    switch (token.kind) {
+    case Tok::Ident:
+        return token.name->ordinary && token.name->ordinary->kind == SymbolKind::Typedef;
+    case Tok::KwChar:
+    case Tok::KwConst:
+    case Tok::KwDouble:
+    case Tok::KwEnum:
+    case Tok::KwFloat:
+    case Tok::KwInt:
+    case Tok::KwLong:
+    case Tok::KwRestrict:
+    case Tok::KwShort:
+    case Tok::KwSigned:
+    case Tok::KwStruct:
+    case Tok::KwUnion:
+    case Tok::KwUnsigned:
+    case Tok::KwVoid:
+    case Tok::KwVolatile:
+    case Tok::KwAlignas:
+    case Tok::KwAtomic:
+    case Tok::KwBool:
+    case Tok::KwComplex:
+    case Tok::KwTypeof:
+    case Tok::KwInt128:
+    case Tok::KwFloatN:
+        return true;
+    case Tok::KwAttribute: // before a type, not before a statement
+        return ahead == 0 && attribute_before_type();
+    case Tok::KwExtension:
+        return starts_type(ahead + 1);
+    default:
+        return false;
+    }
+}
+
+// Whether the attributes here stand in front of a declaration.
+bool Parser::attribute_before_type() const
+{
+    uint32_t at = pos_;
+    while (tokens_[at].kind == Tok::KwAttribute) {
+        at++;
+        int depth = 0;
+        do {
+            Tok kind = tokens_[at].kind;
+            if (kind == Tok::End)
+                return false;
+            depth += kind == Tok::LParen ? 1 : kind == Tok::RParen ? -1 : 0;
+            at++;
+        } while (depth > 0);
+    }
+    return starts_declaration(at - pos_);
+}
+
+// specifiers = {storage-class | type-specifier | qualifier | function-specifier |
+//               alignment | attribute}
+void Parser::specifiers(Specifiers &s, bool allow_storage)
+{
+    s.first = pos_;
+    TypeWords words;
+    while (specifier(s, words, allow_storage)) {
+    }
+    s.last = pos_;
+    s.type = finish_type(s, words);
+}
+
+bool Parser::storage_specifier(Specifiers &s)
+{
+    switch (peek().kind) {
+    case Tok::KwTypedef:
+        s.storage = Storage::Typedef;
+        break;
+    case Tok::KwExtern:
+        s.storage = Storage::Extern;
+        break;
+    case Tok::KwStatic:
+        s.storage = Storage::Static;
+        break;
+    case Tok::KwAuto:
+        s.storage = Storage::Auto;
+        break;
+    case Tok::KwRegister:
+        s.storage = Storage::Register;
+        break;
+    case Tok::KwInline:
+        s.is_inline = true;
+        break;
+    case Tok::KwThreadLocal:
+        s.thread_local_ = true;
+        break;
+    case Tok::KwNoreturn:
+        break;
+    default:
+        return false;
+    }
+    s.not_type.push_back({pos_, pos_ + 1});
+    pos_++;
+    return true;
+}
+
+bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
+{
+    uint32_t first = pos_;
+    if (allow_storage && storage_specifier(s))
+        return true;
+    switch (peek().kind) {
+    case Tok::KwConst:
+        words.quals |= kConst;
+        break;
+    case Tok::KwVolatile:
+        words.quals |= kVolatile;
+        break;
+    case Tok::KwRestrict:
+        break;
+    case Tok::KwExtension:
+        break;
+    case Tok::KwAttribute:
+        attributes(&s);
+        s.not_type.push_back({first, pos_});
+        return true;
+    case Tok::KwAlignas:
+        pos_++;
+        skip_balanced();
+        s.not_type.push_back({first, pos_});
+        return true;
+    case Tok::KwAtomic:
+        pos_++;
+        if (is(Tok::LParen)) {
+            pos_++;
+            words.named = type_name()->type;
+            expect(Tok::RParen, "')'");
+        }
+        words.quals |= kAtomic;
+        return true;
+    case Tok::KwStruct:
+    case Tok::KwUnion:
+        words.named = record_specifier(s);
+        return true;
+    case Tok::KwEnum:
+        words.named = enum_specifier(s);
+        return true;
+    case Tok::KwTypeof:
+        typeof_specifier(s, words);
+        return true;
+    case Tok::KwAutoType:
+        words.named = types_.unknown();
+        break;
+    case Tok::KwFloatN:
+        words.named = types_.opaque(peek().name->text);
+        break;
+    case Tok::Ident: {
+        Symbol *symbol = peek().name->ordinary;
+        if (words.any() || !symbol || symbol->kind != SymbolKind::Typedef)
+            return false;
+        words.named = symbol->type;
+        break;
+    }
+    default:
+        if (!words.add(peek().kind)) {
+            if (TypeWords::is_word(peek().kind))
+                fail(peek().range(), "'" + std::string(peek().name->text) +
+                                         "' does not go with the words before it");
+            return false;
+        }
+    }
+    pos_++;
+    return true;
+}
+
+// typeof = "typeof" "(" (expression | type-name) ")"
+void Parser::typeof_specifier(Specifiers &s, TypeWords &words)
+{
+    pos_++;
+    expect(Tok::LParen, "'(' after typeof");
+    if (starts_type()) {
+        TypeName *name = type_name();
+        s.typeof_operand = name;
+        words.named = name->type;
+    } else {
+        Expr *e = expression();
+        s.typeof_operand = e;
+        words.named = e->type;
+    }
+    s.touched |= s.typeof_operand->touched || mentions_far(words.named);
+    expect(Tok::RParen, "')'");
+}
+
+const Type *Parser::finish_type(Specifiers &s, TypeWords &words)
+{
+    const Type *type = words.named;
+    if (!type) {
+        if (!words.any() && s.first == s.last && !is(Tok::Ident) && !is(Tok::Star) &&
+            !is(Tok::LParen))
+            unexpected("a declaration");
+        auto kind = words.kind();
+        if (!kind)
+            fail(
+                {tokens_[s.first].offset, tokens_[s.last - 1].end()},
+                "'" +
+                    std::string(text_.substr(tokens_[s.first].offset,
+                                             tokens_[s.last - 1].end() - tokens_[s.first].offset)) +
+                    "' is no type: these words do not go together");
+        type = types_.basic(*kind);
+        if (words.complex)
+            type = types_.complex(*kind == TypeKind::Int ? types_.basic(TypeKind::Double) : type);
+    }
+    if (attribute_changes_type_) {
+        attribute_changes_type_ = false;
+        type = types_.opaque("__typeof__()");
+    }
+    return types_.qualified(type, words.quals);
+}
+
+// attributes = {"__attribute__" "((" ... "))"}; notes those that change what splitcc
+// has to know
+void Parser::attributes(Specifiers *s)
+{
+    while (attribute(s)) {
+    }
+}
+
+bool Parser::attribute(Specifiers *)
+{
+    if (!is(Tok::KwAttribute))
+        return false;
+    pos_++;
+    uint32_t first = pos_;
+    skip_balanced();
+    for (uint32_t i = first; i < pos_; i++) {
+        if (!tokens_[i].name)
+            continue;
+        std::string_view name = tokens_[i].name->text;
+        if (name.starts_with("__") && name.ends_with("__") && name.size() > 4)
+            name = name.substr(2, name.size() - 4);
+        if (name == "vector_size" || name == "mode")
+            attribute_changes_type_ = true;
+        if (name == "packed" || name == "aligned" || name == "ms_struct" ||
+            name == "scalar_storage_order")
+            attribute_changes_layout_ = true;
+    }
+    return true;
+}
+
+// ---- struct, union, enum
+
+// The symbol of a tag: the visible one, or a new one in this scope.
+Symbol *Parser::tag(Name *name, bool defining)
+{
+    Symbol *symbol = name ? name->tag : nullptr;
+    if (symbol && (!defining || scopes_.is_local(symbol)))
+        return symbol;
+    symbol = ast_.symbol();
+    symbol->kind = SymbolKind::Tag;
+    symbol->name = name;
+    symbol->token = pos_ > 0 ? pos_ - 1 : 0; // the name has been read
+    if (name)
+        scopes_.declare(symbol);
+    return symbol;
+}
+
+void Parser::wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what)
+{
+    diag_.error(tokens_[token].range(),
+                "'" + std::string(symbol->name->text) + "' " + std::string(what));
+    diag_.note(tokens_[symbol->token].range(), "it was declared here");
+    throw SyntaxError();
+}
+
+// record = ("struct" | "union") attributes (name | [name] "{" {member} "}") attributes
+const Type *Parser::record_specifier(Specifiers &s)
+{
+    Depth depth(*this);
+    uint32_t first = pos_;
+    bool is_union = accept(Tok::KwUnion);
+    if (!is_union)
+        pos_++;
+    attribute_changes_layout_ = false;
+    attributes(nullptr);
+    Name *name = is(Tok::Ident) ? peek().name : nullptr;
+    uint32_t name_token = pos_;
+    if (name)
+        pos_++;
+    bool defining = is(Tok::LBrace);
+    if (!name && !defining)
+        unexpected("the tag of a struct or union, or '{'");
+    bool only_declared = is(Tok::Semi); // `struct s;` is a new s in this scope
+    Symbol *symbol = tag(name, defining || only_declared);
+    if (symbol->enumeration)
+        wrong_tag(name_token, symbol, "is the tag of an enum");
+    if (!symbol->record) {
+        symbol->record = types_.new_record();
+        symbol->record->is_union = is_union;
+        symbol->record->tag = name;
+        if (name)
+            symbol->record->spelled = (is_union ? "union " : "struct ") + std::string(name->text);
+        symbol->type = types_.record(symbol->record);
+    }
+    if (!defining)
+        return symbol->type;
+    if (symbol->record->complete)
+        wrong_tag(name_token, symbol, "is defined twice");
+    RecordBody *body = ast_.record_body();
+    body->record = symbol->record;
+    body->first = first;
+    body->record->brace = pos_;
+    s.body = body;
+    member_declarations(body);
+    body->last = pos_;
+    attributes(nullptr);
+    symbol->record->packed = attribute_changes_layout_;
+    attribute_changes_type_ = false;
+    symbol->record->complete = true;
+    lay_out(symbol->record);
+    for (Declaration *member : body->members)
+        s.touched |= member->touched;
+    return symbol->type;
+}
+
+void Parser::member_declarations(RecordBody *body)
+{
+    bool layout = attribute_changes_layout_;
+    expect(Tok::LBrace, "'{'");
+    while (!is(Tok::RBrace)) {
+        if (accept(Tok::Semi))
+            continue;
+        if (is(Tok::KwStaticAssert)) {
+            static_assertion();
+            continue;
+        }
+        attribute_changes_layout_ = false;
+        uint32_t before = pos_, scope = scopes_.depth();
+        try {
+            body->members.push_back(member_declaration(body->record));
+        } catch (const SyntaxError &) {
+            if (diag_.too_many() || is(Tok::End))
+                throw;
+            scopes_.leave_to(scope);
+            pos_ += pos_ == before;
+            recover(before);
+            if (is(Tok::End))
+                throw;
+        }
+        layout |= attribute_changes_layout_;
+    }
+    pos_++;
+    attribute_changes_layout_ = layout;
+}
+
+// member = specifiers [member-declarator {"," member-declarator}] ";"
+Declaration *Parser::member_declaration(Record *record)
+{
+    Declaration *d = ast_.declaration();
+    d->role = DeclarationRole::Member;
+    d->first = pos_;
+    specifiers(d->specifiers, false);
+    if (is(Tok::Semi)) {
+        if (d->specifiers.type->kind == TypeKind::Record)
+            record->members.push_back({nullptr, d->specifiers.type, false, {}});
+    } else {
+        do
+            member_declarator(d, record);
+        while (accept(Tok::Comma));
+    }
+    expect(Tok::Semi, "';' after the member");
+    d->last = pos_;
+    d->touched |= d->specifiers.touched;
+    return d;
+}
+
+// member-declarator = declarator [":" constant] | ":" constant
+void Parser::member_declarator(Declaration *declaration, Record *record)
+{
+    attribute_changes_type_ = false;
+    attributes(nullptr);
+    InitDeclarator d;
+    d.declarator.first = pos_;
+    if (!is(Tok::Colon))
+        declarator(d.declarator, Abstract::No, false);
+    else
+        d.declarator.last = pos_;
+    d.type = derive(declaration->specifiers.type, d.declarator);
+    if (d.type->kind == TypeKind::SpreadArray)
+        fail(tokens_[d.declarator.first].range(),
+             "a spread array cannot be a member; keep a spread pointer there");
+    if (accept(Tok::Colon))
+        d.bit_width = constant();
+    after_declarator(d);
+    declaration->touched |= touched_declarator(d.declarator);
+    record->members.push_back({d.declarator.name, d.type, d.bit_width != nullptr, {}});
+    declaration->declarators.push_back(std::move(d));
+}
+
+// enum = "enum" attributes (name | [name] "{" enumerator {"," enumerator} [","] "}")
+const Type *Parser::enum_specifier(Specifiers &s)
+{
+    pos_++;
+    attributes(nullptr);
+    Name *name = is(Tok::Ident) ? peek().name : nullptr;
+    uint32_t name_token = pos_;
+    if (name)
+        pos_++;
+    bool defining = is(Tok::LBrace);
+    if (!name && !defining)
+        unexpected("the tag of an enum, or '{'");
+    Symbol *symbol = tag(name, defining);
+    if (symbol->record)
+        wrong_tag(name_token, symbol, "is the tag of a struct or union");
+    if (!symbol->enumeration) {
+        symbol->enumeration = types_.new_enumeration();
+        symbol->enumeration->tag = name;
+        if (name)
+            symbol->enumeration->spelled = "enum " + std::string(name->text);
+        symbol->type = types_.enumeration(symbol->enumeration);
+    }
+    if (defining) {
+        s.enum_body = true;
+        enumerators(s, symbol->enumeration, symbol->type);
+        attributes(nullptr);
+        attribute_changes_type_ = false;
+    }
+    return symbol->type;
+}
+
+void Parser::enumerators(Specifiers &s, Enumeration *enumeration, const Type *type)
+{
+    expect(Tok::LBrace, "'{'");
+    std::optional<int64_t> next = 0;
+    while (!is(Tok::RBrace)) {
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Constant;
+        symbol->token = pos_;
+        symbol->name = peek().name;
+        expect(Tok::Ident, "the name of an enumeration constant");
+        attributes(nullptr);
+        if (accept(Tok::Assign)) {
+            Expr *value = constant();
+            s.inner.push_back(value);
+            next = Sema::fold(value);
+        }
+        symbol->value = next;
+        symbol->type = next && (*next < INT32_MIN || *next > INT32_MAX)
+                           ? types_.basic(TypeKind::Long)
+                           : types_.basic(TypeKind::Int);
+        enumeration->negative |= next && *next < 0;
+        if (next)
+            next = static_cast<int64_t>(static_cast<uint64_t>(*next) + 1);
+        check_redeclaration(symbol->name->ordinary, symbol);
+        scopes_.declare(symbol);
+        if (!accept(Tok::Comma))
+            break;
+    }
+    expect(Tok::RBrace, "'}' after the enumeration constants");
+    enumeration->complete = true;
+    (void)type;
+}
+
+} // namespace splitcc
