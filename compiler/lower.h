@@ -88,9 +88,9 @@ private:
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
 
-    std::string fresh(const char *what)
+    std::string fresh(const std::string &what)
     {
-        return "splitc_" + std::string(what) + std::to_string(++serial_);
+        return "splitc_" + what + std::to_string(++serial_);
     }
     std::string_view spelling(uint32_t token) const
     {

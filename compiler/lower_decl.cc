@@ -159,6 +159,8 @@ Rope Lower::size_of(const Type *t)
 
 Rope Lower::type_name(const TypeName *t)
 {
+    if (!t->declarator.far && t->specifiers.body) // defined here, so it has to stay
+        return specifiers(t->specifiers, true) + " " + declarator(t->declarator);
     return type(t->type);
 }
 
@@ -379,6 +381,9 @@ Rope Lower::block_count(const Type *array)
 Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
 {
     Rope rope = capture_far(item.type);
+    // Something of run-time size, so that cc refuses a jump past the allocation.
+    rope += "typedef char " + fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
+            "[splitc_job.procs]" + std::string(kUnused) + "; ";
     rope += not_type(d->specifiers) + "splitc_ptr " + declarator(item.declarator) +
             " __attribute__((cleanup(splitc_spread_cleanup)))" + after_declarator(item) +
             " = splitc_spread_alloc(" + block_count(item.type) + ", " + size_of(item.type->base) +

@@ -370,7 +370,7 @@ Rope Lower::size(const Expr *e)
         return "__alignof__(" + type(t->kind == TypeKind::SpreadArray ? t->base : t) + ")";
     if (t->kind == TypeKind::SpreadArray)
         return "(" + block_count(t) + " * " + size_of(t->base) + ")";
-    if (t->is_unknown())
+    if (t->is_unknown() || (e->type_name && e->type_name->specifiers.body))
         return generic(e);
     return size_of(t);
 }
