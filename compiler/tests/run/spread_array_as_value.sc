@@ -34,6 +34,7 @@ int splitc_main(void)
     EXPECT(A + PROCS - A, PROCS);
     if (A && B)
         EXPECT(!A, 0);
+    barrier(); /* others still read element 0 */
     (A)[MYPROC] += 1;
     ((A))[MYPROC]++;
     EXPECT((A[MYPROC]), MYPROC + 3);
