@@ -11,7 +11,7 @@
 #define STATE_BITS 3u
 #define STATE_MASK ((1u << STATE_BITS) - 1)
 
-static uint32_t word_of(uint32_t generation, enum lane_state state)
+static uint32_t word_of(uint32_t generation, enum unet_lane_state state)
 {
     return generation << STATE_BITS | state;
 }
@@ -21,8 +21,8 @@ static uint32_t load_word(const struct lane_entry *entry)
     return __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE);
 }
 
-static bool change_word(struct lane_entry *entry, uint32_t generation, enum lane_state from,
-                        enum lane_state to)
+static bool change_word(struct lane_entry *entry, uint32_t generation, enum unet_lane_state from,
+                        enum unet_lane_state to)
 {
     uint32_t expected = word_of(generation, from);
 
@@ -64,7 +64,7 @@ static struct lane_area sized(const struct unet_config *config)
     };
 }
 
-uint64_t lane_area_bytes(const struct unet_config *config)
+uint64_t unet_lane_area_bytes(const struct unet_config *config)
 {
     struct lane_area area = sized(config);
 
@@ -72,8 +72,8 @@ uint64_t lane_area_bytes(const struct unet_config *config)
     return area.bytes;
 }
 
-void lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                      const uint64_t nonce[2])
+void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
+                           const uint64_t nonce[2])
 {
     struct lane_header *header = memory;
 
@@ -95,7 +95,7 @@ static bool power_of_two(uint32_t n)
     return n >= 4 && n <= 65536 && (n & (n - 1)) == 0;
 }
 
-int lane_area_view(struct lane_area *area, void *memory, uint64_t bytes)
+int unet_lane_area_view(struct lane_area *area, void *memory, uint64_t bytes)
 {
     const struct lane_header *header = memory;
     struct lane_area view;
@@ -132,7 +132,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-uint64_t lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
+uint64_t unet_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
 {
     uint64_t key = mix(tag + 0x9e3779b97f4a7c15u);
 
@@ -142,16 +142,16 @@ uint64_t lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
     return mix(key + to[1]);
 }
 
-enum lane_state lane_state(const struct lane_area *area, uint32_t n, uint32_t generation)
+enum unet_lane_state unet_lane_state(const struct lane_area *area, uint32_t n, uint32_t generation)
 {
     uint32_t word = load_word(&area->entry[n]);
 
     if (word >> STATE_BITS != (generation << STATE_BITS) >> STATE_BITS)
         return LANE_FREE;
-    return (enum lane_state)(word & STATE_MASK);
+    return (enum unet_lane_state)(word & STATE_MASK);
 }
 
-void lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key)
+void unet_lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key)
 {
     struct lane_entry *entry = &area->entry[n];
 
@@ -162,7 +162,7 @@ void lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, u
     __atomic_fetch_add(&area->header->offers, 1, __ATOMIC_RELEASE);
 }
 
-bool lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation)
+bool unet_lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation)
 {
     struct lane_entry *entry = &area->entry[n];
 
@@ -175,7 +175,7 @@ bool lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation
     return change_word(entry, generation, LANE_DETACHED, LANE_FREE);
 }
 
-uint32_t lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation)
+uint32_t unet_lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation)
 {
     for (uint32_t n = 1; n <= area->channels; n++) {
         struct lane_entry *entry = &area->entry[n];
@@ -193,7 +193,7 @@ uint32_t lane_attach(const struct lane_area *area, uint64_t key, uint32_t *gener
     return 0;
 }
 
-void lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation)
+void unet_lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation)
 {
     struct lane_entry *entry = &area->entry[n];
 
@@ -250,8 +250,8 @@ static int choose_buffers(const struct lane_area *area, uint32_t position, uint3
  * index: who moves it on has the buffers below.  Until then the slots cannot have
  * been refilled, so what was read of them is right if the exchange succeeds.  The
  * number of tries is bounded because the owner may be hostile. */
-int lane_take_buffers(const struct lane_area *area, uint32_t length,
-                      struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count)
+int unet_lane_take_buffers(const struct lane_area *area, uint32_t length,
+                           struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count)
 {
     uint32_t *consumed = &area->free->consumed;
     uint32_t position = __atomic_load_n(consumed, __ATOMIC_ACQUIRE);

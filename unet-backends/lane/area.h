@@ -53,7 +53,7 @@ struct lane_entry {
     uint64_t key; /* made of the tag and both endpoints' nonces */
 };
 
-enum lane_state {
+enum unet_lane_state {
     LANE_FREE = 0,
     LANE_OFFERED = 1,
     LANE_ATTACHED = 2,
@@ -78,15 +78,15 @@ struct lane_area {
 };
 
 /* Bytes of the area of an endpoint with that configuration. */
-uint64_t lane_area_bytes(const struct unet_config *config);
+uint64_t unet_lane_area_bytes(const struct unet_config *config);
 
-/* Owner: lay out zeroed memory of lane_area_bytes. */
-void lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                      const uint64_t nonce[2]);
+/* Owner: lay out zeroed memory of unet_lane_area_bytes. */
+void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
+                           const uint64_t nonce[2]);
 
 /* Peer: view memory that claims to be an area.  Errors: -EPROTO it is none, or its sizes are not
  * those of `bytes`. */
-int lane_area_view(struct lane_area *area, void *memory, uint64_t bytes);
+int unet_lane_area_view(struct lane_area *area, void *memory, uint64_t bytes);
 
 /* The ring of lane n, 1 <= n <= channels. */
 static inline void *lane_ring(const struct lane_area *area, uint32_t n)
@@ -95,25 +95,25 @@ static inline void *lane_ring(const struct lane_area *area, uint32_t n)
 }
 
 /* The name of the direction from one endpoint to another in a conversation. */
-uint64_t lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2]);
+uint64_t unet_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2]);
 
-enum lane_state lane_state(const struct lane_area *area, uint32_t n, uint32_t generation);
+enum unet_lane_state unet_lane_state(const struct lane_area *area, uint32_t n, uint32_t generation);
 
 /* Owner. */
-void lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key);
+void unet_lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key);
 /* Returns true when the lane is the owner's again, false while its sender may write. */
-bool lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation);
+bool unet_lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation);
 
 /* Sender.  Attach finds the lane that was offered under the key: its number, or 0. */
-uint32_t lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation);
-void lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation);
+uint32_t unet_lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation);
+void unet_lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation);
 
 /* Sender: a message's worth of buffers from the free queue, all or none, at most
  * UNET_PIECES_MAX.  `piece` is filled with what the message occupies of each, `count` says of how
  * many.  Errors: -EAGAIN not enough there, -EMSGSIZE the next buffers are too small,
  * -EPROTO one of them lies outside the segment. */
-int lane_take_buffers(const struct lane_area *area, uint32_t length,
-                      struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count);
+int unet_lane_take_buffers(const struct lane_area *area, uint32_t length,
+                           struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count);
 
 #ifdef __cplusplus
 }

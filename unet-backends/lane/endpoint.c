@@ -66,7 +66,7 @@ static int open_tables(struct lane_endpoint *le)
     return 0;
 }
 
-int lane_watch(struct lane_endpoint *le, int fd, uint32_t what)
+int unet_lane_watch(struct lane_endpoint *le, int fd, uint32_t what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
 
@@ -86,7 +86,7 @@ static int open_bell(struct lane_endpoint *le)
     if (error)
         return error;
     le->ep.fd = le->epoll;
-    return lane_watch(le, le->ep.bell[0], 0);
+    return unet_lane_watch(le, le->ep.bell[0], 0);
 }
 
 static int open_area(struct lane_endpoint *le)
@@ -98,10 +98,10 @@ static int open_area(struct lane_endpoint *le)
 
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         return -EIO;
-    error = le->transport->create(le, nonce, lane_area_bytes(&ep->config), &memory);
+    error = le->transport->create(le, nonce, unet_lane_area_bytes(&ep->config), &memory);
     if (error)
         return error;
-    lane_area_format(&le->own, memory, &ep->config, nonce);
+    unet_lane_area_format(&le->own, memory, &ep->config, nonce);
     unet_ring_attach(&ep->free, le->own.free, ep->config.free_slots);
     ep->segment = le->own.segment;
     ep->armed = &le->own.header->armed;
@@ -128,9 +128,9 @@ static void release(struct lane_endpoint *le)
     free(le);
 }
 
-int lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
-              uint32_t capabilities, const struct unet_config *config,
-              struct unet_endpoint **endpoint)
+int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
+                   uint32_t capabilities, const struct unet_config *config,
+                   struct unet_endpoint **endpoint)
 {
     struct lane_endpoint *le = aligned_alloc(64, sizeof *le);
     int error;
@@ -160,56 +160,56 @@ int lane_open(const struct unet_ops *ops, const struct lane_transport *transport
     return 0;
 }
 
-void lane_close(struct unet_endpoint *ep)
+void unet_lane_close(struct unet_endpoint *ep)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
 
     __atomic_store_n(&le->own.header->closed, 1, __ATOMIC_RELEASE);
     for (uint32_t n = 1; n <= ep->config.channels; n++) {
         if (ep->channel[n].state != UNET_CLOSED)
-            lane_disconnect(ep, (uint16_t)n);
-        lane_drop_peer(le, (uint16_t)n);
+            unet_lane_disconnect(ep, (uint16_t)n);
+        unet_lane_drop_peer(le, (uint16_t)n);
     }
     release(le);
 }
 
 /* ---- the data path ---------------------------------------------------------------- */
 
-void lane_kick(struct unet_endpoint *ep, uint16_t channel)
+void unet_lane_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
 
     if (le->tx_seen != ep->tx.position)
-        lane_service(le);
+        unet_lane_service(le);
     else
-        lane_notify(le, channel);
+        unet_lane_notify(le, channel);
 }
 
-int lane_progress(struct unet_endpoint *ep)
+int unet_lane_progress(struct unet_endpoint *ep)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
 
     if (le->connecting > 0)
-        lane_find_opened(le);
+        unet_lane_find_opened(le);
     if (++le->calls % LOOK_EVERY == 0) {
-        lane_find_closed(le);
-        lane_sleep(le, 0);
+        unet_lane_find_closed(le);
+        unet_lane_sleep(le, 0);
     }
-    return lane_service(le);
+    return unet_lane_service(le);
 }
 
 /* ---- waiting -------------------------------------------------------------------- */
 
 /* A mere look (0) leaves the bell alone: it may be an upcall's, or the
  * application's own poll may be about to see it. */
-int lane_sleep(struct lane_endpoint *le, int timeout_ms)
+int unet_lane_sleep(struct lane_endpoint *le, int timeout_ms)
 {
     struct epoll_event event[16];
     int n = epoll_wait(le->epoll, event, sizeof event / sizeof *event, timeout_ms);
 
     for (int i = 0; i < n; i++) {
         if (event[i].data.u32 > 0)
-            lane_set_dead(le, (uint16_t)event[i].data.u32);
+            unet_lane_set_dead(le, (uint16_t)event[i].data.u32);
         else if (timeout_ms != 0)
             unet_bell_drain(le->ep.bell[0]);
     }
@@ -239,9 +239,9 @@ static int nap(const struct lane_endpoint *le, int64_t left)
 /* Everything that may have happened; true when it is what unet_wait reports. */
 static bool look(struct lane_endpoint *le, uint32_t opened)
 {
-    lane_find_opened(le);
-    lane_find_closed(le);
-    lane_service(le);
+    unet_lane_find_opened(le);
+    unet_lane_find_closed(le);
+    unet_lane_service(le);
     return unet_rx_peek(&le->ep) || le->opened != opened || le->died != le->died_told;
 }
 
@@ -260,13 +260,13 @@ static int wait_until(struct lane_endpoint *le, int64_t deadline)
             return 0;
         left = deadline < 0 ? -1 : deadline - now_ms();
         last = deadline >= 0 && left <= 0;
-        error = lane_sleep(le, last ? 0 : nap(le, left));
+        error = unet_lane_sleep(le, last ? 0 : nap(le, left));
         if (error)
             return error;
     }
 }
 
-int lane_wait(struct unet_endpoint *ep, int timeout_ms)
+int unet_lane_wait(struct unet_endpoint *ep, int timeout_ms)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
     int error = wait_until(le, timeout_ms < 0 ? -1 : now_ms() + timeout_ms);

@@ -80,48 +80,48 @@ static inline struct lane_endpoint *lane_endpoint(struct unet_endpoint *ep)
 
 /* Send what is in the send queue, in its order, as far as there is room.  Returns
  * the number of descriptors done with. */
-int lane_service(struct lane_endpoint *le);
+int unet_lane_service(struct lane_endpoint *le);
 
 /* The channel's inline messages go straight to the peer, or into the send queue
  * while something of the channel waits there. */
-void lane_aim(struct lane_endpoint *le, uint16_t channel);
+void unet_lane_aim(struct lane_endpoint *le, uint16_t channel);
 
 /* Wake the peer if it sleeps and the state of our lane is one it waits for. */
-void lane_notify(struct lane_endpoint *le, uint16_t channel);
+void unet_lane_notify(struct lane_endpoint *le, uint16_t channel);
 
 /* Wake the peer if it sleeps at all. */
-void lane_wake(struct lane_endpoint *le, uint16_t channel);
+void unet_lane_wake(struct lane_endpoint *le, uint16_t channel);
 
 /* ---- link.c ---------------------------------------------------------------- */
 
-int lane_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
-                 uint16_t *channel);
-void lane_disconnect(struct unet_endpoint *ep, uint16_t channel);
-void lane_update(struct unet_endpoint *ep, uint16_t channel);
+int unet_lane_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                      uint16_t *channel);
+void unet_lane_disconnect(struct unet_endpoint *ep, uint16_t channel);
+void unet_lane_update(struct unet_endpoint *ep, uint16_t channel);
 
 /* Open every channel whose peer has opened its side. */
-void lane_find_opened(struct lane_endpoint *le);
+void unet_lane_find_opened(struct lane_endpoint *le);
 /* Notice peers that closed in good order.  No system call. */
-void lane_find_closed(struct lane_endpoint *le);
+void unet_lane_find_closed(struct lane_endpoint *le);
 /* The peer is gone: the channel becomes UNET_DEAD. */
-void lane_set_dead(struct lane_endpoint *le, uint16_t channel);
+void unet_lane_set_dead(struct lane_endpoint *le, uint16_t channel);
 /* Give up the peer of a closed channel, whether it has let go of our lane or not. */
-void lane_drop_peer(struct lane_endpoint *le, uint16_t channel);
+void unet_lane_drop_peer(struct lane_endpoint *le, uint16_t channel);
 
 /* ---- endpoint.c ------------------------------------------------------------ */
 
-int lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
-              uint32_t capabilities, const struct unet_config *config,
-              struct unet_endpoint **endpoint);
-void lane_close(struct unet_endpoint *ep);
+int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
+                   uint32_t capabilities, const struct unet_config *config,
+                   struct unet_endpoint **endpoint);
+void unet_lane_close(struct unet_endpoint *ep);
 
 /* Sleep until the bell rings or a peer's process ends, which it notes; at most
  * `timeout_ms`.  Returns 0 or -errno. */
-int lane_sleep(struct lane_endpoint *le, int timeout_ms);
-int lane_watch(struct lane_endpoint *le, int fd, uint32_t what);
+int unet_lane_sleep(struct lane_endpoint *le, int timeout_ms);
+int unet_lane_watch(struct lane_endpoint *le, int fd, uint32_t what);
 
-void lane_kick(struct unet_endpoint *ep, uint16_t channel);
-int lane_progress(struct unet_endpoint *ep);
-int lane_wait(struct unet_endpoint *ep, int timeout_ms);
+void unet_lane_kick(struct unet_endpoint *ep, uint16_t channel);
+int unet_lane_progress(struct unet_endpoint *ep);
+int unet_lane_wait(struct unet_endpoint *ep, int timeout_ms);
 
 #endif

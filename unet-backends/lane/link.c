@@ -37,17 +37,17 @@ static void set_state(struct lane_endpoint *le, uint16_t channel, enum unet_chan
     le->opened += state == UNET_OPEN;
     le->died += state == UNET_DEAD;
     ch->state = (uint8_t)state;
-    lane_aim(le, channel);
+    unet_lane_aim(le, channel);
 }
 
 static void stop_sending(struct lane_link *link)
 {
     if (link->out_lane)
-        lane_detach(&link->peer.area, link->out_lane, link->out_generation);
+        unet_lane_detach(&link->peer.area, link->out_lane, link->out_generation);
     link->out_lane = 0;
 }
 
-void lane_set_dead(struct lane_endpoint *le, uint16_t channel)
+void unet_lane_set_dead(struct lane_endpoint *le, uint16_t channel)
 {
     uint8_t state = le->ep.channel[channel].state;
 
@@ -66,9 +66,10 @@ static bool peer_closed(const struct lane_endpoint *le, uint16_t channel)
 
     if (__atomic_load_n(&area->header->closed, __ATOMIC_ACQUIRE))
         return true;
-    if (link->out_lane && lane_state(area, link->out_lane, link->out_generation) != LANE_ATTACHED)
+    if (link->out_lane &&
+        unet_lane_state(area, link->out_lane, link->out_generation) != LANE_ATTACHED)
         return true;
-    return lane_state(&le->own, channel, link->generation) == LANE_DETACHED;
+    return unet_lane_state(&le->own, channel, link->generation) == LANE_DETACHED;
 }
 
 static void notice_closed(struct lane_endpoint *le, uint16_t channel)
@@ -76,10 +77,10 @@ static void notice_closed(struct lane_endpoint *le, uint16_t channel)
     uint8_t state = le->ep.channel[channel].state;
 
     if ((state == UNET_OPEN || state == UNET_CONNECTING) && peer_closed(le, channel))
-        lane_set_dead(le, channel);
+        unet_lane_set_dead(le, channel);
 }
 
-void lane_find_closed(struct lane_endpoint *le)
+void unet_lane_find_closed(struct lane_endpoint *le)
 {
     for (uint32_t n = 1; n < le->ep.rx_rings; n++)
         notice_closed(le, (uint16_t)n);
@@ -96,14 +97,14 @@ static void try_open(struct lane_endpoint *le, uint16_t channel)
     if (le->ep.channel[channel].state != UNET_CONNECTING || offers == link->offers_seen)
         return;
     link->offers_seen = offers;
-    link->out_lane = (uint16_t)lane_attach(area, link->key_out, &link->out_generation);
+    link->out_lane = (uint16_t)unet_lane_attach(area, link->key_out, &link->out_generation);
     if (!link->out_lane)
         return;
     unet_ring_attach(&link->out, lane_ring(area, link->out_lane), area->recv_slots);
     set_state(le, channel, UNET_OPEN);
 }
 
-void lane_find_opened(struct lane_endpoint *le)
+void unet_lane_find_opened(struct lane_endpoint *le)
 {
     for (uint32_t n = 1; le->connecting > 0 && n < le->ep.rx_rings; n++) {
         if (le->ep.channel[n].state == UNET_CONNECTING)
@@ -111,25 +112,25 @@ void lane_find_opened(struct lane_endpoint *le)
     }
 }
 
-void lane_update(struct unet_endpoint *ep, uint16_t channel)
+void unet_lane_update(struct unet_endpoint *ep, uint16_t channel)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
 
     if (channel == 0) {
-        lane_find_opened(le);
-        lane_find_closed(le);
-        lane_sleep(le, 0);
+        unet_lane_find_opened(le);
+        unet_lane_find_closed(le);
+        unet_lane_sleep(le, 0);
         return;
     }
     try_open(le, channel);
     notice_closed(le, channel);
     if (process_ended(&le->link[channel].peer))
-        lane_set_dead(le, channel);
+        unet_lane_set_dead(le, channel);
 }
 
 /* ---- connecting -------------------------------------------------------------- */
 
-void lane_drop_peer(struct lane_endpoint *le, uint16_t channel)
+void unet_lane_drop_peer(struct lane_endpoint *le, uint16_t channel)
 {
     struct lane_link *link = &le->link[channel];
     uint32_t queued = link->queued;
@@ -152,9 +153,9 @@ static bool reusable(struct lane_endpoint *le, uint16_t channel)
         return false;
     if (!link->peer.area.header)
         return true;
-    if (!lane_withdraw(&le->own, channel, link->generation) && !process_ended(&link->peer))
+    if (!unet_lane_withdraw(&le->own, channel, link->generation) && !process_ended(&link->peer))
         return false;
-    lane_drop_peer(le, channel);
+    unet_lane_drop_peer(le, channel);
     return true;
 }
 
@@ -180,7 +181,7 @@ static bool is_open_already(const struct lane_endpoint *le, uint64_t key_out)
 static int set_up(struct lane_endpoint *le, const struct lane_peer *peer, uint64_t tag,
                   uint16_t *channel)
 {
-    uint64_t key_out = lane_key(tag, le->own.nonce, peer->area.nonce);
+    uint64_t key_out = unet_lane_key(tag, le->own.nonce, peer->area.nonce);
     struct lane_link *link;
     uint16_t n;
     int error;
@@ -190,19 +191,19 @@ static int set_up(struct lane_endpoint *le, const struct lane_peer *peer, uint64
     n = choose_number(le);
     if (n == 0)
         return -ENOSPC;
-    error = peer->process >= 0 ? lane_watch(le, peer->process, n) : 0;
+    error = peer->process >= 0 ? unet_lane_watch(le, peer->process, n) : 0;
     if (error)
         return error;
     link = &le->link[n];
     link->peer = *peer;
     link->key_out = key_out;
-    link->key_in = lane_key(tag, peer->area.nonce, le->own.nonce);
+    link->key_in = unet_lane_key(tag, peer->area.nonce, le->own.nonce);
     *channel = n;
     return 0;
 }
 
-int lane_connect(struct unet_endpoint *ep, const struct unet_address *address, uint64_t tag,
-                 uint16_t *channel)
+int unet_lane_connect(struct unet_endpoint *ep, const struct unet_address *address, uint64_t tag,
+                      uint16_t *channel)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
     struct lane_peer peer;
@@ -219,11 +220,11 @@ int lane_connect(struct unet_endpoint *ep, const struct unet_address *address, u
     }
     link = &le->link[n];
     set_state(le, n, UNET_CONNECTING);
-    lane_offer(&le->own, n, link->generation, link->key_in);
+    unet_lane_offer(&le->own, n, link->generation, link->key_in);
     unet_ring_attach(&ep->rx[n], lane_ring(&le->own, n), ep->config.recv_slots);
     if (n >= ep->rx_rings)
         ep->rx_rings = n + 1u;
-    lane_wake(le, n); /* it may be waiting for this offer */
+    unet_lane_wake(le, n); /* it may be waiting for this offer */
     try_open(le, n);
     *channel = n;
     return 0;
@@ -242,7 +243,7 @@ static void stop_receiving(struct lane_endpoint *le, uint16_t channel)
         ep->rx_next = 0;
 }
 
-void lane_disconnect(struct unet_endpoint *ep, uint16_t channel)
+void unet_lane_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct lane_endpoint *le = lane_endpoint(ep);
     struct lane_link *link = &le->link[channel];
@@ -252,9 +253,9 @@ void lane_disconnect(struct unet_endpoint *ep, uint16_t channel)
     unwatch(le, link);
     set_state(le, channel, UNET_CLOSED);
     stop_receiving(le, channel);
-    withdrawn = lane_withdraw(&le->own, channel, link->generation);
-    lane_wake(le, channel);
+    withdrawn = unet_lane_withdraw(&le->own, channel, link->generation);
+    unet_lane_wake(le, channel);
     if (withdrawn)
-        lane_drop_peer(le, channel);
-    lane_service(le); /* refuse what is queued for it */
+        unet_lane_drop_peer(le, channel);
+    unet_lane_service(le); /* refuse what is queued for it */
 }

@@ -51,7 +51,7 @@ static int place_pieces(struct lane_endpoint *le, const struct lane_area *peer,
     int error = unet_check_pieces(desc, le->own.segment_bytes);
 
     if (error == 0)
-        error = lane_take_buffers(peer, desc->length, piece, &count);
+        error = unet_lane_take_buffers(peer, desc->length, piece, &count);
     if (error)
         return error;
     copy((struct cursor){.segment = peer->segment, .piece = piece},
@@ -166,7 +166,7 @@ static void refuse(struct lane_endpoint *le, const struct unet_desc *desc, int e
 
 /* ---- the queue ------------------------------------------------------------------ */
 
-void lane_aim(struct lane_endpoint *le, uint16_t channel)
+void unet_lane_aim(struct lane_endpoint *le, uint16_t channel)
 {
     static const uint32_t always = 1;
     struct unet_channel *ch = &le->ep.channel[channel];
@@ -193,7 +193,7 @@ static void take_in(struct lane_endpoint *le)
         uint16_t channel = le->ep.tx.shared->slot[le->tx_seen & le->ep.tx.mask].channel;
 
         if (is_channel(le, channel) && le->link[channel].queued++ == 0)
-            lane_aim(le, channel);
+            unet_lane_aim(le, channel);
     }
 }
 
@@ -201,10 +201,10 @@ static void done_with(struct lane_endpoint *le, uint16_t channel)
 {
     unet_ring_release(&le->tx);
     if (is_channel(le, channel) && --le->link[channel].queued == 0)
-        lane_aim(le, channel);
+        unet_lane_aim(le, channel);
 }
 
-int lane_service(struct lane_endpoint *le)
+int unet_lane_service(struct lane_endpoint *le)
 {
     const struct unet_desc *desc;
     int done = 0;
@@ -219,7 +219,7 @@ int lane_service(struct lane_endpoint *le)
         if (error)
             refuse(le, desc, error);
         else
-            lane_notify(le, channel);
+            unet_lane_notify(le, channel);
         done_with(le, channel);
         done++;
     }
@@ -252,7 +252,7 @@ static void ring(struct lane_endpoint *le, const struct lane_link *link, uint32_
     unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
 }
 
-void lane_notify(struct lane_endpoint *le, uint16_t channel)
+void unet_lane_notify(struct lane_endpoint *le, uint16_t channel)
 {
     const struct lane_link *link = &le->link[channel];
     uint32_t seen = armed(link);
@@ -261,7 +261,7 @@ void lane_notify(struct lane_endpoint *le, uint16_t channel)
         ring(le, link, seen);
 }
 
-void lane_wake(struct lane_endpoint *le, uint16_t channel)
+void unet_lane_wake(struct lane_endpoint *le, uint16_t channel)
 {
     const struct lane_link *link = &le->link[channel];
     uint32_t seen = armed(link);

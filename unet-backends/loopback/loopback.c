@@ -119,7 +119,7 @@ static int loopback_reach(const struct unet_address *address, struct lane_peer *
     port = use_port(nonce);
     if (!port)
         return -EHOSTUNREACH;
-    error = lane_area_view(&peer->area, port->memory, port->bytes);
+    error = unet_lane_area_view(&peer->area, port->memory, port->bytes);
     if (error) {
         release_port(port);
         return -EHOSTUNREACH;
@@ -146,8 +146,8 @@ static const struct lane_transport loopback_transport = {
 
 static int loopback_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return lane_open(&unet_loopback_ops, &loopback_transport,
-                     UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT, config, endpoint);
+    return unet_lane_open(&unet_loopback_ops, &loopback_transport,
+                          UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT, config, endpoint);
 }
 
 static void loopback_address(const struct unet_endpoint *ep, struct unet_address *address)
@@ -161,12 +161,12 @@ static void loopback_address(const struct unet_endpoint *ep, struct unet_address
 const struct unet_ops unet_loopback_ops = {
     .name = "loopback",
     .open = loopback_open,
-    .close = lane_close,
+    .close = unet_lane_close,
     .address = loopback_address,
-    .connect = lane_connect,
-    .disconnect = lane_disconnect,
-    .state = lane_update,
-    .kick = lane_kick,
-    .progress = lane_progress,
-    .wait = lane_wait,
+    .connect = unet_lane_connect,
+    .disconnect = unet_lane_disconnect,
+    .state = unet_lane_update,
+    .kick = unet_lane_kick,
+    .progress = unet_lane_progress,
+    .wait = unet_lane_wait,
 };

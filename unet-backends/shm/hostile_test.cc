@@ -58,7 +58,7 @@ lane_area map_area(const struct unet_address &address)
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     REQUIRE(memory != MAP_FAILED);
-    REQUIRE(lane_area_view(&area, memory, bytes) == 0);
+    REQUIRE(unet_lane_area_view(&area, memory, bytes) == 0);
     return area;
 }
 

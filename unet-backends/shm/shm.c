@@ -130,7 +130,7 @@ static int map_area(int fd, struct lane_area *area)
     error = map_memory(fd, (uint64_t)status.st_size, &memory);
     if (error)
         return reach_error(-error);
-    if (lane_area_view(area, memory, (uint64_t)status.st_size) < 0) {
+    if (unet_lane_area_view(area, memory, (uint64_t)status.st_size) < 0) {
         munmap(memory, (size_t)status.st_size);
         return -EHOSTUNREACH;
     }
@@ -236,9 +236,9 @@ static const struct lane_transport shm_transport = {
 
 static int shm_open_endpoint(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return lane_open(&unet_shm_ops, &shm_transport,
-                     UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_REMOTE,
-                     config, endpoint);
+    return unet_lane_open(&unet_shm_ops, &shm_transport,
+                          UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_REMOTE,
+                          config, endpoint);
 }
 
 static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_address *address)
@@ -255,12 +255,12 @@ static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_add
 const struct unet_ops unet_shm_ops = {
     .name = "shm",
     .open = shm_open_endpoint,
-    .close = lane_close,
+    .close = unet_lane_close,
     .address = shm_endpoint_address,
-    .connect = lane_connect,
-    .disconnect = lane_disconnect,
-    .state = lane_update,
-    .kick = lane_kick,
-    .progress = lane_progress,
-    .wait = lane_wait,
+    .connect = unet_lane_connect,
+    .disconnect = unet_lane_disconnect,
+    .state = unet_lane_update,
+    .kick = unet_lane_kick,
+    .progress = unet_lane_progress,
+    .wait = unet_lane_wait,
 };
