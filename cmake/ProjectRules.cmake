@@ -34,6 +34,8 @@ endif()
 
 # project_library(name SOURCES ... [USES ...]): a static library whose public
 # headers live in its include/ folder.  USES are the libraries of its interface.
+# It becomes part of programs whose names may be those of libc, so its own references
+# to libc are bound to that (sanitizers need them as they are).
 function(project_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -41,6 +43,11 @@ function(project_library name)
     PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE project_rules PUBLIC ${ARG_USES})
+  if(NOT SPLITC_SANITIZE)
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND ${PROJECT_SOURCE_DIR}/cmake/bind_libc.sh $<TARGET_FILE:${name}>
+              ${CMAKE_C_COMPILER} ${CMAKE_NM} ${CMAKE_OBJCOPY})
+  endif()
 endfunction()
 
 if(NOT TARGET catch_main)
