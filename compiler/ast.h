@@ -53,7 +53,9 @@ struct Symbol {
     uint32_t token = 0; // where it was declared
     uint32_t depth = 0; // scope
     Symbol *shadowed = nullptr;
-    std::string emitted; // its name in the output where that differs
+    bool hides_type = false;    // a type's name, which emitted code might have to use
+    std::vector<uint32_t> uses; // the tokens that name it, if it hides one
+    std::string emitted;        // its name in the output where that differs
 };
 
 // ---- expressions
@@ -169,7 +171,7 @@ struct Declarator {
 struct RecordBody {
     Record *record = nullptr;
     uint32_t first = 0, last = 0; // tokens: `struct` up to and including `}`
-    std::vector<Declaration *> members;
+    std::vector<Node *> members;  // declarations and static assertions
 };
 
 // The specifiers of a declaration.
@@ -182,10 +184,10 @@ struct Specifiers {
     // Tokens that belong to the declaration, not to the type: storage class,
     // inline, attributes, alignment; in order.
     std::vector<std::pair<uint32_t, uint32_t>> not_type;
-    RecordBody *body = nullptr;     // a struct or union defined here
-    Node *typeof_operand = nullptr; // Expr or TypeName
-    bool enum_body = false;         // an enum defined here
-    std::vector<Expr *> inner;      // expressions inside: enum values, alignment
+    RecordBody *body = nullptr;      // a struct or union defined here
+    Node *typeof_operand = nullptr;  // Expr or TypeName
+    bool enum_body = false;          // an enum defined here
+    std::vector<Expr *> enumerators; // values of an enum defined here
     bool touched = false;
 };
 
@@ -252,7 +254,9 @@ public:
     RecordBody *record_body() { return &record_bodies_.emplace_back(); }
     Symbol *symbol() { return &symbols_.emplace_back(); }
 
-    std::vector<Node *> unit; // external declarations, in order
+    std::vector<Node *> unit;          // external declarations, in order
+    std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas
+    std::vector<Symbol *> renamed;     // what gets another name because it hides a type's
 
 private:
     std::deque<Expr> exprs_;

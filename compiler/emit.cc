@@ -8,8 +8,9 @@ namespace {
 
 class Emitter {
 public:
-    Emitter(const Source &source, const std::vector<Token> &tokens, const Insertions &insertions)
-        : source_(source), tokens_(tokens), insertions_(insertions)
+    Emitter(const Source &source, const std::vector<Token> &tokens,
+            const Substitutions &substitutions)
+        : source_(source), tokens_(tokens), substitutions_(substitutions)
     {
         out_.reserve(source.text().size() + source.text().size() / 8);
         for (uint32_t i = 0; i < tokens.size(); i++)
@@ -27,6 +28,7 @@ private:
     }
     void text(std::string_view text);
     void gap(uint32_t token);
+    void tokens(uint32_t first, uint32_t last);
     void range(uint32_t first, uint32_t last);
     void copy(uint32_t first, uint32_t last);
     void copy_unbroken(uint32_t first, uint32_t last);
@@ -34,7 +36,7 @@ private:
 
     const Source &source_;
     const std::vector<Token> &tokens_;
-    const Insertions &insertions_;
+    const Substitutions &substitutions_;
     std::vector<uint32_t> broken_strings_;
     std::string out_;
     uint32_t next_ = 0;                 // the token that would follow in the source
@@ -85,7 +87,27 @@ void Emitter::text(std::string_view text)
     out_ += text;
 }
 
-// A run of tokens without insertions inside.
+// A run of tokens.
+void Emitter::tokens(uint32_t first, uint32_t last)
+{
+    auto next = substitutions_.lower_bound(first);
+    for (; next != substitutions_.end() && next->first < last; ++next) {
+        const auto &[at, substitution] = *next;
+        if (at > first)
+            range(first, at);
+        gap(at);
+        text(substitution.text);
+        if (at == substitution.last)
+            out_ += ' ';
+        else
+            next_ = substitution.last;
+        first = substitution.last;
+    }
+    if (first < last)
+        range(first, last);
+}
+
+// The same without substitutions inside.
 void Emitter::range(uint32_t first, uint32_t last)
 {
     gap(first);
@@ -149,20 +171,9 @@ std::string Emitter::run(const Rope &unit)
         case Piece::Skip:
             next_ = piece.last;
             break;
-        case Piece::Tokens: {
-            uint32_t first = piece.first;
-            for (auto insertion = insertions_.lower_bound(first);
-                 insertion != insertions_.end() && insertion->first < piece.last; ++insertion) {
-                if (insertion->first > first)
-                    range(first, insertion->first);
-                gap(insertion->first);
-                text(insertion->second);
-                out_ += ' ';
-                first = insertion->first;
-            }
-            range(first, piece.last);
+        case Piece::Tokens:
+            tokens(piece.first, piece.last);
             break;
-        }
         }
     }
     const Token &end = tokens_.back();
@@ -177,9 +188,9 @@ std::string Emitter::run(const Rope &unit)
 } // namespace
 
 std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
-                 const Insertions &insertions)
+                 const Substitutions &substitutions)
 {
-    return Emitter(source, tokens, insertions).run(unit);
+    return Emitter(source, tokens, substitutions).run(unit);
 }
 
 } // namespace splitcc

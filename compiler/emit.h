@@ -14,10 +14,15 @@
 
 namespace splitcc {
 
-// Text to be put in front of a token, whatever piece that token is in.
-using Insertions = std::map<uint32_t, std::string>;
+// Text that stands for the tokens from the key up to, not including, `last`,
+// whatever piece they are in; if there are none, it goes in front of the token.
+struct Substitution {
+    uint32_t last;
+    std::string text;
+};
+using Substitutions = std::map<uint32_t, Substitution>;
 
 std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
-                 const Insertions &insertions);
+                 const Substitutions &substitutions);
 
 } // namespace splitcc

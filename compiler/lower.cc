@@ -7,6 +7,10 @@ namespace splitcc {
 
 Rope Lower::unit(const Ast &ast)
 {
+    for (const Symbol *symbol : ast.renamed)
+        rename(symbol);
+    for (const Node *n : ast.in_attributes)
+        substitute(n);
     Splice splice(*this, 0);
     for (const Node *n : ast.unit) {
         if (!n->touched)
@@ -18,6 +22,28 @@ Rope Lower::unit(const Ast &ast)
         splice.replace(n->first, n->last, std::move(before) + std::move(rope));
     }
     return splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
+}
+
+// Give what hides a type's name a name of its own: emitted code may have to name
+// that type where it is hidden.
+void Lower::rename(const Symbol *symbol)
+{
+    std::string name = fresh("hiding") + "_" + std::string(symbol->name->text);
+    if (symbol->record)
+        symbol->record->spelled = (symbol->record->is_union ? "union " : "struct ") + name;
+    else if (symbol->enumeration)
+        symbol->enumeration->spelled = "enum " + name;
+    for (uint32_t token : symbol->uses)
+        substitutions_[token] = {token + 1, name};
+}
+
+// An operand of an attribute or of _Alignas, whose text stays a range of tokens.
+void Lower::substitute(const Node *n)
+{
+    if (n->node == NodeKind::TypeName)
+        substitutions_[n->first] = {n->last, "unsigned long"}; // any far pointer's alignment
+    else if (auto value = static_cast<const Expr *>(n)->value)
+        substitutions_[n->first] = {n->last, std::to_string(*value)};
 }
 
 Rope Lower::node(const Node *n)

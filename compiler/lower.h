@@ -24,13 +24,15 @@ public:
     // The whole translation unit.
     Rope unit(const Ast &ast);
 
-    // Text that goes in front of tokens within the ranges of the rope.
-    const Insertions &insertions() const { return insertions_; }
+    // What stands for some tokens within the ranges of the rope.
+    const Substitutions &substitutions() const { return substitutions_; }
 
 private:
     struct Splice;
 
     // nodes (lower.cc)
+    void rename(const Symbol *symbol);
+    void substitute(const Node *n);
     Rope node(const Node *n);
     Rope children(const Node *n, std::vector<const Node *> list);
     Rope init_list(const InitList *list);
@@ -100,7 +102,7 @@ private:
 
     const Source &source_;
     const std::vector<Token> &tokens_;
-    Insertions insertions_;
+    Substitutions substitutions_;
     Rope pending_; // file-scope text for the external declaration at hand
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;

@@ -86,7 +86,7 @@ Rope Lower::base_name(const Type *t)
         if (t->record->spelled.empty()) {
             std::string tag = fresh("tag");
             t->record->spelled = (t->record->is_union ? "union " : "struct ") + tag;
-            insertions_[t->record->brace] = tag;
+            substitutions_[t->record->brace] = {t->record->brace, tag};
         }
         return t->record->spelled;
     case TypeKind::Enum:
@@ -188,14 +188,14 @@ Rope Lower::specifiers(const Specifiers &s, bool with_storage)
     };
     if (s.body) {
         drop_storage(s.body->first);
-        for (const Declaration *member : s.body->members)
+        for (const Node *member : s.body->members)
             splice.child(member);
     }
     if (s.typeof_operand && s.touched) {
         drop_storage(s.typeof_operand->first);
         splice.replace(s.typeof_operand->first, s.typeof_operand->last, type(s.type->unqualified));
     }
-    for (const Expr *e : s.inner) {
+    for (const Expr *e : s.enumerators) {
         drop_storage(e->first);
         splice.child(e);
     }

@@ -159,17 +159,40 @@ void Parser::external_declaration()
         accept(Tok::Semi);
         return;
     }
-    if (is(Tok::KwStaticAssert))
-        return static_assertion();
+    if (is(Tok::KwStaticAssert)) {
+        ast_.unit.push_back(static_assertion());
+        return;
+    }
+    hiding_.clear();
     Declaration *d = declaration();
     ast_.unit.push_back(d);
+    if (d->touched)
+        ast_.renamed.insert(ast_.renamed.end(), hiding_.begin(), hiding_.end());
 }
 
-void Parser::static_assertion()
+// Whether emitted code has no other name than this for a type.
+static bool names_only_by_typedef(const Symbol *symbol)
 {
-    pos_++;
-    skip_balanced();
-    expect(Tok::Semi, "';' after the assertion");
+    if (symbol->kind != SymbolKind::Typedef)
+        return false;
+    const Type *type = symbol->type;
+    return type->kind == TypeKind::Opaque || !type->captured.empty() ||
+           (type->kind == TypeKind::Record && !type->record->tag) ||
+           (type->kind == TypeKind::Enum && !type->enumeration->tag);
+}
+
+// A symbol that has just been declared: does it hide the name of a type that
+// emitted code might have to name in its scope?
+void Parser::note_hidden(Symbol *symbol)
+{
+    const Symbol *outer = symbol->shadowed;
+    if (!outer || outer->depth >= symbol->depth)
+        return;
+    bool linked = symbol->storage == Storage::Extern || symbol->kind == SymbolKind::Function;
+    if (symbol->kind != SymbolKind::Tag && (linked || !names_only_by_typedef(outer)))
+        return;
+    symbol->hides_type = true;
+    hiding_.push_back(symbol);
 }
 
 } // namespace splitcc

@@ -63,8 +63,8 @@ private:
     const Type *enum_specifier(Specifiers &s);
     void enumerators(Specifiers &s, Enumeration *enumeration, const Type *type);
     Symbol *tag(Name *name, bool defining);
-    bool attribute(Specifiers *s);
-    void attributes(Specifiers *s);
+    void attributes();
+    void attribute();
     void asm_label();
     enum class Abstract { No, Maybe, Yes };
     void declarator(Declarator &d, Abstract abstract, bool parameter);
@@ -84,7 +84,9 @@ private:
     Node *initializer();
     InitList *initializer_list();
     void designation(InitList *list);
-    void static_assertion();
+    Stmt *static_assertion();
+    void alignment();
+    void note_hidden(Symbol *symbol);
     Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
     void check_redeclaration(const Symbol *old, const Symbol *fresh);
     bool touched_declarator(const Declarator &d) const;
@@ -145,6 +147,7 @@ private:
     Declaration *function_ = nullptr;
     const Type *result_ = nullptr; // of the function being defined
     Name *global_, *spread_;
+    std::vector<Symbol *> hiding_; // in the external declaration at hand, what hides a type
     // What attributes said since the last look.
     bool attribute_changes_type_ = false;
     bool attribute_changes_layout_ = false;

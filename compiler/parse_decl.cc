@@ -36,7 +36,7 @@ void Parser::init_declarators(Declaration *d)
 void Parser::init_declarator(Declaration *declaration)
 {
     if (!declaration->declarators.empty())
-        attributes(nullptr);
+        attributes();
     attribute_changes_type_ = false;
     InitDeclarator d;
     d.declarator.first = pos_;
@@ -83,7 +83,7 @@ void Parser::after_declarator(InitDeclarator &d)
             pos_++;
             skip_balanced();
         } else {
-            attributes(nullptr);
+            attributes();
         }
     }
     d.after_last = pos_;
@@ -217,6 +217,9 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
             symbol->type = old->type;
     }
     scopes_.declare(symbol);
+    note_hidden(symbol);
+    if (symbol->hides_type)
+        symbol->uses.push_back(symbol->token);
     return symbol;
 }
 

@@ -11,7 +11,7 @@ void Parser::declarator(Declarator &d, Abstract abstract, bool parameter)
 {
     Depth depth(*this);
     uint32_t first = pos_;
-    attributes(nullptr);
+    attributes();
     std::vector<Part> pointers;
     while (is(Tok::Star) || is(Tok::Caret))
         pointer_part(d, pointers, abstract, parameter);
@@ -49,7 +49,7 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
             part.quals |= is(Tok::KwRestrict) ? kRestrict : kAtomic;
             pos_++;
         } else if (is(Tok::KwAttribute)) {
-            attributes(nullptr);
+            attributes();
         } else {
             break;
         }
@@ -75,7 +75,7 @@ void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
 {
     if (is(Tok::LParen) && nested_declarator(abstract)) {
         pos_++;
-        attributes(nullptr);
+        attributes();
         declarator(d, abstract, parameter);
         expect(Tok::RParen, "')'");
     } else if (is(Tok::Ident) && abstract != Abstract::Yes) {

@@ -55,6 +55,20 @@ void Parser::block_items(Stmt *stmt)
     }
 }
 
+// static-assertion = "_Static_assert" "(" constant ["," string] ")" ";"
+Stmt *Parser::static_assertion()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Other);
+    stmt->first = pos_++;
+    expect(Tok::LParen, "'(' after the assertion");
+    add(stmt, constant());
+    if (accept(Tok::Comma))
+        string_literal();
+    expect(Tok::RParen, "')'");
+    expect(Tok::Semi, "';' after the assertion");
+    return end(stmt);
+}
+
 Stmt *Parser::block_item()
 {
     if (is(Tok::KwExtension) && starts_declaration(1)) {
@@ -67,7 +81,7 @@ Stmt *Parser::block_item()
         Stmt *stmt = ast_.stmt(StmtKind::Declaration);
         stmt->first = pos_;
         if (is(Tok::KwStaticAssert))
-            static_assertion();
+            add(stmt, static_assertion());
         else
             add(stmt, declaration());
         return end(stmt);
@@ -109,7 +123,7 @@ Stmt *Parser::statement()
     case Tok::KwAttribute: {
         Stmt *stmt = ast_.stmt(StmtKind::Other);
         stmt->first = pos_;
-        attributes(nullptr);
+        attributes();
         if (!accept(Tok::Semi))
             add(stmt, statement());
         return end(stmt);
@@ -246,7 +260,7 @@ Stmt *Parser::label_statement()
                 add(stmt, constant());
         }
         expect(Tok::Colon, "':'");
-        attributes(nullptr);
+        attributes();
     }
     // A label may end a block, and gcc takes a declaration after one.
     if (!is(Tok::RBrace))

@@ -144,12 +144,12 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
     case Tok::KwExtension:
         break;
     case Tok::KwAttribute:
-        attributes(&s);
+        attributes();
         s.not_type.push_back({first, pos_});
         return true;
     case Tok::KwAlignas:
         pos_++;
-        skip_balanced();
+        alignment();
         s.not_type.push_back({first, pos_});
         return true;
     case Tok::KwAtomic:
@@ -182,6 +182,8 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         if (words.any() || !symbol || symbol->kind != SymbolKind::Typedef)
             return false;
         words.named = symbol->type;
+        if (symbol->hides_type)
+            symbol->uses.push_back(pos_);
         break;
     }
     default:
@@ -240,34 +242,47 @@ const Type *Parser::finish_type(Specifiers &s, TypeWords &words)
     return types_.qualified(type, words.quals);
 }
 
-// attributes = {"__attribute__" "((" ... "))"}; notes those that change what splitcc
-// has to know
-void Parser::attributes(Specifiers *s)
+// attributes = {"__attribute__" "(" "(" [attribute] {"," [attribute]} ")" ")"}
+void Parser::attributes()
 {
-    while (attribute(s)) {
+    while (accept(Tok::KwAttribute)) {
+        expect(Tok::LParen, "'(('");
+        expect(Tok::LParen, "'(('");
+        while (!is(Tok::RParen))
+            if (!accept(Tok::Comma))
+                attribute();
+        expect(Tok::RParen, "')'");
+        expect(Tok::RParen, "')'");
     }
 }
 
-bool Parser::attribute(Specifiers *)
+// attribute = name ["(" ... ")"]; notes those that change what splitcc has to know
+void Parser::attribute()
 {
-    if (!is(Tok::KwAttribute))
-        return false;
-    pos_++;
-    uint32_t first = pos_;
-    skip_balanced();
-    for (uint32_t i = first; i < pos_; i++) {
-        if (!tokens_[i].name)
-            continue;
-        std::string_view name = tokens_[i].name->text;
-        if (name.starts_with("__") && name.ends_with("__") && name.size() > 4)
-            name = name.substr(2, name.size() - 4);
-        if (name == "vector_size" || name == "mode")
-            attribute_changes_type_ = true;
-        if (name == "packed" || name == "aligned" || name == "ms_struct" ||
-            name == "scalar_storage_order")
-            attribute_changes_layout_ = true;
-    }
-    return true;
+    if (!peek().name)
+        unexpected("the name of an attribute");
+    std::string_view name = tokens_[pos_++].name->text;
+    if (name.starts_with("__") && name.ends_with("__") && name.size() > 4)
+        name = name.substr(2, name.size() - 4);
+    if (name == "vector_size" || name == "mode")
+        attribute_changes_type_ = true;
+    if (name == "packed" || name == "aligned" || name == "ms_struct" ||
+        name == "scalar_storage_order")
+        attribute_changes_layout_ = true;
+    if (name == "aligned" && is(Tok::LParen))
+        alignment();
+    else if (is(Tok::LParen))
+        skip_balanced();
+}
+
+// alignment = "(" (constant | type-name) ")", of _Alignas and of the attribute
+void Parser::alignment()
+{
+    expect(Tok::LParen, "'('");
+    Node *operand = starts_type() ? static_cast<Node *>(type_name()) : constant();
+    if (operand->touched)
+        ast_.in_attributes.push_back(operand);
+    expect(Tok::RParen, "')'");
 }
 
 // ---- struct, union, enum
@@ -276,14 +291,19 @@ bool Parser::attribute(Specifiers *)
 Symbol *Parser::tag(Name *name, bool defining)
 {
     Symbol *symbol = name ? name->tag : nullptr;
-    if (symbol && (!defining || scopes_.is_local(symbol)))
-        return symbol;
-    symbol = ast_.symbol();
-    symbol->kind = SymbolKind::Tag;
-    symbol->name = name;
-    symbol->token = pos_ > 0 ? pos_ - 1 : 0; // the name has been read
-    if (name)
+    uint32_t token = pos_ > 0 ? pos_ - 1 : 0; // the name has been read
+    if (!symbol || (defining && !scopes_.is_local(symbol))) {
+        symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Tag;
+        symbol->name = name;
+        symbol->token = token;
+        if (!name)
+            return symbol;
         scopes_.declare(symbol);
+        note_hidden(symbol);
+    }
+    if (symbol->hides_type)
+        symbol->uses.push_back(token);
     return symbol;
 }
 
@@ -304,7 +324,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     if (!is_union)
         pos_++;
     attribute_changes_layout_ = false;
-    attributes(nullptr);
+    attributes();
     Name *name = is(Tok::Ident) ? peek().name : nullptr;
     uint32_t name_token = pos_;
     if (name)
@@ -335,12 +355,12 @@ const Type *Parser::record_specifier(Specifiers &s)
     s.body = body;
     member_declarations(body);
     body->last = pos_;
-    attributes(nullptr);
+    attributes();
     symbol->record->packed = attribute_changes_layout_;
     attribute_changes_type_ = false;
     symbol->record->complete = true;
     lay_out(symbol->record);
-    for (Declaration *member : body->members)
+    for (const Node *member : body->members)
         s.touched |= member->touched;
     return symbol->type;
 }
@@ -353,7 +373,7 @@ void Parser::member_declarations(RecordBody *body)
         if (accept(Tok::Semi))
             continue;
         if (is(Tok::KwStaticAssert)) {
-            static_assertion();
+            body->members.push_back(static_assertion());
             continue;
         }
         attribute_changes_layout_ = false;
@@ -400,7 +420,7 @@ Declaration *Parser::member_declaration(Record *record)
 void Parser::member_declarator(Declaration *declaration, Record *record)
 {
     attribute_changes_type_ = false;
-    attributes(nullptr);
+    attributes();
     InitDeclarator d;
     d.declarator.first = pos_;
     if (!is(Tok::Colon))
@@ -414,7 +434,8 @@ void Parser::member_declarator(Declaration *declaration, Record *record)
     if (accept(Tok::Colon))
         d.bit_width = constant();
     after_declarator(d);
-    declaration->touched |= touched_declarator(d.declarator);
+    declaration->touched |=
+        touched_declarator(d.declarator) || (d.bit_width && d.bit_width->touched);
     record->members.push_back({d.declarator.name, d.type, d.bit_width != nullptr, {}});
     declaration->declarators.push_back(std::move(d));
 }
@@ -423,7 +444,7 @@ void Parser::member_declarator(Declaration *declaration, Record *record)
 const Type *Parser::enum_specifier(Specifiers &s)
 {
     pos_++;
-    attributes(nullptr);
+    attributes();
     Name *name = is(Tok::Ident) ? peek().name : nullptr;
     uint32_t name_token = pos_;
     if (name)
@@ -444,7 +465,7 @@ const Type *Parser::enum_specifier(Specifiers &s)
     if (defining) {
         s.enum_body = true;
         enumerators(s, symbol->enumeration, symbol->type);
-        attributes(nullptr);
+        attributes();
         attribute_changes_type_ = false;
     }
     return symbol->type;
@@ -460,10 +481,11 @@ void Parser::enumerators(Specifiers &s, Enumeration *enumeration, const Type *ty
         symbol->token = pos_;
         symbol->name = peek().name;
         expect(Tok::Ident, "the name of an enumeration constant");
-        attributes(nullptr);
+        attributes();
         if (accept(Tok::Assign)) {
             Expr *value = constant();
-            s.inner.push_back(value);
+            s.enumerators.push_back(value);
+            s.touched |= value->touched;
             next = Sema::fold(value);
         }
         symbol->value = next;

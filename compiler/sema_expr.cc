@@ -228,6 +228,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
         symbol = name->ordinary;
     }
     e->symbol = symbol;
+    if (symbol->hides_type)
+        symbol->uses.push_back(e->first);
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;

@@ -36,7 +36,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     if (result.ok) {
         Lower lower(source, tokens);
         Rope unit = lower.unit(ast);
-        result.c = emit(source, tokens, unit, lower.insertions());
+        result.c = emit(source, tokens, unit, lower.substitutions());
     }
     result.diagnostics = diag.text();
     return result;
