@@ -53,9 +53,10 @@ struct Symbol {
     uint32_t token = 0; // where it was declared
     uint32_t depth = 0; // scope
     Symbol *shadowed = nullptr;
-    bool hides_type = false;    // a type's name, which emitted code might have to use
-    std::vector<uint32_t> uses; // the tokens that name it, if it hides one
-    std::string emitted;        // its name in the output where that differs
+    bool hides_type = false;        // a type's name, which emitted code might have to use
+    std::vector<uint32_t> uses;     // the tokens that name it, if it hides one
+    std::string emitted;            // its name in the output where that differs
+    Declaration *library = nullptr; // declared by split-c.h, there
 };
 
 // ---- expressions
@@ -207,6 +208,7 @@ struct Declaration : Node {
     Declaration() : Node(NodeKind::Declaration) {}
     DeclarationRole role = DeclarationRole::Object;
     bool file_scope = false;
+    bool dropped = false; // the library's, where the program declares its own
     Specifiers specifiers;
     std::vector<InitDeclarator> declarators;
     // A function definition.

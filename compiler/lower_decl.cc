@@ -319,6 +319,8 @@ bool Lower::needs_split(const Declaration *d) const
 
 Rope Lower::declaration(const Declaration *d)
 {
+    if (d->dropped)
+        return {};
     if (d->body)
         return function_definition(d);
     const Specifiers &s = d->specifiers;

@@ -166,6 +166,7 @@ void Parser::external_declaration()
     hiding_.clear();
     Declaration *d = declaration();
     ast_.unit.push_back(d);
+    note_library(d);
     if (d->touched)
         ast_.renamed.insert(ast_.renamed.end(), hiding_.begin(), hiding_.end());
 }

@@ -35,6 +35,10 @@ private:
     [[noreturn]] void fail(Range where, std::string_view message);
     [[noreturn]] void unexpected(std::string_view wanted);
     Range range_before() const;
+    std::string_view spelling(uint32_t token) const
+    {
+        return text_.substr(tokens_[token].offset, tokens_[token].length);
+    }
     void recover(uint32_t from);
     [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     void skip_balanced();
@@ -44,6 +48,8 @@ private:
     void external_declaration();
     void old_style_parameters(Declaration *declaration);
     void function_body(Declaration *declaration);
+    void note_library(Declaration *declaration);
+    void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
     Declaration *declaration();
     void init_declarators(Declaration *declaration);
     void init_declarator(Declaration *declaration);

@@ -51,6 +51,7 @@ void Parser::init_declarator(Declaration *declaration)
     if (definition && !scopes_.at_file_scope())
         fail(tokens_[d.declarator.first].range(),
              "a function inside a function is not supported; move it to file scope");
+    replace_library(d, declaration->specifiers, definition);
     d.symbol = declare(d, declaration->specifiers, DeclarationRole::Object);
     declaration->touched |= touched_declarator(d.declarator);
     if (definition) {
@@ -92,6 +93,35 @@ void Parser::after_declarator(InitDeclarator &d)
         d.type = types_.opaque("__typeof__(" + spelled + ")");
         attribute_changes_type_ = false;
     }
+}
+
+// The functions of split-c.h are those bound to symbols that begin with splitc_.
+void Parser::note_library(Declaration *declaration)
+{
+    for (const InitDeclarator &item : declaration->declarators) {
+        uint32_t at = item.after_first;
+        if (at < item.after_last && tokens_[at].kind == Tok::KwAsm &&
+            spelling(at + 2).starts_with("\"splitc_"))
+            item.symbol->library = declaration;
+    }
+}
+
+// A program may use a library function's name for something of its own; the
+// library's declaration is then not there.
+void Parser::replace_library(const InitDeclarator &d, const Specifiers &s, bool definition)
+{
+    const Symbol *old = d.declarator.name->ordinary;
+    bool linked = scopes_.at_file_scope() || s.storage == Storage::Extern ||
+                  d.type->kind == TypeKind::Function;
+    if (!old || !old->library || !linked)
+        return;
+    bool own = definition || s.storage == Storage::Static || s.storage == Storage::Typedef ||
+               !same_type(old->type, d.type);
+    if (!own)
+        return;
+    old->library->dropped = old->library->touched = true;
+    if (scopes_.at_file_scope())
+        d.declarator.name->ordinary = nullptr;
 }
 
 void Parser::function_body(Declaration *declaration)
