@@ -120,7 +120,9 @@ void Parser::builtin_typedefs()
         symbol->file_scope = true;
         scopes_.declare(symbol);
     };
-    add("__builtin_va_list", types_.opaque("__builtin_va_list"));
+    for (const char *name :
+         {"__builtin_va_list", "__builtin_ms_va_list", "__builtin_sysv_va_list", "__bf16"})
+        add(name, types_.opaque(name));
     add("__int128_t", types_.basic(TypeKind::Int128));
     add("__uint128_t", types_.basic(TypeKind::UInt128));
 }

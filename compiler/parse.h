@@ -56,7 +56,7 @@ private:
     void after_declarator(InitDeclarator &d);
     bool starts_declaration(uint32_t ahead = 0) const;
     bool starts_type(uint32_t ahead = 0) const;
-    bool attribute_before_type() const;
+    bool attribute_before_type(uint32_t ahead) const;
     void specifiers(Specifiers &s, bool allow_storage);
     bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
     bool storage_specifier(Specifiers &s);

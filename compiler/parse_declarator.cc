@@ -103,8 +103,9 @@ bool Parser::nested_declarator(Abstract abstract) const
     case Tok::Star:
     case Tok::LParen:
     case Tok::LBracket:
-    case Tok::KwAttribute:
         return true;
+    case Tok::KwAttribute:
+        return !attribute_before_type(1);
     case Tok::Ident:
         return abstract == Abstract::Maybe && !starts_type(1);
     default:

@@ -55,7 +55,7 @@ bool Parser::starts_type(uint32_t ahead) const
     case Tok::KwFloatN:
         return true;
     case Tok::KwAttribute: // before a type, not before a statement
-        return ahead == 0 && attribute_before_type();
+        return attribute_before_type(ahead);
     case Tok::KwExtension:
         return starts_type(ahead + 1);
     default:
@@ -63,10 +63,10 @@ bool Parser::starts_type(uint32_t ahead) const
     }
 }
 
-// Whether the attributes here stand in front of a declaration.
-bool Parser::attribute_before_type() const
+// Whether attributes stand in front of a declaration, or of a type in parentheses.
+bool Parser::attribute_before_type(uint32_t ahead) const
 {
-    uint32_t at = pos_;
+    uint32_t at = pos_ + ahead;
     while (tokens_[at].kind == Tok::KwAttribute) {
         at++;
         int depth = 0;

@@ -21,6 +21,11 @@ __attribute__((noreturn)) static void stop(void)
 int weak_one(void) __attribute__((weak, const));
 int weak_one(void) { return 1; }
 static int __attribute__((constructor)) before(void) { return puts("before"); }
+typedef int four_ints __attribute__((vector_size(16)));
+static int third(__attribute__((unused)) int a, int (__attribute__((unused)) long),
+                 four_ints v) { return v[2]; }
+static int add_one(long n) { return (int)n + 1; }
+static __builtin_ms_va_list none;
 int *__attribute__((nonnull(1))) same(int *p) { return p; }
 enum __attribute__((packed)) small { A, B __attribute__((deprecated)), C };
 
@@ -32,6 +37,8 @@ int main(void)
     printf("%zu %zu %zu %zu\n", sizeof(struct tight), sizeof(struct loose), _Alignof(aligned_int),
            sizeof(enum small));
     printf("%d %d %d %d\n", quiet(1, 2.0), weak_one(), *same(&n), a + m + k);
+    printf("%d %zu\n", third(1, add_one, (__attribute__((vector_size(16))) int){7, 8, 9, 10}),
+           sizeof(__attribute__((vector_size(16))) int) + 0 * sizeof none);
     switch (n) {
     case 4:
         m++;
