@@ -97,6 +97,7 @@ enum class ExprKind : uint8_t {
     // Split-C
     SplitPhase, // l := r
     Store,      // l :- r
+    RunAtOwner, // a call of atomic(); args: the function's name, the object, arguments
     // inserted by semantic analysis; they have their operand's tokens
     GlobalRead,  // the value of an object in the global address space
     GlobalDecay, // an array there, to a global pointer to its first element

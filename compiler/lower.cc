@@ -17,11 +17,12 @@ Rope Lower::unit(const Ast &ast)
             continue;
         Rope rope = node(n);
         // What the declaration needs at file scope, and could not say where it stands.
-        Rope before = std::move(pending_);
+        // It goes to the end of a line before, where it shifts no columns.
+        splice.replace(n->first, n->first, std::move(pending_));
         pending_ = Rope();
-        splice.replace(n->first, n->last, std::move(before) + std::move(rope));
+        splice.replace(n->first, n->last, std::move(rope));
     }
-    return splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
+    return splice.finish(static_cast<uint32_t>(tokens_.size() - 1)) + std::move(end_);
 }
 
 // Give what hides a type's name a name of its own: emitted code may have to name

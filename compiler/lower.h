@@ -90,6 +90,11 @@ private:
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
 
+    // functions that run elsewhere (lower_remote.cc)
+    Rope run_at_owner(const Expr *e);
+    Rope runner(const std::string &id, std::string_view fn, const Type *type);
+    Rope argument_members(const Type *type);
+
     std::string fresh(const std::string &what)
     {
         return "splitc_" + what + std::to_string(++serial_);
@@ -104,6 +109,7 @@ private:
     const std::vector<Token> &tokens_;
     Substitutions substitutions_;
     Rope pending_; // file-scope text for the external declaration at hand
+    Rope end_;     // text for the end of the unit
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
     bool hoisting_ = false; // writing an expression where local names mean nothing

@@ -80,6 +80,8 @@ Rope Lower::expr(const Expr *e)
         return assign(e);
     case ExprKind::SplitPhase:
         return split_phase(e);
+    case ExprKind::RunAtOwner:
+        return run_at_owner(e);
     case ExprKind::Generic:
         return e->b ? "(" + node(e->b) + ")" : generic(e);
     case ExprKind::Store:

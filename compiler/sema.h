@@ -91,6 +91,7 @@ private:
     Expr *finish(Expr *e, const Type *type);
     Expr *fail(Expr *e, std::string_view message);
     const Type *promote(const Type *type);
+    const Type *promoted_argument(const Type *type);
     const Type *arithmetic(const Type *a, const Type *b);
     const Type *join_pointers(Expr *&a, Expr *&b);
     Expr *to_far(Expr *e, const Type *far);
@@ -99,6 +100,9 @@ private:
     Expr *comparison(Expr *e);
     bool writable(const Expr *e, uint32_t token);
     void check_far_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    static bool is_atomic(const Symbol *symbol);
+    static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
+    Expr *run_at_owner(Expr *e);
     void undeclared(Expr *e, Name *name);
     const Type *builtin_result(std::string_view name);
 

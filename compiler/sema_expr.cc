@@ -230,6 +230,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     e->symbol = symbol;
     if (symbol->hides_type)
         symbol->uses.push_back(e->first);
+    if (is_atomic(symbol) && !called)
+        return fail(e, "atomic() can only be called");
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;
@@ -380,6 +382,8 @@ Expr *Sema::index(Expr *e)
 
 Expr *Sema::call(Expr *e)
 {
+    if (is_atomic(e->a->symbol))
+        return run_at_owner(e);
     e->a = value(e->a);
     const Type *type = value_type(e->a);
     if (type->is_local_pointer())

@@ -5,7 +5,8 @@
 //   run/NAME.sc     is compiled, run on several ranks, and checks itself: it has to
 //                   end with 0 and print nothing but what run/NAME.out has, if
 //                   that is there (lines sorted).  `// ranks: 1 3` on the first
-//                   line says on how many; `// flags: -std=gnu89` what to compile with.
+//                   line says on how many; `// flags: -std=gnu89` what to compile with;
+//                   `// with: parts/more.sc` what other files belong to it.
 //   error/NAME.sc   has to fail with exactly the diagnostics of error/NAME.err.
 //   warning/NAME.sc has to translate with exactly those of warning/NAME.err.
 //   plain/NAME.c    is plain C: translated and compiled it prints what it prints
@@ -104,9 +105,9 @@ void run_sidecar(const std::string &name)
     fs::path source = fs::path(kTests) / "run" / (name + ".sc");
     std::string text = read(source);
     std::string program = scratch(name).string();
-    Outcome compiled =
-        shell("timeout 60 '" + kBin + "/splitcc' -O1 -w " + setting(text, "flags", "") + " '" +
-              source.string() + "' -o '" + program + "'");
+    Outcome compiled = shell("cd '" + kTests + "/run' && timeout 60 '" + kBin +
+                             "/splitcc' -O1 -w " + setting(text, "flags", "") + " '" + name +
+                             ".sc' " + setting(text, "with", "") + " -o '" + program + "'");
     INFO("splitcc printed:\n" << compiled.output);
     REQUIRE(compiled.code == 0);
     fs::path expected = fs::path(kTests) / "run" / (name + ".out");

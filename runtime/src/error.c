@@ -71,6 +71,13 @@ _Noreturn void splitc_send_failed(uint32_t rank, int error)
     splitc_die("cannot send to rank %u: %s", rank, strerror(-error));
 }
 
+_Noreturn void splitc_must_not_wait(void)
+{
+    splitc_die("%s, run by a message of another processor or by atomic(), waits or uses what other "
+               "processors own; it may use only its own processor's memory",
+               splitc_runtime.running);
+}
+
 _Noreturn void splitc_malformed(const struct gam_message *m)
 {
     splitc_die("malformed message %u of %u words from rank %u; do all ranks run the same program?",

@@ -30,6 +30,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_STORE_LANDED] = splitc_on_store_landed,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
+    [SPLITC_MSG_RUN] = splitc_on_run,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
     [SPLITC_MSG_END] = splitc_on_end,
 };

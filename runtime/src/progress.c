@@ -55,8 +55,11 @@ static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
 
 void splitc_wait_step(uint32_t *idle)
 {
-    int handled = gam_poll(splitc_runtime.gam);
+    int handled;
 
+    if (splitc_runtime.running)
+        splitc_must_not_wait();
+    handled = gam_poll(splitc_runtime.gam);
     if (handled == 0 && ++*idle > yield_limit)
         handled = gam_wait(splitc_runtime.gam, SLEEP_MS);
     else if (handled == 0 && *idle > spin_limit)
@@ -80,6 +83,8 @@ void splitc_poll(void)
 {
     static uint32_t idle;
 
+    if (splitc_runtime.running)
+        return; /* nothing may come between */
     if (gam_poll(splitc_runtime.gam) > 0)
         idle = 0;
     else if (++idle > spin_limit && idle % YIELDS == 0)

@@ -32,6 +32,7 @@ struct splitc_runtime {
     uint64_t stored_out;  /* bytes of signalling stores sent, to ourselves too */
     uint64_t stored_in;   /* bytes of signalling stores in place here */
     uint64_t consumed;    /* of these, what store_sync and its kin have taken */
+    const char *running;  /* a function of the program that must not wait; NULL = none */
 };
 extern struct splitc_runtime splitc_runtime;
 
@@ -56,6 +57,9 @@ static inline void splitc_sent(uint32_t rank, int result)
     if (__builtin_expect(result < 0, 0))
         splitc_send_failed(rank, result);
 }
+
+/* End the job because `splitc_runtime.running` does what it must not. */
+_Noreturn void splitc_must_not_wait(void) __attribute__((cold, noinline));
 
 /* End the job because a message makes no sense. */
 _Noreturn void splitc_malformed(const struct gam_message *m) __attribute__((cold, noinline));
@@ -145,6 +149,8 @@ static inline uint32_t splitc_target(splitc_ptr g)
     if (__builtin_expect(
             rank >= splitc_runtime.ranks || (g & SPLITC_ADDRESS_MASK) < SPLITC_NULL_PAGE, 0))
         splitc_bad_pointer(g);
+    if (__builtin_expect(splitc_runtime.running != NULL, 0))
+        splitc_must_not_wait();
     return rank;
 }
 
@@ -179,6 +185,7 @@ enum splitc_message {
     SPLITC_MSG_STORE_LANDED,
     SPLITC_MSG_ATOMIC,
     SPLITC_MSG_MASKED,
+    SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
     SPLITC_MSG_END,
     SPLITC_MESSAGES
@@ -198,6 +205,7 @@ gam_handler_fn splitc_on_store;
 gam_handler_fn splitc_on_store_landed;
 gam_handler_fn splitc_on_atomic;
 gam_handler_fn splitc_on_masked;
+gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_collective;
 gam_handler_fn splitc_on_end;
 

@@ -161,6 +161,27 @@ void splitc_store(splitc_ptr to, const void *from, splitc_size n);
  * owner: how a bit-field is written.  Blocking. */
 void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, splitc_size n);
 
+/* ---- functions run where an object is --------------------------------------- */
+
+/* A call of atomic(fn, object, ...): what runs it at the object's owner.  Emitted code
+ * has one for each such call and registers it from a constructor, so that it has
+ * the same index in every copy of the program. */
+struct splitc_atomic {
+    void (*run)(void *object, const void *arguments, void *result);
+    const char *name;           /* of the function */
+    splitc_size arguments_size; /* bytes; 0 = none */
+    splitc_size result_size;    /* at most SPLITC_RESULT_MAX */
+    unsigned index;             /* by which it travels; the runtime sets it */
+};
+
+#define SPLITC_RESULT_MAX 24
+
+void splitc_register_atomic(struct splitc_atomic *function);
+
+/* Blocking.  Functions run this way at one processor never interrupt each other. */
+void splitc_run_atomic(const struct splitc_atomic *function, splitc_ptr object,
+                       const void *arguments, void *result);
+
 /* ---- spread storage ------------------------------------------------------- */
 
 /* Collective: `count` blocks of `size` bytes, block L on rank L % PROCS in row

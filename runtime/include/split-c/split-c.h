@@ -133,6 +133,13 @@ extern long exchange_l(long *global object, long value) __asm__("splitc_exchange
 extern long cmp_and_swap_l(long *global object, long expected,
                            long desired) __asm__("splitc_cmp_and_swap_l");
 
+/* atomic(fn, object, arguments...): run fn(local address of *object, arguments...)
+ * at the processor that owns the object, not interrupted by any other such call
+ * there, and return what fn returns: a scalar, or nothing.  fn is the name of a
+ * function, the object that of its first parameter through a global pointer; fn
+ * neither waits nor uses what other processors own.  splitcc types the call. */
+extern void atomic() __asm__("splitc_atomic");
+
 /* Spin locks in any int that was 0 at first; try returns true when it has it. */
 extern void splitc_lock(int *global lock);
 extern int splitc_trylock(int *global lock);

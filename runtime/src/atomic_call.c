@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * atomic_call.c - atomic(fn, object, ...): a function run where an object is.
+ *
+ * The owner's handler runs it, and nothing interrupts a handler; at home it is
+ * called right away, and nothing is served until it returns.  Functions travel
+ * as indices of the table that the program's constructors fill.
+ *
+ *   request   words                                      answered by
+ *   RUN       address|index, cell, up to 16 bytes        ANSWER cell, result
+ *   RUN       address|index, cell; the bytes apart       the same
+ */
+#include "runtime.h"
+
+#include <stdlib.h>
+
+#define RUN_SMALL 16u        /* bytes of arguments beside address and cell */
+#define FUNCTIONS_MAX 65536u /* an index has the 16 bits above an address */
+
+static struct splitc_atomic **function;
+static uint32_t functions;
+
+void splitc_register_atomic(struct splitc_atomic *fn)
+{
+    if ((functions & (functions - 1)) == 0) /* full: double it */
+        function = realloc(function, (functions ? 2 * functions : 1) * sizeof *function);
+    if (!function || functions == FUNCTIONS_MAX)
+        splitc_die("cannot register one more call of atomic(): there are %u", functions);
+    fn->index = functions;
+    function[functions++] = fn;
+}
+
+static void run(const struct splitc_atomic *fn, void *object, const void *arguments, void *result)
+{
+    const char *outer = splitc_runtime.running;
+
+    splitc_runtime.running = fn->name;
+    fn->run(object, arguments, result);
+    splitc_runtime.running = outer;
+}
+
+/* What a request says it runs, checked. */
+static const struct splitc_atomic *requested(const struct gam_message *m)
+{
+    size_t index = splitc_packed_size(m->word[0]);
+    const struct splitc_atomic *fn;
+
+    splitc_expect(m, index < functions);
+    fn = function[index];
+    if (m->data)
+        splitc_expect(m, m->words == 2 && m->length == fn->arguments_size);
+    else
+        splitc_expect(m, m->words == 2 + splitc_words(fn->arguments_size) &&
+                             fn->arguments_size <= RUN_SMALL);
+    return fn;
+}
+
+void splitc_on_run(struct gam *g, const struct gam_message *m)
+{
+    const struct splitc_atomic *fn = requested(m);
+    uint64_t word[GAM_WORDS_MAX] = {m->word[1]};
+
+    run(fn, splitc_packed_address(m->word[0]), m->data ? m->data : &m->word[2], &word[1]);
+    splitc_sent(m->source,
+                gam_reply(g, SPLITC_MSG_ANSWER, 1 + splitc_words(fn->result_size), word));
+}
+
+static void send(uint32_t rank, const struct splitc_atomic *fn, uint64_t word[GAM_WORDS_MAX],
+                 const void *arguments)
+{
+    struct gam *g = splitc_runtime.gam;
+    size_t n = fn->arguments_size;
+
+    if (n > GAM_MEDIUM_MAX)
+        splitc_die("atomic(%s, ...) has %zu bytes of arguments, more than %u; pass large ones "
+                   "through a pointer",
+                   fn->name, n, GAM_MEDIUM_MAX);
+    if (n <= RUN_SMALL) {
+        splitc_copy(&word[2], arguments, n);
+        splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_RUN, 2 + splitc_words(n), word));
+    } else {
+        splitc_sent(rank, gam_request_medium(g, rank, SPLITC_MSG_RUN, arguments, n, 2, word));
+    }
+}
+
+void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const void *arguments,
+                       void *result)
+{
+    uint32_t rank = (uint32_t)splitc_rank(object);
+    struct splitc_cell cell = {.to = result, .n = fn->result_size};
+    uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(object), fn->index),
+                                    splitc_cell_word(&cell)};
+
+    if (rank == splitc_runtime.rank && splitc_address(object)) {
+        run(fn, splitc_address(object), arguments, result);
+        return;
+    }
+    send(splitc_target(object), fn, word, arguments);
+    splitc_await(&cell.done);
+}
