@@ -1,51 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Diagnostics: file:line:column, the source line, a caret.
+// Diagnostics: what splitcc has to say, in the order in which it was found.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "locate.h"
+#include "message.h"
 #include "source.h"
+#include "warnings.h"
 
 namespace splitcc {
 
-// A range of bytes of the preprocessed text; the caret stands at `begin`.
-struct Range {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-};
+class Diagnostics;
 
-enum class Severity { Note, Warning, Error };
+// A message just reported, to which more can be said.  One that is not shown
+// takes it all and forgets it.
+class Report {
+public:
+    Report(Diagnostics &diag, Message *message) : diag_(diag), message_(message) {}
+
+    // Ranges of the same line to underline beside the caret.
+    const Report &underline(Range where) const;
+    const Report &note(Range where, std::string_view text) const;
+    // What would be right: this text instead of what stands there, or in front of it,
+    // or behind it.
+    const Report &replace(Range where, std::string_view text) const;
+    const Report &insert_before(Range where, std::string_view text) const;
+    const Report &insert_after(Range where, std::string_view text) const;
+
+private:
+    Diagnostics &diag_;
+    Message *message_; // null: not shown
+};
 
 class Diagnostics {
 public:
-    Diagnostics(const Source &source, bool color) : source_(source), color_(color) {}
+    Diagnostics(const Source &source, const WarningOptions &options, const WarningPragmas &pragmas)
+        : source_(source), options_(options), pragmas_(pragmas), locator_(source)
+    {
+    }
 
-    void error(Range where, std::string_view message);
-    void warning(Range where, std::string_view option, std::string_view message);
-    void note(Range where, std::string_view message);
+    Report error(Range where, std::string_view text);
+    Report warning(Range where, std::string_view option, std::string_view text);
+    // About what was reported last.
+    void note(Range where, std::string_view text) { Report(*this, last_).note(where, text); }
 
     unsigned errors() const { return errors_; }
     bool too_many() const { return errors_ >= limit_; }
     void set_limit(unsigned limit) { limit_ = limit; }
-    void set_quiet(bool quiet) { quiet_ = quiet; }          // -w
-    void set_warnings_are_errors(bool on) { werror_ = on; } // -Werror
 
-    // What has been reported, ready to be printed.
-    const std::string &text() const { return text_; }
+    std::vector<Message> take() { return {messages_.begin(), messages_.end()}; }
 
 private:
-    void report(Severity severity, Range where, std::string_view message);
+    friend class Report;
+    Report report(Severity severity, Range where, std::string_view option, std::string_view text);
+    Message message(Severity severity, Range where, std::string_view text);
 
     const Source &source_;
-    bool color_;
-    bool quiet_ = false;
-    bool werror_ = false;
+    const WarningOptions &options_;
+    const WarningPragmas &pragmas_;
+    Locator locator_;
     unsigned errors_ = 0;
     unsigned limit_ = 20;
-    std::string text_;
+    std::deque<Message> messages_;
+    Message *last_ = nullptr;
 };
 
 } // namespace splitcc

@@ -36,6 +36,11 @@ Compiles Split-C programs (.sc) together with C, objects and archives.
   -std=STD           gnu17 (default), gnu11, gnu99, gnu89, ...
   -I -D -U -L -l -include -isystem -O -g -f... -m... -W... -M...
                      as for the C compiler
+  -Wno-local-escape -Wno-split-phase ...
+                     splitcc's own warnings: see docs/diagnostics.md
+  -fdiagnostics-color=auto|always|never
+  -fdiagnostics-format=text|json
+  -ferror-limit=N    stop after N errors (20; 0: never)
   -show, -###        print the commands, run none
   -v                 print the commands and run them
   --save-temps       keep the translated C beside the result
@@ -103,6 +108,7 @@ private:
     Command preprocess_command(const Input &input, bool dependencies) const;
     void add_dependency_options(const Input &input, Command &command) const;
     std::string result_name(const Input &input, const char *suffix) const;
+    void print_messages(const std::vector<Message> &messages, bool too_many) const;
     int execute(const Command &command) const;
     bool announce(const Command &command) const;
     TemporaryDirectory &temporary();
@@ -235,6 +241,15 @@ int Driver::preprocess_joined(const Input &input, const std::set<uint32_t> &line
     return announce(command) ? run_captured(command, text) : 0;
 }
 
+void Driver::print_messages(const std::vector<Message> &messages, bool too_many) const
+{
+    std::fputs(
+        (options_.json ? render_json(messages) : render_text(messages, options_.color)).c_str(),
+        stderr);
+    if (too_many && !options_.json)
+        std::fputs("splitcc: too many errors; the rest is not shown\n", stderr);
+}
+
 int Driver::compile_split_c(const Input &input, const std::string &object)
 {
     if (access(input.path.c_str(), R_OK) != 0)
@@ -249,14 +264,12 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
                                                             : temporary().file(stem, ".i");
     if (!options_.show) {
         Translation t =
-            translate_deep(std::move(text), {.color = options_.color,
-                                             .quiet = options_.no_warnings,
-                                             .warnings_are_errors = options_.warnings_are_errors,
+            translate_deep(std::move(text), {.warnings = options_.warnings,
                                              .error_limit = options_.error_limit,
                                              .c89_keywords = is_c89(options_.standard) &&
                                                              options_.standard != "gnu89" &&
                                                              options_.standard != "gnu90"});
-        std::fputs(t.diagnostics.c_str(), stderr);
+        print_messages(t.messages, t.too_many);
         if (!t.ok)
             return 1;
         bool to_stdout = options_.stage == Stage::Translate && options_.output == "-";

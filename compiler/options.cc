@@ -36,6 +36,7 @@ private:
     void option(const std::string &word);
     bool mode(const std::string &word);
     bool own(const std::string &word);
+    bool message_option(const std::string &word);
     bool with_value(const std::string &word);
     template <size_t N>
     bool takes_value(const std::string &word, const std::string_view (&names)[N], Words &to);
@@ -82,6 +83,29 @@ bool Reader::mode(const std::string &word)
     return true;
 }
 
+// How messages look, and how many there are.  What says the same to the C compiler goes
+// there too.
+bool Reader::message_option(const std::string &word)
+{
+    if (word.starts_with("-ferror-limit=") || word.starts_with("-fmax-errors=")) {
+        const std::string number = word.substr(word.find('=') + 1);
+        if (number.empty() || number.size() > 9 ||
+            number.find_first_not_of("0123456789") != std::string::npos)
+            throw UsageError("'" + word + "' needs a number of errors, or 0 for all");
+        const unsigned limit = static_cast<unsigned>(std::stoul(number));
+        options_.error_limit = limit ? limit : UINT32_MAX;
+    } else if (word == "-fdiagnostics-format=json" || word == "-fdiagnostics-format=text") {
+        options_.json = ends_with(word, "json");
+    } else if (word.starts_with("-fdiagnostics-color") || word == "-fno-diagnostics-color") {
+        if (!ends_with(word, "=auto"))
+            options_.color = !ends_with(word, "=never") && word[2] != 'n';
+        options_.both.push_back(word);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 // Options that are splitcc's own.
 bool Reader::own(const std::string &word)
 {
@@ -101,16 +125,8 @@ bool Reader::own(const std::string &word)
         x_ = next(word);
         if (x_ == "none")
             x_.clear();
-    } else if (word.starts_with("-ferror-limit="))
-        options_.error_limit = static_cast<unsigned>(std::strtoul(word.c_str() + 14, nullptr, 10));
-    else if (word.starts_with("-fdiagnostics-color"))
-        options_.color = !ends_with(word, "=never");
-    else if (word == "-fno-diagnostics-color")
-        options_.color = false;
-    else
-        return false;
-    if (options_.error_limit == 0)
-        options_.error_limit = UINT32_MAX;
+    } else
+        return message_option(word);
     return true;
 }
 
@@ -165,8 +181,8 @@ void Reader::option(const std::string &word)
         options_.link.push_back(word);
     } else if (begins("-g") || begins("-W") || begins("-w") || begins("-pedantic") ||
                begins("-p") || word == "-pipe" || word == "-Q") {
-        options_.no_warnings |= word == "-w";
-        options_.warnings_are_errors |= word == "-Werror";
+        if (options_.warnings.read(word))
+            return; // a warning that only we have
         (word == "-pthread" || word == "-pg" ? options_.both : options_.compile).push_back(word);
     } else if (begins("-std=") || word == "-ansi") {
         options_.standard = word == "-ansi" ? "c89" : word.substr(5);

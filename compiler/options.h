@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "warnings.h"
+
 namespace splitcc {
 
 enum class Stage { Preprocess, Translate, Assembly, Object, Link };
@@ -35,8 +37,9 @@ struct Options {
     bool show = false;                   // print commands, run nothing
     bool verbose = false;
     bool save_temps = false;
-    bool no_warnings = false, warnings_are_errors = false;
+    WarningOptions warnings;
     bool color = false;
+    bool json = false; // messages as gcc's JSON
     unsigned error_limit = 20;
     bool help = false, version = false;
     std::string print; // what -print-... asked for

@@ -10,7 +10,8 @@ namespace splitcc {
 Source::Source(std::string text) : text_(std::move(text))
 {
     files_.push_back("<input>");
-    regions_.push_back({0, 0, 1, false});
+    regions_.push_back({0, 0, 1, false, 0});
+    inclusions_.push_back({0, 0, 0});
     const char *begin = text_.data();
     const char *end = begin + text_.size();
     for (const char *p = begin; p < end;) {
@@ -32,14 +33,17 @@ void Source::read_marker(uint32_t physical_line)
         p++;
     if (std::strncmp(p, "line ", 5) == 0)
         p += 5;
-    if (!std::isdigit(static_cast<unsigned char>(*p)))
+    if (!std::isdigit(static_cast<unsigned char>(*p))) {
+        directives_.push_back(physical_line);
         return;
+    }
     uint32_t line = 0;
     while (std::isdigit(static_cast<unsigned char>(*p)))
         line = line * 10 + static_cast<uint32_t>(*p++ - '0');
     while (*p == ' ')
         p++;
-    Region region = regions_.back();
+    const Region before = regions_.back();
+    Region region = before;
     region.first_line = physical_line + 1;
     region.line = line;
     if (*p == '"') {
@@ -56,10 +60,41 @@ void Source::read_marker(uint32_t physical_line)
         }
         region.file = static_cast<uint32_t>(files_.rend() - known - 1);
         region.system = false;
-        for (; *p && *p != '\n'; p++)
+        for (p += *p == '"'; *p && *p != '\n'; p++) {
             region.system |= *p == '3';
+            enter_or_leave(region, before, *p);
+        }
     }
     regions_.push_back(region);
+}
+
+// The flags of a marker: 1 enters a file, 2 returns to one.
+void Source::enter_or_leave(Region &region, const Region &before, char flag)
+{
+    if (flag == '1') {
+        // The marker stands where the directive stood.
+        uint32_t line = before.line + (region.first_line - 1 - before.first_line);
+        inclusions_.push_back({before.file, line, before.includer});
+        region.includer = static_cast<uint32_t>(inclusions_.size() - 1);
+    } else if (flag == '2') {
+        region.includer = inclusions_[before.includer].outer;
+    }
+}
+
+std::vector<Inclusion> Source::included_from(uint32_t offset) const
+{
+    std::vector<Inclusion> list;
+    uint32_t i = region(physical_line(offset)).includer;
+    for (; i; i = inclusions_[i].outer)
+        if (files_[inclusions_[i].file] != "<command-line>")
+            list.push_back({files_[inclusions_[i].file], inclusions_[i].line});
+    return list;
+}
+
+void Source::blank(uint32_t physical_line)
+{
+    const size_t length = physical_text(physical_line).size();
+    text_.replace(line_starts_[physical_line], length, length, ' ');
 }
 
 const Source::Region &Source::region(uint32_t physical_line) const

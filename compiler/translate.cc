@@ -14,10 +14,9 @@ namespace splitcc {
 Translation translate(std::string preprocessed, const TranslateOptions &options)
 {
     Source source(std::move(preprocessed));
-    Diagnostics diag(source, options.color);
+    WarningPragmas pragmas(source);
+    Diagnostics diag(source, options.warnings, pragmas);
     diag.set_limit(options.error_limit);
-    diag.set_quiet(options.quiet);
-    diag.set_warnings_are_errors(options.warnings_are_errors);
 
     Names names;
     if (options.c89_keywords)
@@ -38,7 +37,8 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions());
     }
-    result.diagnostics = diag.text();
+    result.too_many = diag.too_many();
+    result.messages = diag.take();
     return result;
 }
 

@@ -4,20 +4,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "message.h"
+#include "warnings.h"
 
 namespace splitcc {
 
 struct TranslateOptions {
-    bool color = false;
-    bool quiet = false;               // -w
-    bool warnings_are_errors = false; // -Werror
+    WarningOptions warnings;
     unsigned error_limit = 20;
     bool c89_keywords = false; // -std=c89: no inline, typeof, asm
 };
 
 struct Translation {
-    std::string c;           // empty when there are errors
-    std::string diagnostics; // to be printed
+    std::string c; // empty when there are errors
+    std::vector<Message> messages;
+    bool too_many = false; // errors: the rest was not looked for
     bool ok = false;
 };
 

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     splitcc::Translation t =
         splitcc::translate(std::string(reinterpret_cast<const char *>(data), size), {});
-    if (!t.ok && t.diagnostics.empty()) // refused, and not said why
+    if (!t.ok && t.messages.empty()) // refused, and not said why
         std::abort();
     return 0;
 }

@@ -12,7 +12,8 @@ using namespace splitcc;
 namespace {
 
 struct Lexed {
-    explicit Lexed(std::string text) : source(std::move(text)), diag(source, false)
+    explicit Lexed(std::string text)
+        : source(std::move(text)), pragmas(source), diag(source, options, pragmas)
     {
         tokens = lex(source, names, diag);
     }
@@ -29,6 +30,8 @@ struct Lexed {
     }
 
     Source source;
+    WarningOptions options;
+    WarningPragmas pragmas;
     Diagnostics diag;
     Names names;
     std::vector<Token> tokens;

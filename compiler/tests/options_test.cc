@@ -68,8 +68,8 @@ TEST_CASE("splitcc's own options")
     CHECK(parse_options({"-###"}).show);
     CHECK(parse_options({"-v"}).verbose);
     CHECK(parse_options({"--save-temps"}).save_temps);
-    CHECK(parse_options({"-w"}).no_warnings);
-    CHECK(parse_options({"-Werror"}).warnings_are_errors);
+    CHECK(parse_options({"-w"}).warnings.quiet());
+    CHECK(parse_options({"-Werror"}).warnings.level("-Wlocal-escape") == Level::Error);
     CHECK(parse_options({"-ferror-limit=3"}).error_limit == 3);
     CHECK(parse_options({"-ferror-limit=0"}).error_limit > 1000000);
     CHECK(parse_options({"-ansi"}).standard == "c89");
