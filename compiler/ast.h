@@ -44,7 +44,6 @@ struct Symbol {
     Storage storage = Storage::None;
     bool file_scope = false;
     bool parameter = false;
-    bool defined = false;
     Name *name = nullptr;
     const Type *type = nullptr;
     std::optional<int64_t> value; // Constant

@@ -268,7 +268,8 @@ int Driver::compile_split_c(const Input &input, const std::string &object)
                                              .error_limit = options_.error_limit,
                                              .c89_keywords = is_c89(options_.standard) &&
                                                              options_.standard != "gnu89" &&
-                                                             options_.standard != "gnu90"});
+                                                             options_.standard != "gnu90",
+                                             .gnu89_inline = is_c89(options_.standard)});
         print_messages(t.messages, t.too_many);
         if (!t.ok)
             return 1;

@@ -21,6 +21,10 @@ public:
     {
     }
 
+    // gnu89's `extern inline`: give the linker a weak definition, for calls that are
+    // not inlined after all.
+    void define_inlines(const Ast &ast, bool by_assembler);
+
     // The whole translation unit.
     Rope unit(const Ast &ast);
 
@@ -64,6 +68,7 @@ private:
     Rope capture_far(const Type *t);
     Rope capture_parameters(const Declarator &function);
     bool needs_split(const Declaration *d) const;
+    uint32_t extern_inline(const Declaration *d) const;
 
     // expressions (lower_expr.cc)
     Rope expr(const Expr *e);

@@ -5,6 +5,8 @@
 // between the name and that pointer stays, what lies beyond it is gone.
 #include "lower.h"
 
+#include <map>
+
 namespace splitcc {
 namespace {
 
@@ -73,6 +75,14 @@ std::string_view basic_name(TypeKind kind)
     default:
         return "int";
     }
+}
+
+const Declaration *as_definition(const Node *n)
+{
+    if (n->node != NodeKind::Declaration)
+        return nullptr;
+    const auto *d = static_cast<const Declaration *>(n);
+    return d->body ? d : nullptr;
 }
 
 } // namespace
@@ -453,6 +463,46 @@ Rope Lower::function_definition(const Declaration *d)
     if (item.declarator.name && item.declarator.name->text == "splitc_main")
         rope += entry(d);
     return rope;
+}
+
+// The `extern` of an `extern inline` that no attribute says more about; UINT32_MAX if
+// that is not what d is.
+uint32_t Lower::extern_inline(const Declaration *d) const
+{
+    const InitDeclarator &item = d->declarators[0];
+    uint32_t found = UINT32_MAX;
+    if (d->specifiers.storage != Storage::Extern || !d->specifiers.is_inline ||
+        item.after_first < item.after_last)
+        return found;
+    for (auto [first, last] : d->specifiers.not_type) {
+        if (tokens_[first].kind == Tok::KwAttribute)
+            return UINT32_MAX;
+        if (tokens_[first].kind == Tok::KwExtern)
+            found = first;
+    }
+    return found;
+}
+
+void Lower::define_inlines(const Ast &ast, bool by_assembler)
+{
+    std::map<const Name *, int> definitions;
+    for (const Node *n : ast.unit)
+        if (const Declaration *d = as_definition(n))
+            definitions[d->declarators[0].declarator.name]++;
+    for (const Node *n : ast.unit) {
+        const Declaration *d = as_definition(n);
+        if (!d || definitions[d->declarators[0].declarator.name] > 1)
+            continue;
+        uint32_t at = extern_inline(d);
+        if (at == UINT32_MAX || source_.position(tokens_[at].offset).system)
+            continue;
+        std::string name(d->declarators[0].declarator.name->text);
+        // What is weak to the C compiler, it does not inline.
+        std::string weak =
+            by_assembler ? "__asm__(\".weak " + name + "\");" : "__attribute__((weak))";
+        substitutions_[at] = {at + 1, ""};
+        substitutions_[d->first] = {at == d->first ? at + 1 : d->first, weak};
+    }
 }
 
 // The runtime calls splitc_entry, whatever type the program gave splitc_main.

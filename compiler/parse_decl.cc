@@ -128,7 +128,6 @@ void Parser::function_body(Declaration *declaration)
 {
     InitDeclarator &d = declaration->declarators[0];
     Part &function = d.declarator.parts.front();
-    d.symbol->defined = true;
     scopes_.enter();
     for (Symbol *param : function.param_symbols)
         if (param->name)

@@ -29,11 +29,14 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Types types;
     Ast ast;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
+    const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
 
     Translation result;
     result.ok = diag.errors() == 0;
     if (result.ok) {
         Lower lower(source, tokens);
+        if (options.gnu89_inline)
+            lower.define_inlines(ast, asm_weak && asm_weak->value == 1);
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions());
     }

@@ -15,6 +15,7 @@ struct TranslateOptions {
     WarningOptions warnings;
     unsigned error_limit = 20;
     bool c89_keywords = false; // -std=c89: no inline, typeof, asm
+    bool gnu89_inline = false; // `extern inline` defines nothing for the linker
 };
 
 struct Translation {

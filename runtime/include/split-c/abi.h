@@ -35,6 +35,14 @@ extern struct splitc_job splitc_job;
 
 #define SPLITC_INLINE static __inline__ __attribute__((always_inline, unused))
 
+/* For splitcc: whether a definition can be made weak behind the C compiler's back,
+ * by the assembler, and so still be inlined. */
+#ifdef __clang__
+enum { splitc_asm_weak = 0 };
+#else
+enum { splitc_asm_weak = 1 };
+#endif
+
 /* ---- making and taking apart ------------------------------------------ */
 
 SPLITC_INLINE splitc_ptr splitc_make(int rank, const volatile void *address)
