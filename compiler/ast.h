@@ -258,6 +258,7 @@ public:
 
     std::vector<Node *> unit;          // external declarations, in order
     std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas
+    std::vector<Symbol *> handlers;    // functions that messages may run
     std::vector<Symbol *> renamed;     // what gets another name because it hides a type's
 
 private:

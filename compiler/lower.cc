@@ -22,7 +22,8 @@ Rope Lower::unit(const Ast &ast)
         pending_ = Rope();
         splice.replace(n->first, n->last, std::move(rope));
     }
-    return splice.finish(static_cast<uint32_t>(tokens_.size() - 1)) + std::move(end_);
+    Rope text = splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
+    return std::move(text) + std::move(end_) + handlers(ast.handlers);
 }
 
 // Give what hides a type's name a name of its own: emitted code may have to name

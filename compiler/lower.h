@@ -99,6 +99,7 @@ private:
     Rope run_at_owner(const Expr *e);
     Rope runner(const std::string &id, std::string_view fn, const Type *type);
     Rope argument_members(const Type *type);
+    Rope handlers(const std::vector<Symbol *> &handlers);
 
     std::string fresh(const std::string &what)
     {

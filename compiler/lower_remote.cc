@@ -75,4 +75,36 @@ Rope Lower::run_at_owner(const Expr *e)
            (nothing || e->discarded ? "" : r + "; ") + "})";
 }
 
+// The handlers of active messages, and a constructor that registers them.
+Rope Lower::handlers(const std::vector<Symbol *> &handlers)
+{
+    Rope table;
+    std::string functions;
+    for (const Symbol *fn : handlers) {
+        const std::vector<const Type *> &params = fn->type->params;
+        std::string name(fn->name->text), run = fresh("handler");
+        bool real = params.back()->kind == TypeKind::Double;
+        functions += "static void " + run +
+                     "(int splitc_source, const union splitc_argument *splitc_a) { "
+                     "(void)splitc_a; " +
+                     name + "(splitc_source";
+        for (size_t i = 1; i < params.size(); i++) {
+            std::string argument = "splitc_a[" + std::to_string(i - 1) + "]";
+            functions += params[i]->is_local_pointer()    ? ", (void *)" + argument + ".word"
+                         : real && i + 1 == params.size() ? ", " + argument + ".real"
+                                                          : ", " + argument + ".word";
+        }
+        functions += "); } ";
+        table += "{(void (*)(void))" + name + ", " + run + ", \"" + name + "\", " +
+                 std::to_string(params.size() - 1) + ", " + (real ? "1" : "0") + "}, ";
+    }
+    if (handlers.empty())
+        return {};
+    return std::move(functions) + "static const struct splitc_handler splitc_handlers[] = {" +
+           std::move(table) +
+           "}; static void __attribute__((constructor)) "
+           "splitc_handlers_register(void) { splitc_register_handlers(splitc_handlers, " +
+           std::to_string(handlers.size()) + "); }\n";
+}
+
 } // namespace splitcc

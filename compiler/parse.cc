@@ -146,6 +146,7 @@ void Parser::translation_unit()
                 pos_++;
         }
     }
+    sema_.end_of_unit();
 }
 
 // external-declaration = function-definition | declaration | asm ";" | ";"

@@ -137,6 +137,12 @@ void Parser::function_body(Declaration *declaration)
     for (Symbol *param : function.param_symbols)
         if (!param->type)
             param->type = types_.basic(TypeKind::Int);
+    if (!function.prototype) { // not a prototype, but the parameters are known now
+        std::vector<const Type *> params;
+        for (const Symbol *param : function.param_symbols)
+            params.push_back(param->type);
+        d.symbol->type = types_.function(d.type->base, std::move(params), false, false);
+    }
     function_ = declaration;
     result_ = d.type->base;
     declaration->body = compound(&d.declarator);

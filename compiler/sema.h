@@ -53,6 +53,9 @@ public:
     Expr *choose(Expr *e);
     Expr *other(Expr *e, const Type *type); // anything whose operands are plain values
 
+    // What can be checked only when everything has been declared.
+    void end_of_unit();
+
     // The operand as a value (C17 6.3.2.1, and reads of global objects).
     Expr *value(Expr *e);
     // A value used as a truth value.
@@ -100,6 +103,19 @@ private:
     Expr *comparison(Expr *e);
     bool writable(const Expr *e, uint32_t token);
     void check_far_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    // A function in a call of <split-c/am.h>, and how the call wants it.
+    struct HandlerUse {
+        const Expr *where;
+        Name *function;
+        std::string call;
+        size_t arguments; // behind the source
+        bool real;        // the last one is a double
+        bool block;       // address, size and one word
+    };
+    void note_handler(const Expr *call);
+    void check_handler(const HandlerUse &use);
+    std::vector<Name *> function_values_; // functions whose names are used other than in calls
+    std::vector<HandlerUse> handler_uses_;
     static bool is_atomic(const Symbol *symbol);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
     Expr *run_at_owner(Expr *e);

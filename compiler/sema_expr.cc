@@ -232,6 +232,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
         symbol->uses.push_back(e->first);
     if (is_atomic(symbol) && !called)
         return fail(e, "atomic() can only be called");
+    if (symbol->kind == SymbolKind::Function && symbol->file_scope && !called)
+        function_values_.push_back(name);
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;
@@ -407,6 +409,8 @@ Expr *Sema::call(Expr *e)
             i < type->params.size() && type->prototype
                 ? convert(e->args[i], type->params[i], "argument " + std::to_string(i + 1) + name)
                 : value(e->args[i]);
+    if (e->a->symbol && e->a->symbol->library)
+        note_handler(e);
     return finish(e, type->base);
 }
 

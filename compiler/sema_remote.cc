@@ -4,6 +4,8 @@
 // what a pointer points to means nothing elsewhere.
 #include "sema.h"
 
+#include <algorithm>
+
 namespace splitcc {
 namespace {
 
@@ -24,6 +26,41 @@ bool returns_scalar(const Type *function)
     const Type *result = function->base;
     return result->kind == TypeKind::Void || result->is_pointer() ||
            (result->is_arithmetic() && size_of(result) <= 24);
+}
+
+// What a message can hand to a handler in one of its words.
+bool fits_word(const Type *t)
+{
+    return t->is_pointer() || (t->is_integer() && size_of(t) <= 8);
+}
+
+bool is_real(const Type *t)
+{
+    return t->kind == TypeKind::Double;
+}
+
+// The parameters behind the source, as a message hands them over.
+std::string handler_parameters(size_t count, bool real, bool block)
+{
+    if (block)
+        return ", void *address, splitc_size n, am_word arg";
+    std::string text;
+    for (size_t i = 0; i < count - real; i++)
+        text += ", am_word w" + std::to_string(i);
+    return text + (real ? ", double d" : "");
+}
+
+// A source, words, perhaps a double at the end.
+bool is_handler(const Type *function)
+{
+    const std::vector<const Type *> &params = function->params;
+    if (params.empty() || !params[0]->is_integer() || function->variadic ||
+        !(function->base->kind == TypeKind::Void || function->base->is_integer()))
+        return false;
+    size_t words = params.size() - (is_real(params.back()) ? 2 : 1);
+    return words <= 4 &&
+           std::all_of(params.begin() + 1, params.begin() + 1 + static_cast<std::ptrdiff_t>(words),
+                       fits_word);
 }
 
 } // namespace
@@ -93,6 +130,59 @@ Expr *Sema::run_at_owner(Expr *e)
     e->args[0]->symbol = fn;
     e->a->type = types_.function(fn->type->base, std::move(params), true, false);
     return finish(e, fn->type->base->unqualified);
+}
+
+// ---- handlers of active messages (split-c/am.h)
+
+// If this calls a function that takes a handler, remember how it wants it.
+void Sema::note_handler(const Expr *call)
+{
+    std::string_view name = call->a->symbol->name->text;
+    bool request = name.starts_with("am_request_") || name.starts_with("am_reply_");
+    if (!request && name != "am_store" && name != "am_store_async" && name != "am_get")
+        return;
+    size_t at = request ? 1 : 4;
+    const Symbol *fn = at < call->args.size() ? named_function(call->args[at]) : nullptr;
+    if (!fn)
+        return;
+    char count = request ? name[name.find('_', 3) + 1] : 'm';
+    bool words = count >= '0' && count <= '4', real = name.ends_with("_df");
+    size_t arguments = words ? static_cast<size_t>(count - '0') + real : 3;
+    handler_uses_.push_back(
+        {call->args[at], fn->name, std::string(name), arguments, words && real, !words});
+}
+
+void Sema::check_handler(const HandlerUse &use)
+{
+    const Symbol *fn = use.function->ordinary;
+    std::string what =
+        "'" + std::string(use.function->text) + "' cannot be the handler of " + use.call;
+    if (!fn || fn->kind != SymbolKind::Function)
+        return diag_.error(range(use.where), what + ": it has to be declared at file scope");
+    const Type *type = fn->type;
+    if (!type->prototype && type->params.empty())
+        diag_.error(range(use.where), what + ": its parameters are not known; declare them");
+    else if (!is_handler(type) || type->params.size() != use.arguments + 1 ||
+             is_real(type->params.back()) != use.real)
+        diag_.error(range(use.where), what + ", which calls it as 'void (int source" +
+                                          handler_parameters(use.arguments, use.real, use.block) +
+                                          ")'; it is '" + describe(type) + "'");
+}
+
+void Sema::end_of_unit()
+{
+    const Symbol *table = names_.intern("splitc_register_handlers")->ordinary;
+    if (!table) // no <split-c/am.h>
+        return;
+    for (const HandlerUse &use : handler_uses_)
+        check_handler(use);
+    std::vector<Symbol *> &handlers = ast_.handlers;
+    for (Name *name : function_values_) {
+        Symbol *fn = name->ordinary;
+        if (fn && fn->kind == SymbolKind::Function && !fn->library && is_handler(fn->type) &&
+            std::find(handlers.begin(), handlers.end(), fn) == handlers.end())
+            handlers.push_back(fn);
+    }
 }
 
 } // namespace splitcc

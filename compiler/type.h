@@ -93,7 +93,7 @@ struct Type {
     uint8_t quals = 0;
     Space space = Space::Local;        // Pointer
     bool variadic = false;             // Function
-    bool prototype = false;            // Function: parameters are known
+    bool prototype = false;            // Function: calls convert to the parameters' types
     const Type *base = nullptr;        // pointee, element, result, block, part of complex
     const Type *unqualified = nullptr; // this type without its own qualifiers
     std::vector<const Type *> params;  // Function, adjusted

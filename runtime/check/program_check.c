@@ -117,14 +117,7 @@ static void unfinished_puts(void)
 
 /* ---- active messages of the program's own ---------------------------------------- */
 
-enum { ADD = SPLITC_AM_FIRST, SUM };
-
 static long answers, sum_seen;
-
-static void on_add(int source, am_word a, am_word b)
-{
-    EXPECT_EQ(0, am_reply_1(source, SUM, a + b));
-}
 
 static void on_sum(int source, am_word sum)
 {
@@ -133,26 +126,47 @@ static void on_sum(int source, am_word sum)
     answers++;
 }
 
+static void on_add(int source, am_word a, am_word b)
+{
+    EXPECT_EQ(0, am_reply_1(source, on_sum, a + b));
+}
+
+/* What splitcc emits. */
+static void run_sum(int source, const union splitc_argument *argument)
+{
+    on_sum(source, argument[0].word);
+}
+
+static void run_add(int source, const union splitc_argument *argument)
+{
+    on_add(source, argument[0].word, argument[1].word);
+}
+
+static const struct splitc_handler own[] = {
+    {(void (*)(void))on_sum, run_sum, "on_sum", 1, 0},
+    {(void (*)(void))on_add, run_add, "on_add", 2, 0},
+};
+
+static void __attribute__((constructor)) register_own(void)
+{
+    splitc_register_handlers(own, 2);
+}
+
 static void own_messages(void)
 {
     long expected = 0;
 
-    EXPECT_EQ(0, am_enable(splitc_gam()));
-    EXPECT_EQ(-EEXIST, am_register(1, AM_WORDS, (am_function)on_add));
-    EXPECT_EQ(0, am_register(ADD, AM_WORDS, (am_function)on_add));
-    EXPECT_EQ(0, am_register(SUM, AM_WORDS, (am_function)on_sum));
+    EXPECT_EQ(0, am_enable());
     EXPECT_EQ(ranks(), am_procs());
     EXPECT_EQ(my_rank(), am_my_proc());
-    splitc_barrier();
     for (int i = 0; i < 1000; i++) {
-        EXPECT_EQ(0, am_request_2(neighbour(i), ADD, (am_word)i, 1));
+        EXPECT_EQ(0, am_request_2(neighbour(i), on_add, (am_word)i, 1));
         expected += i + 1;
     }
     while (answers < 1000)
         splitc_poll();
     EXPECT_EQ(expected, sum_seen);
     splitc_barrier();
-    am_disable();
 }
 
 /* All fail, each with a line and code 3; every line has to come out. */

@@ -5,7 +5,6 @@
 #include "boot.h"
 #include "runtime.h"
 
-#include <split-c/am.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unet/unet.h>
@@ -34,8 +33,6 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
     [SPLITC_MSG_END] = splitc_on_end,
 };
-
-_Static_assert((int)SPLITC_MESSAGES <= SPLITC_AM_FIRST, "handlers of the program begin above ours");
 
 static void check(int result, const char *what)
 {
@@ -115,6 +112,7 @@ static void open_messages(const struct splitc_boot *boot)
     check(gam_open(endpoint, &config, &splitc_runtime.gam), "cannot open channels to the job");
     for (uint32_t i = 1; i < SPLITC_MESSAGES; i++)
         check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
+    splitc_handlers_open();
 }
 
 void splitc_job_open(void)
@@ -137,9 +135,4 @@ void splitc_job_close(void)
     unet_close(endpoint);
     splitc_spread_heap_close();
     splitc_boot_leave();
-}
-
-struct gam *splitc_gam(void)
-{
-    return splitc_runtime.gam;
 }

@@ -209,6 +209,9 @@ gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_collective;
 gam_handler_fn splitc_on_end;
 
+/* Give the program's own handlers (handlers.c) their indices behind these. */
+void splitc_handlers_open(void);
+
 /* ---- collective operations (collective.c) ----------------------------------- */
 
 /* What a collective combines; values travel as 64 bits. */

@@ -138,7 +138,7 @@ extern long cmp_and_swap_l(long *global object, long expected,
  * there, and return what fn returns: a scalar, or nothing.  fn is the name of a
  * function, the object that of its first parameter through a global pointer; fn
  * neither waits nor uses what other processors own.  splitcc types the call. */
-extern void atomic() __asm__("splitc_atomic");
+extern void atomic(void *fn, ...) __asm__("splitc_atomic");
 
 /* Spin locks in any int that was 0 at first; try returns true when it has it. */
 extern void splitc_lock(int *global lock);

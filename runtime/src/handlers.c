@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * handlers.c - active messages of the program's own (split-c/am.h).
+ *
+ * Each handler has an entry of GAM's table, behind those of the runtime.  Calls
+ * name it by its function, which is looked up in a hash of all.
+ */
+#include "runtime.h"
+
+#include "library.h"
+
+#include <errno.h>
+#include <split-c/am.h>
+
+#define FIRST ((uint32_t)SPLITC_MESSAGES) /* index of the program's first handler */
+#define BUCKETS (2 * GAM_HANDLERS)        /* a power of two */
+
+static const struct splitc_handler *handler[GAM_HANDLERS];
+static uint32_t next = FIRST;
+static uint16_t bucket[BUCKETS]; /* indices of handlers; 0 = empty */
+
+/* ---- the table --------------------------------------------------------------- */
+
+/* The bucket of that function, or the empty one where it would be. */
+static uint16_t *find(am_handler fn)
+{
+    uintptr_t at = (uintptr_t)fn >> 4;
+
+    while (bucket[at % BUCKETS] && handler[bucket[at % BUCKETS]]->function != (void (*)(void))fn)
+        at++;
+    return &bucket[at % BUCKETS];
+}
+
+void splitc_register_handlers(const struct splitc_handler *h, int count)
+{
+    for (; count > 0; h++, count--) {
+        uint16_t *at = find((am_handler)h->function);
+
+        if (*at)
+            continue; /* another file uses it, too */
+        if (next == GAM_HANDLERS)
+            splitc_die("too many handlers of active messages: '%s' is one more than %u", h->name,
+                       GAM_HANDLERS - FIRST);
+        handler[next] = h;
+        *at = (uint16_t)next++;
+    }
+}
+
+static uint32_t index_of(am_handler fn, const char *call)
+{
+    uint32_t index = fn ? *find(fn) : 0;
+
+    if (index == 0)
+        splitc_die("%s: the handler at %p is not known; a handler is a function whose name is "
+                   "used in a file that includes <split-c/am.h>",
+                   call, (void *)(uintptr_t)fn);
+    return index;
+}
+
+/* For transfers, which need none. */
+static uint32_t index_or_none(am_handler fn, const char *call)
+{
+    return fn ? index_of(fn, call) : 0;
+}
+
+/* ---- arrivals ------------------------------------------------------------------- */
+
+static int source; /* of the message being handled; -1 = none is */
+
+/* The arguments behind the source as the handler takes them; false if it takes others. */
+static bool unpack(const struct splitc_handler *h, const struct gam_message *m,
+                   union splitc_argument argument[GAM_WORDS_MAX + 1])
+{
+    for (uint32_t i = 0; i < m->words; i++)
+        argument[i].word = m->word[i];
+    if (h->real) {
+        if (m->data && m->length == sizeof(double))
+            memcpy(&argument[m->words].real, m->data, sizeof(double));
+        return m->data && m->length == sizeof(double) && h->arguments == (int)m->words + 1;
+    }
+    if (!m->data && h->arguments == (int)m->words)
+        return true;
+    argument[0].word = (uintptr_t)m->data;
+    argument[1].word = m->length;
+    argument[2].word = m->word[0];
+    return h->arguments == 3 && m->words == 1;
+}
+
+static void on_message(struct gam *g, const struct gam_message *m)
+{
+    const struct splitc_handler *h = handler[m->handler];
+    union splitc_argument argument[GAM_WORDS_MAX + 1];
+
+    (void)g;
+    if (!unpack(h, m, argument))
+        splitc_die("processor %u sends handler '%s' other arguments than it takes", m->source,
+                   h->name);
+    source = (int)m->source;
+    splitc_runtime.running = h->name;
+    h->run(source, argument);
+    splitc_runtime.running = NULL;
+    source = -1;
+}
+
+void splitc_handlers_open(void)
+{
+    source = -1;
+    for (uint32_t i = FIRST; i < next; i++)
+        if (gam_register(splitc_runtime.gam, i, on_message) < 0)
+            splitc_die("cannot register handler '%s'", handler[i]->name);
+}
+
+/* ---- sending ---------------------------------------------------------------------- */
+
+static uint32_t checked_rank(int dest, const char *call)
+{
+    if (dest < 0 || (uint32_t)dest >= splitc_runtime.ranks)
+        splitc_die("%s to processor %d, but PROCS is %u", call, dest, splitc_runtime.ranks);
+    return (uint32_t)dest;
+}
+
+static uint32_t target(int dest, const char *call)
+{
+    if (splitc_runtime.running)
+        splitc_die("%s in '%s', which was run by a message or atomic(): it may at most reply", call,
+                   splitc_runtime.running);
+    return checked_rank(dest, call);
+}
+
+static int sent(uint32_t rank, int result, const char *call)
+{
+    if (result == -EMSGSIZE)
+        splitc_die("%s of more than %u bytes; use am_store", call, GAM_MEDIUM_MAX);
+    splitc_sent(rank, result);
+    return 0;
+}
+
+static int request(const char *call, int dest, am_handler h, uint32_t words, const am_word word[])
+{
+    uint32_t rank = target(dest, call);
+
+    return sent(rank, gam_request(splitc_runtime.gam, rank, index_of(h, call), words, word), call);
+}
+
+static int request_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
+                          uint32_t words, const am_word word[])
+{
+    uint32_t rank = target(dest, call);
+
+    return sent(
+        rank, gam_request_medium(splitc_runtime.gam, rank, index_of(h, call), data, n, words, word),
+        call);
+}
+
+static int replied(int result, const char *call)
+{
+    if (result == -EPERM)
+        splitc_die("%s in '%s', which is no request's handler or has replied already", call,
+                   splitc_runtime.running);
+    return sent((uint32_t)source, result, call);
+}
+
+/* A reply goes to the source of its request. */
+static void check_reply(int dest, const char *call)
+{
+    if (source < 0)
+        splitc_die("%s outside of a handler; it answers a request, within its handler", call);
+    if (dest != source)
+        splitc_die("%s to processor %d, but the request came from processor %d", call, dest,
+                   source);
+}
+
+static int reply(const char *call, int dest, am_handler h, uint32_t words, const am_word word[])
+{
+    check_reply(dest, call);
+    return replied(gam_reply(splitc_runtime.gam, index_of(h, call), words, word), call);
+}
+
+static int reply_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
+                        uint32_t words, const am_word word[])
+{
+    check_reply(dest, call);
+    return replied(gam_reply_medium(splitc_runtime.gam, index_of(h, call), data, n, words, word),
+                   call);
+}
+
+/* ---- the library's names ------------------------------------------------------------- */
+
+int am_enable(void)
+{
+    return 0;
+}
+
+int am_disable(void)
+{
+    return 0;
+}
+
+void am_exit(int code)
+{
+    splitc_exit(code);
+}
+
+int am_procs(void)
+{
+    return splitc_job.procs;
+}
+
+int am_my_proc(void)
+{
+    return splitc_job.myproc;
+}
+
+splitc_size am_max_size(void)
+{
+    return PTRDIFF_MAX;
+}
+
+splitc_size am_max_medium(void)
+{
+    return GAM_MEDIUM_MAX;
+}
+
+int am_poll(void)
+{
+    return splitc_runtime.running ? 0 : gam_poll(splitc_runtime.gam);
+}
+
+int am_request_0(int dest, am_handler h)
+{
+    return request("am_request_0", dest, h, 0, NULL);
+}
+
+int am_request_1(int dest, am_handler h, am_word w0)
+{
+    return request("am_request_1", dest, h, 1, &w0);
+}
+
+int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
+{
+    return request("am_request_2", dest, h, 2, (am_word[]){w0, w1});
+}
+
+int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
+{
+    return request("am_request_3", dest, h, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
+{
+    return request("am_request_4", dest, h, 4, (am_word[]){w0, w1, w2, w3});
+}
+
+int am_request_0_df(int dest, am_handler h, double d)
+{
+    return request_medium("am_request_0_df", dest, h, &d, sizeof d, 0, NULL);
+}
+
+int am_request_1_df(int dest, am_handler h, am_word w0, double d)
+{
+    return request_medium("am_request_1_df", dest, h, &d, sizeof d, 1, &w0);
+}
+
+int am_request_2_df(int dest, am_handler h, am_word w0, am_word w1, double d)
+{
+    return request_medium("am_request_2_df", dest, h, &d, sizeof d, 2, (am_word[]){w0, w1});
+}
+
+int am_request_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, double d)
+{
+    return request_medium("am_request_3_df", dest, h, &d, sizeof d, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_request_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3,
+                    double d)
+{
+    return request_medium("am_request_4_df", dest, h, &d, sizeof d, 4, (am_word[]){w0, w1, w2, w3});
+}
+
+int am_request_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
+{
+    return request_medium("am_request_medium", dest, h, address, n, 1, &arg);
+}
+
+int am_reply_0(int dest, am_handler h)
+{
+    return reply("am_reply_0", dest, h, 0, NULL);
+}
+
+int am_reply_1(int dest, am_handler h, am_word w0)
+{
+    return reply("am_reply_1", dest, h, 1, &w0);
+}
+
+int am_reply_2(int dest, am_handler h, am_word w0, am_word w1)
+{
+    return reply("am_reply_2", dest, h, 2, (am_word[]){w0, w1});
+}
+
+int am_reply_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
+{
+    return reply("am_reply_3", dest, h, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_reply_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
+{
+    return reply("am_reply_4", dest, h, 4, (am_word[]){w0, w1, w2, w3});
+}
+
+int am_reply_0_df(int dest, am_handler h, double d)
+{
+    return reply_medium("am_reply_0_df", dest, h, &d, sizeof d, 0, NULL);
+}
+
+int am_reply_1_df(int dest, am_handler h, am_word w0, double d)
+{
+    return reply_medium("am_reply_1_df", dest, h, &d, sizeof d, 1, &w0);
+}
+
+int am_reply_2_df(int dest, am_handler h, am_word w0, am_word w1, double d)
+{
+    return reply_medium("am_reply_2_df", dest, h, &d, sizeof d, 2, (am_word[]){w0, w1});
+}
+
+int am_reply_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, double d)
+{
+    return reply_medium("am_reply_3_df", dest, h, &d, sizeof d, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_reply_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3, double d)
+{
+    return reply_medium("am_reply_4_df", dest, h, &d, sizeof d, 4, (am_word[]){w0, w1, w2, w3});
+}
+
+int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
+{
+    return reply_medium("am_reply_medium", dest, h, address, n, 1, &arg);
+}
+
+int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
+{
+    uint32_t rank = target(dest, "am_store");
+
+    return sent(rank,
+                gam_store(splitc_runtime.gam, rank, lva, rva, n, index_or_none(h, "am_store"), arg),
+                "am_store");
+}
+
+int am_store_async(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg,
+                   void (*endfunc)(void *endarg), void *endarg)
+{
+    uint32_t rank = target(dest, "am_store_async");
+
+    return sent(rank,
+                gam_store_async(splitc_runtime.gam, rank, lva, rva, n,
+                                index_or_none(h, "am_store_async"), arg, endfunc, endarg),
+                "am_store_async");
+}
+
+int am_get(int dest, const void *rva, void *lva, splitc_size n, am_handler h, am_word arg)
+{
+    uint32_t rank = target(dest, "am_get");
+
+    return sent(rank,
+                gam_get(splitc_runtime.gam, rank, rva, lva, n, index_or_none(h, "am_get"), arg),
+                "am_get");
+}
