@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <unistd.h>
 
@@ -14,17 +15,77 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Options whose value is the next word when it is not in the same one.
-constexpr std::string_view kPreprocessWithValue[] = {
-    "-I",         "-D",       "-U",       "-isystem",  "-iquote",
-    "-idirafter", "-include", "-imacros", "-isysroot", "-Xpreprocessor"};
-constexpr std::string_view kDependencyWithValue[] = {"-MF", "-MT", "-MQ"};
-constexpr std::string_view kLinkWithValue[] = {"-L", "-Xlinker", "-T", "-u", "-z"};
-constexpr std::string_view kCompileWithValue[] = {"--param", "-Xassembler"};
+// Where an option goes and how its value comes.
+enum class Form {
+    Word,  // the whole option
+    Begin, // all that begin so
+    Value  // the rest of the word, or else the next one
+};
 
-bool ends_with(std::string_view text, std::string_view end)
+struct Rule {
+    std::string_view name;
+    Form form;
+};
+
+constexpr Rule kPreprocess[] = {{"-I", Form::Value},           {"-D", Form::Value},
+                                {"-U", Form::Value},           {"-isystem", Form::Value},
+                                {"-iquote", Form::Value},      {"-idirafter", Form::Value},
+                                {"-include", Form::Value},     {"-imacros", Form::Value},
+                                {"-isysroot", Form::Value},    {"-iprefix", Form::Value},
+                                {"-iwithprefix", Form::Value}, {"-imultilib", Form::Value},
+                                {"-Wp,", Form::Begin},         {"-Xpreprocessor", Form::Value},
+                                {"-nostdinc", Form::Begin},    {"-undef", Form::Word},
+                                {"-trigraphs", Form::Word},    {"-H", Form::Word}};
+constexpr Rule kPreprocessOnly[] = {{"-P", Form::Word},  {"-C", Form::Word},  {"-CC", Form::Word},
+                                    {"-dM", Form::Word}, {"-dD", Form::Word}, {"-dN", Form::Word},
+                                    {"-dI", Form::Word}, {"-dU", Form::Word}};
+constexpr Rule kDependency[] = {{"-MT", Form::Value}, {"-MQ", Form::Value}, {"-M", Form::Begin}};
+// In their order among the inputs, for that counts.
+constexpr Rule kLink[] = {{"-l", Form::Value},
+                          {"-L", Form::Value},
+                          {"-Wl,", Form::Begin},
+                          {"-Xlinker", Form::Value},
+                          {"-T", Form::Value},
+                          {"-u", Form::Value},
+                          {"-z", Form::Value},
+                          {"-e", Form::Value},
+                          {"-static", Form::Begin},
+                          {"-shared", Form::Begin},
+                          {"-symbolic", Form::Word},
+                          {"-rdynamic", Form::Word},
+                          {"-s", Form::Word},
+                          {"-r", Form::Word},
+                          {"-nostartfiles", Form::Word},
+                          {"-nostdlib", Form::Word},
+                          {"-nodefaultlibs", Form::Word},
+                          {"-nolibc", Form::Word}};
+constexpr Rule kBoth[] = {
+    {"-pthread", Form::Word},   {"-pg", Form::Word},        {"-pipe", Form::Word},
+    {"--coverage", Form::Word}, {"-coverage", Form::Word},  {"-std=", Form::Begin},
+    {"-ansi", Form::Word},      {"-O", Form::Begin},        {"-f", Form::Begin},
+    {"-m", Form::Begin},        {"-B", Form::Value},        {"--param", Form::Value},
+    {"--sysroot", Form::Value}, {"--target=", Form::Begin}, {"-target", Form::Value},
+    {"-specs=", Form::Begin},   {"-no-", Form::Begin},      {"-p", Form::Word},
+    {"-v", Form::Word}};
+constexpr Rule kCompile[] = {
+    {"-W", Form::Begin},        {"-w", Form::Word},           {"-g", Form::Begin},
+    {"-pedantic", Form::Begin}, {"-Xassembler", Form::Value}, {"-Xclang", Form::Value},
+    {"-Q", Form::Word}};
+constexpr std::string_view kAskCc[] = {"-dumpmachine", "-dumpversion", "-dumpfullversion",
+                                       "-dumpspecs"};
+constexpr std::string_view kPrint[] = {"prefix", "cflags", "libs"};
+
+constexpr std::string_view kSourceEndings[] = {".c", ".i",   ".s",   ".S",   ".sx",  ".cc", ".cp",
+                                               ".C", ".cxx", ".cpp", ".CPP", ".c++", ".ii", ".m"};
+
+// With these the compiler writes more files, named after the object.
+constexpr std::string_view kFilesBesideObject[] = {
+    "--coverage",    "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
+    "-fstack-usage", "-fcallgraph-in", "-fdump-"};
+
+template <typename List> bool contains(const List &list, std::string_view word)
 {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+    return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
 class Reader {
@@ -37,11 +98,14 @@ private:
     bool mode(const std::string &word);
     bool own(const std::string &word);
     bool message_option(const std::string &word);
-    bool with_value(const std::string &word);
-    template <size_t N>
-    bool takes_value(const std::string &word, const std::string_view (&names)[N], Words &to);
-    void dependency(const std::string &word);
+    bool query(const std::string &word);
+    template <typename Rules> bool takes(const std::string &word, const Rules &rules, Words &to);
+    bool dependency(const std::string &word);
+    bool linker(const std::string &word);
     void input(const std::string &path);
+    void stop_after(Stage stage) { options_.stage = std::min(options_.stage, stage); }
+    void note(const std::string &word);
+    void standard_input();
     std::string next(const std::string &word);
 
     Words words_;
@@ -59,27 +123,53 @@ std::string Reader::next(const std::string &word)
 
 void Reader::input(const std::string &path)
 {
-    bool split_c = x_.empty() ? ends_with(path, ".sc") : x_ == "splitc" || x_ == "split-c";
-    options_.inputs.push_back({path, split_c ? Language::SplitC : Language::Other, x_});
+    std::string end = std::filesystem::path(path).extension().string();
+    Language language = Language::Linker;
+    if (x_.empty() ? end == ".sc" : x_ == "splitc" || x_ == "split-c")
+        language = Language::SplitC;
+    else if (!x_.empty() || path == "-" || contains(kSourceEndings, end))
+        language = Language::Other;
+    options_.inputs.push_back({path, language, x_});
 }
 
 // What to do, and where the result goes.
 bool Reader::mode(const std::string &word)
 {
     if (word == "-c")
-        options_.stage = Stage::Object;
+        stop_after(Stage::Object);
     else if (word == "-S")
-        options_.stage = Stage::Assembly;
+        stop_after(Stage::Assembly);
     else if (word == "-E")
-        options_.stage = Stage::Preprocess;
+        stop_after(Stage::Preprocess);
     else if (word == "-trans")
-        options_.stage = Stage::Translate;
-    else if (word == "-o")
-        options_.output = next(word);
-    else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-opt"))
-        options_.output = word.substr(2);
+        stop_after(Stage::Translate);
+    else if (word == "-fsyntax-only")
+        stop_after(Stage::Syntax);
+    else if (word.starts_with("-o"))
+        options_.output = word.size() > 2 ? word.substr(2) : next(word);
     else
         return false;
+    return true;
+}
+
+// Questions that are answered without any input.
+bool Reader::query(const std::string &word)
+{
+    if (word == "--help" || word == "-help") {
+        options_.help = true;
+    } else if (word == "--version" || word == "-version") {
+        options_.version = true;
+    } else if (word.starts_with("-print-") || word.starts_with("--print-")) {
+        std::string what = word.substr(word.find("print-") + 6);
+        if (contains(kPrint, what))
+            options_.print = what;
+        else
+            options_.ask_cc.push_back(word);
+    } else if (contains(kAskCc, word)) {
+        options_.ask_cc.push_back(word);
+    } else {
+        return false;
+    }
     return true;
 }
 
@@ -95,10 +185,10 @@ bool Reader::message_option(const std::string &word)
         const unsigned limit = static_cast<unsigned>(std::stoul(number));
         options_.error_limit = limit ? limit : UINT32_MAX;
     } else if (word == "-fdiagnostics-format=json" || word == "-fdiagnostics-format=text") {
-        options_.json = ends_with(word, "json");
+        options_.json = word.ends_with("json");
     } else if (word.starts_with("-fdiagnostics-color") || word == "-fno-diagnostics-color") {
-        if (!ends_with(word, "=auto"))
-            options_.color = !ends_with(word, "=never") && word[2] != 'n';
+        if (!word.ends_with("=auto"))
+            options_.color = !word.ends_with("=never") && word[2] != 'n';
         options_.both.push_back(word);
     } else {
         return false;
@@ -109,89 +199,108 @@ bool Reader::message_option(const std::string &word)
 // Options that are splitcc's own.
 bool Reader::own(const std::string &word)
 {
-    if (word == "-show" || word == "-###")
+    if (word == "-show" || word == "-###") {
         options_.show = true;
-    else if (word == "-v")
-        options_.verbose = true;
-    else if (word == "--help" || word == "-help")
-        options_.help = true;
-    else if (word == "--version" || word == "-version")
-        options_.version = true;
-    else if (word == "-save-temps" || word == "--save-temps")
-        options_.save_temps = true;
-    else if (word.starts_with("-print-") || word.starts_with("--print-"))
-        options_.print = word.substr(word.find("print-") + 6);
-    else if (word == "-x") {
-        x_ = next(word);
+    } else if (word == "-save-temps" || word == "--save-temps" || word == "-save-temps=cwd") {
+        options_.save_temps = SaveTemps::Here;
+    } else if (word == "-save-temps=obj") {
+        options_.save_temps = SaveTemps::WithResult;
+    } else if (word == "-pie" || word == "-static-pie") {
+        options_.pie = true;
+    } else if (word == "-no-pie") { // they always are
+    } else if (word.starts_with("-x")) {
+        x_ = word.size() > 2 ? word.substr(2) : next(word);
         if (x_ == "none")
             x_.clear();
-    } else
+    } else {
         return message_option(word);
+    }
     return true;
 }
 
-template <size_t N>
-bool Reader::takes_value(const std::string &word, const std::string_view (&names)[N], Words &to)
+template <typename Rules> bool Reader::takes(const std::string &word, const Rules &rules, Words &to)
 {
-    if (std::find(std::begin(names), std::end(names), word) == std::end(names))
-        return false;
-    to.push_back(word);
-    to.push_back(next(word));
-    return true;
-}
-
-bool Reader::with_value(const std::string &word)
-{
-    options_.dependency_file |= word.starts_with("-MF");
-    options_.dependency_target |= word.starts_with("-MT") || word.starts_with("-MQ");
-    if (word == "-l") {
-        options_.inputs.push_back({"-l" + next(word), Language::Other, ""});
+    for (const Rule &rule : rules) {
+        bool whole = word == rule.name;
+        if (!whole && (rule.form == Form::Word || !word.starts_with(rule.name)))
+            continue;
+        to.push_back(word);
+        if (whole && rule.form == Form::Value)
+            to.push_back(next(word));
         return true;
     }
-    return takes_value(word, kPreprocessWithValue, options_.preprocess) ||
-           takes_value(word, kDependencyWithValue, options_.dependency) ||
-           takes_value(word, kLinkWithValue, options_.link) ||
-           takes_value(word, kCompileWithValue, options_.compile);
+    return false;
 }
 
-void Reader::dependency(const std::string &word)
+bool Reader::dependency(const std::string &word)
 {
-    if (word == "-MD" || word == "-MMD")
-        options_.dependencies = true;
-    else if (word == "-M" || word == "-MM")
-        options_.only_dependencies = true;
-    options_.dependency.push_back(word);
+    if (word.starts_with("-MF")) {
+        options_.dependency_file = word.size() > 3 ? word.substr(3) : next(word);
+        return true;
+    }
+    options_.dependencies |= word == "-MD" || word == "-MMD";
+    options_.only_dependencies |= word == "-M" || word == "-MM";
+    options_.dependency_target |= word.starts_with("-MT") || word.starts_with("-MQ");
+    return takes(word, kDependency, options_.dependency);
+}
+
+bool Reader::linker(const std::string &word)
+{
+    Words taken;
+    if (!takes(word, kLink, taken))
+        return false;
+    options_.shared |= word == "-shared" || word == "-r";
+    options_.is_static |= word == "-static";
+    options_.exports |= word == "-rdynamic";
+    for (const std::string &part : taken) {
+        for (std::string_view own : {"-export-dynamic", "-version-script", "-dynamic-list"})
+            options_.exports |= part.find(own) != std::string::npos;
+        options_.exports |= part == "-Wl,-E" || part.starts_with("-Wl,-E,");
+        options_.inputs.push_back({part, Language::Linker, ""});
+    }
+    return true;
+}
+
+// What is passed on, but concerns us as well.
+void Reader::note(const std::string &word)
+{
+    options_.verbose |= word == "-v";
+    for (std::string_view name : kFilesBesideObject)
+        options_.files_beside_object |= word.starts_with(name);
+    if (word == "-ansi")
+        options_.standard = "c89";
+    else if (word.starts_with("-std="))
+        options_.standard = word.substr(5);
 }
 
 void Reader::option(const std::string &word)
 {
-    if (mode(word) || own(word) || with_value(word))
+    if (word.starts_with("--std=")) // as gcc and clang take it, too
+        return option(word.substr(1));
+    if (mode(word) || query(word) || own(word))
         return;
-    auto begins = [&](std::string_view prefix) { return word.starts_with(prefix); };
-    if (begins("-l")) {
-        options_.inputs.push_back({word, Language::Other, ""});
-    } else if (begins("-M")) {
-        dependency(word);
-    } else if (begins("-I") || begins("-D") || begins("-U") || begins("-Wp,") ||
-               begins("-isystem") || begins("-iquote") || word == "-nostdinc" || word == "-undef") {
-        options_.preprocess.push_back(word);
-    } else if (begins("-L") || begins("-Wl,") || word == "-static" || word == "-shared" ||
-               word == "-rdynamic" || word == "-s" || begins("-nostart") || begins("-nodefault") ||
-               word == "-nostdlib" || word == "-r" || begins("-T")) {
-        options_.link.push_back(word);
-    } else if (begins("-g") || begins("-W") || begins("-w") || begins("-pedantic") ||
-               begins("-p") || word == "-pipe" || word == "-Q") {
-        if (options_.warnings.read(word))
-            return; // a warning that only we have
-        (word == "-pthread" || word == "-pg" ? options_.both : options_.compile).push_back(word);
-    } else if (begins("-std=") || word == "-ansi") {
-        options_.standard = word == "-ansi" ? "c89" : word.substr(5);
-        options_.both.push_back(word);
-    } else if (begins("-O") || begins("-f") || begins("-m") || begins("--sysroot") ||
-               begins("-B") || word == "-ansi") {
-        options_.both.push_back(word);
-    } else {
+    note(word);
+    // In this order: -undef is no -u, -Wl, is no -W, and some warnings only we have.
+    if (!dependency(word) && !takes(word, kPreprocess, options_.preprocess) &&
+        !takes(word, kPreprocessOnly, options_.preprocess_only) &&
+        !takes(word, kBoth, options_.both) && !linker(word) && !options_.warnings.read(word) &&
+        !takes(word, kCompile, options_.compile))
         throw UsageError("unknown option '" + word + "'; 'splitcc --help' lists the options");
+}
+
+// A `-` has no name to tell its language.
+void Reader::standard_input()
+{
+    size_t times = 0;
+    for (Input &input : options_.inputs) {
+        if (input.path != "-")
+            continue;
+        if (++times > 1)
+            throw UsageError("standard input ('-') can be read only once");
+        if (input.x.empty() && options_.stage != Stage::Preprocess)
+            throw UsageError("standard input ('-') needs its language: '-x splitc -' or '-x c -'");
+        if (input.x.empty())
+            input.language = Language::SplitC;
     }
 }
 
@@ -243,6 +352,7 @@ Options Reader::run()
             input(word);
         }
     }
+    standard_input();
     return std::move(options_);
 }
 

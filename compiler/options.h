@@ -11,38 +11,51 @@
 
 namespace splitcc {
 
-enum class Stage { Preprocess, Translate, Assembly, Object, Link };
+// How far to go; where several are asked for, the first counts.
+enum class Stage { Preprocess, Translate, Syntax, Assembly, Object, Link };
 
-enum class Language { SplitC, Other }; // Other: cc knows by the name, or by -x
+enum class Language {
+    SplitC,
+    Other, // a source in a language that cc knows by its name, or by -x
+    Linker // no source: an object, an archive, -l..., -Wl,...
+};
 
 struct Input {
     std::string path;
-    Language language = Language::Other;
+    Language language = Language::Linker;
     std::string x; // the -x in force, empty if none
 };
 
+enum class SaveTemps { No, Here, WithResult };
+
 struct Options {
     Stage stage = Stage::Link;
-    std::vector<Input> inputs; // sources, objects and archives, in order
+    std::vector<Input> inputs; // sources and what the linker gets, in order
     std::string output;
-    std::vector<std::string> both;       // for every cc: -std= -O -f -m -pthread
-    std::vector<std::string> preprocess; // -I -D -U -include -isystem
-    std::vector<std::string> dependency; // -M...
-    std::vector<std::string> compile;    // -g -W...
-    std::vector<std::string> link;       // -L -Wl, -static ... (-l stays among the inputs)
-    bool dependencies = false;           // -MD or -MMD
-    bool dependency_file = false;        // -MF
-    bool dependency_target = false;      // -MT or -MQ
-    bool only_dependencies = false;      // -M or -MM
-    bool show = false;                   // print commands, run nothing
+    std::vector<std::string> both;            // for every cc: -std= -O -f -m -pthread
+    std::vector<std::string> preprocess;      // -I -D -U -include -isystem
+    std::vector<std::string> preprocess_only; // -P -C -dM: where it ends with -E
+    std::vector<std::string> dependency;      // -M... but -MF
+    std::vector<std::string> compile;         // -g -W...
+    std::vector<std::string> ask_cc;          // -dumpmachine -print-search-dirs ...
+    std::string dependency_file;              // -MF
+    bool dependencies = false;                // -MD or -MMD
+    bool dependency_target = false;           // -MT or -MQ
+    bool only_dependencies = false;           // -M or -MM
+    bool show = false;                        // print commands, run nothing
     bool verbose = false;
-    bool save_temps = false;
+    SaveTemps save_temps = SaveTemps::No;
+    bool files_beside_object = false; // --coverage and its like put more files there
+    bool pie = false;                 // -pie, which programs cannot be
+    bool shared = false;              // -shared or -r: no program comes out
+    bool is_static = false;
+    bool exports = false; // the program shows its names to libraries
     WarningOptions warnings;
     bool color = false;
     bool json = false; // messages as gcc's JSON
     unsigned error_limit = 20;
     bool help = false, version = false;
-    std::string print; // what -print-... asked for
+    std::string print; // what -print-... asked for, of ours
     std::string standard;
 };
 

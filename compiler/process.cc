@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <spawn.h>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -33,6 +34,8 @@ void catch_signals()
     action.sa_handler = remember;
     for (int signal : {SIGINT, SIGTERM, SIGHUP})
         sigaction(signal, &action, nullptr);
+    // A file that may not grow is an error like a full disk; it holds for cc as well.
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int spawn(const Command &command, int output, const std::string &errors, pid_t &pid)
@@ -158,6 +161,11 @@ bool write_file(const std::string &path, const std::string &text)
     return ok;
 }
 
+std::string cannot(const std::string &verb, const std::string &path)
+{
+    return "cannot " + verb + " '" + path + "': " + std::strerror(errno);
+}
+
 TemporaryDirectory::TemporaryDirectory()
 {
     const char *base = std::getenv("TMPDIR");
@@ -170,9 +178,8 @@ TemporaryDirectory::TemporaryDirectory()
 
 TemporaryDirectory::~TemporaryDirectory()
 {
-    for (const std::string &file : files_)
-        unlink(file.c_str());
-    rmdir(path_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
     if (g_signal) {
         std::signal(static_cast<int>(g_signal), SIG_DFL);
         std::raise(static_cast<int>(g_signal));
@@ -181,8 +188,7 @@ TemporaryDirectory::~TemporaryDirectory()
 
 std::string TemporaryDirectory::file(const std::string &stem, const std::string &suffix)
 {
-    files_.push_back(path_ + "/" + std::to_string(files_.size()) + "-" + stem + suffix);
-    return files_.back();
+    return path_ + "/" + std::to_string(files_++) + "-" + stem + suffix;
 }
 
 } // namespace splitcc

@@ -28,6 +28,9 @@ std::optional<std::string> read_file(const std::string &path);
 // Write the file in one step: it is there complete, or not at all.
 bool write_file(const std::string &path, const std::string &text);
 
+// What a message says when errno tells why a file cannot be read or written.
+std::string cannot(const std::string &verb, const std::string &path);
+
 // A directory of our own, gone with its contents when this object is, also when
 // a signal ends us.
 class TemporaryDirectory {
@@ -42,7 +45,7 @@ public:
 
 private:
     std::string path_;
-    std::vector<std::string> files_;
+    unsigned files_ = 0;
 };
 
 } // namespace splitcc
