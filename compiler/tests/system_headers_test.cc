@@ -52,7 +52,8 @@ public:
         if (made.ok && made.c == text.out) {
             same_++;
         } else if (cc({"-fsyntax-only", header}).code == 0) {
-            INFO(header << ", " << standard_ << ":\n" << made.diagnostics);
+            INFO(header << ", " << standard_ << ":\n"
+                        << splitcc::render_text(made.messages, false));
             CHECK(made.ok);
             check_accepted(made.c);
         }
