@@ -158,7 +158,7 @@ void Sema::check_handler(const HandlerUse &use)
     std::string what =
         "'" + std::string(use.function->text) + "' cannot be the handler of " + use.call;
     if (!fn || fn->kind != SymbolKind::Function)
-        return diag_.error(range(use.where), what + ": it has to be declared at file scope");
+        return void(diag_.error(range(use.where), what + ": it has to be declared at file scope"));
     const Type *type = fn->type;
     if (!type->prototype && type->params.empty())
         diag_.error(range(use.where), what + ": its parameters are not known; declare them");

@@ -51,17 +51,17 @@ extern int am_poll(void) SPLITC_AM(poll);
 extern int am_request_0(int dest, am_handler h) SPLITC_AM(request_0);
 extern int am_request_1(int dest, am_handler h, am_word w0) SPLITC_AM(request_1);
 extern int am_request_2(int dest, am_handler h, am_word w0, am_word w1) SPLITC_AM(request_2);
-extern int am_request_3(int dest, am_handler h, am_word w0, am_word w1,
-                        am_word w2) SPLITC_AM(request_3);
-extern int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2,
-                        am_word w3) SPLITC_AM(request_4);
+extern int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
+    SPLITC_AM(request_3);
+extern int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
+    SPLITC_AM(request_4);
 
 extern int am_request_0_df(int dest, am_handler h, double d) SPLITC_AM(request_0_df);
 extern int am_request_1_df(int dest, am_handler h, am_word w0, double d) SPLITC_AM(request_1_df);
-extern int am_request_2_df(int dest, am_handler h, am_word w0, am_word w1,
-                           double d) SPLITC_AM(request_2_df);
-extern int am_request_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2,
-                           double d) SPLITC_AM(request_3_df);
+extern int am_request_2_df(int dest, am_handler h, am_word w0, am_word w1, double d)
+    SPLITC_AM(request_2_df);
+extern int am_request_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, double d)
+    SPLITC_AM(request_3_df);
 extern int am_request_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3,
                            double d) SPLITC_AM(request_4_df);
 
@@ -74,40 +74,40 @@ extern int am_request_medium(int dest, am_handler h, const void *address, splitc
 extern int am_reply_0(int dest, am_handler h) SPLITC_AM(reply_0);
 extern int am_reply_1(int dest, am_handler h, am_word w0) SPLITC_AM(reply_1);
 extern int am_reply_2(int dest, am_handler h, am_word w0, am_word w1) SPLITC_AM(reply_2);
-extern int am_reply_3(int dest, am_handler h, am_word w0, am_word w1,
-                      am_word w2) SPLITC_AM(reply_3);
-extern int am_reply_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2,
-                      am_word w3) SPLITC_AM(reply_4);
+extern int am_reply_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
+    SPLITC_AM(reply_3);
+extern int am_reply_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
+    SPLITC_AM(reply_4);
 
 extern int am_reply_0_df(int dest, am_handler h, double d) SPLITC_AM(reply_0_df);
 extern int am_reply_1_df(int dest, am_handler h, am_word w0, double d) SPLITC_AM(reply_1_df);
-extern int am_reply_2_df(int dest, am_handler h, am_word w0, am_word w1,
-                         double d) SPLITC_AM(reply_2_df);
-extern int am_reply_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2,
-                         double d) SPLITC_AM(reply_3_df);
+extern int am_reply_2_df(int dest, am_handler h, am_word w0, am_word w1, double d)
+    SPLITC_AM(reply_2_df);
+extern int am_reply_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, double d)
+    SPLITC_AM(reply_3_df);
 extern int am_reply_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3,
                          double d) SPLITC_AM(reply_4_df);
 
-extern int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n,
-                           am_word arg) SPLITC_AM(reply_medium);
+extern int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
+    SPLITC_AM(reply_medium);
 
 /* ---- transfers of any size; a handler of 0 is none -------------------------------- */
 
 /* Copy n bytes from lva here to rva at dest; then run the handler there.  Returns
  * when the source may be reused. */
-extern int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h,
-                    am_word arg) SPLITC_AM(store);
+extern int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
+    SPLITC_AM(store);
 
 /* The same, but returns at once; endfunc(endarg), if not 0, runs here when the source may
  * be reused, like a handler. */
 extern int am_store_async(int dest, const void *lva, void *rva, splitc_size n, am_handler h,
-                          am_word arg, void (*endfunc)(void *endarg),
-                          void *endarg) SPLITC_AM(store_async);
+                          am_word arg, void (*endfunc)(void *endarg), void *endarg)
+    SPLITC_AM(store_async);
 
 /* Copy n bytes from rva at dest to lva here; then run the handler here.  Returns at
  * once. */
-extern int am_get(int dest, const void *rva, void *lva, splitc_size n, am_handler h,
-                  am_word arg) SPLITC_AM(get);
+extern int am_get(int dest, const void *rva, void *lva, splitc_size n, am_handler h, am_word arg)
+    SPLITC_AM(get);
 
 /* ---- what splitcc emits ------------------------------------------------------------- */
 
