@@ -251,6 +251,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
     print_messages(options_, t);
     if (!t.ok)
         return 1;
+    plain_ = t.plain;
     if (options_.stage == Stage::Translate && c_file == "-")
         std::fwrite(t.c.data(), 1, t.c.size(), stdout);
     else if (!write_file(c_file, t.c))
@@ -281,12 +282,14 @@ int Compiler::split_c(const Input &input, const std::string &result)
     if (int code = preprocess(input, made, text))
         return code;
     std::string c_file = translation_name(input, result);
+    plain_ = false;
     if (!options_.show)
         if (int code = translate_to(c_file, std::move(text)))
             return code;
     if (options_.stage != Stage::Translate) {
         Command command = tools_.cc(stage_options(result));
-        command.push_back("-fno-pie");
+        if (!plain_) // static objects have one address on every rank
+            command.push_back("-fno-pie");
         // The C of that time has tentative definitions in headers.
         if (is_c89(options_.standard))
             command.push_back("-fcommon");

@@ -42,6 +42,7 @@ private:
 
     const Options &options_;
     Toolchain &tools_;
+    bool plain_ = false;         // the source at hand is C as any other
     std::string standard_input_; // what came from it, in a file
 };
 

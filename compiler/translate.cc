@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "translate.h"
 
+#include <algorithm>
+
 #include "ast.h"
 #include "diag.h"
 #include "emit.h"
@@ -33,6 +35,8 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
 
     Translation result;
     result.ok = diag.errors() == 0;
+    result.plain =
+        std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
     if (result.ok) {
         Lower lower(source, tokens);
         if (options.gnu89_inline)

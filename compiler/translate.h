@@ -21,6 +21,7 @@ struct TranslateOptions {
 struct Translation {
     std::string c; // empty when there are errors
     std::vector<Message> messages;
+    bool plain = false;    // no Split-C construct in it: C as any other
     bool too_many = false; // errors: the rest was not looked for
     bool ok = false;
 };

@@ -398,6 +398,16 @@ TEST_CASE("sources, objects, archives and libraries make one program")
     CHECK_FALSE(folder.has("undefined"));
 }
 
+TEST_CASE("an object of plain C goes into a program that is linked as cc links by default")
+{
+    Folder f;
+    f.file("table.sc", "int table[4] = {1, 2, 3, 4};\n"
+                       "int at(int i) { static int calls; calls++; return table[i] + calls; }\n");
+    f.file("main.c", "int at(int i);\nint main(void) { return at(2) - 4; }\n");
+    check_fine(f.splitcc("-O2 -c table.sc"));
+    check_fine(f.shell("cc -pie -fPIE main.c table.o -o program && ./program"));
+}
+
 TEST_CASE("tentative definitions in a header are one object")
 {
     Folder folder;
