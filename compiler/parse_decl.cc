@@ -4,6 +4,8 @@
 // parse_declarator.cc, types in parse_type.cc.
 #include "parse.h"
 
+#include "split_phase.h"
+
 namespace splitcc {
 
 // declaration = specifiers [init-declarator {"," init-declarator}] ";"
@@ -153,6 +155,7 @@ void Parser::function_body(Declaration *declaration)
     for (const Symbol *param : function.param_symbols)
         declaration->body->touched |= mentions_far(param->type);
     declaration->touched |= declaration->body->touched;
+    check_split_phase(declaration, tokens_, diag_);
     function_ = nullptr;
     scopes_.leave();
 }

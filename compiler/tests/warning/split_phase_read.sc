@@ -1,0 +1,8 @@
+#include <split-c/split-c.h>
+
+int f(int *global g)
+{
+    int x;
+    x := *g;
+    return x;
+}

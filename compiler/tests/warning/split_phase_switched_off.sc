@@ -1,0 +1,9 @@
+// flags: -Wno-split-phase
+#include <split-c/split-c.h>
+
+int f(int *global g)
+{
+    int x;
+    x := *g;
+    return x;
+}
