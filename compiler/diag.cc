@@ -3,12 +3,18 @@
 
 namespace splitcc {
 
-const Report &Report::underline(Range where) const
+bool Report::in_line(Range where, Located &at) const
 {
     if (!message_)
-        return *this;
-    Located at = diag_.locator_.locate(where);
-    if (at.macro.empty() && at.position.line == message_->position.line)
+        return false;
+    at = diag_.locator_.locate(where);
+    return at.whole && at.macro.empty() && at.position.line == message_->position.line &&
+           at.position.file == message_->position.file;
+}
+
+const Report &Report::underline(Range where) const
+{
+    if (Located at; in_line(where, at))
         message_->ranges.push_back(at.span);
     return *this;
 }
@@ -22,27 +28,32 @@ const Report &Report::note(Range where, std::string_view text) const
 
 const Report &Report::replace(Range where, std::string_view text) const
 {
-    if (!message_)
-        return *this;
-    Located at = diag_.locator_.locate(where);
-    if (at.macro.empty() && at.position.line == message_->position.line)
+    if (Located at; in_line(where, at))
         message_->fixes.push_back({at.span, std::string(text)});
     return *this;
 }
 
 const Report &Report::insert_before(Range where, std::string_view text) const
 {
-    replace(where, text);
-    if (message_ && !message_->fixes.empty())
-        message_->fixes.back().where.end = message_->fixes.back().where.begin;
+    if (Located at; in_line(where, at))
+        message_->fixes.push_back({{at.span.begin, at.span.begin}, std::string(text)});
     return *this;
 }
 
 const Report &Report::insert_after(Range where, std::string_view text) const
 {
-    replace(where, text);
-    if (message_ && !message_->fixes.empty())
-        message_->fixes.back().where.begin = message_->fixes.back().where.end;
+    if (Located at; in_line(where, at))
+        message_->fixes.push_back({{at.span.end, at.span.end}, std::string(text)});
+    return *this;
+}
+
+const Report &Report::surround(Range where, std::string_view before, std::string_view after) const
+{
+    if (Located at; in_line(where, at)) {
+        std::string text(before);
+        text += at.line.substr(at.span.begin - 1, at.span.end - at.span.begin);
+        message_->fixes.push_back({at.span, text += after});
+    }
     return *this;
 }
 

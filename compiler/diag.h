@@ -27,13 +27,16 @@ public:
     // Ranges of the same line to underline beside the caret.
     const Report &underline(Range where) const;
     const Report &note(Range where, std::string_view text) const;
-    // What would be right: this text instead of what stands there, or in front of it,
-    // or behind it.
+    // What would be right: other text there, or something in front of or behind it.
     const Report &replace(Range where, std::string_view text) const;
     const Report &insert_before(Range where, std::string_view text) const;
     const Report &insert_after(Range where, std::string_view text) const;
+    const Report &surround(Range where, std::string_view before, std::string_view after) const;
 
 private:
+    // Where in the message's line that is; false if a fix cannot be shown there.
+    bool in_line(Range where, Located &at) const;
+
     Diagnostics &diag_;
     Message *message_; // null: not shown
 };

@@ -202,14 +202,16 @@ Located Locator::in_line(const Position &at, size_t begin, size_t end) const
     const size_t newline = begin > 0 ? user_.rfind('\n', begin - 1) : std::string::npos;
     const size_t line_begin = newline == std::string::npos ? 0 : newline + 1;
     const size_t line_end = std::min(user_.find('\n', begin), user_.size());
-    if (end <= begin || end > line_end)
+    const bool whole = end > begin && end <= line_end;
+    if (!whole)
         end = begin + 1;
     const auto joined = std::count(user_.begin(), user_.begin() + static_cast<long>(begin), '\n');
-    return {{std::string(at.file), at.line + static_cast<uint32_t>(joined)},
-            {static_cast<uint32_t>(begin - line_begin + 1),
-             static_cast<uint32_t>(end - line_begin + 1)},
-            user_.substr(line_begin, line_end - line_begin),
-            {}};
+    return {.position = {std::string(at.file), at.line + static_cast<uint32_t>(joined)},
+            .span = {static_cast<uint32_t>(begin - line_begin + 1),
+                     static_cast<uint32_t>(end - line_begin + 1)},
+            .line = user_.substr(line_begin, line_end - line_begin),
+            .whole = whole,
+            .macro = {}};
 }
 
 // The macro whose expansion made the byte at `column`.
@@ -246,7 +248,7 @@ Located Locator::locate(Range where)
     const std::optional<size_t> begin = in_user_text(first), end = in_user_text(last - 1);
     if (!begin)
         return in_expansion(at, first);
-    return in_line(at, *begin, end ? *end + 1 : *begin + 1);
+    return in_line(at, *begin, end ? *end + 1 : 0);
 }
 
 } // namespace splitcc

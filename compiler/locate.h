@@ -26,6 +26,7 @@ struct Located {
     FilePosition position;
     Span span;
     std::string line;
+    bool whole = true; // the span is all of the place, not only its beginning
     std::string macro; // the one that the place is in the expansion of; then span is its name
 };
 

@@ -119,6 +119,9 @@ private:
     static bool is_atomic(const Symbol *symbol);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
     Expr *run_at_owner(Expr *e);
+    void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
+    void warn_of_local_cast(const Expr *e);
+    void note_declaration(const Report &report, const Expr *e);
     void undeclared(Expr *e, Name *name);
     const Type *builtin_result(std::string_view name);
 

@@ -166,9 +166,7 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
     if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
         return e;
     if (to->is_local_pointer()) {
-        diag_.warning(range(e), "-Wlocal-escape",
-                      std::string(what) + " drops the processor of " + quoted(from) +
-                          "; write tolocal() if that is meant");
+        warn_of_escape(e, from, what);
         return wrap(ExprKind::Convert, e, to);
     }
     if (to->is_integer())
@@ -555,6 +553,8 @@ Expr *Sema::cast(Expr *e)
     if ((from->is_far() && !to_scalar) || (to->is_far() && !from_scalar))
         return fail(e, "cannot cast " + quoted(from) + " to " + quoted(to));
     e->touched = to->is_far() || (from->is_far() && to->is_pointer());
+    if (from->is_far() && to->is_local_pointer())
+        warn_of_local_cast(e);
     if (e->a->value && to->is_integer())
         e->value = literals::wrap(*e->a->value, to);
     return finish(e, to->unqualified);

@@ -1,0 +1,7 @@
+void keep(const int *p);
+
+void f(int *global g, int *spread s)
+{
+    keep(g);
+    keep(s + 1);
+}
