@@ -32,6 +32,9 @@ if(SPLITC_SANITIZE)
   target_link_options(project_rules INTERFACE -fsanitize=${SPLITC_SANITIZE})
 endif()
 
+# One allocator serves a whole process, and it need not be libc's.
+set(PROJECT_ALLOCATOR malloc calloc realloc free aligned_alloc memalign posix_memalign)
+
 # project_library(name SOURCES ... [USES ...]): a static library whose public
 # headers live in its include/ folder.  USES are the libraries of its interface.
 # It becomes part of programs whose names may be those of libc, so its own references
@@ -46,7 +49,7 @@ function(project_library name)
   if(NOT SPLITC_SANITIZE)
     add_custom_command(TARGET ${name} POST_BUILD VERBATIM
       COMMAND ${PROJECT_SOURCE_DIR}/cmake/bind_libc.sh $<TARGET_FILE:${name}>
-              ${CMAKE_C_COMPILER} ${CMAKE_NM} ${CMAKE_OBJCOPY})
+              ${CMAKE_C_COMPILER} ${CMAKE_NM} ${CMAKE_OBJCOPY} ${PROJECT_ALLOCATOR})
   endif()
 endfunction()
 
