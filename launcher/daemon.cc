@@ -274,6 +274,8 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
     place.push_back(
         "SPLITC_RANKS_PER_CORE=" +
         std::to_string(ranks_per_core(job_->local_ranks() * job_->sharing, topology_->cores())));
+    if (job_->verbose)
+        place.push_back("SPLITC_VERBOSE=1");
     std::vector<std::string> environment;
     for (const std::string &variable : job_->environment) {
         const bool replaced = std::any_of(place.begin(), place.end(), [&](const std::string &p) {

@@ -65,6 +65,8 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.ranks = parse_count("-n", value); }},
     {"-x", nullptr, "VAR[=VALUE]", "set a variable for the ranks, or make sure that it is set",
      [](Options &o, const std::string &value) { o.variables.push_back(value); }},
+    {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
+     [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_HEAP=" + value); }},
     {"--wdir", nullptr, "DIR", "run the ranks in DIR",
      [](Options &o, const std::string &value) { o.directory = value; }},
     {"--tag-output", nullptr, nullptr, "put the rank in front of each line: [1] text",
