@@ -32,6 +32,7 @@ extern const struct check atomic_checks[];
 extern const struct check program_checks[];
 extern const struct check error_checks[];
 extern const struct check names_checks[];
+extern const struct check window_checks[];
 
 /* The words behind the name of the check on the command line. */
 extern int check_argc;

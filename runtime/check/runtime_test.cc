@@ -61,6 +61,14 @@ void passes_everywhere(const std::string &check)
         passes(ranks, check);
 }
 
+// By messages alone as well.
+void passes_both_ways(const std::string &check)
+{
+    passes_everywhere(check);
+    for (int ranks : {2, 4})
+        passes(ranks, check, "SPLITC_WINDOWS=0");
+}
+
 // The job ends with that code, and says so.
 void ends(int ranks, const std::string &check, int code, const std::string &says,
           const std::string &environment = "")
@@ -139,6 +147,15 @@ TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
 TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
 TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }
 
+TEST_CASE("windows: objects of every kind and size are read") { passes_both_ways("every_kind_is_read"); }
+TEST_CASE("windows: objects of every kind and size are written") { passes_both_ways("every_kind_is_written"); }
+TEST_CASE("windows: scalars of every type in objects of every kind") { passes_both_ways("every_scalar"); }
+TEST_CASE("windows: a loop on a global pointer sees what others write") { passes_both_ways("waiting_for_a_flag"); }
+TEST_CASE("windows: what malloc hands out is within reach") { passes_both_ways("heap_blocks"); }
+TEST_CASE("windows: blocks that went back to the system") { passes_both_ways("given_back_blocks"); }
+TEST_CASE("windows: fork copies what is shared") { passes_both_ways("fork_copies"); }
+TEST_CASE("windows: other programs are started") { passes_both_ways("other_programs"); }
+
 TEST_CASE("program: ranks know who they are") { passes_everywhere("identity"); }
 TEST_CASE("program: time goes on") { passes_everywhere("time_goes_on"); }
 TEST_CASE("program: the names of split-c.h are bound") { passes_everywhere("names"); }
@@ -152,6 +169,28 @@ TEST_CASE("program: waiting works however many ranks share a core")
     passes(2, "mixed_collectives", "SPLITC_RANKS_PER_CORE=8");
 }
 // clang-format on
+
+#ifndef __SANITIZE_ADDRESS__ // there are none then
+TEST_CASE("windows: they cover static, heap, stack and spread objects")
+{
+    passes(2, "reach near");
+    passes(5, "reach near");
+    passes(2, "reach far", "SPLITC_WINDOWS=0");
+}
+
+TEST_CASE("windows: where they do not fit, messages do")
+{
+    passes(2, "reach far", "ulimit -v 12000000; SPLITC_HEAP=16M");
+    passes(2, "reach far", "ulimit -f 1000000;");
+    ends(2, "identity", 0, "no windows, ",
+         "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
+}
+
+TEST_CASE("windows: malloc says what it has run out of")
+{
+    ends(2, "malloc_exhausted", 0, "malloc has no more of the 128 MiB", "SPLITC_HEAP=100M");
+}
+#endif
 
 TEST_CASE("program: without a launcher it is a job of one rank")
 {
@@ -307,6 +346,8 @@ TEST_CASE("error: environment variables that make no sense")
              "SPLITC_HEAP='" + std::string(size) + "'");
     ends(1, "identity", 1,
          "there is no backend \"pigeon\"; SPLITC_BACKEND may be one of: ", "SPLITC_BACKEND=pigeon");
+    ends(2, "identity", 1, "SPLITC_WINDOWS is \"maybe\": it may be 1, or 0 ",
+         "SPLITC_WINDOWS=maybe");
     ends(2, "identity", 1, "backend \"loopback\" does not reach other processes",
          "SPLITC_BACKEND=loopback");
 }

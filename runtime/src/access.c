@@ -146,6 +146,19 @@ void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
     splitc_await(&cell.done);
 }
 
+unsigned long splitc_far_read_word(splitc_ptr from, splitc_size n)
+{
+    unsigned long word = 0;
+
+    splitc_far_read(&word, from, n);
+    return word;
+}
+
+void splitc_far_write_word(splitc_ptr to, unsigned long word, splitc_size n)
+{
+    splitc_far_write(to, &word, n);
+}
+
 void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 {
     uint32_t rank = splitc_target(from);
@@ -176,10 +189,16 @@ void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
     }
 }
 
+void splitc_far_put_word(splitc_ptr to, unsigned long word, splitc_size n)
+{
+    splitc_far_put(to, &word, n);
+}
+
 void splitc_sync(void)
 {
     for (uint32_t idle = 0; splitc_runtime.outstanding > 0;)
         splitc_wait_step(&idle);
+    splitc_full_fence();
 }
 
 int splitc_is_sync(void)

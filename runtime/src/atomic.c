@@ -81,8 +81,8 @@ static uint64_t perform(enum operation operation, splitc_ptr object, size_t size
     if (object % size != 0)
         splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
                    splitc_address(object));
-    if (splitc_near(object))
-        return apply(operation, size, splitc_address(object), a, b);
+    if (splitc_is_near(object))
+        return apply(operation, size, splitc_near(object), a, b);
     rank = splitc_target(object);
     splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
                                     splitc_pack(splitc_address(object), code(operation, size)),
@@ -132,10 +132,36 @@ long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired)
 
 #define MASKED_MAX 64u /* bytes: more than any storage unit of a bit-field */
 
+/* The bits of one aligned word, of which the object has `n` bytes from byte `first` on. */
+static void merge_word(uint64_t *word, size_t first, const uint8_t *mask, const uint8_t *bits,
+                       size_t n)
+{
+    uint64_t which = 0, what = 0;
+    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    memcpy((uint8_t *)&which + first, mask, n);
+    memcpy((uint8_t *)&what + first, bits, n);
+    if (which == 0)
+        return;
+    while (!__atomic_compare_exchange_n(word, &old, (old & ~which) | (what & which), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        ;
+}
+
+/* Bit-fields do not cross aligned words, unless they are packed. */
 static void merge(uint8_t *to, const uint8_t *mask, const uint8_t *bits, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        to[i] = (uint8_t)((to[i] & ~mask[i]) | (bits[i] & mask[i]));
+    while (n > 0) {
+        size_t first = (uintptr_t)to % sizeof(uint64_t);
+        size_t room = sizeof(uint64_t) - first;
+        size_t here = n < room ? n : room;
+
+        merge_word((uint64_t *)(to - first), first, mask, bits, here);
+        to += here;
+        mask += here;
+        bits += here;
+        n -= here;
+    }
 }
 
 void splitc_on_masked(struct gam *g, const struct gam_message *m)
@@ -156,8 +182,8 @@ void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, spli
 
     if (n > MASKED_MAX)
         splitc_die("bit-field of %lu bytes", n);
-    if (splitc_near(to)) {
-        merge(splitc_address(to), mask, bits, n);
+    if (splitc_is_near(to)) {
+        merge(splitc_near(to), mask, bits, n);
         return;
     }
     rank = splitc_target(to);

@@ -43,6 +43,44 @@ static uint32_t job_number(const char *key)
     return number;
 }
 
+/* PMIx lists them as text, "0,1,4". */
+static void read_local_ranks(const char *list, struct splitc_boot *boot)
+{
+    uint32_t *local = calloc(boot->local_ranks, sizeof *local);
+    uint32_t n = 0;
+    bool found = false;
+
+    if (!local)
+        splitc_die("no memory for the list of %u ranks", boot->local_ranks);
+    for (const char *at = list; *at && n < boot->local_ranks; n++) {
+        char *end;
+        unsigned long rank = strtoul(at, &end, 10);
+
+        if (end == at || rank >= boot->ranks || (*end && *end != ','))
+            break;
+        local[n] = (uint32_t)rank;
+        found |= rank == boot->rank;
+        at = *end ? end + 1 : end;
+    }
+    if (n != boot->local_ranks || !found)
+        splitc_die("cannot join the job: the launcher lists the %u ranks of this node as \"%s\"",
+                   boot->local_ranks, list);
+    boot->local = local;
+}
+
+static void find_local_ranks(struct splitc_boot *boot)
+{
+    pmix_proc_t job;
+    pmix_value_t *value;
+
+    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+    check(PMIx_Get(&job, PMIX_LOCAL_PEERS, NULL, 0, &value), PMIX_LOCAL_PEERS);
+    if (value->type != PMIX_STRING)
+        splitc_die("cannot join the job: the launcher gives no list for %s", PMIX_LOCAL_PEERS);
+    read_local_ranks(value->data.string, boot);
+    PMIX_VALUE_RELEASE(value);
+}
+
 static void join_launcher(struct splitc_boot *boot)
 {
     pmix_status_t status = PMIx_Init(&self, NULL, 0);
@@ -58,11 +96,17 @@ static void join_launcher(struct splitc_boot *boot)
     if (boot->ranks == 0 || boot->ranks > GAM_RANKS_MAX || boot->rank >= boot->ranks)
         splitc_die("rank %u of %u: a job has 1 to %u ranks", boot->rank, boot->ranks,
                    GAM_RANKS_MAX);
+    if (boot->local_ranks == 0 || boot->local_ranks > boot->ranks)
+        splitc_die("cannot join the job: the launcher says that %u of %u ranks are on this node",
+                   boot->local_ranks, boot->ranks);
+    find_local_ranks(boot);
 }
 
 void splitc_boot_join(struct splitc_boot *boot)
 {
-    *boot = (struct splitc_boot){.rank = 0, .ranks = 1, .local_ranks = 1};
+    static const uint32_t alone[1] = {0};
+
+    *boot = (struct splitc_boot){.rank = 0, .ranks = 1, .local_ranks = 1, .local = alone};
     if (getenv("PMIX_NAMESPACE"))
         join_launcher(boot);
 }
@@ -94,6 +138,17 @@ static int get(uint32_t rank, const char *key, void *bytes, size_t n)
     }
     PMIX_VALUE_RELEASE(value);
     return error;
+}
+
+void splitc_boot_tell(const char *key, const void *bytes, size_t n)
+{
+    if (launched)
+        put(key, bytes, n);
+}
+
+int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n)
+{
+    return launched ? get(rank, key, bytes, n) : -EHOSTUNREACH;
 }
 
 static void fence(bool collect)

@@ -9,6 +9,7 @@
 #ifndef SPLITC_BOOT_H
 #define SPLITC_BOOT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct unet_address;
@@ -16,10 +17,18 @@ struct unet_address;
 struct splitc_boot {
     uint32_t rank;
     uint32_t ranks;
-    uint32_t local_ranks; /* of them, on this node */
+    uint32_t local_ranks;  /* of them, on this node */
+    const uint32_t *local; /* which ones, this one among them; valid for ever */
 };
 
 void splitc_boot_join(struct splitc_boot *boot);
+
+/* Have something told to the others, under a key, by splitc_boot_publish. */
+void splitc_boot_tell(const char *key, const void *bytes, size_t n);
+
+/* What a rank has told under a key, after splitc_boot_publish.
+ * Errors: -EHOSTUNREACH it has told no such thing, or not n bytes. */
+int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n);
 
 /* Tell the others where our endpoint is, and wait until all have told.  Returns
  * the job's secret. */

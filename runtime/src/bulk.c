@@ -22,8 +22,8 @@ void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
 {
     if (!check_size("bulk_read", bytes))
         return;
-    if (splitc_near(from))
-        memmove(to, splitc_address(from), (size_t)bytes);
+    if (splitc_is_near(from))
+        memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_read(to, from, (splitc_size)bytes);
 }
@@ -32,8 +32,8 @@ void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
 {
     if (!check_size("bulk_write", bytes))
         return;
-    if (splitc_near(to))
-        memmove(splitc_address(to), from, (size_t)bytes);
+    if (splitc_is_near(to))
+        memmove(splitc_near(to), from, (size_t)bytes);
     else
         splitc_far_write(to, from, (splitc_size)bytes);
 }
@@ -42,8 +42,8 @@ void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
 {
     if (!check_size("bulk_get", bytes))
         return;
-    if (splitc_near(from))
-        memmove(to, splitc_address(from), (size_t)bytes);
+    if (splitc_is_near(from))
+        memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_get(to, from, (splitc_size)bytes);
 }
@@ -67,8 +67,8 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 {
     if (!check_size("bulk_put", bytes))
         return;
-    if (splitc_near(to))
-        memmove(splitc_address(to), from, (size_t)bytes);
+    if (splitc_is_near(to))
+        memmove(splitc_near(to), from, (size_t)bytes);
     else if (bytes <= SMALL)
         splitc_far_put(to, from, (splitc_size)bytes);
     else
@@ -77,6 +77,12 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
 {
-    if (check_size("bulk_store", bytes))
-        splitc_store(to, from, (splitc_size)bytes);
+    if (!check_size("bulk_store", bytes))
+        return;
+    if (splitc_is_near(to)) {
+        memmove(splitc_near(to), from, (size_t)bytes);
+        splitc_count_store((splitc_size)splitc_rank(to), (splitc_size)bytes);
+    } else {
+        splitc_far_store(to, from, (splitc_size)bytes);
+    }
 }

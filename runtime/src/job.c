@@ -3,7 +3,9 @@
  * job.c - a rank's endpoint and the messages over it.
  */
 #include "boot.h"
+#include "heap.h"
 #include "runtime.h"
+#include "window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,13 +120,18 @@ static void open_messages(const struct splitc_boot *boot)
 void splitc_job_open(void)
 {
     struct splitc_boot boot;
+    struct splitc_heap_sizes sizes;
 
     splitc_boot_join(&boot);
     set_identity(&boot);
+    splitc_windows_begin();
     splitc_progress_init(boot.local_ranks);
     open_endpoint(&boot);
+    sizes = splitc_heap_sizes(boot.local_ranks);
+    splitc_windows_offer(&boot, &sizes);
     open_messages(&boot);
-    splitc_spread_heap_open(boot.local_ranks);
+    splitc_windows_open(&boot);
+    splitc_spread_heap_open(sizes.spread);
 }
 
 /* Every rank comes here after its last message, so nobody misses this one's. */

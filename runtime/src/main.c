@@ -10,6 +10,7 @@
 #include "runtime.h"
 
 #include "library.h"
+#include "window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,5 +51,5 @@ int main(int argc, char **argv)
         splitc_die("no memory for an exit handler");
     splitc_allocate_statics();
     splitc_barrier(); /* nobody's memory is touched before it is there */
-    exit(splitc_entry(argc, argv));
+    splitc_run(splitc_entry, argc, argv);
 }

@@ -7,6 +7,11 @@
 #include <split-c/abi.h>
 
 struct splitc_job splitc_job = {0, 1, 0};
+splitc_size splitc_stored[65536];
+
+// What emitted code takes for constant.
+extern splitc_window table[65536] __asm__("splitc_windows");
+splitc_window table[65536];
 
 namespace {
 
@@ -16,6 +21,10 @@ void be(int rank, int ranks)
 {
     splitc_job.myproc = rank;
     splitc_job.procs = ranks;
+    for (splitc_window &w : table)
+        w = {};
+    splitc_ptr us = splitc_make(rank, nullptr);
+    table[rank] = {us + 4096, (1ul << 48) - 4096, -us, 0};
 }
 
 void *at(unsigned long address)
@@ -67,16 +76,36 @@ TEST_CASE("pointers: NULL stays NULL, other local pointers get our rank")
     CHECK(splitc_address(splitc_from_local(&object)) == &object);
 }
 
-TEST_CASE("pointers: only our own objects are near")
+TEST_CASE("pointers: only what lies in a window is near")
 {
     int object;
 
     be(2, 4);
+    CHECK(splitc_is_near(splitc_make(2, &object)));
     CHECK(splitc_near(splitc_make(2, &object)) == &object);
-    CHECK(splitc_near(splitc_make(1, &object)) == nullptr);
-    CHECK(splitc_near(0) == nullptr);
+    CHECK_FALSE(splitc_is_near(splitc_make(1, &object)));
+    CHECK_FALSE(splitc_is_near(splitc_make(65535, &object)));
+    CHECK_FALSE(splitc_is_near(0));
+    CHECK_FALSE(splitc_is_near(splitc_make(2, at(4095))));
     be(0, 4);
-    CHECK(splitc_near(0) == nullptr);
+    CHECK_FALSE(splitc_is_near(0));
+    CHECK_FALSE(splitc_is_near(8));
+}
+
+TEST_CASE("pointers: a window begins and ends where it is said to")
+{
+    char view[256];
+    splitc_ptr first = splitc_make(3, at(0x10000));
+
+    be(0, 4);
+    table[3] = {first, sizeof view, (splitc_ptr)view - first, 0};
+    CHECK_FALSE(splitc_is_near(first - 1));
+    CHECK(splitc_is_near(first));
+    CHECK(splitc_near(first) == view);
+    CHECK(splitc_is_near(first + 255));
+    CHECK(splitc_near(first + 255) == view + 255);
+    CHECK_FALSE(splitc_is_near(first + 256));
+    CHECK_FALSE(splitc_is_near(splitc_make(2, at(0x10000))));
 }
 
 TEST_CASE("pointers: near accesses move the bytes")
@@ -102,6 +131,27 @@ void splitc_far_read(void *, splitc_ptr, splitc_size)
 void splitc_far_write(splitc_ptr, const void *, splitc_size)
 {
     FAIL("far write");
+}
+unsigned long splitc_far_read_word(splitc_ptr, splitc_size)
+{
+    FAIL("far read");
+    return 0;
+}
+void splitc_far_write_word(splitc_ptr, unsigned long, splitc_size)
+{
+    FAIL("far write");
+}
+void splitc_far_put_word(splitc_ptr, unsigned long, splitc_size)
+{
+    FAIL("far put");
+}
+void splitc_far_store(splitc_ptr, const void *, splitc_size)
+{
+    FAIL("far store");
+}
+void splitc_far_store_word(splitc_ptr, unsigned long, splitc_size)
+{
+    FAIL("far store");
 }
 void splitc_far_get(void *, splitc_ptr, splitc_size)
 {

@@ -53,7 +53,7 @@ static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
         splitc_peer_died((uint32_t)gam_dead_peer(splitc_runtime.gam));
 }
 
-void splitc_wait_step(uint32_t *idle)
+static void wait_step(uint32_t *idle, int sleep_ms)
 {
     int handled;
 
@@ -61,7 +61,7 @@ void splitc_wait_step(uint32_t *idle)
         splitc_must_not_wait();
     handled = gam_poll(splitc_runtime.gam);
     if (handled == 0 && ++*idle > yield_limit)
-        handled = gam_wait(splitc_runtime.gam, SLEEP_MS);
+        handled = gam_wait(splitc_runtime.gam, sleep_ms);
     else if (handled == 0 && *idle > spin_limit)
         sched_yield();
     if (handled > 0)
@@ -70,6 +70,16 @@ void splitc_wait_step(uint32_t *idle)
         found_dead(idle);
     else if (handled < 0 && handled != -EINTR)
         splitc_die("cannot wait for messages: %s", strerror(-handled));
+}
+
+void splitc_wait_step(uint32_t *idle)
+{
+    wait_step(idle, SLEEP_MS);
+}
+
+void splitc_wait_step_unrung(uint32_t *idle)
+{
+    wait_step(idle, 1);
 }
 
 void splitc_await(const bool *done)

@@ -28,9 +28,11 @@ struct splitc_runtime {
     struct gam *gam;
     uint32_t rank;
     uint32_t ranks;
+    const uint32_t *near; /* the ranks whose windows are open, ourselves among them */
+    uint32_t near_ranks;
     uint64_t outstanding; /* split-phase accesses begun here and not yet complete */
-    uint64_t stored_out;  /* bytes of signalling stores sent, to ourselves too */
-    uint64_t stored_in;   /* bytes of signalling stores in place here */
+    uint64_t stored_out;  /* bytes of signalling stores sent in messages */
+    uint64_t stored_in;   /* of those that came, bytes in place here */
     uint64_t consumed;    /* of these, what store_sync and its kin have taken */
     const char *running;  /* a function of the program that must not wait; NULL = none */
 };
@@ -80,6 +82,9 @@ void splitc_progress_init(uint32_t local_ranks);
  * is dead. */
 void splitc_wait_step(uint32_t *idle);
 
+/* The same where what is waited for rings no bell: it looks again every millisecond. */
+void splitc_wait_step_unrung(uint32_t *idle);
+
 /* Serve messages until *done, which a handler sets. */
 void splitc_await(const bool *done);
 
@@ -96,6 +101,12 @@ void splitc_meet_at_end(void);
 
 /* The same for a rank that fails: it waits so many seconds at most. */
 void splitc_fail_at_end(double seconds);
+
+/* Everything before it is seen by all before anything behind it is done. */
+static inline void splitc_full_fence(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 
 /* ---- small payloads -------------------------------------------------------- */
 
@@ -229,8 +240,9 @@ uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value);
 
 /* ---- spread heap (spread_heap.c) --------------------------------------------- */
 
-/* Reserve the range that is the same on every rank.  Collective. */
-void splitc_spread_heap_open(uint32_t local_ranks);
+/* Get the range that is the same on every rank, of `size` bytes if all have as
+ * much.  Collective. */
+void splitc_spread_heap_open(uint64_t size);
 void splitc_spread_heap_close(void);
 
 /* Allocate the spread arrays with static storage.  Collective. */

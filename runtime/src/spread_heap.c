@@ -10,78 +10,51 @@
 #include "episode.h"
 #include "extents.h"
 #include "library.h"
+#include "window.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* Between the heap of the program and the libraries on 64-bit Linux, where
  * address sanitizers, too, leave room. */
 #define BASE 0x200000000000ul
 #define SIZE_MAX_BYTES (1ul << 44)
 #define ALIGNMENT 64ul        /* of every allocation: a cache line */
-#define GRANULE (1ul << 20)   /* the heap's size is a multiple of it */
 #define GIVE_BACK (4ul << 20) /* freed memory of this size goes back to the system */
 
 static struct splitc_extents heap;
 static uint64_t heap_size;
 
-/* ---- its size --------------------------------------------------------------- */
+/* ---- its range --------------------------------------------------------------- */
 
-/* "512M" and the like; 0 if it is no such thing. */
-static uint64_t parse_size(const char *text)
-{
-    static const char suffix[] = "KMGT";
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    const char *unit = *end ? strchr(suffix, *end) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - suffix + 1) : 0;
-
-    if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || n > SIZE_MAX_BYTES >> shift)
-        return 0;
-    return n << shift;
-}
-
-/* By default all ranks of a node together may fill its memory. */
-static uint64_t default_size(uint32_t local_ranks)
-{
-    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-
-    return memory / local_ranks;
-}
-
-static uint64_t wanted_size(uint32_t local_ranks)
-{
-    const char *told = getenv("SPLITC_HEAP");
-    uint64_t size = told ? parse_size(told) : default_size(local_ranks);
-
-    if (size == 0)
-        splitc_die_together("SPLITC_HEAP is \"%s\": give the bytes of spread heap per rank, "
-                            "with K, M, G or T behind the number, up to 16T",
-                            told);
-    return (size + GRANULE - 1) / GRANULE * GRANULE;
-}
-
-void splitc_spread_heap_open(uint32_t local_ranks)
+/* By ourselves, where no window has it. */
+static void reserve(void)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    void *at;
+    void *at = mmap((void *)BASE, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-    heap_size = splitc_reduce_to_all(SPLITC_MIN, wanted_size(local_ranks));
-    at = mmap((void *)BASE, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (at == MAP_FAILED)
         splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
                             "ask for less with SPLITC_HEAP",
                             heap_size >> 20, BASE, strerror(errno));
-    if (splitc_extents_open(&heap, BASE, heap_size) < 0)
+    madvise(at, heap_size, MADV_HUGEPAGE); /* where the system offers them */
+}
+
+void splitc_spread_heap_open(uint64_t size)
+{
+    const struct splitc_memory *memory = splitc_windows_memory();
+    uint64_t base = memory ? memory->part[SPLITC_SPREAD].start : BASE;
+
+    heap_size = splitc_reduce_to_all(SPLITC_MIN, size);
+    if (!memory)
+        reserve();
+    if (splitc_extents_open(&heap, base, heap_size) < 0)
         splitc_die("no memory for the spread heap's bookkeeping");
 }
 
 void splitc_spread_heap_close(void)
 {
     splitc_extents_close(&heap);
-    munmap((void *)BASE, heap_size);
 }
 
 /* ---- allocation --------------------------------------------------------------- */
@@ -119,16 +92,6 @@ splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
     return splitc_make(0, (void *)start);
 }
 
-/* What lies in whole pages of a large block. */
-static void give_back(uint64_t start, uint64_t size)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t first = (start + page - 1) / page * page;
-
-    if (size >= GIVE_BACK)
-        madvise((void *)first, (start + size) / page * page - first, MADV_DONTNEED);
-}
-
 void splitc_spread_free(splitc_ptr base)
 {
     uint64_t size;
@@ -139,7 +102,10 @@ void splitc_spread_free(splitc_ptr base)
     if (splitc_extents_free(&heap, base, &size) < 0)
         splitc_die_together("all_spread_free of (%d, %p), which is not allocated spread storage",
                             splitc_rank(base), splitc_address(base));
-    give_back(base, size);
+    if (size < GIVE_BACK)
+        return;
+    splitc_memory_give_back(base, size);
+    splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
 }
 
 splitc_ptr splitc_all_spread_malloc(long count, long bytes)

@@ -2,8 +2,14 @@
  *
  * store.c - signalling stores: one-way, counted in bytes where they land.
  *
- * A store of a few words is one request that nobody answers; GAM's window takes
- * its credit back with whatever flows the other way.
+ * A store into a window is a copy, then an addition to a counter of the storing
+ * rank's own, which the target reads through its window of that rank: no atomic
+ * operation, and no cache line travels until somebody waits.  The counters only grow.
+ * all_store_sync has to tell bytes stored before it from those that a faster rank
+ * stores after it: on entering it, each rank notes its counters as they are.
+ *
+ * A store of a few words to anybody else is one request that nobody answers; GAM's
+ * window takes its credit back with whatever flows the other way.
  */
 #include "runtime.h"
 
@@ -11,20 +17,10 @@
 
 #define STORE_SMALL 24u /* bytes beside the address */
 
-static void store_at_home(void *to, const void *from, size_t n)
-{
-    memmove(to, from, n);
-    splitc_runtime.stored_out += n;
-    splitc_runtime.stored_in += n;
-}
-
-void splitc_store(splitc_ptr to, const void *from, splitc_size n)
-{
-    if (splitc_near(to))
-        store_at_home(splitc_address(to), from, n);
-    else
-        splitc_far_store(to, from, n);
-}
+/* What splitc_stored was when this rank entered its all_store_syncs: the last one, and
+ * the one before, which a slower rank may still read. */
+static uint64_t noted[2][GAM_RANKS_MAX];
+static unsigned phase; /* which of them the next one notes */
 
 void splitc_far_store(splitc_ptr to, const void *from, splitc_size n)
 {
@@ -40,6 +36,11 @@ void splitc_far_store(splitc_ptr to, const void *from, splitc_size n)
         splitc_sent(rank,
                     gam_store(g, rank, from, splitc_address(to), n, SPLITC_MSG_STORE_LANDED, 0));
     }
+}
+
+void splitc_far_store_word(splitc_ptr to, unsigned long word, splitc_size n)
+{
+    splitc_far_store(to, &word, n);
 }
 
 void splitc_on_store(struct gam *g, const struct gam_message *m)
@@ -58,20 +59,41 @@ void splitc_on_store_landed(struct gam *g, const struct gam_message *m)
     splitc_runtime.stored_in += m->length;
 }
 
-/* ---- waiting for them ------------------------------------------------------ */
+/* ---- counting ---------------------------------------------------------------- */
+
+/* The sum over the ranks whose windows we have of what they keep about us. */
+static uint64_t sum_of(const uint64_t about[GAM_RANKS_MAX])
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++) {
+        splitc_ptr g = splitc_make((int)splitc_runtime.near[i], &about[splitc_runtime.rank]);
+
+        sum += __atomic_load_n((const uint64_t *)splitc_near(g), __ATOMIC_ACQUIRE);
+    }
+    return sum;
+}
+
+static uint64_t landed(void)
+{
+    return splitc_runtime.stored_in + sum_of(splitc_stored);
+}
 
 static bool have_landed(uint64_t bytes)
 {
-    return splitc_runtime.stored_in - splitc_runtime.consumed >= bytes;
+    return landed() - splitc_runtime.consumed >= bytes;
 }
+
+/* ---- waiting for them ------------------------------------------------------ */
 
 void splitc_store_sync(long bytes)
 {
     if (bytes < 0)
         splitc_die("store_sync of %ld bytes", bytes);
     for (uint32_t idle = 0; !have_landed((uint64_t)bytes);)
-        splitc_wait_step(&idle);
+        splitc_wait_step_unrung(&idle);
     splitc_runtime.consumed += (uint64_t)bytes;
+    splitc_full_fence();
 }
 
 int splitc_is_store_sync(long bytes)
@@ -82,22 +104,33 @@ int splitc_is_store_sync(long bytes)
 
 void splitc_reset_store_sync(void)
 {
-    splitc_runtime.consumed = splitc_runtime.stored_in;
+    splitc_runtime.consumed = landed();
 }
 
-/* All have landed when as many bytes are in place as were sent, over all ranks.
+static void note_stored(void)
+{
+    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++) {
+        uint32_t rank = splitc_runtime.near[i];
+
+        noted[phase][rank] = splitc_stored[rank];
+    }
+}
+
+/* Messages have all landed when as many bytes are in place as were sent, over all ranks.
  * Nobody sends between its own contribution and the end, so a sum of 0 is
  * final; what the next phase of a faster rank adds to stored_in meanwhile is
- * not consumed. */
+ * not consumed.  By then everybody has noted what it stored. */
 void splitc_all_store_sync(void)
 {
-    uint64_t landed, missing;
+    uint64_t in, missing;
 
+    note_stored();
     do {
         while (gam_poll(splitc_runtime.gam) > 0)
             ;
-        landed = splitc_runtime.stored_in;
-        missing = splitc_reduce_to_all(SPLITC_ADD, splitc_runtime.stored_out - landed);
+        in = splitc_runtime.stored_in;
+        missing = splitc_reduce_to_all(SPLITC_ADD, splitc_runtime.stored_out - in);
     } while (missing != 0);
-    splitc_runtime.consumed = landed;
+    splitc_runtime.consumed = in + sum_of(noted[phase]);
+    phase = !phase;
 }

@@ -100,6 +100,53 @@ SPLITC_INLINE splitc_ptr splitc_spread_order(splitc_ptr p)
     return p << (64 - SPLITC_ADDRESS_BITS) | p >> SPLITC_ADDRESS_BITS;
 }
 
+/* ---- windows ---------------------------------------------------------------- */
+
+/* What of a rank's memory is mapped here.  Following a global pointer g to rank r
+ * takes one compare: where g - origin < limit, the object is at g + shift.  The limit
+ * is 0 for a rank that only messages reach. */
+struct splitc_window {
+    splitc_ptr origin; /* the first pointer into the window */
+    splitc_size limit; /* bytes behind it */
+    splitc_ptr shift;
+    splitc_ptr unused; /* a power of two to index by */
+};
+
+/* One for each rank that a pointer can name; constant from before splitc_main on. */
+extern const struct splitc_window splitc_windows[1ul << (64 - SPLITC_ADDRESS_BITS)];
+
+/* Bytes of signalling stores from here into the window of each rank, which reads
+ * its entry through its window of us. */
+extern splitc_size splitc_stored[1ul << (64 - SPLITC_ADDRESS_BITS)];
+
+#define SPLITC_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* True if a load or store reaches the object, at splitc_near. */
+SPLITC_INLINE int splitc_is_near(splitc_ptr g)
+{
+    const struct splitc_window *w = &splitc_windows[g >> SPLITC_ADDRESS_BITS];
+
+    return SPLITC_LIKELY(g - w->origin < w->limit);
+}
+
+SPLITC_INLINE void *splitc_near(splitc_ptr g)
+{
+    return (void *)(g + splitc_windows[g >> SPLITC_ADDRESS_BITS].shift);
+}
+
+/* What a processor did before a global write is seen by who sees the write, and
+ * what it does after a global read stays after it: see docs/memory-model.md.  Both
+ * cost nothing on x86, but keep values out of registers. */
+SPLITC_INLINE void splitc_before_write(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+SPLITC_INLINE void splitc_after_read(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
 /* ---- access --------------------------------------------------------------- */
 
 /* The out-of-line paths: the object is not reachable by a load or store. */
@@ -109,41 +156,60 @@ void splitc_far_get(void *to, splitc_ptr from, splitc_size n);
 void splitc_far_put(splitc_ptr to, const void *from, splitc_size n);
 void splitc_far_store(splitc_ptr to, const void *from, splitc_size n);
 
-/* Where the object is in our own address space, or NULL. */
-SPLITC_INLINE void *splitc_near(splitc_ptr g)
+/* The same for up to SPLITC_WORD bytes, the first ones of a word: by value, so that
+ * a variable need not live in memory for the sake of the slow path. */
+#define SPLITC_WORD sizeof(unsigned long)
+unsigned long splitc_far_read_word(splitc_ptr from, splitc_size n);
+void splitc_far_write_word(splitc_ptr to, unsigned long word, splitc_size n);
+void splitc_far_put_word(splitc_ptr to, unsigned long word, splitc_size n);
+void splitc_far_store_word(splitc_ptr to, unsigned long word, splitc_size n);
+
+/* Known before the optimizer runs, or the warnings about larger objects come. */
+#define SPLITC_IS_WORD(n) (__builtin_constant_p(n) && (n) <= SPLITC_WORD)
+
+/* n <= SPLITC_WORD bytes as the first ones of a word. */
+SPLITC_INLINE unsigned long splitc_word_of(const void *from, splitc_size n)
 {
-    return splitc_rank(g) == splitc_job.myproc ? splitc_address(g) : (void *)0;
+    unsigned long word = 0;
+
+    __builtin_memcpy(&word, from, n);
+    return word;
 }
 
 /* Blocking read of n bytes: complete when it returns. */
 SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
 {
-    const void *near_ = splitc_near(from);
+    unsigned long word;
 
-    if (__builtin_expect(near_ != (void *)0, 1))
-        __builtin_memcpy(to, near_, n);
-    else
+    if (splitc_is_near(from)) {
+        __builtin_memcpy(to, splitc_near(from), n);
+        splitc_after_read();
+    } else if (SPLITC_IS_WORD(n)) {
+        word = splitc_far_read_word(from, n);
+        __builtin_memcpy(to, &word, n);
+    } else {
         splitc_far_read(to, from, n);
+    }
 }
 
 /* Blocking write: in place at the owner when it returns. */
 SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
 {
-    void *near_ = splitc_near(to);
-
-    if (__builtin_expect(near_ != (void *)0, 1))
-        __builtin_memcpy(near_, from, n);
-    else
+    if (splitc_is_near(to)) {
+        splitc_before_write();
+        __builtin_memcpy(splitc_near(to), from, n);
+    } else if (SPLITC_IS_WORD(n)) {
+        splitc_far_write_word(to, splitc_word_of(from, n), n);
+    } else {
         splitc_far_write(to, from, n);
+    }
 }
 
 /* Split-phase `:=` from a global object; `to` is filled at splitc_sync. */
 SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
 {
-    const void *near_ = splitc_near(from);
-
-    if (__builtin_expect(near_ != (void *)0, 1))
-        __builtin_memcpy(to, near_, n);
+    if (splitc_is_near(from))
+        __builtin_memcpy(to, splitc_near(from), n);
     else
         splitc_far_get(to, from, n);
 }
@@ -152,18 +218,33 @@ SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
  * write is complete at splitc_sync. */
 SPLITC_INLINE void splitc_put(splitc_ptr to, const void *from, splitc_size n)
 {
-    void *near_ = splitc_near(to);
-
-    if (__builtin_expect(near_ != (void *)0, 1))
-        __builtin_memcpy(near_, from, n);
+    if (splitc_is_near(to))
+        __builtin_memcpy(splitc_near(to), from, n);
+    else if (SPLITC_IS_WORD(n))
+        splitc_far_put_word(to, splitc_word_of(from, n), n);
     else
         splitc_far_put(to, from, n);
 }
 
+/* Count n bytes that are in place at rank r. */
+SPLITC_INLINE void splitc_count_store(splitc_size r, splitc_size n)
+{
+    __atomic_store_n(&splitc_stored[r], splitc_stored[r] + n, __ATOMIC_RELEASE);
+}
+
 /* Signalling store `:-`: n bytes, counted at the target processor when they are in
- * place.  The source may be reused at once.  Out of line also for ourselves,
- * because it counts. */
-void splitc_store(splitc_ptr to, const void *from, splitc_size n);
+ * place.  The source may be reused at once. */
+SPLITC_INLINE void splitc_store(splitc_ptr to, const void *from, splitc_size n)
+{
+    if (splitc_is_near(to)) {
+        __builtin_memcpy(splitc_near(to), from, n);
+        splitc_count_store(to >> SPLITC_ADDRESS_BITS, n);
+    } else if (SPLITC_IS_WORD(n)) {
+        splitc_far_store_word(to, splitc_word_of(from, n), n);
+    } else {
+        splitc_far_store(to, from, n);
+    }
+}
 
 /* Write the bits of `bits` that are set in `mask`, n bytes, in one step at the
  * owner: how a bit-field is written.  Blocking. */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * heap.c - malloc is mimalloc, which takes its memory from where it is told.
+ */
+#include "heap.h"
+
+#include "runtime.h"
+
+#include <errno.h>
+#include <mimalloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SIZE_MAX_BYTES (1ul << 44)
+#define SPREAD_GRANULE (1ul << 20)
+#define PRIVATE_GRANULE (64ul << 20) /* mimalloc takes memory in pieces of 32 MiB */
+#define WINDOWS_MAX (1ul << 46)      /* all windows of a rank together: half its addresses */
+
+/* ---- sizes --------------------------------------------------------------------- */
+
+/* "512M" and the like; 0 if it is no such thing. */
+static uint64_t parse_size(const char *text)
+{
+    static const char suffix[] = "KMGT";
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    const char *unit = *end ? strchr(suffix, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - suffix + 1) : 0;
+
+    if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || n > SIZE_MAX_BYTES >> shift)
+        return 0;
+    return n << shift;
+}
+
+static uint64_t machine_memory(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t told_size(const char *told)
+{
+    uint64_t size = parse_size(told);
+
+    if (size == 0)
+        splitc_die_together("SPLITC_HEAP is \"%s\": give the bytes of spread heap per rank, "
+                            "with K, M, G or T behind the number, up to 16T",
+                            told);
+    return size;
+}
+
+/* By default the spread heaps of a node's ranks together may fill its memory, and so may
+ * the private heap of any rank. */
+struct splitc_heap_sizes splitc_heap_sizes(uint32_t local_ranks)
+{
+    const char *told = getenv("SPLITC_HEAP");
+    uint64_t memory = machine_memory();
+    uint64_t spread = told ? told_size(told) : memory / local_ranks;
+    uint64_t private = told ? spread : least(memory, WINDOWS_MAX / local_ranks);
+
+    return (struct splitc_heap_sizes){.spread = round_up(spread, SPREAD_GRANULE),
+                                      .private = round_up(private, PRIVATE_GRANULE)};
+}
+
+/* ---- malloc ---------------------------------------------------------------------- */
+
+/* Called when malloc is about to return NULL, among others. */
+static void on_error(int error, void *size)
+{
+    static bool told;
+
+    if (error != ENOMEM || told)
+        return;
+    told = true;
+    fprintf(stderr,
+            "splitc: rank %u: malloc has no more of the %zu MiB that this rank's heap "
+            "may grow to; give it more with unetrun --heap or SPLITC_HEAP\n",
+            splitc_runtime.rank, *(const size_t *)size >> 20);
+}
+
+/* A program that brings its own malloc keeps it. */
+static bool malloc_is_mimalloc(void)
+{
+    void *probe = calloc(1, 16);
+    bool is = probe && mi_is_in_heap_region(probe);
+
+    free(probe);
+    return is;
+}
+
+/* The thread of control gets a heap of its own, for the one it has used so far still has
+ * room outside.  Freed memory stays in the heap: dropping pages of a shared mapping would
+ * not free them. */
+int splitc_heap_move(uint64_t start, uint64_t size)
+{
+    static size_t limit;
+    mi_arena_id_t arena;
+    mi_heap_t *heap;
+
+    if (!malloc_is_mimalloc())
+        return -ENOTSUP;
+    mi_option_set(mi_option_limit_os_alloc, 1);
+    mi_option_set(mi_option_allow_decommit, 0);
+    mi_option_set(mi_option_page_reset, 0);
+    if (!mi_manage_os_memory_ex((void *)start, size, true, false, true, -1, false, &arena))
+        return -ENOTSUP;
+    heap = mi_heap_new_in_arena(arena);
+    if (!heap)
+        return -ENOTSUP;
+    mi_heap_set_default(heap);
+    limit = size;
+    mi_register_error(on_error, &limit);
+    return 0;
+}

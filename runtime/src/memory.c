@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* memfd_create, dl_iterate_phdr, MAP_FIXED_NOREPLACE */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STACK_START (4ul << 30)
+#define SPREAD_START (16ul << 30)
+#define STACK_MAX (8ul << 30)
+#define STACK_UNLIMITED (1ul << 30) /* what "unlimited" means */
+#define HEAP_ALIGNMENT (1ul << 30)
+#define PAGE 4096ul /* no architecture we run on has smaller ones */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* ---- where everything lies ----------------------------------------------------- */
+
+/* Its writable segment without what the loader made read-only again. */
+static int find_statics(struct dl_phdr_info *executable, size_t size, void *found)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t begin = 0, end = 0, read_only_end = 0;
+    struct splitc_range *statics = found;
+
+    (void)size;
+    for (int i = 0; i < executable->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &executable->dlpi_phdr[i];
+        uint64_t start = executable->dlpi_addr + p->p_vaddr;
+
+        if (p->p_type == PT_GNU_RELRO)
+            read_only_end = start + p->p_memsz;
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W)) {
+            begin = start;
+            end = start + p->p_memsz;
+        }
+    }
+    begin = begin < read_only_end ? round_up(read_only_end, page) : begin / page * page;
+    *statics = (struct splitc_range){.start = begin, .size = round_up(end, page) - begin};
+    return 1; /* the executable comes first; look no further */
+}
+
+static uint64_t stack_size(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return STACK_UNLIMITED;
+    return round_up(limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX, 16 * PAGE);
+}
+
+static void lay_out(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size)
+{
+    uint64_t heap = round_up(SPREAD_START + spread_size, HEAP_ALIGNMENT);
+
+    dl_iterate_phdr(find_statics, &m->part[SPLITC_STATICS]);
+    m->part[SPLITC_STACK] = (struct splitc_range){STACK_START, stack_size()};
+    m->part[SPLITC_SPREAD] = (struct splitc_range){SPREAD_START, spread_size};
+    m->part[SPLITC_HEAP] = (struct splitc_range){heap, heap_size};
+}
+
+/* ---- making and mapping it --------------------------------------------------------- */
+
+/* Sealed, so that nobody can make another's access to it a SIGBUS. */
+static int make_object(const struct splitc_memory *m, int *fd)
+{
+    int made = memfd_create("splitc-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error;
+
+    if (made < 0)
+        return -errno;
+    if (fchmod(made, S_IRUSR | S_IWUSR) == 0 && ftruncate(made, (off_t)splitc_memory_top(m)) == 0 &&
+        fcntl(made, F_ADD_SEALS, SEALS) == 0 &&
+        pwrite(made, m->nonce, sizeof m->nonce, 0) == sizeof m->nonce) {
+        *fd = made;
+        return 0;
+    }
+    error = -errno;
+    close(made);
+    return error;
+}
+
+static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
+{
+    const struct splitc_range *r = &m->part[part];
+    void *at = mmap((void *)r->start, r->size, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_NORESERVE | how, m->fd, (off_t)r->start);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    if (at != (void *)r->start) { /* an old kernel took the address for a hint */
+        munmap(at, r->size);
+        return -EEXIST;
+    }
+    if (part != SPLITC_STACK)
+        madvise(at, r->size, MADV_HUGEPAGE); /* where the system offers them */
+    return 0;
+}
+
+static void unmap_parts(const struct splitc_memory *m, enum splitc_part end)
+{
+    for (enum splitc_part part = SPLITC_STACK; part < end; part++)
+        munmap((void *)m->part[part].start, m->part[part].size);
+}
+
+static int map_parts(const struct splitc_memory *m)
+{
+    for (enum splitc_part part = SPLITC_STACK; part < SPLITC_PARTS; part++) {
+        int error = map_part(m, part, MAP_FIXED_NOREPLACE);
+
+        if (error) {
+            unmap_parts(m, part);
+            return error;
+        }
+    }
+    return 0;
+}
+
+/* Growing a file beyond this limit would raise a signal. */
+static bool file_size_limited(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
+}
+
+int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size,
+                       const char **why)
+{
+    int error = -EFBIG;
+
+    lay_out(m, spread_size, heap_size);
+    *why = "the static objects take more than 4 GiB";
+    if (splitc_range_end(&m->part[SPLITC_STATICS]) > STACK_START)
+        return error;
+    *why = "the limit of file sizes (ulimit -f)";
+    if (file_size_limited(splitc_memory_top(m)))
+        return error;
+    *why = "getrandom";
+    if (getrandom(m->nonce, sizeof m->nonce, 0) != sizeof m->nonce)
+        return -errno;
+    *why = "memfd_create";
+    error = make_object(m, &m->fd);
+    if (error)
+        return error;
+    *why = "reserving addresses from 4 GiB on";
+    error = map_parts(m);
+    if (error)
+        close(m->fd);
+    return error;
+}
+
+void splitc_memory_close(struct splitc_memory *m)
+{
+    unmap_parts(m, SPLITC_PARTS);
+    close(m->fd);
+}
+
+/* ---- the static objects ---------------------------------------------------------------- */
+
+static bool is_zero(const char *page)
+{
+    return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0;
+}
+
+/* Pages of zeros are left out: they need no memory until they are written. */
+static int copy_statics(const struct splitc_memory *m)
+{
+    const struct splitc_range *r = &m->part[SPLITC_STATICS];
+
+    for (uint64_t at = r->start; at < splitc_range_end(r); at += PAGE) {
+        if (is_zero((const char *)at))
+            continue;
+        if (pwrite(m->fd, (const void *)at, PAGE, (off_t)at) != (ssize_t)PAGE)
+            return errno ? -errno : -EIO;
+    }
+    return 0;
+}
+
+int splitc_memory_move_statics(const struct splitc_memory *m)
+{
+    int error = copy_statics(m);
+
+    return error ? error : map_part(m, SPLITC_STATICS, MAP_FIXED);
+}
+
+/* ---- after fork -------------------------------------------------------------------------- */
+
+/* Copy what the object holds of [at, end) to the same place behind `copy`. */
+static int copy_range(int fd, uint64_t at, uint64_t end, char *copy)
+{
+    uint64_t start = at;
+
+    while (at < end) {
+        off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+        off_t hole;
+
+        if (data < 0 || (uint64_t)data >= end)
+            return data < 0 && errno != ENXIO ? -errno : 0; /* ENXIO: nothing but holes */
+        hole = lseek(fd, data, SEEK_HOLE);
+        for (at = (uint64_t)data; at < end && at < (uint64_t)hole;) {
+            uint64_t stop = (uint64_t)hole < end ? (uint64_t)hole : end;
+            ssize_t n = pread(fd, copy + (at - start), stop - at, (off_t)at);
+
+            if (n <= 0)
+                return n < 0 ? -errno : -EIO;
+            at += (uint64_t)n;
+        }
+    }
+    return 0;
+}
+
+static int unshare_range(int fd, struct splitc_range r)
+{
+    void *copy = mmap(NULL, r.size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int error;
+
+    if (copy == MAP_FAILED)
+        return -errno;
+    error = copy_range(fd, r.start, splitc_range_end(&r), copy);
+    if (error == 0 &&
+        mremap(copy, r.size, r.size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)r.start) == MAP_FAILED)
+        error = -errno;
+    return error;
+}
+
+int splitc_memory_unshare(const struct splitc_memory *m)
+{
+    const struct splitc_memory copy = *m; /* for *m itself is about to be replaced */
+
+    for (enum splitc_part part = 0; part < SPLITC_PARTS; part++) {
+        int error = unshare_range(copy.fd, copy.part[part]);
+
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* ---- giving back ---------------------------------------------------------------------------- */
+
+void splitc_memory_give_back(uint64_t start, uint64_t size)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t first = round_up(start, page), end = (start + size) / page * page;
+
+    /* Shared memory is a file: only a hole in it frees anything. */
+    if (first < end && madvise((void *)first, end - first, MADV_REMOVE) < 0)
+        madvise((void *)first, end - first, MADV_DONTNEED);
+}

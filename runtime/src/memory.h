@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * memory.h - a rank's memory as one shared object that its peers can map.
+ *
+ * The object is a sealed memfd in which file offset = virtual address, so an
+ * address of the owner means the same in every mapping of it:
+ *
+ *   0         a header, never mapped: the nonce
+ *   STATICS   .data and .bss of the executable, wherever it was linked to
+ *   4 GiB     STACK, the stack of splitc_main; nothing is mapped below it
+ *   16 GiB    SPREAD, the spread heap, at the same addresses on every rank
+ *   behind    HEAP, what malloc hands out
+ *
+ * Space is reserved, not committed: pages come into being when they are touched.
+ */
+#ifndef SPLITC_MEMORY_H
+#define SPLITC_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum splitc_part { SPLITC_STATICS, SPLITC_STACK, SPLITC_SPREAD, SPLITC_HEAP, SPLITC_PARTS };
+
+struct splitc_range {
+    uint64_t start; /* both multiples of the page size */
+    uint64_t size;
+};
+
+struct splitc_memory {
+    int fd;
+    uint64_t nonce[2];
+    struct splitc_range part[SPLITC_PARTS]; /* in the order of addresses */
+};
+
+static inline uint64_t splitc_range_end(const struct splitc_range *r)
+{
+    return r->start + r->size;
+}
+
+/* The end of the last part: the size of the object. */
+static inline uint64_t splitc_memory_top(const struct splitc_memory *m)
+{
+    return splitc_range_end(&m->part[SPLITC_HEAP]);
+}
+
+/* Make the object and map stack, spread heap and heap into this process.  On failure nothing
+ * is left, and *why says what did not work.  Errors: -errno. */
+int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size,
+                       const char **why);
+void splitc_memory_close(struct splitc_memory *m);
+
+/* Move the static objects into it.  Errors: -errno; nothing has changed. */
+int splitc_memory_move_statics(const struct splitc_memory *m);
+
+/* In a child by fork, alone on a stack of its own: put private copies in the place of
+ * what it shares with its parent.  Errors: -errno. */
+int splitc_memory_unshare(const struct splitc_memory *m);
+
+/* Give the pages of a range back to the system; they read as 0 afterwards. */
+void splitc_memory_give_back(uint64_t start, uint64_t size);
+
+#endif
