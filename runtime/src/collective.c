@@ -101,7 +101,9 @@ static uint64_t down(uint64_t value)
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 {
     splitc_episode_begin(SPLITC_REDUCE_TO_ALL);
-    return down(up(with, value));
+    value = down(up(with, value));
+    splitc_episode_met();
+    return value;
 }
 
 static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)

@@ -5,6 +5,7 @@
 
 #define EPISODES 16u             /* mailboxes per place; a power of two */
 #define PLACES (SPLITC_DOWN + 1) /* a place for each level, and one from above */
+#define CHECK_INTERVAL 64u       /* steps of a wait between two looks at what others do */
 #define PLACE_BITS 8             /* a message says what << PLACE_BITS | place */
 
 static const struct {
@@ -19,22 +20,27 @@ static const struct {
     [SPLITC_SCAN] = {"all_scan", false},
 };
 
+/* Filled by a message's handler, or by the sender through its window of us. */
 struct mailbox {
-    uint64_t episode; /* of the value; 0 = never filled */
     uint64_t value;
+    enum splitc_collective what;
+    uint32_t rank;    /* who says so */
+    uint64_t episode; /* written last; 0 = never filled */
+    uint64_t unused;  /* half a cache line */
 };
 
-/* What was first said about an episode: by our own call, or by another rank. */
+/* What was first said about an episode: by our own call, or in a message. */
 struct agreement {
     uint64_t episode;
     enum splitc_collective what;
     uint32_t rank;
 };
 
-static struct mailbox mailbox[EPISODES][PLACES];
+static struct mailbox mailbox[EPISODES][PLACES] __attribute__((aligned(64)));
 static struct agreement agreement[EPISODES];
 static uint64_t episode;                  /* the last one begun here */
 static enum splitc_collective current;    /* what it is */
+static uint64_t checked;                  /* up to here nobody said anything else */
 static uint64_t met;                      /* the last of them that was a meeting */
 static uint64_t ended_after = UINT64_MAX; /* the last one of some rank that has ended */
 static uint32_t ended_rank;
@@ -92,10 +98,29 @@ uint64_t splitc_last_episode(void)
     return episode;
 }
 
+static void fill(struct mailbox *box, const struct mailbox *with)
+{
+    box->value = with->value;
+    box->what = with->what;
+    box->rank = with->rank;
+    __atomic_store_n(&box->episode, with->episode, __ATOMIC_RELEASE);
+}
+
+/* The next value for a mailbox comes 16 episodes later: its owner is done with this one
+ * by then, whoever fills it. */
 void splitc_tell(uint32_t to, uint32_t place, uint64_t value)
 {
-    splitc_sent(to, gam_request_3(splitc_runtime.gam, to, SPLITC_MSG_COLLECTIVE, value, episode,
-                                  (uint64_t)current << PLACE_BITS | place));
+    struct mailbox *box = splitc_peers_copy(to, &mailbox[episode % EPISODES][place]);
+
+    if (box) {
+        fill(box,
+             &(struct mailbox){
+                 .value = value, .what = current, .rank = splitc_runtime.rank, .episode = episode});
+        splitc_wake(to);
+    } else {
+        splitc_sent(to, gam_request_3(splitc_runtime.gam, to, SPLITC_MSG_COLLECTIVE, value, episode,
+                                      (uint64_t)current << PLACE_BITS | place));
+    }
 }
 
 void splitc_on_collective(struct gam *g, const struct gam_message *m)
@@ -108,15 +133,45 @@ void splitc_on_collective(struct gam *g, const struct gam_message *m)
     splitc_expect(m, m->words == 3 && number - met < EPISODES && place < PLACES &&
                          what >= SPLITC_BARRIER && what < SPLITC_COLLECTIVES);
     agree(number, (enum splitc_collective)what, m->source);
-    mailbox[number % EPISODES][place] = (struct mailbox){.episode = number, .value = m->word[0]};
+    fill(
+        &mailbox[number % EPISODES][place],
+        &(struct mailbox){.value = m->word[0], .what = what, .rank = m->source, .episode = number});
+}
+
+static bool is_filled(const struct mailbox *box, uint64_t number)
+{
+    return __atomic_load_n(&box->episode, __ATOMIC_ACQUIRE) == number;
+}
+
+/* All that was said to us about an episode so far. */
+static void check_agreement(uint64_t number)
+{
+    for (uint32_t place = 0; place < PLACES; place++) {
+        const struct mailbox *box = &mailbox[number % EPISODES][place];
+
+        if (is_filled(box, number))
+            agree(number, box->what, box->rank);
+    }
+}
+
+/* What was said without making anybody wait has been said by now. */
+void splitc_episode_met(void)
+{
+    while (++checked < episode)
+        check_agreement(checked);
 }
 
 uint64_t splitc_hear(uint32_t place)
 {
     const struct mailbox *box = &mailbox[episode % EPISODES][place];
 
-    for (uint32_t idle = 0; box->episode != episode;)
-        splitc_wait_step(&idle);
+    for (uint32_t idle = 0; !is_filled(box, episode);) {
+        splitc_wait_step_shared(&idle);
+        if (idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
+            check_agreement(episode);
+    }
+    splitc_wait_end();
+    agree(episode, box->what, box->rank);
     return box->value;
 }
 
@@ -132,6 +187,7 @@ void splitc_meet(enum splitc_collective what)
         splitc_tell((splitc_runtime.rank + (1u << round)) % splitc_runtime.ranks, round, 0);
         splitc_hear(round);
     }
+    splitc_episode_met();
 }
 
 void splitc_barrier(void)

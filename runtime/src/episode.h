@@ -38,6 +38,9 @@ enum splitc_collective {
 /* Begin the next episode. */
 void splitc_episode_begin(enum splitc_collective what);
 
+/* Everybody has been in the current episode: see that all did the same in those before. */
+void splitc_episode_met(void);
+
 /* Send a value to a place of another rank. */
 void splitc_tell(uint32_t to, uint32_t place, uint64_t value);
 

@@ -34,6 +34,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_RUN] = splitc_on_run,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
     [SPLITC_MSG_END] = splitc_on_end,
+    [SPLITC_MSG_WAKE] = splitc_on_wake,
 };
 
 static void check(int result, const char *what)

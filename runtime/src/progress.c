@@ -18,6 +18,7 @@
 
 #define SPINS 2000u  /* some 50 microseconds of empty polls */
 #define YIELDS 64u   /* then as many turns for others */
+#define NAP_MS 1     /* where nothing wakes us */
 #define SLEEP_MS 100 /* no limit of the wait: it bounds how long a deadline goes unseen */
 
 static uint32_t spin_limit = SPINS;
@@ -79,7 +80,44 @@ void splitc_wait_step(uint32_t *idle)
 
 void splitc_wait_step_unrung(uint32_t *idle)
 {
-    wait_step(idle, 1);
+    wait_step(idle, NAP_MS);
+}
+
+/* ---- waiting for what others write through windows ------------------------------- */
+
+/* Says that a write should be followed by a message.  The sleeper sets it, looks again,
+ * and sleeps; the writer writes, then looks at it: either sees the other. */
+static uint32_t asleep;
+
+void splitc_wait_step_shared(uint32_t *idle)
+{
+    if (*idle < yield_limit || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
+        wait_step(idle, SLEEP_MS);
+        return;
+    }
+    __atomic_store_n(&asleep, 1, __ATOMIC_RELAXED);
+    splitc_full_fence();
+}
+
+void splitc_wait_end(void)
+{
+    __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
+}
+
+void splitc_wake(uint32_t rank)
+{
+    uint32_t *flag = splitc_peers_copy(rank, &asleep);
+
+    splitc_full_fence();
+    if (flag && __atomic_load_n(flag, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(flag, 0, __ATOMIC_RELAXED))
+        splitc_sent(rank, gam_request_0(splitc_runtime.gam, rank, SPLITC_MSG_WAKE));
+}
+
+void splitc_on_wake(struct gam *g, const struct gam_message *m)
+{
+    (void)g;
+    (void)m;
 }
 
 void splitc_await(const bool *done)

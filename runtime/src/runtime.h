@@ -82,8 +82,18 @@ void splitc_progress_init(uint32_t local_ranks);
  * is dead. */
 void splitc_wait_step(uint32_t *idle);
 
-/* The same where what is waited for rings no bell: it looks again every millisecond. */
+/* The same where what is waited for is written through windows, and then splitc_wake
+ * called. */
+void splitc_wait_step_shared(uint32_t *idle);
+
+/* Such a wait is over. */
+void splitc_wait_end(void);
+
+/* The same where nothing wakes us: looks again every millisecond. */
 void splitc_wait_step_unrung(uint32_t *idle);
+
+/* After a write into the memory of `rank` that it may wait for; a full fence. */
+void splitc_wake(uint32_t rank);
 
 /* Serve messages until *done, which a handler sets. */
 void splitc_await(const bool *done);
@@ -106,6 +116,14 @@ void splitc_fail_at_end(double seconds);
 static inline void splitc_full_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Where another rank has what is at `here` among our static objects, or NULL. */
+static inline void *splitc_peers_copy(uint32_t rank, const void *here)
+{
+    splitc_ptr g = splitc_make((int)rank, here);
+
+    return splitc_is_near(g) ? splitc_near(g) : NULL;
 }
 
 /* ---- small payloads -------------------------------------------------------- */
@@ -199,6 +217,7 @@ enum splitc_message {
     SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
     SPLITC_MSG_END,
+    SPLITC_MSG_WAKE, /* somebody asleep looks up */
     SPLITC_MESSAGES
 };
 
@@ -219,6 +238,7 @@ gam_handler_fn splitc_on_masked;
 gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_collective;
 gam_handler_fn splitc_on_end;
+gam_handler_fn splitc_on_wake;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);

@@ -35,7 +35,12 @@ static bool shared;  /* it is mapped by all others of the node */
 extern struct splitc_window splitc_window_table[GAM_RANKS_MAX] __asm__("splitc_windows");
 struct splitc_window splitc_window_table[GAM_RANKS_MAX] __attribute__((aligned(64)));
 
-static uint64_t window_start[GAM_RANKS_MAX]; /* where the windows are mapped */
+/* Where a rank's memory is mapped here, while the table does not yet say so. */
+static struct view {
+    uint64_t start; /* of its address 0; 0: nowhere */
+    uint64_t first; /* what lies in the window of its addresses */
+    uint64_t top;
+} view[GAM_RANKS_MAX];
 
 splitc_size splitc_stored[GAM_RANKS_MAX];
 
@@ -192,8 +197,10 @@ static int map_object(int fd, const struct splitc_memory *theirs, uint64_t *star
             munmap((void *)*start, top);
         }
     }
-    if (error)
+    if (error) {
+        *start = 0;
         return error;
+    }
     madvise((void *)*start, top, MADV_DONTFORK); /* a child is no rank */
     madvise((void *)*start, top, MADV_DONTDUMP); /* and a core is ours alone */
     return 0;
@@ -201,9 +208,8 @@ static int map_object(int fd, const struct splitc_memory *theirs, uint64_t *star
 
 static int attach(uint32_t rank)
 {
-    splitc_ptr them = (splitc_ptr)rank << SPLITC_ADDRESS_BITS;
+    struct view *v = &view[rank];
     struct offer offer;
-    uint64_t first;
     int fd = -1;
     int error = splitc_boot_ask(rank, OFFER_KEY, &offer, sizeof offer);
 
@@ -214,26 +220,27 @@ static int attach(uint32_t rank)
     error = open_object(&offer, &fd);
     if (error)
         return error;
-    error = map_object(fd, &offer.memory, &window_start[rank]);
+    error = map_object(fd, &offer.memory, &v->start);
     close(fd);
-    if (error)
-        return error;
-    first = offer.memory.part[SPLITC_STATICS].start;
-    splitc_window_table[rank] =
-        (struct splitc_window){.origin = them + first,
-                               .limit = splitc_memory_top(&offer.memory) - first,
-                               .shift = window_start[rank] - them};
-    return 0;
+    v->first = offer.memory.part[SPLITC_STATICS].start;
+    v->top = splitc_memory_top(&offer.memory);
+    return error;
 }
 
 static void detach(uint32_t rank)
 {
-    const struct splitc_window *w = &splitc_window_table[rank];
+    if (view[rank].start)
+        munmap((void *)view[rank].start, view[rank].top);
+    view[rank].start = 0;
+}
 
-    if (w->limit == 0)
-        return;
-    munmap((void *)window_start[rank], w->limit + (w->origin & SPLITC_ADDRESS_MASK));
-    splitc_window_table[rank] = (struct splitc_window){.limit = 0};
+static void open_window(uint32_t rank)
+{
+    const struct view *v = &view[rank];
+    splitc_ptr them = (splitc_ptr)rank << SPLITC_ADDRESS_BITS;
+
+    splitc_window_table[rank] = (struct splitc_window){
+        .origin = them + v->first, .limit = v->top - v->first, .shift = v->start - them};
 }
 
 /* ---- all together --------------------------------------------------------------------------- */
@@ -255,8 +262,7 @@ static bool attach_all(const struct splitc_boot *boot)
 static void give_up(const struct splitc_boot *boot)
 {
     for (uint32_t i = 0; i < boot->local_ranks; i++)
-        if (boot->local[i] != splitc_runtime.rank)
-            detach(boot->local[i]);
+        detach(boot->local[i]);
     if (offered)
         splitc_memory_close(&memory);
     offered = false;
@@ -277,8 +283,15 @@ static void move_in(void)
     splitc_fork_prepare(&memory);
 }
 
-/* The windows are in the table from the first look at a peer on.  Nothing follows a
- * pointer before the last meeting, which says that all have moved in. */
+static void open_all(const struct splitc_boot *boot)
+{
+    for (uint32_t i = 0; i < boot->local_ranks; i++)
+        if (boot->local[i] != splitc_runtime.rank)
+            open_window(boot->local[i]);
+    splitc_runtime.near = boot->local;
+    splitc_runtime.near_ranks = boot->local_ranks;
+}
+
 void splitc_windows_open(const struct splitc_boot *boot)
 {
     bool able = offered && attach_all(boot);
@@ -288,9 +301,8 @@ void splitc_windows_open(const struct splitc_boot *boot)
         return;
     }
     move_in();
-    splitc_runtime.near = boot->local;
-    splitc_runtime.near_ranks = boot->local_ranks;
-    splitc_barrier();
+    splitc_barrier(); /* by messages: all have moved in */
+    open_all(boot);
 }
 
 const struct splitc_memory *splitc_windows_memory(void)
@@ -301,13 +313,11 @@ const struct splitc_memory *splitc_windows_memory(void)
 int splitc_windows_find(uint64_t address, splitc_ptr *g)
 {
     for (uint32_t rank = 0; rank < splitc_runtime.ranks; rank++) {
-        uint64_t offset = address - window_start[rank];
+        const struct view *v = &view[rank];
 
-        if (window_start[rank] == 0 ||
-            offset >= (splitc_window_table[rank].origin & SPLITC_ADDRESS_MASK) +
-                          splitc_window_table[rank].limit)
+        if (v->start == 0 || address - v->start >= v->top)
             continue;
-        *g = splitc_make((int)rank, (void *)offset);
+        *g = splitc_make((int)rank, (void *)(address - v->start));
         return (int)rank;
     }
     return -1;
