@@ -138,6 +138,7 @@ void Parser::translation_unit()
         } catch (const SyntaxError &) {
             colon_ends_ = false;
             function_ = nullptr;
+            named_parameters_ = false;
             scopes_.leave_to(0);
             if (pos_ == before)
                 pos_++;

@@ -79,6 +79,7 @@ private:
     bool is_space_qualifier(Abstract abstract, bool parameter) const;
     void direct_declarator(Declarator &d, Abstract abstract, bool parameter);
     bool nested_declarator(Abstract abstract) const;
+    bool before_body() const;
     void declarator_suffixes(Declarator &d);
     Extent array_suffix(bool &plain);
     void function_suffix(Part &part);
@@ -149,6 +150,7 @@ private:
     Sema sema_;
     uint32_t pos_ = 0;
     unsigned depth_ = 0;
+    bool named_parameters_ = false; // of a definition: every one has a name
     bool colon_ends_ = false; // `:-` here is C's `:` and `-`
     Declaration *function_ = nullptr;
     const Type *result_ = nullptr; // of the function being defined

@@ -164,6 +164,7 @@ void Parser::function_body(Declaration *declaration)
 void Parser::old_style_parameters(Declaration *declaration)
 {
     Part &function = declaration->declarators[0].declarator.parts.front();
+    named_parameters_ = true;
     while (!is(Tok::LBrace)) {
         Declaration *d = ast_.declaration();
         d->first = pos_;
@@ -196,6 +197,7 @@ void Parser::old_style_parameters(Declaration *declaration)
         declaration->touched |= d->touched;
         declaration->old_style.push_back(d);
     }
+    named_parameters_ = false;
 }
 
 void Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)

@@ -59,14 +59,17 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
 }
 
 // `global` and `spread` are ordinary names that mean something only after a
-// star; `int *global;` still declares a variable of that name.
+// star; `int *global;` still declares a variable of that name, and a function's
+// definition a parameter.
 bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 {
     if (!is_name(global_) && !is_name(spread_))
         return false;
+    Tok next = peek(1).kind;
+    if (parameter && named_parameters_)
+        return next != Tok::RParen && next != Tok::Comma && next != Tok::Semi;
     if (abstract == Abstract::Yes || parameter)
         return true;
-    Tok next = peek(1).kind;
     return next != Tok::Semi && next != Tok::Assign && next != Tok::Comma;
 }
 
@@ -179,10 +182,24 @@ Extent Parser::array_suffix(bool &plain)
     return extent;
 }
 
+// Whether the parameter list that begins here is followed by a function's body.
+bool Parser::before_body() const
+{
+    int depth = 0;
+    for (uint32_t at = pos_; tokens_[at].kind != Tok::End; at++) {
+        depth += (tokens_[at].kind == Tok::LParen) - (tokens_[at].kind == Tok::RParen);
+        if (depth == 0)
+            return tokens_[at + 1].kind == Tok::LBrace;
+    }
+    return false;
+}
+
 // parameters = "(" [parameter {"," parameter} ["," "..."] | name {"," name}] ")"
 void Parser::function_suffix(Part &part)
 {
     Depth depth(*this);
+    bool outer = named_parameters_;
+    named_parameters_ = scopes_.at_file_scope() && before_body();
     pos_++;
     scopes_.enter();
     if (is(Tok::Ident) && !starts_type())
@@ -193,6 +210,7 @@ void Parser::function_suffix(Part &part)
         part.prototype = false;
     expect(Tok::RParen, "')' after the parameters");
     scopes_.leave();
+    named_parameters_ = outer;
 }
 
 void Parser::parameter(Part &part)

@@ -19,6 +19,24 @@ static int take(int *global global)
     return *global;
 }
 
+// In a definition every parameter has a name; in a prototype none needs one.
+static int local(int *global, struct tag *spread)
+{
+    return *global + (spread == NULL);
+}
+
+static int old(spread, global) int *spread, *global;
+{
+    return *spread - *global;
+}
+
+static int far(int *global, int *spread);
+
+static int far(int *global g, int *spread s)
+{
+    return toproc(g) + toproc(s);
+}
+
 int splitc_main(void)
 {
     global_t s = {.spread = 2, .global = 0}, *p = &s;
@@ -36,6 +54,9 @@ int splitc_main(void)
     EXPECT(*spread *global, 16);
     EXPECT(sum(global, *spread), 8);
     EXPECT(take(to_global), 4);
+    EXPECT(local(&p->spread, NULL), 3);
+    EXPECT(old(&p->spread, &p->spread), 0);
+    EXPECT(far(&p->spread, toglobal(0, &p->spread)), MYPROC);
     p->global = to_global;
     EXPECT(*p->global + p->spread, 6);
     EXPECT(tagged.global + spread_width, 12);
