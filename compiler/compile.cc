@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "broken_strings.h"
-#include "translate.h"
+#include "cc_messages.h"
 
 namespace splitcc {
 namespace {
@@ -66,6 +66,7 @@ std::string stem_of(const Input &input)
     return fs::path(input.path).stem().string();
 }
 
+// All that there is to say about one source.
 void print_messages(const Options &options, const Translation &t)
 {
     std::string text =
@@ -243,20 +244,35 @@ std::string Compiler::translation_name(const Input &input, const std::string &re
 
 int Compiler::translate_to(const std::string &c_file, std::string text)
 {
-    Translation t =
-        translate_deep(std::move(text), {.warnings = options_.warnings,
+    Translation &t = translation_;
+    t = translate_deep(std::move(text), {.warnings = options_.warnings,
                                          .error_limit = options_.error_limit,
                                          .c89_keywords = has_c89_keywords(options_.standard),
                                          .gnu89_inline = is_c89(options_.standard)});
-    print_messages(options_, t);
+    if (!t.ok || options_.stage == Stage::Translate)
+        print_messages(options_, t);
     if (!t.ok)
         return 1;
-    plain_ = t.plain;
     if (options_.stage == Stage::Translate && c_file == "-")
         std::fwrite(t.c.data(), 1, t.c.size(), stdout);
     else if (!write_file(c_file, t.c))
         fatal(cannot("write", c_file));
     return 0;
+}
+
+// What the C compiler says is told together with what we had to say.
+int Compiler::compile_c(const Command &command, const std::string &result)
+{
+    std::string errors = options_.show ? "" : tools_.temporary().file("cc", ".err");
+    const int code = tools_.run(command, result, errors);
+    if (options_.show)
+        return code;
+    CcMessages cc = read_cc_messages(read_file(errors).value_or(""), translation_);
+    translation_.messages.insert(translation_.messages.end(), cc.messages.begin(),
+                                 cc.messages.end());
+    print_messages(options_, translation_);
+    std::fputs(cc.other.c_str(), stderr);
+    return code;
 }
 
 Command Compiler::stage_options(const std::string &result) const
@@ -282,13 +298,13 @@ int Compiler::split_c(const Input &input, const std::string &result)
     if (int code = preprocess(input, made, text))
         return code;
     std::string c_file = translation_name(input, result);
-    plain_ = false;
+    translation_ = {};
     if (!options_.show)
         if (int code = translate_to(c_file, std::move(text)))
             return code;
     if (options_.stage != Stage::Translate) {
         Command command = tools_.cc(stage_options(result));
-        if (!plain_) // static objects have one address on every rank
+        if (!translation_.plain) // static objects have one address on every rank
             command.push_back("-fno-pie");
         // The C of that time has tentative definitions in headers.
         if (is_c89(options_.standard))
@@ -296,7 +312,7 @@ int Compiler::split_c(const Input &input, const std::string &result)
         add(command, options_.both);
         add(command, options_.compile);
         add(command, {"-x", "cpp-output", c_file});
-        if (int code = tools_.run(command, result))
+        if (int code = compile_c(command, result))
             return code;
     }
     finish(made);

@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "toolchain.h"
+#include "translate.h"
 
 namespace splitcc {
 
@@ -37,12 +38,13 @@ private:
     int preprocess_joined(const Input &input, const std::set<uint32_t> &lines, std::string &text);
     std::string translation_name(const Input &input, const std::string &result);
     int translate_to(const std::string &c_file, std::string text);
+    int compile_c(const Command &command, const std::string &result);
     int split_c(const Input &input, const std::string &result);
     int other(const Input &input, const std::string &result);
 
     const Options &options_;
     Toolchain &tools_;
-    bool plain_ = false;         // the source at hand is C as any other
+    Translation translation_;    // of the source at hand
     std::string standard_input_; // what came from it, in a file
 };
 

@@ -9,8 +9,8 @@ namespace {
 class Emitter {
 public:
     Emitter(const Source &source, const std::vector<Token> &tokens,
-            const Substitutions &substitutions)
-        : source_(source), tokens_(tokens), substitutions_(substitutions)
+            const Substitutions &substitutions, Origins &origins)
+        : source_(source), tokens_(tokens), substitutions_(substitutions), origins_(origins)
     {
         out_.reserve(source.text().size() + source.text().size() / 8);
         for (uint32_t i = 0; i < tokens.size(); i++)
@@ -27,6 +27,8 @@ private:
         return text.substr(token.offset, token.length).find('\n') != std::string_view::npos;
     }
     void text(std::string_view text);
+    void construct_begins(uint32_t token);
+    void construct_ends(uint32_t first, uint32_t last);
     void gap(uint32_t token);
     void tokens(uint32_t first, uint32_t last);
     void range(uint32_t first, uint32_t last);
@@ -42,6 +44,13 @@ private:
     uint32_t next_ = 0;                 // the token that would follow in the source
     uint32_t line_ = 0;                 // the physical line that the output is on
     uint32_t gap_written_ = UINT32_MAX; // the token whose gap has been written
+
+    // Constructs whose text is being written, with the token that each begins with.
+    struct Open {
+        uint32_t token, construct;
+    };
+    Origins &origins_;
+    std::vector<Open> open_;
 };
 
 // Bring the output to a physical line of the source.
@@ -84,7 +93,23 @@ void Emitter::text(std::string_view text)
     };
     if (!out_.empty() && !text.empty() && word(out_.back()) && word(text.front()))
         out_ += ' ';
+    origins_.made(out_.size(), open_.empty() ? Origins::kNowhere : open_.back().construct);
     out_ += text;
+}
+
+void Emitter::construct_begins(uint32_t token)
+{
+    open_.push_back({token, origins_.construct(tokens_[token].offset)});
+}
+
+void Emitter::construct_ends(uint32_t first, uint32_t last)
+{
+    for (size_t i = open_.size(); i-- > 0;)
+        if (open_[i].token == first) {
+            origins_.ends(open_[i].construct, tokens_[last - 1].end());
+            open_.resize(i);
+            return;
+        }
 }
 
 // A run of tokens.
@@ -96,7 +121,9 @@ void Emitter::tokens(uint32_t first, uint32_t last)
         if (at > first)
             range(first, at);
         gap(at);
+        construct_begins(at);
         text(substitution.text);
+        construct_ends(at, std::max(at + 1, substitution.last));
         if (at == substitution.last)
             out_ += ' ';
         else
@@ -155,6 +182,7 @@ void Emitter::copy(uint32_t first, uint32_t last)
 void Emitter::copy_unbroken(uint32_t first, uint32_t last)
 {
     uint32_t from = tokens_[first].offset;
+    origins_.copied(out_.size(), from);
     out_.append(source_.text(), from, tokens_[last - 1].end() - from);
 }
 
@@ -167,9 +195,11 @@ std::string Emitter::run(const Rope &unit)
             break;
         case Piece::Gap:
             gap(piece.first);
+            construct_begins(piece.first);
             break;
         case Piece::Skip:
             next_ = piece.last;
+            construct_ends(piece.first, piece.last);
             break;
         case Piece::Tokens:
             tokens(piece.first, piece.last);
@@ -188,9 +218,9 @@ std::string Emitter::run(const Rope &unit)
 } // namespace
 
 std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
-                 const Substitutions &substitutions)
+                 const Substitutions &substitutions, Origins &origins)
 {
-    return Emitter(source, tokens, substitutions).run(unit);
+    return Emitter(source, tokens, substitutions, origins).run(unit);
 }
 
 } // namespace splitcc

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lex.h"
+#include "origins.h"
 #include "rope.h"
 #include "source.h"
 
@@ -22,7 +23,8 @@ struct Substitution {
 };
 using Substitutions = std::map<uint32_t, Substitution>;
 
+// The translation; `origins` learns where it comes from.
 std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
-                 const Substitutions &substitutions);
+                 const Substitutions &substitutions, Origins &origins);
 
 } // namespace splitcc

@@ -135,7 +135,7 @@ struct Lower::Splice {
             rope += Rope::gap(first);
         rope += std::move(with);
         if (first < last)
-            rope += Rope::skip(last);
+            rope += Rope::skip(first, last);
         at = last;
     }
     void child(const Node *n)

@@ -151,7 +151,7 @@ private:
     uint32_t pos_ = 0;
     unsigned depth_ = 0;
     bool named_parameters_ = false; // of a definition: every one has a name
-    bool colon_ends_ = false; // `:-` here is C's `:` and `-`
+    bool colon_ends_ = false;       // `:-` here is C's `:` and `-`
     Declaration *function_ = nullptr;
     const Type *result_ = nullptr; // of the function being defined
     Name *global_, *spread_;

@@ -17,7 +17,7 @@ struct Piece {
         Text,
         Tokens, // the source from token `first` up to, not including, `last`
         Gap,    // what stands before token `first`: space, line ends, pragmas
-        Skip,   // the source goes on with token `last`
+        Skip,   // what came since the gap of `first` stood for tokens up to, not including, `last`
     } kind;
     uint32_t first = 0, last = 0;
     std::string text;
@@ -44,10 +44,10 @@ public:
         return rope;
     }
 
-    static Rope skip(uint32_t token)
+    static Rope skip(uint32_t first, uint32_t last)
     {
         Rope rope;
-        rope.pieces_.push_back({Piece::Skip, token, token, {}});
+        rope.pieces_.push_back({Piece::Skip, first, last, {}});
         return rope;
     }
 

@@ -118,6 +118,20 @@ std::string_view Source::physical_text(uint32_t physical_line) const
     return std::string_view(text_).substr(begin, end == std::string::npos ? end : end - begin);
 }
 
+std::vector<uint32_t> Source::find(std::string_view file, uint32_t line) const
+{
+    std::vector<uint32_t> found;
+    for (size_t i = 0; i < regions_.size(); i++) {
+        const Region &r = regions_[i];
+        // The next region begins behind its marker.
+        const size_t end =
+            i + 1 < regions_.size() ? regions_[i + 1].first_line - 1 : line_starts_.size();
+        if (files_[r.file] == file && line >= r.line && r.first_line + (line - r.line) < end)
+            found.push_back(r.first_line + (line - r.line));
+    }
+    return found;
+}
+
 Position Source::position(uint32_t offset) const
 {
     uint32_t physical = physical_line(offset);

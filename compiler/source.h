@@ -38,6 +38,8 @@ public:
     // The number, from 0, of the line of the preprocessed text that holds offset.
     uint32_t physical_line(uint32_t offset) const;
     std::string_view physical_text(uint32_t physical_line) const;
+    // The physical lines that are this line of the file.
+    std::vector<uint32_t> find(std::string_view file, uint32_t line) const;
     uint32_t line_start(uint32_t physical_line) const { return line_starts_[physical_line]; }
 
     // The physical lines that begin with # and are no line markers.

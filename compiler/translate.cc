@@ -15,7 +15,8 @@ namespace splitcc {
 
 Translation translate(std::string preprocessed, const TranslateOptions &options)
 {
-    Source source(std::move(preprocessed));
+    auto owned = std::make_shared<Source>(std::move(preprocessed));
+    Source &source = *owned;
     WarningPragmas pragmas(source);
     Diagnostics diag(source, options.warnings, pragmas);
     diag.set_limit(options.error_limit);
@@ -34,6 +35,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
 
     Translation result;
+    result.source = owned;
     result.ok = diag.errors() == 0;
     result.plain =
         std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
@@ -42,7 +44,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         if (options.gnu89_inline)
             lower.define_inlines(ast, asm_weak && asm_weak->value == 1);
         Rope unit = lower.unit(ast);
-        result.c = emit(source, tokens, unit, lower.substitutions());
+        result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);
     }
     result.too_many = diag.too_many();
     result.messages = diag.take();

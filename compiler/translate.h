@@ -3,10 +3,13 @@
 // The compiler proper: preprocessed Split-C in, C out.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "message.h"
+#include "origins.h"
+#include "source.h"
 #include "warnings.h"
 
 namespace splitcc {
@@ -21,7 +24,9 @@ struct TranslateOptions {
 struct Translation {
     std::string c; // empty when there are errors
     std::vector<Message> messages;
-    bool plain = false;    // no Split-C construct in it: C as any other
+    bool plain = false; // no Split-C construct in it: C as any other
+    std::shared_ptr<const Source> source;
+    Origins origins;       // where `c` comes from
     bool too_many = false; // errors: the rest was not looked for
     bool ok = false;
 };

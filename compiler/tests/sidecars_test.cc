@@ -9,6 +9,9 @@
 //                   `// with: parts/more.sc` what other files belong to it.
 //   error/NAME.sc   has to fail with exactly the diagnostics of error/NAME.err.
 //   warning/NAME.sc has to translate with exactly those of warning/NAME.err.
+//   cc/NAME.sc      is right for splitcc but not for the C compiler, whose messages have to
+//                   be about this file, and not about what became of it.  So have those
+//                   that it has about run/ when it warns of all it can.
 //   plain/NAME.c    is plain C: translated and compiled it prints what it prints
 //                   when cc compiles it directly.
 #include <catch2/catch.hpp>
@@ -19,6 +22,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -131,6 +135,60 @@ void diagnostic_sidecar(const std::string &folder, const std::string &name)
                             scratch("out.c").string() + "' " + name + ".sc");
     CHECK(outcome.output == read(fs::path(kTests) / folder / (name + ".err")));
     CHECK(outcome.code == (folder == "error" ? 1 : 0));
+}
+
+// A name that only the translation has: splitc_v1, splitc_read; not splitc_lock.
+bool names_the_translation(const std::string &message)
+{
+    static const std::regex made("splitc_[a-z]+_?[a-zA-Z_]*[0-9]|splitc_(ptr|read|write|get|put|"
+                                 "store|address|from_local|spread_|register_)|abi\\.h|\\.i:");
+    return std::regex_search(message, made);
+}
+
+// Every place is within a line of the user's, and nothing else is said.
+void check_places(const std::string &said, const fs::path &folder)
+{
+    static const std::regex place("(.*):([0-9]+):([0-9]+): (error|warning|note): .*");
+    static const std::regex shown(" +[0-9]* \\| .*|In file included from .*|    *from .*");
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        std::smatch match;
+        if (!std::regex_match(line, match, place)) {
+            CHECK(std::regex_match(line, shown));
+            continue;
+        }
+        CHECK_FALSE(names_the_translation(line));
+        std::istringstream file(read(folder / match[1].str()));
+        std::string at;
+        for (int i = 0; i < std::stoi(match[2]); i++)
+            std::getline(file, at);
+        CHECK(std::stoul(match[3]) <= at.size());
+    }
+}
+
+void cc_about(const std::string &folder, const std::string &name)
+{
+    Scratch cleanup;
+    fs::path tests = fs::path(kTests) / folder;
+    std::string flags = setting(read(tests / (name + ".sc")), "flags", "");
+    for (std::string cc : {"gcc", "clang"}) {
+        if (shell("command -v " + cc).code != 0)
+            continue;
+        Outcome outcome =
+            shell("cd '" + tests.string() + "' && SPLITCC_CC=" + cc + " timeout 60 '" + kBin +
+                  "/splitcc' -O1 -Wall -Wextra -Wshadow -Wconversion -Wno-error -c -o '" +
+                  scratch("out.o").string() + "' " + flags +
+                  (cc == "clang" ? " -fno-caret-diagnostics " : " ") + name + ".sc");
+        INFO(cc << " says:\n" << outcome.output);
+        CHECK((folder == "cc" ? !outcome.output.empty() : outcome.code == 0));
+        check_places(outcome.output, tests);
+    }
+}
+
+void cc_sidecar(const std::string &name)
+{
+    cc_about("cc", name);
 }
 
 void plain_sidecar(const std::string &name)

@@ -1,0 +1,4 @@
+void f(int *global g)
+{
+    __asm__("" : "=r"(*g));
+}

@@ -1,0 +1,5 @@
+#include <split-c/split-c.h>
+void f(void)
+{
+    barrier(1);
+}

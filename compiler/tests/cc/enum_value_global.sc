@@ -1,0 +1,2 @@
+int *global g;
+enum e { A = *g };

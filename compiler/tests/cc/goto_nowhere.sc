@@ -1,0 +1,5 @@
+int f(int *global g)
+{
+    goto out;
+    return *g;
+}

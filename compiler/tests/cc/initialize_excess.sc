@@ -1,0 +1,4 @@
+void f(int *global g)
+{
+    int *global a[1] = {g, g};
+}

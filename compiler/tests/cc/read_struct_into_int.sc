@@ -1,0 +1,6 @@
+struct s { int a; };
+int f(struct s *global g)
+{
+    int x = *g;
+    return x;
+}

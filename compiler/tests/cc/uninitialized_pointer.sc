@@ -1,0 +1,5 @@
+int f(void)
+{
+    int *global g;
+    return *g;
+}
