@@ -46,10 +46,11 @@ static uint32_t job_number(const char *key)
 /* PMIx lists them as text, "0,1,4". */
 static void read_local_ranks(const char *list, struct splitc_boot *boot)
 {
-    uint32_t *local = calloc(boot->local_ranks, sizeof *local);
+    static uint32_t *local;
     uint32_t n = 0;
     bool found = false;
 
+    local = calloc(boot->local_ranks, sizeof *local);
     if (!local)
         splitc_die("no memory for the list of %u ranks", boot->local_ranks);
     for (const char *at = list; *at && n < boot->local_ranks; n++) {
