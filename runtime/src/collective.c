@@ -39,7 +39,7 @@ static uint64_t from_int(int value)
     return (uint64_t)(int64_t)value;
 }
 
-static uint64_t combine(enum splitc_combine with, uint64_t a, uint64_t b)
+uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b)
 {
     switch (with) {
     case SPLITC_ADD:
@@ -79,7 +79,7 @@ static uint32_t parent(void)
 static uint64_t up(enum splitc_combine with, uint64_t value)
 {
     for (unsigned k = 0; has_child(k); k++)
-        value = combine(with, value, splitc_hear(k));
+        value = splitc_combine(with, value, splitc_hear(k));
     if (splitc_runtime.rank != 0)
         splitc_tell(parent(), level(), value);
     return value;
@@ -101,7 +101,10 @@ static uint64_t down(uint64_t value)
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 {
     splitc_episode_begin(SPLITC_REDUCE_TO_ALL);
-    value = down(up(with, value));
+    if (splitc_runtime.crowded)
+        value = splitc_gate_meet(splitc_last_episode(), SPLITC_REDUCE_TO_ALL, with, value);
+    else
+        value = down(up(with, value));
     splitc_episode_met();
     return value;
 }
@@ -129,7 +132,7 @@ static uint64_t scan(enum splitc_combine with, uint64_t value)
         if (rank + step < splitc_runtime.ranks)
             splitc_tell(rank + step, k, value);
         if (rank >= step)
-            value = combine(with, splitc_hear(k), value);
+            value = splitc_combine(with, splitc_hear(k), value);
     }
     return value;
 }

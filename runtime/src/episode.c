@@ -47,7 +47,7 @@ static uint32_t ended_rank;
 
 /* ---- finding out that the ranks do not do the same ------------------------------ */
 
-static void agree(uint64_t number, enum splitc_collective what, uint32_t rank)
+void splitc_agree(uint64_t number, enum splitc_collective what, uint32_t rank)
 {
     struct agreement *a = &agreement[number % EPISODES];
 
@@ -83,7 +83,7 @@ static void enter(enum splitc_collective what)
     if (collective[what].meeting)
         met = episode;
     check_ended();
-    agree(episode, what, splitc_runtime.rank);
+    splitc_agree(episode, what, splitc_runtime.rank);
 }
 
 void splitc_episode_begin(enum splitc_collective what)
@@ -132,7 +132,7 @@ void splitc_on_collective(struct gam *g, const struct gam_message *m)
     (void)g;
     splitc_expect(m, m->words == 3 && number - met < EPISODES && place < PLACES &&
                          what >= SPLITC_BARRIER && what < SPLITC_COLLECTIVES);
-    agree(number, (enum splitc_collective)what, m->source);
+    splitc_agree(number, (enum splitc_collective)what, m->source);
     fill(
         &mailbox[number % EPISODES][place],
         &(struct mailbox){.value = m->word[0], .what = what, .rank = m->source, .episode = number});
@@ -143,14 +143,14 @@ static bool is_filled(const struct mailbox *box, uint64_t number)
     return __atomic_load_n(&box->episode, __ATOMIC_ACQUIRE) == number;
 }
 
-/* All that was said to us about an episode so far. */
-static void check_agreement(uint64_t number)
+void splitc_check_agreement(uint64_t number)
 {
+    splitc_gate_compare(number);
     for (uint32_t place = 0; place < PLACES; place++) {
         const struct mailbox *box = &mailbox[number % EPISODES][place];
 
         if (is_filled(box, number))
-            agree(number, box->what, box->rank);
+            splitc_agree(number, box->what, box->rank);
     }
 }
 
@@ -158,7 +158,7 @@ static void check_agreement(uint64_t number)
 void splitc_episode_met(void)
 {
     while (++checked < episode)
-        check_agreement(checked);
+        splitc_check_agreement(checked);
 }
 
 uint64_t splitc_hear(uint32_t place)
@@ -168,10 +168,10 @@ uint64_t splitc_hear(uint32_t place)
     for (uint32_t idle = 0; !is_filled(box, episode);) {
         splitc_wait_step_shared(&idle);
         if (idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
-            check_agreement(episode);
+            splitc_check_agreement(episode);
     }
     splitc_wait_end();
-    agree(episode, box->what, box->rank);
+    splitc_agree(episode, box->what, box->rank);
     return box->value;
 }
 
@@ -179,14 +179,22 @@ uint64_t splitc_hear(uint32_t place)
 
 /* In round k every rank tells the one 2^k above it and hears from the one 2^k
  * below; after log2(PROCS) rounds everybody has heard of everybody. */
-void splitc_meet(enum splitc_collective what)
+static void meet_in_rounds(void)
 {
-    enter(what);
-    splitc_poll(); /* a job of one rank, too, serves its own messages here */
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
         splitc_tell((splitc_runtime.rank + (1u << round)) % splitc_runtime.ranks, round, 0);
         splitc_hear(round);
     }
+}
+
+void splitc_meet(enum splitc_collective what)
+{
+    enter(what);
+    splitc_poll(); /* a job of one rank, too, serves its own messages here */
+    if (splitc_runtime.crowded)
+        splitc_gate_meet(episode, what, SPLITC_ADD, 0);
+    else
+        meet_in_rounds();
     splitc_episode_met();
 }
 

@@ -41,6 +41,19 @@ void splitc_episode_begin(enum splitc_collective what);
 /* Everybody has been in the current episode: see that all did the same in those before. */
 void splitc_episode_met(void);
 
+/* What a rank says that it does in an episode: ends the job if others said otherwise. */
+void splitc_agree(uint64_t episode, enum splitc_collective what, uint32_t rank);
+
+/* All that was said to us about an episode so far. */
+void splitc_check_agreement(uint64_t episode);
+
+/* A meeting where ranks share cores (gate.c): the combination of all ranks' values. */
+uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum splitc_combine with,
+                          uint64_t value);
+
+/* What was last said at the gate, if it is about this episode. */
+void splitc_gate_compare(uint64_t episode);
+
 /* Send a value to a place of another rank. */
 void splitc_tell(uint32_t to, uint32_t place, uint64_t value);
 

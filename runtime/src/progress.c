@@ -44,6 +44,11 @@ void splitc_progress_init(uint32_t local_ranks)
     yield_limit = spin_limit + YIELDS;
 }
 
+bool splitc_shares_cores(void)
+{
+    return spin_limit == 0;
+}
+
 /* Messages of a peer that is dead now may still lie in its queue; poll them
  * before giving up, for they may end the wait. */
 static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
@@ -104,14 +109,26 @@ void splitc_wait_end(void)
     __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
 }
 
-void splitc_wake(uint32_t rank)
+static void wake_if_asleep(uint32_t rank)
 {
     uint32_t *flag = splitc_peers_copy(rank, &asleep);
 
-    splitc_full_fence();
     if (flag && __atomic_load_n(flag, __ATOMIC_RELAXED) &&
         __atomic_exchange_n(flag, 0, __ATOMIC_RELAXED))
         splitc_sent(rank, gam_request_0(splitc_runtime.gam, rank, SPLITC_MSG_WAKE));
+}
+
+void splitc_wake(uint32_t rank)
+{
+    splitc_full_fence();
+    wake_if_asleep(rank);
+}
+
+void splitc_wake_all(void)
+{
+    splitc_full_fence();
+    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++)
+        wake_if_asleep(splitc_runtime.near[i]);
 }
 
 void splitc_on_wake(struct gam *g, const struct gam_message *m)

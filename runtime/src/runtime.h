@@ -30,6 +30,7 @@ struct splitc_runtime {
     uint32_t ranks;
     const uint32_t *near; /* the ranks whose windows are open, ourselves among them */
     uint32_t near_ranks;
+    bool crowded;         /* all ranks are near, and there are more than cores */
     uint64_t outstanding; /* split-phase accesses begun here and not yet complete */
     uint64_t stored_out;  /* bytes of signalling stores sent in messages */
     uint64_t stored_in;   /* of those that came, bytes in place here */
@@ -77,6 +78,9 @@ static inline void splitc_expect(const struct gam_message *m, bool sane)
 /* Learn from the environment how patiently to wait for messages. */
 void splitc_progress_init(uint32_t local_ranks);
 
+/* Whether ranks share cores, so that waiting must not keep one from running. */
+bool splitc_shares_cores(void);
+
 /* Serve messages once.  `idle` counts the calls in a row that found none: the
  * wait goes from spinning over yielding to sleeping.  Ends the job when a peer
  * is dead. */
@@ -94,6 +98,9 @@ void splitc_wait_step_unrung(uint32_t *idle);
 
 /* After a write into the memory of `rank` that it may wait for; a full fence. */
 void splitc_wake(uint32_t rank);
+
+/* After a write that any rank may wait for. */
+void splitc_wake_all(void);
 
 /* Serve messages until *done, which a handler sets. */
 void splitc_await(const bool *done);
@@ -254,6 +261,8 @@ enum splitc_combine {
     SPLITC_MAX_REAL,
     SPLITC_MIN_REAL,
 };
+
+uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b);
 
 /* The combination of every rank's value, in the order of ranks, on every rank. */
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value);

@@ -295,14 +295,16 @@ static void open_all(const struct splitc_boot *boot)
 void splitc_windows_open(const struct splitc_boot *boot)
 {
     bool able = offered && attach_all(boot);
+    bool crowded;
 
     if (!splitc_reduce_to_all(SPLITC_MIN, able)) {
         give_up(boot);
         return;
     }
     move_in();
-    splitc_barrier(); /* by messages: all have moved in */
+    crowded = splitc_reduce_to_all(SPLITC_MAX, splitc_shares_cores()); /* all have moved in */
     open_all(boot);
+    splitc_runtime.crowded = crowded && splitc_runtime.near_ranks == splitc_runtime.ranks;
 }
 
 const struct splitc_memory *splitc_windows_memory(void)
