@@ -348,7 +348,10 @@ Rope Lower::cast(const Expr *e)
 {
     const Type *to = e->type;
     const Type *from = e->a->type;
-    Rope operand = node(e->a);
+    bool drops_processor = to->is_pointer() && !to->is_far() && from->is_far();
+    if (!to->is_far() && !drops_processor && !e->type_name->touched)
+        return generic(e);
+    Rope operand = node(e->a); // once: what is in it may be as deep again
     if (to->is_far()) {
         bool local = from->kind == TypeKind::Array || from->is_local_pointer();
         if (local && !is_null(e->a))
@@ -357,10 +360,8 @@ Rope Lower::cast(const Expr *e)
     }
     Rope target =
         e->type_name->touched ? type(to) : Rope::tokens(e->type_name->first, e->type_name->last);
-    if (to->is_pointer() && from->is_far())
+    if (drops_processor)
         return "((" + std::move(target) + ")splitc_address(" + std::move(operand) + "))";
-    if (!e->type_name->touched)
-        return generic(e);
     return "((" + std::move(target) + ")(" + std::move(operand) + "))";
 }
 
