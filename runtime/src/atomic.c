@@ -173,15 +173,34 @@ void splitc_on_masked(struct gam *g, const struct gam_message *m)
     splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
 }
 
+/* How many bytes there are from the first to the last that the mask has bits in;
+ * `first` gets how many come before them. */
+static size_t masked_bytes(const uint8_t *mask, size_t n, size_t *first)
+{
+    size_t before = 0;
+
+    while (n > 0 && mask[n - 1] == 0)
+        n--;
+    while (before < n && mask[before] == 0)
+        before++;
+    *first = before;
+    return n - before;
+}
+
 void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, splitc_size n)
 {
     uint8_t both[2 * MASKED_MAX];
     struct splitc_cell cell = {.n = 0};
-    uint64_t word[2] = {(uintptr_t)splitc_address(to), splitc_cell_word(&cell)};
+    uint64_t word[2];
     uint32_t rank;
+    size_t first;
 
+    n = masked_bytes(mask, n, &first);
     if (n > MASKED_MAX)
         splitc_die("bit-field of %lu bytes", n);
+    to += first;
+    mask = (const uint8_t *)mask + first;
+    bits = (const uint8_t *)bits + first;
     if (splitc_is_near(to)) {
         merge(splitc_near(to), mask, bits, n);
         return;
@@ -189,6 +208,8 @@ void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, spli
     rank = splitc_target(to);
     memcpy(both, mask, n);
     memcpy(both + n, bits, n);
+    word[0] = (uintptr_t)splitc_address(to);
+    word[1] = splitc_cell_word(&cell);
     splitc_sent(rank, gam_request_medium(splitc_runtime.gam, rank, SPLITC_MSG_MASKED, both, 2 * n,
                                          2, word));
     splitc_await(&cell.done);
