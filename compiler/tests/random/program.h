@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random Split-C programs as trees: generate.cc makes them, print.cc writes them
+// down, model.cc says what they print.
+//
+// A program is a sequence of phases with barriers between them.  Outside of phases
+// all processors take the same way (loops, functions, automatic spread arrays,
+// collectives); inside one each goes its own way and touches no memory that another
+// writes, so that what it does depends on no order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace random_program {
+
+// A number that may depend on that of processors, and how it is written.
+struct Dimension {
+    long each = 0, fixed = 0; // each * PROCS + fixed
+    std::string text;
+
+    long value(long procs) const { return each * procs + fixed; }
+};
+
+enum class Kind { Integer, Real, Record, Pointer };
+enum class Space { Global, Spread };
+
+struct Type;
+
+struct Member {
+    std::string name;
+    const Type *type;
+    int count = 0; // of an array; 0 if it is none
+    int bits = 0;  // of a bit-field; 0 if it is none
+    int slot = 0;  // where in the record it begins
+};
+
+// Memory is counted in slots, one for each scalar: the model has no layout.
+struct Type {
+    Kind kind;
+    std::string name; // how it is spelled
+    int size = 0;     // in bytes, of a number
+    bool is_signed = true;
+    int slots = 1;
+    std::vector<Member> members{};  // Record
+    Space space = Space::Global;    // Pointer
+    const Type *target = nullptr;   // Pointer
+    std::vector<Dimension> block{}; // Pointer: to an array of targets
+};
+
+enum class Home {
+    Private, // a variable that only its own processor uses
+    Static,  // one at the same address on every processor
+    Spread,  // a spread array
+};
+
+struct Variable {
+    std::string name;
+    const Type *type;
+    Home home = Home::Private;
+    std::vector<Dimension> spread{}; // Spread: the dimensions left of ::
+    std::vector<Dimension> block{};  // those of the block, or of a local array
+    long start = 0;                  // Private numbers: the initial value
+
+    long elements(long procs) const;
+};
+
+enum class Op {
+    // values
+    Constant,
+    Half,
+    Size,
+    Null,
+    MyProc,
+    Procs,
+    Load,
+    Cast,
+    Unary,
+    Binary,
+    Conditional,
+    Assign,
+    Step,
+    // pointers
+    AddressOf,
+    Decay,
+    PointerAdd,
+    PointerDifference,
+    PointerEqual,
+    ToGlobal,
+    ToProc,
+    // places
+    Name,
+    Element,
+    Subscript,
+    MemberOf,
+    Deref,
+    PointerIndex,
+    Arrow,
+    // statements
+    FetchAdd,
+};
+
+struct Node;
+using Expr = std::shared_ptr<const Node>;
+
+struct Node {
+    Op op;
+    const Type *type; // of the value; of the elements of an array
+    std::vector<Expr> kids{};
+    std::vector<Dimension> block{}; // what is left to subscript: not empty = an array; Size
+    std::string token{};            // of Unary, Binary, Assign ("" = plain), Step
+    long value = 0;                 // Constant
+    const Variable *variable = nullptr;
+    const Member *member = nullptr;
+    bool prefix = false; // Step
+};
+
+struct Statement;
+using Body = std::vector<std::shared_ptr<const Statement>>;
+
+enum class Do {
+    // by each processor for itself
+    Evaluate,
+    Get,
+    Put,
+    Store,
+    Sync,
+    Bulk,
+    If,
+    For,
+    Declare,
+    // by all alike
+    Phase,
+    StorePhase,
+    UniformFor,
+    UniformIf,
+    Scope,
+    Break,
+    Continue,
+    Goto,
+    Label,
+    Return,
+    Collective,
+    Call,
+    Dump,
+    PrintLocals,
+};
+
+struct Function;
+
+struct Statement {
+    Do what;
+    std::vector<Expr> exprs{};
+    Body body{}, otherwise{};
+    const Variable *variable = nullptr;
+    std::vector<const Variable *> variables{}; // Scope: automatic spread arrays; PrintLocals
+    std::string token{};                       // a label; a library function
+    const Function *function = nullptr;
+};
+
+struct Function {
+    std::string name;
+    std::vector<const Variable *> parameters{};
+    std::vector<const Variable *> locals{};
+    Body body{};
+};
+
+struct Program {
+    std::vector<const Type *> records{};
+    std::vector<const Variable *> globals{};
+    std::vector<std::shared_ptr<Function>> functions{}; // the last is splitc_main
+    // The owners of all the above.
+    std::vector<std::unique_ptr<Type>> types{};
+    std::vector<std::unique_ptr<Variable>> variables{};
+};
+
+// What `int` and its kin are called here.
+namespace basic {
+extern const Type Char, UChar, Short, UShort, Int, UInt, Long, ULong, Float, Double;
+}
+
+Program generate(unsigned long seed);
+std::string text_of(const Program &program);
+
+// What it prints on so many processors, lines sorted.  Throws std::logic_error if
+// the program has a race or reads what nobody wrote: the generator is wrong then.
+std::string model_output(const Program &program, int procs);
+
+long product(const std::vector<Dimension> &dimensions, long procs);
+bool is_bit_field(const Node &place);
+
+} // namespace random_program
