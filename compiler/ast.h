@@ -256,6 +256,8 @@ public:
     RecordBody *record_body() { return &record_bodies_.emplace_back(); }
     Symbol *symbol() { return &symbols_.emplace_back(); }
 
+    bool checks = false; // -fcheck
+
     std::vector<Node *> unit;          // external declarations, in order
     std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas
     std::vector<Symbol *> handlers;    // functions that messages may run

@@ -131,7 +131,8 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
             command.push_back(word);
     command.push_back("-I" + tools_.prefix() + "/include");
     if (!options_.only_dependencies)
-        add(command, {"-include", tools_.prefix() + "/include/split-c/abi.h"});
+        add(command, {"-include", tools_.prefix() + "/include/split-c/" +
+                                      (options_.checks ? "check.h" : "abi.h")});
     add(command, dependencies.options);
     add(command, {"-x", "c", input.path});
     return command;
@@ -248,6 +249,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
     t = translate_deep(std::move(text), {.warnings = options_.warnings,
                                          .error_limit = options_.error_limit,
                                          .c89_keywords = has_c89_keywords(options_.standard),
+                                         .checks = options_.checks,
                                          .gnu89_inline = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);

@@ -35,6 +35,7 @@ Compiles Split-C programs (.sc) together with C, objects and archives.
   -fdiagnostics-format=text|json
   -ferror-limit=N    stop after N errors (20; 0: never)
   -fsyntax-only      check only
+  -fcheck            check global pointers, indices and collective calls as the program runs
   -show, -###        print the commands, run none
   -v                 print the commands and run them
   -save-temps[=obj]  keep the translated C, here or beside the result

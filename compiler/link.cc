@@ -75,6 +75,8 @@ Command link_command(const Options &options, const Toolchain &tools,
             command.push_back(word);
     add(objects);
     add({"-o", options.output.empty() ? "a.out" : options.output});
+    if (options.checks && !options.shared) // the runtime looks whether it is there
+        add({"-Wl,--defsym=splitc_wants_checks=1"});
     if (!options.shared)
         add(runtime_link_options(tools, version_script));
     return command;

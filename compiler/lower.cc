@@ -7,6 +7,7 @@ namespace splitcc {
 
 Rope Lower::unit(const Ast &ast)
 {
+    checks_ = ast.checks;
     for (const Symbol *symbol : ast.renamed)
         rename(symbol);
     for (const Node *n : ast.in_attributes)
@@ -22,6 +23,8 @@ Rope Lower::unit(const Ast &ast)
         pending_ = Rope();
         splice.replace(n->first, n->last, std::move(rope));
     }
+    if (checks_)
+        end_ += "const char splitc_wants_checks __attribute__((weak)) = 1;\n";
     Rope text = splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
     return std::move(text) + std::move(end_) + handlers(ast.handlers);
 }

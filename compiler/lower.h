@@ -15,6 +15,9 @@
 
 namespace splitcc {
 
+// The text as a string literal.
+std::string c_string(std::string_view text);
+
 class Lower {
 public:
     Lower(const Source &source, const std::vector<Token> &tokens) : source_(source), tokens_(tokens)
@@ -77,6 +80,7 @@ private:
     Rope address(const Expr *e);
     Rope member_address(const Expr *e);
     Rope spread_element(const Expr *e);
+    std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
     Rope read(const Expr *e);
     Rope write(const Expr *to, const Expr *value, const char *function, bool discarded);
@@ -94,6 +98,15 @@ private:
     Rope advance(Rope pointer, const Type *type, Rope count);
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
+
+    // run-time checks (lower_check.cc)
+    std::string place(const Node *n) const;
+    std::string quoted_source(const Expr *e) const;
+    Rope checked(Rope address, const char *check, Rope size, const Expr *e);
+    Rope checked_index(Rope index, Rope extent, const std::string &array, const Expr *e);
+    Rope block_index(const Expr *e, const Expr *pointer, const Expr *index);
+    Rope enter(const Expr *e, std::string_view function);
+    Rope call(const Expr *e);
 
     // functions that run elsewhere (lower_remote.cc)
     Rope run_at_owner(const Expr *e);
@@ -118,7 +131,9 @@ private:
     Rope end_;     // text for the end of the unit
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
-    bool hoisting_ = false; // writing an expression where local names mean nothing
+    bool checks_ = false;
+    const Expr *addressed_ = nullptr; // the operand of the last &, which may be one too far
+    bool hoisting_ = false;           // writing an expression where local names mean nothing
 };
 
 // Builds the rope of a node out of its source and its children's ropes.

@@ -22,17 +22,6 @@ std::string quals_text(uint8_t quals)
     return text;
 }
 
-std::string c_string(std::string_view text)
-{
-    std::string quoted = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\')
-            quoted += '\\';
-        quoted += c;
-    }
-    return quoted + "\"";
-}
-
 std::string_view basic_name(TypeKind kind)
 {
     switch (kind) {
@@ -86,6 +75,17 @@ const Declaration *as_definition(const Node *n)
 }
 
 } // namespace
+
+std::string c_string(std::string_view text)
+{
+    std::string quoted = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\')
+            quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
 
 // ---- types
 
@@ -397,9 +397,14 @@ Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
     rope += "typedef char " + fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
             "[splitc_job.procs]" + std::string(kUnused) + "; ";
     rope += not_type(d->specifiers) + "splitc_ptr " + declarator(item.declarator) +
-            " __attribute__((cleanup(splitc_spread_cleanup)))" + after_declarator(item) +
-            " = splitc_spread_alloc(" + block_count(item.type) + ", " + size_of(item.type->base) +
-            ")";
+            " __attribute__((cleanup(" +
+            (checks_ ? "splitc_check_cleanup" : "splitc_spread_cleanup") + ")))" +
+            after_declarator(item) + " = " +
+            (checks_ ? "splitc_check_spread_array(" : "splitc_spread_alloc(") +
+            block_count(item.type) + ", " + size_of(item.type->base);
+    if (checks_)
+        rope += ", \"spread array '" + std::string(item.declarator.name->text) + "'\", " + place(d);
+    rope += ")";
     return rope;
 }
 

@@ -70,7 +70,10 @@ Rope Lower::expr(const Expr *e)
     case ExprKind::SizeofType:
         return size(e);
     case ExprKind::AddressOf:
+        addressed_ = e->a;
         return e->a->global ? address(e->a) : generic(e);
+    case ExprKind::Call:
+        return call(e);
     case ExprKind::PreInc:
     case ExprKind::PostInc:
         return step(e);
@@ -108,7 +111,7 @@ Rope Lower::address(const Expr *e)
             return spread_element(e);
         bool swapped = !e->a->type->is_far();
         const Expr *pointer = swapped ? e->b : e->a, *index = swapped ? e->a : e->b;
-        return advance(node(pointer), pointer->type, node(index));
+        return advance(node(pointer), pointer->type, block_index(e, pointer, index));
     }
     default:
         return "(" + node(e) + ")";
@@ -134,6 +137,18 @@ Rope Lower::member_address(const Expr *e)
            std::move(path) + "))";
 }
 
+// Which dimension of its array that index is for, in words.
+std::string Lower::spread_dimension(const Expr *e) const
+{
+    int dimension = 1;
+    const Expr *base = strip(e->a);
+    for (; base->kind == ExprKind::Index && base->a->type->kind == TypeKind::SpreadArray;
+         base = strip(base->a))
+        dimension++;
+    bool only = base->type->spread.size() == 1;
+    return (only ? "" : "dimension " + std::to_string(dimension) + " of ") + quoted_source(base);
+}
+
 // The row-major position of an element, or of a sub-array's first element.
 Rope Lower::spread_position(const Expr *e, const Expr *&base)
 {
@@ -143,7 +158,9 @@ Rope Lower::spread_position(const Expr *e, const Expr *&base)
         return {};
     }
     Rope before = spread_position(e->a, base);
-    Rope index = "(long)(" + node(e->b) + ")";
+    Rope index = checks_ ? checked_index(node(e->b), extent(*e->a->type->spread.front()),
+                                         spread_dimension(e), e)
+                         : "(long)(" + node(e->b) + ")";
     if (before.empty())
         return index;
     const Type *array = strip(e->a)->type;
@@ -198,12 +215,13 @@ Rope Lower::read(const Expr *e)
     if (is_bits(e)) {
         const Type *record;
         Rope parent = parent_of_bits(strip(e), record);
-        return "({ " + declare(record, v) + "; splitc_read(&" + v + ", " + std::move(parent) +
-               ", sizeof " + v + "); " + v + "." + std::string(spelling(strip(e)->name_token)) +
-               "; })";
+        return "({ " + declare(record, v) + "; splitc_read(&" + v + ", " +
+               checked(std::move(parent), "splitc_check_read", "sizeof " + v, e) + ", sizeof " + v +
+               "); " + v + "." + std::string(spelling(strip(e)->name_token)) + "; })";
     }
-    return "({ " + declare(e->type->unqualified, v) + "; splitc_read(&" + v + ", " + address(e) +
-           ", sizeof " + v + "); " + v + "; })";
+    return "({ " + declare(e->type->unqualified, v) + "; splitc_read(&" + v + ", " +
+           checked(address(e), "splitc_check_read", "sizeof " + v, e) + ", sizeof " + v + "); " +
+           v + "; })";
 }
 
 // to = value by one of the runtime's functions.
@@ -213,7 +231,8 @@ Rope Lower::write(const Expr *to, const Expr *value, const char *function, bool 
         return write_bits(to, value, discarded);
     std::string v = fresh("v");
     return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " + function + "(" +
-           address(to) + ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
+           checked(address(to), "splitc_check_write", "sizeof " + v, to) + ", &" + v + ", sizeof " +
+           v + "); " + (discarded ? "" : v + "; ") + "})";
 }
 
 // A bit-field is written through a mask of its bits, at the owner, in one step.
@@ -223,6 +242,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
     std::string v = fresh("v"), bits = fresh("b"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
+    parent = checked(std::move(parent), "splitc_check_write", "sizeof(" + type(record) + ")", to);
     return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
@@ -252,8 +272,9 @@ Rope Lower::modify(const Expr *e, const Expr *operand)
     const Type *t = e->a->type->unqualified;
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o");
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
-    Rope rope = "({ splitc_ptr " + a + " = " + address(e->a) + "; " + declare(t, v) +
-                "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); ";
+    Rope rope = "({ splitc_ptr " + a + " = " +
+                checked(address(e->a), "splitc_check_write", "sizeof(" + type(t) + ")", e) + "; " +
+                declare(t, v) + "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); ";
     if (postfix)
         rope += declare(t, old) + " = " + v + "; ";
     rope += v + " = " + operation(v, t, e, operand) + "; splitc_write(" + a + ", &" + v +
@@ -269,6 +290,7 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(e->a)->name_token));
     Rope parent = parent_of_bits(strip(e->a), record);
+    parent = checked(std::move(parent), "splitc_check_write", "sizeof(" + type(record) + ")", e);
     const Type *t = e->a->type->unqualified;
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return "({ splitc_ptr " + a + " = " + std::move(parent) + "; " + declare(record, v) + ", " +
@@ -327,9 +349,12 @@ Rope Lower::split_phase(const Expr *e)
 {
     if (e->a->global)
         return write(e->a, e->b, "splitc_put", true);
-    if (e->b->global)
-        return "splitc_get(&(" + node(e->a) + "), " + address(e->b) + ", " +
+    if (e->b->global) {
+        Rope from =
+            checked(address(e->b), "splitc_check_read", size_of(e->b->type->unqualified), e);
+        return "splitc_get(&(" + node(e->a) + "), " + std::move(from) + ", " +
                size_of(e->b->type->unqualified) + ")";
+    }
     return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once
 }
 

@@ -205,6 +205,8 @@ bool Reader::own(const std::string &word)
         options_.save_temps = SaveTemps::Here;
     } else if (word == "-save-temps=obj") {
         options_.save_temps = SaveTemps::WithResult;
+    } else if (word == "-fcheck" || word == "-fno-check") {
+        options_.checks = word == "-fcheck";
     } else if (word == "-pie" || word == "-static-pie") {
         options_.pie = true;
     } else if (word == "-no-pie") { // they always are

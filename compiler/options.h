@@ -55,7 +55,8 @@ struct Options {
     bool json = false; // messages as gcc's JSON
     unsigned error_limit = 20;
     bool help = false, version = false;
-    std::string print; // what -print-... asked for, of ours
+    bool checks = false; // -fcheck
+    std::string print;   // what -print-... asked for, of ours
     std::string standard;
 };
 

@@ -407,8 +407,10 @@ Expr *Sema::call(Expr *e)
             i < type->params.size() && type->prototype
                 ? convert(e->args[i], type->params[i], "argument " + std::to_string(i + 1) + name)
                 : value(e->args[i]);
-    if (e->a->symbol && e->a->symbol->library)
+    if (e->a->symbol && e->a->symbol->library) {
         note_handler(e);
+        e->touched |= ast_.checks;
+    }
     return finish(e, type->base);
 }
 

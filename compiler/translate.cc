@@ -31,6 +31,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     // expression has a type and every error has been reported.
     Types types;
     Ast ast;
+    ast.checks = options.checks;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
     const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
 

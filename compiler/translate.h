@@ -18,6 +18,7 @@ struct TranslateOptions {
     WarningOptions warnings;
     unsigned error_limit = 20;
     bool c89_keywords = false; // -std=c89: no inline, typeof, asm
+    bool checks = false;       // -fcheck
     bool gnu89_inline = false; // `extern inline` defines nothing for the linker
 };
 

@@ -11,6 +11,7 @@
  */
 #include "runtime.h"
 
+#include "checks.h"
 #include "library.h"
 
 enum operation {
@@ -81,6 +82,7 @@ static uint64_t perform(enum operation operation, splitc_ptr object, size_t size
     if (object % size != 0)
         splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
                    splitc_address(object));
+    splitc_check_access(object, size, true);
     if (splitc_is_near(object))
         return apply(operation, size, splitc_near(object), a, b);
     rank = splitc_target(object);

@@ -10,7 +10,7 @@
  *   RUN       address|index, cell, up to 16 bytes        ANSWER cell, result
  *   RUN       address|index, cell; the bytes apart       the same
  */
-#include "runtime.h"
+#include "checks.h"
 
 #include <stdlib.h>
 
@@ -91,6 +91,7 @@ void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const 
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(object), fn->index),
                                     splitc_cell_word(&cell)};
 
+    splitc_check_access(object, 1, true);
     if (rank == splitc_runtime.rank && splitc_address(object)) {
         run(fn, splitc_address(object), arguments, result);
         return;

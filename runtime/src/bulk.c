@@ -4,6 +4,7 @@
  */
 #include "runtime.h"
 
+#include "checks.h"
 #include "library.h"
 
 #include <errno.h>
@@ -18,9 +19,27 @@ static bool check_size(const char *what, long bytes)
     return bytes > 0;
 }
 
+static bool check_read(const char *what, splitc_ptr from, long bytes)
+{
+    bool any = check_size(what, bytes);
+
+    if (any)
+        splitc_check_access(from, (uint64_t)bytes, false);
+    return any;
+}
+
+static bool check_write(const char *what, splitc_ptr to, long bytes)
+{
+    bool any = check_size(what, bytes);
+
+    if (any)
+        splitc_check_access(to, (uint64_t)bytes, true);
+    return any;
+}
+
 void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
 {
-    if (!check_size("bulk_read", bytes))
+    if (!check_read("bulk_read", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
@@ -30,7 +49,7 @@ void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
 
 void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
 {
-    if (!check_size("bulk_write", bytes))
+    if (!check_write("bulk_write", to, bytes))
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
@@ -40,7 +59,7 @@ void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
 
 void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
 {
-    if (!check_size("bulk_get", bytes))
+    if (!check_read("bulk_get", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
@@ -65,7 +84,7 @@ static void put_async(splitc_ptr to, const void *from, size_t n)
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 {
-    if (!check_size("bulk_put", bytes))
+    if (!check_write("bulk_put", to, bytes))
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
@@ -77,7 +96,7 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
 {
-    if (!check_size("bulk_store", bytes))
+    if (!check_write("bulk_store", to, bytes))
         return;
     if (splitc_is_near(to)) {
         memmove(splitc_near(to), from, (size_t)bytes);

@@ -13,6 +13,7 @@
  */
 #include "episode.h"
 
+#include "checks.h"
 #include "library.h"
 
 /* ---- combining ------------------------------------------------------------------ */
@@ -100,6 +101,7 @@ static uint64_t down(uint64_t value)
 
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 {
+    splitc_check_collective(SPLITC_REDUCE_TO_ALL, with, 0);
     splitc_episode_begin(SPLITC_REDUCE_TO_ALL);
     if (splitc_runtime.crowded)
         value = splitc_gate_meet(splitc_last_episode(), SPLITC_REDUCE_TO_ALL, with, value);
@@ -111,20 +113,28 @@ uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 
 static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
 {
+    splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, 0);
     splitc_episode_begin(SPLITC_REDUCE_TO_ONE);
     return up(with, value);
 }
 
-static uint64_t broadcast(uint64_t value)
+uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
 {
-    splitc_episode_begin(SPLITC_BROADCAST);
+    splitc_episode_begin(what);
     return down(value);
+}
+
+static uint64_t broadcast(bool real, uint64_t value)
+{
+    splitc_check_collective(SPLITC_BROADCAST, real, 0);
+    return splitc_broadcast(SPLITC_BROADCAST, value);
 }
 
 static uint64_t scan(enum splitc_combine with, uint64_t value)
 {
     uint32_t rank = splitc_runtime.rank;
 
+    splitc_check_collective(SPLITC_SCAN, with, 0);
     splitc_episode_begin(SPLITC_SCAN);
     for (unsigned k = 0; 1u << k < splitc_runtime.ranks; k++) {
         uint32_t step = 1u << k;
@@ -265,10 +275,10 @@ double splitc_all_scan_dmin(double value)
 
 int splitc_all_bcast_i(int value)
 {
-    return (int)broadcast(from_int(value));
+    return (int)broadcast(false, from_int(value));
 }
 
 double splitc_all_bcast_d(double value)
 {
-    return to_double(broadcast(from_double(value)));
+    return to_double(broadcast(true, from_double(value)));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "episode.h"
 
+#include "checks.h"
 #include "library.h"
 
 #define EPISODES 16u             /* mailboxes per place; a power of two */
@@ -18,6 +19,9 @@ static const struct {
     [SPLITC_REDUCE_TO_ONE] = {"all_reduce_to_one", false},
     [SPLITC_BROADCAST] = {"all_bcast", false},
     [SPLITC_SCAN] = {"all_scan", false},
+    [SPLITC_CHECK] = {"this call", false},
+    [SPLITC_SPREAD_ALLOC] = {"all_spread_malloc (or a spread array)", false},
+    [SPLITC_ALL_STORE_SYNC] = {"all_store_sync", false},
 };
 
 /* Filled by a message's handler, or by the sender through its window of us. */
@@ -61,8 +65,8 @@ void splitc_agree(uint64_t number, enum splitc_collective what, uint32_t rank)
 static void check_ended(void)
 {
     if (episode > ended_after)
-        splitc_die("%s is collective, but rank %u has ended without it", collective[current].name,
-                   ended_rank);
+        splitc_die("%s is collective, but rank %u has ended without it",
+                   splitc_place.what ? splitc_place.what : collective[current].name, ended_rank);
 }
 
 void splitc_rank_ended(uint32_t rank, uint64_t last)
@@ -72,6 +76,11 @@ void splitc_rank_ended(uint32_t rank, uint64_t last)
     ended_after = last;
     ended_rank = rank;
     check_ended();
+}
+
+const char *splitc_collective_name(enum splitc_collective what)
+{
+    return what < SPLITC_COLLECTIVES ? collective[what].name : "something else";
 }
 
 /* ---- values ------------------------------------------------------------------------ */
@@ -200,5 +209,6 @@ void splitc_meet(enum splitc_collective what)
 
 void splitc_barrier(void)
 {
+    splitc_check_collective(SPLITC_BARRIER, 0, 0);
     splitc_meet(SPLITC_BARRIER);
 }

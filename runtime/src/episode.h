@@ -29,11 +29,20 @@ enum splitc_collective {
     SPLITC_REDUCE_TO_ONE,
     SPLITC_BROADCAST,
     SPLITC_SCAN,
+    SPLITC_CHECK,        /* of -fcheck, before each of the others */
+    SPLITC_SPREAD_ALLOC, /* this and what follows are known only to -fcheck */
+    SPLITC_ALL_STORE_SYNC,
     SPLITC_COLLECTIVES
 };
 
 /* The place of a value from the parent in a tree; below it, one for each level. */
 #define SPLITC_DOWN SPLITC_LEVELS
+
+/* How a program calls it. */
+const char *splitc_collective_name(enum splitc_collective what);
+
+/* Processor 0's value, everywhere (collective.c). */
+uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value);
 
 /* Begin the next episode. */
 void splitc_episode_begin(enum splitc_collective what);

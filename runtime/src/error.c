@@ -3,7 +3,7 @@
  * error.c - how a rank ends the job: one whole line, then a code that is not 0.
  * The launcher ends the other ranks when it sees that.
  */
-#include "runtime.h"
+#include "checks.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,12 +12,26 @@
 #include <time.h>
 #include <unistd.h>
 
+struct splitc_place splitc_place;
+const struct splitc_checks *splitc_checks;
+
+/* Who says it; and where in the program, if that is known. */
+static size_t begin_line(char *line, size_t room)
+{
+    uint32_t rank = splitc_runtime.rank;
+    int n = splitc_place.file ? snprintf(line, room, "%.200s:%d: rank %u: ", splitc_place.file,
+                                         splitc_place.line, rank)
+                              : snprintf(line, room, "splitc: rank %u: ", rank);
+
+    return (size_t)n;
+}
+
 /* Leave without the exit handlers: they would meet the other ranks. */
 static _Noreturn void die(const char *format, va_list args)
 {
-    char line[512];
+    char line[1024];
     size_t room = sizeof line - 1; /* the new line's place */
-    size_t n = (size_t)snprintf(line, room, "splitc: rank %u: ", splitc_runtime.rank);
+    size_t n = begin_line(line, room);
     int told = vsnprintf(line + n, room - n, format, args);
 
     n += told < 0 ? 0 : (size_t)told;

@@ -113,7 +113,7 @@ static void open_messages(const struct splitc_boot *boot)
     unet_address(endpoint, &address);
     config.job = splitc_boot_publish(&address);
     check(gam_open(endpoint, &config, &splitc_runtime.gam), "cannot open channels to the job");
-    for (uint32_t i = 1; i < SPLITC_MESSAGES; i++)
+    for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
         check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_handlers_open();
 }

@@ -7,7 +7,7 @@
  * memory meanwhile.
  */
 #define _DEFAULT_SOURCE /* on_exit */
-#include "runtime.h"
+#include "checks.h"
 
 #include "library.h"
 #include "window.h"
@@ -45,6 +45,7 @@ void splitc_exit(int code)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* lines come whole, into pipes too */
+    splitc_checks_init();
     splitc_job_open();
     process = getpid();
     if (on_exit(leave, NULL) != 0)

@@ -178,13 +178,21 @@ _Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));
 
 #define SPLITC_NULL_PAGE 4096ul /* nothing is ever mapped below it */
 
-static inline uint32_t splitc_target(splitc_ptr g)
+static inline uint32_t splitc_owner(splitc_ptr g)
 {
     uint32_t rank = (uint32_t)splitc_rank(g);
 
     if (__builtin_expect(
             rank >= splitc_runtime.ranks || (g & SPLITC_ADDRESS_MASK) < SPLITC_NULL_PAGE, 0))
         splitc_bad_pointer(g);
+    return rank;
+}
+
+/* The same where the access is going to wait. */
+static inline uint32_t splitc_target(splitc_ptr g)
+{
+    uint32_t rank = splitc_owner(g);
+
     if (__builtin_expect(splitc_runtime.running != NULL, 0))
         splitc_must_not_wait();
     return rank;
@@ -225,6 +233,7 @@ enum splitc_message {
     SPLITC_MSG_COLLECTIVE,
     SPLITC_MSG_END,
     SPLITC_MSG_WAKE, /* somebody asleep looks up */
+    SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
 

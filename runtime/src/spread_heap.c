@@ -7,7 +7,7 @@
  * allocator on the same calls.  Its bookkeeping lies outside the range, where
  * a stray write of the program is less likely to reach it.
  */
-#include "episode.h"
+#include "checks.h"
 #include "extents.h"
 #include "library.h"
 #include "window.h"
@@ -50,6 +50,8 @@ void splitc_spread_heap_open(uint64_t size)
         reserve();
     if (splitc_extents_open(&heap, base, heap_size) < 0)
         splitc_die("no memory for the spread heap's bookkeeping");
+    if (splitc_checks)
+        splitc_checks->open(base, heap_size);
 }
 
 void splitc_spread_heap_close(void)
@@ -59,13 +61,17 @@ void splitc_spread_heap_close(void)
 
 /* ---- allocation --------------------------------------------------------------- */
 
+static uint64_t rows(uint64_t count)
+{
+    return count / splitc_runtime.ranks + (count % splitc_runtime.ranks != 0);
+}
+
 /* Bytes that each rank holds of `count` blocks, or 0 when they are too many. */
 static uint64_t bytes_per_rank(uint64_t count, uint64_t size)
 {
-    uint64_t rows = count / splitc_runtime.ranks + (count % splitc_runtime.ranks != 0);
     uint64_t bytes;
 
-    if (__builtin_mul_overflow(rows, size, &bytes) || bytes > SIZE_MAX_BYTES)
+    if (__builtin_mul_overflow(rows(count), size, &bytes) || bytes > SIZE_MAX_BYTES)
         return 0;
     return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
 }
@@ -83,29 +89,44 @@ splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
 {
     uint64_t bytes = bytes_per_rank(count, size);
     uint64_t start;
-    int error = bytes ? splitc_extents_alloc(&heap, bytes, &start) : -ENOSPC;
+    int error;
 
+    splitc_check_collective(SPLITC_SPREAD_ALLOC, count, size);
+    do
+        error = bytes ? splitc_extents_alloc(&heap, bytes, &start) : -ENOSPC;
+    while (error == -ENOSPC && splitc_checks && splitc_checks->release());
     if (error == -ENOSPC)
         exhausted(count, size);
     if (error)
         splitc_die("no memory for the spread heap's bookkeeping");
+    if (splitc_checks)
+        splitc_checks->allocated(start, rows(count) * size);
     return splitc_make(0, (void *)start);
+}
+
+int splitc_spread_release(splitc_ptr base)
+{
+    uint64_t size;
+    int error = splitc_extents_free(&heap, base, &size);
+
+    if (error || size < GIVE_BACK)
+        return error;
+    splitc_memory_give_back(base, size);
+    splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
+    return 0;
 }
 
 void splitc_spread_free(splitc_ptr base)
 {
-    uint64_t size;
-
     if (base == 0)
         return;
+    splitc_check_collective(SPLITC_SPREAD_FREE, base, 0);
     splitc_meet(SPLITC_SPREAD_FREE); /* nobody uses it any more */
-    if (splitc_extents_free(&heap, base, &size) < 0)
+    if (splitc_checks)
+        splitc_checks->freed(base);
+    else if (splitc_spread_release(base) < 0)
         splitc_die_together("all_spread_free of (%d, %p), which is not allocated spread storage",
                             splitc_rank(base), splitc_address(base));
-    if (size < GIVE_BACK)
-        return;
-    splitc_memory_give_back(base, size);
-    splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
 }
 
 splitc_ptr splitc_all_spread_malloc(long count, long bytes)
@@ -147,7 +168,9 @@ void splitc_allocate_statics(void)
     for (struct splitc_static *array = statics; array; array = array->next) {
         splitc_size count, size;
 
+        splitc_place = (struct splitc_place){array->file, array->name, array->line};
         array->shape(&count, &size);
         *array->base = splitc_spread_alloc(count, size); /* zero: nobody has used it yet */
     }
+    splitc_place = (struct splitc_place){0};
 }

@@ -11,7 +11,7 @@
  * A store of a few words to anybody else is one request that nobody answers; GAM's
  * window takes its credit back with whatever flows the other way.
  */
-#include "runtime.h"
+#include "checks.h"
 
 #include "library.h"
 
@@ -124,6 +124,7 @@ void splitc_all_store_sync(void)
 {
     uint64_t in, missing;
 
+    splitc_check_collective(SPLITC_ALL_STORE_SYNC, 0, 0);
     note_stored();
     do {
         while (gam_poll(splitc_runtime.gam) > 0)
