@@ -7,6 +7,9 @@
 //                   that is there (lines sorted).  `// ranks: 1 3` on the first
 //                   line says on how many; `// flags: -std=gnu89` what to compile with;
 //                   `// with: parts/more.sc` what other files belong to it.
+//                   Each is run once more with -fcheck, unless it says `// unchecked`.
+//   checks/NAME.sc  is compiled with -fcheck; on each of its numbers of ranks it has to end
+//                   with 1 and print a line that matches checks/NAME.err (* is anything).
 //   error/NAME.sc   has to fail with exactly the diagnostics of error/NAME.err.
 //   warning/NAME.sc has to translate with exactly those of warning/NAME.err.
 //   cc/NAME.sc      is right for splitcc but not for the C compiler, whose messages have to
@@ -21,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fnmatch.h>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -103,25 +107,71 @@ const std::string kBin = SPLITCC_BIN_FOLDER;
 
 } // namespace
 
+// Compiles a program; `text` is its source.  Returns the path of the result.
+std::string built(const std::string &folder, const std::string &name, const std::string &text,
+                  const std::string &flags)
+{
+    std::string program = scratch(name).string();
+    Outcome compiled =
+        shell("cd '" + kTests + "/" + folder + "' && timeout 60 '" + kBin + "/splitcc' -O1 -w " +
+              flags + setting(text, "flags", "") + " '" + name + ".sc' " +
+              setting(text, "with", "") + " -o '" + program + "'");
+    INFO("splitcc printed:\n" << compiled.output);
+    REQUIRE(compiled.code == 0);
+    return program;
+}
+
+Outcome run_on(const std::string &ranks, const std::string &program)
+{
+    return shell("timeout 60 '" + kBin + "/unetrun' -n " + ranks + " '" + program + "'");
+}
+
 void run_sidecar(const std::string &name)
 {
     Scratch cleanup;
-    fs::path source = fs::path(kTests) / "run" / (name + ".sc");
-    std::string text = read(source);
-    std::string program = scratch(name).string();
-    Outcome compiled = shell("cd '" + kTests + "/run' && timeout 60 '" + kBin +
-                             "/splitcc' -O1 -w " + setting(text, "flags", "") + " '" + name +
-                             ".sc' " + setting(text, "with", "") + " -o '" + program + "'");
-    INFO("splitcc printed:\n" << compiled.output);
-    REQUIRE(compiled.code == 0);
+    std::string text = read(fs::path(kTests) / "run" / (name + ".sc"));
+    std::string program = built("run", name, text, "");
     fs::path expected = fs::path(kTests) / "run" / (name + ".out");
     std::istringstream ranks(setting(text, "ranks", "1 2 3 4"));
     for (std::string n; ranks >> n;) {
-        Outcome ran = shell("timeout 60 '" + kBin + "/unetrun' -n " + n + " '" + program + "'");
+        Outcome ran = run_on(n, program);
         INFO("on " << n << " ranks it printed:\n" << ran.output);
         CHECK(ran.code == 0);
         CHECK(sorted_lines(ran.output) ==
               (fs::exists(expected) ? sorted_lines(read(expected)) : ""));
+    }
+    if (text.find("// unchecked") < 400)
+        return;
+    std::istringstream fewest(setting(text, "ranks", "3"));
+    std::string n;
+    fewest >> n;
+    Outcome checked = run_on(n, built("run", name, text, "-fcheck "));
+    INFO("with -fcheck, on " << n << " ranks it printed:\n" << checked.output);
+    CHECK(checked.code == 0);
+}
+
+bool has_line_like(const std::string &text, const std::string &pattern)
+{
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (fnmatch(pattern.c_str(), line.c_str(), 0) == 0)
+            return true;
+    return false;
+}
+
+void checks_sidecar(const std::string &name)
+{
+    Scratch cleanup;
+    std::string text = read(fs::path(kTests) / "checks" / (name + ".sc"));
+    std::string program = built("checks", name, text, "-fcheck ");
+    std::string expected = read(fs::path(kTests) / "checks" / (name + ".err"));
+    expected.erase(expected.find_last_not_of('\n') + 1);
+    std::istringstream ranks(setting(text, "ranks", "1 3"));
+    for (std::string n; ranks >> n;) {
+        Outcome ran = run_on(n, program);
+        INFO("on " << n << " ranks it printed:\n" << ran.output << "but not:\n" << expected);
+        CHECK(ran.code == 1);
+        CHECK(has_line_like(ran.output, expected));
     }
 }
 

@@ -183,8 +183,15 @@ static bool is_mapped_at(uint32_t rank, uint64_t address, uint64_t n, bool write
 static void on_access(splitc_ptr g, uint64_t n, bool writes)
 {
     uint64_t address = g & SPLITC_ADDRESS_MASK;
-    uint32_t rank = splitc_owner(g);
+    uint32_t rank = (uint32_t)splitc_rank(g);
 
+    if (address < SPLITC_NULL_PAGE)
+        splitc_die("%lu bytes at (%u, %#lx) cannot be %s: the global pointer is null; set it, or "
+                   "compare it with NULL before",
+                   n, rank, address, writes ? "written" : "read");
+    if (rank >= splitc_runtime.ranks)
+        splitc_die("%lu bytes at (%u, %#lx) cannot be %s: there is no processor %u, only 0 to %u",
+                   n, rank, address, writes ? "written" : "read", rank, splitc_runtime.ranks - 1);
     if (address - heap_start < heap_size)
         check_spread(g, n);
     else if (!is_mapped_at(rank, address, n, writes))

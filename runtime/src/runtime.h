@@ -178,21 +178,13 @@ _Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));
 
 #define SPLITC_NULL_PAGE 4096ul /* nothing is ever mapped below it */
 
-static inline uint32_t splitc_owner(splitc_ptr g)
+static inline uint32_t splitc_target(splitc_ptr g)
 {
     uint32_t rank = (uint32_t)splitc_rank(g);
 
     if (__builtin_expect(
             rank >= splitc_runtime.ranks || (g & SPLITC_ADDRESS_MASK) < SPLITC_NULL_PAGE, 0))
         splitc_bad_pointer(g);
-    return rank;
-}
-
-/* The same where the access is going to wait. */
-static inline uint32_t splitc_target(splitc_ptr g)
-{
-    uint32_t rank = splitc_owner(g);
-
     if (__builtin_expect(splitc_runtime.running != NULL, 0))
         splitc_must_not_wait();
     return rank;

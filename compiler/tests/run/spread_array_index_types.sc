@@ -1,3 +1,4 @@
+// unchecked: indices leave their dimensions within the array
 #include <split-c/split-c.h>
 #include "../check.h"
 

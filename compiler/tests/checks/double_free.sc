@@ -1,0 +1,10 @@
+#include <split-c/split-c.h>
+
+int splitc_main(void)
+{
+    int *spread p = all_spread_malloc(PROCS, 8);
+    all_spread_free(p);
+    all_spread_free(p);
+    barrier();
+    return 0;
+}

@@ -1,0 +1,10 @@
+// ranks: 3
+#include <split-c/split-c.h>
+
+int splitc_main(void)
+{
+    int *spread p = all_spread_malloc(PROCS, 8);
+    all_spread_free(p + 1);
+    barrier();
+    return 0;
+}

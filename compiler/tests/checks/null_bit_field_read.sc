@@ -1,0 +1,13 @@
+#include <split-c/split-c.h>
+
+struct bits {
+    unsigned a : 3, b : 4;
+};
+struct bits *global p;
+
+int splitc_main(void)
+{
+    return p->b;
+    barrier();
+    return 0;
+}
