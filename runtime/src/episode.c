@@ -87,6 +87,8 @@ const char *splitc_collective_name(enum splitc_collective what)
 
 static void enter(enum splitc_collective what)
 {
+    if (splitc_runtime.running)
+        splitc_must_not_wait();
     episode++;
     current = what;
     if (collective[what].meeting)
@@ -199,11 +201,11 @@ static void meet_in_rounds(void)
 void splitc_meet(enum splitc_collective what)
 {
     enter(what);
-    splitc_poll(); /* a job of one rank, too, serves its own messages here */
     if (splitc_runtime.crowded)
         splitc_gate_meet(episode, what, SPLITC_ADD, 0);
     else
         meet_in_rounds();
+    splitc_poll(); /* everybody's messages from before the meeting have arrived */
     splitc_episode_met();
 }
 

@@ -141,8 +141,8 @@ extern long cmp_and_swap_l(long *global object, long expected,
 extern void atomic(void *fn, ...) __asm__("splitc_atomic");
 
 /* Spin locks in any int that was 0 at first; try returns true when it has it. */
-extern void splitc_lock(int *global lock);
-extern int splitc_trylock(int *global lock);
-extern void splitc_unlock(int *global lock);
+extern void splitc_lock(int *global lock) __asm__("splitc_lock");
+extern int splitc_trylock(int *global lock) __asm__("splitc_trylock");
+extern void splitc_unlock(int *global lock) __asm__("splitc_unlock");
 
 #endif
