@@ -106,6 +106,7 @@ struct gam {
     uint32_t limit[GAM_CLASSES]; /* the windows */
 
     enum gam_context context;
+    struct gam_peer *serving;       /* whose message is being worked on */
     struct gam_peer *requester;     /* whose request is being handled */
     enum gam_class requester_class; /* the class of that request */
     bool replied;

@@ -253,6 +253,11 @@ int64_t gam_dead_peer(const struct gam *g)
     return g->dead;
 }
 
+int64_t gam_serving(const struct gam *g)
+{
+    return g->serving ? (int64_t)g->serving->rank : -1;
+}
+
 size_t gam_pending(const struct gam *g)
 {
     return g->pending;

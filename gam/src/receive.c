@@ -221,6 +221,7 @@ static inline void receive(struct gam *g, const struct unet_desc *slot)
     const uint32_t user = slot->user;
     struct gam_peer *peer = g->by_channel[g->ep->rx_next];
 
+    g->serving = peer;
     if (gam_unlikely(!peer || slot->kind != UNET_INLINE || !is_small(user))) {
         other_arrived(g, peer, slot);
         return;
@@ -238,6 +239,7 @@ static void work_all(struct gam *g)
         struct gam_peer *next = peer->next[GAM_WORKING];
 
         peer->on[GAM_WORKING] = false;
+        g->serving = peer;
         if (!gam_work(g, peer))
             gam_list_add(g, peer, GAM_WORKING);
         peer = next;
@@ -269,6 +271,7 @@ int gam_poll(struct gam *g)
     }
     if (g->list[GAM_WORKING])
         work_all(g);
+    g->serving = NULL;
     if (handled == 0)
         idle(g);
     return handled;

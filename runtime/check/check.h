@@ -31,6 +31,7 @@ extern const struct check heap_checks[];
 extern const struct check atomic_checks[];
 extern const struct check program_checks[];
 extern const struct check error_checks[];
+extern const struct check fault_checks[];
 extern const struct check names_checks[];
 extern const struct check window_checks[];
 

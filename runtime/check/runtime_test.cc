@@ -2,6 +2,7 @@
 //
 // Starts runtime_check under unetrun, once per check and number of ranks.
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -182,8 +183,7 @@ TEST_CASE("windows: where they do not fit, messages do")
 {
     passes(2, "reach far", "ulimit -v 12000000; SPLITC_HEAP=16M");
     passes(2, "reach far", "ulimit -f 1000000;");
-    ends(2, "identity", 0, "no windows, ",
-         "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
+    ends(2, "identity", 0, "no windows, ", "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
 }
 
 TEST_CASE("windows: malloc says what it has run out of")
@@ -332,6 +332,49 @@ TEST_CASE("error: a rank that dies ends every kind of wait")
     for (int ranks : {2, 4, 8})
         ends(ranks, "wait_for_the_dead", 128 + 9, "rank 0");
 }
+
+#ifndef __SANITIZE_ADDRESS__ // it tells of faults itself
+TEST_CASE("fault: through a window it is the object's owner that is told")
+{
+    ends(2, "fault_in_hole", 128 + SIGSEGV,
+         "splitc: rank 0: segmentation fault: reads (1, 0xfff00000), where processor 1 has no "
+         "objects; instruction 0x");
+}
+
+TEST_CASE("fault: what a message asks for is told with who sent it")
+{
+    const std::string where = "address 0x300000000000, where nothing is; a message of rank 0 asks "
+                              "for it; instruction 0x";
+
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
+        ends(2, "fault_nowhere", 128 + SIGSEGV,
+             "splitc: rank 1: segmentation fault: reads " + where, windows);
+        ends(2, "fault_bulk_nowhere", 128 + SIGSEGV,
+             "splitc: rank 1: segmentation fault: writes " + where, windows);
+    }
+}
+
+TEST_CASE("fault: a rank's own mistakes")
+{
+    ends(2, "fault_null", 128 + SIGSEGV,
+         "splitc: rank 1: segmentation fault: writes address 0x10: a null pointer; instruction");
+    ends(2, "fault_constant", 128 + SIGSEGV, ", which is constant; instruction 0x");
+    ends(2, "fault_as_local", 128 + SIGSEGV, "is a global pointer taken for a local one?");
+    ends(2, "fault_bus", 128 + SIGBUS, ", whose page cannot be had; instruction 0x");
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"})
+        ends(2, "fault_stack", 128 + SIGSEGV, ": the stack is full (ulimit -s sets its size); ",
+             windows);
+}
+
+TEST_CASE("fault: signals that are none of the runtime's business")
+{
+    ends(2, "fault_own_handler", 9, "own handler\n");
+    CHECK_THAT(run(2, "fault_own_handler").output, !Catch::Contains("segmentation fault:"));
+    ends(2, "fault_sent", 128 + SIGSEGV, "");
+    CHECK_THAT(run(2, "fault_sent").output, !Catch::Contains("segmentation fault:"));
+    passes(2, "fault_in_child");
+}
+#endif
 
 TEST_CASE("error: the code of a rank that fails is the job's")
 {

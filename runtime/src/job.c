@@ -3,6 +3,7 @@
  * job.c - a rank's endpoint and the messages over it.
  */
 #include "boot.h"
+#include "fault.h"
 #include "heap.h"
 #include "runtime.h"
 #include "window.h"
@@ -133,6 +134,7 @@ void splitc_job_open(void)
     open_messages(&boot);
     splitc_windows_open(&boot);
     splitc_spread_heap_open(sizes.spread);
+    splitc_faults_watch();
 }
 
 /* Every rank comes here after its last message, so nobody misses this one's. */

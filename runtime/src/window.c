@@ -324,3 +324,17 @@ int splitc_windows_find(uint64_t address, splitc_ptr *g)
     }
     return -1;
 }
+
+const char *splitc_windows_part(uint32_t rank, uint64_t address)
+{
+    static const char *const name[SPLITC_PARTS] = {[SPLITC_STATICS] = "static objects",
+                                                   [SPLITC_STACK] = "stack",
+                                                   [SPLITC_SPREAD] = "spread heap",
+                                                   [SPLITC_HEAP] = "heap"};
+    const struct splitc_memory *theirs = shared ? splitc_peers_copy(rank, &memory) : NULL;
+
+    for (int i = 0; theirs && i < SPLITC_PARTS; i++)
+        if (address - theirs->part[i].start < theirs->part[i].size)
+            return name[i];
+    return NULL;
+}

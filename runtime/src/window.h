@@ -34,6 +34,10 @@ const struct splitc_memory *splitc_windows_memory(void);
 /* Which rank's memory an address of this process lies in, through a window; -1: nobody's. */
 int splitc_windows_find(uint64_t address, splitc_ptr *g);
 
+/* What a near rank has at an address of its own: "stack" and the like; NULL: nothing that is
+ * in its window. */
+const char *splitc_windows_part(uint32_t rank, uint64_t address);
+
 /* Run the program: entry(argc, argv) on a stack that the others can reach, if there is one. */
 _Noreturn void splitc_run(int (*entry)(int argc, char **argv), int argc, char **argv);
 

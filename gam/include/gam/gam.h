@@ -119,6 +119,10 @@ void gam_stats(const struct gam *g, struct gam_stats *stats);
  * may close before everybody knows that all is said. */
 int64_t gam_dead_peer(const struct gam *g);
 
+/* The rank whose message is being worked on, or -1: who asked for the access that has just
+ * gone wrong.  May be called in a signal handler. */
+int64_t gam_serving(const struct gam *g);
+
 /* ---- small messages: up to four words --------------------------------- */
 
 /* Send a request.  May poll, and does so while the window to `dest` is full.
