@@ -50,6 +50,7 @@ private:
     // expressions
     Expr expr(int depth);
     Expr leaf_expr();
+    Expr memory_expr();
     Expr binary_expr(int depth);
     Expr constant_expr();
     Expr number_of(const Expr &leaf);
@@ -115,7 +116,8 @@ private:
     bool in_loop_ = false;
     bool plain_indices_ = false; // while gets are on their way
     bool far_only_ = false;      // for what local places have no operator
-    int size_ = 0;
+    int index_depth_ = 0;        // of the index within an index that is being made
+    int reads_ = 0;              // of memory in this phase
 };
 
 // ---- types and variables ------------------------------------------------------------
@@ -279,12 +281,22 @@ Expr Generator::leaf_expr()
     default:
         if (plain_indices_)
             return proc();
-        if (own_ && chance(40))
-            return number_of(leaf(own_()));
-        if (!readable_.empty() && size_++ < 200)
-            return number_of(leaf(some_element(pick(readable_))));
-        return constant_expr();
+        return memory_expr();
     }
+}
+
+// What is in some element.  Its indices may read memory too, but theirs may not, and
+// no phase reads without end: most indices are written down several times.
+Expr Generator::memory_expr()
+{
+    if (index_depth_ >= 2 || reads_ >= 100)
+        return constant_expr();
+    reads_++;
+    if (own_ && chance(40))
+        return number_of(leaf(own_()));
+    if (!readable_.empty())
+        return number_of(leaf(some_element(pick(readable_))));
+    return constant_expr();
 }
 
 Expr Generator::binary_expr(int depth)
@@ -359,7 +371,10 @@ Expr Generator::pointer_expr(const Type *type)
 // Some expression brought into 0 .. size - 1.
 Expr Generator::index(const Expr &size)
 {
-    return binary_node("%", cast(&basic::ULong, expr(1)), cast(&basic::ULong, size));
+    index_depth_++;
+    Expr any = expr(1);
+    index_depth_--;
+    return binary_node("%", cast(&basic::ULong, any), cast(&basic::ULong, size));
 }
 
 // The element, or block, at a position in an array: one of many ways to say it.
@@ -719,6 +734,7 @@ void Generator::phase(Body &body)
 {
     std::vector<const Variable *> sliced;
     readable_.clear();
+    reads_ = 0;
     for (const Variable *object : visible_) {
         if (chance(40))
             sliced.push_back(object);
