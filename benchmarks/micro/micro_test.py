@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""micro_test.py BUILD_FOLDER: what micro.py writes, and what it makes of peers that fail.
+
+No time is judged: the machine may be busy.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import micro  # pylint: disable=wrong-import-position
+
+BUILD = ""
+
+
+def run_micro(*options, tools=None):
+    """Exit code, messages and what the JSON says."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "micro.json"
+        environment = dict(os.environ)
+        if tools:
+            environment["PATH"] = f"{tools}:{environment['PATH']}"
+        done = subprocess.run([micro.__file__, "--build", BUILD, "--tiny", "--json", out, *options],
+                              env=environment, capture_output=True, text=True, timeout=110,
+                              check=False)
+        return done, json.loads(out.read_text()) if out.exists() else None
+
+
+def write_tool(folder, name, script):
+    path = pathlib.Path(folder) / name
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+
+
+class Report(unittest.TestCase):
+    def test_has_every_figure_of_ours(self):
+        done, told = run_micro("--peers", "none")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(told["failures"], [])
+        self.assertEqual(told["peers"], {})
+        self.assertGreater(told["machine"]["cores"], 0)
+        names = [row["name"] for row in told["rows"]]
+        self.assertEqual(names, [row.name for row in micro.all_rows(micro.TINY)])
+        for row in told["rows"]:
+            with self.subTest(row=row["name"]):
+                mine = row["figures"]["ours"]
+                self.assertLessEqual(mine["p10"], mine["median"])
+                self.assertLessEqual(mine["median"], mine["p90"])
+                self.assertGreater(mine["p10"], 0)
+                for aim in row["aims"]:
+                    self.assertIn(aim["met"], (True, False, None))
+                self.assertIn(row["title"], done.stdout)
+
+    def test_knows_a_limit_for_every_access(self):
+        _, told = run_micro("--peers", "none")
+        for row in told["rows"]:
+            if row["name"].split("_")[0] in ("read", "write", "get", "put", "store", "bulk", "am"):
+                self.assertGreater(row["figures"]["raw"]["median"], 0, row["name"])
+                self.assertGreater(row["ratio_raw"], 0, row["name"])
+
+
+class Peers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tools = folder.name
+
+    def test_that_do_not_build_are_named(self):
+        write_tool(self.tools, "mpicc.mpich", "echo no such header >&2; exit 1\n")
+        write_tool(self.tools, "mpiexec.hydra", "echo 9.9.9\n")
+        done, told = run_micro("--peers", "mpich", tools=self.tools)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no such header", told["missing"]["mpich"])
+        self.assertIn("without mpich", done.stderr)
+
+    def test_that_fail_are_named_and_left_out(self):
+        write_tool(self.tools, "mpicc.mpich", "exit 0\n")
+        write_tool(self.tools, "mpiexec.hydra",
+                   "[ $1 = --version ] && echo 9.9.9 && exit; echo no way >&2; exit 3\n")
+        done, told = run_micro("--peers", "mpich", tools=self.tools)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(told["peers"], {"mpich": "9.9.9"})
+        self.assertIn("mpich, allocation: no way", told["failures"])
+        self.assertNotIn("mpich", told["rows"][0]["figures"])
+        self.assertIn("ours", told["rows"][0]["figures"])
+
+    def test_nobody_knows_are_refused(self):
+        done, told = run_micro("--peers", "mpich,pvm")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("pvm", done.stderr)
+        self.assertIsNone(told)
+
+
+class Aims(unittest.TestCase):
+    @staticmethod
+    def row(aim, ours, **others):
+        row = micro.Row("x", "x", "ns", [aim])
+        row.collect({("ours", "x"): ours, **{(who, "x"): ns for who, ns in others.items()}})
+        return row
+
+    def test_compare_medians_with_a_column(self):
+        self.assertEqual(self.row(micro.at_most(1.5, "raw"), [1, 3, 9], raw=[2]).verdict(), "pass")
+        self.assertEqual(self.row(micro.at_most(1.4, "raw"), [1, 3, 9], raw=[2]).verdict(), "miss")
+
+    def test_compare_with_the_best_peer(self):
+        row = self.row(micro.at_most(0.7, "peer"), [10], mpich=[12], ucx=[20])
+        self.assertEqual(row.verdict(), "miss")
+        self.assertAlmostEqual(row.ratio("peer"), 10 / 12)
+
+    def test_without_anything_to_compare_say_nothing(self):
+        self.assertEqual(self.row(micro.at_most(0.7, "peer"), [10]).verdict(), "")
+
+    def test_compare_rates(self):
+        self.assertEqual(self.row(micro.at_least_million(60), [16]).verdict(), "pass")
+        self.assertEqual(self.row(micro.at_least_million(60), [17]).verdict(), "miss")
+
+
+class Commands(unittest.TestCase):
+    def test_are_ended_when_they_take_too_long(self):
+        with self.assertRaisesRegex(RuntimeError, "not done after"):
+            micro.run(["sh", "-c", "sleep 100 & wait"], 0.2)
+
+    def test_that_say_nonsense_are_refused(self):
+        with self.assertRaisesRegex(RuntimeError, "said 'a b c'"):
+            list(micro.parse("ours", "a b c\n", ""))
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()

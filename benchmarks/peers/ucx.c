@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * ucx.c MILLISECONDS - the micro-benchmarks of two ranks over UCX's ucp, which MPIs are built
+ * on: active messages, and one-sided accesses to mapped memory.
+ *
+ * The two processes are a parent and its child; they tell each other their addresses through a
+ * page that they share.
+ */
+#define _GNU_SOURCE /* sched_setaffinity */
+#include "../micro/measure.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+
+enum { WORDS = 4, BURST = 4096, OBJECTS = 2048, REQUEST = 1, REPLY = 2, TOLD = 4096 };
+
+static struct shared {
+    struct blob {
+        size_t length;
+        char bytes[TOLD];
+    } address[2], key;
+    void *objects;
+    double told;
+    int arrived;
+} * shared;
+
+static int side; /* 0 measures */
+static int meetings;
+static ucp_context_h context;
+static ucp_worker_h worker;
+static ucp_ep_h peer;
+static ucp_rkey_h key;
+static long requests, replies;
+
+static void need(ucs_status_t status, const char *what)
+{
+    if (status == UCS_OK)
+        return;
+    fprintf(stderr, "ucx: %s: %s\n", what, ucs_status_string(status));
+    exit(1);
+}
+
+/* Wait for the other process, without messages but serving them. */
+static void meet(void)
+{
+    __atomic_add_fetch(&shared->arrived, 1, __ATOMIC_ACQ_REL);
+    meetings++;
+    while (__atomic_load_n(&shared->arrived, __ATOMIC_ACQUIRE) < 2 * meetings)
+        if (!worker || ucp_worker_progress(worker) == 0)
+            sched_yield();
+}
+
+static double share(double mine)
+{
+    if (side == 0)
+        shared->told = mine;
+    meet();
+    mine = shared->told;
+    meet();
+    return mine;
+}
+
+static void complete(ucs_status_ptr_t request)
+{
+    ucs_status_t status = UCS_PTR_STATUS(request);
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        need(status, "an operation");
+        return;
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
+        ucp_worker_progress(worker);
+    ucp_request_free(request);
+    need(status, "an operation");
+}
+
+/* ---- active messages --------------------------------------------------------------------- */
+
+static void send_words(unsigned id)
+{
+    static const long words[WORDS];
+    const ucp_request_param_t plain = {.op_attr_mask = 0};
+
+    complete(ucp_am_send_nbx(peer, id, NULL, 0, words, sizeof words, &plain));
+}
+
+static ucs_status_t on_request(void *arg, const void *header, size_t header_length, void *data,
+                               size_t length, const ucp_am_recv_param_t *param)
+{
+    requests++;
+    return UCS_OK;
+}
+
+static ucs_status_t on_reply(void *arg, const void *header, size_t header_length, void *data,
+                             size_t length, const ucp_am_recv_param_t *param)
+{
+    replies++;
+    return UCS_OK;
+}
+
+static void handle(unsigned id, ucp_am_recv_callback_t function)
+{
+    const ucp_am_handler_param_t param = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                        UCP_AM_HANDLER_PARAM_FIELD_CB,
+                                          .id = id,
+                                          .cb = function};
+
+    need(ucp_worker_set_am_recv_handler(worker, &param), "a handler");
+}
+
+static void await(long *count, long value)
+{
+    while (*count < value)
+        ucp_worker_progress(worker);
+    *count -= value;
+}
+
+static double round_trips(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0) {
+            send_words(REQUEST);
+            await(&replies, 1);
+        } else {
+            await(&requests, 1);
+            send_words(REPLY);
+        }
+    }
+    return now_ns() - start;
+}
+
+static double one_way(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long burst = 0; burst < n; burst++) {
+        if (side == 0) {
+            for (int i = 0; i < BURST; i++)
+                send_words(REQUEST);
+            await(&replies, 1);
+        } else {
+            await(&requests, BURST);
+            send_words(REPLY);
+        }
+    }
+    return now_ns() - start;
+}
+
+/* ---- one-sided ------------------------------------------------------------------------------ */
+
+static const ucp_request_param_t plain;
+
+static uint64_t there(long i)
+{
+    return (uint64_t)shared->objects + (uint64_t)i * 8;
+}
+
+static void flush(void)
+{
+    complete(ucp_ep_flush_nbx(peer, &plain));
+}
+
+static double reads(long n)
+{
+    double start = now_ns();
+    long value;
+
+    for (; n > 0; n--)
+        for (long i = 0; i < OBJECTS; i++)
+            complete(ucp_get_nbx(peer, &value, 8, there(i), key, &plain));
+    return now_ns() - start;
+}
+
+static double writes(long n)
+{
+    double start = now_ns();
+
+    for (; n > 0; n--)
+        for (long i = 0; i < OBJECTS; i++) {
+            complete(ucp_put_nbx(peer, &i, 8, there(i), key, &plain));
+            flush();
+        }
+    return now_ns() - start;
+}
+
+static double put_all(long n)
+{
+    double start = now_ns();
+
+    for (; n > 0; n--) {
+        for (long i = 0; i < OBJECTS; i++)
+            complete(ucp_put_nbx(peer, &i, 8, there(i), key, &plain));
+        flush();
+    }
+    return now_ns() - start;
+}
+
+static void map_objects(void)
+{
+    const ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                                                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                         .length = OBJECTS * 8,
+                                         .flags = UCP_MEM_MAP_ALLOCATE};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    ucp_mem_h memory;
+    void *packed;
+    size_t length;
+
+    need(ucp_mem_map(context, &params, &memory), "memory");
+    need(ucp_mem_query(memory, &attr), "memory");
+    need(ucp_rkey_pack(context, memory, &packed, &length), "a key");
+    memset(attr.address, 0, OBJECTS * 8);
+    if (side == 1 && length <= TOLD) {
+        shared->objects = attr.address;
+        shared->key.length = length;
+        memcpy(shared->key.bytes, packed, length);
+    }
+    ucp_rkey_buffer_release(packed);
+    meet();
+    if (side == 0)
+        need(ucp_ep_rkey_unpack(peer, shared->key.bytes, &key), "the other's key");
+}
+
+/* ---- two processes ------------------------------------------------------------------------------
+ */
+
+static void tell_address(void)
+{
+    struct blob *mine = &shared->address[side];
+    ucp_address_t *address;
+    size_t length;
+
+    need(ucp_worker_get_address(worker, &address, &length), "our address");
+    if (length > TOLD)
+        need(UCS_ERR_BUFFER_TOO_SMALL, "our address");
+    mine->length = length;
+    memcpy(mine->bytes, address, length);
+    ucp_worker_release_address(worker, address);
+}
+
+static void connect_both(void)
+{
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                 .features = UCP_FEATURE_AM | UCP_FEATURE_RMA};
+    const ucp_worker_params_t single = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SINGLE};
+    ucp_ep_params_t to = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+
+    need(ucp_init(&params, NULL, &context), "context");
+    need(ucp_worker_create(context, &single, &worker), "worker");
+    handle(REQUEST, on_request);
+    handle(REPLY, on_reply);
+    tell_address();
+    meet();
+    to.address = (const ucp_address_t *)shared->address[!side].bytes;
+    need(ucp_ep_create(worker, &to, &peer), "endpoint");
+    meet();
+}
+
+static void pin(int number)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(number, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static void run_side(double budget)
+{
+    struct team team = {.measures = side == 0, .share = share, .budget_ns = budget};
+    struct team alone = {.measures = side == 0, .alone = 1, .share = share, .budget_ns = budget};
+
+    connect_both();
+    measure(&team, "am_round_trip", 1, round_trips, NULL);
+    measure(&team, "am_one_way", BURST, one_way, NULL);
+    map_objects();
+    measure(&alone, "read", OBJECTS, reads, NULL);
+    measure(&alone, "write", OBJECTS, writes, NULL);
+    measure(&alone, "put", OBJECTS, put_all, NULL);
+    meet();
+}
+
+int main(int argc, char **argv)
+{
+    double budget = budget_of(argc > 1 ? argv[1] : "100");
+    pid_t other;
+    int status;
+
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        need(UCS_ERR_NO_MEMORY, "shared page");
+    other = fork();
+    if (other < 0)
+        need(UCS_ERR_NO_RESOURCE, "fork");
+    side = other == 0;
+    if (side == 1)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to wait for */
+    pin(side);
+    run_side(budget);
+    fflush(stdout);
+    if (side == 1)
+        _exit(0);
+    return waitpid(other, &status, 0) == other && status == 0 ? 0 : 1;
+}
