@@ -169,6 +169,22 @@ static void own_messages(void)
     splitc_barrier();
 }
 
+/* Rank 0 waits a tenth of a second for what rank 1 stores; what else there is to count. */
+static void late_store(void)
+{
+    splitc_ptr area = area_open(1 << 20);
+    long value = 1;
+
+    if (my_rank() == 1) {
+        usleep(100000);
+        splitc_store(area_at(area, 0, 0), &value, sizeof value);
+        splitc_bulk_store(area_at(area, 0, 8), area_here(area), (1 << 20) - 8);
+    }
+    if (my_rank() == 0)
+        splitc_store_sync(1 << 20);
+    splitc_barrier();
+}
+
 /* All fail, each with a line and code 3; every line has to come out. */
 static void fails_together(void)
 {
@@ -186,6 +202,7 @@ const struct check program_checks[] = {
     {"children", children},
     {"unfinished_puts", unfinished_puts},
     {"own_messages", own_messages},
+    {"late_store", late_store},
     {"fails_together", fails_together},
     {0},
 };

@@ -260,6 +260,54 @@ TEST_CASE("program: exit from anywhere runs the exit handlers")
                                 "exit handler of rank 2"});
 }
 
+namespace {
+
+// What SPLITC_STATS told of a rank, or of "total", by column.
+std::vector<double> statistics(const std::string &output, const std::string &rank)
+{
+    for (const std::string &line : lines_of(output)) {
+        std::istringstream words(line);
+        std::string who;
+        std::vector<double> numbers;
+
+        if (!(words >> who >> who) || who != rank)
+            continue;
+        for (double number; words >> number;)
+            numbers.push_back(number);
+        return numbers;
+    }
+    FAIL("no statistics of " << rank << " in: " << output);
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("program: SPLITC_STATS tells what was sent and waited for")
+{
+    enum { sent, received, stalls, bulk, stored, collectives, access, sync, stores, columns = 14 };
+
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
+        Ended ended = run(2, "late_store", std::string("SPLITC_STATS=1 ") + windows);
+        INFO(windows << ": " << ended.output);
+        std::vector<double> rank0 = statistics(ended.output, "0");
+        std::vector<double> rank1 = statistics(ended.output, "1");
+        std::vector<double> total = statistics(ended.output, "total");
+
+        CHECK(ended.code == 0);
+        REQUIRE(rank0.size() == columns);
+        REQUIRE(rank1.size() == columns);
+        CHECK(rank0[stored] == 0.0);
+        CHECK(rank1[stored] == 1.0);
+        CHECK(rank0[stores] > 0.05);
+        CHECK(rank1[stores] == 0.0);
+        CHECK(total[sent] == rank0[sent] + rank1[sent]);
+        CHECK(total[stores] == Approx(rank0[stores]));
+        CHECK(rank0[collectives] == rank1[collectives]);
+    }
+    CHECK(run(2, "late_store", "SPLITC_STATS=0").output.empty());
+    ends(2, "identity", 1, "SPLITC_STATS is \"yes\": it may be 1, ", "SPLITC_STATS=yes");
+}
+
 TEST_CASE("program: when all ranks fail, all get to say why")
 {
     Ended ended = run(4, "fails_together");

@@ -4,13 +4,13 @@
  *
  * A small access is one request and one reply, which carry the bytes in their
  * words; a larger one is a bulk transfer.  Blocking forms wait for a cell on
- * their own stack; split-phase forms count in splitc_runtime.outstanding.
+ * their own stack; split-phase forms count in splitc_runtime.gets and puts.
  *
  *   request      words                           answered by
  *   READ         address|n, cell                 ANSWER cell, data
  *   WRITE        address|n, cell, data           ANSWER cell
  *   GET          address|n, to                   GET_ANSWER to|n, data
- *   PUT          address|n, data                 COMPLETE
+ *   PUT          address|n, data                 PUT_DONE
  */
 #include "runtime.h"
 
@@ -62,7 +62,7 @@ void splitc_on_put(struct gam *g, const struct gam_message *m)
 
     splitc_expect(m, m->words == 1 + splitc_words(n));
     splitc_copy(splitc_packed_address(m->word[0]), &m->word[1], n);
-    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_COMPLETE));
+    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_PUT_DONE));
 }
 
 void splitc_on_write_landed(struct gam *g, const struct gam_message *m)
@@ -72,7 +72,7 @@ void splitc_on_write_landed(struct gam *g, const struct gam_message *m)
 
 void splitc_on_put_landed(struct gam *g, const struct gam_message *m)
 {
-    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_COMPLETE));
+    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_PUT_DONE));
 }
 
 /* ---- back at the caller ----------------------------------------------------- */
@@ -102,14 +102,21 @@ void splitc_on_get_answer(struct gam *g, const struct gam_message *m)
     (void)g;
     splitc_expect(m, m->words == 1 + splitc_words(n));
     splitc_copy(splitc_packed_address(m->word[0]), &m->word[1], n);
-    splitc_runtime.outstanding--;
+    splitc_runtime.gets--;
 }
 
-void splitc_on_complete(struct gam *g, const struct gam_message *m)
+void splitc_on_got(struct gam *g, const struct gam_message *m)
 {
     (void)g;
     (void)m;
-    splitc_runtime.outstanding--;
+    splitc_runtime.gets--;
+}
+
+void splitc_on_put_done(struct gam *g, const struct gam_message *m)
+{
+    (void)g;
+    (void)m;
+    splitc_runtime.puts--;
 }
 
 /* ---- the accesses ------------------------------------------------------------- */
@@ -126,7 +133,7 @@ void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
         splitc_sent(rank, gam_request_2(g, rank, SPLITC_MSG_READ, splitc_pack(address, n), word));
     else
         splitc_sent(rank, gam_get(g, rank, address, to, n, SPLITC_MSG_BULK_READ, word));
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, "read", rank);
 }
 
 void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
@@ -143,7 +150,7 @@ void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
         splitc_sent(rank, gam_store(g, rank, from, splitc_address(to), n, SPLITC_MSG_WRITE_LANDED,
                                     word[1]));
     }
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, "write", rank);
 }
 
 unsigned long splitc_far_read_word(splitc_ptr from, splitc_size n)
@@ -165,12 +172,12 @@ void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
     const void *address = splitc_address(from);
     struct gam *g = splitc_runtime.gam;
 
-    splitc_runtime.outstanding++;
+    splitc_runtime.gets++;
     if (n <= READ_SMALL)
         splitc_sent(rank, gam_request_2(g, rank, SPLITC_MSG_GET, splitc_pack(address, n),
                                         splitc_pack(to, 0)));
     else
-        splitc_sent(rank, gam_get(g, rank, address, to, n, SPLITC_MSG_COMPLETE, 0));
+        splitc_sent(rank, gam_get(g, rank, address, to, n, SPLITC_MSG_GOT, 0));
 }
 
 void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
@@ -179,7 +186,7 @@ void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
 
-    splitc_runtime.outstanding++;
+    splitc_runtime.puts++;
     if (n <= PUT_SMALL) {
         splitc_copy(&word[1], from, n);
         splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_PUT, 1 + splitc_words(n), word));
@@ -194,15 +201,23 @@ void splitc_far_put_word(splitc_ptr to, unsigned long word, splitc_size n)
     splitc_far_put(to, &word, n);
 }
 
+static uint64_t outstanding(void)
+{
+    return splitc_runtime.gets + splitc_runtime.puts;
+}
+
 void splitc_sync(void)
 {
-    for (uint32_t idle = 0; splitc_runtime.outstanding > 0;)
-        splitc_wait_step(&idle);
+    struct splitc_wait w = {.kind = SPLITC_WAIT_SYNC, .what = "sync", .whom = SPLITC_ANYBODY};
+
+    while (outstanding() > 0)
+        splitc_wait_step(&w);
+    splitc_wait_end(&w);
     splitc_full_fence();
 }
 
 int splitc_is_sync(void)
 {
     splitc_poll();
-    return splitc_runtime.outstanding == 0;
+    return outstanding() == 0;
 }

@@ -89,7 +89,7 @@ static uint64_t perform(enum operation operation, splitc_ptr object, size_t size
     splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
                                     splitc_pack(splitc_address(object), code(operation, size)),
                                     splitc_cell_word(&cell), a, b));
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, "atomic operation", rank);
     return old;
 }
 
@@ -214,5 +214,5 @@ void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, spli
     word[1] = splitc_cell_word(&cell);
     splitc_sent(rank, gam_request_medium(splitc_runtime.gam, rank, SPLITC_MSG_MASKED, both, 2 * n,
                                          2, word));
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, "write of a bit-field", rank);
 }

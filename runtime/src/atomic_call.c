@@ -97,5 +97,5 @@ void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const 
         return;
     }
     send(splitc_target(object), fn, word, arguments);
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, fn->name, rank);
 }

@@ -73,7 +73,7 @@ static void put_async(splitc_ptr to, const void *from, size_t n)
     uint32_t rank = splitc_target(to);
     int result;
 
-    splitc_runtime.outstanding++;
+    splitc_runtime.puts++;
     result = gam_store_async(splitc_runtime.gam, rank, from, splitc_address(to), n,
                              SPLITC_MSG_PUT_LANDED, 0, NULL, NULL);
     if (result == -ENOMEM) /* no room to remember it: do it now */

@@ -176,7 +176,7 @@ static bool is_mapped_at(uint32_t rank, uint64_t address, uint64_t n, bool write
         return splitc_is_mapped(address, n, writes);
     splitc_sent(rank, gam_request_3(splitc_runtime.gam, rank, SPLITC_MSG_PROBE, address,
                                     n << 1 | writes, splitc_cell_word(&cell)));
-    splitc_await(&cell.done);
+    splitc_await(&cell.done, "check of an access", rank);
     return mapped != 0;
 }
 

@@ -80,7 +80,7 @@ static uint32_t parent(void)
 static uint64_t up(enum splitc_combine with, uint64_t value)
 {
     for (unsigned k = 0; has_child(k); k++)
-        value = splitc_combine(with, value, splitc_hear(k));
+        value = splitc_combine(with, value, splitc_hear(k, splitc_runtime.rank + (1u << k)));
     if (splitc_runtime.rank != 0)
         splitc_tell(parent(), level(), value);
     return value;
@@ -91,7 +91,7 @@ static uint64_t down(uint64_t value)
     unsigned k = 0;
 
     if (splitc_runtime.rank != 0)
-        value = splitc_hear(SPLITC_DOWN);
+        value = splitc_hear(SPLITC_DOWN, parent());
     while (has_child(k))
         k++;
     while (k-- > 0) /* the largest part of the tree first */
@@ -142,7 +142,7 @@ static uint64_t scan(enum splitc_combine with, uint64_t value)
         if (rank + step < splitc_runtime.ranks)
             splitc_tell(rank + step, k, value);
         if (rank >= step)
-            value = splitc_combine(with, splitc_hear(k), value);
+            value = splitc_combine(with, splitc_hear(k, rank - step), value);
     }
     return value;
 }

@@ -30,8 +30,12 @@ static void tell(unsigned round, uint64_t last)
 void splitc_meet_at_end(void)
 {
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
+        struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
+
         tell(round, splitc_last_episode());
-        splitc_await(&told[round]);
+        while (!told[round])
+            splitc_wait_step(&w);
+        splitc_wait_end(&w);
     }
 }
 
@@ -41,11 +45,13 @@ void splitc_fail_at_end(double seconds)
     double deadline = splitc_get_seconds() + seconds;
 
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
+        struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
+
         tell(round, UINT64_MAX);
-        for (uint32_t idle = 0; !told[round];) {
+        while (!told[round]) {
             if (splitc_get_seconds() > deadline)
                 return;
-            splitc_wait_step(&idle);
+            splitc_wait_step(&w);
         }
     }
 }

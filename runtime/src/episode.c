@@ -172,16 +172,18 @@ void splitc_episode_met(void)
         splitc_check_agreement(checked);
 }
 
-uint64_t splitc_hear(uint32_t place)
+uint64_t splitc_hear(uint32_t place, uint32_t from)
 {
     const struct mailbox *box = &mailbox[episode % EPISODES][place];
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_COLLECTIVE, .what = collective[current].name, .whom = from};
 
-    for (uint32_t idle = 0; !is_filled(box, episode);) {
-        splitc_wait_step_shared(&idle);
-        if (idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
+    while (!is_filled(box, episode)) {
+        splitc_wait_step_shared(&w);
+        if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
             splitc_check_agreement(episode);
     }
-    splitc_wait_end();
+    splitc_wait_end(&w);
     splitc_agree(episode, box->what, box->rank);
     return box->value;
 }
@@ -192,9 +194,11 @@ uint64_t splitc_hear(uint32_t place)
  * below; after log2(PROCS) rounds everybody has heard of everybody. */
 static void meet_in_rounds(void)
 {
-    for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
-        splitc_tell((splitc_runtime.rank + (1u << round)) % splitc_runtime.ranks, round, 0);
-        splitc_hear(round);
+    const uint32_t rank = splitc_runtime.rank, ranks = splitc_runtime.ranks;
+
+    for (unsigned round = 0; 1u << round < ranks; round++) {
+        splitc_tell((rank + (1u << round)) % ranks, round, 0);
+        splitc_hear(round, (rank + ranks - (1u << round)) % ranks);
     }
 }
 

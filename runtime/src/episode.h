@@ -66,8 +66,8 @@ void splitc_gate_compare(uint64_t episode);
 /* Send a value to a place of another rank. */
 void splitc_tell(uint32_t to, uint32_t place, uint64_t value);
 
-/* Wait for the value of one of our places. */
-uint64_t splitc_hear(uint32_t place);
+/* Wait for the value of one of our places, which that rank sends. */
+uint64_t splitc_hear(uint32_t place, uint32_t from);
 
 /* Collective, everybody waits for everybody: a barrier, by whatever name. */
 void splitc_meet(enum splitc_collective what);

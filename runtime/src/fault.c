@@ -8,6 +8,7 @@
 #include "fault.h"
 
 #include "memory_map.h"
+#include "status.h"
 #include "window.h"
 
 #include <signal.h>
@@ -164,6 +165,7 @@ static void report(const siginfo_t *info, const ucontext_t *context)
     struct line l = {.n = 0};
 
     look_at_registers(&f, context);
+    splitc_status_fault(f.pc);
     say(&l, "splitc: rank ");
     say_number(&l, splitc_runtime.rank, 10);
     say(&l, info->si_signo == SIGBUS ? ": bus error: " : ": segmentation fault: ");

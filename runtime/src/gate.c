@@ -56,14 +56,17 @@ static uint64_t combine_all(enum splitc_combine with, uint64_t *value)
 
 /* ---- the meeting ------------------------------------------------------------------ */
 
-static void wait_for(const uint64_t *open, uint64_t episode)
+static void wait_for(const uint64_t *open, uint64_t episode, enum splitc_collective what)
 {
-    for (uint32_t idle = 0; __atomic_load_n(open, __ATOMIC_ACQUIRE) < episode;) {
-        splitc_wait_step_shared(&idle);
-        if (idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
+    struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(what),
+                            .whom = SPLITC_ANYBODY};
+
+    while (__atomic_load_n(open, __ATOMIC_ACQUIRE) < episode) {
+        splitc_wait_step_shared(&w);
+        if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
             splitc_check_agreement(episode);
     }
-    splitc_wait_end();
+    splitc_wait_end(&w);
 }
 
 uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum splitc_combine with,
@@ -85,7 +88,7 @@ uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum sp
         __atomic_store_n(open, episode, __ATOMIC_RELEASE);
         splitc_wake_all();
     } else {
-        wait_for(open, episode);
+        wait_for(open, episode, what);
     }
     return *result;
 }

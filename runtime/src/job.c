@@ -6,6 +6,8 @@
 #include "fault.h"
 #include "heap.h"
 #include "runtime.h"
+#include "stats.h"
+#include "status.h"
 #include "window.h"
 
 #include <stdio.h>
@@ -27,7 +29,8 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_GET_ANSWER] = splitc_on_get_answer,
     [SPLITC_MSG_PUT] = splitc_on_put,
     [SPLITC_MSG_PUT_LANDED] = splitc_on_put_landed,
-    [SPLITC_MSG_COMPLETE] = splitc_on_complete,
+    [SPLITC_MSG_GOT] = splitc_on_got,
+    [SPLITC_MSG_PUT_DONE] = splitc_on_put_done,
     [SPLITC_MSG_STORE] = splitc_on_store,
     [SPLITC_MSG_STORE_LANDED] = splitc_on_store_landed,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
@@ -36,6 +39,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
     [SPLITC_MSG_END] = splitc_on_end,
     [SPLITC_MSG_WAKE] = splitc_on_wake,
+    [SPLITC_MSG_STATS] = splitc_on_stats,
 };
 
 static void check(int result, const char *what)
@@ -126,6 +130,8 @@ void splitc_job_open(void)
 
     splitc_boot_join(&boot);
     set_identity(&boot);
+    splitc_status_open();
+    splitc_stats_init();
     splitc_windows_begin();
     splitc_progress_init(boot.local_ranks);
     open_endpoint(&boot);

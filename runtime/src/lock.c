@@ -20,14 +20,17 @@ int splitc_trylock(splitc_ptr lock)
 
 void splitc_lock(splitc_ptr lock)
 {
+    struct splitc_wait w = {.kind = SPLITC_WAIT_LOCK, .what = "lock", .whom = SPLITC_ANYBODY};
     uint32_t polls = 1;
 
     while (!splitc_trylock(lock)) {
+        splitc_wait_show(&w);
         for (uint32_t i = 0; i < polls; i++)
             splitc_poll();
         sched_yield(); /* the holder may want this core */
         polls = polls < BACKOFF_MAX ? 2 * polls : polls;
     }
+    splitc_wait_end(&w);
 }
 
 void splitc_unlock(splitc_ptr lock)

@@ -10,6 +10,7 @@
 #include "checks.h"
 
 #include "library.h"
+#include "stats.h"
 #include "window.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ static void leave(int status, void *arg)
     }
     splitc_sync();
     splitc_meet_at_end();
+    splitc_stats_tell();
     splitc_job_close();
 }
 

@@ -11,6 +11,8 @@
 #include "runtime.h"
 
 #include "library.h"
+#include "stats.h"
+#include "status.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -51,41 +53,64 @@ bool splitc_shares_cores(void)
 
 /* Messages of a peer that is dead now may still lie in its queue; poll them
  * before giving up, for they may end the wait. */
-static __attribute__((cold, noinline)) void found_dead(uint32_t *idle)
+static __attribute__((cold, noinline)) void found_dead(struct splitc_wait *w)
 {
     if (gam_poll(splitc_runtime.gam) > 0)
-        *idle = 0;
+        w->idle = 0;
     else
         splitc_peer_died((uint32_t)gam_dead_peer(splitc_runtime.gam));
 }
 
-static void wait_step(uint32_t *idle, int sleep_ms)
+void splitc_wait_show(struct splitc_wait *w)
+{
+    if (splitc_runtime.timed && w->began == 0)
+        w->began = splitc_get_seconds();
+    splitc_status_waits(w);
+}
+
+/* Let others have the core.  Returns as gam_wait. */
+static int rest(struct splitc_wait *w, int sleep_ms)
+{
+    int handled;
+
+    splitc_wait_show(w);
+    if (w->idle <= yield_limit)
+        return sched_yield();
+    handled = gam_wait(splitc_runtime.gam, sleep_ms);
+    if (handled == 0)
+        splitc_status_counts();
+    return handled;
+}
+
+static void wait_step(struct splitc_wait *w, int sleep_ms)
 {
     int handled;
 
     if (splitc_runtime.running)
         splitc_must_not_wait();
+    if (__builtin_expect(splitc_runtime.timed && w->began == 0, 0))
+        w->began = splitc_get_seconds();
     handled = gam_poll(splitc_runtime.gam);
-    if (handled == 0 && ++*idle > yield_limit)
-        handled = gam_wait(splitc_runtime.gam, sleep_ms);
-    else if (handled == 0 && *idle > spin_limit)
-        sched_yield();
-    if (handled > 0)
-        *idle = 0;
-    else if (handled == -EPIPE)
-        found_dead(idle);
-    else if (handled < 0 && handled != -EINTR)
+    if (handled == 0 && ++w->idle > spin_limit)
+        handled = rest(w, sleep_ms);
+    if (handled > 0) {
+        w->idle = 0;
+        splitc_status_arrived((uint64_t)handled);
+    } else if (handled == -EPIPE) {
+        found_dead(w);
+    } else if (handled < 0 && handled != -EINTR) {
         splitc_die("cannot wait for messages: %s", strerror(-handled));
+    }
 }
 
-void splitc_wait_step(uint32_t *idle)
+void splitc_wait_step(struct splitc_wait *w)
 {
-    wait_step(idle, SLEEP_MS);
+    wait_step(w, SLEEP_MS);
 }
 
-void splitc_wait_step_unrung(uint32_t *idle)
+void splitc_wait_step_unrung(struct splitc_wait *w)
 {
-    wait_step(idle, NAP_MS);
+    wait_step(w, NAP_MS);
 }
 
 /* ---- waiting for what others write through windows ------------------------------- */
@@ -94,18 +119,22 @@ void splitc_wait_step_unrung(uint32_t *idle)
  * and sleeps; the writer writes, then looks at it: either sees the other. */
 static uint32_t asleep;
 
-void splitc_wait_step_shared(uint32_t *idle)
+void splitc_wait_step_shared(struct splitc_wait *w)
 {
-    if (*idle < yield_limit || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
-        wait_step(idle, SLEEP_MS);
+    if (w->idle < yield_limit || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
+        wait_step(w, SLEEP_MS);
         return;
     }
     __atomic_store_n(&asleep, 1, __ATOMIC_RELAXED);
     splitc_full_fence();
 }
 
-void splitc_wait_end(void)
+void splitc_wait_over(struct splitc_wait *w)
 {
+    if (w->shown)
+        splitc_status_runs();
+    if (w->began > 0)
+        splitc_stats_waited(w);
     __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
 }
 
@@ -137,10 +166,13 @@ void splitc_on_wake(struct gam *g, const struct gam_message *m)
     (void)m;
 }
 
-void splitc_await(const bool *done)
+void splitc_await(const bool *done, const char *what, uint32_t whom)
 {
-    for (uint32_t idle = 0; !*done;)
-        splitc_wait_step(&idle);
+    struct splitc_wait w = {.kind = SPLITC_WAIT_ACCESS, .what = what, .whom = whom};
+
+    while (!*done)
+        splitc_wait_step(&w);
+    splitc_wait_end(&w);
 }
 
 /* Programs wait by polling, too: they give others a turn now and then. */

@@ -12,6 +12,7 @@
 
 #include <gam/gam.h>
 #include <split-c/abi.h>
+#include <split-c/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,12 +31,14 @@ struct splitc_runtime {
     uint32_t ranks;
     const uint32_t *near; /* the ranks whose windows are open, ourselves among them */
     uint32_t near_ranks;
-    bool crowded;         /* all ranks are near, and there are more than cores */
-    uint64_t outstanding; /* split-phase accesses begun here and not yet complete */
-    uint64_t stored_out;  /* bytes of signalling stores sent in messages */
-    uint64_t stored_in;   /* of those that came, bytes in place here */
-    uint64_t consumed;    /* of these, what store_sync and its kin have taken */
-    const char *running;  /* a function of the program that must not wait; NULL = none */
+    bool crowded;        /* all ranks are near, and there are more than cores */
+    bool timed;          /* waits are, for the statistics */
+    uint64_t gets;       /* begun here and not yet complete */
+    uint64_t puts;       /* the same */
+    uint64_t stored_out; /* bytes of signalling stores sent in messages */
+    uint64_t stored_in;  /* of those that came, bytes in place here */
+    uint64_t consumed;   /* of these, what store_sync and its kin have taken */
+    const char *running; /* a function of the program that must not wait; NULL = none */
 };
 extern struct splitc_runtime splitc_runtime;
 
@@ -81,20 +84,55 @@ void splitc_progress_init(uint32_t local_ranks);
 /* Whether ranks share cores, so that waiting must not keep one from running. */
 bool splitc_shares_cores(void);
 
-/* Serve messages once.  `idle` counts the calls in a row that found none: the
- * wait goes from spinning over yielding to sleeping.  Ends the job when a peer
- * is dead. */
-void splitc_wait_step(uint32_t *idle);
+/* What waits are for: the columns of the statistics. */
+enum splitc_wait_kind {
+    SPLITC_WAIT_ACCESS, /* a blocking one */
+    SPLITC_WAIT_SYNC,
+    SPLITC_WAIT_STORES,
+    SPLITC_WAIT_COLLECTIVE,
+    SPLITC_WAIT_LOCK,
+    SPLITC_WAIT_END,
+    SPLITC_WAITS
+};
+
+/* One wait:
+ *
+ *     struct splitc_wait w = {.kind = ..., .what = "sync", .whom = SPLITC_ANYBODY};
+ *
+ *     while (!done)
+ *         splitc_wait_step(&w);
+ *     splitc_wait_end(&w);
+ */
+struct splitc_wait {
+    enum splitc_wait_kind kind;
+    const char *what; /* as the program calls it; a constant */
+    uint32_t whom;    /* the rank that has to do something, or SPLITC_ANYBODY */
+
+    uint32_t idle; /* steps in a row that found nothing: it spins, then yields, then sleeps */
+    bool shown;    /* on the status page: it has lasted longer than it spins */
+    double began;  /* 0 = not timed */
+};
+
+/* Serve messages once.  Ends the job when a peer is dead. */
+void splitc_wait_step(struct splitc_wait *w);
 
 /* The same where what is waited for is written through windows, and then splitc_wake
  * called. */
-void splitc_wait_step_shared(uint32_t *idle);
-
-/* Such a wait is over. */
-void splitc_wait_end(void);
+void splitc_wait_step_shared(struct splitc_wait *w);
 
 /* The same where nothing wakes us: looks again every millisecond. */
-void splitc_wait_step_unrung(uint32_t *idle);
+void splitc_wait_step_unrung(struct splitc_wait *w);
+
+/* It takes long, and we wait some other way. */
+void splitc_wait_show(struct splitc_wait *w);
+
+void splitc_wait_over(struct splitc_wait *w) __attribute__((cold, noinline));
+
+static inline void splitc_wait_end(struct splitc_wait *w)
+{
+    if (__builtin_expect(w->shown || w->began > 0, 0))
+        splitc_wait_over(w);
+}
 
 /* After a write into the memory of `rank` that it may wait for; a full fence. */
 void splitc_wake(uint32_t rank);
@@ -102,8 +140,8 @@ void splitc_wake(uint32_t rank);
 /* After a write that any rank may wait for. */
 void splitc_wake_all(void);
 
-/* Serve messages until *done, which a handler sets. */
-void splitc_await(const bool *done);
+/* Serve messages until *done, which the handler of a message of `whom` sets. */
+void splitc_await(const bool *done, const char *what, uint32_t whom);
 
 /* ---- the job (job.c), its end (end.c) ------------------------------------ */
 
@@ -132,6 +170,9 @@ static inline void *splitc_peers_copy(uint32_t rank, const void *here)
 
     return splitc_is_near(g) ? splitc_near(g) : NULL;
 }
+
+/* Signalling stores: bytes stored from here, and bytes stored to here that are in place. */
+void splitc_store_counts(uint64_t *stored, uint64_t *landed);
 
 /* ---- small payloads -------------------------------------------------------- */
 
@@ -216,7 +257,8 @@ enum splitc_message {
     SPLITC_MSG_GET_ANSWER,
     SPLITC_MSG_PUT,
     SPLITC_MSG_PUT_LANDED,
-    SPLITC_MSG_COMPLETE, /* one split-phase access is complete */
+    SPLITC_MSG_GOT,      /* a bulk get is complete */
+    SPLITC_MSG_PUT_DONE, /* a put is complete */
     SPLITC_MSG_STORE,
     SPLITC_MSG_STORE_LANDED,
     SPLITC_MSG_ATOMIC,
@@ -224,7 +266,8 @@ enum splitc_message {
     SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
     SPLITC_MSG_END,
-    SPLITC_MSG_WAKE, /* somebody asleep looks up */
+    SPLITC_MSG_WAKE,  /* somebody asleep looks up */
+    SPLITC_MSG_STATS, /* what a rank tells at its end */
     SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
@@ -238,7 +281,8 @@ gam_handler_fn splitc_on_get;
 gam_handler_fn splitc_on_get_answer;
 gam_handler_fn splitc_on_put;
 gam_handler_fn splitc_on_put_landed;
-gam_handler_fn splitc_on_complete;
+gam_handler_fn splitc_on_got;
+gam_handler_fn splitc_on_put_done;
 gam_handler_fn splitc_on_store;
 gam_handler_fn splitc_on_store_landed;
 gam_handler_fn splitc_on_atomic;
@@ -247,6 +291,7 @@ gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_collective;
 gam_handler_fn splitc_on_end;
 gam_handler_fn splitc_on_wake;
+gam_handler_fn splitc_on_stats;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);

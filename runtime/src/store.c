@@ -79,6 +79,14 @@ static uint64_t landed(void)
     return splitc_runtime.stored_in + sum_of(splitc_stored);
 }
 
+void splitc_store_counts(uint64_t *stored, uint64_t *in_place)
+{
+    *stored = splitc_runtime.stored_out;
+    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++)
+        *stored += splitc_stored[splitc_runtime.near[i]];
+    *in_place = landed();
+}
+
 static bool have_landed(uint64_t bytes)
 {
     return landed() - splitc_runtime.consumed >= bytes;
@@ -88,10 +96,14 @@ static bool have_landed(uint64_t bytes)
 
 void splitc_store_sync(long bytes)
 {
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_STORES, .what = "store_sync", .whom = SPLITC_ANYBODY};
+
     if (bytes < 0)
         splitc_die("store_sync of %ld bytes", bytes);
-    for (uint32_t idle = 0; !have_landed((uint64_t)bytes);)
-        splitc_wait_step_unrung(&idle);
+    while (!have_landed((uint64_t)bytes))
+        splitc_wait_step_unrung(&w);
+    splitc_wait_end(&w);
     splitc_runtime.consumed += (uint64_t)bytes;
     splitc_full_fence();
 }

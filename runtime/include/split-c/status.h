@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * status.h - what a rank shows of itself, for the launcher to read even if it hangs.
+ *
+ * The launcher names a file of shared memory and the rank's page of it by
+ * SPLITC_STATUS=FILE:OFFSET.  The rank alone writes the page, when it has waited for
+ * longer than it spins, and when it is at fault.  Who reads it trusts nothing in it.
+ */
+#ifndef SPLITC_STATUS_H
+#define SPLITC_STATUS_H
+
+#include <stdint.h>
+
+#define SPLITC_STATUS_BYTES 4096u /* from one rank's page to the next */
+#define SPLITC_STATUS_MAGIC 0x73746174u
+#define SPLITC_ANYBODY UINT32_MAX
+
+struct splitc_status {
+    uint32_t magic; /* set: a Split-C program has joined the job */
+    uint32_t whom;  /* the rank that it waits for, or SPLITC_ANYBODY */
+    char what[48];  /* what it waits in, as the program calls it; empty: it runs */
+    uint64_t began; /* nanoseconds of CLOCK_MONOTONIC */
+
+    uint64_t waits;    /* begun so far that were shown */
+    uint64_t looks;    /* whether a wait is over, without success */
+    uint64_t arrivals; /* messages that came while it waited */
+
+    /* As of some time into the wait. */
+    uint64_t gets, puts; /* begun here and not yet complete */
+    uint64_t stored;     /* bytes of signalling stores from here */
+    uint64_t landed;     /* bytes of those to here that are in place */
+    uint64_t taken;      /* of these, what store_sync and its kin have waited for */
+
+    uint64_t fault_pc; /* the instruction that a signal will kill it for; 0 = none */
+};
+
+#endif

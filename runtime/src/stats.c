@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stats.h"
+
+#include "episode.h"
+#include "library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#define MIB (1.0 / (1 << 20))
+
+/* What a rank has to tell; travels as it is. */
+struct stats {
+    uint64_t sent, received; /* messages, but for the pieces of bulk transfers */
+    uint64_t bulk;           /* bytes of these, sent from here */
+    uint64_t stored;         /* bytes of signalling stores from here */
+    uint64_t collectives;
+    uint64_t stalls; /* times that a sender waited for room */
+    double waited[SPLITC_WAITS];
+    double elapsed, cpu;
+};
+
+static double waited[SPLITC_WAITS];
+static double begin;
+static struct stats *table; /* processor 0's: of each rank, and of all */
+static uint32_t told;       /* ranks whose line is there */
+
+void splitc_stats_init(void)
+{
+    const char *wanted = getenv("SPLITC_STATS");
+
+    if (!wanted || strcmp(wanted, "0") == 0)
+        return;
+    if (strcmp(wanted, "1") != 0)
+        splitc_die_together("SPLITC_STATS is \"%s\": it may be 1, to be told what was sent and "
+                            "waited for, or 0",
+                            wanted);
+    splitc_runtime.timed = true;
+    begin = splitc_get_seconds();
+    if (splitc_runtime.rank == 0)
+        table = calloc(splitc_runtime.ranks + 1ul, sizeof *table);
+    if (splitc_runtime.rank == 0 && !table)
+        splitc_die("no memory for the statistics of %u ranks", splitc_runtime.ranks);
+}
+
+void splitc_stats_waited(const struct splitc_wait *w)
+{
+    waited[w->kind] += splitc_get_seconds() - w->began;
+}
+
+/* ---- gathering ------------------------------------------------------------------- */
+
+static double cpu_seconds(void)
+{
+    struct rusage used;
+
+    if (getrusage(RUSAGE_SELF, &used) < 0)
+        return 0;
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static struct stats take(void)
+{
+    struct gam_stats g;
+    struct stats s = {.collectives = splitc_last_episode(), .cpu = cpu_seconds()};
+    uint64_t landed;
+
+    gam_stats(splitc_runtime.gam, &g);
+    s.sent = g.requests + g.replies + g.mediums;
+    s.received = g.handled;
+    s.bulk = g.bulk_bytes;
+    s.stalls = g.stalls;
+    splitc_store_counts(&s.stored, &landed);
+    memcpy(s.waited, waited, sizeof s.waited);
+    s.elapsed = splitc_get_seconds() - begin;
+    return s;
+}
+
+void splitc_on_stats(struct gam *g, const struct gam_message *m)
+{
+    (void)g;
+    splitc_expect(m, table && m->length == sizeof *table);
+    memcpy(&table[m->source], m->data, sizeof *table);
+    told++;
+}
+
+/* ---- printing --------------------------------------------------------------------- */
+
+static void add(struct stats *sum, const struct stats *s)
+{
+    sum->sent += s->sent;
+    sum->received += s->received;
+    sum->bulk += s->bulk;
+    sum->stored += s->stored;
+    sum->collectives += s->collectives;
+    sum->stalls += s->stalls;
+    for (int i = 0; i < SPLITC_WAITS; i++)
+        sum->waited[i] += s->waited[i];
+    sum->elapsed += s->elapsed;
+    sum->cpu += s->cpu;
+}
+
+static void print_head(FILE *out)
+{
+    static const char *const column[] = {
+        [SPLITC_WAIT_ACCESS] = "access", [SPLITC_WAIT_SYNC] = "sync",
+        [SPLITC_WAIT_STORES] = "stores", [SPLITC_WAIT_COLLECTIVE] = "collect.",
+        [SPLITC_WAIT_LOCK] = "lock",     [SPLITC_WAIT_END] = "end"};
+
+    fprintf(out, "splitc: %94s\n", "----------- seconds waited for --------------");
+    fprintf(out, "splitc: %6s %9s %9s %6s %9s %9s %8s", "rank", "sent", "received", "stalls",
+            "bulk MiB", "store MiB", "collect.");
+    for (int i = 0; i < SPLITC_WAITS; i++)
+        fprintf(out, " %8s", column[i]);
+    fprintf(out, " %8s %8s\n", "elapsed", "CPU");
+}
+
+static void print_line(FILE *out, const char *rank, const struct stats *s)
+{
+    fprintf(out, "splitc: %6s %9lu %9lu %6lu %9.1f %9.1f %8lu", rank, s->sent, s->received,
+            s->stalls, (double)s->bulk * MIB, (double)s->stored * MIB, s->collectives);
+    for (int i = 0; i < SPLITC_WAITS; i++)
+        fprintf(out, " %8.3f", s->waited[i]);
+    fprintf(out, " %8.3f %8.3f\n", s->elapsed, s->cpu);
+}
+
+static void print_table(void)
+{
+    struct stats *sum = &table[splitc_runtime.ranks];
+    char *text = NULL, rank[16];
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return;
+    print_head(out);
+    for (uint32_t i = 0; i < splitc_runtime.ranks; i++) {
+        snprintf(rank, sizeof rank, "%u", i);
+        print_line(out, rank, &table[i]);
+        add(sum, &table[i]);
+    }
+    print_line(out, "total", sum);
+    fclose(out);
+    fwrite(text, 1, length, stderr);
+    free(text);
+}
+
+/* Who has sent its line is done: nobody's messages are needed any more. */
+void splitc_stats_tell(void)
+{
+    struct stats own;
+
+    if (!splitc_runtime.timed)
+        return;
+    own = take();
+    if (splitc_runtime.rank != 0) {
+        splitc_sent(0, gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_STATS, &own, sizeof own,
+                                          0, NULL));
+        return;
+    }
+    table[0] = own;
+    for (struct splitc_wait w = {.kind = SPLITC_WAIT_END,
+                                .what = "its end",
+                                .whom = SPLITC_ANYBODY};
+         told < splitc_runtime.ranks - 1;)
+        splitc_wait_step(&w);
+    print_table();
+}
