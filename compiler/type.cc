@@ -110,6 +110,11 @@ const Type *Types::enumeration(Enumeration *enumeration)
     return type;
 }
 
+const Type *Types::decayed(const Type *type)
+{
+    return type->kind == TypeKind::SpreadArray ? pointer(type->base, Space::Spread) : type;
+}
+
 const Type *Types::qualified(const Type *type, uint8_t quals)
 {
     if ((type->quals | quals) == type->quals)
@@ -345,6 +350,11 @@ std::string describe_around(const Type *type, std::string inner)
 std::string describe(const Type *type)
 {
     return describe_around(type, "");
+}
+
+std::string quoted(const Type *type)
+{
+    return "'" + describe(type) + "'";
 }
 
 } // namespace splitcc

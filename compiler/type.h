@@ -131,6 +131,8 @@ public:
     const Type *record(Record *record);
     const Type *enumeration(Enumeration *enumeration);
     const Type *qualified(const Type *type, uint8_t quals);
+    // What a spread array, or a parameter of that type, is as a value; others as they are.
+    const Type *decayed(const Type *type);
 
     Record *new_record();
     Enumeration *new_enumeration();
@@ -168,5 +170,6 @@ const Member *find_member(const Type *record, const Name *name);
 
 // The type as a Split-C programmer writes it, for messages.
 std::string describe(const Type *type);
+std::string quoted(const Type *type); // and in quotes
 
 } // namespace splitcc

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Values of expressions, and their conversions: those that make, take apart or
+// mix pointers into the global address space; cc does the others.
+#include "sema.h"
+
+namespace splitcc {
+
+const Type *Sema::value_type(const Expr *e)
+{
+    const Type *type = e->type;
+    if (type->kind == TypeKind::Array)
+        return types_.pointer(type->base, e->global ? Space::Global : Space::Local);
+    if (type->kind == TypeKind::Function)
+        return types_.pointer(type);
+    return types_.decayed(type)->unqualified;
+}
+
+Expr *Sema::value(Expr *e)
+{
+    if (e->type->kind == TypeKind::SpreadArray)
+        return wrap(ExprKind::SpreadDecay, e, value_type(e));
+    if (!e->global)
+        return e;
+    if (e->type->kind == TypeKind::Array)
+        return wrap(ExprKind::GlobalDecay, e, value_type(e));
+    if (e->type->kind == TypeKind::Void)
+        return fail(e,
+                    "a 'void *global' has to be cast to the type of the object before it is read");
+    if (e->type->kind == TypeKind::Function)
+        return fail(e, "a function cannot be called through a global pointer");
+    return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
+}
+
+Expr *Sema::discard(Expr *e)
+{
+    if (e->type->kind != TypeKind::Void)
+        e = value(e);
+    for (Expr *inner = e; inner; inner = inner->kind == ExprKind::Paren ? inner->a : nullptr)
+        inner->discarded = true;
+    return e;
+}
+
+bool Sema::is_null_constant(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
+        e->type->base->kind == TypeKind::Void && !e->type->base->quals)
+        return is_null_constant(e->a);
+    return e->type->is_integer() && e->value == 0;
+}
+
+// A null constant or local pointer as a global or spread pointer.
+Expr *Sema::to_far(Expr *e, const Type *far)
+{
+    return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
+}
+
+void Sema::check_far_pointers(const Expr *e, const Type *from, const Type *to,
+                              std::string_view what)
+{
+    if (from->space == Space::Global && to->space == Space::Spread)
+        diag_.warning(range(e), "-Wspread-conversion",
+                      std::string(what) +
+                          " makes a spread pointer from a global one without a cast");
+    const Type *a = from->base, *b = to->base;
+    uint8_t dropped = a->quals & ~b->quals & (kConst | kVolatile);
+    if (dropped)
+        diag_.warning(range(e), "-Wdiscarded-qualifiers",
+                      std::string(what) + " discards '" +
+                          (dropped & kConst ? "const" : "volatile") + "' of what " + quoted(from) +
+                          " points to");
+    bool any = a->kind == TypeKind::Void || b->kind == TypeKind::Void || a->is_unknown() ||
+               b->is_unknown();
+    // Between spread pointers programs convert freely (a block and its first element).
+    if (!any && !same_type(a, b) && !(from->space == Space::Spread && to->space == Space::Spread))
+        diag_.warning(range(e), "-Wincompatible-pointer-types",
+                      std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
+}
+
+Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
+{
+    e = value(e);
+    to = types_.decayed(to)->unqualified;
+    const Type *from = value_type(e);
+    if (from->is_unknown() || to->is_unknown())
+        return e;
+    if (to->is_far()) {
+        if (from->is_far()) {
+            check_far_pointers(e, from, to, what);
+            return e;
+        }
+        if (is_null_constant(e) || from->is_local_pointer())
+            return wrap(ExprKind::Convert, e, to);
+        if (from->is_integer()) {
+            diag_.warning(range(e), "-Wint-conversion",
+                          std::string(what) + " makes " + quoted(to) +
+                              " from an integer without a cast");
+            return e;
+        }
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
+        return e;
+    }
+    if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
+        return e;
+    if (to->is_local_pointer()) {
+        warn_of_escape(e, from, what);
+        return wrap(ExprKind::Convert, e, to);
+    }
+    if (to->is_integer())
+        diag_.warning(range(e), "-Wint-conversion",
+                      std::string(what) + " makes an integer from " + quoted(from) +
+                          " without a cast");
+    else
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
+    return e;
+}
+
+const Type *Sema::promote(const Type *type)
+{
+    if (type->kind == TypeKind::Enum)
+        return types_.basic(type->enumeration->complete && !type->enumeration->negative
+                                ? TypeKind::UInt
+                                : TypeKind::Int);
+    if (type->kind >= TypeKind::Bool && type->kind < TypeKind::Int)
+        return types_.basic(TypeKind::Int);
+    return type->unqualified;
+}
+
+// The usual arithmetic conversions (C17 6.3.1.8).
+const Type *Sema::arithmetic(const Type *a, const Type *b)
+{
+    if (!a->is_arithmetic() || !b->is_arithmetic())
+        return types_.unknown();
+    for (const Type *type : {a, b})
+        if (type->kind == TypeKind::Opaque)
+            return type->unqualified;
+    if (a->kind == TypeKind::Complex || b->kind == TypeKind::Complex) {
+        auto part = [](const Type *t) { return t->kind == TypeKind::Complex ? t->base : t; };
+        return types_.complex(arithmetic(part(a), part(b)));
+    }
+    a = promote(a);
+    b = promote(b);
+    if (a->kind == b->kind)
+        return a;
+    const Type *high = a->kind > b->kind ? a : b, *low = a->kind > b->kind ? b : a;
+    // long against unsigned int, and the like: kinds are ordered by rank with
+    // the unsigned type after the signed one of the same size.
+    if (high->kind == TypeKind::LLong && low->kind == TypeKind::ULong)
+        return types_.basic(TypeKind::ULLong);
+    return high;
+}
+
+} // namespace splitcc
