@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The protocol's state machine, packet by packet.  What it does to many packets is in
+// sim_test.cc.
+#include <catch2/catch.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/link.h"
+
+namespace {
+
+constexpr uint64_t KEY[2] = {0x1111222233334444, 0x5555666677778888};
+
+// A packet on its way, aligned as net.h asks.
+struct Wire {
+    std::vector<uint64_t> words;
+    size_t length = 0;
+
+    gam_packet &header() { return *reinterpret_cast<gam_packet *>(words.data()); }
+    uint8_t *bytes() { return reinterpret_cast<uint8_t *>(words.data()); }
+    void seal() { header().mac = gam_packet_mac(KEY, &header(), length); }
+};
+
+class Peer {
+public:
+    explicit Peer(uint32_t rank, uint32_t ranks = 2, bool go_back_n = false)
+    {
+        gam_net_config config = {};
+
+        config.ranks = ranks;
+        config.rank = rank;
+        config.key[0] = KEY[0];
+        config.key[1] = KEY[1];
+        config.packet_bytes = 1024;
+        config.backlog = 256;
+        config.peer_timeout_us = 1000000;
+        config.go_back_n = go_back_n;
+        config.arg = this;
+        config.deliver = [](void *arg, uint32_t, uint32_t, const void *data, size_t length,
+                            bool more) {
+            auto *self = static_cast<Peer *>(arg);
+
+            self->part.append(static_cast<const char *>(data), length);
+            if (!more) {
+                self->messages.push_back(self->part);
+                self->part.clear();
+            }
+        };
+        config.died = [](void *arg, uint32_t rank) {
+            static_cast<Peer *>(arg)->died.push_back(rank);
+        };
+        REQUIRE(gam_net_open(&config, &net) == 0);
+    }
+    ~Peer() { gam_net_close(net); }
+    Peer(const Peer &) = delete;
+    Peer &operator=(const Peer &) = delete;
+
+    int send(const std::string &text, uint32_t to = 1)
+    {
+        return gam_net_send(net, now, to, 0, text.data(), text.size());
+    }
+    // All packets that go now.
+    std::vector<Wire> transmit()
+    {
+        std::vector<Wire> wires;
+        const void *packet;
+        uint32_t rank;
+        size_t length;
+
+        while ((packet = gam_net_transmit(net, now, &rank, &length)) != nullptr) {
+            Wire wire;
+
+            wire.words.resize((length + 7) / 8);
+            wire.length = length;
+            std::memcpy(wire.words.data(), packet, length);
+            wires.push_back(std::move(wire));
+        }
+        return wires;
+    }
+    void receive(Wire &wire) { gam_net_receive(net, now, wire.words.data(), wire.length); }
+    void receive(std::vector<Wire> wires)
+    {
+        for (Wire &wire : wires)
+            receive(wire);
+    }
+    struct gam_net_stats stats() const
+    {
+        struct gam_net_stats stats;
+
+        gam_net_stats(net, &stats);
+        return stats;
+    }
+
+    gam_net *net = nullptr;
+    uint64_t now = 1000;
+    std::string part;
+    std::vector<std::string> messages;
+    std::vector<uint32_t> died;
+};
+
+using Texts = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a message goes at once and its acknowledgement follows within 100 us")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("hello") == 0);
+    CHECK(gam_net_deadline(a.net) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() == 1);
+    b.receive(wires);
+    CHECK(b.messages == Texts{"hello"});
+    CHECK(b.transmit().empty());
+    CHECK(gam_net_deadline(b.net) == b.now + 100);
+    b.now += 100;
+    auto acks = b.transmit();
+    REQUIRE(acks.size() == 1);
+    CHECK(acks[0].header().number == 0);
+    CHECK_FALSE(gam_net_idle(a.net));
+    a.receive(acks);
+    CHECK(gam_net_idle(a.net));
+    CHECK(a.transmit().empty());
+}
+
+TEST_CASE("an acknowledgement rides on what flows the other way")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("question") == 0);
+    b.receive(a.transmit());
+    REQUIRE(b.send("answer", 0) == 0);
+    a.receive(b.transmit());
+    CHECK(gam_net_idle(a.net));
+    b.now += 1000;
+    CHECK(b.stats().acks == 0);
+    CHECK(a.messages == Texts{"answer"});
+}
+
+TEST_CASE("messages share packets when enough packets are on their way")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 100; i++) {
+        REQUIRE(a.send("message " + std::to_string(i)) == 0);
+        b.receive(a.transmit());
+    }
+    CHECK(a.stats().sent <= GAM_LINK_EAGER + 2); // and those that were full
+    a.receive(b.transmit());
+    b.receive(a.transmit());
+    CHECK(b.messages.size() == 100);
+    CHECK(a.stats().sent < 10);
+}
+
+TEST_CASE("a long message travels in parts")
+{
+    Peer a(0), b(1);
+    std::string text;
+
+    for (int i = 0; text.size() < 8192; i++)
+        text += std::to_string(i);
+    REQUIRE(a.send(text) == 0);
+    for (int round = 0; round < 10 && b.messages.empty(); round++) {
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages == Texts{text});
+}
+
+TEST_CASE("a message that takes more than half a window is refused")
+{
+    Peer a(0);
+    const size_t part = 1024 - sizeof(gam_packet) - sizeof(gam_frame);
+
+    CHECK(a.send(std::string(part * GAM_NET_WINDOW / 2 + 1, 'x')) == -EMSGSIZE);
+    CHECK(a.send(std::string(part * GAM_NET_WINDOW / 2, 'x')) == 0);
+}
+
+TEST_CASE("a full window is told to the sender and opens again")
+{
+    Peer a(0), b(1);
+    const std::string text(1024 - sizeof(gam_packet) - sizeof(gam_frame), 'x');
+
+    for (int i = 0; i < GAM_NET_WINDOW; i++)
+        REQUIRE(a.send(text) == 0);
+    CHECK(a.send(text) == -EAGAIN);
+    b.receive(a.transmit());
+    CHECK(a.send(text) == -EAGAIN);
+    a.receive(b.transmit());
+    CHECK(a.send(text) == 0);
+}
+
+TEST_CASE("a lost packet goes again after its timeout, and later each time")
+{
+    Peer a(0), b(1);
+    uint64_t last = a.now, gap = 0;
+
+    REQUIRE(a.send("lost") == 0);
+    REQUIRE(a.transmit().size() == 1);
+    for (int i = 0; i < 3; i++) {
+        a.now = gam_net_deadline(a.net);
+        auto again = a.transmit();
+        REQUIRE(again.size() == 1);
+        CHECK(again[0].header().number == 1);
+        CHECK(a.now - last > gap);
+        gap = a.now - last;
+        last = a.now;
+        if (i == 2)
+            b.receive(again);
+    }
+    CHECK(b.messages == Texts{"lost"});
+    CHECK(a.stats().sent_again == 3);
+}
+
+TEST_CASE("a gap is told at once, kept packets are not sent again")
+{
+    Peer a(0), b(1);
+    std::vector<Wire> all;
+
+    for (int i = 0; i < 6; i++) {
+        REQUIRE(a.send(std::string(960, static_cast<char>('a' + i))) == 0);
+        for (Wire &wire : a.transmit())
+            all.push_back(wire);
+    }
+    REQUIRE(all.size() == 6);
+    for (int i = 1; i < 6; i++)
+        b.receive(all[i]);
+    CHECK(b.messages.empty());
+    a.receive(b.transmit()); // one acknowledgement that selects five
+    auto again = a.transmit();
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].header().number == 1);
+    b.receive(again);
+    REQUIRE(b.messages.size() == 6);
+    for (int i = 0; i < 6; i++)
+        CHECK(b.messages[i][0] == 'a' + i);
+    CHECK(a.stats().timeouts == 0);
+}
+
+TEST_CASE("go-back-N keeps nothing early and sends all again")
+{
+    Peer a(0, 2, true), b(1, 2, true);
+    std::vector<Wire> all;
+
+    for (int i = 0; i < 6; i++) {
+        REQUIRE(a.send(std::string(960, 'x')) == 0);
+        for (Wire &wire : a.transmit())
+            all.push_back(wire);
+    }
+    for (int i = 1; i < 6; i++) {
+        b.receive(all[i]);
+        a.receive(b.transmit());
+    }
+    CHECK(b.stats().early == 5);
+    auto again = a.transmit();
+    REQUIRE(again.size() >= 2);
+    CHECK(again[0].header().number == 1);
+    CHECK(again[1].header().number == 2);
+}
+
+// ---- what is refused -----------------------------------------------------------------
+
+TEST_CASE("packets are refused, and counted, for each reason")
+{
+    Peer a(0, 3), b(1, 3);
+    gam_net_refusal reason = GAM_NET_REFUSALS;
+    Wire wire;
+
+    REQUIRE(a.send("text") == 0);
+    wire = a.transmit().at(0);
+    SECTION("shorter than a header")
+    {
+        wire.length = sizeof(gam_packet) - 1;
+        reason = GAM_NET_SHORT;
+    }
+    SECTION("cut off")
+    {
+        wire.length -= 1;
+        reason = GAM_NET_SHORT;
+    }
+    SECTION("of another version")
+    {
+        wire.header().version++;
+        wire.seal();
+        reason = GAM_NET_VERSION;
+    }
+    SECTION("with a flag of the future")
+    {
+        wire.header().flags = 2;
+        wire.seal();
+        reason = GAM_NET_VERSION;
+    }
+    SECTION("for another rank")
+    {
+        wire.header().dest = 2;
+        wire.seal();
+        reason = GAM_NET_STRANGER;
+    }
+    SECTION("from a rank that does not exist")
+    {
+        wire.header().source = 3;
+        wire.seal();
+        reason = GAM_NET_STRANGER;
+    }
+    SECTION("with a bit of its text flipped")
+    {
+        wire.bytes()[wire.length - 1] ^= 1;
+        reason = GAM_NET_FORGED;
+    }
+    SECTION("with another hash")
+    {
+        wire.header().mac ^= 1;
+        reason = GAM_NET_FORGED;
+    }
+    SECTION("a frame longer than the packet")
+    {
+        reinterpret_cast<gam_frame *>(&wire.header() + 1)->length++;
+        wire.seal();
+        reason = GAM_NET_MALFORMED;
+    }
+    SECTION("frames without a number")
+    {
+        wire.header().number = 0;
+        wire.seal();
+        reason = GAM_NET_MALFORMED;
+    }
+    SECTION("beyond the window")
+    {
+        wire.header().number = 1 + GAM_NET_WINDOW;
+        wire.seal();
+        reason = GAM_NET_FUTURE;
+    }
+    SECTION("acknowledging what was never sent")
+    {
+        wire.header().ack = 2;
+        wire.seal();
+        reason = GAM_NET_FUTURE;
+    }
+    b.receive(wire);
+    CHECK(b.messages.empty());
+    REQUIRE(reason != GAM_NET_REFUSALS);
+    for (int i = 0; i < GAM_NET_REFUSALS; i++) {
+        INFO("reason " << i);
+        CHECK(b.stats().refused[i] == (i == reason));
+    }
+}
+
+TEST_CASE("strangers make no link")
+{
+    Peer b(1);
+    Wire wire;
+
+    wire.words.resize(16, 0x0123456789abcdef);
+    wire.length = 128;
+    for (int i = 0; i < 1000; i++) {
+        wire.words[i % 16] = wire.words[i % 16] * 6364136223846793005u + 1;
+        b.receive(wire);
+    }
+    CHECK(b.stats().received == 1000);
+    CHECK(b.stats().links == 0);
+}
+
+TEST_CASE("a replayed packet is not delivered again")
+{
+    Peer a(0), b(1);
+    std::vector<Wire> seen;
+
+    for (int i = 0; i < 200; i++) {
+        REQUIRE(a.send("once") == 0);
+        for (Wire &wire : a.transmit()) {
+            seen.push_back(wire);
+            b.receive(wire);
+        }
+        b.now += 200;
+        a.now += 200;
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 200);
+    for (int twice = 0; twice < 2; twice++)
+        b.receive(seen);
+    CHECK(b.messages.size() == 200);
+    CHECK(b.stats().duplicates == 2 * seen.size());
+}
+
+// ---- life and death --------------------------------------------------------------------
+
+TEST_CASE("an idle link is kept alive by heartbeats, four in a peer timeout")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    for (uint64_t t = 0; t < 10000000; t += 1000) {
+        a.now = b.now = 1000 + t;
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    CHECK(b.died.empty());
+    CHECK(a.stats().pings + b.stats().pings >= 30);
+    CHECK(a.stats().pings + b.stats().pings <= 45);
+}
+
+TEST_CASE("a silent peer is dead after the peer timeout, and told once")
+{
+    Peer a(0);
+    uint64_t told = 0;
+
+    REQUIRE(a.send("is anybody there?") == 0);
+    for (uint64_t t = 0; t < 3000000; t += 1000) {
+        a.now = 1000 + t;
+        a.transmit();
+        if (told == 0 && !a.died.empty())
+            told = t;
+    }
+    CHECK(a.died == std::vector<uint32_t>{1});
+    CHECK(told >= 1000000);
+    CHECK(told <= 1100000);
+    CHECK(a.send("hello?") == -EPIPE);
+    CHECK(gam_net_idle(a.net));
+}
+
+TEST_CASE("who was away itself does not take others for dead")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    b.receive(a.transmit());
+    a.now += 60000000;
+    auto wires = a.transmit();
+    CHECK(a.died.empty());
+    REQUIRE(wires.size() >= 1);
+    b.receive(wires);
+    a.receive(b.transmit());
+    a.now += 300000;
+    a.transmit();
+    CHECK(a.died.empty());
+}
+
+// ---- memory ------------------------------------------------------------------------------
+
+TEST_CASE("memory: a link is below 4 KiB, a rank never talked to is a pointer")
+{
+    gam_net_config config = {};
+    gam_net *net;
+
+    config.ranks = 65536;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    REQUIRE(gam_net_open(&config, &net) == 0);
+    CHECK(gam_net_link_bytes() < 4096);
+    CHECK(gam_net_link_bytes_max(net) < 200 * 1024);
+    for (uint32_t rank = 0; rank < 65536; rank += 4096)
+        REQUIRE(gam_net_send(net, 1, rank, 0, "x", 1) == 0);
+
+    struct gam_net_stats stats;
+    gam_net_stats(net, &stats);
+    CHECK(stats.links == 16);
+    CHECK(stats.parcels == 16);
+    gam_net_close(net);
+}
+
+TEST_CASE("nonsensical configurations are refused")
+{
+    gam_net_config config = {};
+    gam_net *net = nullptr;
+
+    config.ranks = 2;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    SECTION("no ranks")
+    {
+        config.ranks = 0;
+    }
+    SECTION("too many ranks")
+    {
+        config.ranks = 65537;
+    }
+    SECTION("a rank beyond them")
+    {
+        config.rank = 2;
+    }
+    SECTION("packets too short")
+    {
+        config.packet_bytes = GAM_NET_PACKET_MIN - 1;
+    }
+    SECTION("packets too long")
+    {
+        config.packet_bytes = GAM_NET_PACKET_MAX + 1;
+    }
+    SECTION("nothing can wait")
+    {
+        config.backlog = 0;
+    }
+    SECTION("nowhere to deliver to")
+    {
+        config.deliver = nullptr;
+    }
+    CHECK(gam_net_open(&config, &net) == -EINVAL);
+    CHECK(net == nullptr);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The protocol on simulated networks.  A failure prints its seed; SPLITC_SIM_SEED=n repeats the
+// random worlds from that one on.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include "sim.h"
+
+using namespace sim;
+
+namespace {
+
+// One sender to one receiver; the time it took.
+uint64_t stream(const Options &options, uint64_t messages)
+{
+    Sim sim(options);
+
+    sim.add({0, 1, messages});
+    REQUIRE(sim.run(600 * SECOND) == "");
+    return sim.finished();
+}
+
+} // namespace
+
+TEST_CASE("every message arrives once and in order in random worlds of faults")
+{
+    const uint64_t first = number_from("SPLITC_SIM_SEED", 1);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    uint64_t carried = 0, seed = first;
+
+    for (; seed < first + 400 && std::chrono::steady_clock::now() < end; seed++)
+        REQUIRE(random_world(seed, 4000, carried) == "");
+    INFO(seed - first << " worlds, " << carried << " packets");
+    CHECK(carried > 1000);
+}
+
+TEST_CASE("a thousand ranks talk to one another on a bad network")
+{
+    Options o;
+
+    o.ranks = 1000;
+    o.packet_bytes = 512;
+    o.faults = {0.02, 0.01, 0.05, 0.001, 0.001, 0.001};
+    Sim sim(o);
+    for (uint32_t r = 0; r < o.ranks; r++) {
+        for (uint32_t k = 0; k < 10; k++)
+            sim.add({r, (r * 7 + k * k * 31) % o.ranks, 10, 48, 0.5});
+    }
+    CHECK(sim.run(60 * SECOND) == "");
+    CHECK(sim.total().refused[GAM_NET_FORGED] > 0);
+}
+
+// ---- congestion ------------------------------------------------------------------------
+
+TEST_CASE("many senders to one: the receiver is kept busy and nobody starves")
+{
+    const uint32_t senders = GENERATE(1u, 2u, 8u, 32u, 100u);
+    Options o;
+    uint64_t least = UINT64_MAX, most = 0, sum = 0;
+
+    o.ranks = senders + 1;
+    o.service_ns = 1000;
+    o.backlog = 256;
+    Sim sim(o);
+    for (uint32_t s = 1; s <= senders; s++)
+        sim.add({s, 0, UINT32_MAX, 48});
+    REQUIRE(sim.pass(SECOND / 10) == "");
+    for (uint32_t s = 1; s <= senders; s++) {
+        const uint64_t n = sim.delivered(s, 0);
+
+        least = std::min(least, n);
+        most = std::max(most, n);
+        sum += n;
+    }
+    INFO(senders << " senders: " << least << " to " << most << " messages each, in all " << sum);
+    CHECK(2 * least > most);
+    CHECK(sum > 100000 * 25); // a packet per us, some 33 messages in each
+}
+
+TEST_CASE("far more senders than the receiver can hold packets still all get on")
+{
+    const uint32_t senders = 500;
+    Options o;
+
+    o.ranks = senders + 1;
+    o.service_ns = 1000;
+    o.backlog = 256;
+    Sim sim(o);
+    for (uint32_t s = 1; s <= senders; s++)
+        sim.add({s, 0, 2000, 48});
+    REQUIRE(sim.run(10 * SECOND) == "");
+    CHECK(sim.finished() < 10 * (senders * 2000 / 33)); // ten times what the receiver needs
+}
+
+TEST_CASE("at 1% loss a stream keeps three fifths of its speed")
+{
+    Options clean, lossy;
+
+    lossy.faults.loss = 0.01;
+    const uint64_t without = stream(clean, 400000), with = stream(lossy, 400000);
+    INFO("clean " << without << " us, at 1% loss " << with << " us");
+    CHECK(with * 0.6 < without);
+}
+
+TEST_CASE("selective retransmission sends less again than go-back-N")
+{
+    Options o;
+
+    o.faults.loss = 0.01;
+    Sim selective(o);
+    selective.add({0, 1, 100000});
+    REQUIRE(selective.run(600 * SECOND) == "");
+    o.go_back_n = true;
+    Sim back(o);
+    back.add({0, 1, 100000});
+    REQUIRE(back.run(600 * SECOND) == "");
+    CHECK(selective.total().sent_again * 5 < back.total().sent_again);
+    CHECK(selective.finished() * 2 < back.finished());
+}
+
+TEST_CASE("nothing is sent again on a network without faults")
+{
+    Options o;
+
+    o.ranks = 8;
+    Sim sim(o);
+    for (uint32_t r = 0; r < 8; r++) {
+        for (uint32_t to = 0; to < 8; to++)
+            sim.add({r, to, 5000, 48, 0.5});
+    }
+    REQUIRE(sim.run(60 * SECOND) == "");
+    CHECK(sim.total().sent_again == 0);
+    CHECK(sim.total().duplicates == 0);
+}
+
+// ---- cuts and deaths ---------------------------------------------------------------------
+
+TEST_CASE("a cut shorter than the peer timeout loses nothing")
+{
+    Options o;
+
+    o.ranks = 4;
+    Sim sim(o);
+    for (uint32_t r = 0; r < 4; r++)
+        sim.add({r, (r + 1) % 4, 500000, 48, 0.1});
+    sim.at(1000, [&] { sim.cut(2, true); });
+    sim.at(9 * SECOND, [&] { sim.cut(2, false); });
+    CHECK(sim.run(60 * SECOND) == "");
+    CHECK(sim.finished() > 9 * SECOND);
+    for (uint32_t r = 0; r < 4; r++)
+        CHECK(sim.died(r).empty());
+}
+
+TEST_CASE("a rank that does not look for a while is waited for")
+{
+    Options o;
+
+    o.ranks = 3;
+    Sim sim(o);
+    for (uint32_t r = 0; r < 3; r++)
+        sim.add({r, (r + 1) % 3, 100000, 48, 0.1});
+    sim.at(1000, [&] { sim.pause(1, true); });
+    sim.at(5 * SECOND, [&] { sim.pause(1, false); });
+    CHECK(sim.run(60 * SECOND) == "");
+    for (uint32_t r = 0; r < 3; r++)
+        CHECK(sim.died(r).empty());
+}
+
+TEST_CASE("a dead rank is found by all who talked to it, and only that one")
+{
+    const bool busy = GENERATE(true, false);
+    Options o;
+
+    o.ranks = 6;
+    o.faults.loss = 0.05;
+    Sim sim(o);
+    for (uint32_t r = 0; r < 5; r++)
+        sim.add({r, 5, busy ? uint64_t{UINT32_MAX} : 1, 48});
+    sim.at(SECOND / 100, [&] { sim.kill(5); });
+    REQUIRE(sim.pass(9 * SECOND) == "");
+    for (uint32_t r = 0; r < 5; r++)
+        CHECK(sim.died(r).empty());
+    REQUIRE(sim.pass(5 * SECOND) == "");
+    for (uint32_t r = 0; r < 5; r++) {
+        INFO((busy ? "busy" : "idle") << ", rank " << r);
+        CHECK(sim.died(r) == std::vector<uint32_t>{5});
+    }
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * inbound.c - what comes: checking, order, and acknowledging.
+ *
+ * Nothing of a packet is believed, and no link is made for it, before its hash was found right.
+ * What is acknowledged has been delivered or is kept.
+ *
+ * An acknowledgement rides on any packet.  One of its own is sent at once when a packet came out
+ * of order, for the sender will want to know; after GAM_LINK_ACK_EVERY packets; and after
+ * GAM_LINK_ACK_US.
+ */
+#include "link.h"
+#include <string.h>
+
+enum { EPOCH_US = 10000 }; /* who has sent in this one or the last is an active sender */
+
+void gam_link_inbound_open(struct gam_link *link)
+{
+    link->expected = 1;
+    link->ack_at = GAM_NET_NEVER;
+    link->epoch = GAM_NET_NEVER;
+}
+
+/* ---- an equal share for every active sender ----------------------------------------- */
+
+static void count_active(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    if (now - net->epoch_start >= EPOCH_US) {
+        net->active_before = now - net->epoch_start < 2 * EPOCH_US ? net->active : 0;
+        net->active = 0;
+        net->epoch_start = now;
+    }
+    if (link->epoch != net->epoch_start) {
+        link->epoch = net->epoch_start;
+        net->active++;
+    }
+}
+
+static uint32_t share(const struct gam_net *net)
+{
+    const uint32_t active = net->active > net->active_before ? net->active : net->active_before;
+    const uint32_t part = net->config.backlog / (active ? active : 1);
+
+    return part < 1 ? 1 : part > GAM_NET_WINDOW ? (uint32_t)GAM_NET_WINDOW : part;
+}
+
+/* ---- acknowledging ------------------------------------------------------------------- */
+
+/* Held packet expected + 1 + i goes to bit i.  Packet `expected` itself is not held. */
+static uint64_t selected(const struct gam_link *link)
+{
+    const uint32_t by = gam_link_at(link->expected + 1);
+
+    return by ? link->held >> by | link->held << (GAM_NET_WINDOW - by) : link->held;
+}
+
+void gam_link_acknowledge(struct gam_net *net, struct gam_link *link, struct gam_packet *packet)
+{
+    packet->ack = (uint32_t)link->expected;
+    packet->selected = selected(link);
+    packet->window = (uint16_t)share(net);
+    link->owed = 0;
+    link->ack_now = false;
+    link->ack_at = GAM_NET_NEVER;
+}
+
+static void acknowledge_now(struct gam_net *net, struct gam_link *link)
+{
+    link->ack_now = true;
+    gam_net_ready(net, link);
+}
+
+/* A sender that may have few packets in flight waits for each of them. */
+static void acknowledge_soon(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    const uint32_t every = (uint32_t)gam_min(GAM_LINK_ACK_EVERY, share(net) / 2);
+
+    if (++link->owed >= every) {
+        acknowledge_now(net, link);
+    } else if (link->ack_at == GAM_NET_NEVER) {
+        link->ack_at = now + GAM_LINK_ACK_US;
+        gam_net_due(net, link, link->ack_at);
+    }
+}
+
+/* ---- frames --------------------------------------------------------------------------- */
+
+static bool frames_ok(const uint8_t *at, size_t length)
+{
+    while (length > 0) {
+        struct gam_frame frame;
+
+        if (length < sizeof(frame))
+            return false;
+        memcpy(&frame, at, sizeof(frame));
+        if (frame.length > length - sizeof(frame) || (frame.flags & ~GAM_FRAME_MORE))
+            return false;
+        at += sizeof(frame) + frame.length;
+        length -= sizeof(frame) + frame.length;
+    }
+    return true;
+}
+
+static void deliver(struct gam_net *net, const struct gam_link *link,
+                    const struct gam_packet *packet)
+{
+    const uint8_t *at = (const uint8_t *)(packet + 1);
+    const uint8_t *const end = at + packet->length;
+
+    while (at < end) {
+        struct gam_frame frame;
+        bool more;
+
+        memcpy(&frame, at, sizeof(frame));
+        more = frame.flags & GAM_FRAME_MORE;
+        at += sizeof(frame);
+        net->config.deliver(net->config.arg, link->rank, frame.user, at, frame.length, more);
+        net->stats.messages_in += !more;
+        at += frame.length;
+    }
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static void hold(struct gam_net *net, struct gam_link *link, const struct gam_packet *packet)
+{
+    struct gam_parcel *parcel = gam_net_parcel(net);
+
+    if (!parcel) {
+        net->stats.refused[GAM_NET_NO_MEMORY]++;
+        return;
+    }
+    parcel->length = (uint32_t)sizeof(*packet) + packet->length;
+    memcpy(parcel->bytes, packet, parcel->length);
+    link->early[gam_link_at(packet->number)] = parcel;
+    link->held |= gam_link_bit(packet->number);
+}
+
+static void take_held(struct gam_net *net, struct gam_link *link)
+{
+    while (link->held & gam_link_bit(link->expected)) {
+        struct gam_parcel *parcel = link->early[gam_link_at(link->expected)];
+
+        link->held &= ~gam_link_bit(link->expected);
+        link->expected++;
+        deliver(net, link, &parcel->packet);
+        gam_net_parcel_free(net, parcel);
+    }
+}
+
+static void take_next(struct gam_net *net, struct gam_link *link, uint64_t now,
+                      const struct gam_packet *packet)
+{
+    const bool gap = link->held != 0;
+
+    link->expected++;
+    deliver(net, link, packet);
+    take_held(net, link);
+    if (gap)
+        acknowledge_now(net, link);
+    else
+        acknowledge_soon(net, link, now);
+}
+
+static void take_early(struct gam_net *net, struct gam_link *link, const struct gam_packet *packet)
+{
+    if (link->held & gam_link_bit(packet->number)) {
+        net->stats.duplicates++;
+    } else {
+        net->stats.early++;
+        if (!net->config.go_back_n && packet->length <= net->config.packet_bytes - sizeof(*packet))
+            hold(net, link, packet);
+    }
+    acknowledge_now(net, link);
+}
+
+static void take(struct gam_net *net, struct gam_link *link, uint64_t now,
+                 const struct gam_packet *packet)
+{
+    count_active(net, link, now);
+    if (packet->number < link->expected) {
+        net->stats.duplicates++;
+        acknowledge_now(net, link);
+    } else if (packet->number == link->expected) {
+        take_next(net, link, now, packet);
+    } else if (packet->number - link->expected < GAM_NET_WINDOW) {
+        take_early(net, link, packet);
+    } else {
+        net->stats.refused[GAM_NET_FUTURE]++;
+    }
+}
+
+/* ---- checking --------------------------------------------------------------------------- */
+
+/* GAM_NET_REFUSALS: nothing is wrong with it. */
+static enum gam_net_refusal check(const struct gam_net *net, const struct gam_packet *packet,
+                                  size_t length)
+{
+    if (length < sizeof(*packet) || length != sizeof(*packet) + packet->length)
+        return GAM_NET_SHORT;
+    if (packet->version != GAM_PACKET_VERSION || (packet->flags & ~GAM_PACKET_PING) ||
+        packet->zero != 0)
+        return GAM_NET_VERSION;
+    if (packet->dest != net->config.rank || packet->source >= net->config.ranks)
+        return GAM_NET_STRANGER;
+    if (packet->mac != gam_packet_mac(net->config.key, packet, length))
+        return GAM_NET_FORGED;
+    if (!frames_ok((const uint8_t *)(packet + 1), packet->length) ||
+        (packet->number == 0) != (packet->length == 0))
+        return GAM_NET_MALFORMED;
+    return GAM_NET_REFUSALS;
+}
+
+static void authentic(struct gam_net *net, struct gam_link *link, uint64_t now,
+                      const struct gam_packet *packet)
+{
+    link->heard = now;
+    link->waiting = GAM_NET_NEVER;
+    if (!gam_link_acked(net, link, now, packet)) {
+        net->stats.refused[GAM_NET_FUTURE]++;
+        return;
+    }
+    if (packet->flags & GAM_PACKET_PING)
+        acknowledge_now(net, link);
+    if (packet->number > 0)
+        take(net, link, now, packet);
+}
+
+void gam_net_receive(struct gam_net *net, uint64_t now, const void *bytes, size_t length)
+{
+    const struct gam_packet *packet = bytes;
+    const enum gam_net_refusal refusal = check(net, packet, length);
+    struct gam_link *link;
+
+    net->stats.received++;
+    if (refusal != GAM_NET_REFUSALS) {
+        net->stats.refused[refusal]++;
+        return;
+    }
+    link = gam_net_link(net, now, packet->source);
+    if (!link)
+        net->stats.refused[GAM_NET_NO_MEMORY]++;
+    else if (link->dead)
+        net->stats.refused[GAM_NET_DEAD]++;
+    else
+        authentic(net, link, now, packet);
+}

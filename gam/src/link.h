@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * link.h - the state of one link, and what the sources of the protocol share.
+ *
+ *   net.c       instances, links, buffers, timers
+ *   outbound.c  what goes: windows, losses, round trips, congestion
+ *   inbound.c   what comes: checking, order, acknowledging
+ *
+ * Packets are numbered from 1 in 64 bits and never wrap.  What is kept per packet stands in
+ * arrays and bit sets at `number % GAM_NET_WINDOW`.
+ *
+ *   first            next              end
+ *     |  on their way  |  not yet sent  |        all within a window
+ */
+#ifndef GAM_LINK_H
+#define GAM_LINK_H
+
+#include "net.h"
+#include "siphash.h"
+#include <errno.h>
+
+/* A packet in memory: waiting to go or to be acknowledged; or come early. */
+struct gam_parcel {
+    struct gam_parcel *next; /* of the free ones */
+    uint32_t length;         /* bytes used, header included */
+    union {
+        struct gam_packet packet;
+        uint8_t bytes[1]; /* as many as a packet can have */
+    };
+};
+
+struct gam_outgoing {
+    struct gam_parcel *parcel;
+    uint64_t sent_at;
+    uint64_t order; /* which of the link's transmissions it was last */
+};
+
+struct gam_link {
+    uint32_t rank;
+    bool dead;
+    bool ready; /* on the list of those that may have something to send */
+    bool ack_now;
+    bool ping;
+    struct gam_link *next_ready;
+
+    /* outbound */
+    uint64_t first, next, end;
+    uint64_t acked;     /* bit set: arrived, though not all before them */
+    uint64_t lost;      /* bit set: have to go again */
+    uint64_t again;     /* bit set: went more than once, so tell nothing about round trips */
+    uint64_t order;     /* transmissions so far */
+    uint64_t confirmed; /* the latest of them that is known to have arrived */
+    uint64_t recovery;  /* losses below this packet have cut the window already */
+    uint32_t in_flight; /* sent, and neither acknowledged nor taken for lost */
+    uint32_t share;     /* packets in flight that the peer lets us have */
+    uint32_t window;    /* and that the network seems to bear */
+    uint32_t threshold; /* up to which the window grows fast */
+    uint32_t growth;    /* acknowledged since it last grew */
+    uint32_t repeats;   /* of one acknowledgement, go-back-N only */
+
+    /* round trips, in us */
+    uint64_t trip;       /* smoothed, times 8 */
+    uint64_t deviation;  /* times 4 */
+    uint64_t latest;     /* the last one */
+    uint64_t least;      /* the shortest one */
+    uint32_t backoff;    /* timeouts in a row */
+    uint64_t timeout_at; /* all times: GAM_NET_NEVER when there is nothing to wait for */
+
+    /* inbound */
+    uint64_t expected; /* the first that has not arrived */
+    uint64_t held;     /* bit set: arrived early */
+    uint32_t owed;     /* packets to be acknowledged */
+    uint64_t ack_at;
+    uint64_t epoch; /* when it last counted as an active sender */
+
+    /* life */
+    uint64_t heard;   /* when the last packet came */
+    uint64_t spoke;   /* when the last one went */
+    uint64_t waiting; /* since when we wait for a sign of life */
+    uint64_t due;     /* in the heap: not later than the first of its times */
+    uint32_t heap_at; /* where in the heap */
+
+    struct gam_outgoing out[GAM_NET_WINDOW];
+    struct gam_parcel *early[GAM_NET_WINDOW];
+};
+
+struct gam_net {
+    struct gam_net_config config;
+    struct gam_link **link; /* by rank; NULL: never talked to */
+    struct gam_link **heap; /* of all living links, the first due on top */
+    uint32_t heap_count;
+    uint32_t heap_room;
+    struct gam_link *ready_first, *ready_last;
+    uint32_t burst;           /* packets that the first ready link has sent in a row */
+    struct gam_parcel *spare; /* free parcels */
+    uint64_t random;
+    uint64_t ticked;      /* when the timers last ran */
+    uint64_t grace;       /* nobody is dead by what was not heard before */
+    uint64_t epoch_start; /* counting active senders */
+    uint32_t active, active_before;
+    struct gam_net_stats stats;
+    struct gam_packet bare; /* a packet without frames, on its way out */
+};
+
+enum {
+    GAM_LINK_EAGER = 4, /* with fewer packets than that in flight, the next goes at once */
+    GAM_LINK_ACK_EVERY = 4,
+    GAM_LINK_ACK_US = 100, /* an acknowledgement waits no longer for something to ride on */
+};
+
+static inline uint32_t gam_link_at(uint64_t number)
+{
+    return number % GAM_NET_WINDOW;
+}
+
+static inline uint64_t gam_link_bit(uint64_t number)
+{
+    return (uint64_t)1 << gam_link_at(number);
+}
+
+static inline uint64_t gam_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t gam_packet_mac(const uint64_t key[2], const struct gam_packet *packet,
+                                      size_t length)
+{
+    const size_t skip = offsetof(struct gam_packet, number);
+
+    return gam_siphash(key, (const uint8_t *)packet + skip, length - skip);
+}
+
+/* ---- net.c ------------------------------------------------------------------ */
+
+/* The link to a rank, made if need be; NULL: no memory. */
+struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank);
+
+/* It may have something to send. */
+void gam_net_ready(struct gam_net *net, struct gam_link *link);
+
+/* It has to be looked at by then. */
+void gam_net_due(struct gam_net *net, struct gam_link *link, uint64_t at);
+
+/* Parcels for `count` packets are at hand.  -ENOMEM. */
+int gam_net_stock(struct gam_net *net, uint32_t count);
+struct gam_parcel *gam_net_parcel(struct gam_net *net);
+void gam_net_parcel_free(struct gam_net *net, struct gam_parcel *parcel);
+
+/* A number in 0 .. below - 1. */
+uint64_t gam_net_random(struct gam_net *net, uint64_t below);
+
+/* ---- outbound.c -------------------------------------------------------------- */
+
+void gam_link_outbound_open(struct gam_link *link);
+
+/* The next packet of this link to go now, or NULL. */
+const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                           size_t *length);
+
+/* A packet told what arrived.  False: more than was sent. */
+bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
+                    const struct gam_packet *packet);
+
+/* Its timer ran out. */
+void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now);
+
+/* ---- inbound.c ---------------------------------------------------------------- */
+
+void gam_link_inbound_open(struct gam_link *link);
+
+/* Fill in what every packet says about what has arrived. */
+void gam_link_acknowledge(struct gam_net *net, struct gam_link *link, struct gam_packet *packet);
+
+#endif

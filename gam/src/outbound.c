@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * outbound.c - what goes: messages into packets, windows, losses, congestion.
+ *
+ * A packet is taken for lost when LATER transmissions after its last one are known to
+ * have arrived, or when the timer of its link runs out.
+ *
+ * How many packets may be in flight is the least of
+ *   share   what the receiver allows: an equal part, for each active sender, of what can wait
+ *           for it;
+ *   window  what the network bears: doubles per round trip up to `threshold`, then grows by one,
+ *           and is cut, once per window, when packets are lost: by half where the round trip
+ *           has grown, too, which means that a queue was full; by a sixteenth where it has not,
+ *           as on a line that is merely bad; and to SMALLEST by a timeout.
+ */
+#include "link.h"
+#include <string.h>
+
+enum {
+    LATER = 3,
+    SMALLEST = 2, /* packets, whatever was lost */
+    START = 8,    /* packets, before anything is known */
+    START_SHARE = 8,
+    NO_ROOM = 64, /* a packet with less room than that waits for no other message */
+    REPEATS = 3,  /* of one acknowledgement mean a loss, go-back-N only */
+
+    TIMEOUT_START_US = 20000,
+    TIMEOUT_LEAST_US = 500,
+    TIMEOUT_MOST_US = 500000,
+    BACKOFF_MOST = 16,
+    TIMEOUTS_BEFORE_DEATH = 16, /* at least that many fit into the peer timeout */
+};
+
+void gam_link_outbound_open(struct gam_link *link)
+{
+    link->first = link->next = link->end = 1;
+    link->share = START_SHARE;
+    link->window = START;
+    link->threshold = GAM_NET_WINDOW;
+    link->least = GAM_NET_NEVER;
+    link->timeout_at = GAM_NET_NEVER;
+}
+
+/* ---- messages into packets -------------------------------------------------------- */
+
+static uint32_t payload_max(const struct gam_net *net)
+{
+    return net->config.packet_bytes - (uint32_t)sizeof(struct gam_packet);
+}
+
+static uint32_t frame_data_max(const struct gam_net *net)
+{
+    return payload_max(net) - (uint32_t)sizeof(struct gam_frame);
+}
+
+/* The packet that has not gone and can take more, or NULL. */
+static struct gam_parcel *open_parcel(const struct gam_link *link)
+{
+    return link->end > link->next ? link->out[gam_link_at(link->end - 1)].parcel : NULL;
+}
+
+static uint32_t room_in(const struct gam_net *net, const struct gam_parcel *parcel)
+{
+    return parcel ? net->config.packet_bytes - parcel->length : 0;
+}
+
+static struct gam_parcel *next_parcel(struct gam_net *net, struct gam_link *link)
+{
+    struct gam_outgoing *out = &link->out[gam_link_at(link->end)];
+    const uint64_t bit = gam_link_bit(link->end);
+
+    out->parcel = gam_net_parcel(net);
+    out->parcel->length = sizeof(struct gam_packet);
+    link->acked &= ~bit;
+    link->lost &= ~bit;
+    link->again &= ~bit;
+    link->end++;
+    return out->parcel;
+}
+
+static void add_frame(struct gam_parcel *parcel, uint32_t user, const void *data, size_t length,
+                      bool more)
+{
+    const struct gam_frame frame = {
+        .user = user,
+        .length = (uint16_t)length,
+        .flags = more ? GAM_FRAME_MORE : 0,
+    };
+
+    memcpy(parcel->bytes + parcel->length, &frame, sizeof(frame));
+    parcel->length += sizeof(frame);
+    if (length > 0)
+        memcpy(parcel->bytes + parcel->length, data, length);
+    parcel->length += (uint32_t)length;
+}
+
+/* Into packets of its own, `count` of them. */
+static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user, const void *data,
+                      size_t length, uint64_t count)
+{
+    const uint8_t *from = data;
+
+    for (; count > 0; count--) {
+        const size_t n = gam_min(length, frame_data_max(net));
+
+        add_frame(next_parcel(net, link), user, from, n, count > 1);
+        from += n;
+        length -= n;
+    }
+}
+
+int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user, const void *data,
+                 size_t length)
+{
+    const uint64_t count =
+        length > 0 ? (length + frame_data_max(net) - 1) / frame_data_max(net) : 1;
+    struct gam_link *link = gam_net_link(net, now, rank);
+    struct gam_parcel *parcel;
+
+    if (!link)
+        return -ENOMEM;
+    if (link->dead)
+        return -EPIPE;
+    parcel = open_parcel(link);
+    if (room_in(net, parcel) >= sizeof(struct gam_frame) + length) {
+        add_frame(parcel, user, data, length, false);
+    } else {
+        if (count > GAM_NET_WINDOW / 2)
+            return -EMSGSIZE;
+        if (link->end - link->first + count > GAM_NET_WINDOW)
+            return -EAGAIN;
+        if (gam_net_stock(net, (uint32_t)count) != 0)
+            return -ENOMEM;
+        add_parts(net, link, user, data, length, count);
+    }
+    net->stats.messages_out++;
+    gam_net_ready(net, link);
+    return 0;
+}
+
+/* ---- packets on their way ------------------------------------------------------------ */
+
+static uint64_t round_trip_bound(const struct gam_link *link)
+{
+    const uint64_t bound =
+        link->trip ? link->trip / 8 + link->deviation : (uint64_t)TIMEOUT_START_US;
+
+    return bound < TIMEOUT_LEAST_US ? (uint64_t)TIMEOUT_LEAST_US : bound;
+}
+
+/* Doubles with each timeout in a row.  Up to an eighth is left to chance, so that links that lost
+ * together do not come back together. */
+static void start_timer(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    uint64_t wait = gam_min(round_trip_bound(link) << link->backoff, TIMEOUT_MOST_US);
+
+    if (net->config.peer_timeout_us)
+        wait = gam_min(wait, 1 + net->config.peer_timeout_us / TIMEOUTS_BEFORE_DEATH);
+    link->timeout_at = now + wait + gam_net_random(net, wait / 8 + 1);
+    gam_net_due(net, link, link->timeout_at);
+}
+
+static void await_sign(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    if (link->waiting == GAM_NET_NEVER)
+        link->waiting = now;
+    if (net->config.peer_timeout_us)
+        gam_net_due(net, link, link->waiting + net->config.peer_timeout_us);
+}
+
+static void seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,
+                 size_t length)
+{
+    packet->source = (uint16_t)net->config.rank;
+    packet->dest = (uint16_t)link->rank;
+    packet->length = (uint16_t)(length - sizeof(*packet));
+    packet->version = GAM_PACKET_VERSION;
+    packet->flags = link->ping ? GAM_PACKET_PING : 0;
+    packet->zero = 0;
+    gam_link_acknowledge(net, link, packet);
+    packet->mac = gam_packet_mac(net->config.key, packet, length);
+    net->stats.pings += link->ping;
+    link->ping = false;
+    net->stats.sent++;
+}
+
+static const struct gam_packet *send_packet(struct gam_net *net, struct gam_link *link,
+                                            uint64_t now, uint64_t number, size_t *length)
+{
+    struct gam_outgoing *out = &link->out[gam_link_at(number)];
+
+    out->sent_at = now;
+    out->order = ++link->order;
+    link->in_flight++;
+    link->spoke = now;
+    if (link->timeout_at == GAM_NET_NEVER)
+        start_timer(net, link, now);
+    await_sign(net, link, now);
+    out->parcel->packet.number = number;
+    seal(net, link, &out->parcel->packet, out->parcel->length);
+    *length = out->parcel->length;
+    return &out->parcel->packet;
+}
+
+static const struct gam_packet *send_lost(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                          size_t *length)
+{
+    uint64_t number = link->first;
+
+    while (!(link->lost & gam_link_bit(number)))
+        number++;
+    link->lost &= ~gam_link_bit(number);
+    link->again |= gam_link_bit(number);
+    net->stats.sent_again++;
+    return send_packet(net, link, now, number, length);
+}
+
+static const struct gam_packet *send_bare(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                          size_t *length)
+{
+    link->spoke = now;
+    net->stats.acks++;
+    if (link->ping)
+        await_sign(net, link, now);
+    net->bare.number = 0;
+    seal(net, link, &net->bare, sizeof(net->bare));
+    *length = sizeof(net->bare);
+    return &net->bare;
+}
+
+/* A packet with room waits for more messages while enough others are on their way; their
+ * acknowledgement sends it off. */
+static bool new_may_go(const struct gam_net *net, const struct gam_link *link)
+{
+    if (link->next == link->end)
+        return false;
+    return link->in_flight < GAM_LINK_EAGER || link->next + 1 < link->end ||
+           room_in(net, open_parcel(link)) < NO_ROOM;
+}
+
+const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                           size_t *length)
+{
+    if (link->in_flight < gam_min(link->share, link->window)) {
+        if (link->lost)
+            return send_lost(net, link, now, length);
+        if (new_may_go(net, link))
+            return send_packet(net, link, now, link->next++, length);
+    }
+    if (link->ack_now || link->ping)
+        return send_bare(net, link, now, length);
+    return NULL;
+}
+
+/* ---- losses ---------------------------------------------------------------------------- */
+
+/* Bits of the packets sent, not acknowledged, and not known to be lost. */
+static bool is_flying(const struct gam_link *link, uint64_t number)
+{
+    return !((link->acked | link->lost) & gam_link_bit(number));
+}
+
+static void lose(struct gam_link *link, uint64_t number)
+{
+    link->lost |= gam_link_bit(number);
+    link->in_flight--;
+}
+
+static bool queue_has_grown(const struct gam_link *link)
+{
+    return link->latest > link->least + link->least / 2;
+}
+
+static void cut_window(struct gam_net *net, struct gam_link *link, uint32_t to)
+{
+    link->window = to < SMALLEST ? (uint32_t)SMALLEST : to;
+    link->threshold = link->window;
+    link->growth = 0;
+    link->recovery = link->next;
+    net->stats.congestions++;
+}
+
+static void lost_one(struct gam_net *net, struct gam_link *link, uint64_t number)
+{
+    const uint32_t window = link->window;
+
+    lose(link, number);
+    if (number >= link->recovery)
+        cut_window(net, link, queue_has_grown(link) ? window / 2 : window - window / 16);
+}
+
+static void find_lost(struct gam_net *net, struct gam_link *link)
+{
+    for (uint64_t n = link->first; n < link->next; n++) {
+        if (is_flying(link, n) && link->out[gam_link_at(n)].order + LATER <= link->confirmed)
+            lost_one(net, link, n);
+    }
+}
+
+static void lose_all(struct gam_link *link)
+{
+    for (uint64_t n = link->first; n < link->next; n++) {
+        if (is_flying(link, n))
+            lose(link, n);
+    }
+}
+
+void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    net->stats.timeouts++;
+    lose_all(link);
+    link->threshold = link->window / 2 < SMALLEST ? (uint32_t)SMALLEST : link->window / 2;
+    link->window = SMALLEST;
+    link->recovery = link->next;
+    if (link->backoff < BACKOFF_MOST)
+        link->backoff++;
+    start_timer(net, link, now);
+}
+
+/* ---- acknowledgements --------------------------------------------------------------------- */
+
+/* Jacobson's estimator, in whole microseconds. */
+static void measure(struct gam_link *link, uint64_t trip)
+{
+    int64_t error;
+
+    trip += trip == 0;
+    link->latest = trip;
+    if (trip < link->least)
+        link->least = trip;
+    if (link->trip == 0) {
+        link->trip = 8 * trip;
+        link->deviation = 2 * trip;
+        return;
+    }
+    error = (int64_t)trip - (int64_t)(link->trip / 8);
+    link->trip = (uint64_t)((int64_t)link->trip + error);
+    link->deviation += (uint64_t)(error < 0 ? -error : error);
+    link->deviation -= link->deviation / 4;
+}
+
+static void grow_window(struct gam_link *link)
+{
+    if (link->window >= GAM_NET_WINDOW)
+        return;
+    if (link->window < link->threshold) {
+        link->window++;
+    } else if (++link->growth >= link->window) {
+        link->growth = 0;
+        link->window++;
+    }
+}
+
+static void arrived(struct gam_net *net, struct gam_link *link, uint64_t now, uint64_t number)
+{
+    struct gam_outgoing *out = &link->out[gam_link_at(number)];
+    const uint64_t bit = gam_link_bit(number);
+
+    if (link->acked & bit)
+        return;
+    if (link->lost & bit)
+        link->lost &= ~bit;
+    else
+        link->in_flight--;
+    link->acked |= bit;
+    if (!(link->again & bit))
+        measure(link, now - out->sent_at);
+    if (out->order > link->confirmed)
+        link->confirmed = out->order;
+    grow_window(link);
+    gam_net_parcel_free(net, out->parcel);
+}
+
+static void arrived_early(struct gam_net *net, struct gam_link *link, uint64_t now,
+                          uint64_t selected)
+{
+    for (; selected; selected &= selected - 1) {
+        const uint64_t number = link->first + 1 + (uint64_t)__builtin_ctzll(selected);
+
+        if (number >= link->next)
+            break;
+        arrived(net, link, now, number);
+    }
+}
+
+/* Without selection a loss shows in acknowledgements that stand still. */
+static void count_repeats(struct gam_net *net, struct gam_link *link,
+                          const struct gam_packet *packet, bool news)
+{
+    if (news || packet->number != 0 || link->in_flight == 0) {
+        link->repeats = 0;
+    } else if (++link->repeats == REPEATS && link->first >= link->recovery) {
+        cut_window(net, link, link->window / 2);
+        lose_all(link);
+    }
+}
+
+bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
+                    const struct gam_packet *packet)
+{
+    const int32_t news = (int32_t)(packet->ack - (uint32_t)link->first);
+    const uint64_t ack = link->first + (uint64_t)(int64_t)news;
+    const uint64_t acked = link->acked;
+
+    if (news < 0)
+        return true; /* overtaken by a later one */
+    if (ack > link->next)
+        return false;
+    for (; link->first < ack; link->first++)
+        arrived(net, link, now, link->first);
+    arrived_early(net, link, now, packet->selected);
+    link->share = packet->window > 0 ? packet->window : 1;
+    if (news > 0 || link->acked != acked) {
+        link->backoff = 0;
+        find_lost(net, link);
+        link->timeout_at = GAM_NET_NEVER;
+        if (link->first < link->next)
+            start_timer(net, link, now);
+    }
+    if (net->config.go_back_n)
+        count_repeats(net, link, packet, news > 0);
+    if (link->first < link->end)
+        gam_net_ready(net, link);
+    return true;
+}
