@@ -36,6 +36,7 @@ public:
 
 private:
     struct Splice;
+    struct Target;
 
     // nodes (lower.cc)
     void rename(const Symbol *symbol);
@@ -77,8 +78,13 @@ private:
     Rope expr(const Expr *e);
     Rope generic(const Expr *e);
     Rope hoisted(const Expr *e);
+    Target locate(const Expr *e);
+    Target locate_pointee(const Expr *pointer);
+    Target locate_element(const Expr *pointer, Rope index);
+    Target locate_member(const Expr *e);
+    Rope offset_of(const Type *record, Rope path);
     Rope address(const Expr *e);
-    Rope member_address(const Expr *e);
+    Target target(const Expr *e, const char *check, Rope size, const Expr *blamed);
     Rope spread_element(const Expr *e);
     std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
@@ -96,6 +102,7 @@ private:
     Rope size(const Expr *e);
     Rope binary(const Expr *e);
     Rope advance(Rope pointer, const Type *type, Rope count);
+    Rope scaled(const Type *type, Rope count);
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
 
@@ -134,6 +141,25 @@ private:
     bool checks_ = false;
     const Expr *addressed_ = nullptr; // the operand of the last &, which may be one too far
     bool hoisting_ = false;           // writing an expression where local names mean nothing
+};
+
+// An object in the global address space: so many bytes behind what a pointer points to, on
+// the same processor.
+struct Lower::Target {
+    Rope pointer;
+    Rope offset; // empty: none
+
+    Target operator+(Rope more) &&
+    {
+        return {std::move(pointer),
+                offset.empty() ? std::move(more) : std::move(offset) + " + " + std::move(more)};
+    }
+    // The name of an access function, and the arguments that name the object.
+    std::string access(const char *function) const
+    {
+        return std::string(function) + (offset.empty() ? "" : "_at");
+    }
+    Rope arguments() const { return offset.empty() ? pointer : pointer + ", " + offset; }
 };
 
 // Builds the rope of a node out of its source and its children's ropes.

@@ -96,45 +96,90 @@ Rope Lower::expr(const Expr *e)
 
 // ---- addresses
 
-Rope Lower::address(const Expr *e)
+// The pointer that e is reached by, and how many bytes behind what it points to e is.  Both
+// are on the same processor, so whoever looks for the window of the pointer finds the
+// object's, and in a loop over an array the C compiler looks once.
+Lower::Target Lower::locate(const Expr *e)
 {
+    e = strip(e);
     switch (e->kind) {
-    case ExprKind::Paren:
-        return address(e->a);
     case ExprKind::Deref:
-        return "(" + node(e->a) + ")";
+        return locate_pointee(e->a);
     case ExprKind::Dot:
     case ExprKind::Arrow:
-        return member_address(e);
+        return locate_member(e);
     case ExprKind::Index: {
         if (e->a->type->kind == TypeKind::SpreadArray)
-            return spread_element(e);
+            return {spread_element(e), {}};
         bool swapped = !e->a->type->is_far();
         const Expr *pointer = swapped ? e->b : e->a, *index = swapped ? e->a : e->b;
-        return advance(node(pointer), pointer->type, block_index(e, pointer, index));
+        return locate_element(pointer, block_index(e, pointer, index));
     }
     default:
-        return "(" + node(e) + ")";
+        return {"(" + node(e) + ")", {}};
     }
 }
 
-// g->a.b: the address of *g plus the offset of a.b.
-Rope Lower::member_address(const Expr *e)
+// *p, where p may be a sum.
+Lower::Target Lower::locate_pointee(const Expr *pointer)
+{
+    const Expr *sum = strip(pointer);
+    if (sum->kind == ExprKind::Binary && sum->op == Tok::Plus) {
+        if (sum->a->type->is_far())
+            return locate_element(sum->a, node(sum->b));
+        if (sum->b->type->is_far())
+            return locate_element(sum->b, node(sum->a));
+    }
+    return {"(" + node(pointer) + ")", {}};
+}
+
+// p[index]
+Lower::Target Lower::locate_element(const Expr *pointer, Rope index)
+{
+    const Type *t = pointer->type;
+    if (t->space == Space::Spread)
+        return {advance(node(pointer), t, std::move(index)), {}};
+    const Expr *array = strip(pointer);
+    Target target = array->kind == ExprKind::GlobalDecay ? locate(array->a)
+                                                         : Target{"(" + node(pointer) + ")", {}};
+    return std::move(target) + scaled(t, std::move(index));
+}
+
+// g->a.b: the offset of a.b in *g.
+Lower::Target Lower::locate_member(const Expr *e)
 {
     Rope path = spelling(e->name_token);
     const Expr *object = e;
     while (object->kind == ExprKind::Dot) {
         const Expr *inner = strip(object->a);
-        if (inner->kind != ExprKind::Dot && inner->kind != ExprKind::Arrow) {
-            return "(" + address(inner) + " + __builtin_offsetof(" +
-                   type(inner->type->unqualified) + ", " + std::move(path) + "))";
-        }
+        if (inner->kind != ExprKind::Dot && inner->kind != ExprKind::Arrow)
+            return locate(inner) + offset_of(inner->type, std::move(path));
         object = inner;
         path = Rope(spelling(object->name_token)) + "." + std::move(path);
     }
-    const Type *record = object->a->type->base->unqualified;
-    return "((" + node(object->a) + ") + __builtin_offsetof(" + type(record) + ", " +
-           std::move(path) + "))";
+    return locate_pointee(object->a) + offset_of(object->a->type->base, std::move(path));
+}
+
+Rope Lower::offset_of(const Type *record, Rope path)
+{
+    return "__builtin_offsetof(" + type(record->unqualified) + ", " + std::move(path) + ")";
+}
+
+Rope Lower::address(const Expr *e)
+{
+    Target target = locate(e);
+    if (target.offset.empty())
+        return std::move(target.pointer);
+    return "(" + std::move(target.pointer) + " + " + std::move(target.offset) + ")";
+}
+
+// What the ABI's accesses take for an object that they read or write: a pointer, and an
+// offset if their name ends in _at.
+Lower::Target Lower::target(const Expr *e, const char *check, Rope size, const Expr *blamed)
+{
+    if (!checks_)
+        return locate(e);
+    return {checked(address(e), check, std::move(size), blamed), {}};
 }
 
 // Which dimension of its array that index is for, in words.
@@ -192,8 +237,13 @@ Rope Lower::advance(Rope pointer, const Type *t, Rope count)
     if (t->space == Space::Spread)
         return "splitc_spread_add(" + std::move(pointer) + ", (long)(" + std::move(count) + "), " +
                size_of(t->base) + ")";
-    return "((" + std::move(pointer) + ") + (splitc_ptr)((long)(" + std::move(count) +
-           ") * (long)" + size_of(t->base) + "))";
+    return "((" + std::move(pointer) + ") + " + scaled(t, std::move(count)) + ")";
+}
+
+// So many elements, in bytes.
+Rope Lower::scaled(const Type *t, Rope count)
+{
+    return "(splitc_ptr)((long)(" + std::move(count) + ") * (long)" + size_of(t->base) + ")";
 }
 
 // ---- reading and writing
@@ -219,9 +269,9 @@ Rope Lower::read(const Expr *e)
                checked(std::move(parent), "splitc_check_read", "sizeof " + v, e) + ", sizeof " + v +
                "); " + v + "." + std::string(spelling(strip(e)->name_token)) + "; })";
     }
-    return "({ " + declare(e->type->unqualified, v) + "; splitc_read(&" + v + ", " +
-           checked(address(e), "splitc_check_read", "sizeof " + v, e) + ", sizeof " + v + "); " +
-           v + "; })";
+    Target from = target(e, "splitc_check_read", "sizeof " + v, e);
+    return "({ " + declare(e->type->unqualified, v) + "; " + from.access("splitc_read") + "(&" + v +
+           ", " + from.arguments() + ", sizeof " + v + "); " + v + "; })";
 }
 
 // to = value by one of the runtime's functions.
@@ -230,9 +280,10 @@ Rope Lower::write(const Expr *to, const Expr *value, const char *function, bool 
     if (is_bits(to))
         return write_bits(to, value, discarded);
     std::string v = fresh("v");
-    return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " + function + "(" +
-           checked(address(to), "splitc_check_write", "sizeof " + v, to) + ", &" + v + ", sizeof " +
-           v + "); " + (discarded ? "" : v + "; ") + "})";
+    Rope text = "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; ";
+    Target there = target(to, "splitc_check_write", "sizeof " + v, to);
+    return std::move(text) + there.access(function) + "(" + there.arguments() + ", &" + v +
+           ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
 }
 
 // A bit-field is written through a mask of its bits, at the owner, in one step.
@@ -272,13 +323,20 @@ Rope Lower::modify(const Expr *e, const Expr *operand)
     const Type *t = e->a->type->unqualified;
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o");
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
-    Rope rope = "({ splitc_ptr " + a + " = " +
-                checked(address(e->a), "splitc_check_write", "sizeof(" + type(t) + ")", e) + "; " +
-                declare(t, v) + "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); ";
+    Target object = target(e->a, "splitc_check_write", "sizeof(" + type(t) + ")", e);
+    Rope rope = "({ splitc_ptr " + a + " = " + std::move(object.pointer) + "; ";
+    if (!object.offset.empty()) {
+        std::string offset = fresh("d");
+        rope += "splitc_size " + offset + " = " + std::move(object.offset) + "; ";
+        object.offset = offset;
+    }
+    object.pointer = a;
+    rope += declare(t, v) + "; " + object.access("splitc_read") + "(&" + v + ", " +
+            object.arguments() + ", sizeof " + v + "); ";
     if (postfix)
         rope += declare(t, old) + " = " + v + "; ";
-    rope += v + " = " + operation(v, t, e, operand) + "; splitc_write(" + a + ", &" + v +
-            ", sizeof " + v + "); ";
+    rope += v + " = " + operation(v, t, e, operand) + "; " + object.access("splitc_write") + "(" +
+            object.arguments() + ", &" + v + ", sizeof " + v + "); ";
     if (!e->discarded)
         rope += (postfix ? old : v) + "; ";
     return std::move(rope) + "})";
@@ -350,10 +408,10 @@ Rope Lower::split_phase(const Expr *e)
     if (e->a->global)
         return write(e->a, e->b, "splitc_put", true);
     if (e->b->global) {
-        Rope from =
-            checked(address(e->b), "splitc_check_read", size_of(e->b->type->unqualified), e);
-        return "splitc_get(&(" + node(e->a) + "), " + std::move(from) + ", " +
-               size_of(e->b->type->unqualified) + ")";
+        Rope size = size_of(e->b->type->unqualified);
+        Target from = target(e->b, "splitc_check_read", size, e);
+        return from.access("splitc_get") + "(&(" + node(e->a) + "), " + from.arguments() + ", " +
+               std::move(size) + ")";
     }
     return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once
 }

@@ -27,13 +27,15 @@ static inline unsigned long random_step(unsigned long place, long value)
 enum { PLACE_SHIFT = 20, LINE_WORDS = 8 };
 
 /* What the plain pointers point to; set by access.sc. */
-extern const struct node *raw_chain;
+extern const struct node *raw_list;
 extern long *raw_words;
+extern const long *raw_chain; /* each word is the index of the next */
 extern long *raw_table;
 extern unsigned long table_lines; /* a power of two */
 extern long own_words[WORDS];
 extern volatile long result; /* so that nothing is optimised away */
 
+double raw_read_list(long n);
 double raw_read_dependent(long n);
 double raw_read_independent(long n);
 double raw_read_random(long n);

@@ -12,12 +12,14 @@
 #include <string.h>
 
 struct object {
-    struct node chain[NODES];
+    struct node list[NODES];
+    long chain[WORDS];
     long words[WORDS];
 };
 
 static struct object static_object;
-static struct node *global chain;
+static struct node *global list;
+static long *global chain;
 static long *global words;
 static long *global table;
 
@@ -27,14 +29,26 @@ volatile long result;
 
 /* ---- through global pointers ------------------------------------------------------- */
 
-static double read_dependent(long n)
+static double read_list(long n)
 {
-    struct node *global node = chain;
+    struct node *global node = list;
     double start = now_ns();
 
     for (long i = 0; i < n * NODES; i++)
         node = (struct node *global)node->next;
     result = (long)tolocal(node);
+    return now_ns() - start;
+}
+
+static double read_dependent(long n)
+{
+    const long *global from = chain;
+    double start = now_ns();
+    long at = 0;
+
+    for (long i = 0; i < n * WORDS; i++)
+        at = from[at];
+    result = at;
     return now_ns() - start;
 }
 
@@ -124,25 +138,33 @@ static double add(long n)
 
 /* ---- objects ---------------------------------------------------------------------------- */
 
-/* Processor 0 walks through processor 1's object from now on. */
+/* A list and a chain of indices, each one circle: the steps are prime to the lengths. */
+static void fill(struct object *global object)
+{
+    for (long i = 0; i < NODES; i++) {
+        struct node *global next = object->list + (i + 97) % NODES;
+
+        object->list[i].next = (unsigned long)next;
+        object->list[i].here = splitc_near((splitc_ptr)next);
+    }
+    for (long i = 0; i < WORDS; i++)
+        object->chain[i] = (i + 777) % WORDS;
+}
+
+/* Processor 0 reads and writes processor 1's object from now on. */
 static void use(struct object *theirs)
 {
     struct object *global object = toglobal(1, theirs);
-    struct node *global nodes = object->chain;
 
-    chain = nodes;
+    list = object->list;
+    chain = object->chain;
     words = object->words;
-    raw_words = splitc_near((splitc_ptr)words);
+    raw_list = splitc_near((splitc_ptr)list);
     raw_chain = splitc_near((splitc_ptr)chain);
+    raw_words = splitc_near((splitc_ptr)words);
     on_proc(1) memset(theirs, 0, sizeof *theirs);
     barrier();
-    on_one for (long i = 0; i < NODES; i++)
-    {
-        struct node *global next = nodes + (i + 97) % NODES; /* prime to it: all in one circle */
-
-        nodes[i].next = (unsigned long)next;
-        nodes[i].here = splitc_near((splitc_ptr)next);
-    }
+    on_one fill(object);
     barrier();
 }
 
@@ -151,8 +173,10 @@ static void measure_reads(const struct team *team, const char *kind, struct obje
     char metric[64];
 
     use(theirs);
+    snprintf(metric, sizeof metric, "read_list_%s", kind);
+    measure(team, metric, NODES, read_list, raw_read_list);
     snprintf(metric, sizeof metric, "read_dependent_%s", kind);
-    measure(team, metric, NODES, read_dependent, raw_read_dependent);
+    measure(team, metric, WORDS, read_dependent, raw_read_dependent);
     snprintf(metric, sizeof metric, "read_independent_%s", kind);
     measure(team, metric, WORDS, read_independent, raw_read_independent);
 }

@@ -270,7 +270,7 @@ def all_groups(build, effort):
 
 def access_rows():
     accesses = {peer: "read" for peer in PEERS}
-    for pattern in "dependent", "independent":
+    for pattern in "list", "dependent", "independent":
         for kind in "static", "heap", "stack", "spread":
             yield Row(f"read_{pattern}_{kind}", f"read, {pattern}, {kind}", "ns",
                       [at_most(1.1, "raw")], accesses)

@@ -7,21 +7,34 @@
 
 #include "measure.h"
 
-const struct node *raw_chain;
+const struct node *raw_list;
+const long *raw_chain;
 long *raw_words;
 long *raw_table;
 
 #define LOAD(object) __atomic_load_n(&(object), __ATOMIC_RELAXED)
 #define STORE(object, value) __atomic_store_n(&(object), value, __ATOMIC_RELAXED)
 
-double raw_read_dependent(long n)
+double raw_read_list(long n)
 {
-    const struct node *node = raw_chain;
+    const struct node *node = raw_list;
     double start = now_ns();
 
     for (long i = 0; i < n * NODES; i++)
         node = LOAD(node->here);
     result = (long)node;
+    return now_ns() - start;
+}
+
+double raw_read_dependent(long n)
+{
+    const long *chain = raw_chain;
+    double start = now_ns();
+    long at = 0;
+
+    for (long i = 0; i < n * WORDS; i++)
+        at = LOAD(chain[at]);
+    result = at;
     return now_ns() - start;
 }
 

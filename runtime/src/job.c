@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <unet/unet.h>
 
-struct splitc_job splitc_job = {.myproc = 0, .procs = 1, .procslog = 0};
+/* Everybody else takes it for constant, which it is once the program runs. */
+extern struct splitc_job identity __asm__("splitc_job");
+struct splitc_job identity = {.myproc = 0, .procs = 1, .procslog = 0};
+
 struct splitc_runtime splitc_runtime = {.ranks = 1};
 
 static struct unet_endpoint *endpoint;
@@ -55,9 +58,9 @@ static void set_identity(const struct splitc_boot *boot)
 
     splitc_runtime.rank = boot->rank;
     splitc_runtime.ranks = ranks;
-    splitc_job.myproc = (int)boot->rank;
-    splitc_job.procs = (int)ranks;
-    splitc_job.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
+    identity.myproc = (int)boot->rank;
+    identity.procs = (int)ranks;
+    identity.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
 }
 
 /* The backends' names, separated by blanks. */

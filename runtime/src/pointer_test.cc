@@ -6,10 +6,11 @@
 #include <random>
 #include <split-c/abi.h>
 
-struct splitc_job splitc_job = {0, 1, 0};
 splitc_size splitc_stored[65536];
 
 // What emitted code takes for constant.
+extern struct splitc_job identity __asm__("splitc_job");
+struct splitc_job identity = {0, 1, 0};
 extern splitc_window table[65536] __asm__("splitc_windows");
 splitc_window table[65536];
 
@@ -19,8 +20,8 @@ constexpr unsigned long base = 0x200000000000;
 
 void be(int rank, int ranks)
 {
-    splitc_job.myproc = rank;
-    splitc_job.procs = ranks;
+    identity.myproc = rank;
+    identity.procs = ranks;
     for (splitc_window &w : table)
         w = {};
     splitc_ptr us = splitc_make(rank, nullptr);

@@ -25,13 +25,13 @@ typedef unsigned long splitc_size;
 #define SPLITC_ADDRESS_BITS 48
 #define SPLITC_ADDRESS_MASK 0xfffffffffffful
 
-/* Who we are; constant from before splitc_main on. */
+/* Who we are; constant from before splitc_main on, and known to the C compiler as such. */
 struct splitc_job {
     int myproc;
     int procs;
     int procslog; /* log2 of procs; negative when procs is no power of two */
 };
-extern struct splitc_job splitc_job;
+extern const struct splitc_job splitc_job;
 
 #define SPLITC_INLINE static __inline__ __attribute__((always_inline, unused))
 
@@ -121,17 +121,32 @@ extern splitc_size splitc_stored[1ul << (64 - SPLITC_ADDRESS_BITS)];
 
 #define SPLITC_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
+/* The window of the rank that a pointer names.  What is at an offset from the pointer is
+ * the same rank's, so emitted code looks for it once while only the offset changes. */
+SPLITC_INLINE const struct splitc_window *splitc_window_of(splitc_ptr g)
+{
+    return &splitc_windows[g >> SPLITC_ADDRESS_BITS];
+}
+
+SPLITC_INLINE int splitc_window_has(const struct splitc_window *w, splitc_ptr g)
+{
+    return SPLITC_LIKELY(g - w->origin < w->limit);
+}
+
+SPLITC_INLINE void *splitc_window_at(const struct splitc_window *w, splitc_ptr g)
+{
+    return (void *)(g + w->shift);
+}
+
 /* True if a load or store reaches the object, at splitc_near. */
 SPLITC_INLINE int splitc_is_near(splitc_ptr g)
 {
-    const struct splitc_window *w = &splitc_windows[g >> SPLITC_ADDRESS_BITS];
-
-    return SPLITC_LIKELY(g - w->origin < w->limit);
+    return splitc_window_has(splitc_window_of(g), g);
 }
 
 SPLITC_INLINE void *splitc_near(splitc_ptr g)
 {
-    return (void *)(g + splitc_windows[g >> SPLITC_ADDRESS_BITS].shift);
+    return splitc_window_at(splitc_window_of(g), g);
 }
 
 /* What a processor did before a global write is seen by who sees the write, and
@@ -176,13 +191,17 @@ SPLITC_INLINE unsigned long splitc_word_of(const void *from, splitc_size n)
     return word;
 }
 
+/* Each access takes a pointer, and in its _at form an offset in bytes to be added to it. */
+
 /* Blocking read of n bytes: complete when it returns. */
-SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
+SPLITC_INLINE void splitc_read_at(void *to, splitc_ptr pointer, splitc_size offset, splitc_size n)
 {
+    const struct splitc_window *w = splitc_window_of(pointer);
+    splitc_ptr from = pointer + offset;
     unsigned long word;
 
-    if (splitc_is_near(from)) {
-        __builtin_memcpy(to, splitc_near(from), n);
+    if (splitc_window_has(w, from)) {
+        __builtin_memcpy(to, splitc_window_at(w, from), n);
         splitc_after_read();
     } else if (SPLITC_IS_WORD(n)) {
         word = splitc_far_read_word(from, n);
@@ -192,12 +211,21 @@ SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
     }
 }
 
-/* Blocking write: in place at the owner when it returns. */
-SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
+SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
 {
-    if (splitc_is_near(to)) {
+    splitc_read_at(to, from, 0, n);
+}
+
+/* Blocking write: in place at the owner when it returns. */
+SPLITC_INLINE void splitc_write_at(splitc_ptr pointer, splitc_size offset, const void *from,
+                                   splitc_size n)
+{
+    const struct splitc_window *w = splitc_window_of(pointer);
+    splitc_ptr to = pointer + offset;
+
+    if (splitc_window_has(w, to)) {
         splitc_before_write();
-        __builtin_memcpy(splitc_near(to), from, n);
+        __builtin_memcpy(splitc_window_at(w, to), from, n);
     } else if (SPLITC_IS_WORD(n)) {
         splitc_far_write_word(to, splitc_word_of(from, n), n);
     } else {
@@ -205,25 +233,47 @@ SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
     }
 }
 
-/* Split-phase `:=` from a global object; `to` is filled at splitc_sync. */
-SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
+SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
 {
-    if (splitc_is_near(from))
-        __builtin_memcpy(to, splitc_near(from), n);
+    splitc_write_at(to, 0, from, n);
+}
+
+/* Split-phase `:=` from a global object; `to` is filled at splitc_sync. */
+SPLITC_INLINE void splitc_get_at(void *to, splitc_ptr pointer, splitc_size offset, splitc_size n)
+{
+    const struct splitc_window *w = splitc_window_of(pointer);
+    splitc_ptr from = pointer + offset;
+
+    if (splitc_window_has(w, from))
+        __builtin_memcpy(to, splitc_window_at(w, from), n);
     else
         splitc_far_get(to, from, n);
 }
 
+SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
+{
+    splitc_get_at(to, from, 0, n);
+}
+
 /* Split-phase `:=` to a global object.  The source may be reused at once; the
  * write is complete at splitc_sync. */
-SPLITC_INLINE void splitc_put(splitc_ptr to, const void *from, splitc_size n)
+SPLITC_INLINE void splitc_put_at(splitc_ptr pointer, splitc_size offset, const void *from,
+                                 splitc_size n)
 {
-    if (splitc_is_near(to))
-        __builtin_memcpy(splitc_near(to), from, n);
+    const struct splitc_window *w = splitc_window_of(pointer);
+    splitc_ptr to = pointer + offset;
+
+    if (splitc_window_has(w, to))
+        __builtin_memcpy(splitc_window_at(w, to), from, n);
     else if (SPLITC_IS_WORD(n))
         splitc_far_put_word(to, splitc_word_of(from, n), n);
     else
         splitc_far_put(to, from, n);
+}
+
+SPLITC_INLINE void splitc_put(splitc_ptr to, const void *from, splitc_size n)
+{
+    splitc_put_at(to, 0, from, n);
 }
 
 /* Count n bytes that are in place at rank r. */
@@ -234,16 +284,25 @@ SPLITC_INLINE void splitc_count_store(splitc_size r, splitc_size n)
 
 /* Signalling store `:-`: n bytes, counted at the target processor when they are in
  * place.  The source may be reused at once. */
-SPLITC_INLINE void splitc_store(splitc_ptr to, const void *from, splitc_size n)
+SPLITC_INLINE void splitc_store_at(splitc_ptr pointer, splitc_size offset, const void *from,
+                                   splitc_size n)
 {
-    if (splitc_is_near(to)) {
-        __builtin_memcpy(splitc_near(to), from, n);
-        splitc_count_store(to >> SPLITC_ADDRESS_BITS, n);
+    const struct splitc_window *w = splitc_window_of(pointer);
+    splitc_ptr to = pointer + offset;
+
+    if (splitc_window_has(w, to)) {
+        __builtin_memcpy(splitc_window_at(w, to), from, n);
+        splitc_count_store(pointer >> SPLITC_ADDRESS_BITS, n);
     } else if (SPLITC_IS_WORD(n)) {
         splitc_far_store_word(to, splitc_word_of(from, n), n);
     } else {
         splitc_far_store(to, from, n);
     }
+}
+
+SPLITC_INLINE void splitc_store(splitc_ptr to, const void *from, splitc_size n)
+{
+    splitc_store_at(to, 0, from, n);
 }
 
 /* Write the bits of `bits` that are set in `mask`, n bytes, in one step at the
