@@ -7,7 +7,9 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "options.h"
 #include "placement.h"
+#include "source_place.h"
 
 namespace unetrun {
 
@@ -17,6 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr int start_batch = 16;      // ranks started between two looks at the front end
 constexpr auto orphan_grace = 500ms; // for ranks whose front end is gone
+constexpr auto look_period = 500ms;  // between two looks at what the ranks wait for
 constexpr auto sweep_period = 20ms;  // between rounds of killing what is left of a job
 
 // The soft limit as it was; from now on the hard one holds, as each rank takes pipes.
@@ -41,14 +44,6 @@ Fd open_null()
 std::string name_of(const std::string &variable)
 {
     return variable.substr(0, variable.find('='));
-}
-
-std::string value_of(const std::vector<std::string> &environment, const std::string &name)
-{
-    for (const std::string &variable : environment)
-        if (name_of(variable) == name)
-            return variable.substr(name.size() + 1);
-    return {};
 }
 
 // What tells a process of its place in a PMIx job; MCA parameters are the user's.
@@ -82,6 +77,7 @@ void Daemon::run()
         poller_.run_once(starting ? Clock::now() : next_deadline());
         for (int i = 0; i < start_batch && job_ && !all_started(); i++)
             start_next();
+        watch_for_deadlock();
         advance_end();
         watch_output();
     }
@@ -120,6 +116,8 @@ void Daemon::on_frame(const Frame &frame)
         const End end = take<End>(frame);
         return on_end(end.signal, std::chrono::milliseconds(end.grace_ms));
     }
+    case FrameType::inspect:
+        return inspect(take<Inspect>(frame).asked);
     case FrameType::fence_done:
         return server().finish_fence(take<FenceDone>(frame));
     case FrameType::modex:
@@ -186,6 +184,7 @@ void Daemon::prepare()
     if (job_->first() == 0)
         make_input();
     ranks_.resize(job_->local_ranks());
+    make_board();
     if (job_->verbose)
         link_.send(Note{job_->hosts[job_->node] + ": ranks " + std::to_string(job_->first()) +
                         " to " + std::to_string(job_->first() + job_->local_ranks() - 1) + " of " +
@@ -237,6 +236,16 @@ void Daemon::start(Rank &rank)
     }
 }
 
+// Without it the ranks run as well.
+void Daemon::make_board()
+{
+    try {
+        board_ = std::make_unique<StatusBoard>(job_->local_ranks());
+    } catch (const Failure &failure) {
+        link_.send(Note{std::string("cannot watch the ranks: ") + failure.what()});
+    }
+}
+
 // Rank 0's stdin exists before it does, as the input may come before it.
 void Daemon::make_input()
 {
@@ -274,6 +283,8 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
     place.push_back(
         "SPLITC_RANKS_PER_CORE=" +
         std::to_string(ranks_per_core(job_->local_ranks() * job_->sharing, topology_->cores())));
+    if (board_)
+        place.push_back("SPLITC_STATUS=" + board_->place_of(rank - job_->first()));
     if (job_->verbose)
         place.push_back("SPLITC_VERBOSE=1");
     std::vector<std::string> environment;
@@ -317,12 +328,53 @@ void Daemon::watch_output()
 void Daemon::rank_joined(std::uint32_t rank)
 {
     ranks_.at(rank - job_->first()).joined = true;
+    if (!look_at_)
+        look_at_ = Clock::now() + look_period;
     link_.send(Joined{rank});
 }
 
 void Daemon::rank_left(std::uint32_t rank)
 {
     ranks_.at(rank - job_->first()).left = true;
+}
+
+// ---- what they are at -------------------------------------------------------------
+
+namespace {
+
+std::uint64_t monotonic_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+} // namespace
+
+void Daemon::inspect(bool asked)
+{
+    const std::vector<splitc_status> all =
+        board_ ? board_->read_all() : std::vector<splitc_status>();
+    if (!asked && std::none_of(all.begin(), all.end(), has_joined))
+        return;
+    for (std::size_t i = 0; i < all.size(); i++)
+        if (const Rank &rank = ranks_[i]; running_.count(rank.pid) != 0)
+            link_.send(Report{rank.number, rank.pid,
+                              describe(all[i], monotonic_ns(), process_state(rank.pid))});
+}
+
+void Daemon::watch_for_deadlock()
+{
+    if (!board_ || !look_at_ || Clock::now() < *look_at_)
+        return;
+    look_at_ = Clock::now() + look_period;
+    const bool all_run = running_.size() == ranks_.size();
+    const bool stuck =
+        deadlock_watch_.stuck(all_run ? board_->read_all() : std::vector<splitc_status>());
+    if (stuck != stuck_)
+        link_.send(Stuck{stuck});
+    stuck_ = stuck;
 }
 
 // ---- ending -----------------------------------------------------------------------
@@ -346,7 +398,11 @@ void Daemon::reap()
 void Daemon::report(Rank &rank, int status)
 {
     running_.erase(rank.pid);
-    link_.send(Exited{rank.number, rank.pid, status, rank.joined, rank.left});
+    std::string place;
+    if (WIFSIGNALED(status) && board_)
+        if (const auto pc = board_->read(rank.number - job_->first()).fault_pc)
+            place = source_place(program_, pc, job_->environment);
+    link_.send(Exited{rank.number, rank.pid, status, rank.joined, rank.left, place});
     if (rank.number == 0)
         input_.reset();
 }
@@ -388,7 +444,7 @@ bool Daemon::drain()
 
 Deadline Daemon::next_deadline() const
 {
-    return childless_ ? Deadline() : kill_at_;
+    return childless_ ? Deadline() : earlier(kill_at_, look_at_);
 }
 
 // ---- the program ------------------------------------------------------------------

@@ -15,6 +15,7 @@
 #include "pmix_node.h"
 #include "process.h"
 #include "rank.h"
+#include "status_board.h"
 #include "topology.h"
 
 namespace unetrun {
@@ -45,6 +46,7 @@ private:
 
     // starting
     void prepare();
+    void make_board();
     void make_input();
     void start_next();
     void start(Rank &rank);
@@ -55,6 +57,10 @@ private:
     // their output
     void emit(std::uint32_t rank, Stream stream, std::string_view bytes);
     void watch_output();
+
+    // what they are at
+    void inspect(bool asked);
+    void watch_for_deadlock();
 
     // ending
     void reap();
@@ -75,6 +81,10 @@ private:
     std::unique_ptr<Topology> topology_; // before the server, which uses it
     std::unique_ptr<PmixServer> server_;
     std::vector<std::uint32_t> core_of_; // by local rank; empty: not bound
+    std::unique_ptr<StatusBoard> board_; // none: the system has no memory for it
+    DeadlockWatch deadlock_watch_;
+    Deadline look_at_; // the ranks
+    bool stuck_ = false;
     std::string program_;
     std::vector<Rank> ranks_;
     std::size_t next_ = 0; // the rank to start

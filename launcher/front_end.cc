@@ -100,7 +100,8 @@ std::string describe(const Exited &exited)
     if (WIFSIGNALED(exited.status)) {
         const int number = WTERMSIG(exited.status);
         return text + ") was killed by signal " + std::to_string(number) + " (" +
-               signal_text(number) + (WCOREDUMP(exited.status) ? ", core dumped)" : ")");
+               signal_text(number) + (WCOREDUMP(exited.status) ? ", core dumped)" : ")") +
+               (exited.place.empty() ? "" : " at " + exited.place);
     }
     text += ") exited with code " + std::to_string(WEXITSTATUS(exited.status));
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;
@@ -215,6 +216,13 @@ void FrontEnd::on_frame(std::uint32_t node, const Frame &frame)
     }
     case FrameType::note:
         return say(take<Note>(frame).text);
+    case FrameType::report: {
+        const Report report = take<Report>(frame);
+        check_rank(node, report.rank);
+        return on_report(report);
+    }
+    case FrameType::stuck:
+        return on_stuck(node, take<Stuck>(frame).stuck);
     case FrameType::output:
         return on_output(node, take<Output>(frame));
     case FrameType::input_credit:
@@ -301,6 +309,22 @@ void FrontEnd::on_aborted(const Aborted &aborted)
                    (aborted.text.empty() ? "" : ": " + aborted.text));
 }
 
+void FrontEnd::on_report(const Report &report)
+{
+    say("rank " + std::to_string(report.rank) + " (pid " + std::to_string(report.pid) + ") " +
+        report.text);
+}
+
+void FrontEnd::on_stuck(std::uint32_t node, bool stuck)
+{
+    nodes_[node].stuck = stuck;
+    if (ending_ || interrupted_ ||
+        !std::all_of(nodes_.begin(), nodes_.end(), [](const Node &n) { return n.stuck; }))
+        return;
+    broadcast(Inspect{false});
+    fail(exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job");
+}
+
 void FrontEnd::on_output(std::uint32_t node, const Output &output)
 {
     const auto size = static_cast<std::uint32_t>(output.bytes.size());
@@ -336,6 +360,10 @@ void FrontEnd::on_signal(int number)
         return suspend();
     if (number == SIGCONT)
         input_.look();
+    if (number == SIGUSR1 || number == SIGQUIT)
+        broadcast(Inspect{number == SIGUSR1});
+    if (number == SIGUSR1)
+        return;
     if (!ends_job(number))
         return broadcast(Signal{number});
     const bool again = interrupted_ || ending_;
@@ -414,6 +442,7 @@ void FrontEnd::check_deadlines()
         timeout_at_.reset();
         char seconds[32];
         std::snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_.count()) / 1000);
+        broadcast(Inspect{false});
         fail(exit_timeout,
              std::string("the job did not end within ") + seconds + " s (--timeout); ending it");
         end_ranks(SIGTERM, failure_grace);

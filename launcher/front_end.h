@@ -31,8 +31,9 @@ public:
 private:
     struct Node {
         std::unique_ptr<Link> link;
-        pid_t pid = 0;     // of the daemon; 0: reaped
-        bool done = false; // all that it had to do and to say
+        pid_t pid = 0;      // of the daemon; 0: reaped
+        bool done = false;  // all that it had to do and to say
+        bool stuck = false; // all its ranks wait, and nothing comes
     };
 
     // starting
@@ -44,6 +45,8 @@ private:
     void on_joined();
     void on_exited(const Exited &exited);
     void on_aborted(const Aborted &aborted);
+    void on_report(const Report &report);
+    void on_stuck(std::uint32_t node, bool stuck);
     void on_output(std::uint32_t node, const Output &output);
     void on_fence(std::uint32_t node, const Fence &fence);
     std::uint32_t check_rank(std::uint32_t node, std::uint32_t rank) const;

@@ -185,4 +185,13 @@ std::vector<std::string> with_variables(std::vector<std::string> inherited,
     return inherited;
 }
 
+std::string value_of(const std::vector<std::string> &environment, const std::string &name)
+{
+    const std::string prefix = name + "=";
+    for (const std::string &variable : environment)
+        if (variable.starts_with(prefix))
+            return variable.substr(prefix.size());
+    return {};
+}
+
 } // namespace unetrun

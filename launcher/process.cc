@@ -201,9 +201,9 @@ void adopt_orphans()
 
 namespace {
 
-// The parent of a process: the fourth field of its stat file; the second, in brackets,
-// may contain anything.
-std::optional<pid_t> parent_of(const std::filesystem::path &process)
+// State and parent of a process: the third and fourth field of its stat file; the second,
+// in brackets, may contain anything.
+std::optional<std::pair<char, pid_t>> stat_of(const std::filesystem::path &process)
 {
     std::ifstream file(process / "stat");
     std::string line;
@@ -216,7 +216,7 @@ std::optional<pid_t> parent_of(const std::filesystem::path &process)
     pid_t parent;
     if (!(rest >> state >> parent))
         return std::nullopt;
-    return parent;
+    return std::pair(state, parent);
 }
 
 std::multimap<pid_t, pid_t> children_by_parent()
@@ -228,8 +228,8 @@ std::multimap<pid_t, pid_t> children_by_parent()
         const std::string name = entry->path().filename();
         if (name.find_first_not_of("0123456789") != std::string::npos)
             continue;
-        if (const auto parent = parent_of(entry->path()))
-            children.emplace(*parent, std::stoi(name));
+        if (const auto stat = stat_of(entry->path()))
+            children.emplace(stat->second, std::stoi(name));
     }
     return children;
 }
@@ -248,7 +248,13 @@ void kill_descendants()
     std::for_each(found.begin() + 1, found.end(), [](pid_t pid) { kill(pid, SIGKILL); });
 }
 
-// ---- what became of them --------------------------------------------------
+// ---- what they do, and what became of them --------------------------------------------------
+
+char process_state(pid_t pid)
+{
+    const auto stat = stat_of("/proc/" + std::to_string(pid));
+    return stat ? stat->first : 'X';
+}
 
 std::string signal_name(int number)
 {

@@ -57,6 +57,9 @@ void adopt_orphans();
 // leave to be killed again.
 void kill_descendants();
 
+// The letter that /proc has for what it does; 'X': it is gone.
+char process_state(pid_t pid);
+
 // "SIGKILL" and "Killed" for 9.
 std::string signal_name(int number);
 std::string signal_text(int number);

@@ -14,6 +14,9 @@
 //     Stdin...            ->
 //                         <-  Output...  within the window that Credit opens again
 //     Signal, End         ->
+//     Inspect             ->
+//                         <-  Report     what a rank is at, once per rank
+//                         <-  Stuck      all ranks of the node wait, or no longer
 //                         <-  Exited     once per started rank
 //                         <-  Done       every rank, child and byte is gone
 //     end of file         ->             stop the PMIx server, remove the directory, exit
@@ -47,6 +50,9 @@ enum class FrameType : std::uint32_t {
     fence_done,
     modex,
     modex_done,
+    inspect,
+    report,
+    stuck,
     done,
     last = done
 };
@@ -194,7 +200,8 @@ struct Exited {
     std::int32_t status = 0; // as waitpid gives it
     bool joined = false;     // it called PMIx_Init
     bool left = false;       // it called PMIx_Finalize
-    UNETRUN_MESSAGE(exited, rank, pid, status, joined, left)
+    std::string place;       // of the source where it was at fault; empty: not known
+    UNETRUN_MESSAGE(exited, rank, pid, status, joined, left, place)
 };
 
 // The daemon cannot run the job.
@@ -291,6 +298,26 @@ struct ModexDone {
     std::int32_t status = 0;
     std::string data;
     UNETRUN_MESSAGE(modex_done, ticket, node, status, data)
+};
+
+// Tell what every rank is at; if the user has not asked for it, not of other programs
+// than Split-C's.
+struct Inspect {
+    bool asked = false;
+    UNETRUN_MESSAGE(inspect, asked)
+};
+
+struct Report {
+    std::uint32_t rank = 0;
+    std::int32_t pid = 0;
+    std::string text;
+    UNETRUN_MESSAGE(report, rank, pid, text)
+};
+
+// Whether all ranks of the node have been waiting for some time, and nothing comes.
+struct Stuck {
+    bool stuck = false;
+    UNETRUN_MESSAGE(stuck, stuck)
 };
 
 struct Done {

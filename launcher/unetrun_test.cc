@@ -422,14 +422,28 @@ TEST_CASE("options --version and --help answer")
 
 TEST_CASE("signals reach every rank")
 {
-    const int number = GENERATE(SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGQUIT);
-    TestJob job(shell(3,
-                      "for s in USR1 USR2 HUP TERM INT QUIT; do trap \"echo got $s; exit 3\" $s; "
-                      "done; echo up; while :; do sleep 0.02; done"));
+    const int number = GENERATE(SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGQUIT);
+    TestJob job(shell(3, "for s in USR2 HUP TERM INT QUIT; do trap \"echo got $s; exit 3\" $s; "
+                         "done; echo up; while :; do sleep 0.02; done"));
     REQUIRE(job.prints("up\n", 3));
     job.send(number);
-    CHECK(job.prints("got ", number == SIGUSR1 || number == SIGUSR2 ? 1 : 3));
+    CHECK(job.prints("got ", number == SIGUSR2 ? 1 : 3));
     CHECK(job.wait() == 3);
+    check_clean(job);
+}
+
+TEST_CASE("SIGUSR1 asks what every rank is at, and does not reach them")
+{
+    TestJob job({"-n", "2", "sh", "-c", "echo up; exec sleep 1000"});
+    REQUIRE(job.prints("up\n", 2));
+    job.send(SIGUSR1);
+    job.send(SIGTERM);
+    CHECK(job.wait() == 128 + SIGTERM);
+    CHECK(count_lines(job.err()) == 2);
+    for (const char *rank : {"0", "1"})
+        CHECK_THAT(job.err(),
+                   Matches("(.|\n)*unetrun: rank " + std::string(rank) +
+                           " \\(pid [0-9]+\\) has not joined as a Split-C program; (.|\n)*"));
     check_clean(job);
 }
 

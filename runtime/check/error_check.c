@@ -142,6 +142,42 @@ static void wait_for_the_dead(void)
     splitc_barrier();
 }
 
+/* What the last rank waits for never comes, and the others wait for that rank. */
+static void deadlock(void)
+{
+    splitc_ptr area = area_open(16);
+    int value = 1;
+
+    if (check_argc == 0 && my_rank() == ranks() - 1)
+        splitc_store_sync(8);
+    if (check_argc > 0) {
+        splitc_write(area_at(area, 0, 0), &value, sizeof value);
+        splitc_lock(area_at(area, 0, 0));
+    }
+    splitc_barrier();
+}
+
+/* The last rank never comes, but is no hang that anybody could recognise. */
+static void hang(void)
+{
+    volatile bool ever = true;
+
+    if (my_rank() == 0)
+        printf("up\n");
+    if (my_rank() == ranks() - 1)
+        while (ever)
+            ;
+    splitc_barrier();
+}
+
+/* Longer than it takes to recognise a deadlock. */
+static void late_rank(void)
+{
+    if (my_rank() == ranks() - 1)
+        usleep(4000000);
+    splitc_barrier();
+}
+
 static void one_fails(void)
 {
     if (my_rank() == ranks() - 1)
@@ -173,6 +209,9 @@ const struct check error_checks[] = {
     {"missing_at_a_barrier", missing_at_a_barrier},
     {"missing_at_a_broadcast", missing_at_a_broadcast},
     {"wait_for_the_dead", wait_for_the_dead},
+    {"deadlock", deadlock},
+    {"hang", hang},
+    {"late_rank", late_rank},
     {"one_fails", one_fails},
     {"aborts", aborts},
     {0},

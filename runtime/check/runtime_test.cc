@@ -424,6 +424,51 @@ TEST_CASE("fault: signals that are none of the runtime's business")
 }
 #endif
 
+TEST_CASE("report: a deadlock is recognised, and told rank by rank")
+{
+    for (int ranks : {2, 5})
+        for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
+            const std::string last = "unetrun: rank " + std::to_string(ranks - 1) + " (pid ";
+
+            ends(ranks, "deadlock", 1,
+                 "unetrun: deadlock: every rank waits, and nothing is under way; ending the job\n",
+                 windows);
+            Ended ended = run(ranks, "deadlock", windows);
+            INFO(ended.output);
+            CHECK_THAT(ended.output, Catch::Contains(" waits in store_sync, since ") &&
+                                         Catch::Contains(" waits in barrier") &&
+                                         Catch::Contains(last));
+        }
+    ends(2, "deadlock lock", 1, " waits in lock, since ");
+    ends(1, "deadlock", 1, "unetrun: deadlock: every rank waits");
+}
+
+TEST_CASE("report: a rank that takes long is no deadlock")
+{
+    passes(3, "late_rank");
+}
+
+TEST_CASE("report: SIGUSR1 and a time-out tell what every rank is at")
+{
+    const std::string unetrun = "'" UNETRUN "' -n 2 ", hang = " '" RUNTIME_CHECK "' hang";
+    Ended timed = shell("SPLITC_RANKS_PER_CORE=1 " + unetrun + "--timeout 1" + hang);
+    Ended asked =
+        shell("out=$(mktemp); " + unetrun + "--timeout 50" + hang +
+              " >$out 2>&1 & job=$!; until grep -q up $out; do "
+              "kill -0 $job || break; sleep 0.05; done; until grep -q 'waits in barrier' $out; do "
+              "kill -USR1 $job || break; sleep 0.05; done; kill $job; wait $job; "
+              "cat $out; rm $out");
+
+    CHECK(timed.code == 124);
+    for (const std::string &output : {timed.output, asked.output}) {
+        CHECK_THAT(output,
+                   Catch::Contains(" waits in barrier for rank 1, since ") &&
+                       Catch::Contains("; pending: 0 gets, 0 puts; stores: 0 bytes sent, "));
+        CHECK_THAT(output, Catch::Contains(" computes, or waits in something that is not "
+                                           "Split-C's; the process is running\n"));
+    }
+}
+
 TEST_CASE("error: the code of a rank that fails is the job's")
 {
     ends(4, "one_fails", 7, "");
