@@ -9,8 +9,9 @@
  */
 #include "block.h"
 #include "common.h"
-#include "keys.h"
 #include "npy.h"
+#include "random.h"
+#include "team.h"
 
 #include <math.h>
 #include <split-c/split-c.h>
@@ -26,7 +27,6 @@ static struct {
     const char *a;
     const char *b;
     const char *output;
-    int check;
 } given = {.blocks = 8, .block_size = 128, .seed = 1};
 
 static const struct option_entry options[] = {
@@ -36,7 +36,6 @@ static const struct option_entry options[] = {
     {"a", OPTION_TEXT, &given.a, "FILE", "read A from a .npy file of doubles"},
     {"b", OPTION_TEXT, &given.b, "FILE", "read B from a .npy file of doubles"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write C to a .npy file"},
-    {"check", OPTION_FLAG, &given.check, "", "compare C with that of a plain triple loop"},
     {NULL},
 };
 
@@ -78,7 +77,7 @@ static int write_row(const struct matrix *m, double *from, long row, long column
 static int make_row(const struct matrix *m, double *to, long row, long column, long n)
 {
     for (long j = 0; j < n; j++)
-        to[j] = (long)random_at(m->seed, row * m->shape.columns + column + j) * 0x1p-63;
+        to[j] = random_real(m->seed, row * m->shape.columns + column + j);
     return 0;
 }
 
@@ -285,20 +284,18 @@ static int run(const struct matrix *ma, const struct matrix *mb, int b)
     clear_blocks(rows, columns, b, C);
     watch_start(&watch);
     multiply(rows, inner, columns, b, A, B, C, &watch);
-    if (given.check)
+    if (asked.check)
         good = check(rows, inner, columns, b, A, B, C);
 
-    on_one printf("%s: %ld x %ld times %ld x %ld, blocks of %d x %d, %d processors\n",
-                  program_name, shape.rows, ma->shape.columns, mb->shape.rows, shape.columns, b, b,
-                  PROCS);
-    report_time(&watch, 2.0 * shape.rows * ma->shape.columns * shape.columns, "flops");
-    on_one if (given.check) printf("  check         %s\n", good ? "verified" : "FAILED");
+    report(&watch, 2.0 * shape.rows * ma->shape.columns * shape.columns, "flops", good,
+           "%ld x %ld times %ld x %ld, blocks of %d x %d", shape.rows, ma->shape.columns,
+           mb->shape.rows, shape.columns, b, b);
     if (given.output)
         write_matrix(given.output, shape, rows, columns, b, C);
     return good;
 }
 
-int splitc_main(int argc, char *argv[])
+int benchmark_main(int argc, char **argv)
 {
     struct matrix a, b;
     long side;

@@ -2,40 +2,17 @@
 #include "keys.h"
 
 #include "common.h"
+#include "team.h"
 #include <errno.h>
-#include <split-c/split-c.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define BYTES(n) ((n) * (long)sizeof(key))
 
-long block_length(long total)
-{
-    return total > 0 ? (total - 1) / PROCS + 1 : 1;
-}
-
-long block_share(long total, int processor)
-{
-    long length = block_length(total);
-    long left = total - processor * length;
-
-    return left < 0 ? 0 : left < length ? left : length;
-}
-
-/* splitmix64 */
-unsigned long random_at(unsigned long seed, unsigned long i)
-{
-    unsigned long z = seed + (i + 1) * 0x9e3779b97f4a7c15ul;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
-
 struct keys make_keys(long total, unsigned long seed)
 {
-    struct keys keys = {NULL, block_share(total, MYPROC)};
-    long first = MYPROC * block_length(total);
+    struct keys keys = {NULL, block_share(total, team_rank())};
+    long first = team_rank() * block_length(total);
 
     keys.at = allocate(BYTES(keys.n));
     for (long i = 0; i < keys.n; i++)
@@ -55,11 +32,11 @@ struct keys read_keys(const char *file, long *total)
                  "pad the file",
                  file, length, sizeof(key));
     *total = length / sizeof(key);
-    keys.n = block_share(*total, MYPROC);
+    keys.n = block_share(*total, team_rank());
     keys.at = allocate(BYTES(keys.n));
-    all_require(problem_of(read_at(fd, keys.at, BYTES(keys.n),
-                                   BYTES(MYPROC * block_length(*total)))),
-                file, "it could not be read to its end");
+    all_require(
+        problem_of(read_at(fd, keys.at, BYTES(keys.n), BYTES(team_rank() * block_length(*total)))),
+        file, "it could not be read to its end");
     close(fd);
     return keys;
 }
@@ -73,18 +50,10 @@ struct summary {
     struct fingerprint before, after;
 };
 
-static struct summary summaries[PROCS]::;
-
-/* Collective. */
-static long keys_before_mine(long n)
-{
-    return (long)all_scan_dadd((double)n) - n;
-}
-
 void write_keys(const char *file, const struct keys *keys, long total)
 {
     int fd = open_output(file, BYTES(total));
-    long first = keys_before_mine(keys->n);
+    long first = team_before(keys->n);
     int error = write_at(fd, keys->at, BYTES(keys->n), BYTES(first));
 
     if (close(fd) < 0 && !error)
@@ -116,13 +85,13 @@ static struct fingerprint join(struct fingerprint a, struct fingerprint b)
     return (struct fingerprint){a.sum + b.sum, a.mixed + b.mixed};
 }
 
-/* Processor 0 goes through the summaries in order. */
-static int summaries_agree(void)
+/* Those of all processors, in order. */
+static int agree(const struct summary summaries[])
 {
     struct fingerprint before = {0, 0}, after = {0, 0};
     key highest = 0;
 
-    for (int p = 0; p < PROCS; p++) {
+    for (int p = 0; p < team_size(); p++) {
         struct summary s = summaries[p];
 
         before = join(before, s.before);
@@ -137,16 +106,17 @@ static int summaries_agree(void)
 
 int check_keys(const struct keys *keys, struct fingerprint before)
 {
-    struct summary *mine = tolocal(&summaries[MYPROC]);
-    int good = 0;
+    struct summary *all = allocate(team_size() * sizeof *all);
+    struct summary mine = {.n = keys->n,
+                           .first = keys->n > 0 ? keys->at[0] : 0,
+                           .last = keys->n > 0 ? keys->at[keys->n - 1] : 0,
+                           .sorted = is_sorted(keys),
+                           .before = before,
+                           .after = fingerprint_keys(keys)};
+    int good;
 
-    mine->n = keys->n;
-    mine->first = keys->n > 0 ? keys->at[0] : 0;
-    mine->last = keys->n > 0 ? keys->at[keys->n - 1] : 0;
-    mine->sorted = is_sorted(keys);
-    mine->before = before;
-    mine->after = fingerprint_keys(keys);
-    barrier();
-    on_one good = summaries_agree();
-    return all_bcast_i(good);
+    team_gather(all, &mine, sizeof mine);
+    good = agree(all);
+    free(all);
+    return good;
 }

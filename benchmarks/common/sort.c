@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sort.sc - the main program of the sorts.
+ * sort.c - the main program of the sorts.
  */
 #include "sort.h"
 
-#include <split-c/split-c.h>
+#include "team.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@ static struct {
     const char *input;
     const char *output;
     const char *variant;
-    int check;
 } given = {.keys = UNSET, .seed = 1, .variant = "bulk"};
 
 static const struct option_entry options[] = {
@@ -28,7 +27,6 @@ static const struct option_entry options[] = {
     {"output", OPTION_TEXT, &given.output, "FILE", "write the sorted keys to a file"},
     {"variant", OPTION_TEXT, &given.variant, "small|bulk",
      "two keys a message, or one message a peer (default bulk)"},
-    {"check", OPTION_FLAG, &given.check, "", "see that the result is the input, sorted"},
     {NULL},
 };
 
@@ -47,24 +45,11 @@ static struct keys load(long *total)
         all_quit(2, "--keys and --input exclude each other; give one of them");
     if (given.input)
         return read_keys(given.input, total);
-    *total = given.keys != UNSET ? given.keys : (long)DEFAULT_KEYS * PROCS;
+    *total = given.keys != UNSET ? given.keys : (long)DEFAULT_KEYS * team_size();
     return make_keys(*total, given.seed);
 }
 
-/* Collective: true unless a check was asked for and failed. */
-static int report(const struct keys *keys, long total, const struct watch *watch,
-                  struct fingerprint before)
-{
-    int good = !given.check || check_keys(keys, before);
-
-    on_one printf("%s: %ld keys, %d processors, variant %s\n", program_name, total, PROCS,
-                  given.variant);
-    report_time(watch, total, "keys");
-    on_one if (given.check) printf("  check         %s\n", good ? "verified" : "FAILED");
-    return good;
-}
-
-int splitc_main(int argc, char *argv[])
+int benchmark_main(int argc, char **argv)
 {
     struct fingerprint before = {0, 0};
     enum variant variant;
@@ -76,13 +61,14 @@ int splitc_main(int argc, char *argv[])
     parse_options(argc, argv, sort_summary, options);
     variant = chosen_variant();
     keys = load(&total);
-    if (given.check)
+    if (asked.check)
         before = fingerprint_keys(&keys);
 
     watch_start(&watch);
     sort_keys(&keys, total, variant, &watch);
 
-    good = report(&keys, total, &watch, before);
+    good = !asked.check || check_keys(&keys, before);
+    report(&watch, total, "keys", good, "%ld keys, variant %s", total, given.variant);
     if (given.output)
         write_keys(given.output, &keys, total);
     free(keys.at);

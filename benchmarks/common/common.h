@@ -24,8 +24,9 @@ void all_require(const char *problem, const char *subject, const char *remedy);
 /* The text of an errno value, or NULL for 0. */
 const char *problem_of(int error);
 
-/* malloc, or the end of the program. */
+/* malloc and realloc, or the end of the program. */
 void *allocate(size_t bytes);
+void *reallocate(void *memory, size_t bytes);
 
 /* ---- options --------------------------------------------------------------- */
 
@@ -39,9 +40,24 @@ struct option_entry {
     const char *help;
 };
 
+/* What every program can be asked for. */
+extern struct asked {
+    int check; /* compare the result with an independent one */
+    int json;
+} asked;
+
 /* Collective: fill in the values named on the command line (--name VALUE or
  * --name=VALUE), or print the help, or end with exit code 2. */
 void parse_options(int argc, char **argv, const char *summary, const struct option_entry *table);
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+/* N things, numbered 0 to N-1, lie in blocks of equal length, block p on processor p; the
+ * last blocks may be short or empty.  The length is at least 1. */
+long block_length(long total);
+
+/* How many of them a processor has. */
+long block_share(long total, int processor);
 
 /* ---- files -------------------------------------------------------------------- */
 
@@ -69,8 +85,17 @@ void watch_start(struct watch *watch); /* collective */
 void watch_computed(struct watch *watch);
 void watch_communicated(struct watch *watch);
 
-/* Collective: print the time of the slowest processor, the rate at which
- * `amount` was done, and how the processors' time was spent on average. */
-void report_time(const struct watch *watch, double amount, const char *unit);
+/* Collective: say on processor 0's standard error how far a long run is, now and then.
+ * Begins with done = 0. */
+void progress(const char *what, long done, long all);
+
+/* One more number for the report. */
+void report_fact(const char *name, double value);
+
+/* Collective: print, as text or as one line of JSON, the problem, the time of the slowest
+ * processor, the rate at which `amount` was done, how the processors' time was spent on
+ * average, the facts, and, where a check was asked for, whether the result is good. */
+void report(const struct watch *watch, double amount, const char *unit, int good,
+            const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common.h"
 
+#include "team.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <split-c/split-c.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,25 +22,26 @@ void all_quit(int code, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    on_one {
+    if (team_rank() == 0) {
         fprintf(stderr, "%s: ", program_name);
         vfprintf(stderr, format, arguments);
         fputc('\n', stderr);
     }
     va_end(arguments);
-    barrier(); /* the message is out before the first processor ends */
-    splitc_exit(code);
+    team_barrier(); /* the message is out before the first processor ends */
+    team_exit(code);
 }
 
 void all_require(const char *problem, const char *subject, const char *remedy)
 {
-    int who = all_reduce_to_all_min(problem ? MYPROC : PROCS);
+    int who = (int)team_min(problem ? team_rank() : team_size());
 
-    if (who == PROCS)
+    if (who == team_size())
         return;
-    on_proc(who) fprintf(stderr, "%s: %s: %s; %s\n", program_name, subject, problem, remedy);
-    barrier();
-    splitc_exit(1);
+    if (team_rank() == who)
+        fprintf(stderr, "%s: %s: %s; %s\n", program_name, subject, problem, remedy);
+    team_barrier();
+    team_exit(1);
 }
 
 const char *problem_of(int error)
@@ -47,25 +49,49 @@ const char *problem_of(int error)
     return error ? strerror(error) : NULL;
 }
 
-void *allocate(size_t bytes)
+static void *need(void *memory, size_t bytes)
 {
-    void *memory = malloc(bytes ? bytes : 1);
-
     if (memory)
         return memory;
-    fprintf(stderr, "%s: processor %d: no memory for %zu bytes; take more processors or less data\n",
-            program_name, MYPROC, bytes);
-    splitc_exit(1);
+    fprintf(stderr,
+            "%s: processor %d: no memory for %zu bytes; take more processors or less data\n",
+            program_name, team_rank(), bytes);
+    team_abort(1);
+}
+
+void *allocate(size_t bytes)
+{
+    return need(malloc(bytes ? bytes : 1), bytes);
+}
+
+void *reallocate(void *memory, size_t bytes)
+{
+    return need(realloc(memory, bytes ? bytes : 1), bytes);
 }
 
 /* ---- options --------------------------------------------------------------- */
+
+struct asked asked;
+
+static const struct option_entry common_options[] = {
+    {"check", OPTION_FLAG, &asked.check, "", "compare the result with an independent one"},
+    {"json", OPTION_FLAG, &asked.json, "", "report as one line of JSON"},
+    {NULL},
+};
+
+static void print_option(const struct option_entry *option)
+{
+    printf("  --%s %-*s %s\n", option->name, 16 - (int)strlen(option->name), option->shows,
+           option->help);
+}
 
 static void print_help(const char *summary, const struct option_entry *table)
 {
     printf("usage: %s [OPTIONS]\n%s\n\n", program_name, summary);
     for (; table->name; table++)
-        printf("  --%s %-*s %s\n", table->name, 16 - (int)strlen(table->name), table->shows,
-               table->help);
+        print_option(table);
+    for (table = common_options; table->name; table++)
+        print_option(table);
     printf("  --%-17s %s\n", "help", "print this");
 }
 
@@ -116,6 +142,8 @@ static int parse_option(char **argv, const struct option_entry *table)
         all_quit(2, "unexpected argument '%s'; see --help", argv[0]);
     option = find_option(table, name, length);
     if (!option)
+        option = find_option(common_options, name, length);
+    if (!option)
         all_quit(2, "unknown option '%s'; see --help", argv[0]);
     if (option->kind == OPTION_FLAG && name[length])
         all_quit(2, "--%s takes no value", option->name);
@@ -137,21 +165,31 @@ void parse_options(int argc, char **argv, const char *summary, const struct opti
     program_name = slash ? slash + 1 : argv[0];
     for (i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0) {
-            on_one print_help(summary, table);
-            barrier();
-            splitc_exit(0);
+            if (team_rank() == 0)
+                print_help(summary, table);
+            team_barrier();
+            team_exit(0);
         }
     for (i = 1; i < argc;)
         i += parse_option(argv + i, table);
 }
 
-/* ---- files -------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------- */
 
-/* A double carries file lengths exactly up to 2^53. */
-static long bcast_long(long value)
+long block_length(long total)
 {
-    return (long)all_bcast_d((double)value);
+    return total > 0 ? (total - 1) / team_size() + 1 : 1;
 }
+
+long block_share(long total, int processor)
+{
+    long length = block_length(total);
+    long left = total - processor * length;
+
+    return left < 0 ? 0 : left < length ? left : length;
+}
+
+/* ---- files -------------------------------------------------------------------- */
 
 int open_input(const char *name, long *length)
 {
@@ -165,7 +203,7 @@ int open_input(const char *name, long *length)
     if (!problem && !S_ISREG(status.st_mode))
         problem = "not a regular file";
     all_require(problem, name, "name a file that every processor can read");
-    *length = bcast_long(status.st_size);
+    *length = team_min(status.st_size);
     return fd;
 }
 
@@ -185,12 +223,12 @@ int open_output(const char *name, long length)
     const char *problem = NULL;
     int fd = -1;
 
-    on_one {
+    if (team_rank() == 0) {
         fd = open(name, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
         problem = problem_of(fd < 0 ? errno : cut(fd, length));
     }
     all_require(problem, name, remedy);
-    if (MYPROC != 0) {
+    if (team_rank() != 0) {
         fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         problem = problem_of(fd < 0 ? errno : 0);
     }
@@ -236,15 +274,15 @@ int write_at(int fd, const void *from, long n, long offset)
 
 void watch_start(struct watch *watch)
 {
-    barrier();
+    team_barrier();
     watch->computation = 0;
     watch->communication = 0;
-    watch->mark = get_seconds();
+    watch->mark = team_seconds();
 }
 
 static double lap(struct watch *watch)
 {
-    double now = get_seconds();
+    double now = team_seconds();
     double passed = now - watch->mark;
 
     watch->mark = now;
@@ -261,19 +299,108 @@ void watch_communicated(struct watch *watch)
     watch->communication += lap(watch);
 }
 
-void report_time(const struct watch *watch, double amount, const char *unit)
+/* ---- progress --------------------------------------------------------------------- */
+
+#define PROGRESS_AFTER 3.0 /* seconds */
+
+void progress(const char *what, long done, long all)
+{
+    static double begun, told;
+    double now = team_rank() == 0 ? team_seconds() : 0;
+
+    if (team_rank() != 0)
+        return;
+    if (done == 0)
+        begun = told = now;
+    if (now - begun < PROGRESS_AFTER || now - told < 1)
+        return;
+    told = now;
+    fprintf(stderr, "%s: %s %ld of %ld\n", program_name, what, done, all);
+}
+
+/* ---- the report ------------------------------------------------------------------- */
+
+static struct fact {
+    const char *name;
+    double value;
+} facts[8];
+static int fact_count;
+
+void report_fact(const char *name, double value)
+{
+    if (fact_count < (int)(sizeof facts / sizeof facts[0]))
+        facts[fact_count++] = (struct fact){name, value};
+}
+
+/* What the processors' watches say together. */
+struct times {
+    double slowest, mean, computation, communication;
+};
+
+static struct times sum_up(const struct watch *watch)
 {
     double mine = watch->computation + watch->communication;
-    double time = all_reduce_to_all_dmax(mine);
-    double whole = all_reduce_to_all_dadd(mine) / PROCS;
-    double computation = all_reduce_to_all_dadd(watch->computation) / PROCS;
-    double communication = all_reduce_to_all_dadd(watch->communication) / PROCS;
-    double percent = whole > 0 ? 100 / whole : 0;
 
-    on_one {
-        printf("  time          %12.6f s\n", time);
-        printf("  rate          %12.3f M %s/s\n", time > 0 ? amount / time / 1e6 : 0, unit);
-        printf("  computation   %12.6f s %5.1f %%\n", computation, computation * percent);
-        printf("  communication %12.6f s %5.1f %%\n", communication, communication * percent);
-    }
+    return (struct times){team_max(mine), team_sum(mine) / team_size(),
+                          team_sum(watch->computation) / team_size(),
+                          team_sum(watch->communication) / team_size()};
+}
+
+/* JSON has no infinity and no NaN. */
+static void print_json_number(const char *name, double value)
+{
+    if (isfinite(value))
+        printf(", \"%s\": %.9g", name, value);
+    else
+        printf(", \"%s\": null", name);
+}
+
+static void print_json(const char *problem, const struct times *t, double rate, const char *unit,
+                       int good)
+{
+    printf("{\"program\": \"%s\", \"problem\": \"", program_name);
+    for (; *problem; problem++)
+        if (*problem == '"' || *problem == '\\' || (unsigned char)*problem < ' ')
+            printf("\\u%04x", (unsigned char)*problem);
+        else
+            putchar(*problem);
+    printf("\", \"processors\": %d, \"unit\": \"%s\"", team_size(), unit);
+    print_json_number("time", t->slowest);
+    print_json_number("rate", rate);
+    print_json_number("computation", t->computation);
+    print_json_number("communication", t->communication);
+    for (int i = 0; i < fact_count; i++)
+        print_json_number(facts[i].name, facts[i].value);
+    printf(", \"check\": %s}\n", !asked.check ? "null" : good ? "\"verified\"" : "\"FAILED\"");
+}
+
+static void print_text(const char *problem, const struct times *t, double rate, const char *unit,
+                       int good)
+{
+    double percent = t->mean > 0 ? 100 / t->mean : 0;
+
+    printf("%s: %s, %d processors\n", program_name, problem, team_size());
+    printf("  time          %12.6f s\n", t->slowest);
+    printf("  rate          %12.3f M %s/s\n", rate / 1e6, unit);
+    printf("  computation   %12.6f s %5.1f %%\n", t->computation, t->computation * percent);
+    printf("  communication %12.6f s %5.1f %%\n", t->communication, t->communication * percent);
+    for (int i = 0; i < fact_count; i++)
+        printf("  %-13s %12.6g\n", facts[i].name, facts[i].value);
+    if (asked.check)
+        printf("  check         %s\n", good ? "verified" : "FAILED");
+}
+
+void report(const struct watch *watch, double amount, const char *unit, int good,
+            const char *format, ...)
+{
+    struct times t = sum_up(watch);
+    double rate = t.slowest > 0 ? amount / t.slowest : 0;
+    char problem[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(problem, sizeof problem, format, arguments);
+    va_end(arguments);
+    if (team_rank() == 0)
+        (asked.json ? print_json : print_text)(problem, &t, rate, unit, good);
 }

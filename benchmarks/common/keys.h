@@ -3,11 +3,12 @@
  * keys.h - the keys that the sorts sort: where they come from, where they go,
  * and whether they are in order.
  *
- * N keys are numbered 0 to N-1 and lie in blocks of equal length, block p on
- * processor p; the last blocks may be short or empty.
+ * N keys are numbered 0 to N-1 and lie in blocks (common.h).
  */
 #ifndef BENCHMARKS_KEYS_H
 #define BENCHMARKS_KEYS_H
+
+#include "random.h"
 
 #include <stdint.h>
 
@@ -25,13 +26,6 @@ struct fingerprint {
     unsigned long sum;
     unsigned long mixed;
 };
-
-/* Length of a block (at least 1), and a processor's share of it. */
-long block_length(long total);
-long block_share(long total, int processor);
-
-/* A random number: the i-th of the series that begins at the seed. */
-unsigned long random_at(unsigned long seed, unsigned long i);
 
 /* Collective: this processor's block of random keys, the same whole for any
  * number of processors. */
