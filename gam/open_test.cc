@@ -54,7 +54,7 @@ void handler_b(gam *, const gam_message *m)
 TEST_CASE("the memory of an endpoint is what docs/gam.md says")
 {
     // ranks, bulk window, receive slots for the default window
-    const uint32_t known[][3] = {{1, 8, 128},  {2, 8, 128},   {8, 8, 128},   {64, 8, 128},
+    const uint32_t known[][3] = {{1, 8, 256},  {2, 8, 256},   {8, 8, 256},   {64, 8, 256},
                                  {65, 7, 128}, {128, 4, 128}, {256, 2, 128}, {16384, 2, 128}};
 
     for (const auto &[ranks, bulk, slots] : known) {

@@ -249,7 +249,7 @@ TEST_CASE("what is not answered is acknowledged, at the latest every window")
         r.barrier(); // rank 1 polls here
         r.until("all", [&] { return r.me == 0 || r.count[COUNT] == 3200; });
         if (r.me == 1)
-            r.expect("one ack per window or more", r.stats().acks >= 3200 / 32 - 1, true);
+            r.expect("one ack per window or more", r.stats().acks >= 3200 / 64 - 1, true);
     });
 }
 

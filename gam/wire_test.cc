@@ -16,7 +16,7 @@ using namespace world;
 namespace {
 
 constexpr uint64_t JOB = 42;
-constexpr uint32_t WINDOW = 32, BULK = 8;
+constexpr uint32_t WINDOW = 64, BULK = 8;
 enum { GOOD = 1, ANSWER = 2, ANSWER_MEDIUM = 3, UNKNOWN = 99 };
 
 struct unet_address addresses[2];

@@ -5,7 +5,9 @@
 #include "internal.h"
 #include <stdlib.h>
 
-enum { WINDOW_DEFAULT = 32 };
+/* A sender that waits for credits has a round trip's worth of messages in flight: at 60
+ * million a second, more than 32.  With many peers, memory matters more. */
+enum { WINDOW_FEW = 64, WINDOW_MANY = 32, FEW_RANKS = 64 };
 
 /* What docs/gam.md says of the memory per peer. */
 _Static_assert(sizeof(struct gam_peer) == 128, "two cache lines");
@@ -13,12 +15,14 @@ _Static_assert(sizeof(struct gam_stream) == 48, "per get that may wait");
 
 /* ---- sizes ---------------------------------------------------------------------- */
 
-static uint32_t small_window(uint32_t window)
+/* Every rank has to come to the same windows, therefore from `ranks` alone. */
+static uint32_t small_window(uint32_t ranks, uint32_t window)
 {
-    return window ? window : WINDOW_DEFAULT;
+    if (window)
+        return window;
+    return ranks <= FEW_RANKS ? WINDOW_FEW : WINDOW_MANY;
 }
 
-/* Every rank has to come to the same window, therefore from `ranks` alone. */
 static uint32_t bulk_window(uint32_t ranks)
 {
     const uint32_t share = 512 / ranks;
@@ -44,7 +48,7 @@ static uint32_t power_of_two(uint32_t at_least)
  * may have read without having said so (unet_ring.h). */
 static uint32_t receive_slots(uint32_t ranks, uint32_t window)
 {
-    const uint32_t needed = 2 * (small_window(window) + bulk_window(ranks));
+    const uint32_t needed = 2 * (small_window(ranks, window) + bulk_window(ranks));
 
     return power_of_two(needed + needed / 3 + 1);
 }
@@ -154,7 +158,7 @@ static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *c
     g->ep = ep;
     g->ranks = config->ranks;
     g->rank = config->rank;
-    g->limit[GAM_SMALL] = small_window(config->window);
+    g->limit[GAM_SMALL] = small_window(config->ranks, config->window);
     g->limit[GAM_BULK] = bulk_window(config->ranks);
     g->receive_base = GAM_SEND_BUFFERS * GAM_BUFFER_BYTES;
     g->receive_end = g->receive_base + receive_buffers(config->ranks) * GAM_BUFFER_BYTES;

@@ -71,7 +71,7 @@ static int source; /* of the message being handled; -1 = none is */
 static bool unpack(const struct splitc_handler *h, const struct gam_message *m,
                    union splitc_argument argument[GAM_WORDS_MAX + 1])
 {
-    for (uint32_t i = 0; i < m->words; i++)
+    for (uint32_t i = 0; i < GAM_WORDS_MAX; i++) /* all are there: faster than counting */
         argument[i].word = m->word[i];
     if (h->real) {
         if (m->data && m->length == sizeof(double))
@@ -133,13 +133,6 @@ static int sent(uint32_t rank, int result, const char *call)
         splitc_die("%s of more than %u bytes; use am_store", call, GAM_MEDIUM_MAX);
     splitc_sent(rank, result);
     return 0;
-}
-
-static int request(const char *call, int dest, am_handler h, uint32_t words, const am_word word[])
-{
-    uint32_t rank = target(dest, call);
-
-    return sent(rank, gam_request(splitc_runtime.gam, rank, index_of(h, call), words, word), call);
 }
 
 static int request_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
@@ -228,27 +221,42 @@ int am_poll(void)
 
 int am_request_0(int dest, am_handler h)
 {
-    return request("am_request_0", dest, h, 0, NULL);
+    uint32_t rank = target(dest, "am_request_0"), index = index_of(h, "am_request_0");
+
+    splitc_sent(rank, gam_request_0(splitc_runtime.gam, rank, index));
+    return 0;
 }
 
 int am_request_1(int dest, am_handler h, am_word w0)
 {
-    return request("am_request_1", dest, h, 1, &w0);
+    uint32_t rank = target(dest, "am_request_1"), index = index_of(h, "am_request_1");
+
+    splitc_sent(rank, gam_request_1(splitc_runtime.gam, rank, index, w0));
+    return 0;
 }
 
 int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
 {
-    return request("am_request_2", dest, h, 2, (am_word[]){w0, w1});
+    uint32_t rank = target(dest, "am_request_2"), index = index_of(h, "am_request_2");
+
+    splitc_sent(rank, gam_request_2(splitc_runtime.gam, rank, index, w0, w1));
+    return 0;
 }
 
 int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
-    return request("am_request_3", dest, h, 3, (am_word[]){w0, w1, w2});
+    uint32_t rank = target(dest, "am_request_3"), index = index_of(h, "am_request_3");
+
+    splitc_sent(rank, gam_request_3(splitc_runtime.gam, rank, index, w0, w1, w2));
+    return 0;
 }
 
 int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
-    return request("am_request_4", dest, h, 4, (am_word[]){w0, w1, w2, w3});
+    uint32_t rank = target(dest, "am_request_4"), index = index_of(h, "am_request_4");
+
+    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, index, w0, w1, w2, w3));
+    return 0;
 }
 
 int am_request_0_df(int dest, am_handler h, double d)

@@ -23,6 +23,10 @@ void unet_bell_drain(int bell_read);
 
 /* The fence that pairs with unet_inline_end's stands in here. */
 void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
+
+/* True if this process can make the fences of others, and have others make its own: then
+ * who sleeps makes those of its senders, and these make none. */
+bool unet_fences_for_others(void);
 void unet_bell_disarm(struct unet_endpoint *ep);
 
 /* The sender's side: write to the bell, then disarm it.  In this order a sender that

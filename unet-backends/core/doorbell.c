@@ -4,11 +4,18 @@
  *
  * The doorbell is a pipe: unlike an eventfd it can be opened anew by another process
  * through /proc and can raise SIGIO.
+ *
+ * A sender publishes its message, then looks whether the other side is armed; that one
+ * arms, then looks for messages.  Both need a full fence in between, and sending
+ * happens far more often than going to sleep.  So the one that arms makes both: membarrier
+ * is a fence in every running thread of the processes that have registered for it.
  */
 #include "core/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int unet_bell_open(int bell[2])
@@ -35,11 +42,35 @@ void unet_bell_drain(int bell_read)
     while (n == (ssize_t)sizeof rung || (n < 0 && errno == EINTR));
 }
 
+/* ---- fences ------------------------------------------------------------------- */
+
+static int membarrier(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Registering again does no harm. */
+bool unet_fences_for_others(void)
+{
+    return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+/* Short of memory the fast way fails; the slow one never does. */
+static void fence_everywhere(void)
+{
+    while (membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) < 0 && membarrier(MEMBARRIER_CMD_GLOBAL) < 0)
+        ;
+}
+
+/* ---- arming --------------------------------------------------------------------- */
+
 void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions)
 {
     ep->armings++;
     __atomic_store_n(ep->armed, ep->armings << UNET_ARMED_SHIFT | conditions, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* F, matches E */
+    if (ep->fences_for_others)
+        fence_everywhere(); /* F and E */
 }
 
 void unet_bell_disarm(struct unet_endpoint *ep)

@@ -73,11 +73,12 @@ uint64_t unet_lane_area_bytes(const struct unet_config *config)
 }
 
 void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                           const uint64_t nonce[2])
+                           const uint64_t nonce[2], bool fences)
 {
     struct lane_header *header = memory;
 
     *area = sized(config);
+    area->fences = fences;
     memcpy(area->nonce, nonce, sizeof area->nonce);
     place(area, memory);
     header->abi = UNET_ABI_VERSION;
@@ -87,6 +88,7 @@ void unet_lane_area_format(struct lane_area *area, void *memory, const struct un
     header->free_slots = area->free_slots;
     header->channels = area->channels;
     header->polled = area->polled;
+    header->fences = area->fences;
     __atomic_store_n(&header->magic, AREA_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -109,6 +111,7 @@ int unet_lane_area_view(struct lane_area *area, void *memory, uint64_t bytes)
         .free_slots = header->free_slots,
         .channels = header->channels,
         .polled = header->polled != 0,
+        .fences = header->fences != 0,
     };
     memcpy(view.nonce, header->nonce, sizeof view.nonce);
     if (!power_of_two(view.recv_slots) || !power_of_two(view.free_slots) || view.channels < 1 ||

@@ -42,6 +42,7 @@ struct lane_header {
     uint32_t channels;
     uint32_t polled;
     uint32_t closed; /* set once, by the owner */
+    uint32_t fences; /* the owner makes the fences of senders that have registered for it */
     uint32_t offers; /* grows with each offer: senders waiting for one look here first */
     uint32_t armed __attribute__((aligned(128)));
     uint32_t pad[31];
@@ -75,6 +76,7 @@ struct lane_area {
     uint32_t free_slots;
     uint32_t channels;
     bool polled;
+    bool fences;
 };
 
 /* Bytes of the area of an endpoint with that configuration. */
@@ -82,7 +84,7 @@ uint64_t unet_lane_area_bytes(const struct unet_config *config);
 
 /* Owner: lay out zeroed memory of unet_lane_area_bytes. */
 void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                           const uint64_t nonce[2]);
+                           const uint64_t nonce[2], bool fences);
 
 /* Peer: view memory that claims to be an area.  Errors: -EPROTO it is none, or its sizes are not
  * those of `bytes`. */

@@ -101,7 +101,8 @@ static int open_area(struct lane_endpoint *le)
     error = le->transport->create(le, nonce, unet_lane_area_bytes(&ep->config), &memory);
     if (error)
         return error;
-    unet_lane_area_format(&le->own, memory, &ep->config, nonce);
+    ep->fences_for_others = unet_fences_for_others();
+    unet_lane_area_format(&le->own, memory, &ep->config, nonce, ep->fences_for_others);
     unet_ring_attach(&ep->free, le->own.free, ep->config.free_slots);
     ep->segment = le->own.segment;
     ep->armed = &le->own.header->armed;

@@ -182,6 +182,7 @@ void unet_lane_aim(struct lane_endpoint *le, uint16_t channel)
     } else {
         ch->ring = &link->out;
         ch->bell = link->peer.bell >= 0 ? &link->peer.area.header->armed : NULL;
+        ch->fence = !(le->ep.fences_for_others && link->peer.area.fences);
         ch->number_in_ring = link->out_lane;
     }
 }

@@ -69,8 +69,8 @@ struct gam_config {
     uint64_t job;            /* the job's secret: the channels' tags are made from it */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
-    uint32_t window; /* requests in flight per peer, at most 128; 0 = default 32; the
-                        same on every rank */
+    uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 32 with more than
+                        64 ranks; the same on every rank */
 };
 
 /* Counters since gam_open. */

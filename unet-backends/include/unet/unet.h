@@ -112,6 +112,7 @@ struct unet_channel {
     uint16_t number_in_ring; /* what `channel` of a descriptor in `ring` has to say */
     uint16_t number;         /* this endpoint's own number of the channel */
     uint8_t state;           /* enum unet_channel_state */
+    bool fence;              /* before looking at `bell`: the other side makes none for us */
 };
 
 /* An endpoint.  Applications use the functions; the fields are visible because
@@ -126,6 +127,7 @@ struct unet_endpoint {
     struct unet_ring tx;          /* send queue, producer side */
     struct unet_ring free;        /* free queue, producer side */
     uint32_t *armed;              /* conditions for which senders must ring; shared memory */
+    bool fences_for_others;       /* arming makes the senders' fences, and sending makes none */
     uint8_t *segment;             /* the communication segment */
     struct unet_config config;    /* as opened, defaults filled in */
     uint32_t capabilities;        /* enum unet_capability bits */
@@ -242,6 +244,16 @@ int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *
  * A ticket is good for 2^31 further sends. */
 bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket);
 
+/* Between publishing a message and looking whether the other side sleeps; it arms, then looks
+ * for messages.  Both need a full fence between, and the sleeper may make both. */
+static inline void unet_bell_fence(const struct unet_channel *ch)
+{
+    if (__builtin_expect(ch->fence, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
+    else
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /* The hot path of an inline message, in two steps that the caller fills in
  * between: kind, length, user and data (channel is set).  `channel` must be a
  * number that unet_connect gave.  NULL: no slot now, or no longer open; ask
@@ -265,9 +277,7 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
     ep->stats.sent_bytes += ch->ring->shared->slot[ch->ring->position & ch->ring->mask].length;
     unet_ring_submit(ch->ring);
     if (ch->bell) {
-        /* Publish, then look whether the other side sleeps; it arms, then
-         * looks for messages.  Both need the full fence between. */
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* E, matches F */
+        unet_bell_fence(ch);
         if (__builtin_expect(__atomic_load_n(ch->bell, __ATOMIC_RELAXED) != 0, 0))
             ep->ops->kick(ep, channel);
     }
