@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace splitcc {
 
@@ -59,29 +59,36 @@ public:
             pieces_.push_back({Piece::Text, 0, 0, std::string(text)});
         return *this;
     }
+    // Whatever their lengths: deep trees are put together of many short pieces.
     Rope &operator+=(Rope other)
     {
-        for (Piece &piece : other.pieces_) {
-            bool joined = !pieces_.empty() && piece.kind == Piece::Tokens &&
-                          pieces_.back().kind == Piece::Tokens &&
-                          pieces_.back().last == piece.first;
-            if (joined)
-                pieces_.back().last = piece.last;
-            else if (piece.kind == Piece::Text)
-                *this += piece.text;
-            else
-                pieces_.push_back(std::move(piece));
-        }
+        if (!pieces_.empty() && !other.pieces_.empty() &&
+            joined(pieces_.back(), other.pieces_.front()))
+            other.pieces_.pop_front();
+        pieces_.splice(pieces_.end(), other.pieces_);
         return *this;
     }
     Rope &operator+=(const char *text) { return *this += std::string_view(text); }
     Rope &operator+=(const std::string &text) { return *this += std::string_view(text); }
 
     bool empty() const { return pieces_.empty(); }
-    const std::vector<Piece> &pieces() const { return pieces_; }
+    const std::list<Piece> &pieces() const { return pieces_; }
 
 private:
-    std::vector<Piece> pieces_;
+    // Whether the piece could become a part of the one before it.
+    static bool joined(Piece &before, const Piece &piece)
+    {
+        bool tokens = before.kind == Piece::Tokens && piece.kind == Piece::Tokens &&
+                      before.last == piece.first;
+        bool text = before.kind == Piece::Text && piece.kind == Piece::Text;
+        if (tokens)
+            before.last = piece.last;
+        else if (text)
+            before.text += piece.text;
+        return tokens || text;
+    }
+
+    std::list<Piece> pieces_;
 };
 
 inline Rope operator+(Rope a, Rope b)

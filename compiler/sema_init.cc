@@ -4,6 +4,9 @@
 // pointers into the global address space are converted wherever they stand.
 #include "sema.h"
 
+#include <algorithm>
+#include <span>
+
 namespace splitcc {
 namespace {
 
@@ -31,6 +34,14 @@ size_t member_position(const Record *record, const Name *name)
             return i;
     }
     return record->members.size();
+}
+
+// What designates the item at i: mostly one path, or none.
+std::span<const InitList::Designation> designations_of(const InitList *list, size_t i)
+{
+    auto [from, to] = std::ranges::equal_range(list->designations, i, {},
+                                               [](const auto &d) -> size_t { return d.item; });
+    return {from, to};
 }
 
 } // namespace
@@ -90,10 +101,7 @@ void Sema::aggregate(InitList *list, const Type *type, size_t &i, bool braced)
     if (array && type->extent.value && !braced)
         count = static_cast<size_t>(*type->extent.value);
     for (size_t position = 0; i < list->items.size(); position++) {
-        bool designation = false;
-        for (const InitList::Designation &d : list->designations)
-            designation |= d.item == i;
-        if (designation) {
+        if (!designations_of(list, i).empty()) {
             if (!braced)
                 return;
             position = designated(list, type, i);
@@ -137,9 +145,7 @@ size_t Sema::designated(InitList *list, const Type *type, size_t &i)
 {
     size_t position = 0;
     bool first = true;
-    for (const InitList::Designation &d : list->designations) {
-        if (d.item != i)
-            continue;
+    for (const InitList::Designation &d : designations_of(list, i)) {
         for (const auto &[name, index] : d.path) {
             size_t here = 0;
             if (name && type->kind == TypeKind::Record) {

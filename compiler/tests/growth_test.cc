@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Translation takes time in proportion to the size of its input, whatever the
+// input has many of.
+#include "translate.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <ctime>
+#include <functional>
+#include <pthread.h>
+
+using namespace splitcc;
+
+namespace {
+
+std::string repeat(long n, const std::function<std::string(const std::string &)> &line)
+{
+    std::string text;
+    for (long i = 0; i < n; i++)
+        text += line(std::to_string(i)) + "\n";
+    return text;
+}
+
+// On a thread whose stack bears long expressions, as the driver's does.
+void on_deep_stack(std::function<void()> body)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size_t{256} << 20);
+    pthread_t thread;
+    auto start = [](void *argument) -> void * {
+        (*static_cast<std::function<void()> *>(argument))();
+        return nullptr;
+    };
+    REQUIRE(pthread_create(&thread, &attributes, start, &body) == 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+}
+
+double seconds_now()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+// Of a processor; the least of three.
+double seconds_for(const std::string &text)
+{
+    double least = 1e9;
+    for (int i = 0; i < 3; i++) {
+        double took = 0;
+        Translation t;
+        on_deep_stack([&] {
+            const double start = seconds_now();
+            t = translate(text, {});
+            took = seconds_now() - start;
+        });
+        INFO((t.messages.empty() ? "" : t.messages[0].text));
+        REQUIRE(t.ok);
+        least = std::min(least, took);
+    }
+    return least;
+}
+
+// Sixteen times as many of the lines: time in proportion would be 16, in proportion
+// to the square 256.  What is in between is a matter of caches and neighbours.
+void check_growth(const std::string &before,
+                  const std::function<std::string(const std::string &)> &line,
+                  const std::string &after)
+{
+    const long n = 1000;
+    const double once = seconds_for(before + repeat(n, line) + after);
+    const double more = seconds_for(before + repeat(16 * n, line) + after);
+    INFO(n << " lines like " << line("1") << " took " << once << " s, 16 times as many took "
+           << more << " s");
+    CHECK(more < 64 * once);
+}
+
+const std::string prologue = "typedef unsigned long splitc_ptr;\n"
+                             "void splitc_sync(void); void sync(void);\n";
+
+} // namespace
+
+TEST_CASE("the time for designated values grows with their number")
+{
+    check_growth(
+        "int a[] = {\n", [](auto i) { return "[" + i + "] = " + i + ","; }, "};");
+    check_growth(
+        "struct { int x, y; } a[] = {\n", [](auto i) { return "[" + i + "] = {.y = " + i + "},"; },
+        "};");
+}
+
+TEST_CASE("the time for values grows with their number")
+{
+    check_growth(
+        "int a[] = {\n", [](auto i) { return i + ", -" + i + ","; }, "};");
+    check_growth(
+        "struct { struct { int x, y[2]; } s; char c; } a[] = {\n",
+        [](auto i) { return "1, 2, " + i + ", 'c',"; }, "};");
+    check_growth(
+        "const char a[] =\n", [](auto i) { return "\"" + i + "\""; }, ";");
+}
+
+TEST_CASE("the time for declarations grows with their number")
+{
+    check_growth(
+        "", [](auto i) { return "int v" + i + ";"; }, "");
+    check_growth(
+        "", [](auto i) { return "int *global v" + i + ";"; }, "");
+    check_growth(
+        "", [](auto i) { return "extern int f" + i + "(int a, char *b);"; }, "");
+    check_growth(
+        "", [](auto i) { return "typedef struct s" + i + " { int a; } t" + i + ";"; }, "");
+    check_growth(
+        "int last", [](auto i) { return ", v" + i; }, ";");
+    check_growth(
+        "int *global last", [](auto i) { return ", v" + i; }, ";");
+    check_growth(
+        "extern int v;", [](auto) { return "extern int v;"; }, "");
+    check_growth(
+        "", [](auto i) { return "static double A" + i + "[4]::[2];"; }, "");
+}
+
+TEST_CASE("the time for members and enumerators grows with their number")
+{
+    check_growth(
+        "struct s {\n", [](auto i) { return "int m" + i + ";"; }, "} v;");
+    check_growth(
+        "struct s { int first;\n", [](auto i) { return "struct { int m" + i + "; };"; }, "} v;");
+    check_growth(
+        "enum e {\n", [](auto i) { return "e" + i + ","; }, "};");
+}
+
+TEST_CASE("the time for uses of members grows with their number")
+{
+    const long members = 300;
+    check_growth(
+        "struct s {\n" + repeat(members, [](auto i) { return "int m" + i + ";"; }) +
+            "};\nint f(struct s *p, struct s *global g) {\n",
+        [](auto) { return "p->m299 += g->m299;"; }, "return 0; }");
+}
+
+TEST_CASE("the time for statements grows with their number")
+{
+    const std::string head = "int f(int x, int *global g) {\n", tail = "return x; }";
+    check_growth(
+        head, [](auto i) { return "x = x * " + i + " + 1;"; }, tail);
+    check_growth(
+        head, [](auto i) { return "x += *g + g[" + i + "];"; }, tail);
+    check_growth(
+        head, [](auto i) { return "*g = " + i + ";"; }, tail);
+    check_growth(
+        head, [](auto i) { return "{ int y" + i + " = x; x += y" + i + "; }"; }, tail);
+    check_growth(
+        head, [](auto i) { return "int y" + i + " = x;"; }, tail);
+    check_growth(
+        head, [](auto i) { return "if (x == " + i + ") *g = x;"; }, tail);
+    check_growth(
+        head, [](auto i) { return "l" + i + ": if (x) goto l" + i + ";"; }, tail);
+    check_growth(
+        head + "switch (x) {\n", [](auto i) { return "case " + i + ": x = *g; break;"; },
+        "}" + tail);
+    check_growth(
+        head, [](auto i) { return "for (int i = 0; i < " + i + "; i++) x ^= i;"; }, tail);
+    check_growth(
+        "", [](auto i) { return "int f" + i + "(int x) { return x; }"; }, "");
+}
+
+TEST_CASE("the time for split-phase accesses grows with their number")
+{
+    const std::string head = prologue + "int f(int *global g) { int x[9], y;\n";
+    check_growth(
+        head, [](auto i) { return "x[" + i + " % 9] := g[" + i + "];"; }, "sync(); return x[0]; }");
+    check_growth(
+        head, [](auto i) { return "y := g[" + i + "]; sync(); x[0] += y;"; }, "return x[0]; }");
+    check_growth(
+        head, [](auto i) { return "g[" + i + "] :- " + i + ";"; }, "return 0; }");
+    check_growth(
+        head, [](auto i) { return "{ int z" + i + "; z" + i + " := *g; sync(); }"; },
+        "return 0; }");
+    check_growth(
+        prologue + "int f(int *global g) { int y;\n" +
+            repeat(300, [](auto i) { return "int x" + i + "; x" + i + " := *g;"; }),
+        [](auto i) { return "y = " + i + ";"; }, "sync(); return y; }");
+}
+
+TEST_CASE("the time for one expression grows with its length")
+{
+    check_growth(
+        "int f(int x) { return 0\n", [](auto i) { return "+ x * " + i; }, "; }");
+    check_growth(
+        "int f(int *global x) { return 0\n", [](auto i) { return "+ x[" + i + "]"; }, "; }");
+    check_growth(
+        "void g(int, ...); void f(int *global x) { g(0\n", [](auto i) { return ", x[" + i + "]"; },
+        "); }");
+    check_growth(
+        "void f(int x) { x = 1\n", [](auto i) { return ", x += " + i; }, "; }");
+}
