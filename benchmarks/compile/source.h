@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+// A Split-C module of at least so many lines, always the same for the same number:
+// numbered variations of ordinary functions, some on local and some on global data.
+std::string make_source(long lines);
