@@ -174,6 +174,7 @@ void Daemon::prepare()
     if (chdir(job_->directory.c_str()) != 0)
         throw system_failure("cannot change to the directory " + job_->directory + " (--wdir)");
     program_ = find_program(job_->arguments.front(), value_of(job_->environment, "PATH"));
+    find_wrapper();
     remove_stale_job_directories();
     const auto begin = Clock::now();
     directory_ = std::make_unique<JobDirectory>(job_->id, job_->node);
@@ -236,6 +237,19 @@ void Daemon::start(Rank &rank)
     }
 }
 
+void Daemon::find_wrapper()
+{
+    if (job_->wrapper.empty())
+        return;
+    const std::string &name = job_->wrapper.front();
+    try {
+        wrapper_ = find_program(name, value_of(job_->environment, "PATH"));
+    } catch (const Failure &failure) {
+        throw Failure(failure.code, std::string(failure.what()) + "; install " + name +
+                                        ", or leave the option out that asks for it");
+    }
+}
+
 // Without it the ranks run as well.
 void Daemon::make_board()
 {
@@ -260,11 +274,23 @@ void Daemon::make_input()
         });
 }
 
+bool Daemon::is_wrapped(std::uint32_t rank) const
+{
+    const auto &ranks = job_->wrapped;
+    return !job_->wrapper.empty() &&
+           (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end());
+}
+
 Spawn Daemon::spawn_of(std::uint32_t rank)
 {
     Spawn what;
     what.file = program_;
     what.arguments = job_->arguments;
+    if (is_wrapped(rank)) {
+        what.file = wrapper_;
+        what.arguments.front() = program_; // which the wrapper has to find
+        what.arguments.insert(what.arguments.begin(), job_->wrapper.begin(), job_->wrapper.end());
+    }
     what.environment = environment_of(rank);
     what.signals = signals_.before();
     if (!core_of_.empty())

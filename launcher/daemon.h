@@ -46,10 +46,12 @@ private:
 
     // starting
     void prepare();
+    void find_wrapper();
     void make_board();
     void make_input();
     void start_next();
     void start(Rank &rank);
+    bool is_wrapped(std::uint32_t rank) const;
     Spawn spawn_of(std::uint32_t rank);
     std::vector<std::string> environment_of(std::uint32_t rank);
     void fail(const Failure &failure);
@@ -86,6 +88,7 @@ private:
     Deadline look_at_; // the ranks
     bool stuck_ = false;
     std::string program_;
+    std::string wrapper_; // the file of the program that runs ours
     std::vector<Rank> ranks_;
     std::size_t next_ = 0; // the rank to start
     std::unordered_map<pid_t, Rank *> running_;

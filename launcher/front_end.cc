@@ -76,6 +76,8 @@ Job job_of(const Options &options)
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;
     job.environment = with_variables(inherited_environment(), options.variables);
+    job.wrapper = options.wrapper;
+    job.wrapped = options.wrapped;
     job.bind_to = options.bind_to;
     job.sharing = options.nodes;
     if (job.sharing > 1 && job.bind_to == BindTo::automatic)

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 #include "failure.h"
 
@@ -53,6 +54,37 @@ BindTo parse_bind_to(const std::string &text)
     return BindTo::none;
 }
 
+// "0,4-6" or "all", which gives none.
+std::vector<std::uint32_t> parse_ranks(const std::string &option, const std::string &text)
+{
+    std::vector<std::uint32_t> ranks;
+    std::istringstream ranges(text == "all" ? "" : text);
+    for (std::string range; std::getline(ranges, range, ',');) {
+        const std::size_t dash = range.find('-');
+        const auto first = parse_number<std::uint32_t>(range.substr(0, dash));
+        const auto last =
+            dash == std::string::npos ? first : parse_number<std::uint32_t>(range.substr(dash + 1));
+        if (!first || !last || *first > *last || *last >= ranks_max)
+            usage(option + " wants ranks, as in 0,4-6, or all, not '" + text + "'");
+        for (std::uint32_t rank = *first; rank <= *last; rank++)
+            ranks.push_back(rank);
+    }
+    if (ranks.empty() && text != "all")
+        usage(option + " wants ranks, as in 0,4-6, or all, not '" + text + "'");
+    return ranks;
+}
+
+void wrap(Options &options, const std::string &option, const std::string &ranks,
+          std::vector<std::string> wrapper)
+{
+    if (!options.wrapper.empty())
+        usage(option + ": the ranks run in " + options.wrapper.front() +
+              " already; give one of --gdb and --valgrind");
+    options.wrapped = parse_ranks(option, ranks);
+    options.wrapper = std::move(wrapper);
+    options.tag_output = true;
+}
+
 struct Option {
     const char *name, *alias; // alias may be null
     const char *value;        // what it wants, for the help; null: nothing
@@ -75,6 +107,16 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.timeout = parse_seconds(value); }},
     {"--bind-to", nullptr, "core|none", "bind each rank to a core (default: if there are enough)",
      [](Options &o, const std::string &value) { o.bind_to = parse_bind_to(value); }},
+    {"--gdb", nullptr, "RANKS", "run ranks (0,4-6 or all) in gdbserver, which gdb connects to",
+     [](Options &o, const std::string &value) {
+         wrap(o, "--gdb", value, {"gdbserver", "--once", "127.0.0.1:0"});
+     }},
+    {"--valgrind", nullptr, "RANKS", "run ranks (0,4-6 or all) in valgrind",
+     [](Options &o, const std::string &value) {
+         wrap(o, "--valgrind", value,
+              {"valgrind", "-q", "--child-silent-after-fork=yes",
+               "--soname-synonyms=somalloc=*mimalloc*"});
+     }},
     {"--nodes", nullptr, "K", "act as if this machine were K nodes, to try programs out",
      [](Options &o, const std::string &value) { o.nodes = parse_count("--nodes", value); }},
     {"--verbose", "-v", nullptr, "tell what is done",
@@ -137,6 +179,11 @@ Options parse_options(const std::vector<std::string> &arguments)
     options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
     if (options.command.empty())
         usage("no program to run: unetrun -n 4 ./program");
+    for (const std::uint32_t rank : options.wrapped)
+        if (rank >= options.ranks)
+            usage("there is no rank " + std::to_string(rank) + " to run in " +
+                  options.wrapper.front() + ": -n " + std::to_string(options.ranks) +
+                  " starts ranks 0 to " + std::to_string(options.ranks - 1));
     if (options.nodes > options.ranks)
         usage("--nodes " + std::to_string(options.nodes) + " are more than the ranks (-n " +
               std::to_string(options.ranks) + ")");

@@ -26,7 +26,9 @@ struct Options {
     std::chrono::milliseconds timeout{0}; // 0: none
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
-    std::vector<std::string> command; // the program and its arguments
+    std::vector<std::string> wrapper;   // a program and its arguments that run the ranks' one
+    std::vector<std::uint32_t> wrapped; // those ranks; empty: all
+    std::vector<std::string> command;   // the program and its arguments
 };
 
 // `arguments` without the name of unetrun itself.  Everything after the program's name is

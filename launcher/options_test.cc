@@ -136,3 +136,26 @@ TEST_CASE("option -x sets, replaces and checks variables")
     CHECK_THROWS_WITH(with_variables(inherited, {"=1"}), Contains("name of a variable"));
     CHECK_THROWS_WITH(with_variables(inherited, {""}), Contains("name of a variable"));
 }
+
+TEST_CASE("ranks to debug are told by numbers, ranges, or all")
+{
+    using Ranks = std::vector<std::uint32_t>;
+    const Options some = parse_options({"-n", "8", "--gdb", "0,4-6", "p"});
+    CHECK(some.wrapped == Ranks{0, 4, 5, 6});
+    CHECK(some.wrapper.front() == "gdbserver");
+    CHECK(some.tag_output);
+    const Options all = parse_options({"-n", "2", "--valgrind=all", "p"});
+    CHECK(all.wrapped.empty());
+    CHECK(all.wrapper.front() == "valgrind");
+}
+
+TEST_CASE("ranks to debug that make no sense")
+{
+    for (const char *ranks : {"", ",", "x", "1-", "-1", "3-2", "0,,1", "99999", "1 2"})
+        CHECK_THAT(complaint({"-n", "4", "--gdb", ranks, "p"}),
+                   Contains("--gdb wants ranks, as in 0,4-6, or all, not '"));
+    CHECK_THAT(complaint({"-n", "4", "--gdb", "4", "p"}),
+               Contains("there is no rank 4 to run in gdbserver: -n 4 starts ranks 0 to 3"));
+    CHECK_THAT(complaint({"--gdb", "0", "--valgrind", "0", "p"}),
+               Contains("give one of --gdb and --valgrind"));
+}

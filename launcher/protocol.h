@@ -171,6 +171,8 @@ struct Job {
     std::string directory;                 // where the ranks run
     std::vector<std::string> arguments;    // the program and its arguments
     std::vector<std::string> environment;  // NAME=VALUE
+    std::vector<std::string> wrapper;      // a program that runs it, and its arguments, ...
+    std::vector<std::uint32_t> wrapped;    // for these ranks; none: for all
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
 
@@ -180,7 +182,7 @@ struct Job {
     bool valid() const; // the parts fit together
 
     UNETRUN_MESSAGE(job, id, key, hosts, first_rank, node, sharing, directory, arguments,
-                    environment, bind_to, verbose)
+                    environment, wrapper, wrapped, bind_to, verbose)
 };
 
 struct Started {

@@ -418,6 +418,14 @@ TEST_CASE("options --version and --help answer")
     CHECK_THAT(help.out(), StartsWith("usage: unetrun"));
 }
 
+TEST_CASE("a debugger that is not there is asked for in vain")
+{
+    TestJob job({"-n", "2", "-x", "PATH=/nowhere", "--gdb", "all", "/bin/true"});
+    CHECK(job.wait() == 127);
+    CHECK_THAT(job.err(), Contains("cannot find the program gdbserver in PATH") &&
+                              Contains("install gdbserver, or leave the option out"));
+}
+
 // ---- signals ----------------------------------------------------------------------------
 
 TEST_CASE("signals reach every rank")

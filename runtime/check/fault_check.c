@@ -148,6 +148,17 @@ static void fault_in_child(void)
     splitc_barrier();
 }
 
+/* Harmless, but valgrind tells of it. */
+static void heap_overrun(void)
+{
+    volatile int *volatile block = malloc(40);
+
+    if (block[10] == 123456)
+        printf("unlikely\n");
+    free((void *)block);
+    splitc_barrier();
+}
+
 const struct check fault_checks[] = {
     {"fault_in_hole", fault_in_hole},
     {"fault_nowhere", fault_nowhere},
@@ -160,5 +171,6 @@ const struct check fault_checks[] = {
     {"fault_own_handler", fault_own_handler},
     {"fault_sent", fault_sent},
     {"fault_in_child", fault_in_child},
+    {"heap_overrun", heap_overrun},
     {0},
 };

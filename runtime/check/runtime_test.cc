@@ -406,6 +406,9 @@ TEST_CASE("fault: a rank's own mistakes")
 {
     ends(2, "fault_null", 128 + SIGSEGV,
          "splitc: rank 1: segmentation fault: writes address 0x10: a null pointer; instruction");
+    CHECK_THAT(run(2, "fault_null").output,
+               Catch::Contains("was killed by signal 11 (Segmentation fault) at ") &&
+                   Catch::Contains("runtime/check/fault_check.c:"));
     ends(2, "fault_constant", 128 + SIGSEGV, ", which is constant; instruction 0x");
     ends(2, "fault_as_local", 128 + SIGSEGV, "is a global pointer taken for a local one?");
     ends(2, "fault_bus", 128 + SIGBUS, ", whose page cannot be had; instruction 0x");
@@ -468,6 +471,41 @@ TEST_CASE("report: SIGUSR1 and a time-out tell what every rank is at")
                                            "Split-C's; the process is running\n"));
     }
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("debugging: gdb connects to a rank in gdbserver")
+{
+    Ended ended =
+        shell("out=$(mktemp); '" UNETRUN "' -n 2 --timeout 50 --gdb 1 '" RUNTIME_CHECK "' identity "
+              ">$out 2>&1 & until port=$(sed -n 's/^.1. Listening on port //p' $out) && [ -n "
+              "\"$port\" ]; "
+              "do kill -0 $! || break; sleep 0.05; done; "
+              "gdb -nx -batch -ex \"target remote 127.0.0.1:$port\" -ex 'break splitc_entry' "
+              "-ex continue -ex 'print splitc_job.myproc' -ex 'print argv[1]' -ex continue "
+              "'" RUNTIME_CHECK "'; wait $!; echo unetrun: $?; cat $out; rm $out");
+
+    INFO(ended.output);
+    CHECK_THAT(ended.output, Catch::Contains("$1 = 1\n"));
+    CHECK_THAT(ended.output, Catch::Contains("\"identity\""));
+    CHECK_THAT(ended.output, Catch::Contains("unetrun: 0\n"));
+}
+
+TEST_CASE("debugging: valgrind sees what a rank does with its heap")
+{
+    const std::string unetrun = "SPLITC_HEAP=64M '" UNETRUN "' -n 2 --timeout 50 ";
+
+    for (const char *windows : {"SPLITC_WINDOWS=0 ", "SPLITC_WINDOWS=1 "}) {
+        Ended ended = shell(windows + unetrun + "--valgrind 1 '" RUNTIME_CHECK "' heap_overrun");
+
+        INFO(ended.output);
+        CHECK(ended.code == 0);
+        CHECK_THAT(ended.output, Catch::Contains("[1] ==") &&
+                                     Catch::Contains("Invalid read of size") &&
+                                     Catch::Contains("heap_overrun (fault_check.c:"));
+        CHECK_THAT(ended.output, !Catch::Contains("[0] =="));
+    }
+}
+#endif
 
 TEST_CASE("error: the code of a rank that fails is the job's")
 {

@@ -21,7 +21,7 @@
 struct lane_peer {
     struct lane_area area;
     int bell;     /* the doorbell's write end; -1 if the peer is polled */
-    int process;  /* pidfd of its process; -1 if it is ours */
+    int process;  /* pidfd of its process; -1 if it is ours, or there are no pidfds */
     void *handle; /* the transport's */
 };
 
