@@ -33,6 +33,7 @@ extern const struct check program_checks[];
 extern const struct check error_checks[];
 extern const struct check fault_checks[];
 extern const struct check names_checks[];
+extern const struct check litmus_checks[];
 extern const struct check window_checks[];
 
 /* The words behind the name of the check on the command line. */

@@ -1,60 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Starts runtime_check under unetrun, once per check and number of ranks.
-#include <catch2/catch.hpp>
+#include "job.h"
+
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
-#include <sstream>
-#include <string>
-#include <sys/wait.h>
-#include <vector>
 
 namespace {
-
-struct Ended {
-    int code; // as a shell sees it
-    std::string output;
-};
-
-// Run a shell command; what it writes to stdout and stderr comes back.
-Ended shell(const std::string &command)
-{
-    FILE *pipe = popen(("exec 2>&1; " + command).c_str(), "r");
-    std::string output;
-    char bytes[4096];
-
-    REQUIRE(pipe != nullptr);
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
-        output.append(bytes, n);
-    int status = pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output};
-}
-
-Ended run(int ranks, const std::string &check, const std::string &environment = "")
-{
-    return shell(environment + " '" UNETRUN "' --timeout 50 -n " + std::to_string(ranks) +
-                 " '" RUNTIME_CHECK "' " + check);
-}
-
-std::vector<std::string> lines_of(const std::string &text)
-{
-    std::istringstream in(text);
-    std::vector<std::string> lines;
-
-    for (std::string line; std::getline(in, line);)
-        lines.push_back(line);
-    return lines;
-}
-
-void passes(int ranks, const std::string &check, const std::string &environment = "")
-{
-    Ended ended = run(ranks, check, environment);
-
-    INFO("check " << check << " on " << ranks << " ranks: " << ended.output);
-    CHECK(ended.code == 0);
-}
 
 void passes_everywhere(const std::string &check)
 {
@@ -68,17 +20,6 @@ void passes_both_ways(const std::string &check)
     passes_everywhere(check);
     for (int ranks : {2, 4})
         passes(ranks, check, "SPLITC_WINDOWS=0");
-}
-
-// The job ends with that code, and says so.
-void ends(int ranks, const std::string &check, int code, const std::string &says,
-          const std::string &environment = "")
-{
-    Ended ended = run(ranks, check, environment);
-
-    INFO("check " << check << " on " << ranks << " ranks");
-    CHECK(ended.code == code);
-    CHECK_THAT(ended.output, Catch::Contains(says));
 }
 
 } // namespace

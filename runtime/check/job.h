@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Starting runtime_check under unetrun, and looking at how it ended.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+#ifndef JOB_SECONDS
+#define JOB_SECONDS "50" // what a job may take
+#endif
+
+struct Ended {
+    int code; // as a shell sees it
+    std::string output;
+};
+
+// Run a shell command; what it writes to stdout and stderr comes back.
+inline Ended shell(const std::string &command)
+{
+    FILE *pipe = popen(("exec 2>&1; " + command).c_str(), "r");
+    std::string output;
+    char bytes[4096];
+
+    REQUIRE(pipe != nullptr);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
+        output.append(bytes, n);
+    int status = pclose(pipe);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output};
+}
+
+inline Ended run(int ranks, const std::string &check, const std::string &environment = "")
+{
+    return shell(environment + " '" UNETRUN "' --timeout " JOB_SECONDS " -n " + std::to_string(ranks) +
+                 " '" RUNTIME_CHECK "' " + check);
+}
+
+inline std::vector<std::string> lines_of(const std::string &text)
+{
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+
+    for (std::string line; std::getline(in, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+inline void passes(int ranks, const std::string &check, const std::string &environment = "")
+{
+    Ended ended = run(ranks, check, environment);
+
+    INFO("check " << check << " on " << ranks << " ranks: " << ended.output);
+    CHECK(ended.code == 0);
+}
+
+// The job ends with that code, and says so.
+inline void ends(int ranks, const std::string &check, int code, const std::string &says,
+                 const std::string &environment = "")
+{
+    Ended ended = run(ranks, check, environment);
+
+    INFO("check " << check << " on " << ranks << " ranks");
+    CHECK(ended.code == code);
+    CHECK_THAT(ended.output, Catch::Contains(says));
+}

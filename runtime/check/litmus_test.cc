@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The litmus tests of docs/memory-model.md, through windows and by messages.
+#include "job.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+void holds(const std::string &name, int ranks)
+{
+    for (const char *windows : {"SPLITC_WINDOWS=1", "SPLITC_WINDOWS=0"})
+        passes(ranks, "litmus " + name + " " + LITMUS_ROUNDS, windows);
+}
+
+} // namespace
+
+TEST_CASE("litmus: store buffering, a sync or an atomic operation between")
+{
+    holds(GENERATE("sb_sync", "sb_atomic", "sb_put"), GENERATE(2, 4));
+}
+
+TEST_CASE("litmus: message passing")
+{
+    holds(GENERATE("mp_write", "mp_put", "mp_atomic"), GENERATE(2, 4));
+}
+
+TEST_CASE("litmus: load buffering")
+{
+    holds("lb", GENERATE(2, 4));
+}
+
+TEST_CASE("litmus: independent reads of independent writes")
+{
+    holds(GENERATE("iriw", "iriw_atomic"), 4);
+}
+
+TEST_CASE("litmus: coherence")
+{
+    holds(GENERATE("coherent_reads", "coherent_writes"), GENERATE(2, 4));
+}
+
+TEST_CASE("litmus: atomic operations succeed once")
+{
+    holds("atomic", GENERATE(2, 4));
+}
+
+TEST_CASE("litmus: stores, barriers and reductions order what is around them")
+{
+    const int ranks = GENERATE(2, 3, 4);
+
+    for (const char *windows : {"SPLITC_WINDOWS=1", "SPLITC_WINDOWS=0"})
+        passes(ranks, std::string("litmus_ordering ") + LITMUS_ROUNDS "0", windows);
+}
+
+#ifdef LITMUS_LONG
+// On a machine of one core, or one that reorders nothing, the others prove nothing.
+TEST_CASE("litmus: the races are races, as store buffering shows")
+{
+    Ended ended = run(2, std::string("litmus sb_plain ") + LITMUS_ROUNDS + " count");
+
+    INFO(ended.output);
+    CHECK(ended.code == 0);
+    CHECK_THAT(ended.output, !Catch::StartsWith("sb_plain: 0 of "));
+}
+#endif
