@@ -424,6 +424,23 @@ TEST_CASE("a silent peer is dead after the peer timeout, and told once")
     CHECK(gam_net_idle(a.net));
 }
 
+TEST_CASE("a rank given up is dead at once, and not told")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    REQUIRE(b.send("y", 0) == 0);
+    auto late = b.transmit();
+    gam_net_give_up(a.net, 1);
+    CHECK(gam_net_idle(a.net));
+    CHECK(a.send("z") == -EPIPE);
+    CHECK(a.transmit().empty());
+    a.receive(late);
+    CHECK(a.messages.empty());
+    CHECK(a.stats().refused[GAM_NET_DEAD] == 1);
+    CHECK(a.died.empty());
+}
+
 TEST_CASE("who was away itself does not take others for dead")
 {
     Peer a(0), b(1);

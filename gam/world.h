@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// world.h - several ranks in one test: threads over loopback, processes over shm.
+// world.h - several ranks in one test: threads over loopback, processes over shm, and
+// processes over shm made unreliable ("chaos").
 //
 // Catch2 belongs to the main thread of the first process.  A rank therefore
 // reports what it expected and saw through shared memory, and run() checks
@@ -38,7 +39,7 @@ class Failure : public std::runtime_error {
 // One rank, in its own thread or process.
 class Rank {
 public:
-    Rank(Shared &shared, const unet_ops *backend, uint32_t me, uint32_t ranks,
+    Rank(Shared &shared, const std::string &backend, uint32_t me, uint32_t ranks,
          const Options &options);
     ~Rank();
     Rank(const Rank &) = delete;
@@ -97,7 +98,7 @@ private:
         out << what << ": saw " << seen << ", expected " << wanted;
         return out.str();
     }
-    void open(const unet_ops *backend, const Options &options);
+    void open(const std::string &backend, const Options &options);
     void check_others(const char *what) const;
 
     Shared &shared_;
@@ -111,8 +112,9 @@ using Body = std::function<void(Rank &)>;
 // Run `body` on that many ranks of a backend and check that none has failed.
 void run(const std::string &backend, uint32_t ranks, const Body &body, const Options &options = {});
 
-// Both backends, one after the other: a generator for test cases.
-#define EACH_BACKEND GENERATE(as<std::string>{}, "loopback", "shm")
+// All backends, one after the other: generators for test cases.
+#define EACH_BACKEND GENERATE(as<std::string>{}, "loopback", "shm", "chaos")
+#define EACH_RELIABLE_BACKEND GENERATE(as<std::string>{}, "loopback", "shm")
 
 // Memory between guard bytes, `skew` bytes off a multiple of 64.
 class Guarded {

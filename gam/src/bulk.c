@@ -61,12 +61,22 @@ static int carry_buffer(struct gam *g, struct gam_peer *peer, uint32_t user,
     return 0;
 }
 
+/* The last credit is for replies and answers alone.  Theirs come back whatever happens, while a
+ * request's may be withheld until its reply has left: two ranks that spent all on
+ * requests to each other would wait for ever. */
+static uint32_t reserved(uint32_t user)
+{
+    const uint32_t kind = gam_user_kind(user);
+
+    return kind == GAM_MEDIUM_REQUEST || kind == GAM_STORE_DATA;
+}
+
 int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union gam_header *header,
               const void *data, size_t length)
 {
     int rc;
 
-    if (peer->credits[GAM_BULK] == 0)
+    if (peer->credits[GAM_BULK] <= reserved(user))
         return -EAGAIN;
     if (length <= GAM_INLINE_BYTES)
         rc = carry_inline(g, peer, user, header, data, length);

@@ -101,7 +101,8 @@ struct gam_buffer {
 
 struct gam {
     struct unet_endpoint *ep;
-    struct gam_peer *peer; /* by rank */
+    struct unet_endpoint *front; /* `ep`, when that is ours and not the caller's (reliable.h) */
+    struct gam_peer *peer;       /* by rank */
     uint32_t ranks;
     uint32_t limit[GAM_CLASSES]; /* the windows */
 

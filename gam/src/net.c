@@ -173,8 +173,14 @@ static void bury(struct gam_net *net, struct gam_link *link)
     link->dead = true;
     drop_parcels(net, link);
     heap_remove(net, link);
-    if (net->config.died)
-        net->config.died(net->config.arg, link->rank);
+}
+
+void gam_net_give_up(struct gam_net *net, uint32_t rank)
+{
+    struct gam_link *link = net->link[rank];
+
+    if (link && !link->dead)
+        bury(net, link);
 }
 
 /* ---- who may send ------------------------------------------------------------------- */
@@ -254,6 +260,8 @@ static void look_at_first(struct gam_net *net, uint64_t now)
 
     if (death_at(net, link) <= now) {
         bury(net, link);
+        if (net->config.died)
+            net->config.died(net->config.arg, link->rank);
         return;
     }
     if (first_time(net, link) <= now)

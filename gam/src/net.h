@@ -107,6 +107,9 @@ void gam_net_receive(struct gam_net *net, uint64_t now, const void *packet, size
  * its way, or copied, before the next call of any function. */
 const void *gam_net_transmit(struct gam_net *net, uint64_t now, uint32_t *rank, size_t *length);
 
+/* Forget what waits for a rank that is known to be dead; `died` is not told. */
+void gam_net_give_up(struct gam_net *net, uint32_t rank);
+
 /* The time at which gam_net_transmit has to be called again, if nothing else happens. */
 uint64_t gam_net_deadline(const struct gam_net *net);
 

@@ -3,6 +3,7 @@
  * open.c - making and closing an instance.
  */
 #include "internal.h"
+#include "reliable.h"
 #include <stdlib.h>
 
 /* A sender that waits for credits has a round trip's worth of messages in flight: at 60
@@ -88,9 +89,12 @@ static int connect_peer(struct gam *g, const struct gam_config *config, struct g
     if (rc == 0)
         rc = unet_connect(g->ep, &address, gam_tag(config->job, g->rank, peer->rank),
                           &peer->channel);
-    if (rc == 0)
-        g->by_channel[peer->channel] = peer;
-    return rc;
+    if (rc)
+        return rc;
+    g->by_channel[peer->channel] = peer;
+    if (g->front)
+        gam_reliable_bind(g->front, peer->channel, peer->rank);
+    return 0;
 }
 
 static void disconnect_all(struct gam *g)
@@ -143,6 +147,7 @@ static void release(struct gam *g)
 {
     if (!g)
         return;
+    unet_close(g->front);
     free(g->peer);
     free(g->by_channel);
     free(g->answers);
@@ -177,6 +182,19 @@ static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *c
     return g;
 }
 
+/* What may get lost below is made up for by an endpoint in front. */
+static int make_reliable(struct gam *g, const struct gam_config *config)
+{
+    int rc;
+
+    if (gam_is_reliable(g->ep))
+        return 0;
+    rc = gam_reliable_open(g->ep, config, &g->front);
+    if (rc == 0)
+        g->ep = g->front;
+    return rc;
+}
+
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **out)
 {
     struct gam *g;
@@ -187,6 +205,9 @@ int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct g
     g = allocate(ep, config);
     if (!g)
         return -ENOMEM;
+    rc = make_reliable(g, config);
+    if (rc)
+        goto out_release;
     rc = connect_all(g, config);
     if (rc)
         goto out_release;
@@ -217,6 +238,8 @@ void gam_close(struct gam *g)
 {
     if (!g)
         return;
+    if (g->front)
+        gam_reliable_settle(g->front);
     disconnect_all(g);
     for (uint32_t i = 0; i < g->ranks; i++) {
         gam_deferred_drop(&g->peer[i]);

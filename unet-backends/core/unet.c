@@ -28,7 +28,7 @@ const struct unet_ops *unet_backend(const char *name)
 /* ---- endpoints ------------------------------------------------------------- */
 
 static const struct unet_config default_config = {
-    .segment_bytes = 1u << 20,
+    .segment_bytes = UNET_SEGMENT_DEFAULT,
     .send_slots = 64,
     .recv_slots = 128,
     .free_slots = 256,

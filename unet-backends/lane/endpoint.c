@@ -142,6 +142,7 @@ int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *tran
         .ep = {.ops = ops,
                .config = *config,
                .capabilities = capabilities,
+               .packet_bytes = UNET_MESSAGE_MAX,
                .fd = -1,
                .bell = {-1, -1}},
         .transport = transport,

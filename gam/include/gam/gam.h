@@ -71,6 +71,9 @@ struct gam_config {
     void *resolve_arg;
     uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 32 with more than
                         64 ranks; the same on every rank */
+    /* Of endpoints that are not reliable alone (docs/protocol.md): */
+    uint64_t key[2];          /* the job's key: packets under another one are refused */
+    uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0 = default 10000 */
 };
 
 /* Counters since gam_open. */
@@ -93,15 +96,17 @@ struct gam_stats {
 struct unet_config;
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
-/* Open an instance on an endpoint opened with gam_endpoint_config's sizes or
+/* Open an instance on an endpoint, reliable or not, opened with gam_endpoint_config's sizes or
  * larger.  The endpoint serves this one instance, but stays the caller's, who closes it
  * after gam_close.  Opens a channel to every rank; does not wait for the peers to
  * do the same.
- * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return. */
+ * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP the endpoint is not
+ * reliable and its packets are shorter than 512 bytes. */
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
 /* Close it.  The caller has to know that nobody talks to it any more (a
- * barrier); what arrives later is dropped.  NULL is allowed. */
+ * barrier); what arrives later is dropped.  Without a reliable endpoint it waits until the peers
+ * have acknowledged what was sent, at most a second.  NULL is allowed. */
 void gam_close(struct gam *g);
 
 /* Put a handler into the table, 1 <= index < GAM_HANDLERS.  The same index has

@@ -35,7 +35,8 @@
 extern "C" {
 #endif
 
-#define UNET_ADDRESS_MAX 64u /* bytes of an endpoint's address */
+#define UNET_ADDRESS_MAX 64u            /* bytes of an endpoint's address */
+#define UNET_SEGMENT_DEFAULT (1u << 20) /* bytes of a segment */
 
 struct unet_endpoint;
 struct unet_ops;
@@ -131,6 +132,8 @@ struct unet_endpoint {
     uint8_t *segment;             /* the communication segment */
     struct unet_config config;    /* as opened, defaults filled in */
     uint32_t capabilities;        /* enum unet_capability bits */
+    uint32_t packet_bytes;        /* the longest message that one packet of its network carries;
+                                     UNET_MESSAGE_MAX where there are no packets */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
     uint32_t armings;             /* so far */
     int bell[2];                  /* the doorbell that peers ring, read and write end */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * reliable.h - a reliable, ordered endpoint on top of one that is neither.
+ */
+#ifndef GAM_RELIABLE_H
+#define GAM_RELIABLE_H
+
+#include <gam/gam.h>
+#include <unet/unet.h>
+
+/* Whether GAM needs one. */
+static inline bool gam_is_reliable(const struct unet_endpoint *ep)
+{
+    const uint32_t both = UNET_CAP_RELIABLE | UNET_CAP_ORDERED;
+
+    return (ep->capabilities & both) == both;
+}
+
+/* Open one of gam_endpoint_config's sizes.  `lower` stays the caller's, who closes it later.
+ * Closing it waits until what was sent is acknowledged, at most a second. Errors: those of
+ * gam_open. */
+int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *config,
+                      struct unet_endpoint **endpoint);
+
+/* Say which rank is at the other end of a channel, before anything is sent on it. */
+void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank);
+
+/* Wait until what was sent is acknowledged or its receiver dead, at most a second. */
+void gam_reliable_settle(struct unet_endpoint *ep);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * chaos.c - a bad network between an endpoint and its peers.
+ *
+ * The decorator stands at the sending side: it has a send queue of its own, whose messages go on,
+ * or do not, as copies in buffers behind the user's part of the inner endpoint's segment.  What
+ * arrives is read from the inner endpoint's rings.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unet/unet_chaos.h>
+
+enum {
+    COPIES = 32,         /* messages on their way through here */
+    OVERTAKEN_BY = 8,    /* at most that many sends, or looks, pass before a held message goes */
+    PACKET_BYTES = 1472, /* what a layer above should take for one packet */
+    SLICE_MS = 1,        /* of sleep, while messages are held */
+};
+
+/* A buffer of the inner segment. */
+struct copy {
+    struct unet_desc desc; /* what goes on when `wait` comes to 0 */
+    uint32_t wait;
+    uint32_t ticket;
+    bool on_its_way; /* the inner endpoint may still read it */
+};
+
+struct chaos_endpoint {
+    struct unet_endpoint ep; /* first: the interface knows only this */
+    struct unet_endpoint *inner;
+    struct unet_chaos chaos;
+    uint64_t random;
+    struct unet_ring tx;   /* send queue, the NI's side */
+    struct unet_ring full; /* always looks full: where a channel sends that cannot */
+    uint32_t held;         /* copies with `wait` */
+    uint32_t bell;         /* always set: every send wants a kick */
+    struct copy copy[COPIES];
+};
+
+static struct chaos_endpoint *chaos_of(struct unet_endpoint *ep)
+{
+    return (struct chaos_endpoint *)ep;
+}
+
+/* ---- chance -------------------------------------------------------------------- */
+
+/* splitmix64 */
+static uint64_t next_random(struct chaos_endpoint *ce)
+{
+    uint64_t x = ce->random += 0x9e3779b97f4a7c15u;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static bool happens(struct chaos_endpoint *ce, double probability)
+{
+    return probability > 0 && (double)(next_random(ce) >> 11) * 0x1p-53 < probability;
+}
+
+/* ---- copies ----------------------------------------------------------------------- */
+
+static uint32_t copy_offset(const struct chaos_endpoint *ce, const struct copy *copy)
+{
+    return ce->ep.config.segment_bytes + (uint32_t)(copy - ce->copy) * UNET_MESSAGE_MAX;
+}
+
+static uint8_t *copy_bytes(const struct chaos_endpoint *ce, struct copy *copy)
+{
+    if (copy->desc.kind == UNET_INLINE)
+        return copy->desc.data;
+    return ce->inner->segment + copy_offset(ce, copy);
+}
+
+/* NULL: all are in use. */
+static struct copy *unused_copy(struct chaos_endpoint *ce)
+{
+    for (struct copy *copy = ce->copy; copy < ce->copy + COPIES; copy++) {
+        if (copy->on_its_way && unet_sent(ce->inner, copy->ticket))
+            copy->on_its_way = false;
+        if (!copy->on_its_way && copy->wait == 0)
+            return copy;
+    }
+    return NULL;
+}
+
+static void gather(const struct chaos_endpoint *ce, struct copy *copy, const struct unet_desc *desc)
+{
+    uint8_t *to = copy_bytes(ce, copy);
+
+    for (uint32_t i = 0; i < desc->pieces; i++) {
+        memcpy(to, ce->ep.segment + desc->piece[i].offset, desc->piece[i].length);
+        to += desc->piece[i].length;
+    }
+    copy->desc.pieces = 1;
+    copy->desc.piece[0] = (struct unet_piece){copy_offset(ce, copy), desc->length};
+}
+
+/* What finds no room in the inner endpoint is lost. */
+static void let_go(struct chaos_endpoint *ce, struct copy *copy)
+{
+    if (unet_push(ce->inner, &copy->desc, &copy->ticket) == 0)
+        copy->on_its_way = copy->desc.kind == UNET_PIECES;
+}
+
+static void damage(struct chaos_endpoint *ce, struct copy *copy)
+{
+    struct unet_desc *desc = &copy->desc;
+
+    if (desc->length > 1 && happens(ce, ce->chaos.truncate)) {
+        desc->length = 1 + (uint32_t)(next_random(ce) % (desc->length - 1));
+        if (desc->kind == UNET_PIECES)
+            desc->piece[0].length = desc->length;
+    }
+    if (desc->length > 0 && happens(ce, ce->chaos.flip)) {
+        const uint64_t bit = next_random(ce) % (8 * desc->length);
+
+        copy_bytes(ce, copy)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+static void send_copy(struct chaos_endpoint *ce, const struct unet_desc *desc)
+{
+    struct copy *copy = unused_copy(ce);
+
+    if (!copy)
+        return;
+    copy->desc = *desc;
+    if (desc->kind == UNET_PIECES)
+        gather(ce, copy, desc);
+    damage(ce, copy);
+    if (happens(ce, ce->chaos.reorder)) {
+        copy->wait = 1 + (uint32_t)(next_random(ce) % OVERTAKEN_BY);
+        ce->held++;
+    } else {
+        let_go(ce, copy);
+    }
+}
+
+/* One more send or look has passed those that are held. */
+static void pass_held(struct chaos_endpoint *ce)
+{
+    for (struct copy *copy = ce->copy; ce->held > 0 && copy < ce->copy + COPIES; copy++) {
+        if (copy->wait > 0 && --copy->wait == 0) {
+            ce->held--;
+            let_go(ce, copy);
+        }
+    }
+}
+
+/* ---- the send queue ------------------------------------------------------------------ */
+
+static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *desc)
+{
+    if (desc->channel < 1 || desc->channel > ce->ep.config.channels ||
+        ce->inner->channel[desc->channel].state != UNET_OPEN)
+        return false;
+    if (desc->kind == UNET_INLINE)
+        return desc->length <= UNET_INLINE_MAX;
+    return desc->kind == UNET_PIECES && unet_check_pieces(desc, ce->ep.config.segment_bytes) == 0;
+}
+
+/* The inner endpoint says what is wrong with it.  A piece that lies outside the user's part of the
+ * segment may lie within the whole. */
+static void refuse(struct chaos_endpoint *ce, struct unet_desc desc)
+{
+    if (desc.kind == UNET_PIECES &&
+        unet_check_pieces(&desc, ce->ep.config.segment_bytes) == -EFAULT)
+        desc.piece[0] = (struct unet_piece){UINT32_MAX, 1};
+    unet_push(ce->inner, &desc, NULL);
+}
+
+static void send_on(struct chaos_endpoint *ce, const struct unet_desc *desc)
+{
+    if (!is_message(ce, desc)) {
+        refuse(ce, *desc);
+        return;
+    }
+    pass_held(ce);
+    if (!happens(ce, ce->chaos.loss))
+        send_copy(ce, desc);
+    if (happens(ce, ce->chaos.duplicate))
+        send_copy(ce, desc);
+}
+
+static int service(struct chaos_endpoint *ce)
+{
+    const struct unet_desc *slot;
+    int count = 0;
+
+    while ((slot = unet_ring_peek(&ce->tx)) != NULL) {
+        const struct unet_desc desc = *slot;
+
+        send_on(ce, &desc);
+        unet_ring_release(&ce->tx);
+        count++;
+    }
+    return count;
+}
+
+/* ---- channels ------------------------------------------------------------------------- */
+
+/* Show the inner endpoint's channel as ours. */
+static void mirror(struct chaos_endpoint *ce, uint16_t n)
+{
+    struct unet_channel *channel = &ce->ep.channel[n];
+
+    channel->state = ce->inner->channel[n].state;
+    channel->ring = channel->state == UNET_OPEN ? &ce->ep.tx : &ce->full;
+    ce->ep.rx_rings = ce->inner->rx_rings;
+}
+
+static void mirror_all(struct chaos_endpoint *ce)
+{
+    for (uint32_t n = 1; n < ce->inner->rx_rings; n++)
+        mirror(ce, (uint16_t)n);
+}
+
+static int chaos_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                         uint16_t *channel)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+    int error = ce->inner->ops->connect(ce->inner, peer, tag, channel);
+
+    if (error)
+        return error;
+    mirror(ce, *channel);
+    return 0;
+}
+
+static void forget_held(struct chaos_endpoint *ce, uint16_t channel)
+{
+    for (struct copy *copy = ce->copy; copy < ce->copy + COPIES; copy++) {
+        if (copy->wait > 0 && copy->desc.channel == channel) {
+            copy->wait = 0;
+            ce->held--;
+        }
+    }
+}
+
+static void chaos_disconnect(struct unet_endpoint *ep, uint16_t channel)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+
+    forget_held(ce, channel);
+    ce->inner->ops->disconnect(ce->inner, channel);
+    mirror(ce, channel);
+}
+
+static void chaos_state(struct unet_endpoint *ep, uint16_t channel)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+
+    ce->inner->ops->state(ce->inner, channel);
+    mirror_all(ce);
+}
+
+static void chaos_address(const struct unet_endpoint *ep, struct unet_address *address)
+{
+    const struct chaos_endpoint *ce = (const struct chaos_endpoint *)ep;
+
+    ce->inner->ops->address(ce->inner, address);
+}
+
+/* ---- progress --------------------------------------------------------------------------- */
+
+static void chaos_kick(struct unet_endpoint *ep, uint16_t channel)
+{
+    (void)channel;
+    service(chaos_of(ep));
+}
+
+static int chaos_progress(struct unet_endpoint *ep)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+    int count = service(ce);
+
+    pass_held(ce);
+    count += ce->inner->ops->progress(ce->inner);
+    mirror_all(ce);
+    return count;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int chaos_wait(struct unet_endpoint *ep, int timeout_ms)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+    const int64_t end = now_ms() + timeout_ms;
+
+    for (;;) {
+        const int64_t left = timeout_ms < 0 ? INT32_MAX : end - now_ms();
+        const bool slice = ce->held > 0 && left > SLICE_MS;
+        int rc;
+
+        rc = ce->inner->ops->wait(ce->inner, slice ? SLICE_MS : left < 0 ? 0 : (int)left);
+        chaos_progress(ep);
+        if (rc != 0 || !slice)
+            return rc;
+    }
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static void chaos_close(struct unet_endpoint *ep)
+{
+    struct chaos_endpoint *ce = chaos_of(ep);
+
+    unet_close(ce->inner);
+    free(ce->tx.shared);
+    free(ce->full.shared);
+    free(ep->channel);
+    free(ce);
+}
+
+/* Never opened by name: it needs to be told what to do. */
+static int chaos_open(const struct unet_config *config, struct unet_endpoint **endpoint)
+{
+    (void)config;
+    (void)endpoint;
+    return -EOPNOTSUPP;
+}
+
+static const struct unet_ops chaos_ops = {
+    .name = "chaos",
+    .open = chaos_open,
+    .close = chaos_close,
+    .address = chaos_address,
+    .connect = chaos_connect,
+    .disconnect = chaos_disconnect,
+    .state = chaos_state,
+    .kick = chaos_kick,
+    .progress = chaos_progress,
+    .wait = chaos_wait,
+};
+
+static bool is_probability(double p)
+{
+    return p >= 0 && p <= 1;
+}
+
+static bool chaos_ok(const struct unet_chaos *c)
+{
+    return is_probability(c->loss) && is_probability(c->duplicate) && is_probability(c->reorder) &&
+           is_probability(c->truncate) && is_probability(c->flip);
+}
+
+static void *zeroed_ring(uint32_t slots)
+{
+    const uint64_t bytes = (unet_ring_bytes(slots) + 127) / 128 * 128;
+    void *memory = aligned_alloc(128, bytes);
+
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+static int open_queues(struct chaos_endpoint *ce)
+{
+    struct unet_endpoint *ep = &ce->ep;
+
+    ce->tx.shared = zeroed_ring(ep->config.send_slots);
+    ce->full.shared = zeroed_ring(1);
+    ep->channel = calloc(ep->config.channels + 1u, sizeof *ep->channel);
+    if (!ce->tx.shared || !ce->full.shared || !ep->channel)
+        return -ENOMEM;
+    unet_ring_attach(&ce->tx, ce->tx.shared, ep->config.send_slots);
+    unet_ring_attach(&ep->tx, ce->tx.shared, ep->config.send_slots);
+    unet_ring_attach(&ce->full, ce->full.shared, 1);
+    ce->full.position = 1;
+    for (uint32_t n = 0; n <= ep->config.channels; n++) {
+        ep->channel[n] = (struct unet_channel){
+            .ring = &ce->full,
+            .bell = &ce->bell,
+            .number = (uint16_t)n,
+            .number_in_ring = (uint16_t)n,
+        };
+    }
+    return 0;
+}
+
+static int decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
+                    struct unet_endpoint **endpoint)
+{
+    struct chaos_endpoint *ce = aligned_alloc(64, sizeof *ce);
+    int error;
+
+    if (!ce)
+        return -ENOMEM;
+    *ce = (struct chaos_endpoint){
+        .ep = *inner,
+        .inner = inner,
+        .chaos = *chaos,
+        .random = chaos->seed,
+        .bell = 1,
+    };
+    ce->ep.ops = &chaos_ops;
+    ce->ep.capabilities &= ~(uint32_t)(UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT);
+    ce->ep.config.segment_bytes -= COPIES * UNET_MESSAGE_MAX;
+    ce->ep.packet_bytes = PACKET_BYTES;
+    error = open_queues(ce);
+    if (error) {
+        ce->inner = NULL; /* stays the caller's */
+        chaos_close(&ce->ep);
+        return error;
+    }
+    *endpoint = &ce->ep;
+    return 0;
+}
+
+int unet_chaos_open(const struct unet_ops *backend, const struct unet_chaos *chaos,
+                    const struct unet_config *config, struct unet_endpoint **endpoint)
+{
+    struct unet_config larger = config ? *config : (struct unet_config){0};
+    struct unet_endpoint *inner;
+    int error;
+
+    if (!chaos_ok(chaos))
+        return -EINVAL;
+    if (larger.segment_bytes == 0)
+        larger.segment_bytes = UNET_SEGMENT_DEFAULT;
+    if (__builtin_add_overflow(larger.segment_bytes, COPIES * UNET_MESSAGE_MAX,
+                               &larger.segment_bytes))
+        return -EINVAL;
+    error = unet_open(backend, &larger, &inner);
+    if (error)
+        return error;
+    error = decorate(inner, chaos, endpoint);
+    if (error)
+        unet_close(inner);
+    return error;
+}
