@@ -256,6 +256,7 @@ def all_groups(build, effort):
     for ranks in effort.ranks:
         yield Group(f"collectives of {ranks}",
                     {"ours": ours(build, ranks, "collective", millis),
+                     "raw": [raw, "barrier", millis, str(ranks)],
                      **{mpi: (ranks, "collective", millis) for mpi in ("mpich", "openmpi")}},
                     suffix=f"_{ranks}")
     yield Group("allocation",

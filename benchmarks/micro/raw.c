@@ -2,9 +2,10 @@
  *
  * raw.c - what the machine can do with nobody's software in between.
  *
- *   raw pair MILLISECONDS      two processes that share a page: cache lines to and fro, a ring
- *   raw malloc MILLISECONDS    libc's malloc and free
- *   raw start N                N processes that only start and end
+ *   raw pair MILLISECONDS       two processes that share a page: cache lines to and fro, a ring
+ *   raw barrier MILLISECONDS N  N processes that count themselves in and yield until all have
+ *   raw malloc MILLISECONDS     libc's malloc and free
+ *   raw start N                 N processes that only start and end
  */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "measure.h"
@@ -38,6 +39,8 @@ static struct shared {
     double told;
     struct line taken;    /* how many slots the reader has emptied */
     struct line answered; /* how many bursts have come */
+    struct line arrived;  /* how often some process has, at all barriers so far */
+    struct line open;     /* the last barrier that all have come to */
     struct slot slot[SLOTS];
 } * shared;
 
@@ -171,27 +174,92 @@ static void pin(int number)
     }
 }
 
-static void measure_pair(double budget)
+static void map_shared(void)
 {
-    struct team team;
-    pid_t other;
-
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         die("shared memory");
-    other = fork();
-    if (other < 0)
-        die("fork");
-    side = other == 0;
-    if (side == 1)
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to wait for */
+}
+
+/* Become side 1 to n - 1 in as many children. */
+static void fork_sides(int n)
+{
+    for (int i = 1; i < n && side == 0; i++) {
+        pid_t child = fork();
+
+        if (child < 0)
+            die("fork");
+        if (child == 0) {
+            side = i;
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to wait for */
+        }
+    }
+}
+
+static void wait_for_sides(void)
+{
+    while (side == 0 && wait(NULL) > 0)
+        ;
+}
+
+static void measure_pair(double budget)
+{
+    struct team team;
+
+    map_shared();
+    fork_sides(2);
     pin(side);
     team = (struct team){.measures = side == 0, .share = share, .budget_ns = budget};
     measure(&team, "line_round_trip", 1, line_round_trips, NULL);
     measure(&team, "am_round_trip", 1, am_round_trips, NULL);
     measure(&team, "am_one_way", BURST, bursts, NULL);
+    wait_for_sides();
+}
+
+/* ---- among many processes --------------------------------------------------------------- */
+
+static uint64_t processes, meetings;
+
+static void meet(void)
+{
+    meetings++;
+    if (__atomic_add_fetch(&shared->arrived.full, 1, __ATOMIC_ACQ_REL) == meetings * processes)
+        fill(&shared->open.full, meetings);
+    while (__atomic_load_n(&shared->open.full, __ATOMIC_ACQUIRE) < meetings)
+        sched_yield();
+}
+
+static double share_with_all(double mine)
+{
     if (side == 0)
-        waitpid(other, NULL, 0);
+        shared->told = mine;
+    meet();
+    mine = shared->told;
+    meet();
+    return mine;
+}
+
+static double barriers(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++)
+        meet();
+    return now_ns() - start;
+}
+
+static void measure_barrier(double budget, int n)
+{
+    struct team team;
+
+    processes = (uint64_t)n;
+    map_shared();
+    fork_sides(n);
+    team = (struct team){.measures = side == 0, .share = share_with_all, .budget_ns = budget};
+    measure(&team, "barrier", 1, barriers, NULL);
+    wait_for_sides();
 }
 
 /* ---- within one process ----------------------------------------------------------------- */
@@ -244,9 +312,13 @@ int main(int argc, char **argv)
         measure_pair(budget_of(argv[2]));
     else if (argc == 3 && strcmp(argv[1], "malloc") == 0)
         measure_malloc(budget_of(argv[2]));
+    else if (argc == 4 && strcmp(argv[1], "barrier") == 0)
+        measure_barrier(budget_of(argv[2]), atoi(argv[3]));
     else if (argc == 3 && strcmp(argv[1], "start") == 0)
         start(atol(argv[2]));
     else
-        return fprintf(stderr, "usage: raw pair|malloc MILLISECONDS, raw start N\n"), 2;
+        return fprintf(stderr, "usage: raw pair|malloc MILLISECONDS, raw barrier MILLISECONDS N, "
+                               "raw start N\n"),
+               2;
     return 0;
 }
