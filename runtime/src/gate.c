@@ -9,6 +9,8 @@
  */
 #include "episode.h"
 
+#include <sched.h>
+
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
 
 /* Processor 0's counts.  What a rank reads after the gate has opened stays until it
@@ -56,12 +58,21 @@ static uint64_t combine_all(enum splitc_combine with, uint64_t *value)
 
 /* ---- the meeting ------------------------------------------------------------------ */
 
+static bool is_open(const uint64_t *open, uint64_t episode)
+{
+    return __atomic_load_n(open, __ATOMIC_ACQUIRE) >= episode;
+}
+
+/* Those who have not come get their turn before we look for messages: it mostly is all that
+ * it takes, and a look at many ranks' queues costs as much. */
 static void wait_for(const uint64_t *open, uint64_t episode, enum splitc_collective what)
 {
     struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(what),
                             .whom = SPLITC_ANYBODY};
 
-    while (__atomic_load_n(open, __ATOMIC_ACQUIRE) < episode) {
+    if (!is_open(open, episode))
+        sched_yield();
+    while (!is_open(open, episode)) {
         splitc_wait_step_shared(&w);
         if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
             splitc_check_agreement(episode);
