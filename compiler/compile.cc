@@ -50,10 +50,18 @@ bool is_c89(const std::string &standard)
            standard == "iso9899:1990" || standard == "iso9899:199409";
 }
 
-// Extended C89 has the keywords that strict C89 leaves to programs.
-bool has_c89_keywords(const std::string &standard)
+// The keywords that a standard leaves to programs.
+std::vector<std::string_view> names_under(const std::string &standard)
 {
-    return is_c89(standard) && !standard.starts_with("gnu");
+    bool strict = !standard.empty() && !standard.starts_with("gnu");
+    std::vector<std::string_view> words;
+    if (strict)
+        words = {"asm", "typeof"};
+    if (is_c89(standard))
+        words.push_back("restrict");
+    if (strict && is_c89(standard))
+        words.push_back("inline");
+    return words;
 }
 
 void add(Command &command, const Command &words)
@@ -248,7 +256,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
     Translation &t = translation_;
     t = translate_deep(std::move(text), {.warnings = options_.warnings,
                                          .error_limit = options_.error_limit,
-                                         .c89_keywords = has_c89_keywords(options_.standard),
+                                         .names = names_under(options_.standard),
                                          .checks = options_.checks,
                                          .gnu89_inline = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)

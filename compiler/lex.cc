@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <string>
 
 namespace splitcc {
@@ -121,6 +122,8 @@ public:
 private:
     char at(uint32_t i) const { return i < text_.size() ? text_[i] : '\0'; }
     bool skip_space();
+    bool universal_at(uint32_t i) const;
+    uint32_t identifier_end() const;
     void identifier();
     void number();
     void quoted(char quote, Tok kind, uint32_t prefix);
@@ -144,6 +147,19 @@ bool ident_start(char c)
 bool ident_part(char c)
 {
     return ident_start(c) || std::isdigit(static_cast<unsigned char>(c));
+}
+
+void append_utf8(std::string &text, uint32_t c)
+{
+    if (c < 0x80) {
+        text += static_cast<char>(c);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; // bytes that follow the first
+    const uint32_t first[] = {0, 0xc0, 0xe0, 0xf0};
+    text += static_cast<char>(first[more] | c >> 6 * more);
+    while (more-- > 0)
+        text += static_cast<char>(0x80 | (c >> 6 * more & 0x3f));
 }
 
 void Lexer::add(Tok kind, uint32_t end, Name *name)
@@ -171,12 +187,44 @@ bool Lexer::skip_space()
     return false;
 }
 
+// A universal character name: gcc's preprocessor writes all letters beyond ASCII so.
+bool Lexer::universal_at(uint32_t i) const
+{
+    return at(i) == '\\' && (at(i + 1) == 'u' || at(i + 1) == 'U');
+}
+
+uint32_t Lexer::identifier_end() const
+{
+    uint32_t end = pos_;
+    while (ident_part(at(end)) || universal_at(end))
+        end++;
+    return end;
+}
+
+// One name has many spellings: \u00e9, \U000000e9, and the letter itself.
+std::string decoded(std::string_view spelling)
+{
+    std::string name;
+    for (size_t i = 0; i < spelling.size();) {
+        size_t digits = spelling[i] != '\\' ? 0 : spelling[i + 1] == 'u' ? 4 : 8;
+        if (digits == 0) {
+            name += spelling[i++];
+            continue;
+        }
+        std::string number(spelling.substr(i + 2, digits));
+        append_utf8(name, static_cast<uint32_t>(std::strtoul(number.c_str(), nullptr, 16)));
+        i = std::min(i + 2 + digits, spelling.size());
+    }
+    return name;
+}
+
 void Lexer::identifier()
 {
-    uint32_t end = pos_ + 1;
-    while (ident_part(at(end)))
-        end++;
-    Name *name = names_.intern(std::string_view(text_).substr(pos_, end - pos_));
+    uint32_t end = identifier_end();
+    std::string_view spelling = std::string_view(text_).substr(pos_, end - pos_);
+    Name *name = spelling.find('\\') == std::string_view::npos
+                     ? names_.intern(spelling)
+                     : names_.intern_decoded(decoded(spelling));
     add(name->keyword, end, name);
 }
 
@@ -237,6 +285,9 @@ void Lexer::punctuator()
     case ')':
         return one(Tok::RParen);
     case '[':
+        // Two of them begin attributes, as the word does.
+        if (!tokens_.empty() && tokens_.back().kind == Tok::LBracket)
+            tokens_.back().kind = Tok::KwAttribute;
         return one(Tok::LBracket);
     case ']':
         return one(Tok::RBracket);
@@ -306,7 +357,7 @@ std::vector<Token> Lexer::run()
             quoted('"', Tok::String, prefix);
         else if (quote == '\'')
             quoted('\'', Tok::Char, prefix);
-        else if (ident_start(c))
+        else if (ident_start(c) || universal_at(pos_))
             identifier();
         else if (std::isdigit(static_cast<unsigned char>(c)) ||
                  (c == '.' && std::isdigit(static_cast<unsigned char>(at(pos_ + 1)))))
@@ -334,6 +385,12 @@ Name *Names::intern(std::string_view text)
         entry->second = &storage_.back();
     }
     return entry->second;
+}
+
+Name *Names::intern_decoded(std::string text)
+{
+    decoded_.push_back(std::move(text));
+    return intern(decoded_.back());
 }
 
 namespace {

@@ -157,13 +157,16 @@ class Names {
 public:
     Names();
     Name *intern(std::string_view text);
-    // C89 has no inline, restrict, ...: make them ordinary identifiers.
+    // One that does not stand in the source as it is.
+    Name *intern_decoded(std::string text);
+    // Not every standard has restrict, typeof, ...: make them ordinary identifiers.
     void forget_keyword(std::string_view text);
     // The declared name that looks most like this one; empty if none is near.
     std::string similar_declared(const Name *name) const;
 
 private:
     std::deque<Name> storage_;
+    std::deque<std::string> decoded_;
     std::unordered_map<std::string_view, Name *> table_;
 };
 

@@ -83,6 +83,7 @@ private:
     void declarator_suffixes(Declarator &d);
     Extent array_suffix(bool &plain);
     void function_suffix(Part &part);
+    void parameter_list(Part &part);
     void parameter(Part &part);
     void identifier_list(Part &part);
     const Type *derive(const Type *base, const Declarator &d);

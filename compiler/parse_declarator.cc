@@ -85,6 +85,8 @@ void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
         d.name_token = pos_;
         d.name = peek().name;
         pos_++;
+        if (is(Tok::KwAttribute) && peek(1).kind == Tok::LBracket)
+            attributes();
         bool space = d.name == global_ || d.name == spread_;
         if (space && (is(Tok::Ident) || is(Tok::Star) || (!parameter && starts_type())))
             fail(tokens_[d.name_token].range(),
@@ -194,7 +196,7 @@ bool Parser::before_body() const
     return false;
 }
 
-// parameters = "(" [parameter {"," parameter} ["," "..."] | name {"," name}] ")"
+// function = "(" [parameters ["," "..."] | name {"," name}] ")"
 void Parser::function_suffix(Part &part)
 {
     Depth depth(*this);
@@ -205,7 +207,7 @@ void Parser::function_suffix(Part &part)
     if (is(Tok::Ident) && !starts_type())
         identifier_list(part);
     else if (!is(Tok::RParen))
-        parameter(part);
+        parameter_list(part);
     else
         part.prototype = false;
     expect(Tok::RParen, "')' after the parameters");
@@ -213,7 +215,9 @@ void Parser::function_suffix(Part &part)
     named_parameters_ = outer;
 }
 
-void Parser::parameter(Part &part)
+// parameters = {parameter {"," parameter} ";"} parameter {"," parameter}; those that end
+// with a semicolon are declared for the sizes of the others (GNU C).
+void Parser::parameter_list(Part &part)
 {
     part.prototype = true;
     if (is(Tok::KwVoid) && peek(1).kind == Tok::RParen) {
@@ -221,27 +225,36 @@ void Parser::parameter(Part &part)
         return;
     }
     do {
-        if (accept(Tok::Ellipsis)) {
-            part.variadic = true;
-            return;
-        }
-        Declaration *d = ast_.declaration();
-        d->role = DeclarationRole::Parameter;
-        d->first = pos_;
-        specifiers(d->specifiers, true);
-        InitDeclarator item;
-        item.declarator.first = pos_;
-        declarator(item.declarator, Abstract::Maybe, true);
-        attribute_changes_type_ = false;
-        item.type = adjusted(derive(d->specifiers.type, item.declarator));
-        after_declarator(item);
-        item.symbol = declare(item, d->specifiers, DeclarationRole::Parameter);
-        part.param_symbols.push_back(item.symbol);
-        d->touched = d->specifiers.touched || touched_declarator(item.declarator);
-        d->last = pos_;
-        d->declarators.push_back(std::move(item));
-        part.params.push_back(d);
-    } while (accept(Tok::Comma));
+        do {
+            if (accept(Tok::Ellipsis)) {
+                part.variadic = true;
+                return;
+            }
+            parameter(part);
+        } while (accept(Tok::Comma));
+        if (is(Tok::Semi))
+            part.param_symbols.clear();
+    } while (accept(Tok::Semi));
+}
+
+void Parser::parameter(Part &part)
+{
+    Declaration *d = ast_.declaration();
+    d->role = DeclarationRole::Parameter;
+    d->first = pos_;
+    specifiers(d->specifiers, true);
+    InitDeclarator item;
+    item.declarator.first = pos_;
+    declarator(item.declarator, Abstract::Maybe, true);
+    attribute_changes_type_ = false;
+    item.type = adjusted(derive(d->specifiers.type, item.declarator));
+    after_declarator(item);
+    item.symbol = declare(item, d->specifiers, DeclarationRole::Parameter);
+    part.param_symbols.push_back(item.symbol);
+    d->touched = d->specifiers.touched || touched_declarator(item.declarator);
+    d->last = pos_;
+    d->declarators.push_back(std::move(item));
+    part.params.push_back(d);
 }
 
 // The names of a K&R definition; their types come later.

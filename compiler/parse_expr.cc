@@ -171,7 +171,7 @@ Expr *Parser::cast()
     return sema_.cast(close(e));
 }
 
-// unary = postfix | ("++" | "--") unary | ("&" | "*" | "+" | "-" | "~" | "!" |
+// unary = postfix | ("++" | "--" | "&" | "*" | "+" | "-" | "~" | "!" |
 //         "__real__" | "__imag__" | "__extension__") cast | "&&" identifier | sizeof ...
 Expr *Parser::unary()
 {
@@ -213,7 +213,7 @@ Expr *Parser::unary()
     }
     e->op = op;
     e->name_token = pos_++;
-    e->a = op == Tok::Inc || op == Tok::Dec ? unary() : cast();
+    e->a = cast();
     close(e);
     switch (e->kind) {
     case ExprKind::PreInc:

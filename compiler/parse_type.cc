@@ -68,15 +68,17 @@ bool Parser::attribute_before_type(uint32_t ahead) const
 {
     uint32_t at = pos_ + ahead;
     while (tokens_[at].kind == Tok::KwAttribute) {
-        at++;
+        bool standard = tokens_[++at].kind == Tok::LBracket;
         int depth = 0;
         do {
             Tok kind = tokens_[at].kind;
             if (kind == Tok::End)
                 return false;
-            depth += kind == Tok::LParen ? 1 : kind == Tok::RParen ? -1 : 0;
+            depth += (kind == Tok::LParen || kind == Tok::LBracket) -
+                     (kind == Tok::RParen || kind == Tok::RBracket);
             at++;
         } while (depth > 0);
+        at += standard; // the second ]
     }
     return starts_declaration(at - pos_);
 }
@@ -243,24 +245,31 @@ const Type *Parser::finish_type(Specifiers &s, TypeWords &words)
 }
 
 // attributes = {"__attribute__" "(" "(" [attribute] {"," [attribute]} ")" ")"}
+// attributes = {"__attribute__" "((" {attribute | ","} "))" | "[[" {attribute | ","} "]]"}
 void Parser::attributes()
 {
     while (accept(Tok::KwAttribute)) {
-        expect(Tok::LParen, "'(('");
-        expect(Tok::LParen, "'(('");
-        while (!is(Tok::RParen))
+        bool standard = accept(Tok::LBracket);
+        Tok close = standard ? Tok::RBracket : Tok::RParen;
+        if (!standard) {
+            expect(Tok::LParen, "'(('");
+            expect(Tok::LParen, "'(('");
+        }
+        while (!is(close))
             if (!accept(Tok::Comma))
                 attribute();
-        expect(Tok::RParen, "')'");
-        expect(Tok::RParen, "')'");
+        expect(close, standard ? "']]'" : "'))'");
+        expect(close, standard ? "']]'" : "'))'");
     }
 }
 
-// attribute = name ["(" ... ")"]; notes those that change what splitcc has to know
+// attribute = [name "::"] name ["(" ... ")"]; notes those that change what splitcc has to know
 void Parser::attribute()
 {
     if (!peek().name)
         unexpected("the name of an attribute");
+    if (peek(1).kind == Tok::Colon && peek(2).kind == Tok::Colon && peek(3).name)
+        pos_ += 3;
     std::string_view name = tokens_[pos_++].name->text;
     if (name.starts_with("__") && name.ends_with("__") && name.size() > 4)
         name = name.substr(2, name.size() - 4);

@@ -22,9 +22,8 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     diag.set_limit(options.error_limit);
 
     Names names;
-    if (options.c89_keywords)
-        for (const char *word : {"inline", "typeof", "asm"})
-            names.forget_keyword(word);
+    for (std::string_view word : options.names)
+        names.forget_keyword(word);
     std::vector<Token> tokens = lex(source, names, diag);
 
     // The parser calls semantic analysis as it goes: from here on every

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "message.h"
@@ -17,7 +18,7 @@ namespace splitcc {
 struct TranslateOptions {
     WarningOptions warnings;
     unsigned error_limit = 20;
-    bool c89_keywords = false; // -std=c89: no inline, typeof, asm
+    std::vector<std::string_view> names; // keywords elsewhere, but not under this -std
     bool checks = false;       // -fcheck
     bool gnu89_inline = false; // `extern inline` defines nothing for the linker
 };

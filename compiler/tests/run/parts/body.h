@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+    barrier();
+    total += *g
+#ifdef DOUBLED
+        * 2
+#endif
+        ;
