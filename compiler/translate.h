@@ -19,8 +19,8 @@ struct TranslateOptions {
     WarningOptions warnings;
     unsigned error_limit = 20;
     std::vector<std::string_view> names; // keywords elsewhere, but not under this -std
-    bool checks = false;       // -fcheck
-    bool gnu89_inline = false; // `extern inline` defines nothing for the linker
+    bool checks = false;                 // -fcheck
+    bool gnu89_inline = false;           // `extern inline` defines nothing for the linker
 };
 
 struct Translation {

@@ -398,6 +398,46 @@ TEST_CASE("sources, objects, archives and libraries make one program")
     CHECK_FALSE(folder.has("undefined"));
 }
 
+TEST_CASE("checked and unchecked objects make one program")
+{
+    Folder f;
+    f.file("main.sc", "#include <split-c/split-c.h>\n"
+                      "extern int follow(int *global g);\n"
+                      "int splitc_main(int argc, char **argv)\n"
+                      "{\n"
+                      "    int *spread p = all_spread_malloc(PROCS, 4);\n"
+                      "    *p = 1;\n"
+                      "    if (argc == 2)\n"
+                      "        all_spread_free(p + 1);\n"
+                      "    return follow(argc == 3 ? 0 : p) - 1;\n"
+                      "}\n");
+    f.file("follow.sc", "#include <split-c/split-c.h>\n"
+                        "int follow(int *global g) { return *g; }\n");
+    auto says = [&](const char *command, const char *expected) {
+        Outcome ran = f.shell(command);
+        INFO(command << " printed: " << ran.err);
+        CHECK(ran.code == 1);
+        CHECK(ran.err.find(expected) == 0);
+    };
+    check_fine(f.splitcc("-c main.sc follow.sc"));
+    check_fine(f.splitcc("-c -fcheck main.sc -o main_checked.o"));
+    check_fine(f.splitcc("-c -fcheck follow.sc -o follow_checked.o"));
+
+    check_fine(f.splitcc("main_checked.o follow.o -o a"));
+    CHECK(f.shell("./a").code == 0);
+    says("./a x", "main.sc:8: rank 0: all_spread_free of (0, 0x");
+    says("./a x y", "splitc: rank 0: null global pointer");
+
+    check_fine(f.splitcc("main.o follow_checked.o -o b"));
+    CHECK(f.shell("./b").code == 0);
+    says("./b x", "splitc: rank 0: all_spread_free of (0, 0x");
+    says("./b x y", "follow.sc:2: rank 0: 4 bytes at (0, 0) cannot be read");
+
+    check_fine(f.splitcc("-fcheck main.o follow.o -o c"));
+    CHECK(f.shell("./c").code == 0);
+    says("./c x", "splitc: rank 0: all_spread_free of (0, 0x");
+}
+
 TEST_CASE("an object of plain C goes into a program that is linked as cc links by default")
 {
     Folder f;
