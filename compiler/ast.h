@@ -56,6 +56,7 @@ struct Symbol {
     std::vector<uint32_t> uses;     // the tokens that name it, if it hides one
     std::string emitted;            // its name in the output where that differs
     Declaration *library = nullptr; // declared by split-c.h, there
+    bool implicit = false;          // a function that was only called
 };
 
 // ---- expressions
@@ -188,6 +189,7 @@ struct Specifiers {
     RecordBody *body = nullptr;      // a struct or union defined here
     Node *typeof_operand = nullptr;  // Expr or TypeName
     bool enum_body = false;          // an enum defined here
+    bool ended = false;              // its semicolon is missing, and was told of
     std::vector<Expr *> enumerators; // values of an enum defined here
     bool touched = false;
 };
@@ -257,6 +259,7 @@ public:
     Symbol *symbol() { return &symbols_.emplace_back(); }
 
     bool checks = false; // -fcheck
+    uint32_t main = 0;   // the token that names a definition of main()
 
     std::vector<Node *> unit;          // external declarations, in order
     std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas

@@ -264,6 +264,9 @@ void Lexer::quoted(char quote, Tok kind, uint32_t prefix)
         end += text_[end] == '\\' && end + 1 < text_.size() ? 2 : 1;
     }
     if (at(end) != quote) {
+        if (kind == Tok::Char) // what follows is code again
+            for (end = pos_ + prefix + 1; ident_part(at(end)) || at(end) == '\\'; end++) {
+            }
         diag_.error({pos_, pos_ + 1}, kind == Tok::Char ? "this character constant has no end"
                                                         : "this string literal has no end");
         add(kind, end);
@@ -413,20 +416,30 @@ size_t distance(std::string_view a, std::string_view b)
     return row[b.size()];
 }
 
+// How many edits make another word of this one.
+size_t edits_too_many(std::string_view text)
+{
+    return text.size() > 64 ? 0 : text.size() < 3 ? 1 : text.size() < 4 ? 2 : text.size() / 3 + 1;
+}
+
 } // namespace
+
+bool are_similar(std::string_view text, std::string_view word)
+{
+    return text.size() < 2 * word.size() && distance(text, word) < edits_too_many(text);
+}
 
 std::string Names::similar_declared(const Name *name) const
 {
     std::string_view text = name->text;
-    size_t best = text.size() > 64  ? 0
-                  : text.size() < 3 ? 1
-                  : text.size() < 4 ? 2
-                                    : text.size() / 3 + 1;
+    size_t best = edits_too_many(text);
     std::string found;
     for (const Name &other : storage_) {
+        bool means_something =
+            other.ordinary || (other.keyword != Tok::Ident && !other.text.starts_with('_'));
         size_t longer = std::max(other.text.size(), text.size());
         size_t shorter = std::min(other.text.size(), text.size());
-        if (!other.ordinary || &other == name || longer - shorter >= best)
+        if (!means_something || &other == name || longer - shorter >= best)
             continue;
         if (size_t d = distance(text, other.text); d < best) {
             best = d;
@@ -434,6 +447,12 @@ std::string Names::similar_declared(const Name *name) const
         }
     }
     return found;
+}
+
+bool Names::is_declared(std::string_view text) const
+{
+    auto entry = table_.find(text);
+    return entry != table_.end() && entry->second->ordinary;
 }
 
 void Names::forget_keyword(std::string_view text)

@@ -161,7 +161,8 @@ public:
     Name *intern_decoded(std::string text);
     // Not every standard has restrict, typeof, ...: make them ordinary identifiers.
     void forget_keyword(std::string_view text);
-    // The declared name that looks most like this one; empty if none is near.
+    bool is_declared(std::string_view text) const;
+    // The declared name or keyword that looks most like this one; empty if none is near.
     std::string similar_declared(const Name *name) const;
 
 private:
@@ -169,6 +170,9 @@ private:
     std::deque<std::string> decoded_;
     std::unordered_map<std::string_view, Name *> table_;
 };
+
+// Whether the one looks like a slip of the pen for the other.
+bool are_similar(std::string_view text, std::string_view word);
 
 // The tokens of the source, ended by one Tok::End.
 std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag);

@@ -110,16 +110,29 @@ void Locator::match(const std::vector<std::string_view> &a, const std::vector<st
 }
 
 // An argument that a macro uses more than once matches once; its other uses are
-// the same words.
+// the same words: the next one in the text, or the one before if that is nearer.
 void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
 {
-    std::map<std::string_view, size_t> words;
+    std::map<std::string_view, std::vector<size_t>> words;
     for (size_t j = 0; j < b.size(); j++)
         if (word(b[j].front()))
-            words.try_emplace(b[j], j);
-    for (size_t i = 0; i < a.size(); i++)
-        if (auto found = words.find(a[i]); matches_[i] == SIZE_MAX && found != words.end())
-            matches_[i] = found->second;
+            words[b[j]].push_back(j);
+    std::vector<size_t> next(a.size() + 1, b.size()); // what the following ones match
+    for (size_t i = a.size(); i-- > 0;)
+        next[i] = matches_[i] != SIZE_MAX ? matches_[i] : next[i + 1];
+    size_t last = 0;
+    for (size_t i = 0; i < a.size(); i++) {
+        auto found = words.find(a[i]);
+        if (matches_[i] != SIZE_MAX) {
+            last = matches_[i];
+        } else if (found != words.end()) {
+            const std::vector<size_t> &at = found->second;
+            auto after = std::lower_bound(at.begin(), at.end(), last);
+            bool near = after != at.end() && (after == at.begin() || *after <= next[i] ||
+                                              *after - last <= last - *(after - 1));
+            matches_[i] = near ? *after : *(after - 1);
+        }
+    }
 }
 
 // Lay the preprocessed line beside the user's.
@@ -152,6 +165,18 @@ void Locator::compare(uint32_t physical_line, const Position &at)
     match(a, b);
 }
 
+// The pieces of the user's text between those that match what is around `token`.
+std::pair<size_t, size_t> Locator::gap_around(size_t token) const
+{
+    size_t before = token, after = token;
+    while (before > 0 && matches_[before - 1] == SIZE_MAX)
+        before--;
+    while (after < matches_.size() && matches_[after] == SIZE_MAX)
+        after++;
+    return {before > 0 ? matches_[before - 1] + 1 : 0,
+            after < matches_.size() ? matches_[after] : user_pieces_.size()};
+}
+
 // The piece of the user's text that is the name of the macro which made `token`.
 size_t Locator::macro_before(size_t token) const
 {
@@ -162,13 +187,7 @@ size_t Locator::macro_before(size_t token) const
         char c = user_[user_pieces_[piece].offset];
         return word(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
     };
-    size_t before = token, after = token;
-    while (before > 0 && matches_[before - 1] == SIZE_MAX)
-        before--;
-    while (after < matches_.size() && matches_[after] == SIZE_MAX)
-        after++;
-    size_t first = before > 0 ? matches_[before - 1] + 1 : 0;
-    size_t last = after < matches_.size() ? matches_[after] : user_pieces_.size();
+    auto [first, last] = gap_around(token);
     for (size_t i = first; i < last; i++)
         if (is_name(i))
             return i;
@@ -221,8 +240,11 @@ Located Locator::in_expansion(const Position &at, size_t column) const
                                   [](size_t c, const Piece &p) { return c < p.offset; });
     const size_t token = static_cast<size_t>(after - pieces_.begin());
     const size_t name = macro_before(token > 0 ? token - 1 : 0);
-    if (name == SIZE_MAX) {
-        const size_t begin = std::min(user_.find_first_not_of(" \t"), user_.size());
+    if (name == SIZE_MAX) { // not a macro's: a string that runs on, or digraphs
+        const size_t gap = token > 0 && token <= matches_.size() ? gap_around(token - 1).first : 0;
+        const size_t begin = gap < user_pieces_.size()
+                                 ? user_pieces_[gap].offset
+                                 : std::min(user_.find_first_not_of(" \t"), user_.size());
         return in_line(at, begin, begin + 1);
     }
     const Piece &p = user_pieces_[name];

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "message.h"
@@ -43,6 +44,7 @@ private:
     void compare(uint32_t physical_line, const Position &at);
     void match(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
     void repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
+    std::pair<size_t, size_t> gap_around(size_t token) const;
     size_t macro_before(size_t token) const;
     std::optional<size_t> in_user_text(size_t column) const;
     Located in_line(const Position &at, size_t begin, size_t end) const;

@@ -46,17 +46,62 @@ void Parser::fail(Range where, std::string_view message)
     throw SyntaxError();
 }
 
-void Parser::unexpected(std::string_view wanted)
+Report Parser::missing(std::string_view wanted)
 {
     const Token &token = peek();
     std::string message = "expected " + std::string(wanted) + " before ";
     if (token.kind == Tok::End)
-        fail(range_before(), message + "the end of the file");
+        return diag_.error(range_before(), message + "the end of the file");
     message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
     // What should have come after something is missed there, not at the next word.
     bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
     uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
-    fail(after ? Range{end - 1, end} : token.range(), message);
+    return diag_.error(after ? Range{end - 1, end} : token.range(), message);
+}
+
+void Parser::unexpected(std::string_view wanted)
+{
+    // After a string without end, what is missing at the end is no news.
+    if (!is(Tok::End) || !endless_string())
+        missing(wanted);
+    throw SyntaxError();
+}
+
+// The end of a statement or declaration.  One that is missing at the end of a line or
+// block is taken to be there.
+void Parser::semicolon(const char *what)
+{
+    if (accept(Tok::Semi))
+        return;
+    uint32_t end = tokens_[pos_ - 1].end();
+    bool line_ends = text_.substr(end, peek().offset - end).find('\n') != std::string_view::npos;
+    if (is(Tok::End) || (!line_ends && !is(Tok::RBrace)))
+        unexpected(what);
+    missing(what).insert_after(range_before(), ";");
+}
+
+// Whether an undeclared name stands where nothing but a type or a keyword can.
+bool Parser::before_a_word() const
+{
+    if (!is(Tok::Ident) || peek().name->ordinary)
+        return false;
+    Tok next = peek(1).kind;
+    return next == Tok::Ident || next == Tok::Number || next == Tok::String || next == Tok::Char;
+}
+
+void Parser::unknown_word()
+{
+    sema_.report_undeclared(peek().name, pos_);
+    throw SyntaxError();
+}
+
+// A string that is never closed is all the rest of the file.
+bool Parser::endless_string() const
+{
+    if (tokens_.size() < 2 || tokens_[tokens_.size() - 2].kind != Tok::String)
+        return false;
+    const Token &last = tokens_[tokens_.size() - 2];
+    return last.length < 2 || text_[last.end() - 1] != '"';
 }
 
 Range Parser::range_before() const
@@ -89,6 +134,22 @@ void Parser::recover(uint32_t from)
             pos_++;
             return;
         }
+    }
+}
+
+// The names in a declaration or statement that has been given up are not missed later on.
+void Parser::take_as_declared(uint32_t from)
+{
+    for (uint32_t i = from; i < pos_ && tokens_[i].kind != Tok::LBrace; i++) {
+        Name *name = tokens_[i].name;
+        if (tokens_[i].kind != Tok::Ident || name->ordinary)
+            continue;
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Builtin;
+        symbol->name = name;
+        symbol->token = i;
+        symbol->type = types_.unknown();
+        scopes_.declare(symbol);
     }
 }
 
@@ -143,6 +204,7 @@ void Parser::translation_unit()
             if (pos_ == before)
                 pos_++;
             recover(before);
+            take_as_declared(before);
             if (is(Tok::RBrace))
                 pos_++;
         }
@@ -157,6 +219,11 @@ void Parser::external_declaration()
     }
     if (is(Tok::End))
         return;
+    if (is(Tok::RBrace)) {
+        diag_.error(peek().range(), "this '}' closes nothing");
+        pos_++;
+        return;
+    }
     if (is(Tok::KwAsm)) {
         pos_++;
         skip_balanced();

@@ -33,13 +33,19 @@ private:
     bool touching(uint32_t ahead) const; // no space between this token and the one before
     bool is_pair(Tok second) const;      // `:` and, touching it, `second`
     [[noreturn]] void fail(Range where, std::string_view message);
+    Report missing(std::string_view wanted);
     [[noreturn]] void unexpected(std::string_view wanted);
+    void semicolon(const char *what);
+    bool before_a_word() const;
+    [[noreturn]] void unknown_word();
+    bool endless_string() const;
     Range range_before() const;
     std::string_view spelling(uint32_t token) const
     {
         return text_.substr(tokens_[token].offset, tokens_[token].length);
     }
     void recover(uint32_t from);
+    void take_as_declared(uint32_t from);
     [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     void skip_balanced();
 
@@ -48,6 +54,9 @@ private:
     void external_declaration();
     void old_style_parameters(Declaration *declaration);
     void function_body(Declaration *declaration);
+    void check_splitc_main(const InitDeclarator &d);
+    void check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role);
+    std::string wrong_dimension(const Extent &extent, bool fixed);
     void note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
     Declaration *declaration();
@@ -58,6 +67,7 @@ private:
     bool starts_type(uint32_t ahead = 0) const;
     bool attribute_before_type(uint32_t ahead) const;
     void specifiers(Specifiers &s, bool allow_storage);
+    bool ends_at_second_type(const struct TypeWords &words);
     bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
     bool storage_specifier(Specifiers &s);
     void typeof_specifier(Specifiers &s, struct TypeWords &words);
@@ -76,6 +86,8 @@ private:
     void declarator(Declarator &d, Abstract abstract, bool parameter);
     void pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract abstract,
                       bool parameter);
+    bool is_space_word() const { return is_name(global_) || is_name(spread_); }
+    void check_word_before_name();
     bool is_space_qualifier(Abstract abstract, bool parameter) const;
     void direct_declarator(Declarator &d, Abstract abstract, bool parameter);
     bool nested_declarator(Abstract abstract) const;

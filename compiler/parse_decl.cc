@@ -17,10 +17,12 @@ Declaration *Parser::declaration()
     d->first = pos_;
     d->file_scope = scopes_.at_file_scope();
     specifiers(d->specifiers, true);
-    if (!is(Tok::Semi))
+    if (d->specifiers.first == d->specifiers.last && before_a_word() && !is_space_word())
+        unknown_word();
+    if (!is(Tok::Semi) && !d->specifiers.ended)
         init_declarators(d);
-    if (!d->body)
-        expect(Tok::Semi, d->declarators.empty() ? "a name or ';'" : "';' after the declaration");
+    if (!d->body && !d->specifiers.ended)
+        semicolon(d->declarators.empty() ? "a name or ';'" : "';' after the declaration");
     d->last = pos_;
     d->touched |= d->specifiers.touched;
     return d;
@@ -97,6 +99,18 @@ void Parser::after_declarator(InitDeclarator &d)
     }
 }
 
+// Whether an expression needs a function to run.
+static bool uses_automatic(const Expr *e)
+{
+    const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
+    if (symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope)
+        return symbol->storage != Storage::Static && symbol->storage != Storage::Extern;
+    for (const Expr *part : {e->a, e->b, e->c})
+        if (part && uses_automatic(part))
+            return true;
+    return false;
+}
+
 // The functions of split-c.h are those bound to symbols that begin with splitc_.
 void Parser::note_library(Declaration *declaration)
 {
@@ -145,19 +159,41 @@ void Parser::function_body(Declaration *declaration)
             params.push_back(param->type);
         d.symbol->type = types_.function(d.type->base, std::move(params), false, false);
     }
+    if (d.symbol->name && d.symbol->name->text == "main")
+        ast_.main = d.declarator.name_token;
     function_ = declaration;
     result_ = d.type->base;
     declaration->body = compound(&d.declarator);
     declaration->body->result = result_;
     // It gets a companion; and its parameters' run-time sizes are captured in it.
-    if (d.symbol->name && d.symbol->name->text == "splitc_main")
+    if (d.symbol->name && d.symbol->name->text == "splitc_main") {
         declaration->body->touched = true;
+        check_splitc_main(d);
+    }
     for (const Symbol *param : function.param_symbols)
         declaration->body->touched |= mentions_far(param->type);
     declaration->touched |= declaration->body->touched;
     check_split_phase(declaration, tokens_, diag_);
     function_ = nullptr;
     scopes_.leave();
+}
+
+// It is called as main is, and may leave out what it does not need.
+void Parser::check_splitc_main(const InitDeclarator &d)
+{
+    const Type *type = d.symbol->type, *result = type->base->unqualified;
+    auto is_kind = [](const Type *t, TypeKind kind) { return t->unqualified->kind == kind; };
+    bool right = (is_kind(result, TypeKind::Int) || is_kind(result, TypeKind::Void)) &&
+                 type->params.size() <= 2 && !type->variadic;
+    if (right && !type->params.empty())
+        right = is_kind(type->params[0], TypeKind::Int);
+    if (right && type->params.size() == 2)
+        right = type->params[1]->is_local_pointer() && type->params[1]->base->is_local_pointer();
+    if (!right)
+        diag_.error(
+            tokens_[d.declarator.name_token].range(),
+            "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
+                describe(type) + "'");
 }
 
 // The declarations between the declarator and the body of a K&R definition.
@@ -191,7 +227,7 @@ void Parser::old_style_parameters(Declaration *declaration)
                                 "' is not in the parameter list");
             d->declarators.push_back(std::move(item));
         } while (accept(Tok::Comma));
-        expect(Tok::Semi, "';' after the parameter's declaration");
+        semicolon("';' after the parameter's declaration");
         d->last = pos_;
         d->touched |= d->specifiers.touched;
         declaration->touched |= d->touched;
@@ -218,6 +254,42 @@ void Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
     }
 }
 
+// What is wrong with a dimension; empty if nothing is.  `fixed`: it has to be known before
+// functions run.
+std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
+{
+    if (!extent.size)
+        return "a spread array needs the size of every dimension";
+    const Type *type = sema_.value_type(extent.size);
+    if (!type->is_unknown() && type->kind != TypeKind::Opaque && !type->is_integer())
+        return "the size of a dimension has to be an integer, not '" + describe(type) + "'";
+    if (extent.value.value_or(0) < 0)
+        return "a dimension cannot have " + std::to_string(*extent.value) + " elements";
+    if (fixed && uses_automatic(extent.size))
+        return "a static spread array is allocated before the program begins: its sizes may "
+               "use PROCS and constants, but no local variables";
+    return {};
+}
+
+void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role)
+{
+    bool parameter = role == DeclarationRole::Parameter;
+    const Token &name = tokens_[d.declarator.name_token];
+    if (s.storage == Storage::Register && !parameter)
+        fail(name.range(), "a spread array is shared by all processors; it cannot be 'register'");
+    bool fixed = s.storage == Storage::Static || s.storage == Storage::Extern;
+    auto check = [&](const Extent &extent) {
+        if (std::string wrong = wrong_dimension(extent, fixed); !wrong.empty())
+            fail(extent.size ? sema_.range(extent.size) : name.range(), wrong);
+    };
+    // A parameter is a pointer to the first of however many blocks.
+    for (size_t i = parameter && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
+        check(*d.type->spread[i]);
+    for (const Type *block = d.type->base;
+         block->kind == TypeKind::Array && block->captured.empty(); block = block->base)
+        check(block->extent);
+}
+
 Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role)
 {
     Symbol *symbol = ast_.symbol();
@@ -232,6 +304,8 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     symbol->token = d.declarator.name_token;
     if (!symbol->name)
         return symbol;
+    if (d.type->kind == TypeKind::SpreadArray && symbol->kind == SymbolKind::Object)
+        check_spread_array(d, s, role);
     if (symbol->kind == SymbolKind::Typedef) {
         if (d.type->kind == TypeKind::SpreadArray)
             fail(tokens_[symbol->token].range(),

@@ -63,7 +63,7 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
 // definition a parameter.
 bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 {
-    if (!is_name(global_) && !is_name(spread_))
+    if (!is_space_word())
         return false;
     Tok next = peek(1).kind;
     if (parameter && named_parameters_)
@@ -71,6 +71,28 @@ bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
     if (abstract == Abstract::Yes || parameter)
         return true;
     return next != Tok::Semi && next != Tok::Assign && next != Tok::Comma;
+}
+
+// Behind the name of a declarator, where another word follows: `global` in the wrong place, or
+// misspelled.
+void Parser::check_word_before_name()
+{
+    const Token &token = tokens_[pos_ - 1];
+    std::string word(token.name->text);
+    if (token.name == global_ || token.name == spread_)
+        fail(token.range(), "'" + word +
+                                "' qualifies a pointer: write it after a '*', as in 'int *" + word +
+                                " p'");
+    bool after_star = pos_ > 1 && tokens_[pos_ - 2].kind == Tok::Star;
+    for (const Name *meant : {global_, spread_})
+        if (after_star && is(Tok::Ident) && are_similar(word, meant->text)) {
+            std::string right(meant->text);
+            diag_
+                .error(token.range(),
+                       "'" + word + "' is unknown here; did you mean '" + right + "'?")
+                .replace(token.range(), right);
+            throw SyntaxError();
+        }
 }
 
 // direct-declarator = [name | "(" declarator ")"] {"[" ... "]" | "(" parameters ")" | "::"}
@@ -87,12 +109,8 @@ void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
         pos_++;
         if (is(Tok::KwAttribute) && peek(1).kind == Tok::LBracket)
             attributes();
-        bool space = d.name == global_ || d.name == spread_;
-        if (space && (is(Tok::Ident) || is(Tok::Star) || (!parameter && starts_type())))
-            fail(tokens_[d.name_token].range(),
-                 "'" + std::string(d.name->text) +
-                     "' qualifies a pointer: write it after a '*', as in 'int *" +
-                     std::string(d.name->text) + " p'");
+        if (is(Tok::Ident) || is(Tok::Star) || starts_type())
+            check_word_before_name();
     } else if (abstract == Abstract::No) {
         unexpected("a name");
     }
@@ -266,7 +284,11 @@ void Parser::identifier_list(Part &part)
         symbol->parameter = true;
         symbol->name = peek().name;
         symbol->token = pos_;
+        if (before_a_word() && !is_space_word())
+            unknown_word();
         expect(Tok::Ident, "the name of a parameter");
+        if (!is(Tok::Comma) && !is(Tok::RParen))
+            check_word_before_name();
         part.param_symbols.push_back(symbol);
     } while (accept(Tok::Comma));
 }

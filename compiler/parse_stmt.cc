@@ -29,6 +29,8 @@ Stmt *Parser::compound(const Declarator *function)
     block_items(stmt);
     colon_ends_ = colon;
     if (!accept(Tok::RBrace)) {
+        if (endless_string())
+            throw SyntaxError();
         diag_.error(peek().range(), "expected '}' before the end of the file");
         diag_.note(tokens_[stmt->first].range(), "to match this '{'");
         throw SyntaxError();
@@ -51,6 +53,7 @@ void Parser::block_items(Stmt *stmt)
             if (pos_ == before)
                 pos_++;
             recover(before);
+            take_as_declared(before);
         }
     }
 }
@@ -65,7 +68,7 @@ Stmt *Parser::static_assertion()
     if (accept(Tok::Comma))
         string_literal();
     expect(Tok::RParen, "')'");
-    expect(Tok::Semi, "';' after the assertion");
+    semicolon("';' after the assertion");
     return end(stmt);
 }
 
@@ -120,6 +123,8 @@ Stmt *Parser::statement()
         return keyword_statement();
     case Tok::KwAsm:
         return asm_statement();
+    case Tok::KwElse:
+        fail(peek().range(), "this 'else' belongs to no 'if'");
     case Tok::KwAttribute: {
         Stmt *stmt = ast_.stmt(StmtKind::Other);
         stmt->first = pos_;
@@ -208,7 +213,7 @@ void Parser::return_statement(Stmt *stmt)
         if (function_)
             function_->returns_value = true;
     }
-    expect(Tok::Semi, "';' after the return value");
+    semicolon("';' after the return value");
 }
 
 Stmt *Parser::for_statement()
@@ -270,10 +275,12 @@ Stmt *Parser::label_statement()
 
 Stmt *Parser::expression_statement()
 {
+    if (before_a_word())
+        unknown_word();
     Stmt *stmt = ast_.stmt(StmtKind::Expression);
     stmt->first = pos_;
     add(stmt, sema_.discard(expression()));
-    expect(Tok::Semi, "';' after the expression");
+    semicolon("';' after the expression");
     return end(stmt);
 }
 
@@ -295,7 +302,7 @@ Stmt *Parser::asm_statement()
             pos_++;
     }
     expect(Tok::RParen, "')' after the asm");
-    expect(Tok::Semi, "';' after the asm");
+    semicolon("';' after the asm");
     return end(stmt);
 }
 

@@ -129,9 +129,28 @@ bool Parser::storage_specifier(Specifiers &s)
     return true;
 }
 
+// Whether the declaration ends here, behind a struct, because another type begins.
+bool Parser::ends_at_second_type(const TypeWords &words)
+{
+    Tok kind = peek().kind;
+    bool second = kind == Tok::KwStruct || kind == Tok::KwUnion || kind == Tok::KwEnum ||
+                  kind == Tok::KwTypeof ||
+                  (words.named && kind != Tok::KwComplex && TypeWords::is_word(kind));
+    if (!second || !words.any())
+        return false;
+    if (tokens_[pos_ - 1].kind != Tok::RBrace)
+        fail(peek().range(),
+             "'" + std::string(peek().name->text) + "' does not go with the words before it");
+    semicolon("';' after the definition");
+    return true;
+}
+
 bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
 {
     uint32_t first = pos_;
+    s.ended = s.ended || ends_at_second_type(words);
+    if (s.ended)
+        return false;
     if (allow_storage && storage_specifier(s))
         return true;
     switch (peek().kind) {
@@ -419,7 +438,7 @@ Declaration *Parser::member_declaration(Record *record)
             member_declarator(d, record);
         while (accept(Tok::Comma));
     }
-    expect(Tok::Semi, "';' after the member");
+    semicolon("';' after the member");
     d->last = pos_;
     d->touched |= d->specifiers.touched;
     return d;

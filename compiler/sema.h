@@ -53,6 +53,9 @@ public:
     Expr *choose(Expr *e);
     Expr *other(Expr *e, const Type *type); // anything whose operands are plain values
 
+    // A name that means nothing here, with what it may have been meant to be.
+    void report_undeclared(const Name *name, uint32_t token);
+
     // What can be checked only when everything has been declared.
     void end_of_unit();
 
@@ -122,7 +125,11 @@ private:
     void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
     void warn_of_local_cast(const Expr *e);
     void note_declaration(const Report &report, const Expr *e);
+    // names (sema_names.cc)
+    std::string similar_name(const Name *name) const;
     void undeclared(Expr *e, Name *name);
+    void note_implicit(const Report &report, const Expr *e);
+    void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
 
     // initializers

@@ -94,9 +94,10 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
         if (is_null_constant(e) || from->is_local_pointer())
             return wrap(ExprKind::Convert, e, to);
         if (from->is_integer()) {
-            diag_.warning(range(e), "-Wint-conversion",
-                          std::string(what) + " makes " + quoted(to) +
-                              " from an integer without a cast");
+            note_implicit(diag_.warning(range(e), "-Wint-conversion",
+                                        std::string(what) + " makes " + quoted(to) +
+                                            " from an integer without a cast"),
+                          e);
             return e;
         }
         diag_.error(range(e),

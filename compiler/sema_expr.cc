@@ -80,80 +80,6 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     return finish(e, symbol->type ? symbol->type : types_.unknown());
 }
 
-void Sema::undeclared(Expr *e, Name *name)
-{
-    std::string_view text = name->text;
-    Symbol *symbol = ast_.symbol();
-    symbol->name = name;
-    symbol->token = e->first;
-    e->type = types_.unknown();
-    if (text == "__func__" || text == "__FUNCTION__" || text == "__PRETTY_FUNCTION__") {
-        e->type = types_.array(types_.basic(TypeKind::Char), {});
-        return;
-    }
-    bool called = tokens_[e->last].kind == Tok::LParen;
-    if (text.starts_with("__builtin_") || text.starts_with("__sync_") ||
-        text.starts_with("__atomic_")) {
-        e->type = types_.function(builtin_result(text), {}, false, true);
-        return;
-    }
-    symbol->type = types_.unknown();
-    if (called) { // implicit declaration; cc says what it thinks of it
-        symbol->kind = SymbolKind::Function;
-        symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
-        e->type = symbol->type;
-    } else {
-        std::string message = "'" + std::string(text) + "' is not declared here";
-        std::string near = names_.similar_declared(name);
-        if (!near.empty())
-            message += "; did you mean '" + near + "'?";
-        diag_.error(range(e), message);
-    }
-    symbol->file_scope = true;
-    symbol->kind = called ? SymbolKind::Function : SymbolKind::Builtin;
-    name->ordinary = symbol; // said once
-}
-
-// What is known of the builtins whose results programs keep.
-const Type *Sema::builtin_result(std::string_view name)
-{
-    static constexpr std::string_view ints[] = {
-        "__builtin_constant_p", "__builtin_expect_with_probability",
-        "__builtin_strcmp",     "__builtin_memcmp",
-        "__builtin_strncmp",    "__builtin_ctz",
-        "__builtin_clz",        "__builtin_popcount",
-        "__builtin_parity",     "__builtin_ffs",
-        "__builtin_abs",        "__builtin_printf",
-        "__builtin_ctzl",       "__builtin_clzl",
-        "__builtin_popcountl",  "__builtin_ctzll",
-        "__builtin_clzll",      "__builtin_popcountll",
-        "__builtin_isnan",      "__builtin_isinf",
-        "__builtin_signbit"};
-    static constexpr std::string_view pointers[] = {
-        "__builtin_alloca",         "__builtin_memcpy",           "__builtin_memset",
-        "__builtin_memmove",        "__builtin_malloc",           "__builtin_calloc",
-        "__builtin_realloc",        "__builtin_return_address",   "__builtin_frame_address",
-        "__builtin_assume_aligned", "__builtin_alloca_with_align"};
-    static constexpr std::string_view doubles[] = {"__builtin_inf",      "__builtin_nan",
-                                                   "__builtin_huge_val", "__builtin_fabs",
-                                                   "__builtin_sqrt",     "__builtin_pow"};
-    for (std::string_view known : ints)
-        if (name == known)
-            return types_.basic(TypeKind::Int);
-    for (std::string_view known : pointers)
-        if (name == known)
-            return types_.pointer(types_.basic(TypeKind::Void));
-    for (std::string_view known : doubles)
-        if (name == known)
-            return types_.basic(TypeKind::Double);
-    if (name == "__builtin_expect")
-        return types_.basic(TypeKind::Long);
-    if (name == "__builtin_strlen" || name == "__builtin_object_size" ||
-        name == "__builtin_dynamic_object_size")
-        return types_.basic(TypeKind::ULong);
-    return types_.unknown();
-}
-
 Expr *Sema::string(Expr *e)
 {
     return finish(e, types_.array(literals::string_element(types_, spelling(e->first)), {}));
@@ -246,6 +172,7 @@ Expr *Sema::call(Expr *e)
             i < type->params.size() && type->prototype
                 ? convert(e->args[i], type->params[i], "argument " + std::to_string(i + 1) + name)
                 : value(e->args[i]);
+    check_argument_count(e, type);
     if (e->a->symbol && e->a->symbol->library) {
         note_handler(e);
         e->touched |= ast_.checks;
@@ -307,7 +234,12 @@ bool Sema::writable(const Expr *e, uint32_t token)
         diag_.error(range(token), "this global object is const: it cannot be assigned to");
         return false;
     }
-    if (e->global && (e->type->kind == TypeKind::Array || e->type->kind == TypeKind::Void)) {
+    if (e->global && e->type->kind == TypeKind::Void) {
+        diag_.error(range(token), "a 'void *global' has to be cast to the type of the object "
+                                  "before it is written");
+        return false;
+    }
+    if (e->global && e->type->kind == TypeKind::Array) {
         diag_.error(range(token), "an object of type " + quoted(e->type) +
                                       " cannot be assigned to; copy it with bulk_write");
         return false;
@@ -592,8 +524,13 @@ Expr *Sema::split_phase(Expr *e)
     if (e->a->type->is_unknown() || e->b->type->is_unknown())
         return finish(e, nothing);
     bool fetch = !e->a->global && e->b->global;
-    if (!e->a->global && !fetch)
-        return fail(e, "':=' needs a global side: both operands are local");
+    if (!e->a->global && !fetch) {
+        Report report = diag_.error(range(e), "':=' needs a global side: both operands are local");
+        for (const Expr *side : {e->a, e->b})
+            if (value_type(side)->is_far() && side->kind == ExprKind::Ident)
+                report.insert_before(range(side), "*");
+        return finish(e, types_.unknown());
+    }
     if (!writable(e->a, e->name_token)) {
         e->a->global = e->b->global = false;
         return finish(e, nothing);

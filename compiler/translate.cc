@@ -32,13 +32,17 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Ast ast;
     ast.checks = options.checks;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
+    const bool plain =
+        std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
+    if (!plain && ast.main)
+        diag.error(tokens[ast.main].range(), "a Split-C program begins in 'splitc_main', which "
+                                             "every processor runs; rename this function");
     const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
 
     Translation result;
     result.source = owned;
     result.ok = diag.errors() == 0;
-    result.plain =
-        std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
+    result.plain = plain;
     if (result.ok) {
         Lower lower(source, tokens);
         if (options.gnu89_inline)

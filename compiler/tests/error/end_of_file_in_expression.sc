@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
+int f(int *global g)
+{
+    return *g + (1

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+int splitc_main(int argc, char **argv, char **environment)
+{
+    return argc + argv[0][0] + environment[0][0];
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+int f(int *global g)
+{
+    return *g; /* never closed
+}

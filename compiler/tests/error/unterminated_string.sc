@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
+int f(int *global g)
+{
+    char *s = "never closed;
+    return *g;
+}
