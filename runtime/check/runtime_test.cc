@@ -3,14 +3,22 @@
 // Starts runtime_check under unetrun, once per check and number of ranks.
 #include "job.h"
 
+#include <chrono>
 #include <csignal>
 #include <set>
+
+#ifndef RANK_COUNTS
+#define RANK_COUNTS                                                                                \
+    {                                                                                              \
+        1, 2, 3, 4, 8                                                                              \
+    } // with which every check has to pass
+#endif
 
 namespace {
 
 void passes_everywhere(const std::string &check)
 {
-    for (int ranks : {1, 2, 3, 4, 8})
+    for (int ranks : RANK_COUNTS)
         passes(ranks, check);
 }
 
@@ -248,6 +256,54 @@ TEST_CASE("program: SPLITC_STATS tells what was sent and waited for")
     CHECK(run(2, "late_store", "SPLITC_STATS=0").output.empty());
     ends(2, "identity", 1, "SPLITC_STATS is \"yes\": it may be 1, ", "SPLITC_STATS=yes");
 }
+
+TEST_CASE("crowd: ranks that wait leave the cores to others")
+{
+    enum { elapsed = 12, cpu };
+
+    for (int ranks : {2, 8}) {
+        Ended ended = run(ranks, "late_rank", "SPLITC_STATS=1");
+
+        INFO(ended.output);
+        CHECK(ended.code == 0);
+        for (int rank = 0; rank < ranks; rank++) {
+            std::vector<double> numbers = statistics(ended.output, std::to_string(rank));
+
+            CHECK(numbers.at(elapsed) > 3.9);
+            CHECK(numbers.at(cpu) < 0.1 * numbers.at(elapsed));
+        }
+    }
+}
+
+TEST_CASE("crowd: 32 ranks")
+{
+    for (const char *check : {"random_traffic", "random_stores", "mixed_collectives", "fetch_add"})
+        passes(32, check);
+    passes(32, "reach near");
+    passes(32, "mixed_collectives", "SPLITC_WINDOWS=0");
+}
+
+#ifdef LONG_TEST
+TEST_CASE("crowd: 32 ranks take at most 20 times as long as 2")
+{
+    const auto seconds = [](int ranks, const char *check) {
+        const auto begin = std::chrono::steady_clock::now();
+        passes(ranks, check);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    double few = 0, many = 0;
+
+    for (const char *check :
+         {"read_sizes", "random_traffic", "random_stores", "bulk_put_large", "crossing_bulk_stores",
+          "mixed_collectives", "reduce_double", "random_allocations", "fetch_add", "locks_exclude",
+          "every_scalar", "heap_blocks", "own_messages", "many_outstanding"}) {
+        few += seconds(2, check);
+        many += seconds(32, check);
+    }
+    WARN("2 ranks: " << few << " s, 32 ranks: " << many << " s, " << many / few << " times");
+    CHECK(many <= 20 * few);
+}
+#endif
 
 TEST_CASE("program: when all ranks fail, all get to say why")
 {
