@@ -170,6 +170,8 @@ FrontEnd::~FrontEnd()
 void FrontEnd::start_node(std::uint32_t node)
 {
     int ends[2];
+    if (access("/proc/self/exe", X_OK) != 0)
+        throw Failure(exit_trouble, "/proc is missing; mount it: mount -t proc proc /proc");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         throw system_failure("cannot make a socket for the daemon");
     Fd ours(ends[0]), theirs(ends[1]);

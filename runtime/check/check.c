@@ -2,10 +2,16 @@
  *
  * check.c - the program that runs one check on all its ranks: runtime_check NAME [ARGS].
  */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
 #include "check.h"
 #include "library.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <math.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 
 int check_argc;
 char **check_argv;
@@ -118,6 +124,42 @@ splitc_ptr area_open(size_t bytes)
 void area_close(splitc_ptr area)
 {
     splitc_spread_free(area);
+}
+
+/* ---- poor systems ------------------------------------------------------------ */
+
+/* CHECK_WITHOUT=N: a kernel that lacks the system call of that number. */
+static void lack(long number)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = 4, .filter = filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        abort();
+}
+
+/* CHECK_OCCUPIED=ADDRESS: something is mapped where the runtime wants to be. */
+static void occupy(unsigned long address)
+{
+    if (mmap((void *)address, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+             -1, 0) != (void *)address)
+        abort();
+}
+
+static void __attribute__((constructor)) make_poor(void)
+{
+    const char *without = getenv("CHECK_WITHOUT"), *occupied = getenv("CHECK_OCCUPIED");
+
+    if (occupied)
+        occupy(strtoul(occupied, NULL, 16));
+    if (without)
+        lack(strtol(without, NULL, 10));
 }
 
 static const struct check *find(const char *name)

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <set>
+#include <sys/syscall.h>
 
 #ifndef RANK_COUNTS
 #define RANK_COUNTS                                                                                \
@@ -133,6 +134,39 @@ TEST_CASE("windows: where they do not fit, messages do")
     passes(2, "reach far", "ulimit -v 12000000; SPLITC_HEAP=16M");
     passes(2, "reach far", "ulimit -f 1000000;");
     ends(2, "identity", 0, "no windows, ", "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
+}
+
+TEST_CASE("windows: where their addresses are taken, messages do")
+{
+    for (const char *address : {"100000000", "400000000"}) { // the stack's, the spread heap's
+        const std::string occupied = std::string("CHECK_OCCUPIED=") + address;
+
+        passes(2, "reach far", occupied);
+        passes(2, "random_traffic", occupied);
+        ends(2, "identity", 0,
+             "no windows, reserving addresses from 4 GiB on: File exists; messages do instead",
+             "SPLITC_VERBOSE=1 " + occupied);
+    }
+}
+
+TEST_CASE("error: where the spread heap should be, something is")
+{
+    ends(2, "identity", 1,
+         "cannot reserve 16 MiB at 0x200000000000 for the spread heap: File exists",
+         "SPLITC_HEAP=16M SPLITC_WINDOWS=0 CHECK_OCCUPIED=200000000000");
+}
+
+TEST_CASE("error: a kernel that lacks what we need")
+{
+    const std::string memfd_create = std::to_string(SYS_memfd_create);
+    const std::string pidfd_open = std::to_string(SYS_pidfd_open);
+
+    ends(2, "identity", 1,
+         "backend \"shm\" cannot open an endpoint: Function not implemented; the kernel, or a "
+         "sandbox, lacks memfd_create\n",
+         "CHECK_WITHOUT=" + memfd_create);
+    passes(1, "random_traffic", "CHECK_WITHOUT=" + memfd_create);
+    passes(3, "random_traffic", "CHECK_WITHOUT=" + pidfd_open);
 }
 
 TEST_CASE("windows: malloc says what it has run out of")

@@ -10,6 +10,7 @@
 #include "status.h"
 #include "window.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unet/unet.h>
@@ -107,8 +108,14 @@ static void open_endpoint(const struct splitc_boot *boot)
     const struct unet_ops *backend = choose_backend(boot);
     struct unet_config config = {0};
 
+    int error;
+
     gam_endpoint_config(boot->ranks, 0, &config);
-    check(unet_open(backend, &config, &endpoint), "cannot open an endpoint");
+    error = unet_open(backend, &config, &endpoint);
+    if (error)
+        splitc_die_together(
+            "backend \"%s\" cannot open an endpoint: %s%s", backend->name, strerror(-error),
+            error == -ENOSYS ? "; the kernel, or a sandbox, lacks memfd_create" : "");
     check_reach(boot, backend);
 }
 
@@ -117,10 +124,16 @@ static void open_messages(const struct splitc_boot *boot)
     struct gam_config config = {
         .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_boot_resolve};
     struct unet_address address;
+    int error;
 
     unet_address(endpoint, &address);
     config.job = splitc_boot_publish(&address);
-    check(gam_open(endpoint, &config, &splitc_runtime.gam), "cannot open channels to the job");
+    error = gam_open(endpoint, &config, &splitc_runtime.gam);
+    if (error)
+        splitc_die_together(
+            "cannot reach the other ranks: %s; they have to be processes of the same "
+            "user, with /proc mounted",
+            strerror(-error));
     for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
         check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_handlers_open();
