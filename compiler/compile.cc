@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "compile.h"
 
-#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -22,26 +23,48 @@ struct DeepCall {
     std::string text;
     TranslateOptions options;
     Translation result;
+    std::atomic<bool> done = false;
 };
 
-Translation translate_deep(std::string text, const TranslateOptions &options)
+void *deep_call(void *argument)
 {
-    DeepCall call{std::move(text), options, {}};
+    auto *call = static_cast<DeepCall *>(argument);
+    call->result = translate(std::move(call->text), call->options);
+    call->done = true;
+    wake_up();
+    return nullptr;
+}
+
+// Starts it with all signals blocked: they are for the thread that waits.
+bool start_deeply(DeepCall *call)
+{
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, size_t{512} << 20);
-    auto body = [](void *argument) -> void * {
-        auto *c = static_cast<DeepCall *>(argument);
-        c->result = translate(std::move(c->text), c->options);
-        return nullptr;
-    };
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    if (pthread_create(&thread, &attributes, body, &call) == 0)
-        pthread_join(thread, nullptr);
-    else
-        body(&call);
+    bool started = pthread_create(&thread, &attributes, deep_call, call) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
-    return std::move(call.result);
+    return started;
+}
+
+// A signal ends us at once, and the thread with us; what it works on is left to it.
+Translation translate_deep(std::string text, const TranslateOptions &options)
+{
+    auto call = std::make_unique<DeepCall>();
+    call->text = std::move(text);
+    call->options = options;
+    if (!start_deeply(call.get()))
+        deep_call(call.get());
+    if (!wait_for_thread(call->done)) {
+        call.release();
+        throw Interrupted();
+    }
+    return std::move(call->result);
 }
 
 bool is_c89(const std::string &standard)
@@ -87,10 +110,10 @@ void print_messages(const Options &options, const Translation &t)
 // What depends on the source; linked at once, it is the program.
 std::string dependent(const Options &options, const Input &input, const std::string &result)
 {
-    if (options.stage == Stage::Link && !options.output.empty())
-        return options.output;
-    return options.stage < Stage::Assembly || options.stage == Stage::Link ? stem_of(input) + ".o"
-                                                                           : result;
+    bool linked = options.stage == Stage::Link, made = options.stage >= Stage::Assembly;
+    if (options.only_dependencies || !made || (linked && options.output.empty()))
+        return stem_of(input) + ".o";
+    return linked ? options.output : result;
 }
 
 } // namespace

@@ -12,6 +12,9 @@
 
 namespace splitcc {
 
+// Thrown out of what a signal has made pointless.
+struct Interrupted {};
+
 class Compiler {
 public:
     Compiler(const Options &options, Toolchain &tools) : options_(options), tools_(tools) {}

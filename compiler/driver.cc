@@ -180,8 +180,11 @@ int Driver::run()
 
 int drive(std::vector<std::string> arguments)
 {
+    Signals until_files_are_gone;
     try {
         return Driver(parse_options(std::move(arguments))).run();
+    } catch (const Interrupted &) {
+        return 1; // not that it matters
     } catch (const std::exception &error) {
         std::fprintf(stderr, "splitcc: %s\n", error.what());
         return 1;

@@ -20,19 +20,18 @@ void print_link_errors(const Options &options, const std::string &said)
 {
     bool no_main = has(said, "undefined reference to `splitc_entry'");
     bool no_pmix = has(said, "cannot find -lpmix");
+    if (options.is_static && (has(said, "libsplitc.a") || has(said, "pmix"))) {
+        std::fputs("splitcc: error: a Split-C program cannot be linked with -static: PMIx and what "
+                   "it uses are shared libraries; leave -static out\n",
+                   stderr);
+        return;
+    }
     if (no_main)
         std::fputs("splitcc: error: the program has no splitc_main; define 'int splitc_main(int "
                    "argc, char **argv)'\n",
                    stderr);
     if (no_pmix)
-        std::fputs(options.is_static
-                       ? "splitcc: error: Split-C programs cannot be linked with -static, because "
-                         "PMIx is a shared library; leave -static out, or give the libraries you "
-                         "mean as archives\n"
-                       : "splitcc: error: the PMIx library is missing; install libpmix-dev\n",
-                   stderr);
-    if (no_pmix && options.is_static) // the archives' references to libc fail, too
-        return;
+        std::fputs("splitcc: error: the PMIx library is missing; install libpmix-dev\n", stderr);
     std::istringstream lines(said);
     for (std::string line; std::getline(lines, line);) {
         bool about_entry = has(line, "splitc_entry") || has(line, "in function `main'");
@@ -43,10 +42,10 @@ void print_link_errors(const Options &options, const std::string &said)
 
 // A program's own malloc serves the libraries, too, if it is a whole allocator.  True if
 // the program shows them a part of one: memory from it would end in the free of another.
-bool shows_part_of_an_allocator(const std::string &program)
+bool shows_part_of_an_allocator(const std::string &program, const std::string &errors)
 {
     std::string listed;
-    if (run_captured({"nm", "-D", "--defined-only", program}, listed) != 0)
+    if (run_captured({"nm", "-D", "--defined-only", program}, listed, errors) != 0)
         return false;
     const std::set<std::string> whole = {"malloc", "calloc", "realloc", "free"};
     std::set<std::string> shown;
@@ -91,8 +90,10 @@ std::string program_version_script(const Toolchain &tools)
 
 Command runtime_link_options(const Toolchain &tools, const std::string &version_script)
 {
-    Command words = {"-L" + tools.prefix() + "/lib", "-Wl,--as-needed", "-lsplitc", "-lgam",
-                     "-lunet"};
+    // libc comes first: GNU ld finds versions that our archives ask for (cmake/bind_libc.sh)
+    // in libraries it knows, and would be misled by others that define the same names.
+    Command words = {
+        "-L" + tools.prefix() + "/lib", "-Wl,--as-needed", "-lc", "-lsplitc", "-lgam", "-lunet"};
     if (!version_script.empty())
         words.push_back("-Wl,--version-script=" + version_script);
     words.insert(words.end(), kRuntimeLinkOptions.begin(), kRuntimeLinkOptions.end());
@@ -111,7 +112,7 @@ int link(const Options &options, Toolchain &tools, const std::vector<std::string
     std::string errors = tools.temporary().file("link", ".err");
     int code = tools.run(command, result, errors);
     print_link_errors(options, read_file(errors).value_or(""));
-    if (code == 0 && own_names && shows_part_of_an_allocator(result)) {
+    if (code == 0 && own_names && shows_part_of_an_allocator(result, errors)) {
         script = tools.temporary().file("program", ".ver");
         if (!write_file(script, "{ local: *; };\n"))
             fatal(cannot("write", script));

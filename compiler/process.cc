@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <semaphore.h>
 #include <spawn.h>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -19,23 +20,14 @@ extern char **environ;
 namespace splitcc {
 namespace {
 
-// Signals end us only after the files are gone: a child gets the same signal
-// from the terminal, its end wakes us, and `finish` does the rest.
 volatile std::sig_atomic_t g_signal = 0;
+
+sem_t g_wake_up;
 
 void remember(int signal)
 {
     g_signal = signal;
-}
-
-void catch_signals()
-{
-    struct sigaction action = {};
-    action.sa_handler = remember;
-    for (int signal : {SIGINT, SIGTERM, SIGHUP})
-        sigaction(signal, &action, nullptr);
-    // A file that may not grow is an error like a full disk; it holds for cc as well.
-    std::signal(SIGXFSZ, SIG_IGN);
+    wake_up();
 }
 
 int spawn(const Command &command, int output, const std::string &errors, pid_t &pid)
@@ -73,6 +65,37 @@ int wait_for(pid_t pid)
 }
 
 } // namespace
+
+Signals::Signals()
+{
+    sem_init(&g_wake_up, 0, 0);
+    struct sigaction action = {};
+    action.sa_handler = remember;
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+        sigaction(signal, &action, nullptr);
+    // A file that may not grow is an error like a full disk; it holds for cc as well.
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Signals::~Signals()
+{
+    if (g_signal) {
+        std::signal(static_cast<int>(g_signal), SIG_DFL);
+        std::raise(static_cast<int>(g_signal));
+    }
+}
+
+bool wait_for_thread(const std::atomic<bool> &done)
+{
+    while (!done && !g_signal)
+        sem_wait(&g_wake_up);
+    return done;
+}
+
+void wake_up()
+{
+    sem_post(&g_wake_up);
+}
 
 std::string shell_quoted(const Command &command)
 {
@@ -173,17 +196,12 @@ TemporaryDirectory::TemporaryDirectory()
     if (!mkdtemp(path_.data()))
         throw std::runtime_error("cannot make a temporary directory " + path_ + ": " +
                                  std::strerror(errno) + "; set TMPDIR to one that can be written");
-    catch_signals();
 }
 
 TemporaryDirectory::~TemporaryDirectory()
 {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
-    if (g_signal) {
-        std::signal(static_cast<int>(g_signal), SIG_DFL);
-        std::raise(static_cast<int>(g_signal));
-    }
 }
 
 std::string TemporaryDirectory::file(const std::string &stem, const std::string &suffix)

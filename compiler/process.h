@@ -3,6 +3,7 @@
 // Other programs, and files that vanish.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,23 @@ bool write_file(const std::string &path, const std::string &text);
 // What a message says when errno tells why a file cannot be read or written.
 std::string cannot(const std::string &verb, const std::string &path);
 
-// A directory of our own, gone with its contents when this object is, also when
-// a signal ends us.
+// While it exists, signals that would end us are remembered; they do when it is gone,
+// and with it all that was there to be removed.  A child gets the same signal from the
+// terminal, or from us.
+class Signals {
+public:
+    Signals();
+    ~Signals();
+    Signals(const Signals &) = delete;
+    Signals &operator=(const Signals &) = delete;
+};
+
+// Sleep until a thread has set `done` and then called wake_up (true), or until such a
+// signal has come (false).
+bool wait_for_thread(const std::atomic<bool> &done);
+void wake_up();
+
+// A directory of our own, gone with its contents when this object is.
 class TemporaryDirectory {
 public:
     TemporaryDirectory();

@@ -1,138 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The driver: splitcc as make and people call it.  Each case works in a folder of
-// its own, with a private TMPDIR that has to be empty whatever happened.
-#include <catch2/catch.hpp>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
-#include <string>
-#include <sys/wait.h>
-
-namespace fs = std::filesystem;
-
-namespace {
-
-struct Outcome {
-    int code;
-    std::string out, err;
-};
-
-std::string read(const fs::path &path)
-{
-    std::ifstream in(path);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-const char *const kMain = "#include <split-c/split-c.h>\n"
-                          "int twice(int);\n"
-                          "int splitc_main(void)\n"
-                          "{\n"
-                          "    int A[PROCS]::;\n"
-                          "    A[MYPROC] = 21;\n"
-                          "    return twice(A[MYPROC]) != 42;\n"
-                          "}\n";
-const char *const kTwice = "int twice(int x)\n{\n    return 2 * x;\n}\n";
-const char *const kAlone = "int *global g;\nint f(void)\n{\n    return *g;\n}\n";
-const char *const kWrong = "int *global g;\nint f(void)\n{\n    return g * 2;\n}\n";
-
-class Folder {
-public:
-    Folder()
-    {
-        std::string pattern = (fs::temp_directory_path() / "splitcc-driver-XXXXXX").string();
-        REQUIRE(mkdtemp(pattern.data()));
-        root_ = pattern;
-        fs::create_directories(root_ / "tmp");
-        fs::create_directories(work());
-    }
-
-    ~Folder()
-    {
-        CHECK(fs::is_empty(root_ / "tmp")); // whatever the case did
-        std::error_code ignored;
-        fs::remove_all(root_, ignored);
-    }
-
-    Folder(const Folder &) = delete;
-    Folder &operator=(const Folder &) = delete;
-
-    fs::path work() const { return root_ / "work"; }
-
-    void file(const std::string &name, const std::string &text) const
-    {
-        fs::create_directories((work() / name).parent_path());
-        std::ofstream(work() / name) << text;
-    }
-
-    void script(const std::string &name, const std::string &text) const
-    {
-        file(name, "#!/bin/sh\n" + text);
-        fs::permissions(work() / name, fs::perms::owner_all);
-    }
-
-    bool has(const std::string &name) const { return fs::exists(work() / name); }
-
-    std::string text(const std::string &name) const { return read(work() / name); }
-
-    // The names of what is there, the sources given apart.
-    std::set<std::string> others(const std::set<std::string> &sources) const
-    {
-        std::set<std::string> names;
-        for (const auto &entry : fs::directory_iterator(work()))
-            if (!sources.count(entry.path().filename().string()))
-                names.insert(entry.path().filename().string());
-        return names;
-    }
-
-    Outcome shell(const std::string &command) const
-    {
-        std::string full = "cd '" + work().string() + "' && export TMPDIR='" +
-                           (root_ / "tmp").string() + "' && ( " + command + " ) >'" +
-                           (root_ / "out").string() + "' 2>'" + (root_ / "err").string() + "'";
-        int status = std::system(full.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                read(root_ / "out"), read(root_ / "err")};
-    }
-
-    Outcome splitcc(const std::string &arguments, const std::string &environment = "") const
-    {
-        return shell("env " + environment + " timeout 60 '" SPLITCC_BIN_FOLDER "/splitcc' " +
-                     arguments);
-    }
-
-private:
-    fs::path root_;
-};
-
-// One line on standard error, from splitcc itself, that has these words.
-void check_refused(const Outcome &outcome, const std::string &words)
-{
-    INFO("standard error: " << outcome.err);
-    CHECK(outcome.code == 1);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.rfind("splitcc: ", 0) == 0);
-    CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
-    CHECK_THAT(outcome.err, Catch::Contains(words));
-}
-
-void check_fine(const Outcome &outcome)
-{
-    INFO("standard error: " << outcome.err);
-    CHECK(outcome.code == 0);
-}
-
-using Catch::Contains;
-using Names = std::set<std::string>;
-
-} // namespace
+// The driver: splitcc as make and people call it.
+#include "driver_folder.h"
 
 TEST_CASE("option -c makes one object for each source, here")
 {
@@ -302,51 +171,6 @@ TEST_CASE("the C compiler is chosen by SPLITCC_CC")
     CHECK_THAT(missing.err, Contains("no-such-cc"));
 }
 
-TEST_CASE("a failure leaves no result and no temporary file")
-{
-    Folder folder;
-    folder.file("wrong.sc", kWrong);
-    folder.file("no_header.sc", "#include \"none.h\"\n");
-    folder.file("cc_refuses.sc", "int *global g;\nint n = \"text\" + 1.5;\n");
-    for (std::string name : {"wrong", "no_header", "cc_refuses"})
-        for (std::string stage : {"-c", "-S", ""}) {
-            INFO(name << ' ' << stage);
-            Outcome outcome = folder.splitcc(stage + " " + name + ".sc -o result");
-            CHECK(outcome.code == 1);
-            CHECK_THAT(outcome.err, Contains(name + ".sc:"));
-        }
-    CHECK(folder.splitcc("-trans wrong.sc").code == 1);
-    CHECK(folder.others({"wrong.sc", "no_header.sc", "cc_refuses.sc"}).empty());
-}
-
-TEST_CASE("one bad source among several fails the whole")
-{
-    Folder folder;
-    folder.file("a.sc", kAlone);
-    folder.file("wrong.sc", kWrong);
-    folder.file("b.sc", kTwice);
-    Outcome outcome = folder.splitcc("-c a.sc wrong.sc b.sc");
-    CHECK(outcome.code == 1);
-    CHECK(folder.others({"a.sc", "b.sc", "wrong.sc"}) == Names{"a.o", "b.o"});
-    CHECK(folder.splitcc("a.sc wrong.sc b.sc -o prog").code == 1);
-    CHECK_FALSE(folder.has("prog"));
-}
-
-TEST_CASE("a signal leaves nothing behind")
-{
-    Folder folder;
-    folder.file("a.sc", kAlone);
-    // The compiler proper, at work on the temporary file, interrupts its parent.
-    folder.script("cc", "for word; do\n"
-                        "    [ \"$word\" = -E ] && exec cc \"$@\"\n"
-                        "done\n"
-                        "kill -TERM $PPID\n"
-                        "exit 1\n");
-    Outcome outcome = folder.shell("SPLITCC_CC=./cc '" SPLITCC_BIN_FOLDER "/splitcc' -c a.sc");
-    CHECK(outcome.code == 128 + 15);
-    CHECK(folder.others({"a.sc", "cc"}).empty());
-}
-
 TEST_CASE("messages of the C compiler name the source's lines")
 {
     Folder folder;
@@ -376,117 +200,179 @@ TEST_CASE("option --version and --help")
         CHECK_THAT(help.out, Contains(option));
 }
 
-#ifdef WITH_RUNTIME
-
-TEST_CASE("sources, objects, archives and libraries make one program")
+TEST_CASE("of several stages the first one counts")
 {
     Folder folder;
-    folder.file("main.sc", kMain);
-    folder.file("twice.c", kTwice);
-    folder.file("half.c", "double floor(double);\nint half(double x) { return floor(x / 2); }\n");
-    check_fine(folder.splitcc("main.sc twice.c -o both"));
-    CHECK(folder.shell("./both").code == 0);
-    check_fine(folder.splitcc("-c main.sc twice.c half.c"));
-    check_fine(folder.splitcc("main.o twice.o -o linked"));
-    CHECK(folder.shell("./linked").code == 0);
-    check_fine(folder.shell("ar rc libhelp.a twice.o half.o"));
-    check_fine(folder.splitcc("main.sc -L. -lhelp -lm"));
-    CHECK(folder.shell("./a.out").code == 0);
-    check_fine(folder.splitcc("main.o libhelp.a -o archive"));
-    CHECK(folder.shell("./archive").code == 0);
-    CHECK(folder.splitcc("main.o -o undefined").code != 0);
-    CHECK_FALSE(folder.has("undefined"));
+    folder.file("a.sc", kAlone);
+    Outcome preprocessed = folder.splitcc("-E -c a.sc");
+    check_fine(preprocessed);
+    CHECK_THAT(preprocessed.out, Contains("return *g;"));
+    check_fine(folder.splitcc("-c -S a.sc"));
+    CHECK(folder.others({"a.sc"}) == Names{"a.s"});
 }
 
-TEST_CASE("checked and unchecked objects make one program")
-{
-    Folder f;
-    f.file("main.sc", "#include <split-c/split-c.h>\n"
-                      "extern int follow(int *global g);\n"
-                      "int splitc_main(int argc, char **argv)\n"
-                      "{\n"
-                      "    int *spread p = all_spread_malloc(PROCS, 4);\n"
-                      "    *p = 1;\n"
-                      "    if (argc == 2)\n"
-                      "        all_spread_free(p + 1);\n"
-                      "    return follow(argc == 3 ? 0 : p) - 1;\n"
-                      "}\n");
-    f.file("follow.sc", "#include <split-c/split-c.h>\n"
-                        "int follow(int *global g) { return *g; }\n");
-    auto says = [&](const char *command, const char *expected) {
-        Outcome ran = f.shell(command);
-        INFO(command << " printed: " << ran.err);
-        CHECK(ran.code == 1);
-        CHECK(ran.err.find(expected) == 0);
-    };
-    check_fine(f.splitcc("-c main.sc follow.sc"));
-    check_fine(f.splitcc("-c -fcheck main.sc -o main_checked.o"));
-    check_fine(f.splitcc("-c -fcheck follow.sc -o follow_checked.o"));
-
-    check_fine(f.splitcc("main_checked.o follow.o -o a"));
-    CHECK(f.shell("./a").code == 0);
-    says("./a x", "main.sc:8: rank 0: all_spread_free of (0, 0x");
-    says("./a x y", "splitc: rank 0: null global pointer");
-
-    check_fine(f.splitcc("main.o follow_checked.o -o b"));
-    CHECK(f.shell("./b").code == 0);
-    says("./b x", "splitc: rank 0: all_spread_free of (0, 0x");
-    says("./b x y", "follow.sc:2: rank 0: 4 bytes at (0, 0) cannot be read");
-
-    check_fine(f.splitcc("-fcheck main.o follow.o -o c"));
-    CHECK(f.shell("./c").code == 0);
-    says("./c x", "splitc: rank 0: all_spread_free of (0, 0x");
-}
-
-TEST_CASE("an object of plain C goes into a program that is linked as cc links by default")
-{
-    Folder f;
-    f.file("table.sc", "int table[4] = {1, 2, 3, 4};\n"
-                       "int at(int i) { static int calls; calls++; return table[i] + calls; }\n");
-    f.file("main.c", "int at(int i);\nint main(void) { return at(2) - 4; }\n");
-    check_fine(f.splitcc("-O2 -c table.sc"));
-    check_fine(f.shell("cc -pie -fPIE main.c table.o -o program && ./program"));
-}
-
-TEST_CASE("tentative definitions in a header are one object")
+TEST_CASE("option -fsyntax-only checks and makes nothing")
 {
     Folder folder;
-    folder.file("shared.h", "#include <split-c/split-c.h>\nint *global g;\nint n;\n"
-                            "int A[PROCS]::[2];\nstruct { int a; int *spread s; } both;\n");
-    folder.file("main.sc", "#include \"shared.h\"\nsplitc_main()\n{\n    n = 3;\n    g = &n;\n"
-                           "    A[MYPROC][1] = 5;\n    both.s = A;\n    return look() != 13;\n}\n");
-    folder.file("look.sc",
-                "#include \"shared.h\"\nlook()\n{\n"
-                "    return *g + A[MYPROC][1] + (both.s + MYPROC)[0] + tolocal(A[MYPROC])"
-                "[1];\n}\n");
-    check_fine(folder.splitcc("-std=gnu89 -w main.sc look.sc -o prog"));
-    CHECK(folder.shell("./prog").code == 0);
-    check_fine(folder.splitcc("-fcommon -w -c look.sc main.sc"));
-    check_fine(folder.splitcc("look.o main.o -o other"));
-    CHECK(folder.shell("./other").code == 0);
+    folder.file("a.sc", kAlone);
+    folder.file("b.c", kTwice);
+    folder.file("wrong.sc", kWrong);
+    folder.file("wrong.c", "int f(void) { return x; }\n");
+    check_fine(folder.splitcc("-fsyntax-only a.sc b.c"));
+    CHECK(folder.splitcc("-fsyntax-only wrong.sc").code == 1);
+    CHECK(folder.splitcc("-fsyntax-only wrong.c").code == 1);
+    CHECK(folder.others({"a.sc", "b.c", "wrong.sc", "wrong.c"}).empty());
 }
 
-TEST_CASE("a program from the -print options and cc alone")
+TEST_CASE("standard input is a source, results go to standard output")
 {
     Folder folder;
-    folder.file("main.sc", kMain);
-    folder.file("twice.c", kTwice);
-    check_fine(folder.splitcc("-c main.sc"));
-    check_fine(folder.shell("splitcc='" SPLITCC_BIN_FOLDER "/splitcc'; "
-                            "eval cc $(\"$splitcc\" -print-cflags) -c twice.c && "
-                            "eval cc main.o twice.o -o prog $(\"$splitcc\" -print-libs)"));
-    CHECK(folder.shell("./prog").code == 0);
+    folder.file("a.sc", kAlone);
+    folder.file("two_lines.sc", "char *text = \"one\ntwo\";\nint *global g;\n");
+    check_fine(folder.splitcc("-x splitc -c - -o a.o <a.sc"));
+    check_fine(folder.splitcc("-x splitc -w -c - -o b.o <two_lines.sc"));
+    check_fine(folder.shell("cat two_lines.sc | '" SPLITCC_BIN_FOLDER
+                            "/splitcc' -x splitc -w -S - -o - >c.s"));
+    CHECK(folder.others({"a.sc", "two_lines.sc"}) == Names{"a.o", "b.o", "c.s"});
+    CHECK_THAT(folder.text("c.s"), Contains("one\\ntwo"));
+    Outcome wrong = folder.splitcc("-x splitc -c - <<'END'\nint *global g = 1 +;\nEND\n");
+    CHECK(wrong.code == 1);
+    CHECK_THAT(wrong.err, Catch::StartsWith("<stdin>:1:"));
+    CHECK_THAT(folder.splitcc("-E -dM - </dev/null").out, Contains("#define __SPLITC__ 1"));
+    CHECK_THAT(folder.splitcc("-E - <a.sc").out, Contains("return *g;"));
+    CHECK_THAT(folder.splitcc("-S -o - a.sc").out, Contains("splitc_far_read"));
+    check_refused(folder.splitcc("-c - <a.sc"), "'-x splitc -'");
+    check_refused(folder.splitcc("-x splitc -c - - <a.sc"), "only once");
 }
 
-TEST_CASE("a source that had to be preprocessed again still finds its headers")
+TEST_CASE("dependencies are named as the C compiler names them")
 {
     Folder folder;
-    folder.file("sub/main.sc", "#include \"near.h\"\nchar *text = \"one\ntwo\";\n"
-                               "int splitc_main(void)\n{\n    return text[3] != '\\n' || "
-                               "NEAR != 1 || __LINE__ != 6;\n}\n");
-    folder.file("sub/near.h", "#define NEAR 1\n");
-    check_fine(folder.splitcc("-MD -w sub/main.sc -o prog"));
-    CHECK(folder.shell("./prog").code == 0);
+    folder.file("a.sc", kMain);
+    folder.file("b.c", kTwice);
+    folder.file("wrong.sc", kWrong);
+    check_fine(folder.splitcc("-MMD -MP -MQ 'a b$' -MF named -c a.sc"));
+    CHECK_THAT(folder.text("named"), Catch::StartsWith("a\\ b$$:") && Contains("split-c.h:\n"));
+    check_fine(folder.splitcc("-MMD -c a.sc -o 'an object.o'"));
+    CHECK_THAT(folder.text("an object.d"), Catch::StartsWith("an\\ object.o: a.sc"));
+    check_fine(folder.splitcc("-M -MF listed a.sc"));
+    CHECK_THAT(folder.text("listed"), Catch::StartsWith("a.o: a.sc"));
+    check_fine(folder.splitcc("-MM b.c -o also"));
+    CHECK(folder.text("also") == "b.o: b.c\n");
+    check_fine(folder.splitcc("-MMD -MF - -c b.c -o b.o"));
+    CHECK_FALSE(folder.has("-"));
+    CHECK(folder.splitcc("-MD -c wrong.sc").code == 1);
+    CHECK_FALSE(folder.has("wrong.d"));
 }
 
-#endif
+TEST_CASE("option -save-temps=obj keeps the translation beside the result")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    fs::create_directories(folder.work() / "out");
+    check_fine(folder.splitcc("-save-temps=obj -c a.sc -o out/x.o"));
+    CHECK(folder.has("out/a.trans.c"));
+    CHECK(folder.others({"a.sc"}) == Names{"out"});
+}
+
+TEST_CASE("what only the C compiler knows is asked of it")
+{
+    Folder folder;
+    for (std::string question : {"-dumpmachine", "-dumpversion", "-print-search-dirs",
+                                 "-print-file-name=libc.so.6", "-m64 -print-multi-os-directory"}) {
+        INFO(question);
+        Outcome asked = folder.splitcc(question);
+        check_fine(asked);
+        CHECK(asked.out == folder.shell("cc " + question).out);
+        CHECK_FALSE(asked.out.empty());
+    }
+    CHECK(folder.splitcc("-print-prefix").out ==
+          fs::canonical(SPLITCC_BIN_FOLDER "/..").string() + "\n");
+    CHECK_THAT(folder.splitcc("-v").err, Catch::StartsWith("splitcc ") && Contains("gcc"));
+}
+
+TEST_CASE("option -v shows the commands and what they say")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    Outcome outcome = folder.splitcc("-v -c a.sc");
+    check_fine(outcome);
+    CHECK_THAT(outcome.err, Contains("-x cpp-output") && Contains("#include <...> search starts"));
+    CHECK(folder.has("a.o"));
+}
+
+TEST_CASE("C files go to the C compiler untouched")
+{
+    Folder folder;
+    folder.file("a.c",
+                "#ifdef __SPLITC__\n#error\n#endif\n#include <stdio.h>\nint global, spread;\n"
+                "int f(int sync) { return printf(\"%d\", sync + global); }\n");
+    check_fine(folder.splitcc("-O2 -g -c a.c -o ours.o"));
+    check_fine(folder.shell("cc -O2 -g -c a.c -o theirs.o && cmp ours.o theirs.o"));
+}
+
+TEST_CASE("every language that the C compiler knows by its ending is compiled")
+{
+    Folder folder;
+    folder.file("a.s", ".globl a\na:\n");
+    folder.file("b.S", "#define NAME b\n.globl NAME\nNAME:\n");
+    folder.file("c.i", "int c;\n");
+    folder.file("d.cc", "namespace n { int d; }\n");
+    check_fine(folder.splitcc("-c a.s b.S c.i d.cc"));
+    CHECK(folder.others({"a.s", "b.S", "c.i", "d.cc"}) == Names{"a.o", "b.o", "c.o", "d.o"});
+    Outcome unused = folder.splitcc("-c c.i d.o");
+    check_fine(unused);
+    CHECK_THAT(unused.err, Contains("warning: 'd.o' is for the linker"));
+}
+
+TEST_CASE("odd names are names")
+{
+    Folder folder;
+    for (std::string name : {"-c", "größe", "$(false)", "a\nb", "*", "x.y", "@options"}) {
+        INFO(name);
+        folder.file(name + ".sc", kAlone);
+        std::ofstream(folder.work() / "name") << name;
+        check_fine(folder.splitcc("-c \"./$(cat name).sc\""));
+        CHECK(folder.has(name + ".o"));
+    }
+}
+
+TEST_CASE("ccache in front of splitcc or of its C compiler")
+{
+    Folder folder;
+    if (folder.shell("command -v ccache").code != 0) {
+        WARN("skipped: there is no ccache");
+        return;
+    }
+    folder.file("a.sc", kAlone);
+    const std::string cache = "CCACHE_DIR=\"$PWD/cache\" CCACHE_TEMPDIR=\"$PWD/cache\" "
+                              "CCACHE_CONFIGPATH=/dev/null ";
+    for (int i = 0; i < 2; i++)
+        check_fine(folder.shell(cache + "ccache '" SPLITCC_BIN_FOLDER "/splitcc' -c a.sc"));
+    CHECK_THAT(folder.shell("nm a.o").out, Contains("splitc_far_read"));
+    fs::remove(folder.work() / "a.o");
+    for (int i = 0; i < 2; i++)
+        check_fine(folder.splitcc("-c a.sc", cache + "SPLITCC_CC='ccache gcc'"));
+    CHECK_THAT(folder.shell("nm a.o").out, Contains("splitc_far_read"));
+    Outcome counts = folder.shell(cache + "ccache --print-stats");
+    CHECK_THAT(counts.out, Contains("preprocessed_cache_hit\t1\n"));
+}
+
+TEST_CASE("make compiles in parallel")
+{
+    Folder folder;
+    std::string objects;
+    for (int i = 0; i < 12; i++) {
+        std::string name = "part" + std::to_string(i);
+        folder.file(name + ".sc", "int *global g" + std::to_string(i) + ";\n");
+        objects += ' ' + name + ".o";
+    }
+    folder.file("Makefile", "all:" + objects +
+                                "\n%.o: %.sc\n\t'" SPLITCC_BIN_FOLDER
+                                "/splitcc' -MD -c $<\n-include $(wildcard *.d)\n");
+    check_fine(folder.shell("make -s -j6"));
+    for (int i = 0; i < 12; i++)
+        CHECK_THAT(folder.shell("nm part" + std::to_string(i) + ".o").out,
+                   Contains("g" + std::to_string(i) + "\n"));
+    CHECK(folder.shell("make -q").code == 0);
+}

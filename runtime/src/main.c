@@ -39,6 +39,21 @@ static void leave(int status, void *arg)
     splitc_job_close();
 }
 
+/* What programs with a leak sanitizer need not hear: PMIx keeps some memory.  A
+ * program may have its own of both. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
+
+__attribute__((weak)) const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpmix\n";
+}
+
+__attribute__((weak)) const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
+
 void splitc_exit(int code)
 {
     exit(code);
