@@ -139,7 +139,7 @@ int Driver::print() const
         std::printf("%s\n",
                     shell_quoted({"-I" + tools_.prefix() + "/include", "-fno-pie"}).c_str());
     } else {
-        Command words = runtime_link_options(tools_, program_version_script(tools_));
+        Command words = runtime_link_options(options_, tools_, program_version_script(tools_));
         words.insert(words.begin(), "-no-pie");
         std::printf("%s\n", shell_quoted(words).c_str());
     }

@@ -2,7 +2,7 @@
 #include "link.h"
 
 #include <cstdio>
-#include <set>
+#include <map>
 #include <sstream>
 
 #include "config.h"
@@ -40,27 +40,46 @@ void print_link_errors(const Options &options, const std::string &said)
     }
 }
 
-// A program's own malloc serves the libraries, too, if it is a whole allocator.  True if
-// the program shows them a part of one: memory from it would end in the free of another.
-bool shows_part_of_an_allocator(const std::string &program, const std::string &errors)
+// What a linked program tells of itself.
+struct Findings {
+    bool runs_splitc = false;
+    bool part_of_allocator = false;
+};
+
+// A program's own malloc serves the libraries, too, if it is a whole allocator.  One that
+// shows them a part of it would get memory from one and free it in another.
+bool is_part_of_allocator(const std::map<std::string, std::string> &shown)
 {
-    std::string listed;
-    if (run_captured({"nm", "-D", "--defined-only", program}, listed, errors) != 0)
-        return false;
-    const std::set<std::string> whole = {"malloc", "calloc", "realloc", "free"};
-    std::set<std::string> shown;
-    bool variable = false;
-    std::istringstream lines(listed);
-    for (std::string address, kind, name; lines >> address >> kind >> name;)
-        if (whole.count(name)) {
-            shown.insert(name);
-            variable |= kind != "T";
+    size_t functions = 0, variables = 0;
+    for (const char *name : {"malloc", "calloc", "realloc", "free"})
+        if (auto found = shown.find(name); found != shown.end()) {
+            bool function = found->second == "T" || found->second == "W";
+            (function ? functions : variables)++;
         }
-    return variable || (!shown.empty() && shown != whole);
+    return variables || (functions && functions < 4);
+}
+
+Findings inspect(Toolchain &tools, const std::string &program)
+{
+    std::string listed, errors = tools.temporary().file("nm", ".err");
+    if (run_captured({"nm", "-D", "-P", program}, listed, errors) != 0)
+        return {.runs_splitc = true}; // as most are
+    std::map<std::string, std::string> defined;
+    Findings findings;
+    std::istringstream lines(listed);
+    for (std::string line, name, kind; std::getline(lines, line);) {
+        std::istringstream(line) >> name >> kind;
+        if (kind == "U")
+            findings.runs_splitc |= name == "mi_heap_set_default"; // runtime/src/heap.c
+        else
+            defined[name.substr(0, name.find('@'))] = kind;
+    }
+    findings.part_of_allocator = is_part_of_allocator(defined);
+    return findings;
 }
 
 Command link_command(const Options &options, const Toolchain &tools,
-                     const std::vector<std::string> &objects, const std::string &version_script)
+                     const std::vector<std::string> &objects, const Command &libraries)
 {
     Command command = tools.cc({});
     auto add = [&](const Command &words) {
@@ -74,11 +93,28 @@ Command link_command(const Options &options, const Toolchain &tools,
             command.push_back(word);
     add(objects);
     add({"-o", options.output.empty() ? "a.out" : options.output});
-    if (options.checks && !options.shared) // the runtime looks whether it is there
-        add({"-Wl,--defsym=splitc_wants_checks=1"});
-    if (!options.shared)
-        add(runtime_link_options(tools, version_script));
+    add(libraries);
     return command;
+}
+
+// -lm because programs compute; --as-needed leaves it out of those that do not.
+const Command kLibc = {"-Wl,--as-needed", "-lc", "-lm"};
+
+// libc comes first: GNU ld finds versions that our archives ask for (cmake/bind_libc.sh)
+// in libraries it knows, and would be misled by others that define the same names.
+Command archives(const Toolchain &tools)
+{
+    Command words = kLibc;
+    words.insert(words.end(), {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lunet"});
+    return words;
+}
+
+Command without_names(const Options &options, Toolchain &tools)
+{
+    std::string script = tools.temporary().file("program", ".ver");
+    if (!write_file(script, "{ local: *; };\n"))
+        fatal(cannot("write", script));
+    return runtime_link_options(options, tools, script);
 }
 
 } // namespace
@@ -88,12 +124,14 @@ std::string program_version_script(const Toolchain &tools)
     return tools.prefix() + "/lib/splitc-program.ver";
 }
 
-Command runtime_link_options(const Toolchain &tools, const std::string &version_script)
+Command runtime_link_options(const Options &options, const Toolchain &tools,
+                             const std::string &version_script)
 {
-    // libc comes first: GNU ld finds versions that our archives ask for (cmake/bind_libc.sh)
-    // in libraries it knows, and would be misled by others that define the same names.
-    Command words = {
-        "-L" + tools.prefix() + "/lib", "-Wl,--as-needed", "-lc", "-lsplitc", "-lgam", "-lunet"};
+    Command words = archives(tools);
+    // Before libc, whose malloc it replaces.
+    words.insert(words.begin(), {"-Wl,--no-as-needed", "-lmimalloc"});
+    if (options.checks) // the runtime looks whether it is there
+        words.push_back("-Wl,--defsym=splitc_wants_checks=1");
     if (!version_script.empty())
         words.push_back("-Wl,--version-script=" + version_script);
     words.insert(words.end(), kRuntimeLinkOptions.begin(), kRuntimeLinkOptions.end());
@@ -102,22 +140,31 @@ Command runtime_link_options(const Toolchain &tools, const std::string &version_
 
 int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects)
 {
-    // Who shows names of the program to libraries knows why.
-    bool own_names = !options.exports && !options.shared;
-    std::string script = own_names ? program_version_script(tools) : "";
-    Command command = link_command(options, tools, objects, script);
+    // Who shows names of the program to libraries knows why.  Among them are clang's
+    // sanitizers, which libraries have to find there.
+    bool own_names =
+        !options.exports && !options.shared && !(options.sanitizer && tools.is_clang());
+    Command libraries;
+    if (options.is_static)
+        libraries = archives(tools); // whose demands fail
+    else if (!options.shared)
+        libraries =
+            runtime_link_options(options, tools, own_names ? program_version_script(tools) : "");
+    Command command = link_command(options, tools, objects, libraries);
     if (options.show)
         return tools.run(command, "");
     std::string result = options.output.empty() ? "a.out" : options.output;
     std::string errors = tools.temporary().file("link", ".err");
     int code = tools.run(command, result, errors);
-    print_link_errors(options, read_file(errors).value_or(""));
-    if (code == 0 && own_names && shows_part_of_an_allocator(result, errors)) {
-        script = tools.temporary().file("program", ".ver");
-        if (!write_file(script, "{ local: *; };\n"))
-            fatal(cannot("write", script));
-        code = tools.run(link_command(options, tools, objects, script), result);
+    if (code == 0 && !options.shared && !options.is_static) {
+        Findings found = inspect(tools, result);
+        if (!found.runs_splitc)
+            code = tools.run(link_command(options, tools, objects, kLibc), result, errors);
+        else if (own_names && found.part_of_allocator)
+            code = tools.run(link_command(options, tools, objects, without_names(options, tools)),
+                             result, errors);
     }
+    print_link_errors(options, read_file(errors).value_or(""));
     return code;
 }
 

@@ -12,7 +12,8 @@
 namespace splitcc {
 
 // What a program needs besides its objects, as options of the C compiler.
-Command runtime_link_options(const Toolchain &tools, const std::string &version_script);
+Command runtime_link_options(const Options &options, const Toolchain &tools,
+                             const std::string &version_script);
 
 // The version script that keeps a program's names its own.
 std::string program_version_script(const Toolchain &tools);

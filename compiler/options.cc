@@ -83,6 +83,9 @@ constexpr std::string_view kFilesBesideObject[] = {
     "--coverage",    "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
     "-fstack-usage", "-fcallgraph-in", "-fdump-"};
 
+// Of -fsanitize=.  What others add serves the program alone.
+constexpr std::string_view kSanitizers[] = {"address", "leak", "thread", "memory"};
+
 template <typename List> bool contains(const List &list, std::string_view word)
 {
     return std::find(std::begin(list), std::end(list), word) != std::end(list);
@@ -269,6 +272,9 @@ void Reader::note(const std::string &word)
     options_.verbose |= word == "-v";
     for (std::string_view name : kFilesBesideObject)
         options_.files_beside_object |= word.starts_with(name);
+    for (std::string_view name : kSanitizers)
+        options_.sanitizer |=
+            word.starts_with("-fsanitize=") && word.find(name) != std::string::npos;
     if (word == "-ansi")
         options_.standard = "c89";
     else if (word.starts_with("-std="))

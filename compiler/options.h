@@ -49,7 +49,8 @@ struct Options {
     bool pie = false;                 // -pie, which programs cannot be
     bool shared = false;              // -shared or -r: no program comes out
     bool is_static = false;
-    bool exports = false; // the program shows its names to libraries
+    bool exports = false;   // the program shows its names to libraries
+    bool sanitizer = false; // one that takes the place of libc's functions
     WarningOptions warnings;
     bool color = false;
     bool json = false; // messages as gcc's JSON

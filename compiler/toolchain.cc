@@ -61,6 +61,13 @@ Command Toolchain::cc(const Command &words) const
     return command;
 }
 
+bool Toolchain::is_clang()
+{
+    std::string macros;
+    splitcc::run_captured(cc({"-dM", "-E", "-x", "c", "/dev/null"}), macros);
+    return macros.find("__clang__") != std::string::npos;
+}
+
 TemporaryDirectory &Toolchain::temporary()
 {
     if (!temporary_)

@@ -20,6 +20,9 @@ public:
     // The C compiler (SPLITCC_CC, which may be several words), called with these.
     Command cc(const Command &words) const;
 
+    // Whether that is clang.
+    bool is_clang();
+
     // Where splitcc is installed: our headers are in include/, our libraries in lib/.
     const std::string &prefix() const { return prefix_; }
 

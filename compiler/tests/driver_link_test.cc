@@ -66,8 +66,9 @@ TEST_CASE("checked and unchecked objects make one program")
 TEST_CASE("an object of plain C goes into a program that is linked as cc links by default")
 {
     Folder folder;
-    folder.file("table.sc", "int table[4] = {1, 2, 3, 4};\n"
-                       "int at(int i) { static int calls; calls++; return table[i] + calls; }\n");
+    folder.file("table.sc",
+                "int table[4] = {1, 2, 3, 4};\n"
+                "int at(int i) { static int calls; calls++; return table[i] + calls; }\n");
     folder.file("main.c", "int at(int i);\nint main(void) { return at(2) - 4; }\n");
     check_fine(folder.splitcc("-O2 -c table.sc"));
     check_fine(folder.shell("cc -pie -fPIE main.c table.o -o program && ./program"));
@@ -151,14 +152,51 @@ TEST_CASE("a sanitizer does not complain of the runtime and what it uses")
     Folder folder;
     folder.file("main.sc", kMain);
     folder.file("twice.c", kTwice);
-    for (std::string cc : {"gcc", "clang"}) {
-        INFO(cc);
-        check_fine(folder.splitcc("-g -fsanitize=address,undefined main.sc twice.c -o prog",
-                                  "SPLITCC_CC=" + cc));
+    for (std::string options :
+         {"gcc -fsanitize=address,undefined", "gcc -fsanitize=leak", "gcc -fsanitize=thread",
+          "clang -fsanitize=address,undefined", "clang -fsanitize=thread"}) {
+        INFO(options);
+        size_t space = options.find(' ');
+        check_fine(folder.splitcc("-g" + options.substr(space) + " main.sc twice.c -o prog",
+                                  "SPLITCC_CC=" + options.substr(0, space)));
         Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
         check_fine(ran);
-        CHECK(ran.err.empty());
+        CHECK_THAT(ran.err, !Contains("Sanitizer"));
     }
+}
+
+TEST_CASE("a sanitizer complains of the program")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdlib.h>\n"
+                           "char *volatile lost;\nint splitc_main(void)\n{\n"
+                           "    lost = malloc(7);\n    lost = NULL;\n    return 0;\n}\n");
+    for (std::string options :
+         {"gcc -fsanitize=address", "gcc -fsanitize=leak", "clang -fsanitize=address"}) {
+        INFO(options);
+        size_t space = options.find(' ');
+        check_fine(folder.splitcc("-g" + options.substr(space) + " main.sc -o prog",
+                                  "SPLITCC_CC=" + options.substr(0, space)));
+        Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
+        CHECK(ran.code != 0);
+        CHECK_THAT(ran.err, Contains("leak of 7 byte(s)") && Contains("main.sc:6"));
+    }
+}
+
+TEST_CASE("malloc is the runtime's, whatever the libraries of a program define")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdio.h>\n"
+                           "#include <stdlib.h>\n#include <string.h>\n"
+                           "int splitc_main(void)\n{\n    char *p = malloc(1);\n"
+                           "    on_one puts(strerror(7));\n    return !p;\n}\n");
+    folder.file("own.c", "const char *strerror(int n) { return n == 7 ? \"mine\" : \"\"; }\n");
+    check_fine(folder.splitcc("-shared -fPIC -w own.c -o libown.so"));
+    check_fine(folder.splitcc("main.sc -Wl,--as-needed -L. -lown -Wl,-rpath,'$ORIGIN' -o prog"));
+    Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -v -n 2 ./prog");
+    check_fine(ran);
+    CHECK(ran.out == "mine\n");
+    CHECK_THAT(ran.err, !Contains("no windows"));
 }
 
 TEST_CASE("coverage of Split-C lines")
@@ -221,22 +259,32 @@ TEST_CASE("a program is neither static nor position-independent")
 TEST_CASE("a plain main makes a plain C program")
 {
     Folder folder;
-    const char *source =
-        "#include <stdio.h>\nint main(void)\n{\n    puts(\"plain\");\n    return 3;\n}\n";
+    const char *source = "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{\n"
+                         "    return puts(\"plain\") < 0 || !malloc(1) ? 1 : 3;\n}\n";
     folder.file("plain.sc", source);
     folder.file("plain.c", source);
-    for (std::string name : {"plain.sc", "plain.c", "-x splitc plain.c"}) {
+    for (std::string name : {"plain.sc", "plain.c", "-x splitc plain.c", "-s plain.sc",
+                             "-rdynamic plain.sc", "-static plain.c"}) {
         INFO(name);
         check_fine(folder.splitcc(name + " -o prog"));
         Outcome ran = folder.shell("./prog");
         CHECK(ran.code == 3);
         CHECK(ran.out == "plain\n");
-        CHECK_THAT(folder.shell("ldd prog").out, Contains("libc.so") && !Contains("pmix"));
-        CHECK_THAT(folder.shell("nm prog").out, Contains(" main") && !Contains("splitc_") &&
-                                                    !Contains("gam_") && !Contains("unet_"));
+        CHECK_THAT(folder.shell("ldd prog").out, !Contains("pmix") && !Contains("mimalloc"));
+        CHECK_THAT(folder.shell("nm -a prog").out,
+                   !Contains("splitc_") && !Contains("gam_") && !Contains("unet_"));
     }
-    check_fine(folder.splitcc("-static plain.c -o prog"));
-    CHECK(folder.shell("./prog").code == 3);
+}
+
+TEST_CASE("what the linker warns of is said once")
+{
+    Folder folder;
+    folder.file("plain.c", "#include <stdio.h>\nint main(void)\n{\n    return !tmpnam(0);\n}\n");
+    Outcome outcome = folder.splitcc("plain.c -o prog");
+    check_fine(outcome);
+    const std::string words = "the use of `tmpnam' is dangerous";
+    CHECK(outcome.err.find(words) != std::string::npos);
+    CHECK(outcome.err.find(words) == outcome.err.rfind(words));
 }
 
 TEST_CASE("a program without splitc_main is told so")

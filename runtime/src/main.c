@@ -39,8 +39,10 @@ static void leave(int status, void *arg)
     splitc_job_close();
 }
 
-/* What programs with a leak sanitizer need not hear: PMIx keeps some memory.  A
- * program may have its own of both. */
+/* Programs with a leak sanitizer need not hear that PMIx keeps some memory.  Who called
+ * strdup there only a slow look at the stack tells; address sanitizers see it themselves.
+ * A program may have its own of both. */
+extern void __asan_init(void) __attribute__((weak));
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 
@@ -51,7 +53,7 @@ __attribute__((weak)) const char *__lsan_default_suppressions(void)
 
 __attribute__((weak)) const char *__lsan_default_options(void)
 {
-    return "print_suppressions=0";
+    return __asan_init ? "print_suppressions=0" : "print_suppressions=0:fast_unwind_on_malloc=0";
 }
 
 void splitc_exit(int code)

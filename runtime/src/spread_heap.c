@@ -15,9 +15,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* Between the heap of the program and the libraries on 64-bit Linux, where
- * address sanitizers, too, leave room. */
-#define BASE 0x200000000000ul
 #define SIZE_MAX_BYTES (1ul << 44)
 #define ALIGNMENT 64ul        /* of every allocation: a cache line */
 #define GIVE_BACK (4ul << 20) /* freed memory of this size goes back to the system */
@@ -27,27 +24,36 @@ static uint64_t heap_size;
 
 /* ---- its range --------------------------------------------------------------- */
 
-/* By ourselves, where no window has it. */
-static void reserve(void)
+extern void __tsan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+
+/* Without windows: between the heap of the program and the libraries, where address
+ * sanitizers leave room, too.  Those of threads and of uninitialised memory do so below. */
+static uint64_t own_base(void)
+{
+    return __tsan_init || __msan_init ? 0x1000000000 : 0x200000000000;
+}
+
+static void reserve(uint64_t base)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    void *at = mmap((void *)BASE, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *at = mmap((void *)base, heap_size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     if (at == MAP_FAILED)
         splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
                             "ask for less with SPLITC_HEAP",
-                            heap_size >> 20, BASE, strerror(errno));
+                            heap_size >> 20, base, strerror(errno));
     madvise(at, heap_size, MADV_HUGEPAGE); /* where the system offers them */
 }
 
 void splitc_spread_heap_open(uint64_t size)
 {
     const struct splitc_memory *memory = splitc_windows_memory();
-    uint64_t base = memory ? memory->part[SPLITC_SPREAD].start : BASE;
+    uint64_t base = memory ? memory->part[SPLITC_SPREAD].start : own_base();
 
     heap_size = splitc_reduce_to_all(SPLITC_MIN, size);
     if (!memory)
-        reserve();
+        reserve(base);
     if (splitc_extents_open(&heap, base, heap_size) < 0)
         splitc_die("no memory for the spread heap's bookkeeping");
     if (splitc_checks)

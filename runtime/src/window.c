@@ -48,10 +48,16 @@ _Static_assert(sizeof(struct splitc_window) == 32, "a power of two");
 
 /* ---- who wants them ---------------------------------------------------------------- */
 
-/* A sanitizer has plans of its own for addresses and for malloc. */
+/* A sanitizer has plans of its own for addresses, stacks and malloc. */
 extern void __asan_init(void) __attribute__((weak));
+extern void __lsan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
+
+static bool sanitized(void)
+{
+    return __asan_init || __lsan_init || __tsan_init || __msan_init;
+}
 
 static bool wanted(uint32_t local_ranks)
 {
@@ -61,8 +67,7 @@ static bool wanted(uint32_t local_ranks)
         splitc_die_together("SPLITC_WINDOWS is \"%s\": it may be 1, or 0 to reach other ranks by "
                             "messages alone",
                             told);
-    return local_ranks > 1 && !(told && *told == '0') && !__asan_init && !__tsan_init &&
-           !__msan_init;
+    return local_ranks > 1 && !(told && *told == '0') && !sanitized();
 }
 
 /* Falling back is no error; unetrun -v tells of it. */
