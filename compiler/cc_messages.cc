@@ -105,6 +105,8 @@ void replace_all(std::string &text, std::string_view what, std::string_view with
 std::string in_users_terms(std::string_view said, bool &ours)
 {
     std::string text(said);
+    for (std::string_view name : {"splitc_global", "splitc_spread"})
+        replace_all(text, name, "splitc_ptr");
     for (std::string_view type :
          {"‘splitc_ptr’ {aka ‘long unsigned int’}", "'splitc_ptr' {aka 'long unsigned int'}",
           "'splitc_ptr' (aka 'unsigned long')", "‘splitc_ptr’", "'splitc_ptr'"})

@@ -34,13 +34,14 @@ Compiles Split-C programs (.sc) together with C, objects and archives.
   -fdiagnostics-color=auto|always|never
   -fdiagnostics-format=text|json
   -ferror-limit=N    stop after N errors (20; 0: never)
+  -cc CC             the C compiler: before SPLITCC_CC and `cc`
   -fsyntax-only      check only
   -fcheck            check global pointers, indices and collective calls as the program runs
   -show, -###        print the commands, run none
   -v                 print the commands and run them
   -save-temps[=obj]  keep the translated C, here or beside the result
-  -print-prefix -print-cflags -print-libs
-                     where splitcc is installed; what C code and links need
+  -print-prefix -print-cflags -print-libs -print-gdb
+                     where splitcc is installed; what C code and links need; a script for gdb
   --version --help
 
 Environment: SPLITCC_CC is the C compiler (default: cc), for example clang or 'ccache gcc'.
@@ -135,6 +136,8 @@ int Driver::print() const
 {
     if (options_.print == "prefix") {
         std::printf("%s\n", tools_.prefix().c_str());
+    } else if (options_.print == "gdb") {
+        std::printf("%s/share/split-c/gdb.py\n", tools_.prefix().c_str());
     } else if (options_.print == "cflags") {
         std::printf("%s\n",
                     shell_quoted({"-I" + tools_.prefix() + "/include", "-fno-pie"}).c_str());

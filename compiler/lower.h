@@ -88,6 +88,7 @@ private:
     Rope spread_element(const Expr *e);
     std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
+    Rope with_a_line(Target &target);
     Rope read(const Expr *e);
     Rope write(const Expr *to, const Expr *value, const char *function, bool discarded);
     Rope write_bits(const Expr *to, const Expr *value, bool discarded);

@@ -66,6 +66,21 @@ std::string_view basic_name(TypeKind kind)
     }
 }
 
+// All are splitc_ptr; debuggers tell them apart.
+std::string far_type(Space space)
+{
+    return space == Space::Spread ? "splitc_spread " : "splitc_global ";
+}
+
+// What stands in C for the outermost far part of a declarator that has one.
+std::string far_type(const Declarator &d)
+{
+    for (const Part &part : d.parts)
+        if (part.kind == Part::Spread || part.space != Space::Local)
+            return far_type(part.kind == Part::Spread ? Space::Spread : part.space);
+    return "splitc_ptr ";
+}
+
 const Declaration *as_definition(const Node *n)
 {
     if (n->node != NodeKind::Declaration)
@@ -133,9 +148,9 @@ Rope Lower::declare(const Type *t, Rope inner)
                         (t->base->kind == TypeKind::Array && t->base->captured.empty());
             return declare(t->base, wrap ? "(" + std::move(star) + ")" : std::move(star));
         }
-        return quals + "splitc_ptr " + std::move(inner);
+        return quals + far_type(t->space) + std::move(inner);
     case TypeKind::SpreadArray:
-        return "splitc_ptr " + std::move(inner);
+        return far_type(Space::Spread) + std::move(inner);
     case TypeKind::Array:
         if (!t->captured.empty())
             return Rope(t->captured) + " " + std::move(inner);
@@ -376,7 +391,7 @@ Rope Lower::far_item(const Declaration *d, const InitDeclarator &item)
     Rope rope;
     if (object && !d->file_scope)
         rope += capture_far(item.type);
-    return std::move(rope) + not_type(s) + "splitc_ptr " + declarator(item.declarator) +
+    return std::move(rope) + not_type(s) + far_type(item.declarator) + declarator(item.declarator) +
            after_declarator(item);
 }
 
@@ -396,7 +411,7 @@ Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
     // Something of run-time size, so that cc refuses a jump past the allocation.
     rope += "typedef char " + fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
             "[splitc_job.procs]" + std::string(kUnused) + "; ";
-    rope += not_type(d->specifiers) + "splitc_ptr " + declarator(item.declarator) +
+    rope += not_type(d->specifiers) + far_type(item.declarator) + declarator(item.declarator) +
             " __attribute__((cleanup(" +
             (checks_ ? "splitc_check_cleanup" : "splitc_spread_cleanup") + ")))" +
             after_declarator(item) + " = " +
@@ -416,12 +431,12 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     Rope variable;
     bool known = false;
     if (d->file_scope) {
-        variable = not_type(d->specifiers) + "splitc_ptr " + declarator(item.declarator) +
-                   after_declarator(item);
+        variable = not_type(d->specifiers) + far_type(item.declarator) +
+                   declarator(item.declarator) + after_declarator(item);
         known = !registered_.insert(name).second;
     } else {
         item.symbol->emitted = fresh("static") + "_" + name;
-        variable = "static splitc_ptr " + item.symbol->emitted;
+        variable = "static " + far_type(Space::Spread) + item.symbol->emitted;
     }
     std::string variable_name = d->file_scope ? name : item.symbol->emitted;
     Rope registration;
@@ -457,7 +472,8 @@ Rope Lower::function_definition(const Declaration *d)
     Splice splice(*this, d->first);
     if (item.declarator.far)
         splice.replace(d->first, item.declarator.last,
-                       not_type(d->specifiers) + "splitc_ptr " + declarator(item.declarator));
+                       not_type(d->specifiers) + far_type(item.declarator) +
+                           declarator(item.declarator));
     else if (d->specifiers.touched || item.declarator.touched)
         splice.replace(d->first, item.declarator.last,
                        specifiers(d->specifiers, true) + " " + declarator(item.declarator));

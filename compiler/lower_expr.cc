@@ -259,19 +259,33 @@ Rope Lower::parent_of_bits(const Expr *e, const Type *&record)
     return address(e->a);
 }
 
+// A variable for the pointer, and so code of its own at this line: where gcc inlines a
+// call with no more to evaluate, it leaves a debugger no place to stop before.
+Rope Lower::with_a_line(Target &target)
+{
+    std::string p = fresh("p");
+    Rope rope = "splitc_ptr " + p + " = " + std::move(target.pointer) + "; ";
+    target.pointer = p;
+    return rope;
+}
+
 Rope Lower::read(const Expr *e)
 {
     std::string v = fresh("v");
     if (is_bits(e)) {
         const Type *record;
         Rope parent = parent_of_bits(strip(e), record);
-        return "({ " + declare(record, v) + "; splitc_read(&" + v + ", " +
-               checked(std::move(parent), "splitc_check_read", "sizeof " + v, e) + ", sizeof " + v +
-               "); " + v + "." + std::string(spelling(strip(e)->name_token)) + "; })";
+        Target from = {checked(std::move(parent), "splitc_check_read", "sizeof " + v, e), {}};
+        Rope place = with_a_line(from);
+        return "({ " + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
+               from.arguments() + ", sizeof " + v + "); " + v + "." +
+               std::string(spelling(strip(e)->name_token)) + "; })";
     }
     Target from = target(e, "splitc_check_read", "sizeof " + v, e);
-    return "({ " + declare(e->type->unqualified, v) + "; " + from.access("splitc_read") + "(&" + v +
-           ", " + from.arguments() + ", sizeof " + v + "); " + v + "; })";
+    Rope place = with_a_line(from);
+    return "({ " + declare(e->type->unqualified, v) + "; " + std::move(place) +
+           from.access("splitc_read") + "(&" + v + ", " + from.arguments() + ", sizeof " + v +
+           "); " + v + "; })";
 }
 
 // to = value by one of the runtime's functions.
@@ -410,8 +424,9 @@ Rope Lower::split_phase(const Expr *e)
     if (e->b->global) {
         Rope size = size_of(e->b->type->unqualified);
         Target from = target(e->b, "splitc_check_read", size, e);
-        return from.access("splitc_get") + "(&(" + node(e->a) + "), " + from.arguments() + ", " +
-               std::move(size) + ")";
+        Rope place = with_a_line(from);
+        return "({ " + std::move(place) + from.access("splitc_get") + "(&(" + node(e->a) + "), " +
+               from.arguments() + ", " + std::move(size) + "); })";
     }
     return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once
 }

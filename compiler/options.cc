@@ -73,7 +73,7 @@ constexpr Rule kCompile[] = {
     {"-Q", Form::Word}};
 constexpr std::string_view kAskCc[] = {"-dumpmachine", "-dumpversion", "-dumpfullversion",
                                        "-dumpspecs"};
-constexpr std::string_view kPrint[] = {"prefix", "cflags", "libs"};
+constexpr std::string_view kPrint[] = {"prefix", "cflags", "libs", "gdb"};
 
 constexpr std::string_view kSourceEndings[] = {".c", ".i",   ".s",   ".S",   ".sx",  ".cc", ".cp",
                                                ".C", ".cxx", ".cpp", ".CPP", ".c++", ".ii", ".m"};
@@ -210,6 +210,8 @@ bool Reader::own(const std::string &word)
         options_.save_temps = SaveTemps::WithResult;
     } else if (word == "-fcheck" || word == "-fno-check") {
         options_.checks = word == "-fcheck";
+    } else if (word == "-cc" || word.starts_with("-cc=")) {
+        options_.cc = word.size() > 3 ? word.substr(4) : next(word);
     } else if (word == "-pie" || word == "-static-pie") {
         options_.pie = true;
     } else if (word == "-no-pie") { // they always are

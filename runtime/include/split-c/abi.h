@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 typedef unsigned long splitc_ptr;
+typedef splitc_ptr splitc_global, splitc_spread; /* as debuggers see them (gdb.py) */
 typedef unsigned long splitc_size;
 
 #define SPLITC_ADDRESS_BITS 48
