@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 constexpr size_t kLongCommand = 128 << 10;
 
 // A path, or words apart by blanks: `ccache gcc`.
-Command chosen_cc()
+Command chosen_cc(const Options &options)
 {
     const char *variable = std::getenv("SPLITCC_CC");
-    std::string text = variable ? variable : "";
+    std::string text = !options.cc.empty() ? options.cc : variable ? variable : "";
     if (access(text.c_str(), X_OK) == 0)
         return {text};
     Command words;
@@ -47,7 +47,7 @@ void fatal(const std::string &message)
 }
 
 Toolchain::Toolchain(const Options &options)
-    : cc_(chosen_cc()), show_(options.show), verbose_(options.verbose)
+    : cc_(chosen_cc(options)), show_(options.show), verbose_(options.verbose)
 {
     std::error_code error;
     fs::path self = fs::read_symlink("/proc/self/exe", error);

@@ -17,7 +17,7 @@ class Toolchain {
 public:
     explicit Toolchain(const Options &options);
 
-    // The C compiler (SPLITCC_CC, which may be several words), called with these.
+    // The C compiler (of -cc or SPLITCC_CC, which may be several words), called with these.
     Command cc(const Command &words) const;
 
     // Whether that is clang.

@@ -155,7 +155,7 @@ TEST_CASE("what makes no sense is refused in one line")
     CHECK(folder.others({"a.sc", "b.sc"}).empty());
 }
 
-TEST_CASE("the C compiler is chosen by SPLITCC_CC")
+TEST_CASE("the C compiler is chosen by -cc or SPLITCC_CC")
 {
     Folder folder;
     folder.file("a.sc", kAlone);
@@ -166,6 +166,9 @@ TEST_CASE("the C compiler is chosen by SPLITCC_CC")
         CHECK_THAT(folder.splitcc("-show -c a.sc", "SPLITCC_CC=" + cc).out,
                    Catch::StartsWith(cc + " "));
     }
+    for (std::string option : {"-cc clang", "-cc=clang"})
+        CHECK_THAT(folder.splitcc("-show " + option + " -c a.sc", "SPLITCC_CC=gcc").out,
+                   Catch::StartsWith("clang "));
     Outcome missing = folder.splitcc("-c a.sc", "SPLITCC_CC=no-such-cc");
     CHECK(missing.code != 0);
     CHECK_THAT(missing.err, Contains("no-such-cc"));
