@@ -258,8 +258,9 @@ public:
     RecordBody *record_body() { return &record_bodies_.emplace_back(); }
     Symbol *symbol() { return &symbols_.emplace_back(); }
 
-    bool checks = false; // -fcheck
-    uint32_t main = 0;   // the token that names a definition of main()
+    bool checks = false;     // -fcheck
+    bool translated = false; // it came from us: what belongs to splitc_main is there
+    uint32_t main = 0;       // the token that names a definition of main()
 
     std::vector<Node *> unit;          // external declarations, in order
     std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas

@@ -8,6 +8,7 @@ namespace splitcc {
 Rope Lower::unit(const Ast &ast)
 {
     checks_ = ast.checks;
+    translated_ = ast.translated;
     for (const Symbol *symbol : ast.renamed)
         rename(symbol);
     for (const Node *n : ast.in_attributes)
@@ -110,8 +111,8 @@ Rope Lower::compound(const Stmt *s)
     for (const Node *child : s->children)
         splice.child(child);
     // As in main, falling off the end of splitc_main means success.
-    if (s->function && s->function->name && s->function->name->text == "splitc_main" &&
-        s->result->kind == TypeKind::Int)
+    if (!translated_ && s->function && s->function->name &&
+        s->function->name->text == "splitc_main" && s->result->kind == TypeKind::Int)
         splice.replace(s->last - 1, s->last - 1, " return 0; ");
     return splice.finish(s->last);
 }

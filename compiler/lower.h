@@ -140,6 +140,7 @@ private:
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
     bool checks_ = false;
+    bool translated_ = false;
     const Expr *addressed_ = nullptr; // the operand of the last &, which may be one too far
     bool hoisting_ = false;           // writing an expression where local names mean nothing
 };

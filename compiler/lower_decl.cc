@@ -481,7 +481,7 @@ Rope Lower::function_definition(const Declaration *d)
         splice.child(param);
     splice.child(d->body);
     Rope rope = splice.finish(d->last);
-    if (item.declarator.name && item.declarator.name->text == "splitc_main")
+    if (!translated_ && item.declarator.name && item.declarator.name->text == "splitc_main")
         rope += entry(d);
     return rope;
 }

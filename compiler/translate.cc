@@ -12,6 +12,19 @@
 #include "source.h"
 
 namespace splitcc {
+namespace {
+
+bool defines(const Ast &ast, const Name *function)
+{
+    return std::any_of(ast.unit.begin(), ast.unit.end(), [&](const Node *n) {
+        if (n->node != NodeKind::Declaration)
+            return false;
+        const auto *d = static_cast<const Declaration *>(n);
+        return d->body && d->declarators[0].declarator.name == function;
+    });
+}
+
+} // namespace
 
 Translation translate(std::string preprocessed, const TranslateOptions &options)
 {
@@ -38,6 +51,9 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         diag.error(tokens[ast.main].range(), "a Split-C program begins in 'splitc_main', which "
                                              "every processor runs; rename this function");
     const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
+    ast.translated = defines(ast, names.intern("splitc_entry"));
+    if (names.intern("splitc_handlers")->ordinary)
+        ast.handlers.clear();
 
     Translation result;
     result.source = owned;
