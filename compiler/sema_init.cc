@@ -5,7 +5,6 @@
 #include "sema.h"
 
 #include <algorithm>
-#include <span>
 
 namespace splitcc {
 namespace {
@@ -36,12 +35,18 @@ size_t member_position(const Record *record, const Name *name)
     return record->members.size();
 }
 
-// What designates the item at i: mostly one path, or none.
-std::span<const InitList::Designation> designations_of(const InitList *list, size_t i)
+// The first designation of the item at i; its others follow.
+std::vector<InitList::Designation>::const_iterator first_designation(const InitList *list, size_t i)
 {
-    auto [from, to] = std::ranges::equal_range(list->designations, i, {},
-                                               [](const auto &d) -> size_t { return d.item; });
-    return {from, to};
+    return std::lower_bound(
+        list->designations.begin(), list->designations.end(), i,
+        [](const InitList::Designation &d, size_t item) { return d.item < item; });
+}
+
+bool is_designated(const InitList *list, size_t i)
+{
+    auto d = first_designation(list, i);
+    return d != list->designations.end() && d->item == i;
 }
 
 } // namespace
@@ -101,7 +106,7 @@ void Sema::aggregate(InitList *list, const Type *type, size_t &i, bool braced)
     if (array && type->extent.value && !braced)
         count = static_cast<size_t>(*type->extent.value);
     for (size_t position = 0; i < list->items.size(); position++) {
-        if (!designations_of(list, i).empty()) {
+        if (is_designated(list, i)) {
             if (!braced)
                 return;
             position = designated(list, type, i);
@@ -145,8 +150,9 @@ size_t Sema::designated(InitList *list, const Type *type, size_t &i)
 {
     size_t position = 0;
     bool first = true;
-    for (const InitList::Designation &d : designations_of(list, i)) {
-        for (const auto &[name, index] : d.path) {
+    auto d = first_designation(list, i);
+    for (; d != list->designations.end() && d->item == i; ++d) {
+        for (const auto &[name, index] : d->path) {
             size_t here = 0;
             if (name && type->kind == TypeKind::Record) {
                 const Member *member = find_member(type, name);
