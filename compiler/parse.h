@@ -108,7 +108,7 @@ private:
     void alignment();
     void note_hidden(Symbol *symbol);
     Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
-    void check_redeclaration(const Symbol *old, const Symbol *fresh);
+    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
     bool touched_declarator(const Declarator &d) const;
 
     // statements (parse_stmt.cc)

@@ -236,22 +236,26 @@ void Parser::old_style_parameters(Declaration *declaration)
     named_parameters_ = false;
 }
 
-void Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
+// False if the name is that of another kind of thing here, and stays it.
+bool Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
 {
     if (!old || !scopes_.is_local(old) || old->kind == SymbolKind::Builtin)
-        return;
+        return true;
     bool far = old->type && fresh->type && (mentions_far(old->type) || mentions_far(fresh->type));
     if (old->kind != fresh->kind) {
         diag_.error(tokens_[fresh->token].range(),
                     "'" + std::string(fresh->name->text) + "' is declared again as something else");
         diag_.note(tokens_[old->token].range(), "it was declared here");
-    } else if (far && !same_type(old->type, fresh->type)) {
+        return false;
+    }
+    if (far && !same_type(old->type, fresh->type)) {
         diag_.error(tokens_[fresh->token].range(), "'" + std::string(fresh->name->text) +
                                                        "' is declared again with another type, '" +
                                                        describe(fresh->type) + "'");
         diag_.note(tokens_[old->token].range(),
                    "it was declared here as '" + describe(old->type) + "'");
     }
+    return true;
 }
 
 // What is wrong with a dimension; empty if nothing is.  `fixed`: it has to be known before
@@ -322,7 +326,8 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
             symbol->type = d.type = types_.opaque(symbol->name->text);
     }
     Symbol *old = symbol->name->ordinary;
-    check_redeclaration(old, symbol);
+    if (!check_redeclaration(old, symbol))
+        return symbol;
     // A redeclaration that says less keeps what is known.
     if (old && scopes_.is_local(old) && old->kind == symbol->kind && old->type) {
         bool less = (symbol->type->kind == TypeKind::Array && !symbol->type->extent.size) ||

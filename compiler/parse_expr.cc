@@ -324,7 +324,10 @@ Expr *Parser::primary()
     switch (peek().kind) {
     case Tok::Ident: {
         Name *name = peek().name;
+        bool misplaced = is_space_word() && !name->ordinary && starts_type(1); // (global int *)
         pos_++;
+        if (misplaced)
+            check_word_before_name();
         return sema_.identifier(close(start(ExprKind::Ident, first)), name, is(Tok::LParen));
     }
     case Tok::Number:

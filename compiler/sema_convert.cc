@@ -104,6 +104,11 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
                     std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
         return e;
     }
+    // Pointers to far pointers of other kinds look alike in the translation.
+    if (from->is_local_pointer() && to->is_local_pointer() && from->base->is_far() &&
+        to->base->is_far() && !same_type(from->base->unqualified, to->base->unqualified))
+        diag_.warning(range(e), "-Wincompatible-pointer-types",
+                      std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
     if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
         return e;
     if (to->is_local_pointer()) {

@@ -64,6 +64,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
             return finish(e, e->type);
         symbol = name->ordinary;
     }
+    if (symbol->kind == SymbolKind::Typedef)
+        return fail(e, "'" + std::string(name->text) + "' names a type, not a value");
     e->symbol = symbol;
     if (symbol->hides_type)
         symbol->uses.push_back(e->first);

@@ -119,9 +119,15 @@ const Type *Types::qualified(const Type *type, uint8_t quals)
 {
     if ((type->quals | quals) == type->quals)
         return type;
+    const bool array = type->kind == TypeKind::Array; // its elements have them (C17 6.7.3)
+    const Type *element = array ? qualified(type->base, quals) : type->base;
+    if (array && element == type->base)
+        return type;
     Type &copy = types_.emplace_back(*type);
-    copy.quals |= quals;
-    copy.unqualified = type->unqualified;
+    copy.base = element;
+    if (!array)
+        copy.quals |= quals;
+    copy.unqualified = array ? &copy : type->unqualified;
     return &copy;
 }
 

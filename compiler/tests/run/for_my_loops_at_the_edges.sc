@@ -15,7 +15,7 @@ int splitc_main(void)
         EXPECT(i, MYPROC);
     for_my_2d(i, j, 0, 5)
         failures = 1;
-    for_my_2d(i, j, 5, count - count)
+    for_my_2d(i, j, 5, pairs)
         failures = 1;
     for_my_2d(i, j, 3, 1)
         EXPECT(j, 0);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+int f(int *global g)
+{
+    int x;
+    x : = *g;
+    x =: *g;
+    *g :-;
+    x := ;
+    return x :: 2;
+}
