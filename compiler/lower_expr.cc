@@ -203,7 +203,9 @@ Rope Lower::spread_position(const Expr *e, const Expr *&base)
         return {};
     }
     Rope before = spread_position(e->a, base);
-    Rope index = checks_ ? checked_index(node(e->b), extent(*e->a->type->spread.front()),
+    // A parameter may leave its first size open.
+    bool checked = checks_ && e->a->type->spread.front()->size;
+    Rope index = checked ? checked_index(node(e->b), extent(*e->a->type->spread.front()),
                                          spread_dimension(e), e)
                          : "(long)(" + node(e->b) + ")";
     if (before.empty())
