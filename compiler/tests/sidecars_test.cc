@@ -112,10 +112,9 @@ std::string built(const std::string &folder, const std::string &name, const std:
                   const std::string &flags)
 {
     std::string program = scratch(name).string();
-    Outcome compiled =
-        shell("cd '" + kTests + "/" + folder + "' && timeout 60 '" + kBin + "/splitcc' -O1 -w " +
-              flags + setting(text, "flags", "") + " '" + name + ".sc' " +
-              setting(text, "with", "") + " -o '" + program + "'");
+    Outcome compiled = shell("cd '" + kTests + "/" + folder + "' && timeout 60 '" + kBin +
+                             "/splitcc' -O1 -w " + flags + setting(text, "flags", "") + " '" +
+                             name + ".sc' " + setting(text, "with", "") + " -o '" + program + "'");
     INFO("splitcc printed:\n" << compiled.output);
     REQUIRE(compiled.code == 0);
     return program;
@@ -148,6 +147,23 @@ void run_sidecar(const std::string &name)
     Outcome checked = run_on(n, built("run", name, text, "-fcheck "));
     INFO("with -fcheck, on " << n << " ranks it printed:\n" << checked.output);
     CHECK(checked.code == 0);
+}
+
+// What other C compilers than cc make of the translation behaves alike.
+void clang_run(const std::string &name)
+{
+    Scratch cleanup;
+    std::string text = read(fs::path(kTests) / "run" / (name + ".sc"));
+    fs::path expected = fs::path(kTests) / "run" / (name + ".out");
+    if (text.find("// not with clang") < 400)
+        return;
+    std::istringstream ranks(setting(text, "ranks", "3"));
+    std::string n;
+    ranks >> n;
+    Outcome ran = run_on(n, built("run", name, text, "-cc clang "));
+    INFO("on " << n << " ranks it printed:\n" << ran.output);
+    CHECK(ran.code == 0);
+    CHECK(sorted_lines(ran.output) == (fs::exists(expected) ? sorted_lines(read(expected)) : ""));
 }
 
 bool has_line_like(const std::string &text, const std::string &pattern)
@@ -241,23 +257,38 @@ void cc_sidecar(const std::string &name)
     cc_about("cc", name);
 }
 
-void plain_sidecar(const std::string &name)
+void compare_plain(const std::string &name, const std::string &cc)
 {
     Scratch cleanup;
     fs::path source = fs::path(kTests) / "plain" / (name + ".c");
     std::string flags = setting(read(source), "flags", "");
     std::string direct = scratch("direct").string(), translated = scratch("translated.c").string(),
                 through = scratch("through").string();
+    Outcome plain =
+        shell(cc + " -w -O1 " + flags + " '" + source.string() + "' -o '" + direct + "' -lm");
+    INFO(plain.output);
+    if (cc != "cc" && plain.code != 0)
+        return; // C of gcc alone
+    REQUIRE(plain.code == 0);
     Outcome built =
-        shell("cc -w -O1 " + flags + " '" + source.string() + "' -o '" + direct +
-              "' -lm && timeout 60 '" + kBin + "/splitcc' -w -x splitc -trans " + flags + " '" +
-              source.string() + "' -o '" + translated + "' && cc -w -O1 " + flags +
+        shell("timeout 60 '" + kBin + "/splitcc' -cc " + cc + " -w -x splitc -trans " + flags +
+              " '" + source.string() + "' -o '" + translated + "' && " + cc + " -w -O1 " + flags +
               " -x cpp-output '" + translated + "' -o '" + through + "' -lm");
     INFO(built.output);
     REQUIRE(built.code == 0);
     Outcome a = shell("timeout 20 '" + direct + "'"), b = shell("timeout 20 '" + through + "'");
     CHECK(a.output == b.output);
     CHECK(a.code == b.code);
+}
+
+void plain_sidecar(const std::string &name)
+{
+    compare_plain(name, "cc");
+}
+
+void clang_plain(const std::string &name)
+{
+    compare_plain(name, "clang");
 }
 
 #include "sidecars.inc"
