@@ -130,7 +130,7 @@ Rule only(const std::string &layer, const std::vector<std::string> &headers)
 }
 
 const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
-                                               "unet/unet_ring.h"};
+                                               "unet/unet_chaos.h", "unet/unet_ring.h"};
 
 const std::vector<std::string> shared_by_backends = {"unet-backends/core/", "unet-backends/lane/",
                                                      "unet-backends/conformance/"};
