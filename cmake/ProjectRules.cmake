@@ -66,11 +66,11 @@ if(NOT TARGET catch_main)
 endif()
 include(Catch)
 
-# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL]): a
-# Catch2 program whose cases CTest runs one by one.  SERIAL cases run alone: they
-# count processes or need both cores.
+# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec]): a
+# Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.  SERIAL
+# cases run alone: they count processes or need both cores.
 function(project_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;LABEL" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;LABEL;ONLY" "SOURCES;USES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -87,8 +87,8 @@ function(project_test name)
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES ${properties}
-    DISCOVERY_MODE PRE_TEST)
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC ${ARG_ONLY}
+    PROPERTIES ${properties} DISCOVERY_MODE PRE_TEST)
 endfunction()
 
 # project_fuzz(name SOURCES ... [USES ...]): a libFuzzer program, built by preset

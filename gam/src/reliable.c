@@ -94,7 +94,7 @@ static void deliver_inline(struct reliable *r, uint16_t channel, uint32_t user, 
     struct unet_desc *slot = unet_ring_reserve(in);
 
     if (!slot) {
-        r->ep.stats.foreign++;
+        r->ep.stats.overruns++;
         return;
     }
     slot->channel = channel;
@@ -139,7 +139,7 @@ static void assembly_end(struct reliable *r, uint16_t channel, uint32_t user)
     if (!slot) {
         if (a->room > 0)
             unet_free_put(&r->ep, a->offset, a->room);
-        r->ep.stats.foreign++;
+        r->ep.stats.overruns++;
         return;
     }
     slot->channel = channel;
@@ -575,11 +575,16 @@ static int open_net(struct reliable *r, const struct gam_config *config, int bac
     return gam_net_open(&c, &r->net);
 }
 
+/* As long as the network takes, but three quarters of the segment are for packets that arrive.
+ * Buffers begin at cache lines. */
 static uint32_t packet_bytes(const struct unet_endpoint *lower)
 {
-    const uint32_t most = lower->packet_bytes < PACKET_MOST ? lower->packet_bytes : PACKET_MOST;
+    const uint32_t part = lower->config.segment_bytes / (4 * SEND_BUFFERS);
+    uint32_t most = PACKET_MOST;
 
-    return most & ~63u; /* buffers begin at cache lines */
+    most = lower->packet_bytes < most ? lower->packet_bytes : most;
+    most = part < most ? part : most;
+    return most & ~63u;
 }
 
 int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *config,

@@ -52,7 +52,7 @@ void check_sound(const Message &m, uint16_t channel, uint32_t segment)
 
 } // namespace
 
-TEST_CASE("each wrong field of a descriptor is refused with its own error")
+TEST_CASE("each wrong field of a descriptor is refused with its own error", "[direct]")
 {
     Pair pair;
     uint32_t segment = pair.a->config.segment_bytes;
@@ -199,7 +199,7 @@ TEST_CASE("completions that find no slot are counted")
     CHECK(completions >= 4);
 }
 
-TEST_CASE("counts of pieces out of range are refused at the call")
+TEST_CASE("counts of pieces out of range are refused at the call", "[direct]")
 {
     Pair pair;
     unet_piece piece[8] = {};
@@ -209,7 +209,7 @@ TEST_CASE("counts of pieces out of range are refused at the call")
     CHECK(unet_send_direct(pair.a, pair.ab, 0, piece, 257, 0, nullptr) == -EINVAL);
 }
 
-TEST_CASE("sends on channels that are not there are refused at the call")
+TEST_CASE("sends on channels that are not there are refused at the call", "[direct]")
 {
     Pair pair;
     unet_piece piece = {0, 10};

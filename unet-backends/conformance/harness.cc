@@ -90,8 +90,12 @@ void join(unet_endpoint *a, unet_endpoint *b, uint64_t tag, uint16_t &ab, uint16
     unet_address(b, &to_b);
     REQUIRE(unet_connect(a, &to_b, tag, &ab) == 0);
     REQUIRE(unet_connect(b, &to_a, tag, &ba) == 0);
+    // Both look each time: one may need the other's answer.
     REQUIRE(eventually([&] {
-        return unet_channel_state(a, ab) == UNET_OPEN && unet_channel_state(b, ba) == UNET_OPEN;
+        const bool a_open = unet_channel_state(a, ab) == UNET_OPEN;
+        const bool b_open = unet_channel_state(b, ba) == UNET_OPEN;
+
+        return a_open && b_open;
     }));
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("the two-step inline send composes in place")
     CHECK(m.bytes[8] == 42);
 }
 
-TEST_CASE("messages of a channel arrive in order, over many laps of the ring")
+TEST_CASE("messages of a channel arrive in order, over many laps of the ring", "[reliable]")
 {
     unet_config config = {};
     config.recv_slots = 8;
@@ -71,7 +71,7 @@ TEST_CASE("messages of a channel arrive in order, over many laps of the ring")
     CHECK(take(pair.b).kind == UNET_EMPTY);
 }
 
-TEST_CASE("inline and segment messages of a channel keep their order")
+TEST_CASE("inline and segment messages of a channel keep their order", "[reliable]")
 {
     Pair pair;
     uint32_t next = 0;
@@ -231,7 +231,7 @@ TEST_CASE("a message longer than a buffer takes several, filled one after the ot
     }
 }
 
-TEST_CASE("the largest message arrives, a byte more is refused")
+TEST_CASE("the largest message arrives, a byte more is refused", "[reliable]")
 {
     Pair pair;
     Bytes sent = pattern(UNET_MESSAGE_MAX, 11);
@@ -250,7 +250,7 @@ TEST_CASE("the largest message arrives, a byte more is refused")
     CHECK(refused.user == 8);
 }
 
-TEST_CASE("a message that four buffers cannot hold is refused, and takes none")
+TEST_CASE("a message that four buffers cannot hold is refused, and takes none", "[reliable]")
 {
     Pair pair;
     unet_piece piece = {0, 401};

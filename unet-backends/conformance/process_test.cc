@@ -90,7 +90,7 @@ TEST_CASE("two processes talk")
     CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
 }
 
-TEST_CASE("segment messages and direct sends cross processes")
+TEST_CASE("segment messages and direct sends cross processes", "[direct]")
 {
     Board board;
     Endpoint ep;
@@ -151,7 +151,7 @@ TEST_CASE("blocking ping-pong between processes loses no wake-up")
     CHECK(child->wait() == 0);
 }
 
-TEST_CASE("killing a flooding peer at any moment harms only its channel")
+TEST_CASE("killing a flooding peer at any moment harms only its channel", "[reliable]")
 {
     uint32_t seed = GENERATE(range(1u, 13u));
     std::mt19937 random(seed);
@@ -217,7 +217,7 @@ TEST_CASE("a peer's death ends a wait")
     CHECK(unet_wait(ep, 0) == 0);
 }
 
-TEST_CASE("a peer's death makes the descriptor readable, once")
+TEST_CASE("a peer's death makes the descriptor readable, once", "[shared]")
 {
     Board board;
     Endpoint ep;
@@ -257,7 +257,7 @@ TEST_CASE("progress alone notices a peer's death")
     }));
 }
 
-TEST_CASE("a dead peer completes what is queued for it, and its lane is given again")
+TEST_CASE("a dead peer completes what is queued for it, and its lane is given again", "[reliable]")
 {
     unet_config config = {};
     config.channels = 1;
@@ -283,7 +283,7 @@ TEST_CASE("a dead peer completes what is queued for it, and its lane is given ag
     }
 }
 
-TEST_CASE("the address of a dead process is unreachable")
+TEST_CASE("the address of a dead process is unreachable", "[shared]")
 {
     Board board;
     Endpoint ep;
@@ -301,7 +301,7 @@ TEST_CASE("the address of a dead process is unreachable")
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a ring on the bell of a dead sleeper does no harm")
+TEST_CASE("a ring on the bell of a dead sleeper does no harm", "[shared]")
 {
     Board board;
     Endpoint ep;
@@ -322,7 +322,7 @@ TEST_CASE("a ring on the bell of a dead sleeper does no harm")
     CHECK(ep->stats.wakeups == 1);
 }
 
-TEST_CASE("two pairs of processes do not see each other's data")
+TEST_CASE("two pairs of processes do not see each other's data", "[reliable]")
 {
     Board board;
     Endpoint ep;
@@ -354,7 +354,7 @@ TEST_CASE("two pairs of processes do not see each other's data")
     CHECK(d.wait() == 0);
 }
 
-TEST_CASE("another user is kept out")
+TEST_CASE("another user is kept out", "[shared]")
 {
     if (geteuid() != 0) {
         WARN("needs root to become another user; not run");

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 
-TEST_CASE("a full receive ring is back-pressure, never a loss")
+TEST_CASE("a full receive ring is back-pressure, never a loss", "[reliable]")
 {
     unet_config config = {};
     config.recv_slots = 16;
@@ -26,7 +26,7 @@ TEST_CASE("a full receive ring is back-pressure, never a loss")
     CHECK(await(pair.b).user == 99);
 }
 
-TEST_CASE("a full channel does not hold up another")
+TEST_CASE("a full channel does not hold up another", "[reliable]")
 {
     unet_config config = {};
     config.recv_slots = 8;
@@ -43,7 +43,7 @@ TEST_CASE("a full channel does not hold up another")
     }
 }
 
-TEST_CASE("without free buffers messages wait in the send queue until some are given")
+TEST_CASE("without free buffers messages wait in the send queue until some are given", "[reliable]")
 {
     unet_config config = {};
     config.send_slots = 8;
@@ -69,7 +69,7 @@ TEST_CASE("without free buffers messages wait in the send queue until some are g
     CHECK(pair.a->stats.send_full == 1);
 }
 
-TEST_CASE("an inline message does not overtake one that waits in the send queue")
+TEST_CASE("an inline message does not overtake one that waits in the send queue", "[reliable]")
 {
     Pair pair;
     unet_piece piece = {0, 100};
@@ -109,7 +109,7 @@ TEST_CASE("an inline message on another channel passes one that waits in the sen
     CHECK(await(other).user == 2);
 }
 
-TEST_CASE("a partly filled free queue is not nibbled at")
+TEST_CASE("a partly filled free queue is not nibbled at", "[reliable]")
 {
     Pair pair;
     unet_piece large = {0, 300}, small = {0, 100};

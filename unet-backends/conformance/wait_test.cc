@@ -35,7 +35,7 @@ TEST_CASE("wait ends after its time, not before")
     CHECK(steady_clock::now() - start >= milliseconds(49));
 }
 
-TEST_CASE("a message wakes a sleeper")
+TEST_CASE("a message wakes a sleeper", "[shared]")
 {
     Pair pair;
     std::thread sender([&] {
@@ -73,7 +73,7 @@ TEST_CASE("a signal ends a wait")
     CHECK(result == -EINTR);
 }
 
-TEST_CASE("wait services the send queue")
+TEST_CASE("wait services the send queue", "[reliable]")
 {
     Pair pair;
     unet_piece piece = {0, 10};
@@ -86,7 +86,7 @@ TEST_CASE("wait services the send queue")
     CHECK(take(pair.b).length == 10);
 }
 
-TEST_CASE("wait ends when the peer opens its side, and when it closes")
+TEST_CASE("wait ends when the peer opens its side, and when it closes", "[shared]")
 {
     Endpoint a, b;
     struct unet_address to_a = a.address(), to_b = b.address();
@@ -135,7 +135,7 @@ TEST_CASE("the descriptor works in an epoll set")
     close(set);
 }
 
-TEST_CASE("a disarmed endpoint is not rung, an armed one once")
+TEST_CASE("a disarmed endpoint is not rung, an armed one once", "[shared]")
 {
     Pair pair;
     pollfd fd = {unet_fd(pair.b), POLLIN, 0};
@@ -180,7 +180,7 @@ TEST_CASE("no wake-up is lost between arming and sleeping")
     CHECK_FALSE(failed);
 }
 
-TEST_CASE("many senders and one sleeping receiver lose nothing")
+TEST_CASE("many senders and one sleeping receiver lose nothing", "[reliable]")
 {
     constexpr uint32_t senders = 4, messages = 10000;
     Endpoint hub, s[senders];
@@ -215,7 +215,7 @@ TEST_CASE("many senders and one sleeping receiver lose nothing")
     CHECK(in_order);
 }
 
-TEST_CASE("senders in threads share the free queue safely")
+TEST_CASE("senders in threads share the free queue safely", "[reliable]")
 {
     constexpr uint32_t senders = 3, messages = 1000, size = 512;
     Endpoint hub, s[senders];

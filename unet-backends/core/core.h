@@ -10,6 +10,7 @@
 /* Every backend, in the order of unet_backend_at. */
 extern const struct unet_ops unet_loopback_ops;
 extern const struct unet_ops unet_shm_ops;
+extern const struct unet_ops unet_udp_ops;
 
 /* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */
 

@@ -277,7 +277,7 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
 
     if (!request_ok(mode, conditions, fn))
         return -EINVAL;
-    if (ep->config.polled && mode != UNET_UPCALL_NONE)
+    if (ep->bell[0] < 0 && mode != UNET_UPCALL_NONE)
         return -EOPNOTSUPP;
     error = upcall_end(ep);
     if (error || mode == UNET_UPCALL_NONE)

@@ -87,6 +87,7 @@ struct unet_stats {
     uint64_t errors_lost;     /* of those, completions that found no slot */
     uint64_t foreign;         /* arrivals dropped: no such channel, or not its peer */
     uint64_t malformed;       /* arrivals dropped: lengths or offsets out of bounds */
+    uint64_t overruns;        /* arrivals dropped: no slot in their ring, or no buffer */
     uint64_t wakeups;         /* doorbells rung to wake a sleeping peer */
     uint64_t upcalls;         /* upcalls run */
 };
@@ -164,7 +165,7 @@ struct unet_ops {
 
 /* ---- backends --------------------------------------------------------- */
 
-/* The backend of that name ("loopback", "shm"), or NULL. */
+/* The backend of that name ("loopback", "shm", "udp"), or NULL. */
 const struct unet_ops *unet_backend(const char *name);
 
 /* The i-th backend, counting from 0, or NULL after the last. */
@@ -359,9 +360,9 @@ enum unet_upcall_mode {
  * UNET_UPCALL_NONE, which returns when no upcall runs any more.  Asking anew
  * replaces what was asked before.  After the first use of SIGIO its handler stays,
  * and passes signals of other descriptors on to the handler it found.
- * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, -EBUSY another endpoint of
- * the process has SIGIO, -EAGAIN no thread to be had, -ENOMEM, -EDEADLK called by
- * the upcall itself. */
+ * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, or one without a doorbell, -EBUSY another
+ * endpoint of the process has SIGIO, -EAGAIN no thread to be had, -ENOMEM, -EDEADLK called by the
+ * upcall itself. */
 int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
                 unet_upcall_fn *fn, void *arg);
 
