@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# runs.sh - how demo.sh and bench.sh run a program and print a row of their
-# table.  Expects $build, the build folder.
+# runs.sh - how demo.sh runs a program and prints a row of its table.
+# Expects $build, the build folder.
 
 # What a program's report says on a line: report_field LABEL COLUMN < report
 report_field() {

@@ -81,7 +81,7 @@ struct watch {
     double communication;
 };
 
-void watch_start(struct watch *watch); /* collective */
+void watch_start(struct watch *watch); /* collective, all begin together; again: from now on */
 void watch_computed(struct watch *watch);
 void watch_communicated(struct watch *watch);
 

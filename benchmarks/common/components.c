@@ -77,3 +77,13 @@ long distinct_edges(struct edge *edge, long n)
     free(table);
     return kept;
 }
+
+long list_roots(const long *label, long first, long n, long *root)
+{
+    long roots = 0;
+
+    for (long i = 0; i < n; i++)
+        if (label[i] == first + i)
+            root[roots++] = i;
+    return roots;
+}

@@ -15,12 +15,15 @@
  * labels; returns how many there are. */
 long local_components(long first, long n, struct graph *graph, long *label);
 
+/* Which of the vertices name a component; returns how many. */
+long list_roots(const long *label, long first, long n, long *root);
+
 /* Drop edges that are there twice, whichever way round; returns how many remain. */
 long distinct_edges(struct edge *edge, long n);
 
 /* Collective, the parallel part: label[i] gets the smallest vertex of the component of this
  * processor's vertex i.  `graph` has the edges from its vertices, and is used up.  Returns
  * how many rounds it took. */
-int connect(struct graph *graph, long *label, struct watch *watch);
+int find_components(struct graph *graph, long *label, struct watch *watch);
 
 #endif

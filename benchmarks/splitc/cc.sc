@@ -62,18 +62,7 @@ static long contract(struct edge *edge, long n, long block, long parent[PROCS]::
 
 /* ---- all rounds ----------------------------------------------------------------------------- */
 
-/* The places, in this processor's block, of its components. */
-static long list_roots(const long *label, long first, long n, long *root)
-{
-    long roots = 0;
-
-    for (long i = 0; i < n; i++)
-        if (label[i] == first + i)
-            root[roots++] = i;
-    return roots;
-}
-
-int connect(struct graph *graph, long *label, struct watch *watch)
+int find_components(struct graph *graph, long *label, struct watch *watch)
 {
     long block = block_length(graph->vertices), n = block_share(graph->vertices, MYPROC);
     long first = MYPROC * block, edges, roots, *root = allocate(n * sizeof *root);

@@ -62,7 +62,7 @@ void propagate(struct nodes *e, struct nodes *h, long steps, struct watch *watch
 
     memcpy(es.value, e->value, e->from.rows * sizeof(double));
     memcpy(hs.value, h->value, h->from.rows * sizeof(double));
-    watch_computed(watch);
+    watch_start(watch); /* all know what they need of whom */
     for (long step = 0; step < steps; step++) {
         progress("step", step, steps);
         change(&e->from, &hs, es.value, watch);

@@ -15,7 +15,7 @@ void apply(struct table *table, const struct updates *updates, struct watch *wat
     long number[PROCS]::[block], *own = tolocal(number[MYPROC]);
 
     memset(own, 0, block * sizeof *own);
-    barrier();
+    watch_start(watch); /* all of the table is there */
     for (long i = 0; i < updates->n; i++) {
         unsigned long update = update_of(updates, i);
         long slot = slot_of(table, update);

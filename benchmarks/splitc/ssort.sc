@@ -2,12 +2,10 @@
  *
  * ssort.sc - sample sort: splitters from a sample of the keys, every key to the
  * processor that they name, then a sort within each.
- *
- * Keys that are equal are told apart by where they stood, so that even a
- * million copies of one key are shared out evenly.
  */
 #include "exchange.h"
 #include "local_sort.h"
+#include "sampling.h"
 #include "sort.h"
 
 #include <split-c/split-c.h>
@@ -15,49 +13,9 @@
 
 const char sort_summary[] = "Sample sort of 32-bit keys.";
 
-/* A key above, the fraction of all keys that stood before it below. */
-typedef unsigned long tagged;
-
 static tagged splitters[PROCS]::[PROCS]; /* each processor's copy; the first is 0 */
 
-/* ---- tags ------------------------------------------------------------------ */
-
-/* A tag in 64 bits moves on by this from one key to the next. */
-static unsigned long tag_step(long total)
-{
-    return ~0ul / (total > 0 ? total : 1);
-}
-
-static tagged tag(key k, unsigned long position)
-{
-    return (tagged)k << 32 | position >> 32;
-}
-
 /* ---- splitters ----------------------------------------------------------------- */
-
-static int samples_each(void)
-{
-    int n = 65536 / PROCS;
-
-    return n < 32 ? 32 : n > 1024 ? 1024 : n;
-}
-
-static void take_samples(const struct keys *keys, long total, tagged sample[], int n)
-{
-    unsigned long first = MYPROC * block_length(total);
-
-    for (int i = 0; i < n; i++) {
-        long at = keys->n > 0 ? random_at(first, i) % keys->n : 0;
-        sample[i] = keys->n > 0 ? tag(keys->at[at], (first + at) * tag_step(total)) : ~0ul;
-    }
-}
-
-static int compare_tagged(const void *a, const void *b)
-{
-    tagged x = *(const tagged *)a, y = *(const tagged *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Processor 0: gather the samples, sort them, and send the splitters to all. */
 static void send_splitters(int n, tagged sample[PROCS]::[n])
@@ -68,10 +26,7 @@ static void send_splitters(int n, tagged sample[PROCS]::[n])
     for (long p = 0; p < PROCS; p++)
         bulk_get(all + p * n, &sample[p][0], n * sizeof *all);
     sync();
-    qsort(all, (size_t)PROCS * n, sizeof *all, compare_tagged);
-    chosen[0] = 0;
-    for (long p = 1; p < PROCS; p++)
-        chosen[p] = all[p * n];
+    choose_splitters(all, n, chosen);
     for (int p = 0; p < PROCS; p++)
         bulk_store(&splitters[p][0], chosen, PROCS * sizeof *chosen);
     free(chosen);
@@ -87,36 +42,6 @@ static void agree_on_splitters(const struct keys *keys, long total)
     barrier();
     on_one send_splitters(n, sample);
     all_store_sync();
-}
-
-/* ---- every key's processor -------------------------------------------------------- */
-
-/* The last splitter that is not above it. */
-static unsigned find(const tagged *splitter, unsigned n, tagged wanted)
-{
-    unsigned base = 0;
-
-    while (n > 1) {
-        unsigned half = n / 2;
-        base = splitter[base + half] <= wanted ? base + half : base;
-        n -= half;
-    }
-    return base;
-}
-
-static void find_owners(const struct keys *keys, long total, uint16_t owner[], long count[])
-{
-    const tagged *splitter = tolocal(splitters[MYPROC]);
-    unsigned long step = tag_step(total);
-    unsigned long position = MYPROC * block_length(total) * step;
-    unsigned procs = PROCS;
-
-    for (unsigned q = 0; q < procs; q++)
-        count[q] = 0;
-    for (long i = 0; i < keys->n; i++, position += step) {
-        owner[i] = find(splitter, procs, tag(keys->at[i], position));
-        count[owner[i]]++;
-    }
 }
 
 /* ---- the two ways to get there ----------------------------------------------------- */
@@ -152,18 +77,6 @@ static void send_pairs(const struct keys *keys, const uint16_t owner[], key *glo
     free(waiting);
 }
 
-/* The keys in the order of their processors. */
-static key *presort(const struct keys *keys, const uint16_t owner[], const long count[])
-{
-    key *sorted = allocate(keys->n * sizeof *sorted);
-    long *next = run_starts(count);
-
-    for (long i = 0; i < keys->n; i++)
-        sorted[next[owner[i]]++] = keys->at[i];
-    free(next);
-    return sorted;
-}
-
 static void send_to_owners(const struct keys *keys, const uint16_t owner[], const long count[],
                            enum variant variant, struct keys *room, struct watch *watch)
 {
@@ -188,7 +101,7 @@ void sort_keys(struct keys *keys, long total, enum variant variant, struct watch
 
     agree_on_splitters(keys, total);
     watch_communicated(watch);
-    find_owners(keys, total, owner, count);
+    find_owners(keys, total, tolocal(splitters[MYPROC]), owner, count);
     send_to_owners(keys, owner, count, variant, &room, watch);
     free(count);
     free(owner);

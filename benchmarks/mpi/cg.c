@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * cg.c - conjugate gradients: the twin of splitc/cg.sc.
+ */
+#include "ghosts.h"
+#include "solve.h"
+#include "team.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double all_dot(long n, const double *x, const double *y, struct watch *watch)
+{
+    double sum = dot(n, x, y);
+
+    watch_computed(watch);
+    sum = team_sum(sum);
+    watch_communicated(watch);
+    return sum;
+}
+
+long solve(struct system *s, struct watch *watch)
+{
+    const struct sparse *a = &s->a;
+    long n = a->rows, iteration = 0;
+    double *p = allocate((a->own + a->ghosts) * sizeof *p);
+    double *q = allocate(n * sizeof *q), *r = allocate(n * sizeof *r);
+    struct ghosts ghosts = ghosts_plan(a, s->n, p);
+    double left, begin, before, step;
+
+    memset(s->x, 0, n * sizeof *s->x);
+    memcpy(r, s->b, n * sizeof *r);
+    memcpy(p, r, n * sizeof *p);
+    begin = left = all_dot(n, r, r, watch);
+
+    for (; left > s->reduction * s->reduction * begin && iteration < s->limit; iteration++) {
+        progress("iteration", iteration, s->limit);
+        ghosts_fetch(&ghosts, p);
+        watch_communicated(watch);
+        sparse_multiply(a, p, q);
+        step = all_dot(n, p, q, watch);
+        require_positive(step);
+        step = left / step;
+        add_scaled(n, s->x, step, p);
+        add_scaled(n, r, -step, q);
+        before = left;
+        left = all_dot(n, r, r, watch);
+        scale_add(n, p, left / before, r);
+        watch_computed(watch);
+    }
+    s->residual = begin > 0 ? sqrt(left / begin) : 0;
+    ghosts_free(&ghosts);
+    free(p);
+    free(q);
+    free(r);
+    return iteration;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * mm.c - blocked matrix multiplication: the twin of splitc/mm.sc.
+ */
+#include "block.h"
+#include "product.h"
+#include "team.h"
+#include "wait.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+void blocks_allocate(struct blocks *m)
+{
+    MPI_Aint bytes = (MPI_Aint)sizeof(double) * m->b * m->b;
+    MPI_Win *window = allocate(sizeof *window);
+
+    MPI_Win_allocate(block_length((long)m->rows * m->columns) * bytes, (int)bytes, MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &m->mine, window);
+    m->shared = window;
+}
+
+void blocks_free(struct blocks *m)
+{
+    MPI_Win_free(m->shared);
+    free(m->shared);
+}
+
+static void fetch_block(const struct blocks *m, int i, int j, double *to, MPI_Request *request)
+{
+    long number = (long)i * m->columns + j;
+    int doubles = m->b * m->b;
+
+    MPI_Rget(to, doubles, MPI_DOUBLE, (int)(number % team_size()), number / team_size(), doubles,
+             MPI_DOUBLE, *(MPI_Win *)m->shared, request);
+}
+
+static void fetch(struct step at, const struct blocks *a, const struct blocks *b, double *x,
+                  double *y, MPI_Request request[2])
+{
+    fetch_block(a, at.i, at.k, x, &request[0]);
+    fetch_block(b, at.k, at.j, y, &request[1]);
+}
+
+static void multiply_steps(const struct blocks *a, const struct blocks *b, struct blocks *c,
+                           struct watch *watch)
+{
+    size_t block = (size_t)a->b * a->b;
+    long steps = steps_here(a->rows, a->columns, b->columns);
+    double *x = allocate(2 * block * sizeof *x), *y = allocate(2 * block * sizeof *y);
+    MPI_Request request[2];
+
+    if (steps > 0)
+        fetch(step_at(0, a->columns, b->columns), a, b, x, y, request);
+    for (long s = 0; s < steps; s++) {
+        size_t here = (s & 1) * block, ahead = block - here;
+
+        progress("step", s, steps);
+        wait_all(2, request);
+        if (s + 1 < steps)
+            fetch(step_at(s + 1, a->columns, b->columns), a, b, x + ahead, y + ahead, request);
+        watch_communicated(watch);
+        block_multiply_add(a->b, c->mine + s / a->columns * block, x + here, y + here);
+        watch_computed(watch);
+    }
+    free(x);
+    free(y);
+}
+
+void multiply(const struct blocks *a, const struct blocks *b, struct blocks *c, struct watch *watch)
+{
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, *(MPI_Win *)a->shared);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, *(MPI_Win *)b->shared);
+    team_barrier();
+    multiply_steps(a, b, c, watch);
+    MPI_Win_unlock_all(*(MPI_Win *)b->shared);
+    MPI_Win_unlock_all(*(MPI_Win *)a->shared);
+    team_barrier();
+    watch_communicated(watch);
+}

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Split-C suite beside its MPI twins.
+
+Every case is run by everybody in turn, several times over, in one run: machines are noisy,
+so what counts is the ratio.  Writes one JSON file with every sample, and a report.
+"""
+import argparse
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import twins  # pylint: disable=wrong-import-position
+from twins import micro  # pylint: disable=wrong-import-position
+
+PEERS = ("mpich", "openmpi")
+
+
+# ---- what is run ------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Case:
+    """A program and its problem."""
+
+    title: str
+    program: str
+    arguments: object  # of the number of ranks and whether it is a quick run
+    aims: dict  # ranks: how many times faster than the best peer; 0: any from 2 on
+    also: str = ""  # a twin that does the same in another way
+
+    def aim(self, ranks):
+        return self.aims.get(ranks, self.aims.get(0) if ranks > 1 else None)
+
+
+def sort_case(program, variant, name, aims):
+    def arguments(ranks, quick):
+        return ["--variant", variant, "--keys", str(ranks * (65536 if quick else 524288))]
+    return Case(name, program, arguments, aims)
+
+
+def fixed(*full, quick):
+    return lambda ranks, is_quick: list(quick if is_quick else full)
+
+
+SMALL_SORTS = {2: 3, 4: 8}
+BULK = {0: 1.15}
+CASES = [
+    sort_case("ssort", "small", "sample sort, small", SMALL_SORTS),
+    sort_case("ssort", "bulk", "sample sort, bulk", BULK),
+    sort_case("rsort", "small", "radix sort, small", SMALL_SORTS),
+    sort_case("rsort", "bulk", "radix sort, bulk", BULK),
+    Case("matrix multiply 128", "mm",
+         fixed("--blocks", "8", quick=("--blocks", "4")), BULK),
+    Case("matrix multiply 16", "mm",
+         fixed("--blocks", "32", "--block-size", "16",
+               quick=("--blocks", "16", "--block-size", "16")), BULK),
+    Case("connected components", "cc",
+         fixed("--grid", "2000", quick=("--grid", "500")), {0: 2}),
+    Case("conjugate gradients", "cg",
+         fixed("--poisson", "512", "--iterations", "300",
+               quick=("--poisson", "256", "--iterations", "100")), BULK),
+    Case("EM3D", "em3d",
+         fixed("--nodes", "200000", "--steps", "20", quick=("--nodes", "40000", "--steps", "10")),
+         {}),
+    Case("stencil", "stencil",
+         fixed("--rows", "2048", "--columns", "2048", "--steps", "100",
+               quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK),
+    Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK),
+    Case("random updates", "gups",
+         fixed("--log2", "22", "--updates", "4000000",
+               quick=("--log2", "18", "--updates", "1000000")), {0: 5}, also="gups_bulk"),
+]
+
+
+# ---- running --------------------------------------------------------------------------------
+
+
+class Run:
+    """One start of a program."""
+
+    def __init__(self, who, case, ranks, command):
+        self.who = who
+        self.case = case
+        self.ranks = ranks
+        self.command = command
+
+
+class Runner:
+    """Everybody in turn."""
+
+    def __init__(self, options, peers):
+        self.options = options
+        self.peers = peers
+        self.samples = {}  # (case's title, ranks, who): list of reports
+        self.failures = []
+        self.given_up = set()  # (who, case's title, ranks): failed once
+        self.begun = time.monotonic()
+
+    def runs_of(self, case, ranks):
+        arguments = case.arguments(ranks, self.options.quick) + ["--json"]
+        yield Run("ours", case, ranks,
+                  twins.ours(self.options.build, ranks, case.program, *arguments))
+        for peer in self.peers:
+            for program in filter(None, (case.program, case.also)):
+                yield Run(peer.name, case, ranks, peer.command(ranks, program, *arguments))
+
+    def plan(self):
+        """All of one turn before the next: noise that lasts falls on everybody."""
+        for _ in range(self.options.turns):
+            for case in self.options.cases:
+                for ranks in self.options.ranks:
+                    yield from self.runs_of(case, ranks)
+
+    def run_all(self):
+        plan = list(self.plan())
+        for done, run in enumerate(plan):
+            self.show(done, len(plan), run)
+            key = (run.who, tuple(run.command))
+            if key in self.given_up:
+                continue
+            told, why = self.start(run.command)
+            if why:
+                self.given_up.add(key)
+                self.failures.append(f"{run.who}, {run.case.title}, {run.ranks} ranks: {why}")
+            else:
+                self.keep(run, told)
+        self.show(len(plan), len(plan), None)
+
+    def keep(self, run, told):
+        variant = pathlib.Path(next(word for word in run.command
+                                    if "/" in word and run.case.program in word)).name
+        by_variant = self.samples.setdefault((run.case.title, run.ranks, run.who), {})
+        by_variant.setdefault(variant, []).append(told)
+
+    def start(self, command):
+        """What the program reports, and why it does not."""
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=self.options.limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return None, f"still running after {self.options.limit} s"
+        if process.returncode != 0:
+            return None, micro.first_line(err) or f"exit code {process.returncode}"
+        try:
+            return json.loads(out.strip().splitlines()[-1]), None
+        except (IndexError, ValueError):
+            return None, "reports no JSON"
+
+    def show(self, done, all_runs, run):
+        passed = time.monotonic() - self.begun
+        left = f", {passed / done * (all_runs - done):.0f} s left" if done else ""
+        what = f": {run.who}, {run.case.title}, {run.ranks} ranks" if run else ""
+        line = f"suite [{done}/{all_runs}{left}]{what}"
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{line}", end="" if run else "\n", file=sys.stderr, flush=True)
+        elif done % max(1, all_runs // 10) == 0:
+            print(line, file=sys.stderr, flush=True)
+
+
+# ---- what it comes to ---------------------------------------------------------------------------
+
+
+def summarise(by_variant):
+    """The variant with the least median time: its times in seconds."""
+    best = min(by_variant, key=lambda name: statistics.median(s["time"] for s in by_variant[name]))
+    samples = by_variant[best]
+    times = sorted(sample["time"] for sample in samples)
+    middle = min(samples, key=lambda sample: abs(sample["time"] - statistics.median(times)))
+    return {"variant": best, "time": statistics.median(times), "least": times[0],
+            "most": times[-1], "computation": middle["computation"],
+            "communication": middle["communication"], "rate": middle["rate"],
+            "unit": middle["unit"], "problem": middle["problem"],
+            "samples": {name: [sample["time"] for sample in all_samples]
+                        for name, all_samples in by_variant.items()}}
+
+
+def make_row(runner, case, ranks):
+    figures = {}
+    for who in ("ours",) + PEERS:
+        by_variant = runner.samples.get((case.title, ranks, who))
+        if by_variant:
+            figures[who] = summarise(by_variant)
+    theirs = [figures[peer]["time"] for peer in PEERS if peer in figures]
+    ratio = min(theirs) / figures["ours"]["time"] \
+        if theirs and "ours" in figures and figures["ours"]["time"] > 0 else None
+    aim = case.aim(ranks)
+    verdict = "" if aim is None or ratio is None else "pass" if ratio >= aim else "miss"
+    return {"case": case.title, "program": case.program, "ranks": ranks, "figures": figures,
+            "ratio": ratio, "aim": aim, "verdict": verdict}
+
+
+def make_report(runner, load, missing):
+    return {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "machine": micro.machine(), "load_before": load, "load_after": os.getloadavg()[0],
+            "quick": runner.options.quick, "turns": runner.options.turns,
+            "peers": {peer.name: peer.peer.version for peer in runner.peers},
+            "missing": missing, "failures": runner.failures,
+            "rows": [make_row(runner, case, ranks) for case in runner.options.cases
+                     for ranks in runner.options.ranks]}
+
+
+# ---- the command line ------------------------------------------------------------------------------
+
+
+def list_of_ranks(text):
+    try:
+        ranks = [int(word) for word in text.split(",")]
+    except ValueError:
+        ranks = [0]
+    if not all(1 <= rank <= 1024 for rank in ranks):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers from 1 to 1024")
+    return sorted(set(ranks))
+
+
+def list_of_peers(text):
+    names = [name for name in text.split(",") if name not in ("", "none")]
+    for name in names:
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f"no peer '{name}': there are {', '.join(PEERS)}")
+    return names
+
+
+def list_of_cases(text):
+    cases = [case for case in CASES if case.program in text.split(",")]
+    for name in text.split(","):
+        if name not in {case.program for case in CASES}:
+            raise argparse.ArgumentTypeError(f"no program '{name}'")
+    return cases
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="dev bench suite",
+                                     description="The Split-C suite beside its MPI twins.")
+    parser.add_argument("--quick", action="store_true", help="small problems, in a few minutes")
+    parser.add_argument("--ranks", type=list_of_ranks, metavar="LIST", help="default 1,2,4,8")
+    parser.add_argument("--turns", type=int, metavar="N", help="how often everybody runs")
+    parser.add_argument("--programs", type=list_of_cases, default=CASES, dest="cases",
+                        metavar="LIST", help="some of the programs only")
+    parser.add_argument("--peers", type=list_of_peers, default=list(PEERS), metavar="LIST",
+                        help=f"of {','.join(PEERS)}, or none (default: those that are installed)")
+    parser.add_argument("--out", metavar="DIR", help="write report.html, report.md and plots there")
+    parser.add_argument("--json", metavar="FILE", help="write every sample there")
+    parser.add_argument("--build", default=str(twins.SOURCES.parent / "build"),
+                        help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.ranks = options.ranks or ([1, 2, 4] if options.quick else [1, 2, 4, 8])
+    options.turns = options.turns or (2 if options.quick else 5)
+    options.limit = 60 if options.quick else 120
+    return options
+
+
+def choose_peers(options):
+    peers, missing = [], {}
+    for name in options.peers:
+        peer = twins.Twins(name, pathlib.Path(options.build) / "benchmarks" / "twins")
+        why = peer.build()
+        if why:
+            missing[name] = why
+            print(f"suite: without {name}: {why}", file=sys.stderr)
+        else:
+            peers.append(peer)
+    return peers, missing
+
+
+def main():
+    options = arguments()
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"suite: the machine is busy (load {load:.1f}): only ratios mean anything",
+              file=sys.stderr)
+    peers, missing = choose_peers(options)
+    runner = Runner(options, peers)
+    runner.run_all()
+    told = make_report(runner, load, missing)
+    out = pathlib.Path(options.out or pathlib.Path(options.build) / "suite")
+    out.mkdir(parents=True, exist_ok=True)
+    path = pathlib.Path(options.json) if options.json else out / "suite.json"
+    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    import report  # pylint: disable=import-outside-toplevel
+    print(report.write(told, out))
+    return 1 if any(failure.startswith("ours") for failure in runner.failures) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

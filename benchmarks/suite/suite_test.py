@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""suite_test.py BUILD_FOLDER: what suite.py writes, and what it makes of peers that fail.
+
+No time is judged: the machine may be busy.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import report  # pylint: disable=wrong-import-position
+import suite  # pylint: disable=wrong-import-position
+
+BUILD = ""
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+
+    def run_suite(self, *options, tools=None, build=None):
+        environment = dict(os.environ)
+        if tools:
+            environment["PATH"] = f"{tools}:{environment['PATH']}"
+        return subprocess.run([sys.executable, suite.__file__, "--build", build or BUILD, "--quick",
+                               "--turns", "1", "--out", self.out, *options], env=environment,
+                              capture_output=True, text=True, timeout=200, check=False)
+
+    def told(self):
+        return json.loads((self.out / "suite.json").read_text())
+
+    def tool(self, name, script):
+        path = self.out / name
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+
+    def test_writes_every_case(self):
+        done = self.run_suite("--ranks", "1,2", "--peers", "none")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        told = self.told()
+        self.assertEqual(told["failures"], [])
+        self.assertEqual([(row["case"], row["ranks"]) for row in told["rows"]],
+                         [(case.title, ranks) for case in suite.CASES for ranks in (1, 2)])
+        page = (self.out / "report.html").read_text()
+        for row in told["rows"]:
+            with self.subTest(row=row["case"]):
+                mine = row["figures"]["ours"]
+                self.assertLessEqual(mine["least"], mine["time"])
+                self.assertLessEqual(mine["time"], mine["most"])
+                self.assertIn(row["case"], done.stdout)
+                self.assertIn(row["case"], (self.out / "report.md").read_text())
+                self.assertIn(row["case"], page)
+        self.assertNotIn("<script", page)
+        self.assertNotIn('src="', page, "the page is self-contained")
+
+    def test_survives_a_peer_that_fails(self):
+        """Its compiler makes programs, and its launcher always fails."""
+        self.tool("mpicc.mpich", 'while [ "$1" != -o ]; do shift; done; echo >"$2"; chmod +x "$2"')
+        self.tool("mpiexec.hydra", 'echo "no such luck" >&2; exit 3')
+        build = self.out / "build"
+        (build / "benchmarks").mkdir(parents=True)
+        (build / "bin").symlink_to(pathlib.Path(BUILD) / "bin")
+        (build / "benchmarks" / "cc").symlink_to(pathlib.Path(BUILD) / "benchmarks" / "cc")
+        done = self.run_suite("--ranks", "2", "--peers", "mpich", "--programs", "cc",
+                              tools=self.out, build=build)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(self.told()["failures"],
+                         ["mpich, connected components, 2 ranks: no such luck"])
+        self.assertIn("ours", self.told()["rows"][0]["figures"])
+
+    def test_goes_on_without_a_peer_that_does_not_build(self):
+        self.tool("mpicc.mpich", "echo cannot >&2; exit 1")
+        self.tool("mpiexec.hydra", "exit 0")
+        build = self.out / "build"
+        (build / "benchmarks").mkdir(parents=True)
+        (build / "bin").symlink_to(pathlib.Path(BUILD) / "bin")
+        (build / "benchmarks" / "cc").symlink_to(pathlib.Path(BUILD) / "benchmarks" / "cc")
+        done = self.run_suite("--ranks", "1", "--peers", "mpich", "--programs", "cc",
+                              tools=self.out, build=build)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("without mpich: mm does not build: cannot", done.stderr)
+
+    def test_refuses_what_it_does_not_know(self):
+        for options, said in ((("--ranks", "0"), "'0' is no list"),
+                              (("--peers", "lam"), "no peer 'lam'"),
+                              (("--programs", "tetris"), "no program 'tetris'")):
+            done = self.run_suite(*options)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+
+class Figures(unittest.TestCase):
+    def test_the_best_variant_and_the_best_peer_count(self):
+        def sample(seconds):
+            return {"time": seconds, "computation": seconds / 2, "communication": seconds / 2,
+                    "rate": 1 / seconds, "unit": "updates", "problem": "x"}
+        case = next(case for case in suite.CASES if case.program == "gups")
+        runner = type("Runner", (), {"samples": {
+            (case.title, 2, "ours"): {"gups": [sample(2), sample(1), sample(9)]},
+            (case.title, 2, "mpich"): {"gups": [sample(100)], "gups_bulk": [sample(12)]},
+            (case.title, 2, "openmpi"): {"gups": [sample(30)], "gups_bulk": [sample(40)]}}})
+        row = suite.make_row(runner, case, 2)
+        self.assertEqual(row["figures"]["mpich"]["variant"], "gups_bulk")
+        self.assertEqual(row["figures"]["openmpi"]["variant"], "gups")
+        self.assertEqual((row["ratio"], row["aim"], row["verdict"]), (6, 5, "pass"))
+        self.assertEqual(suite.make_row(runner, case, 4)["ratio"], None)
+
+    def test_times_are_readable(self):
+        self.assertEqual([report.time_text(seconds) for seconds in (5e-5, 0.0125, 3.14159)],
+                         ["50 us", "12.5 ms", "3.14 s"])
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main(verbosity=2)
