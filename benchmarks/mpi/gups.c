@@ -4,6 +4,7 @@
  */
 #include "team.h"
 #include "updates.h"
+#include "window.h"
 
 #include <mpi.h>
 #include <string.h>
@@ -16,8 +17,7 @@ void apply(struct table *table, const struct updates *updates, struct watch *wat
     long *own, added[PORTION]; /* operands stay as they are until they are flushed */
     MPI_Win window;
 
-    MPI_Win_allocate(block * (MPI_Aint)sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD,
-                     &own, &window);
+    own = window_allocate(block, sizeof *own, &window);
     memset(own, 0, block * sizeof *own);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     watch_start(watch); /* all of the table is there */

@@ -6,17 +6,17 @@
 #include "product.h"
 #include "team.h"
 #include "wait.h"
+#include "window.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
 void blocks_allocate(struct blocks *m)
 {
-    MPI_Aint bytes = (MPI_Aint)sizeof(double) * m->b * m->b;
     MPI_Win *window = allocate(sizeof *window);
+    size_t block = sizeof(double) * m->b * m->b;
 
-    MPI_Win_allocate(block_length((long)m->rows * m->columns) * bytes, (int)bytes, MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &m->mine, window);
+    m->mine = window_allocate(block_length((long)m->rows * m->columns), block, window);
     m->shared = window;
 }
 
