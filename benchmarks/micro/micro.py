@@ -256,7 +256,8 @@ def all_groups(build, effort):
     for ranks in effort.ranks:
         yield Group(f"collectives of {ranks}",
                     {"ours": ours(build, ranks, "collective", millis),
-                     "raw": [raw, "barrier", millis, str(ranks)],
+                     "raw": [raw, "pair", millis] if ranks == 2
+                     else [raw, "barrier", millis, str(ranks)],
                      **{mpi: (ranks, "collective", millis) for mpi in ("mpich", "openmpi")}},
                     suffix=f"_{ranks}")
     yield Group("allocation",
@@ -295,7 +296,7 @@ def collective_rows(ranks):
     aims = {8: [at_most_us(6)], 32: [at_most_us(40)]} if cores() == 2 else {}
     for count in ranks:
         aim = [at_most(1.0, "raw")] if count == 2 else aims.get(count, [])
-        raw = {"raw": "line_round_trip"} if count == 2 else {}
+        raw = {"raw": "line_round_trip_2"} if count == 2 else {}
         yield Row(f"barrier_{count}", f"barrier, {count} ranks", "us", aim, raw)
         yield Row(f"reduce_int_{count}", f"reduction, int, {count} ranks", "us")
         yield Row(f"reduce_double_{count}", f"reduction, double, {count} ranks", "us")
@@ -368,7 +369,7 @@ def parse(column, text, suffix):
         found = re.fullmatch(r"(raw\.)?(\w+) ([-+.e\d]+)", line)
         if not found:
             raise RuntimeError(f"said '{line}'")
-        metric = found.group(2) if found.group(2).startswith("line") else found.group(2) + suffix
+        metric = found.group(2) + suffix
         yield ("raw" if found.group(1) else column, metric), float(found.group(3))
 
 
