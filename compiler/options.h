@@ -32,7 +32,7 @@ struct Options {
     Stage stage = Stage::Link;
     std::vector<Input> inputs; // sources and what the linker gets, in order
     std::string output;
-    std::string cc; // the C compiler, if not the environment's
+    std::string cc;                           // the C compiler, if not the environment's
     std::vector<std::string> both;            // for every cc: -std= -O -f -m -pthread
     std::vector<std::string> preprocess;      // -I -D -U -include -isystem
     std::vector<std::string> preprocess_only; // -P -C -dM: where it ends with -E

@@ -233,8 +233,8 @@ TEST_CASE("A sort reports its time, its rate and where the time went")
 
     INFO(outcome.err);
     REQUIRE(outcome.code == 0);
-    for (const char *label :
-         {"100000 keys, variant bulk, 2 processors", "time", "M keys/s", "computation", "communication"})
+    for (const char *label : {"100000 keys, variant bulk, 2 processors", "time", "M keys/s",
+                              "computation", "communication"})
         CHECK_THAT(outcome.out, Catch::Contains(label));
 }
 

@@ -35,8 +35,8 @@ inline Ended shell(const std::string &command)
 
 inline Ended run(int ranks, const std::string &check, const std::string &environment = "")
 {
-    return shell(environment + " '" UNETRUN "' --timeout " JOB_SECONDS " -n " + std::to_string(ranks) +
-                 " '" RUNTIME_CHECK "' " + check);
+    return shell(environment + " '" UNETRUN "' --timeout " JOB_SECONDS " -n " +
+                 std::to_string(ranks) + " '" RUNTIME_CHECK "' " + check);
 }
 
 inline std::vector<std::string> lines_of(const std::string &text)

@@ -100,8 +100,8 @@ void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *co
  * larger.  The endpoint serves this one instance, but stays the caller's, who closes it
  * after gam_close.  Opens a channel to every rank; does not wait for the peers to
  * do the same.
- * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP the endpoint is not
- * reliable and its packets are shorter than 512 bytes. */
+ * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP the endpoint is
+ * not reliable and its packets are shorter than 512 bytes. */
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
 /* Close it.  The caller has to know that nobody talks to it any more (a
