@@ -30,6 +30,10 @@ void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
 bool unet_fences_for_others(void);
 void unet_bell_disarm(struct unet_endpoint *ep);
 
+/* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR. */
+void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
+                 int error);
+
 /* The sender's side: write to the bell, then disarm it.  In this order a sender that
  * is killed in between costs a superfluous ring, never a lost one; `seen` being
  * distinct keeps a late sender from undoing the next arming. */

@@ -112,3 +112,22 @@ enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t ch
         ep->ops->state(ep, channel);
     return (enum unet_channel_state)ep->channel[channel].state;
 }
+
+void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
+                 int error)
+{
+    struct unet_desc *slot = unet_ring_reserve(errors);
+
+    ep->stats.bad_descriptors++;
+    if (!slot) {
+        ep->stats.errors_lost++;
+        return;
+    }
+    slot->channel = desc->channel;
+    slot->kind = UNET_ERROR;
+    slot->pieces = 0;
+    slot->length = desc->length;
+    slot->user = desc->user;
+    slot->error = (uint32_t)-error;
+    unet_ring_submit(errors);
+}

@@ -146,24 +146,6 @@ static int deliver(struct lane_endpoint *le, const struct unet_desc *desc)
     return 0;
 }
 
-static void refuse(struct lane_endpoint *le, const struct unet_desc *desc, int error)
-{
-    struct unet_desc *slot = unet_ring_reserve(&le->errors);
-
-    le->ep.stats.bad_descriptors++;
-    if (!slot) {
-        le->ep.stats.errors_lost++;
-        return;
-    }
-    slot->channel = desc->channel;
-    slot->kind = UNET_ERROR;
-    slot->pieces = 0;
-    slot->length = desc->length;
-    slot->user = desc->user;
-    slot->error = (uint32_t)-error;
-    unet_ring_submit(&le->errors);
-}
-
 /* ---- the queue ------------------------------------------------------------------ */
 
 void unet_lane_aim(struct lane_endpoint *le, uint16_t channel)
@@ -218,7 +200,7 @@ int unet_lane_service(struct lane_endpoint *le)
         if (error == -EAGAIN)
             break;
         if (error)
-            refuse(le, desc, error);
+            unet_refuse(&le->ep, &le->errors, desc, error);
         else
             unet_lane_notify(le, channel);
         done_with(le, channel);

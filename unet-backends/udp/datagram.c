@@ -49,24 +49,6 @@ static int descriptor_error(const struct udp_endpoint *ue, const struct unet_des
     return desc->length <= UDP_PAYLOAD_MAX - sizeof(struct udp_header) ? 0 : -EMSGSIZE;
 }
 
-static void refuse(struct udp_endpoint *ue, const struct unet_desc *desc, int error)
-{
-    struct unet_desc *slot = unet_ring_reserve(&ue->errors);
-
-    ue->ep.stats.bad_descriptors++;
-    if (!slot) {
-        ue->ep.stats.errors_lost++;
-        return;
-    }
-    slot->channel = desc->channel;
-    slot->kind = UNET_ERROR;
-    slot->pieces = 0;
-    slot->length = desc->length;
-    slot->user = desc->user;
-    slot->error = (uint32_t)-error;
-    unet_ring_submit(&ue->errors);
-}
-
 static unsigned gather(const struct udp_endpoint *ue, const struct unet_desc *desc,
                        struct iovec *iov)
 {
@@ -158,7 +140,7 @@ int unet_udp_service(struct udp_endpoint *ue)
             break;
         error = descriptor_error(ue, head);
         if (error) {
-            refuse(ue, head, error);
+            unet_refuse(&ue->ep, &ue->errors, head, error);
         } else {
             collect(ue, &b);
             sent = send_batch(ue, &b);
