@@ -169,6 +169,17 @@ TEST_CASE("a rank that does not look for a while is waited for")
         CHECK(sim.died(r).empty());
 }
 
+TEST_CASE("who is idle on a bad line is not taken for dead")
+{
+    Sim sim({.ranks = 2, .seed = 5, .faults = {.loss = 0.25}});
+
+    sim.add({0, 1, 1});
+    CHECK(sim.run(10 * SECOND) == "");
+    CHECK(sim.pass(100 * 3600 * SECOND) == "");
+    CHECK(sim.died(0).empty());
+    CHECK(sim.died(1).empty());
+}
+
 TEST_CASE("a dead rank is found by all who talked to it, and only that one")
 {
     const bool busy = GENERATE(true, false);

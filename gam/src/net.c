@@ -13,6 +13,7 @@
 enum {
     BURST = 16,     /* packets of a link in a row before the others' turn */
     HEARTBEATS = 4, /* in a peer timeout, when a link is idle */
+    QUESTIONS = 64, /* in a peer timeout, when nobody answers */
 };
 
 /* ---- the heap of timers -------------------------------------------------------- */
@@ -219,12 +220,16 @@ static void take_turns(struct gam_net *net)
 
 /* ---- timers --------------------------------------------------------------------------- */
 
+/* Whose question was not answered asks more often: a bad line loses a few, not all. */
 static uint64_t heartbeat_at(const struct gam_net *net, const struct gam_link *link)
 {
     const uint64_t last = link->heard > link->spoke ? link->heard : link->spoke;
 
-    return net->config.peer_timeout_us ? last + net->config.peer_timeout_us / HEARTBEATS
-                                       : GAM_NET_NEVER;
+    if (!net->config.peer_timeout_us)
+        return GAM_NET_NEVER;
+    if (link->waiting != GAM_NET_NEVER)
+        return link->spoke + net->config.peer_timeout_us / QUESTIONS;
+    return last + net->config.peer_timeout_us / HEARTBEATS;
 }
 
 static uint64_t death_at(const struct gam_net *net, const struct gam_link *link)

@@ -31,9 +31,10 @@ compile() {
 }
 
 unet="-I$source/unet-backends/include"
-for file in "$source"/unet-backends/core/*.c "$source"/unet-backends/lane/*.c \
-    "$source"/unet-backends/loopback/*.c "$source"/unet-backends/shm/*.c; do
-    compile "$file" -D_GNU_SOURCE "$unet" "-I$source/unet-backends"
+for folder in core lane loopback shm udp; do
+    for file in "$source/unet-backends/$folder"/*.c; do
+        compile "$file" -D_GNU_SOURCE "$unet" "-I$source/unet-backends"
+    done
 done
 for file in "$source"/gam/src/*.c; do
     compile "$file" -D_GNU_SOURCE "$unet" "-I$source/gam" "-I$source/gam/include"
