@@ -58,7 +58,7 @@ Daemon::Daemon(Fd in, Fd out)
     : mailbox_(poller_), signal_fd_(BlockedSignals::descriptor({SIGCHLD})),
       link_(
           poller_, std::move(in), std::move(out), [this](const Frame &frame) { on_frame(frame); },
-          [this] { on_lost(); })
+          [this](const std::string &) { on_lost(); })
 {
     poller_.watch(signal_fd_.get(), POLLIN, [this] {
         signalfd_siginfo ignored;
@@ -68,6 +68,7 @@ Daemon::Daemon(Fd in, Fd out)
     });
     adopt_orphans();
     open_files_ = raise_open_files();
+    link_.send(Hello{protocol_version(), topology_.cores()});
 }
 
 void Daemon::run()
@@ -85,45 +86,35 @@ void Daemon::run()
 
 // ---- the front end's words ----------------------------------------------------
 
-namespace {
-
-// A message of the front end, which has to be well-formed.
-template <class Message> Message take(const Frame &frame)
-{
-    std::optional<Message> message = decode<Message>(frame);
-    if (!message)
-        throw Failure(exit_trouble, "a malformed message arrived from the front end");
-    return *std::move(message);
-}
-
-} // namespace
-
 void Daemon::on_frame(const Frame &frame)
 {
+    static constexpr char front_end[] = "the front end";
     switch (frame.type) {
+    case FrameType::tree:
+        return on_tree(take<Tree>(frame, front_end));
     case FrameType::job:
-        return on_job(take<Job>(frame));
+        return on_job(take<Job>(frame, front_end));
     case FrameType::output_credit:
-        room_ += take<OutputCredit>(frame).bytes;
+        room_ += take<OutputCredit>(frame, front_end).bytes;
         return;
     case FrameType::input:
         if (input_)
-            input_->put(take<Input>(frame).bytes);
+            input_->put(take<Input>(frame, front_end).bytes);
         return;
     case FrameType::signal:
-        return on_signal(take<Signal>(frame).number);
+        return on_signal(take<Signal>(frame, front_end).number);
     case FrameType::end: {
-        const End end = take<End>(frame);
+        const End end = take<End>(frame, front_end);
         return on_end(end.signal, std::chrono::milliseconds(end.grace_ms));
     }
     case FrameType::inspect:
-        return inspect(take<Inspect>(frame).asked);
+        return inspect(take<Inspect>(frame, front_end).asked);
     case FrameType::fence_done:
-        return server().finish_fence(take<FenceDone>(frame));
+        return server().finish_fence(take<FenceDone>(frame, front_end));
     case FrameType::modex:
-        return server().look_up(take<Modex>(frame));
+        return server().look_up(take<Modex>(frame, front_end));
     case FrameType::modex_done:
-        return server().finish_modex(take<ModexDone>(frame));
+        return server().finish_modex(take<ModexDone>(frame, front_end));
     default:
         throw Failure(exit_trouble, "an unexpected message arrived from the front end");
     }
@@ -136,11 +127,22 @@ PmixServer &Daemon::server()
     return *server_;
 }
 
+void Daemon::on_tree(const Tree &tree)
+{
+    if (tree_ || !tree.valid())
+        throw Failure(exit_trouble, "the front end's tree makes no sense");
+    tree_ = tree;
+}
+
 void Daemon::on_job(Job job)
 {
-    if (job_ || !job.valid())
+    if (job_ || !tree_ || !job.valid() || job.hosts.size() > tree_->hosts.size())
         throw Failure(exit_trouble, "the front end's job makes no sense");
     job_ = std::move(job);
+    job_->node = tree_->node;
+    numbers_ = job_->ranks_of(job_->node);
+    if (numbers_.empty())
+        return; // all ranks have found a place elsewhere
     try {
         prepare();
     } catch (const Failure &failure) {
@@ -159,7 +161,7 @@ void Daemon::on_end(int signal, std::chrono::milliseconds grace)
     next_ = ranks_.size(); // starts no more
     on_signal(signal);
     on_signal(SIGCONT); // or the stopped would not notice
-    kill_at_ = earlier(kill_at_, Clock::now() + grace);
+    kill_at_ = earlier(kill_at_, Clock::now() + (job_ ? grace : 0ms));
 }
 
 void Daemon::on_lost()
@@ -171,32 +173,59 @@ void Daemon::on_lost()
 
 void Daemon::prepare()
 {
+    const auto begin = Clock::now();
     if (chdir(job_->directory.c_str()) != 0)
         throw system_failure("cannot change to the directory " + job_->directory + " (--wdir)");
-    program_ = find_program(job_->arguments.front(), value_of(job_->environment, "PATH"));
-    find_wrapper();
     remove_stale_job_directories();
-    const auto begin = Clock::now();
     directory_ = std::make_unique<JobDirectory>(job_->id, job_->node);
-    topology_ = std::make_unique<Topology>();
+    find_program_file();
+    find_wrapper();
     server_ =
-        std::make_unique<PmixServer>(*job_, directory_->path(), topology_->get(), mailbox_, *this);
-    core_of_ = bind(job_->local_ranks(), topology_->cores(), job_->bind_to);
-    if (job_->first() == 0)
+        std::make_unique<PmixServer>(*job_, directory_->path(), topology_.get(), mailbox_, *this);
+    processors_ = bind(static_cast<std::uint32_t>(numbers_.size()), topology_.get(), job_->bind_to);
+    if (numbers_.front() == 0)
         make_input();
-    ranks_.resize(job_->local_ranks());
+    ranks_.resize(numbers_.size());
     make_board();
     if (job_->verbose)
-        link_.send(Note{job_->hosts[job_->node] + ": ranks " + std::to_string(job_->first()) +
-                        " to " + std::to_string(job_->first() + job_->local_ranks() - 1) + " of " +
-                        program_ + (core_of_.empty() ? ", not bound" : ", each bound to a core") +
-                        "; PMIx server up in " + in_milliseconds(Clock::now() - begin)});
+        tell_prepared(Clock::now() - begin);
+}
+
+// The user's program, or the copy of it that came with the job.
+void Daemon::find_program_file()
+{
+    const std::string &name = job_->arguments.front();
+    if (job_->program.empty()) {
+        program_ = find_program(name, value_of(job_->environment, "PATH"));
+        return;
+    }
+    program_ = directory_->put("program", job_->program);
+    job_->program.clear();
+    job_->program.shrink_to_fit();
+}
+
+void Daemon::tell_prepared(Clock::duration took)
+{
+    std::string list;
+    for (const std::uint32_t number : numbers_)
+        list += (list.empty() ? "" : ",") + std::to_string(number);
+    const char *unit =
+        job_->bind_to == BindTo::socket ? ", each bound to a socket" : ", each bound to a core";
+    send(Note{job_->hosts[job_->node] + ": ranks " + list + " of " + program_ +
+              (processors_.empty() ? ", not bound" : unit) + "; PMIx server up in " +
+              in_milliseconds(took)});
+}
+
+std::size_t Daemon::index_of(std::uint32_t rank) const
+{
+    const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), rank);
+    return static_cast<std::size_t>(found - numbers_.begin());
 }
 
 void Daemon::start_next()
 {
     Rank &rank = ranks_[next_];
-    rank.number = job_->first() + static_cast<std::uint32_t>(next_);
+    rank.number = numbers_[next_];
     try {
         start(rank);
         next_++;
@@ -210,7 +239,7 @@ void Daemon::start_next()
 void Daemon::fail(const Failure &failure)
 {
     next_ = ranks_.size();
-    link_.send(Failed{failure.code, failure.what()});
+    send(Failed{failure.code, failure.what()});
 }
 
 void Daemon::start(Rank &rank)
@@ -223,7 +252,7 @@ void Daemon::start(Rank &rank)
     what.standard[2] = output[1].write_end.get();
     rank.pid = spawn(what);
     running_.emplace(rank.pid, &rank);
-    link_.send(Started{rank.number, rank.pid});
+    send(Started{rank.number, rank.pid});
 
     for (const Stream stream : {Stream::out, Stream::err}) {
         const auto i = static_cast<std::size_t>(stream);
@@ -254,9 +283,9 @@ void Daemon::find_wrapper()
 void Daemon::make_board()
 {
     try {
-        board_ = std::make_unique<StatusBoard>(job_->local_ranks());
+        board_ = std::make_unique<StatusBoard>(static_cast<std::uint32_t>(numbers_.size()));
     } catch (const Failure &failure) {
-        link_.send(Note{std::string("cannot watch the ranks: ") + failure.what()});
+        send(Note{std::string("cannot watch the ranks: ") + failure.what()});
     }
 }
 
@@ -268,9 +297,9 @@ void Daemon::make_input()
     input_ = std::make_unique<InputPipe>(
         poller_, std::move(pipe.write_end), [this](std::size_t written) {
             if (written > 0)
-                link_.send(InputCredit{static_cast<std::uint32_t>(written)});
+                send(InputCredit{static_cast<std::uint32_t>(written)});
             else
-                link_.send(InputClosed{});
+                send(InputClosed{});
         });
 }
 
@@ -293,8 +322,8 @@ Spawn Daemon::spawn_of(std::uint32_t rank)
     }
     what.environment = environment_of(rank);
     what.signals = signals_.before();
-    if (!core_of_.empty())
-        what.processors = topology_->processors_of(core_of_[rank - job_->first()]);
+    if (!processors_.empty())
+        what.processors = processors_[index_of(rank)];
     what.group = true;
     what.dies_with_parent = true;
     what.open_files = open_files_;
@@ -306,11 +335,12 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
 {
     std::vector<std::string> place = server_->environment_of(rank);
     place.push_back("SPLITC_JOB_KEY=" + job_->key);
-    place.push_back(
-        "SPLITC_RANKS_PER_CORE=" +
-        std::to_string(ranks_per_core(job_->local_ranks() * job_->sharing, topology_->cores())));
+    const auto here = static_cast<std::uint32_t>(numbers_.size()) * job_->sharing;
+    place.push_back("SPLITC_RANKS_PER_CORE=" +
+                    std::to_string(ranks_per_core(here, topology_.cores())));
     if (board_)
-        place.push_back("SPLITC_STATUS=" + board_->place_of(rank - job_->first()));
+        place.push_back("SPLITC_STATUS=" +
+                        board_->place_of(static_cast<std::uint32_t>(index_of(rank))));
     if (job_->verbose)
         place.push_back("SPLITC_VERBOSE=1");
     std::vector<std::string> environment;
@@ -329,7 +359,7 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
 
 void Daemon::emit(std::uint32_t rank, Stream stream, std::string_view bytes)
 {
-    link_.send(Output{rank, stream, std::string(bytes)});
+    send(Output{rank, stream, std::string(bytes)});
     room_ -= static_cast<std::int64_t>(bytes.size());
     if (room_ <= 0)
         watch_output();
@@ -353,15 +383,15 @@ void Daemon::watch_output()
 
 void Daemon::rank_joined(std::uint32_t rank)
 {
-    ranks_.at(rank - job_->first()).joined = true;
+    ranks_.at(index_of(rank)).joined = true;
     if (!look_at_)
         look_at_ = Clock::now() + look_period;
-    link_.send(Joined{rank});
+    send(Joined{rank});
 }
 
 void Daemon::rank_left(std::uint32_t rank)
 {
-    ranks_.at(rank - job_->first()).left = true;
+    ranks_.at(index_of(rank)).left = true;
 }
 
 // ---- what they are at -------------------------------------------------------------
@@ -386,8 +416,8 @@ void Daemon::inspect(bool asked)
         return;
     for (std::size_t i = 0; i < all.size(); i++)
         if (const Rank &rank = ranks_[i]; running_.count(rank.pid) != 0)
-            link_.send(Report{rank.number, rank.pid,
-                              describe(all[i], monotonic_ns(), process_state(rank.pid))});
+            send(Report{rank.number, rank.pid,
+                        describe(all[i], monotonic_ns(), process_state(rank.pid))});
 }
 
 void Daemon::watch_for_deadlock()
@@ -399,7 +429,7 @@ void Daemon::watch_for_deadlock()
     const bool stuck =
         deadlock_watch_.stuck(all_run ? board_->read_all() : std::vector<splitc_status>());
     if (stuck != stuck_)
-        link_.send(Stuck{stuck});
+        send(Stuck{stuck});
     stuck_ = stuck;
 }
 
@@ -426,9 +456,10 @@ void Daemon::report(Rank &rank, int status)
     running_.erase(rank.pid);
     std::string place;
     if (WIFSIGNALED(status) && board_)
-        if (const auto pc = board_->read(rank.number - job_->first()).fault_pc)
+        if (const auto pc =
+                board_->read(static_cast<std::uint32_t>(index_of(rank.number))).fault_pc)
             place = source_place(program_, pc, job_->environment);
-    link_.send(Exited{rank.number, rank.pid, status, rank.joined, rank.left, place});
+    send(Exited{rank.number, rank.pid, status, rank.joined, rank.left, place});
     if (rank.number == 0)
         input_.reset();
 }
@@ -447,7 +478,7 @@ void Daemon::advance_end()
     }
     if (childless_ && !done_ && drain()) {
         done_ = true;
-        link_.send(Done{});
+        send(Done{});
     }
 }
 

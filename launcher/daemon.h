@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The daemon of one node: runs the PMIx server, starts the node's ranks, looks after
-// their pipes and their deaths, and does what the front end says.  When the front end
-// is gone, so are, soon after, the ranks, all they have started, and the daemon.
+// their pipes and their deaths, and does what the front end says.  When the front end,
+// or the relay between, is gone, so are, soon after, the ranks, all they have started,
+// and the daemon.
 #pragma once
 
 #include <memory>
@@ -28,8 +29,14 @@ public:
     void remove_directory() { directory_.reset(); }
 
 private:
+    template <class Message> void send(const Message &message)
+    {
+        link_.send(message, tree_ ? tree_->node : 0);
+    }
+
     // from the front end
     void on_frame(const Frame &frame);
+    void on_tree(const Tree &tree);
     void on_job(Job job);
     void on_signal(int number);
     void on_end(int signal, std::chrono::milliseconds grace);
@@ -39,13 +46,16 @@ private:
     // from the ranks, by PMIx
     void rank_joined(std::uint32_t rank) override;
     void rank_left(std::uint32_t rank) override;
-    void rank_aborted(const Aborted &abort) override { link_.send(abort); }
-    void fence(const Fence &fence) override { link_.send(fence); }
-    void modex(const Modex &modex) override { link_.send(modex); }
-    void modex_done(const ModexDone &done) override { link_.send(done); }
+    void rank_aborted(const Aborted &abort) override { send(abort); }
+    void fence(const Fence &fence) override { send(fence); }
+    void modex(const Modex &modex) override { send(modex); }
+    void modex_done(const ModexDone &done) override { send(done); }
 
     // starting
     void prepare();
+    void find_program_file();
+    void tell_prepared(Clock::duration took);
+    std::size_t index_of(std::uint32_t rank) const; // among the node's ranks
     void find_wrapper();
     void make_board();
     void make_input();
@@ -78,11 +88,13 @@ private:
     Fd signal_fd_;
     Link link_;
 
+    std::optional<Tree> tree_;
     std::optional<Job> job_;
+    std::vector<std::uint32_t> numbers_; // of the node's ranks, ascending
     std::unique_ptr<JobDirectory> directory_;
-    std::unique_ptr<Topology> topology_; // before the server, which uses it
+    Topology topology_; // before the server, which uses it
     std::unique_ptr<PmixServer> server_;
-    std::vector<std::uint32_t> core_of_; // by local rank; empty: not bound
+    std::vector<cpu_set_t> processors_;  // by local rank; empty: not bound
     std::unique_ptr<StatusBoard> board_; // none: the system has no memory for it
     DeadlockWatch deadlock_watch_;
     Deadline look_at_; // the ranks

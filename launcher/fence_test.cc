@@ -7,42 +7,89 @@
 
 using namespace unetrun;
 
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+// At the root of all nodes, each a branch.
+FenceGatherer at_root(const Numbers &node_of)
+{
+    return FenceGatherer(node_of, [](std::uint32_t node) { return node; });
+}
+
+} // namespace
+
 TEST_CASE("a fence of all ends when the last node has come, and gives everything to each")
 {
-    FenceGatherer fences({0, 2, 4, 6});
-    CHECK(fences.add(2, {30, {}, "c"}).empty());
-    CHECK(fences.add(0, {10, {}, "a"}).empty());
-    const auto answers = fences.add(1, {20, {}, "b"});
-    REQUIRE(answers.size() == 3);
+    FenceGatherer fences = at_root({0, 0, 1, 1, 2, 2});
+    CHECK(fences.add(2, {30, {}, "c"}).answers.empty());
+    CHECK(fences.add(0, {10, {}, "a"}).answers.empty());
+    const auto step = fences.add(1, {20, {}, "b"});
+    CHECK_FALSE(step.up);
+    REQUIRE(step.answers.size() == 3);
     for (std::uint32_t node = 0; node < 3; node++) {
-        CHECK(answers[node].first == node);
-        CHECK(answers[node].second.ticket == 10 * (node + 1));
-        CHECK(answers[node].second.good);
-        CHECK(answers[node].second.data == "abc");
+        CHECK(step.answers[node].first == node);
+        CHECK(step.answers[node].second.ticket == 10 * (node + 1));
+        CHECK(step.answers[node].second.good);
+        CHECK(step.answers[node].second.data == "abc");
     }
 }
 
 TEST_CASE("fences of different ranks do not mix, and the same ranks may meet again")
 {
-    FenceGatherer fences({0, 2, 4, 6});
-    CHECK(fences.add(0, {1, {1, 2}, "x"}).empty());
-    CHECK(fences.add(0, {2, {}, "all"}).empty());
-    CHECK(fences.add(1, {3, {2, 1}, "y"}).size() == 2); // whatever the order
-    CHECK(fences.add(1, {4, {1, 2}, "z"}).empty());
-    CHECK(fences.add(0, {5, {1, 2}, ""}).size() == 2);
+    FenceGatherer fences = at_root({0, 1, 0, 1});
+    CHECK(fences.add(0, {1, {1, 2}, "x"}).answers.empty());
+    CHECK(fences.add(0, {2, {}, "all"}).answers.empty());
+    CHECK(fences.add(1, {3, {2, 1}, "y"}).answers.size() == 2); // whatever the order
+    CHECK(fences.add(1, {4, {1, 2}, "z"}).answers.empty());
+    CHECK(fences.add(0, {5, {1, 2}, ""}).answers.size() == 2);
 }
 
 TEST_CASE("a fence of one node's ranks ends at once")
 {
-    FenceGatherer fences({0, 2, 4});
-    CHECK(fences.add(1, {1, {2, 3}, "x"}).size() == 1);
+    FenceGatherer fences = at_root({0, 0, 1, 1});
+    CHECK(fences.add(1, {1, {2, 3}, "x"}).answers.size() == 1);
 }
 
 TEST_CASE("a fence that cannot be is refused")
 {
-    FenceGatherer fences({0, 2, 4});
+    FenceGatherer fences = at_root({0, 0, 1, 1});
     CHECK_THROWS_AS(fences.add(0, {1, {4}, ""}), Failure);    // no such rank
     CHECK_THROWS_AS(fences.add(0, {1, {2, 3}, ""}), Failure); // not this node's
     fences.add(0, {1, {}, ""});
-    CHECK_THROWS_AS(fences.add(0, {2, {}, ""}), Failure); // twice
+    CHECK_THROWS_AS(fences.add(0, {2, {}, ""}), Failure);   // twice
+    CHECK_THROWS_AS(fences.finish({7, true, ""}), Failure); // nobody is in it
+}
+
+TEST_CASE("a relay passes on one part for all its branches, and their answer to each")
+{
+    // nodes 1 and 2 are below, by branches 0 and 1; node 0 is elsewhere
+    FenceGatherer fences({0, 1, 2}, [](std::uint32_t node) {
+        return node == 0 ? std::nullopt : std::optional(node - 1);
+    });
+    CHECK_FALSE(fences.add(1, {20, {}, "c"}).up);
+    const auto step = fences.add(0, {10, {}, "b"});
+    CHECK(step.answers.empty());
+    REQUIRE(step.up);
+    CHECK(step.up->data == "bc");
+    CHECK(step.up->ranks.empty());
+
+    const auto answers = fences.finish({step.up->ticket, true, "abc"});
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0].first == 0);
+    CHECK(answers[0].second.ticket == 10);
+    CHECK(answers[1].second.ticket == 20);
+    CHECK(answers[1].second.data == "abc");
+    CHECK_THROWS_AS(fences.finish({step.up->ticket, true, "abc"}), Failure); // only once
+}
+
+TEST_CASE("a relay answers itself when nobody from elsewhere takes part")
+{
+    FenceGatherer fences({0, 1, 2}, [](std::uint32_t node) {
+        return node == 0 ? std::nullopt : std::optional(node - 1);
+    });
+    CHECK(fences.add(0, {1, {1, 2}, "b"}).answers.empty());
+    const auto step = fences.add(1, {2, {1, 2}, "c"});
+    CHECK_FALSE(step.up);
+    CHECK(step.answers.size() == 2);
 }

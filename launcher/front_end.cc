@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -23,9 +24,6 @@ using namespace std::chrono_literals;
 constexpr auto failure_grace = 500ms;    // between SIGTERM and SIGKILL when a rank failed
 constexpr auto interrupt_grace = 2000ms; // and when the user interrupted the job
 constexpr auto abandon_after = 1000ms;   // for output that nobody takes, once all are killed
-constexpr auto farewell = 2000ms;        // for the daemons to end by themselves
-constexpr auto sweep_period = 10ms;      // between rounds of killing what is left then
-constexpr int sweep_rounds = 100;
 
 // ---- making a job of the options ------------------------------------------------
 
@@ -56,23 +54,71 @@ std::vector<std::string> inherited_environment()
     return variables;
 }
 
-std::vector<std::string> hosts_of(std::uint32_t nodes)
+// The program as --stage sends it to the hosts.
+std::string program_bytes(const Options &options, const Job &job)
 {
-    if (nodes == 1)
-        return {host_name()};
-    std::vector<std::string> hosts;
-    for (std::uint32_t i = 0; i < nodes; i++)
-        hosts.push_back(host_name() + "-" + std::to_string(i));
-    return hosts;
+    const std::string &name = options.command.front();
+    const bool has_place = name.find('/') != std::string::npos;
+    const std::string file =
+        find_program(has_place ? (std::filesystem::path(job.directory) / name).string() : name,
+                     value_of(job.environment, "PATH"));
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream bytes;
+    if (!stream || !(bytes << stream.rdbuf()))
+        throw Failure(exit_cannot_run,
+                      "cannot read " + file + " to send it to the hosts (--stage)");
+    return bytes.str();
 }
 
+std::string own_path()
+{
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error)
+        throw Failure(exit_trouble, "/proc is missing; mount it: mount -t proc proc /proc");
+    return path;
+}
+
+// The slots of the nodes; `cores` are theirs.
+std::vector<std::uint32_t> slots_of(const Options &options, const std::vector<std::uint32_t> &cores)
+{
+    if (options.hosts.empty())
+        return std::vector<std::uint32_t>(options.nodes, 1);
+    return slots_of(options.hosts, options.ppn, options.map_by, cores);
+}
+
+// The hosts that will have a rank, as far as that is known before they tell their cores.
+std::size_t hosts_needed(const Options &options)
+{
+    if (options.map_by == MapBy::core)
+        return std::min<std::size_t>(options.hosts.size(),
+                                     options.ranks.value_or(options.hosts.size()));
+    const std::vector<std::uint32_t> slots = slots_of(options, {});
+    const auto node_of = place(ranks_of(options, slots), slots, options.map_by);
+    return *std::max_element(node_of.begin(), node_of.end()) + 1;
+}
+
+Tree tree_of(const Options &options)
+{
+    Tree tree;
+    for (const Host &host : options.hosts)
+        tree.hosts.push_back(host.name);
+    for (std::uint32_t i = 0; tree.hosts.empty() && i < options.nodes; i++)
+        tree.hosts.push_back(host_name() + (options.nodes > 1 ? "-" + std::to_string(i) : ""));
+    if (options.hosts.empty())
+        return tree;
+    tree.fanout = options.fanout;
+    tree.rsh = options.rsh;
+    tree.unetrun = own_path();
+    return tree;
+}
+
+// What the ranks' places do not change.
 Job job_of(const Options &options)
 {
     Job job;
     job.id = make_job_id(getpid(), random_hex(8));
     job.key = random_hex(16);
-    job.hosts = hosts_of(options.nodes);
-    job.first_rank = place(options.ranks, std::vector<std::uint32_t>(options.nodes, 1));
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;
     job.environment = with_variables(inherited_environment(), options.variables);
@@ -83,7 +129,17 @@ Job job_of(const Options &options)
     if (job.sharing > 1 && job.bind_to == BindTo::automatic)
         job.bind_to = BindTo::none; // all would take the same cores
     job.verbose = options.verbose;
+    if (options.stage)
+        job.program = program_bytes(options, job);
     return job;
+}
+
+// The hosts that are used, and nothing else changed.
+Options trimmed(Options options)
+{
+    if (!options.hosts.empty())
+        options.hosts.resize(hosts_needed(options));
+    return options;
 }
 
 bool same_file(int a, int b)
@@ -109,15 +165,6 @@ std::string describe(const Exited &exited)
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;
 }
 
-// One line, whatever a rank or a file's name would make of it: no line ends, no escape
-// sequences.
-std::string printable(std::string text)
-{
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
-    return text;
-}
-
 // A code that shows a failure, as users of MPI_Abort expect it.
 int failure_code(int code)
 {
@@ -129,13 +176,7 @@ bool ends_job(int signal)
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-template <class Message> Message take(const Frame &frame)
-{
-    std::optional<Message> message = decode<Message>(frame);
-    if (!message)
-        throw Failure(exit_trouble, "a malformed message arrived from a daemon");
-    return *std::move(message);
-}
+constexpr char daemon[] = "a daemon"; // for messages
 
 } // namespace
 
@@ -145,19 +186,20 @@ FrontEnd::FrontEnd(const Options &options)
     : mailbox_(poller_),
       signal_fd_(BlockedSignals::descriptor(
           {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD})),
-      job_(job_of(options)), verbose_(options.verbose), timeout_(options.timeout),
-      nodes_(options.nodes), pids_(options.ranks), fences_(job_.first_rank),
+      options_(trimmed(options)), tree_(tree_of(options_)), job_(job_of(options_)),
+      nodes_(tree_.hosts.size()), branches_(poller_, signals_.before(), *this),
       input_(poller_,
-             [this](std::string_view bytes) { nodes_[0].link->send(Input{std::string(bytes)}); }),
+             [this](std::string_view bytes) {
+                 branches_.send(job_.node_of[0], Input{std::string(bytes)});
+             }),
       one_file_(same_file(1, 2)), mergers_{LineMerger(options.tag_output),
                                            LineMerger(options.tag_output)}
 {
     poller_.watch(signal_fd_.get(), POLLIN, [this] { on_signals(); });
-    if (timeout_ > 0ms)
-        timeout_at_ = begin_ + timeout_;
+    if (options_.timeout > 0ms)
+        timeout_at_ = begin_ + options_.timeout;
     adopt_orphans();
-    for (std::uint32_t node = 0; node < nodes_.size(); node++)
-        start_node(node);
+    branches_.grow(std::nullopt, tree_);
     for (auto &sink : sinks_)
         sink = std::make_unique<Sink>(mailbox_, [this](const Written &w) { on_written(w); });
 }
@@ -167,86 +209,89 @@ FrontEnd::~FrontEnd()
     poller_.forget(signal_fd_.get());
 }
 
-void FrontEnd::start_node(std::uint32_t node)
+void FrontEnd::on_hello(const Frame &frame)
 {
-    int ends[2];
-    if (access("/proc/self/exe", X_OK) != 0)
-        throw Failure(exit_trouble, "/proc is missing; mount it: mount -t proc proc /proc");
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        throw system_failure("cannot make a socket for the daemon");
-    Fd ours(ends[0]), theirs(ends[1]);
-    Spawn what;
-    what.file = "/proc/self/exe";
-    what.arguments = {"unetd", "--daemon"};
-    what.environment = inherited_environment();
-    what.standard[0] = what.standard[1] = theirs.get();
-    what.signals = signals_.before();
-    what.session = true;
-    nodes_[node].pid = spawn(what);
-    Fd copy = duplicate(ours.get());
-    nodes_[node].link = std::make_unique<Link>(
-        poller_, std::move(ours), std::move(copy),
-        [this, node](const Frame &frame) { on_frame(node, frame); },
-        [this, node] { on_lost(node); });
-    job_.node = node;
-    nodes_[node].link->send(job_);
+    nodes_[frame.node].cores = std::max(1u, take<Hello>(frame, daemon).cores);
+    if (!launched_ && !ending_ && !interrupted_ &&
+        std::all_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.cores > 0; }))
+        launch();
+}
+
+// All daemons are there: gives each rank its place, and them the job.
+void FrontEnd::launch()
+{
+    std::vector<std::uint32_t> cores;
+    for (const Node &node : nodes_)
+        cores.push_back(node.cores);
+    const std::vector<std::uint32_t> slots = slots_of(options_, cores);
+    job_.node_of = place(ranks_of(options_, slots), slots, options_.map_by);
+    job_.hosts = tree_.hosts;
+    job_.hosts.resize(*std::max_element(job_.node_of.begin(), job_.node_of.end()) + 1);
+    pids_.resize(job_.ranks());
+    fences_.emplace(job_.node_of, [this](std::uint32_t node) { return branches_.branch_to(node); });
+    branches_.broadcast(job_);
+    launched_ = true;
+    input_.give_room(input_window);
+    if (options_.verbose)
+        say(std::to_string(nodes_.size()) + (nodes_.size() == 1 ? " daemon" : " daemons") +
+            " up in " + in_milliseconds(Clock::now() - begin_));
 }
 
 // ---- the daemons' words ---------------------------------------------------------------
 
-void FrontEnd::on_frame(std::uint32_t node, const Frame &frame)
+void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
 {
+    const std::uint32_t node = frame.node;
     switch (frame.type) {
+    case FrameType::hello:
+        return on_hello(frame);
+    case FrameType::lost: {
+        const Lost lost = take<Lost>(frame, daemon);
+        return on_branch_lost(node, Failure(lost.code, lost.text));
+    }
     case FrameType::started: {
-        const Started started = take<Started>(frame);
+        const Started started = take<Started>(frame, daemon);
         pids_[check_rank(node, started.rank)] = started.pid;
         return;
     }
     case FrameType::joined:
         return on_joined();
     case FrameType::exited: {
-        const Exited exited = take<Exited>(frame);
+        const Exited exited = take<Exited>(frame, daemon);
         check_rank(node, exited.rank);
         return on_exited(exited);
     }
     case FrameType::failed: {
-        const Failed failed = take<Failed>(frame);
-        return fail(failed.code, failed.text);
+        const Failed failed = take<Failed>(frame, daemon);
+        return on_failed(node, failed);
     }
     case FrameType::aborted: {
-        const Aborted aborted = take<Aborted>(frame);
+        const Aborted aborted = take<Aborted>(frame, daemon);
         check_rank(node, aborted.rank);
         return on_aborted(aborted);
     }
     case FrameType::note:
-        return say(take<Note>(frame).text);
+        return say(take<Note>(frame, daemon).text);
     case FrameType::report: {
-        const Report report = take<Report>(frame);
+        const Report report = take<Report>(frame, daemon);
         check_rank(node, report.rank);
         return on_report(report);
     }
     case FrameType::stuck:
-        return on_stuck(node, take<Stuck>(frame).stuck);
+        return on_stuck(node, take<Stuck>(frame, daemon).stuck);
     case FrameType::output:
-        return on_output(node, take<Output>(frame));
+        return on_output(node, take<Output>(frame, daemon));
     case FrameType::input_credit:
-        return input_.give_room(take<InputCredit>(frame).bytes);
+        return input_.give_room(take<InputCredit>(frame, daemon).bytes);
     case FrameType::input_closed:
         return input_.close();
     case FrameType::fence:
-        return on_fence(node, take<Fence>(frame));
-    case FrameType::modex: {
-        Modex modex = take<Modex>(frame);
-        modex.node = node;
-        if (modex.rank >= job_.ranks())
-            return nodes_[node].link->send(ModexDone{modex.ticket, node, -1, {}});
-        return nodes_[node_of(job_.first_rank, modex.rank)].link->send(modex);
-    }
+        return on_fence(branch, take<Fence>(frame, daemon));
+    case FrameType::modex:
+        return on_modex(node, take<Modex>(frame, daemon));
     case FrameType::modex_done: {
-        const ModexDone done = take<ModexDone>(frame);
-        if (done.node < nodes_.size())
-            nodes_[done.node].link->send(done);
-        return;
+        const ModexDone done = take<ModexDone>(frame, daemon);
+        return branches_.send(done.node, done);
     }
     case FrameType::done:
         nodes_[node].done = true;
@@ -258,19 +303,25 @@ void FrontEnd::on_frame(std::uint32_t node, const Frame &frame)
 
 std::uint32_t FrontEnd::check_rank(std::uint32_t node, std::uint32_t rank) const
 {
-    if (rank < job_.first_rank[node] || rank >= job_.first_rank[node + 1])
+    if (rank >= job_.ranks() || job_.node_of[rank] != node)
         throw Failure(exit_trouble, "a daemon speaks of a rank that is not its own");
     return rank;
 }
 
-void FrontEnd::on_lost(std::uint32_t node)
+// The node, and all below it.
+void FrontEnd::on_branch_lost(std::uint32_t top, const Failure &why)
 {
-    Node &lost = nodes_[node];
-    if (lost.done)
-        return;
-    lost.done = true;
-    fail(exit_trouble, "the daemon of " + job_.hosts[node] + " (pid " + std::to_string(lost.pid) +
-                           ") died; ending the job");
+    bool missed = false;
+    for (std::uint32_t node = 0; node < nodes_.size(); node++)
+        if (node == top || (!tree_.rsh.empty() && is_within(node, top, tree_.fanout)))
+            missed = !std::exchange(nodes_[node].done, true) || missed;
+    if (missed)
+        fail(why.code, std::string(why.what()) + "; ending the job");
+}
+
+void FrontEnd::on_failed(std::uint32_t node, const Failed &failed)
+{
+    fail(failed.code, (tree_.rsh.empty() ? "" : tree_.hosts[node] + ": ") + failed.text);
 }
 
 void FrontEnd::on_joined()
@@ -325,7 +376,7 @@ void FrontEnd::on_stuck(std::uint32_t node, bool stuck)
     if (ending_ || interrupted_ ||
         !std::all_of(nodes_.begin(), nodes_.end(), [](const Node &n) { return n.stuck; }))
         return;
-    broadcast(Inspect{false});
+    branches_.broadcast(Inspect{false});
     fail(exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job");
 }
 
@@ -335,16 +386,27 @@ void FrontEnd::on_output(std::uint32_t node, const Output &output)
     const int fd = output.stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO;
     check_rank(node, output.rank);
     if (broken_[fd - 1])
-        return nodes_[node].link->send(OutputCredit{size});
+        return branches_.send(node, OutputCredit{size});
     std::string text =
         merger(fd).merge(output.rank, static_cast<unsigned>(output.stream), output.bytes);
     sink(fd).put({fd, std::move(text), node, size});
 }
 
-void FrontEnd::on_fence(std::uint32_t node, const Fence &fence)
+void FrontEnd::on_fence(std::uint32_t branch, const Fence &fence)
 {
-    for (const auto &[to, answer] : fences_.add(node, fence))
-        nodes_[to].link->send(answer);
+    if (!fences_)
+        throw Failure(exit_trouble, "a daemon speaks of ranks before there are any");
+    for (const auto &[to, answer] : fences_->add(branch, fence).answers)
+        branches_.tell(to, answer);
+}
+
+void FrontEnd::on_modex(std::uint32_t node, Modex modex)
+{
+    modex.node = node;
+    if (modex.rank < job_.ranks())
+        branches_.send(job_.node_of[modex.rank], modex);
+    else
+        branches_.send(node, ModexDone{modex.ticket, node, -1, {}});
 }
 
 // ---- the user's words -------------------------------------------------------------------
@@ -358,18 +420,18 @@ void FrontEnd::on_signals()
 
 void FrontEnd::on_signal(int number)
 {
-    if (number == SIGCHLD) // a daemon's death shows on its link
+    if (number == SIGCHLD) // the loop looks after the daemons
         return;
     if (number == SIGTSTP)
         return suspend();
     if (number == SIGCONT)
         input_.look();
     if (number == SIGUSR1 || number == SIGQUIT)
-        broadcast(Inspect{number == SIGUSR1});
+        branches_.broadcast(Inspect{number == SIGUSR1});
     if (number == SIGUSR1)
         return;
     if (!ends_job(number))
-        return broadcast(Signal{number});
+        return branches_.broadcast(Signal{number});
     const bool again = interrupted_ || ending_;
     if (!interrupted_)
         interrupted_ = number;
@@ -379,7 +441,7 @@ void FrontEnd::on_signal(int number)
 // The ranks stop, then we do; SIGCONT reaches us and is passed on.
 void FrontEnd::suspend()
 {
-    broadcast(Signal{SIGTSTP});
+    branches_.broadcast(Signal{SIGTSTP});
     raise(SIGSTOP);
 }
 
@@ -396,7 +458,7 @@ void FrontEnd::say(const std::string &text)
 void FrontEnd::on_written(const Written &written)
 {
     if (written.credit > 0)
-        nodes_[written.node].link->send(OutputCredit{written.credit});
+        branches_.send(written.node, OutputCredit{written.credit});
     bool &broken = broken_[written.fd - 1];
     if (written.error == 0 || broken)
         return;
@@ -411,12 +473,6 @@ void FrontEnd::on_written(const Written &written)
 
 // ---- ending -------------------------------------------------------------------------------
 
-template <class Message> void FrontEnd::broadcast(const Message &message)
-{
-    for (Node &node : nodes_)
-        node.link->send(message);
-}
-
 // Ends the job with a code and a line, unless it is ending already.
 void FrontEnd::fail(int code, const std::string &why)
 {
@@ -427,13 +483,13 @@ void FrontEnd::fail(int code, const std::string &why)
         code_ = code;
     if (!why.empty())
         say(why);
-    broadcast(End{SIGTERM, static_cast<std::uint32_t>(failure_grace.count())});
+    branches_.broadcast(End{SIGTERM, static_cast<std::uint32_t>(failure_grace.count())});
 }
 
 // Ends the ranks, and our patience with whoever reads our output.
 void FrontEnd::end_ranks(int signal, std::chrono::milliseconds grace)
 {
-    broadcast(End{signal, static_cast<std::uint32_t>(grace.count())});
+    branches_.broadcast(End{signal, static_cast<std::uint32_t>(grace.count())});
     abandon_at_ = earlier(abandon_at_, Clock::now() + grace + abandon_after);
 }
 
@@ -445,8 +501,9 @@ void FrontEnd::check_deadlines()
     if (timeout_at_ && now >= *timeout_at_) {
         timeout_at_.reset();
         char seconds[32];
-        std::snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_.count()) / 1000);
-        broadcast(Inspect{false});
+        std::snprintf(seconds, sizeof seconds, "%g",
+                      static_cast<double>(options_.timeout.count()) / 1000);
+        branches_.broadcast(Inspect{false});
         fail(exit_timeout,
              std::string("the job did not end within ") + seconds + " s (--timeout); ending it");
         end_ranks(SIGTERM, failure_grace);
@@ -462,6 +519,8 @@ bool FrontEnd::over() const
 {
     if (abandon_at_ && Clock::now() >= *abandon_at_)
         return true;
+    if (!launched_ && (ending_ || interrupted_))
+        return true;
     return !output_pending() &&
            std::all_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.done; });
 }
@@ -470,16 +529,17 @@ int FrontEnd::run()
 {
     try {
         while (!over()) {
-            poller_.run_once(earlier(earlier(timeout_at_, abandon_at_), input_.next_look()));
+            poller_.run_once(next_deadline());
+            branches_.tend();
             check_deadlines();
         }
     } catch (const Failure &failure) {
         fail(failure.code, failure.what());
     }
     clean_up();
-    if (!code_ && interrupted_ && exited_ < job_.ranks())
+    if (!code_ && interrupted_ && (!launched_ || exited_ < job_.ranks()))
         code_ = exit_signal + interrupted_;
-    if (verbose_)
+    if (options_.verbose)
         say("the job took " + in_milliseconds(Clock::now() - begin_) + " and ends with code " +
             std::to_string(code_.value_or(0)));
     const auto patience = Clock::now() + abandon_after;
@@ -488,36 +548,17 @@ int FrontEnd::run()
     return code_.value_or(0);
 }
 
-// Collects children that have exited; whether others are left.
-bool FrontEnd::reap()
+Deadline FrontEnd::next_deadline() const
 {
-    pid_t pid;
-    while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0)
-        for (Node &node : nodes_)
-            if (node.pid == pid)
-                node.pid = 0;
-    return pid == 0;
-}
-
-bool FrontEnd::daemons_run() const
-{
-    return std::any_of(nodes_.begin(), nodes_.end(),
-                       [](const Node &node) { return node.pid != 0; });
+    return earlier(earlier(timeout_at_, abandon_at_),
+                   earlier(input_.next_look(), branches_.next_deadline()));
 }
 
 // Leaves nothing behind: the daemons end when we hang up; whatever does not is killed.
 void FrontEnd::clean_up()
 {
     input_.close();
-    for (Node &node : nodes_)
-        node.link->close();
-    const auto give_up = Clock::now() + farewell;
-    while (reap() && daemons_run() && Clock::now() < give_up)
-        poller_.run_once(give_up);
-    for (int round = 0; reap() && round < sweep_rounds; round++) {
-        kill_descendants();
-        poller_.run_once(Clock::now() + sweep_period);
-    }
+    branches_.clean_up();
     for (std::uint32_t node = 0; node < nodes_.size(); node++)
         remove_job_directory(job_.id, node);
 }

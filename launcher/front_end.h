@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The user's side of a job: starts a daemon per node, connects the ranks with the
-// terminal, decides when the job is over and how it ended.
+// The user's side of a job: starts a daemon per node, gives each rank a place, connects
+// the ranks with the terminal, decides when the job is over and how it ended.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "branches.h"
 #include "fence.h"
 #include "input_source.h"
 #include "lines.h"
-#include "link.h"
 #include "mailbox.h"
 #include "options.h"
-#include "process.h"
 #include "sink.h"
 
 namespace unetrun {
 
-class FrontEnd {
+class FrontEnd final : public BranchHost {
 public:
     explicit FrontEnd(const Options &options);
     ~FrontEnd();
@@ -30,25 +29,28 @@ public:
 
 private:
     struct Node {
-        std::unique_ptr<Link> link;
-        pid_t pid = 0;      // of the daemon; 0: reaped
-        bool done = false;  // all that it had to do and to say
-        bool stuck = false; // all its ranks wait, and nothing comes
+        std::uint32_t cores = 0; // 0: its daemon has not said hello
+        bool done = false;       // all that it had to do and to say
+        bool stuck = false;      // all its ranks wait, and nothing comes
     };
 
     // starting
-    void start_node(std::uint32_t node);
+    void on_hello(const Frame &frame);
+    void launch();
 
     // from the daemons
-    void on_frame(std::uint32_t node, const Frame &frame);
-    void on_lost(std::uint32_t node);
+    void on_branch_frame(std::uint32_t branch, const Frame &frame) override;
+    void on_branch_lost(std::uint32_t node, const Failure &why) override;
+    void on_words(const std::string &line) override { say(line); }
     void on_joined();
     void on_exited(const Exited &exited);
+    void on_failed(std::uint32_t node, const Failed &failed);
     void on_aborted(const Aborted &aborted);
     void on_report(const Report &report);
     void on_stuck(std::uint32_t node, bool stuck);
     void on_output(std::uint32_t node, const Output &output);
-    void on_fence(std::uint32_t node, const Fence &fence);
+    void on_fence(std::uint32_t branch, const Fence &fence);
+    void on_modex(std::uint32_t node, Modex modex);
     std::uint32_t check_rank(std::uint32_t node, std::uint32_t rank) const;
 
     // from the user
@@ -67,23 +69,23 @@ private:
     void end_ranks(int signal, std::chrono::milliseconds grace);
     void check_stragglers();
     void check_deadlines();
+    Deadline next_deadline() const;
     bool over() const;
     void clean_up();
-    bool reap();
-    bool daemons_run() const;
-    template <class Message> void broadcast(const Message &message);
 
     BlockedSignals signals_;
     Poller poller_;
     Mailbox mailbox_;
     Fd signal_fd_;
-    Job job_;
-    bool verbose_;
-    std::chrono::milliseconds timeout_;
+    Options options_;
     Clock::time_point begin_ = Clock::now();
+    Tree tree_;
+    Job job_; // has no ranks before launch()
+    bool launched_ = false;
     std::vector<Node> nodes_;
-    std::vector<pid_t> pids_; // by rank
-    FenceGatherer fences_;
+    std::vector<pid_t> pids_;             // by rank
+    std::optional<FenceGatherer> fences_; // once the ranks have places
+    Branches branches_;
     InputSource input_;
 
     bool one_file_; // stdout and stderr are the same file: one sink keeps its lines apart

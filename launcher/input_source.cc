@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <unistd.h>
 
-#include "protocol.h"
-
 namespace unetrun {
 
 namespace {
@@ -21,9 +19,8 @@ constexpr auto look_period = 500ms; // a shell need not tell when it puts us in 
 } // namespace
 
 InputSource::InputSource(Poller &poller, OnInput on_input)
-    : poller_(poller), on_input_(std::move(on_input)), room_(input_window)
+    : poller_(poller), on_input_(std::move(on_input))
 {
-    look();
 }
 
 void InputSource::give_room(std::size_t bytes)

@@ -19,7 +19,7 @@ public:
     InputSource(const InputSource &) = delete;
     InputSource &operator=(const InputSource &) = delete;
 
-    void give_room(std::size_t bytes);
+    void give_room(std::size_t bytes); // reads no more than that
     void close();
 
     // Looks anew whether the terminal is ours: in the background, reading it would stop
@@ -33,7 +33,7 @@ private:
 
     Poller &poller_;
     OnInput on_input_;
-    std::size_t room_;
+    std::size_t room_ = 0;
     bool open_ = true;
     Deadline next_look_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -74,6 +75,17 @@ JobDirectory::JobDirectory(const std::string &job_id, std::uint32_t node)
         if (lock_ && flock(lock_.get(), LOCK_EX) != 0)
             throw system_failure("cannot lock the directory " + path_);
     }
+}
+
+std::string JobDirectory::put(const std::string &name, const std::string &bytes) const
+{
+    const std::string path = path_ + "/" + name;
+    std::ofstream file(path, std::ios::binary);
+    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush() ||
+        chmod(path.c_str(), 0700) != 0)
+        throw Failure(exit_trouble, "cannot write " + path + ": " + std::strerror(errno) +
+                                        "; set TMPDIR to a directory with room");
+    return path;
 }
 
 JobDirectory::~JobDirectory()

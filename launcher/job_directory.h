@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A node's private directory of the job, for the PMIx server's files, under $TMPDIR or /tmp.
+// A node's private directory of the job, for the PMIx server's files and a copy of the
+// program, under $TMPDIR or /tmp.
 //
 // Its name follows from the job, so that either of front end and daemon can remove it
 // after the other was killed.  The daemon holds a lock on it for as long as it lives;
@@ -27,6 +28,9 @@ public:
     JobDirectory &operator=(const JobDirectory &) = delete;
 
     const std::string &path() const { return path_; }
+
+    // Makes an executable file of the job's in it; its path.  Throws Failure.
+    std::string put(const std::string &name, const std::string &bytes) const;
 
 private:
     std::string path_;

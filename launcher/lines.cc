@@ -2,7 +2,16 @@
 
 #include "lines.h"
 
+#include <algorithm>
+
 namespace unetrun {
+
+std::string printable(std::string text)
+{
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+    return text;
+}
 
 void LineAssembler::feed(std::string_view bytes, const Emit &emit)
 {

@@ -14,6 +14,10 @@ namespace unetrun {
 // Lines up to this length stay whole; longer ones pass in pieces of about this size.
 constexpr std::size_t line_max = 1 << 20;
 
+// One line, whatever a rank or a file's name would make of it: no line ends, no escape
+// sequences.
+std::string printable(std::string text);
+
 // One writer's bytes, cut at ends of lines.
 class LineAssembler {
 public:

@@ -25,12 +25,18 @@ void Link::close()
     out_.reset();
 }
 
-void Link::lose()
+void Link::lose(const std::string &nonsense)
 {
     if (!open())
         return;
     close();
-    on_lost_();
+    on_lost_(nonsense);
+}
+
+void Link::beat()
+{
+    if (unsent_.empty() && Clock::now() - spoke_ >= beat_period)
+        send(Beat{});
 }
 
 void Link::send_bytes(const std::string &bytes)
@@ -38,6 +44,7 @@ void Link::send_bytes(const std::string &bytes)
     if (!open())
         return;
     const bool idle = unsent_.empty();
+    spoke_ = Clock::now();
     unsent_ += bytes;
     if (idle)
         flush();
@@ -69,13 +76,24 @@ void Link::receive()
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0)
-        return lose();
+        return lose({});
+    heard_ = Clock::now();
     reader_.feed({buffer.data(), static_cast<std::size_t>(n)});
+    try {
+        pass_on_frames();
+    } catch (const Nonsense &nonsense) {
+        lose(nonsense.what());
+    }
+}
+
+void Link::pass_on_frames()
+{
     while (open()) {
         const std::optional<Frame> frame = reader_.next();
         if (!frame)
             return;
-        on_frame_(*frame);
+        if (frame->type != FrameType::beat)
+            on_frame_(*frame);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One end of the conversation between front end and daemon: frames in and out over any
-// pair of descriptors, never blocking.
+// One end of a conversation among front end, relays and daemons: frames in and out over
+// any pair of descriptors, never blocking.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,14 @@
 
 namespace unetrun {
 
+constexpr std::chrono::milliseconds beat_period{1000};
+constexpr std::chrono::seconds silence_max{20}; // longer: the other side is cut off
+
 class Link {
 public:
     using OnFrame = std::function<void(const Frame &)>;
-    using OnLost = std::function<void()>; // the other side is gone; called once
+    // The other side is gone, or talks nonsense, which is told then; called once.
+    using OnLost = std::function<void(const std::string &nonsense)>;
 
     Link(Poller &poller, Fd in, Fd out, OnFrame on_frame, OnLost on_lost);
     ~Link() { close(); }
@@ -24,15 +28,25 @@ public:
     Link &operator=(const Link &) = delete;
 
     // Queues a message; it leaves as soon as there is room.  Nothing happens once lost.
-    template <class Message> void send(const Message &message) { send_bytes(encode(message)); }
+    template <class Message> void send(const Message &message, std::uint32_t node = 0)
+    {
+        send_bytes(encode(message, node));
+    }
+    void send(const Frame &frame) { send_bytes(encode(frame)); }
     bool open() const { return static_cast<bool>(in_); }
     void close();
+
+    // For a link whose other side may vanish without a word: to be called about every
+    // beat_period, so that the other side hears something; and when it was last heard.
+    void beat();
+    Clock::time_point heard() const { return heard_; }
 
 private:
     void send_bytes(const std::string &bytes);
     void flush();
     void receive();
-    void lose();
+    void lose(const std::string &nonsense);
+    void pass_on_frames();
 
     Poller &poller_;
     Fd in_, out_;
@@ -41,6 +55,7 @@ private:
     FrameReader reader_;
     std::string unsent_;
     std::size_t sent_ = 0; // of unsent_
+    Clock::time_point heard_ = Clock::now(), spoke_ = Clock::now();
 };
 
 } // namespace unetrun

@@ -10,6 +10,7 @@
 #include "daemon.h"
 #include "front_end.h"
 #include "options.h"
+#include "relay.h"
 
 namespace unetrun {
 
@@ -33,7 +34,7 @@ int front_end_main(const std::vector<std::string> &arguments)
         return 0;
     }
     if (options.action == Options::Action::version) {
-        std::printf("unetrun %s (%s)\n", UNETRUN_VERSION, pmix_version().c_str());
+        std::printf("unetrun %s (%s)\n", protocol_version().c_str(), pmix_version().c_str());
         return 0;
     }
     FrontEnd front_end(options);
@@ -54,6 +55,8 @@ int main(int argc, char **argv)
     try {
         if (argc == 2 && std::strcmp(argv[1], "--daemon") == 0)
             return daemon_main();
+        if (argc == 2 && std::strcmp(argv[1], "--relay") == 0)
+            return relay_main();
         return front_end_main({argv + 1, argv + argc});
     } catch (const Failure &failure) {
         std::fprintf(stderr, "unetrun: %s\n", failure.what());

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <sstream>
 
 #include "failure.h"
+#include "rsh.h"
 
 namespace unetrun {
 
@@ -49,9 +51,29 @@ BindTo parse_bind_to(const std::string &text)
 {
     if (text == "core")
         return BindTo::core;
+    if (text == "socket")
+        return BindTo::socket;
     if (text != "none")
-        usage("--bind-to wants core or none, not '" + text + "'");
+        usage("--bind-to wants core, socket or none, not '" + text + "'");
     return BindTo::none;
+}
+
+MapBy parse_map_by(const std::string &text)
+{
+    if (text == "slot")
+        return MapBy::slot;
+    if (text == "core")
+        return MapBy::core;
+    if (text != "node")
+        usage("--map-by wants slot, core or node, not '" + text + "'");
+    return MapBy::node;
+}
+
+void name_hosts(Options &options, std::vector<Host> hosts)
+{
+    if (!options.hosts.empty())
+        usage("the hosts are named twice; give one of --hosts and --hostfile");
+    options.hosts = std::move(hosts);
 }
 
 // "0,4-6" or "all", which gives none.
@@ -105,7 +127,22 @@ const Option option_table[] = {
      [](Options &o, const std::string &) { o.tag_output = true; }},
     {"--timeout", nullptr, "S", "end the job after S seconds, with exit code 124",
      [](Options &o, const std::string &value) { o.timeout = parse_seconds(value); }},
-    {"--bind-to", nullptr, "core|none", "bind each rank to a core (default: if there are enough)",
+    {"--hosts", nullptr, "A,B:4", "run on these hosts; B has room for 4 ranks",
+     [](Options &o, const std::string &value) { name_hosts(o, parse_hosts(value)); }},
+    {"--hostfile", nullptr, "FILE", "the same from a file, a host a line",
+     [](Options &o, const std::string &value) { name_hosts(o, read_host_file(value)); }},
+    {"--ppn", nullptr, "K", "start K ranks on each host",
+     [](Options &o, const std::string &value) { o.ppn = parse_count("--ppn", value); }},
+    {"--map-by", nullptr, "slot|core|node", "fill hosts by their slots or cores, or take turns",
+     [](Options &o, const std::string &value) { o.map_by = parse_map_by(value); }},
+    {"--rsh", nullptr, "CMD", "reach the hosts by CMD (default: ssh)",
+     [](Options &o, const std::string &value) { o.rsh = split_words(value); }},
+    {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
+     [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
+    {"--stage", nullptr, nullptr, "send the hosts a copy of the program, and run that",
+     [](Options &o, const std::string &) { o.stage = true; }},
+    {"--bind-to", nullptr, "core|socket|none",
+     "bind each rank (default: to a core if there are enough)",
      [](Options &o, const std::string &value) { o.bind_to = parse_bind_to(value); }},
     {"--gdb", nullptr, "RANKS", "run ranks (0,4-6 or all) in gdbserver, which gdb connects to",
      [](Options &o, const std::string &value) {
@@ -156,6 +193,20 @@ bool is_option(const std::string &argument)
     return argument.size() > 1 && argument.front() == '-';
 }
 
+// What says where ranks run has to fit together.
+void check_places(const Options &options)
+{
+    if (options.nodes > options.ranks.value_or(1))
+        usage("--nodes " + std::to_string(options.nodes) + " are more than the ranks (-n " +
+              std::to_string(options.ranks.value_or(1)) + ")");
+    if (!options.hosts.empty() && options.nodes > 1)
+        usage("--nodes pretends that this machine were several; leave it out with --hosts");
+    if (options.hosts.empty() && options.ppn)
+        usage("--ppn wants hosts to put ranks on: --hosts or --hostfile");
+    if (options.map_by != MapBy::core)
+        ranks_of(options, slots_of(options.hosts, options.ppn, options.map_by, {}));
+}
+
 } // namespace
 
 Options parse_options(const std::vector<std::string> &arguments)
@@ -179,15 +230,27 @@ Options parse_options(const std::vector<std::string> &arguments)
     options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
     if (options.command.empty())
         usage("no program to run: unetrun -n 4 ./program");
-    for (const std::uint32_t rank : options.wrapped)
-        if (rank >= options.ranks)
-            usage("there is no rank " + std::to_string(rank) + " to run in " +
-                  options.wrapper.front() + ": -n " + std::to_string(options.ranks) +
-                  " starts ranks 0 to " + std::to_string(options.ranks - 1));
-    if (options.nodes > options.ranks)
-        usage("--nodes " + std::to_string(options.nodes) + " are more than the ranks (-n " +
-              std::to_string(options.ranks) + ")");
+    check_places(options);
     return options;
+}
+
+std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots)
+{
+    const std::uint64_t room = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
+    const std::uint64_t ranks = options.ranks.value_or(options.hosts.empty() ? 1 : room);
+    if (ranks > ranks_max)
+        usage("the hosts have room for " + std::to_string(room) + " ranks, and " +
+              std::to_string(ranks_max) + " are possible; say how many with -n");
+    if (options.ppn && ranks > room)
+        usage("-n " + std::to_string(ranks) + " ranks do not fit on " +
+              std::to_string(options.hosts.size()) + " hosts with " + std::to_string(*options.ppn) +
+              " each (--ppn)");
+    for (const std::uint32_t rank : options.wrapped)
+        if (rank >= ranks)
+            usage("there is no rank " + std::to_string(rank) + " to run in " +
+                  options.wrapper.front() + ": -n " + std::to_string(ranks) +
+                  " starts ranks 0 to " + std::to_string(ranks - 1));
+    return static_cast<std::uint32_t>(ranks);
 }
 
 std::string help_text()
@@ -200,7 +263,7 @@ std::string help_text()
             left += std::string(", ") + option.alias;
         if (option.value)
             left += std::string(" ") + option.value;
-        left.resize(std::max<std::size_t>(left.size() + 1, 22), ' ');
+        left.resize(std::max<std::size_t>(left.size() + 1, 27), ' ');
         text += left + option.help + "\n";
     }
     return text +

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hosts.h"
+#include "placement.h"
 #include "poller.h"
 #include "protocol.h"
 
@@ -18,8 +20,14 @@ struct Options {
     enum class Action { run, help, version };
 
     Action action = Action::run;
-    std::uint32_t ranks = 1;
-    std::uint32_t nodes = 1;
+    std::optional<std::uint32_t> ranks; // none: as many as there is room for on the hosts
+    std::uint32_t nodes = 1;            // that this machine pretends to be
+    std::vector<Host> hosts;            // none: this machine
+    std::optional<std::uint32_t> ppn;   // ranks on each host
+    MapBy map_by = MapBy::slot;
+    std::vector<std::string> rsh{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    std::uint32_t fanout = 32;
+    bool stage = false;
     std::vector<std::string> variables; // of -x: NAME or NAME=VALUE
     std::string directory;              // empty: the current one
     bool tag_output = false;
@@ -34,6 +42,9 @@ struct Options {
 // `arguments` without the name of unetrun itself.  Everything after the program's name is
 // the program's.  Throws Failure (exit_usage).
 Options parse_options(const std::vector<std::string> &arguments);
+
+// How many ranks the job has on hosts with so many slots.  Throws Failure (exit_usage).
+std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots);
 
 std::string help_text();
 

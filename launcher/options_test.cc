@@ -28,7 +28,8 @@ std::string complaint(const Strings &arguments)
 TEST_CASE("a program alone is one rank")
 {
     const Options options = parse_options({"./prog"});
-    CHECK(options.ranks == 1);
+    CHECK_FALSE(options.ranks);
+    CHECK(ranks_of(options, {}) == 1);
     CHECK(options.command == Strings{"./prog"});
     CHECK(options.bind_to == BindTo::automatic);
     CHECK(options.timeout.count() == 0);
@@ -111,7 +112,8 @@ TEST_CASE("other bad command lines get a line that says what is wrong")
     CHECK_THAT(complaint({"--wdir"}), Contains("--wdir wants a value"));
     CHECK_THAT(complaint({}), Contains("no program"));
     CHECK_THAT(complaint({"-n", "4"}), Contains("no program"));
-    CHECK_THAT(complaint({"--bind-to", "socket", "p"}), Contains("core or none"));
+    CHECK_THAT(complaint({"--bind-to", "chair", "p"}), Contains("core, socket or none"));
+    CHECK_THAT(complaint({"--map-by", "chair", "p"}), Contains("slot, core or node"));
     CHECK_THAT(complaint({"-n", "2", "--nodes", "3", "p"}), Contains("--nodes 3"));
     CHECK_THAT(complaint({"--bogus", "p"}), Contains("unetrun --help"));
 }
@@ -122,7 +124,9 @@ TEST_CASE("help and version need no program, and help names every option")
     CHECK(parse_options({"-n", "4", "-h"}).action == Options::Action::help);
     CHECK(parse_options({"--version"}).action == Options::Action::version);
     for (const char *name : {"-n, -np N", "-x VAR", "--wdir", "--tag-output", "--timeout S",
-                             "--bind-to core|none", "--nodes", "-v", "--version", "--help"})
+                             "--bind-to core|socket|none", "--nodes", "--hosts A,B:4",
+                             "--hostfile FILE", "--ppn K", "--map-by slot|core|node", "--rsh CMD",
+                             "--fanout K", "--stage", "-v", "--version", "--help"})
         CHECK_THAT(help_text(), Contains(name));
 }
 
@@ -158,4 +162,39 @@ TEST_CASE("ranks to debug that make no sense")
                Contains("there is no rank 4 to run in gdbserver: -n 4 starts ranks 0 to 3"));
     CHECK_THAT(complaint({"--gdb", "0", "--valgrind", "0", "p"}),
                Contains("give one of --gdb and --valgrind"));
+}
+
+TEST_CASE("hosts, and what they are for, come together")
+{
+    const Options options =
+        parse_options({"--hosts", "a,b:4", "--map-by", "node", "--rsh", "ssh -F f", "--fanout=4",
+                       "--stage", "--bind-to", "socket", "-n", "3", "p"});
+    CHECK(options.hosts == std::vector<Host>{{"a", {}}, {"b", 4}});
+    CHECK(options.map_by == MapBy::node);
+    CHECK(options.rsh == Strings{"ssh", "-F", "f"});
+    CHECK(options.fanout == 4);
+    CHECK(options.stage);
+    CHECK(options.bind_to == BindTo::socket);
+    CHECK(parse_options({"p"}).rsh.front() == "ssh");
+}
+
+TEST_CASE("without -n there are as many ranks as the hosts have room for")
+{
+    const std::vector<std::uint32_t> slots{1, 4};
+    CHECK(ranks_of(parse_options({"--hosts", "a,b:4", "p"}), slots) == 5);
+    CHECK(ranks_of(parse_options({"--hosts", "a,b:4", "-n", "9", "p"}), slots) == 9);
+    CHECK(ranks_of(parse_options({"--hosts", "a,b", "--ppn", "2", "-n", "3", "p"}), {2, 2}) == 3);
+}
+
+TEST_CASE("places that do not fit together are refused")
+{
+    CHECK_THAT(complaint({"--hosts", "a", "--hosts", "b", "p"}), Contains("named twice"));
+    CHECK_THAT(complaint({"--hosts", "a,-b", "p"}), Contains("'-b' is no host's name"));
+    CHECK_THAT(complaint({"--hosts", "a,b", "--nodes", "2", "-n", "2", "p"}), Contains("--nodes"));
+    CHECK_THAT(complaint({"--ppn", "2", "p"}), Contains("--ppn wants hosts"));
+    CHECK_THAT(complaint({"--hosts", "a,b", "--ppn", "2", "-n", "5", "p"}),
+               Contains("-n 5 ranks do not fit on 2 hosts with 2 each (--ppn)"));
+    CHECK_THAT(complaint({"--hosts", "a:65536,b", "p"}), Contains("65537 ranks"));
+    CHECK_THAT(complaint({"--hosts", "a:2", "--gdb", "2", "p"}), Contains("there is no rank 2"));
+    CHECK_THAT(complaint({"--rsh", "", "p"}), Contains("--rsh wants a command"));
 }

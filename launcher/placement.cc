@@ -3,38 +3,96 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <hwloc/glibc-sched.h>
 #include <numeric>
 
 namespace unetrun {
 
-std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots)
+std::vector<std::uint32_t> slots_of(const std::vector<Host> &hosts,
+                                    std::optional<std::uint32_t> ppn, MapBy map_by,
+                                    const std::vector<std::uint32_t> &cores)
+{
+    std::vector<std::uint32_t> slots;
+    for (std::size_t i = 0; i < hosts.size(); i++) {
+        const std::uint32_t usual = map_by == MapBy::core ? std::max(1u, cores[i]) : 1;
+        slots.push_back(ppn ? *ppn : hosts[i].slots.value_or(usual));
+    }
+    return slots;
+}
+
+namespace {
+
+// Nodes one after the other, each to its last slot; or to its share.
+std::vector<std::uint32_t> place_in_blocks(std::uint32_t ranks,
+                                           const std::vector<std::uint32_t> &slots)
 {
     const std::uint64_t total = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
-    std::vector<std::uint32_t> first_rank{0};
+    std::vector<std::uint32_t> node_of;
     std::uint64_t before = 0;
-    for (const std::uint32_t here : slots) {
-        before += here;
-        const std::uint64_t next = ranks <= total ? before : before * ranks / total;
-        first_rank.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(next, ranks)));
+    for (std::uint32_t node = 0; node < slots.size(); node++) {
+        before += slots[node];
+        const std::uint64_t end = ranks <= total ? before : before * ranks / total;
+        node_of.resize(std::min<std::uint64_t>(end, ranks), node);
     }
-    return first_rank;
+    return node_of;
 }
 
-std::uint32_t node_of(const std::vector<std::uint32_t> &first_rank, std::uint32_t rank)
+// Round after round, leaving out nodes that are full until all are.
+std::vector<std::uint32_t> place_in_turn(std::uint32_t ranks,
+                                         const std::vector<std::uint32_t> &slots)
 {
-    const auto after = std::upper_bound(first_rank.begin(), first_rank.end(), rank);
-    return static_cast<std::uint32_t>(after - first_rank.begin()) - 1;
+    std::vector<std::uint32_t> node_of, left = slots;
+    while (node_of.size() < ranks) {
+        const std::size_t before = node_of.size();
+        for (std::uint32_t node = 0; node < slots.size() && node_of.size() < ranks; node++)
+            if (left[node] > 0) {
+                left[node]--;
+                node_of.push_back(node);
+            }
+        if (node_of.size() == before)
+            left = slots;
+    }
+    return node_of;
 }
 
-std::vector<std::uint32_t> bind(std::uint32_t local_ranks, std::uint32_t cores, BindTo bind_to)
+cpu_set_t processors_of(hwloc_topology_t topology, hwloc_obj_type_t type, std::uint32_t index)
 {
-    if (cores == 0 || bind_to == BindTo::none ||
-        (bind_to == BindTo::automatic && local_ranks > cores))
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (const hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, index))
+        hwloc_cpuset_to_glibc_sched_affinity(topology, object->cpuset, &set, sizeof set);
+    return set;
+}
+
+std::uint32_t number_of(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    return static_cast<std::uint32_t>(std::max(0, hwloc_get_nbobjs_by_type(topology, type)));
+}
+
+} // namespace
+
+std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots,
+                                 MapBy map_by)
+{
+    return map_by == MapBy::node ? place_in_turn(ranks, slots) : place_in_blocks(ranks, slots);
+}
+
+// Cores are taken in order, sockets in equal blocks of ranks.
+std::vector<cpu_set_t> bind(std::uint32_t local_ranks, hwloc_topology_t topology, BindTo bind_to)
+{
+    const bool socket = bind_to == BindTo::socket;
+    const hwloc_obj_type_t type = socket ? HWLOC_OBJ_PACKAGE : HWLOC_OBJ_CORE;
+    const std::uint32_t units = number_of(topology, type);
+    if (units == 0 || bind_to == BindTo::none ||
+        (bind_to == BindTo::automatic && local_ranks > units))
         return {};
-    std::vector<std::uint32_t> core(local_ranks);
+    std::vector<cpu_set_t> sets;
     for (std::uint32_t i = 0; i < local_ranks; i++)
-        core[i] = i % cores;
-    return core;
+        sets.push_back(processors_of(
+            topology, type,
+            socket ? static_cast<std::uint32_t>(std::uint64_t{i} * units / local_ranks)
+                   : i % units));
+    return sets;
 }
 
 std::uint32_t ranks_per_core(std::uint32_t local_ranks, std::uint32_t cores)

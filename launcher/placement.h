@@ -4,24 +4,37 @@
 #pragma once
 
 #include <cstdint>
+#include <hwloc.h>
 #include <optional>
+#include <sched.h>
 #include <vector>
 
+#include "hosts.h"
 #include "protocol.h"
 
 namespace unetrun {
 
-// Gives each node a block of successive ranks: the first rank of each node, and the
-// number of ranks at the end.  Nodes are filled in order as far as their slots go; when
-// all are full, each carries its share.  At least one slot in all.
-std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots);
+enum class MapBy : std::uint8_t {
+    slot, // successive ranks share a node as far as its slots go
+    core, // the same, and a host whose slots are not told has as many as cores
+    node, // successive ranks are on successive nodes
+};
 
-// The node of a rank below the last entry of `first_rank`.
-std::uint32_t node_of(const std::vector<std::uint32_t> &first_rank, std::uint32_t rank);
+// For how many ranks each host has room: `ppn` if given, what the list of hosts says, or
+// what `map_by` makes of it.  `cores` are the hosts'.
+std::vector<std::uint32_t> slots_of(const std::vector<Host> &hosts,
+                                    std::optional<std::uint32_t> ppn, MapBy map_by,
+                                    const std::vector<std::uint32_t> &cores);
 
-// The core of each of a node's ranks; empty: bound to none.  Unless told otherwise,
-// ranks are bound when each can have a core of its own.
-std::vector<std::uint32_t> bind(std::uint32_t local_ranks, std::uint32_t cores, BindTo bind_to);
+// The node of each rank.  When all slots are taken, each node carries its share of what
+// is over.  At least one slot in all; nodes without a rank are the last ones, if every
+// node has a slot.
+std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots,
+                                 MapBy map_by);
+
+// The processors of each of a node's ranks; empty: bound to none.  Unless told otherwise,
+// ranks are bound to a core each when there are enough.
+std::vector<cpu_set_t> bind(std::uint32_t local_ranks, hwloc_topology_t topology, BindTo bind_to);
 
 // How many ranks share a core, rounded up.
 std::uint32_t ranks_per_core(std::uint32_t local_ranks, std::uint32_t cores);

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <memory>
 #include <numeric>
 #include <random>
 
@@ -10,20 +12,64 @@
 using namespace unetrun;
 using Numbers = std::vector<std::uint32_t>;
 
+namespace {
+
+// A stored topology, as hwloc describes machines.
+class Machine {
+public:
+    explicit Machine(const char *description)
+    {
+        hwloc_topology_init(&topology_);
+        REQUIRE(hwloc_topology_set_synthetic(topology_, description) == 0);
+        REQUIRE(hwloc_topology_load(topology_) == 0);
+    }
+    ~Machine() { hwloc_topology_destroy(topology_); }
+    Machine(const Machine &) = delete;
+    Machine &operator=(const Machine &) = delete;
+
+    // The processors of each rank.
+    std::vector<Numbers> bound(std::uint32_t ranks, BindTo bind_to) const
+    {
+        std::vector<Numbers> lists;
+        for (const cpu_set_t &set : bind(ranks, topology_, bind_to)) {
+            lists.emplace_back();
+            for (std::uint32_t i = 0; i < CPU_SETSIZE; i++)
+                if (CPU_ISSET(i, &set))
+                    lists.back().push_back(i);
+        }
+        return lists;
+    }
+
+private:
+    hwloc_topology_t topology_;
+};
+
+using Lists = std::vector<Numbers>;
+
+} // namespace
+
 TEST_CASE("nodes are filled in order of their slots")
 {
-    CHECK(place(4, {8}) == Numbers{0, 4});
-    CHECK(place(5, {2, 2, 2}) == Numbers{0, 2, 4, 5});
-    CHECK(place(2, {2, 2}) == Numbers{0, 2, 2});
-    CHECK(place(3, {0, 4}) == Numbers{0, 0, 3});
+    CHECK(place(4, {8}, MapBy::slot) == Numbers{0, 0, 0, 0});
+    CHECK(place(5, {2, 2, 2}, MapBy::slot) == Numbers{0, 0, 1, 1, 2});
+    CHECK(place(2, {2, 2}, MapBy::slot) == Numbers{0, 0});
+    CHECK(place(3, {0, 4}, MapBy::core) == Numbers{1, 1, 1});
 }
 
 TEST_CASE("more ranks than slots are shared out in proportion")
 {
-    CHECK(place(8, {1}) == Numbers{0, 8});
-    CHECK(place(8, {1, 1}) == Numbers{0, 4, 8});
-    CHECK(place(9, {1, 2}) == Numbers{0, 3, 9});
-    CHECK(place(65536, {1, 1, 1}).back() == 65536);
+    CHECK(place(8, {1}, MapBy::slot) == Numbers{0, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(place(8, {1, 1}, MapBy::slot) == Numbers{0, 0, 0, 0, 1, 1, 1, 1});
+    CHECK(place(9, {1, 2}, MapBy::slot) == Numbers{0, 0, 0, 1, 1, 1, 1, 1, 1});
+    CHECK(place(65536, {1, 1, 1}, MapBy::slot).size() == 65536);
+}
+
+TEST_CASE("nodes take turns, and full ones leave them out until all are full")
+{
+    CHECK(place(5, {4, 4}, MapBy::node) == Numbers{0, 1, 0, 1, 0});
+    CHECK(place(6, {1, 3, 2}, MapBy::node) == Numbers{0, 1, 2, 1, 2, 1});
+    CHECK(place(5, {1, 2}, MapBy::node) == Numbers{0, 1, 1, 0, 1});
+    CHECK(place(2, {1, 1, 1}, MapBy::node) == Numbers{0, 1});
 }
 
 TEST_CASE("any placement gives every rank one node, and none more than its share")
@@ -35,41 +81,57 @@ TEST_CASE("any placement gives every rank one node, and none more than its share
             slot = 1 + random() % 16;
         const std::uint32_t ranks = 1 + random() % 300;
         const std::uint32_t total = std::accumulate(slots.begin(), slots.end(), 0u);
-        const Numbers first_rank = place(ranks, slots);
-        CAPTURE(ranks, slots, first_rank);
+        const MapBy map_by = round % 2 == 0 ? MapBy::slot : MapBy::node;
+        const Numbers node_of = place(ranks, slots, map_by);
+        CAPTURE(ranks, slots, node_of);
 
-        REQUIRE(first_rank.size() == slots.size() + 1);
-        REQUIRE(first_rank.front() == 0);
-        REQUIRE(first_rank.back() == ranks);
+        REQUIRE(node_of.size() == ranks);
+        REQUIRE((map_by == MapBy::node || std::is_sorted(node_of.begin(), node_of.end())));
+        Numbers count(slots.size());
+        for (const std::uint32_t node : node_of) {
+            REQUIRE(node < slots.size());
+            count[node]++;
+        }
         for (std::size_t node = 0; node < slots.size(); node++) {
-            REQUIRE(first_rank[node] <= first_rank[node + 1]);
-            const std::uint32_t here = first_rank[node + 1] - first_rank[node];
-            const std::uint32_t share =
-                ranks <= total ? slots[node] : ranks * slots[node] / total + 1;
-            REQUIRE(here <= share);
-            for (std::uint32_t rank = first_rank[node]; rank < first_rank[node + 1]; rank++)
-                REQUIRE(node_of(first_rank, rank) == node);
+            const std::uint32_t rounds = (ranks + total - 1) / total;
+            REQUIRE(count[node] <= slots[node] * rounds);
+            REQUIRE((ranks < total || count[node] >= slots[node]));
+            REQUIRE((node == 0 || count[node - 1] > 0 || count[node] == 0)); // the last are empty
         }
     }
 }
 
-TEST_CASE("the node of a rank is found across empty nodes")
+TEST_CASE("a host has as many slots as were said, as --ppn says, or as it has cores")
 {
-    const Numbers first_rank{0, 0, 3, 3, 5};
-    CHECK(node_of(first_rank, 0) == 1);
-    CHECK(node_of(first_rank, 2) == 1);
-    CHECK(node_of(first_rank, 3) == 3);
-    CHECK(node_of(first_rank, 4) == 3);
+    const std::vector<Host> hosts{{"a", std::nullopt}, {"b", 4}};
+    CHECK(slots_of(hosts, std::nullopt, MapBy::slot, {8, 8}) == Numbers{1, 4});
+    CHECK(slots_of(hosts, std::nullopt, MapBy::node, {8, 8}) == Numbers{1, 4});
+    CHECK(slots_of(hosts, std::nullopt, MapBy::core, {8, 8}) == Numbers{8, 4});
+    CHECK(slots_of(hosts, 2, MapBy::core, {8, 8}) == Numbers{2, 2});
+    CHECK(slots_of(hosts, std::nullopt, MapBy::core, {0, 0}) == Numbers{1, 4});
 }
 
-TEST_CASE("ranks are bound when each has a core, or when told so")
+TEST_CASE("ranks are bound to cores when each can have one, or when told so")
 {
-    CHECK(bind(2, 4, BindTo::automatic) == Numbers{0, 1});
-    CHECK(bind(4, 4, BindTo::automatic) == Numbers{0, 1, 2, 3});
-    CHECK(bind(5, 4, BindTo::automatic).empty());
-    CHECK(bind(2, 4, BindTo::none).empty());
-    CHECK(bind(5, 2, BindTo::core) == Numbers{0, 1, 0, 1, 0});
-    CHECK(bind(2, 0, BindTo::core).empty());
+    const Machine quad("core:4 pu:1");
+    CHECK(quad.bound(2, BindTo::automatic) == Lists{{0}, {1}});
+    CHECK(quad.bound(4, BindTo::automatic) == Lists{{0}, {1}, {2}, {3}});
+    CHECK(quad.bound(5, BindTo::automatic).empty());
+    CHECK(quad.bound(2, BindTo::none).empty());
+    CHECK(quad.bound(5, BindTo::core) == Lists{{0}, {1}, {2}, {3}, {0}});
+}
+
+TEST_CASE("a rank gets all hardware threads of its core")
+{
+    CHECK(Machine("core:2 pu:2").bound(2, BindTo::core) == Lists{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("sockets get equal blocks of ranks")
+{
+    const Machine two("package:2 core:2 pu:1");
+    CHECK(two.bound(4, BindTo::socket) == Lists{{0, 1}, {0, 1}, {2, 3}, {2, 3}});
+    CHECK(two.bound(2, BindTo::socket) == Lists{{0, 1}, {2, 3}});
+    CHECK(two.bound(3, BindTo::socket) == Lists{{0, 1}, {0, 1}, {2, 3}});
 }
 
 TEST_CASE("ranks per core are rounded up")

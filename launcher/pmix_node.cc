@@ -8,7 +8,6 @@
 #include <pmix_server.h>
 
 #include "failure.h"
-#include "placement.h"
 
 namespace unetrun {
 
@@ -61,21 +60,26 @@ pmix_info_t *infos(pmix_data_array_t &array)
     return static_cast<pmix_info_t *>(array.array);
 }
 
-std::string rank_list(std::uint32_t first, std::uint32_t end)
+std::string rank_list(const std::vector<std::uint32_t> &ranks)
 {
     std::string list;
-    for (std::uint32_t rank = first; rank < end; rank++)
-        list += (rank == first ? "" : ",") + std::to_string(rank);
+    for (const std::uint32_t rank : ranks)
+        list += (list.empty() ? "" : ",") + std::to_string(rank);
     return list;
 }
 
 // "a,b" and "0,1;2,3": the nodes, and the ranks of each, in PMIx's compressed form.
 void add_maps(InfoList &list, const Job &job)
 {
+    std::vector<std::string> ranks_of(job.hosts.size());
+    for (std::uint32_t rank = 0; rank < job.ranks(); rank++) {
+        std::string &list_of_node = ranks_of[job.node_of[rank]];
+        list_of_node += (list_of_node.empty() ? "" : ",") + std::to_string(rank);
+    }
     std::string nodes, ranks;
     for (std::size_t i = 0; i < job.hosts.size(); i++) {
         nodes += (i == 0 ? "" : ",") + job.hosts[i];
-        ranks += (i == 0 ? "" : ";") + rank_list(job.first_rank[i], job.first_rank[i + 1]);
+        ranks += (i == 0 ? "" : ";") + ranks_of[i];
     }
     char *expression = nullptr;
     check(PMIx_generate_regex(nodes.c_str(), &expression), "describe the nodes");
@@ -86,10 +90,9 @@ void add_maps(InfoList &list, const Job &job)
     std::free(expression);
 }
 
-void add_rank_info(InfoList &list, const Job &job, std::uint32_t rank)
+void add_rank_info(InfoList &list, const Job &job, std::uint32_t rank, std::uint16_t local_rank)
 {
-    const std::uint32_t node = node_of(job.first_rank, rank);
-    const auto local_rank = static_cast<std::uint16_t>(rank - job.first_rank[node]);
+    const std::uint32_t node = job.node_of[rank];
     InfoList about;
     about.add_rank(PMIX_RANK, rank);
     about.add_rank(PMIX_GLOBAL_RANK, rank);
@@ -110,11 +113,13 @@ void add_job_info(InfoList &list, const Job &job)
     list.add_number(PMIX_MAX_PROCS, job.ranks());
     list.add_number(PMIX_JOB_NUM_APPS, 1);
     list.add_number(PMIX_NUM_NODES, static_cast<std::uint32_t>(job.hosts.size()));
-    list.add_number(PMIX_LOCAL_SIZE, job.local_ranks());
-    list.add_text(PMIX_LOCAL_PEERS, rank_list(job.first(), job.first() + job.local_ranks()));
+    const std::vector<std::uint32_t> local = job.ranks_of(job.node);
+    list.add_number(PMIX_LOCAL_SIZE, static_cast<std::uint32_t>(local.size()));
+    list.add_text(PMIX_LOCAL_PEERS, rank_list(local));
     add_maps(list, job);
+    std::vector<std::uint16_t> local_rank(job.hosts.size());
     for (std::uint32_t rank = 0; rank < job.ranks(); rank++)
-        add_rank_info(list, job, rank);
+        add_rank_info(list, job, rank, local_rank[job.node_of[rank]]++);
 }
 
 pmix_proc_t process_of(const std::string &job_id, pmix_rank_t rank)
@@ -277,8 +282,9 @@ void register_job(const Job &job)
     InfoList list;
     add_job_info(list, job);
     pmix_data_array_t &array = list.array();
-    check(PMIx_server_register_nspace(job.id.c_str(), static_cast<int>(job.local_ranks()),
-                                      infos(array), array.size, nullptr, nullptr),
+    check(PMIx_server_register_nspace(job.id.c_str(),
+                                      static_cast<int>(job.ranks_of(job.node).size()), infos(array),
+                                      array.size, nullptr, nullptr),
           "register the job");
 }
 

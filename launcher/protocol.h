@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What front end and daemons say to each other.
+// What front end, relays and daemons say to each other.
 //
-// A frame is a type and a length, 32 bits little-endian each, and a body.  The body of
+// A frame is a type, a length and a node, 32 bits little-endian each, and a body.  The
+// node is the receiver's on the way down, the sender's on the way up.  The body of
 // a message is its fields in order: integers little-endian, texts and lists with a
 // 32-bit count in front.  Nothing of a frame is trusted: a body that is too short, too
 // long or absurd does not decode, and a stream that is no sequence of frames is refused.
 //
 //   front end                          daemon
+//                         <-  Hello      its version, its node's cores
+//     Tree                ->             which node it is
 //     Job                 ->             make the directory, start the PMIx server
 //                         <-  Started    once per rank, or Failed
 //                         <-  Joined     when a rank has called PMIx_Init
@@ -20,6 +23,9 @@
 //                         <-  Exited     once per started rank
 //                         <-  Done       every rank, child and byte is gone
 //     end of file         ->             stop the PMIx server, remove the directory, exit
+//
+// On other machines a relay stands between: it begins with Hello and Tree as well, starts
+// its node's daemon and the relays below it, and passes on what is not its own.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +35,16 @@
 #include <type_traits>
 #include <vector>
 
+#include "failure.h"
+
 namespace unetrun {
 
 enum class FrameType : std::uint32_t {
-    job = 1,
+    hello = 1,
+    tree,
+    beat,
+    lost,
+    job,
     started,
     joined,
     exited,
@@ -59,10 +71,12 @@ enum class FrameType : std::uint32_t {
 
 struct Frame {
     FrameType type;
+    std::uint32_t node;
     std::string body;
 };
 
-constexpr std::size_t frame_header_size = 8;
+constexpr std::uint32_t every_node = ~0u;
+constexpr std::size_t frame_header_size = 12;
 constexpr std::size_t frame_body_max = std::size_t{256} << 20;
 
 // How much may be under way unread: a rank's output waits in the rank, and standard
@@ -157,31 +171,62 @@ private:
         archive(__VA_ARGS__);                                                                      \
     }
 
-enum class BindTo : std::uint8_t { automatic, core, none };
+enum class BindTo : std::uint8_t { automatic, core, socket, none };
 enum class Stream : std::uint8_t { out, err };
+
+// The first words of a relay or daemon.
+struct Hello {
+    std::string version; // first for ever, so that any two versions understand it
+    std::uint32_t cores = 0;
+    UNETRUN_MESSAGE(hello, version, cores)
+};
+
+// Where the daemons are.
+struct Tree {
+    std::uint32_t node = 0;         // the receiver's own
+    std::uint32_t fanout = 1;       // relays below each, and below the front end
+    std::vector<std::string> hosts; // names of the nodes
+    std::vector<std::string> rsh;   // the remote shell and its arguments; none: all are here
+    std::string unetrun;            // its path on every node
+    bool valid() const;             // the parts fit together
+
+    UNETRUN_MESSAGE(tree, node, fanout, hosts, rsh, unetrun)
+};
+
+// A sign of life, when there has been nothing else to say.
+struct Beat {
+    UNETRUN_MESSAGE(beat)
+};
+
+// The node that the frame names is gone, and those below it.
+struct Lost {
+    std::int32_t code = 0;
+    std::string text;
+    UNETRUN_MESSAGE(lost, code, text)
+};
 
 // Everything a daemon has to know of the job.
 struct Job {
-    std::string id;                        // the PMIx namespace, unique
-    std::string key;                       // the job's secret: 32 hex digits
-    std::vector<std::string> hosts;        // names of the nodes
-    std::vector<std::uint32_t> first_rank; // of each node, and the number of ranks
-    std::uint32_t node = 0;                // the daemon's own
-    std::uint32_t sharing = 1;             // nodes that are really this same machine
-    std::string directory;                 // where the ranks run
-    std::vector<std::string> arguments;    // the program and its arguments
-    std::vector<std::string> environment;  // NAME=VALUE
-    std::vector<std::string> wrapper;      // a program that runs it, and its arguments, ...
-    std::vector<std::uint32_t> wrapped;    // for these ranks; none: for all
+    std::string id;                       // the PMIx namespace, unique
+    std::string key;                      // the job's secret: 32 hex digits
+    std::vector<std::string> hosts;       // names of the nodes that have ranks
+    std::vector<std::uint32_t> node_of;   // each rank's
+    std::uint32_t node = 0;               // the daemon's own, which Tree tells it
+    std::uint32_t sharing = 1;            // nodes that are really this same machine
+    std::string directory;                // where the ranks run
+    std::vector<std::string> arguments;   // the program and its arguments
+    std::string program;                  // its bytes, if a copy of it is to run; or none
+    std::vector<std::string> environment; // NAME=VALUE
+    std::vector<std::string> wrapper;     // a program that runs it, and its arguments, ...
+    std::vector<std::uint32_t> wrapped;   // for these ranks; none: for all
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
 
-    std::uint32_t ranks() const { return first_rank.back(); }
-    std::uint32_t first() const { return first_rank[node]; }
-    std::uint32_t local_ranks() const { return first_rank[node + 1] - first_rank[node]; }
-    bool valid() const; // the parts fit together
+    std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
+    std::vector<std::uint32_t> ranks_of(std::uint32_t node) const; // ascending
+    bool valid() const;                                            // the parts fit together
 
-    UNETRUN_MESSAGE(job, id, key, hosts, first_rank, node, sharing, directory, arguments,
+    UNETRUN_MESSAGE(job, id, key, hosts, node_of, sharing, directory, arguments, program,
                     environment, wrapper, wrapped, bind_to, verbose)
 };
 
@@ -270,7 +315,8 @@ struct End {
     UNETRUN_MESSAGE(end, signal, grace_ms)
 };
 
-// A node's part of a fence of ranks of several nodes.  `ranks` is empty for all of them.
+// The part that a node, or a relay's nodes, have in a fence of ranks of several nodes.  `ranks` is
+// empty for all of them.
 struct Fence {
     std::uint64_t ticket = 0; // given back in the answer
     std::vector<std::uint32_t> ranks;
@@ -328,13 +374,16 @@ struct Done {
 
 #undef UNETRUN_MESSAGE
 
-std::string encode_frame(FrameType type, const std::string &body);
+// What both sides of a conversation have to have in common.
+std::string protocol_version();
 
-template <class Message> std::string encode(const Message &message)
+std::string encode(const Frame &frame);
+
+template <class Message> std::string encode(const Message &message, std::uint32_t node = 0)
 {
     Encoder encoder;
     message.fields(encoder);
-    return encode_frame(Message::type, encoder.take());
+    return encode(Frame{Message::type, node, encoder.take()});
 }
 
 template <class Message> std::optional<Message> decode(const Frame &frame)
@@ -348,13 +397,27 @@ template <class Message> std::optional<Message> decode(const Frame &frame)
     return message;
 }
 
+// The same of a frame that has to be well-formed; `sender` is for the message if it is not.
+template <class Message> Message take(const Frame &frame, const char *sender)
+{
+    std::optional<Message> message = decode<Message>(frame);
+    if (!message)
+        throw Failure(exit_trouble, std::string("a malformed message arrived from ") + sender);
+    return *std::move(message);
+}
+
+// A stream that is no sequence of frames.
+struct Nonsense : Failure {
+    using Failure::Failure;
+};
+
 // Cuts a byte stream into frames.
 class FrameReader {
 public:
     void feed(std::string_view bytes);
 
-    // The next whole frame, if it has arrived.  Throws Failure for a stream that is none
-    // of ours; there is no way to go on then.
+    // The next whole frame, if it has arrived.  Throws Nonsense, with what came
+    // instead, for a stream that is none of ours; there is no way to go on then.
     std::optional<Frame> next();
 
 private:

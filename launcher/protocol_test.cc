@@ -17,8 +17,7 @@ Job some_job()
     job.id = "unetrun-1-2-3";
     job.key = std::string(32, 'f');
     job.hosts = {"a", "b"};
-    job.first_rank = {0, 3, 5};
-    job.node = 1;
+    job.node_of = {0, 0, 1, 0, 1};
     job.directory = "/tmp";
     job.arguments = {"prog", "", std::string("nul\0inside", 10)};
     job.environment = {"A=1"};
@@ -41,7 +40,7 @@ Frame frame_of(const std::string &bytes)
 std::string header(std::uint32_t type, std::uint32_t length)
 {
     Encoder encoder;
-    encoder(type, length);
+    encoder(type, length, std::uint32_t{0});
     return encoder.take();
 }
 
@@ -62,13 +61,13 @@ TEST_CASE("a job survives the journey")
     CHECK(job->valid());
     CHECK(job->id == sent.id);
     CHECK(job->hosts == sent.hosts);
-    CHECK(job->first_rank == sent.first_rank);
+    CHECK(job->node_of == sent.node_of);
     CHECK(job->arguments == sent.arguments);
     CHECK(job->environment == sent.environment);
     CHECK(job->bind_to == BindTo::core);
     CHECK(job->verbose);
-    CHECK(job->first() == 3);
-    CHECK(job->local_ranks() == 2);
+    CHECK(job->ranks() == 5);
+    CHECK(job->ranks_of(1) == std::vector<std::uint32_t>{2, 4});
 }
 
 TEST_CASE("messages keep their values, the extreme ones too")
@@ -125,8 +124,8 @@ TEST_CASE("a message that is too short, too long or of another type does not dec
 {
     const Frame good = frame_of(encode(some_job()));
     for (std::size_t size = 0; size < good.body.size(); size++)
-        REQUIRE_FALSE(decode<Job>({good.type, good.body.substr(0, size)}));
-    CHECK_FALSE(decode<Job>({good.type, good.body + '\0'}));
+        REQUIRE_FALSE(decode<Job>({good.type, 0, good.body.substr(0, size)}));
+    CHECK_FALSE(decode<Job>({good.type, 0, good.body + '\0'}));
     CHECK_FALSE(decode<Started>(good));
 }
 
@@ -135,8 +134,8 @@ TEST_CASE("wild counts cost neither memory nor time")
     Encoder text, list;
     text(std::uint32_t{0xffffffff});
     list(std::uint64_t{1}, std::uint32_t{0xffffffff}, std::uint32_t{1});
-    CHECK_FALSE(decode<Note>({FrameType::note, text.take()}));
-    CHECK_FALSE(decode<Fence>({FrameType::fence, list.take()}));
+    CHECK_FALSE(decode<Note>({FrameType::note, 0, text.take()}));
+    CHECK_FALSE(decode<Fence>({FrameType::fence, 0, list.take()}));
 }
 
 TEST_CASE("damaged messages decode to nothing or to something, never to a crash")
@@ -171,27 +170,62 @@ TEST_CASE("a job whose parts do not fit together is not valid")
     }
     SECTION("a node that does not exist")
     {
-        job.node = 2;
-    }
-    SECTION("a node without ranks")
-    {
-        job.first_rank = {0, 5, 5};
+        job.node_of[1] = 2;
     }
     SECTION("no ranks at all")
     {
-        job.first_rank.clear();
+        job.node_of.clear();
     }
     SECTION("too few nodes")
     {
         job.hosts.pop_back();
     }
-    SECTION("ranks out of order")
-    {
-        job.first_rank = {0, 5, 3};
-    }
-    SECTION("ranks that begin late")
-    {
-        job.first_rank = {1, 3, 5};
-    }
     CHECK_FALSE(job.valid());
+}
+
+TEST_CASE("a tree whose parts do not fit together is not valid")
+{
+    Tree tree;
+    tree.hosts = {"a", "b"};
+    tree.rsh = {"ssh"};
+    tree.unetrun = "/bin/unetrun";
+    REQUIRE(tree.valid());
+    SECTION("a node that does not exist")
+    {
+        tree.node = 2;
+    }
+    SECTION("no node below another")
+    {
+        tree.fanout = 0;
+    }
+    SECTION("nothing to start on the hosts")
+    {
+        tree.unetrun.clear();
+    }
+    CHECK_FALSE(tree.valid());
+}
+
+TEST_CASE("a frame keeps the node that it goes to, and whoever passes it on changes nothing")
+{
+    const std::string bytes = encode(Note{"text"}, 7);
+    const Frame frame = frame_of(bytes);
+    CHECK(frame.node == 7);
+    CHECK(encode(frame) == bytes);
+}
+
+TEST_CASE("what is no sequence of frames is quoted, fit for a terminal")
+{
+    FrameReader reader;
+    reader.feed("Last \033[1mlogin: today\nfrom here\n");
+    CHECK_THROWS_WITH(reader.next(),
+                      "what arrives is not the launcher's protocol: 'Last ?[1mlogin: today'");
+}
+
+TEST_CASE("a version is understood whatever follows it")
+{
+    Encoder other;
+    other(std::string("9.9"), std::string("something new"));
+    std::string version;
+    Decoder(other.take())(version);
+    CHECK(version == "9.9");
 }

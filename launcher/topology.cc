@@ -3,7 +3,6 @@
 #include "topology.h"
 
 #include <algorithm>
-#include <hwloc/glibc-sched.h>
 
 #include "failure.h"
 
@@ -26,15 +25,6 @@ std::uint32_t Topology::cores() const
 {
     return static_cast<std::uint32_t>(
         std::max(0, hwloc_get_nbobjs_by_type(topology_.get(), HWLOC_OBJ_CORE)));
-}
-
-cpu_set_t Topology::processors_of(std::uint32_t core) const
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (const hwloc_obj_t object = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, core))
-        hwloc_cpuset_to_glibc_sched_affinity(topology_.get(), object->cpuset, &set, sizeof set);
-    return set;
 }
 
 } // namespace unetrun

@@ -5,7 +5,6 @@
 
 #include <hwloc.h>
 #include <memory>
-#include <sched.h>
 #include <vector>
 
 namespace unetrun {
@@ -15,7 +14,6 @@ public:
     Topology();
 
     std::uint32_t cores() const;
-    cpu_set_t processors_of(std::uint32_t core) const;
     hwloc_topology_t get() const { return topology_.get(); }
 
 private:
