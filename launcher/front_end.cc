@@ -98,15 +98,26 @@ std::size_t hosts_needed(const Options &options)
     return *std::max_element(node_of.begin(), node_of.end()) + 1;
 }
 
+// The nodes that this machine pretends to be.
+std::vector<std::string> local_nodes(std::uint32_t count)
+{
+    if (count == 1)
+        return {host_name()};
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < count; i++)
+        names.push_back(host_name() + "-" + std::to_string(i));
+    return names;
+}
+
 Tree tree_of(const Options &options)
 {
     Tree tree;
+    if (options.hosts.empty()) {
+        tree.hosts = local_nodes(options.nodes);
+        return tree;
+    }
     for (const Host &host : options.hosts)
         tree.hosts.push_back(host.name);
-    for (std::uint32_t i = 0; tree.hosts.empty() && i < options.nodes; i++)
-        tree.hosts.push_back(host_name() + (options.nodes > 1 ? "-" + std::to_string(i) : ""));
-    if (options.hosts.empty())
-        return tree;
     tree.fanout = options.fanout;
     tree.rsh = options.rsh;
     tree.unetrun = own_path();
@@ -321,7 +332,11 @@ void FrontEnd::on_branch_lost(std::uint32_t top, const Failure &why)
 
 void FrontEnd::on_failed(std::uint32_t node, const Failed &failed)
 {
-    fail(failed.code, (tree_.rsh.empty() ? "" : tree_.hosts[node] + ": ") + failed.text);
+    if (tree_.rsh.empty())
+        return fail(failed.code, failed.text);
+    const bool missing = failed.code == exit_not_found && !options_.stage;
+    fail(failed.code, tree_.hosts[node] + ": " + failed.text +
+                          (missing ? "; --stage sends the hosts a copy of it" : ""));
 }
 
 void FrontEnd::on_joined()

@@ -146,6 +146,16 @@ pid_t TestJob::daemon() const
     return 0;
 }
 
+std::vector<pid_t> TestJob::named(const std::string &name) const
+{
+    std::vector<pid_t> found = processes();
+    const auto is_other = [&](pid_t pid) {
+        return contents("/proc/" + std::to_string(pid) + "/comm") != name + "\n";
+    };
+    found.erase(std::remove_if(found.begin(), found.end(), is_other), found.end());
+    return found;
+}
+
 std::vector<std::string> TestJob::files() const
 {
     std::vector<std::string> names;

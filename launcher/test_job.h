@@ -29,6 +29,7 @@ public:
 
     pid_t pid() const { return pid_; }
     pid_t daemon() const;                                     // 0: none (any more)
+    std::vector<pid_t> named(const std::string &name) const;  // of the job's processes
     std::vector<pid_t> processes() const;                     // of the job, unetrun itself too
     std::vector<std::string> files() const;                   // in its TMPDIR
     bool clean_within(std::chrono::milliseconds limit) const; // no process, no file

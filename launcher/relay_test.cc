@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Jobs on several hosts, which are all this machine: relays, the tree, and what goes
+// wrong there.  tests/hosts_test.cc does it with real remote shells.
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <random>
+#include <signal.h>
+#include <unistd.h>
+
+#include "test_job.h"
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::Matches;
+using Strings = TestJob::Strings;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto aftermath = 4s; // for everything of a job to be gone
+
+Strings on(const std::string &hosts, const Strings &more)
+{
+    Strings arguments{"--hosts", hosts, "--rsh", std::string("sh ") + TEST_RSH};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+void check_clean(const TestJob &job)
+{
+    const bool clean = job.clean_within(aftermath);
+    INFO("left behind: " << job.leftovers());
+    CHECK(clean);
+}
+
+// A script by which each rank has a child of its own and one that hides in a session.
+const char *const with_family = "sleep 1000 & setsid sleep 1000 & echo up; wait";
+
+} // namespace
+
+TEST_CASE("fences and data go over a tree of any shape")
+{
+    const std::string fanout = GENERATE("1", "2", "32");
+    TestJob job(on("a,b,c,d,e", {"--fanout", fanout, "--ppn", "2", PMIX_CLIENT}));
+    CHECK(job.wait() == 0);
+    CHECK(job.err() == "");
+    for (int rank = 0; rank < 10; rank++)
+        CHECK_THAT(job.out(), Contains("rank " + std::to_string(rank) + " got 10 cards"));
+    CHECK_THAT(job.out(), Contains("rank 9 of 10, universe 10, local rank 1 of 2, node 4 of 5, "
+                                   "app 0, peers 8,9, host named"));
+    check_clean(job);
+}
+
+TEST_CASE("ranks that take turns on hosts know their neighbours")
+{
+    TestJob job(on("a,b:3,c", {"-n", "5", "--map-by", "node", PMIX_CLIENT}));
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Contains("rank 4 of 5, universe 5, local rank 2 of 3, node 1 of 3, app "
+                                   "0, peers 1,3,4, host named"));
+}
+
+TEST_CASE("hosts that get no rank are left alone")
+{
+    TestJob job(on("a:2,b:2,refusing", {"-n", "4", PMIX_CLIENT}));
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Contains("node 1 of 2"));
+}
+
+TEST_CASE("a host that gets no rank because another has many cores ends with the job")
+{
+    TestJob job(on("a:8,b:8", {"-n", "2", "--map-by", "core", PMIX_CLIENT}));
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Contains("node 0 of 1"));
+    check_clean(job);
+}
+
+TEST_CASE("input, output and exit codes pass through relays")
+{
+    TestJob job(on("a,b,c", {"--fanout", "1", "--ppn", "1", "--tag-output", "sh", "-c",
+                             "cat; echo done >&2; [ $PMIX_RANK = 2 ] && exit 7; sleep 1000"}));
+    job.write_input("some words\n");
+    job.close_input();
+    CHECK(job.wait() == 7);
+    CHECK(job.out() == "[0] some words\n");
+    CHECK_THAT(job.err(), Contains("[2] done\n") && Contains("rank 2 (pid ") &&
+                              Contains("exited with code 7; ending the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("much output of many hosts is neither lost nor torn, however slowly it is taken")
+{
+    TestJob job(on("a,b,c,d", {"--fanout", "1", "seq", "200000"}));
+    CHECK(job.wait() == 0);
+    CHECK(count_lines(job.out()) == 800000);
+    CHECK(job.out().size() == 4 * 1288895u);
+}
+
+TEST_CASE("signals reach ranks on every host")
+{
+    TestJob job(on("a,b,c", {"--fanout", "1", "sh", "-c",
+                             "trap 'echo got; exit 3' TERM; echo up; while :; do sleep 0.02; "
+                             "done"}));
+    REQUIRE(job.prints("up\n", 3));
+    job.send(SIGTERM);
+    CHECK(job.wait() == 3);
+    CHECK(job.prints("got\n", 3));
+    check_clean(job);
+}
+
+TEST_CASE("option --timeout ends a job on several hosts")
+{
+    TestJob job(on("a,b,c", {"--fanout", "1", "--timeout", "1", "sleep", "1000"}));
+    CHECK(job.wait() == 124);
+    check_clean(job);
+}
+
+TEST_CASE("option --stage runs a copy of the program, and takes it away")
+{
+    TestJob job(on("a,b", {"--wdir", "/", "--stage", "sh", "-c", "readlink /proc/$$/exe"}));
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Matches("(.*/unetrun-[^/]*\\.[01]/program\n){2}"));
+    check_clean(job);
+}
+
+// ---- what goes wrong at the start ---------------------------------------------------------
+
+TEST_CASE("a host that cannot be used is told in one line, and no rank starts")
+{
+    struct Case {
+        const char *host, *text;
+    };
+    const auto bad = GENERATE(
+        Case{"refusing", "refusing refuses the key: me@refusing: Permission denied (publickey).; "},
+        Case{"unknown", "unknown is not known: ssh: Could not resolve hostname"},
+        Case{"bare", "cannot run " UNETRUN_PROGRAM " on bare: "},
+        Case{"chatty", "'Welcome to chatty, the talking machine'; let the shell's start-up files"},
+        Case{"old", "old has another version of unetrun (9.9, this is "});
+    const std::string fanout = GENERATE("1", "32");
+    TestJob job(on(std::string("a,") + bad.host, {"--fanout", fanout, "echo", "started"}));
+    CHECK(job.wait() == 1);
+    CHECK(job.out() == "");
+    CHECK_THAT(job.err(), Contains(bad.text) && Contains("; ending the job\n"));
+    CHECK(count_lines(job.err()) == 1);
+    check_clean(job);
+}
+
+TEST_CASE("a remote shell that is not there is told")
+{
+    TestJob job({"--hosts", "a", "--rsh", "no-such-shell", "true"});
+    CHECK(job.wait() == 127);
+    CHECK_THAT(job.err(), Contains("--rsh: cannot find the program no-such-shell in PATH"));
+}
+
+TEST_CASE("what is missing on a host is told with the host's name")
+{
+    TestJob program(on("a,b", {"./no/such"})), folder(on("a", {"--wdir", "/no/such", "true"}));
+    CHECK(program.wait() == 127);
+    CHECK_THAT(program.err(), Contains("./no/such: No such file") && Contains("; --stage sends") &&
+                                  Matches("unetrun: [ab]: cannot run (.|\n)*"));
+    CHECK(folder.wait() == 1);
+    CHECK_THAT(folder.err(), Contains("a: cannot change to the directory /no/such"));
+    check_clean(program);
+}
+
+TEST_CASE("an interrupt at any moment of the start on several hosts leaves nothing")
+{
+    std::mt19937 random(17);
+    for (int round = 0; round < 8; round++) {
+        TestJob job(on("a,b,c", {"--fanout", "1", "sleep", "1000"}));
+        usleep(random() % 150000); // any moment will do
+        job.send(SIGINT);
+        CHECK(job.wait() == 128 + SIGINT);
+        check_clean(job);
+    }
+}
+
+// ---- sudden deaths -------------------------------------------------------------------------
+
+TEST_CASE("kill -9 of a relay or daemon, wherever in the tree, leaves nothing and is told")
+{
+    const std::string name = GENERATE("unetd-relay", "unetd");
+    const std::size_t which = GENERATE(0, 1, 2);
+    TestJob job(on("a,b,c", {"--fanout", "1", "sh", "-c", with_family}));
+    REQUIRE(job.prints("up\n", 3));
+    const std::vector<pid_t> found = job.named(name);
+    REQUIRE(found.size() == 3);
+    kill(found[which], SIGKILL);
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), Matches(name == "unetd" ? "unetrun: the daemon of [abc] \\(pid " +
+                                                        std::to_string(found[which]) +
+                                                        "\\) died; ending the job\n"
+                                                  : "unetrun: lost the connection to [abc] "
+                                                    "\\(killed by signal 9 \\(Killed\\)\\); "
+                                                    "ending the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("kill -9 of unetrun leaves nothing on any host")
+{
+    TestJob job(on("a,b,c", {"--fanout", "1", "sh", "-c", with_family}));
+    REQUIRE(job.prints("up\n", 3));
+    job.send(SIGKILL);
+    CHECK(job.wait() == 128 + SIGKILL);
+    check_clean(job);
+}
+
+TEST_CASE("kill -9 of anything on several hosts, at any moment, leaves nothing")
+{
+    const unsigned seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    for (int round = 0; round < 24; round++) {
+        TestJob job(on("a,b,c", {"--fanout", "1", "--ppn", "2", PMIX_CLIENT, "hang"}));
+        usleep(random() % 200000); // any moment will do
+        const std::vector<pid_t> processes = job.processes();
+        const pid_t victim = processes.empty() ? job.pid() : processes[random() % processes.size()];
+        INFO("round " << round << ", victim " << victim << " of " << processes.size());
+        kill(victim, SIGKILL);
+        CHECK(job.wait() != 0);
+        check_clean(job);
+    }
+}
