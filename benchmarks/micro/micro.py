@@ -194,7 +194,8 @@ class Row:
         for column, samples in self.samples.items():
             values = sorted(self.in_unit(ns) for ns in samples)
             columns[column] = {"median": statistics.median(values), "p10": quantile(values, 0.1),
-                               "p90": quantile(values, 0.9), "samples": len(values)}
+                               "p90": quantile(values, 0.9), "samples": len(values),
+                               "values": [float(f"{value:.6g}") for value in values]}
         return {"name": self.name, "title": self.title, "unit": self.unit, "figures": columns,
                 "ratio_raw": self.ratio("raw"), "ratio_peer": self.ratio("peer"),
                 "aims": [{"aim": aim.text, "met": aim.met(self)} for aim in self.aims],

@@ -52,6 +52,7 @@ class Report(unittest.TestCase):
                 mine = row["figures"]["ours"]
                 self.assertLessEqual(mine["p10"], mine["median"])
                 self.assertLessEqual(mine["median"], mine["p90"])
+                self.assertEqual(len(mine["values"]), mine["samples"])
                 self.assertGreater(mine["p10"], 0)
                 for aim in row["aims"]:
                     self.assertIn(aim["met"], (True, False, None))

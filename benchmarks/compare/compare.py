@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What got slower between two runs of a benchmark, and how sure that is.
+
+Reads two files that `dev bench micro` or `dev bench suite` wrote with --json.  A change is told
+with its 95 % confidence interval (bootstrap of the medians), and beside it the change of
+everybody else in the same case: where the peers and the machine's limits moved alike, it was the
+machine.
+"""
+import argparse
+import dataclasses
+import json
+import math
+import pathlib
+import random
+import statistics
+import sys
+
+RESAMPLES = 2000
+ALPHA = 0.05
+RATES = ("M/s", "GB/s")  # units in which more is better
+
+
+@dataclasses.dataclass
+class Row:
+    """The samples of everybody in one case, less being better."""
+
+    title: str
+    samples: dict
+
+
+class Unreadable(Exception):
+    """A file that is none of ours."""
+
+
+# ---- files ------------------------------------------------------------------------------------
+
+
+def values_of(figure, unit):
+    """Of the suite's figure, which has them by variant, or the micro-benchmarks'."""
+    values = figure["samples"][figure["variant"]] if "variant" in figure else figure["values"]
+    return [1 / value if unit in RATES else value for value in values if value > 0]
+
+
+def row_of(row):
+    is_suite = "case" in row
+    title = f"{row['case']}, {row['ranks']} ranks" if is_suite else row["title"]
+    unit = "" if is_suite else row["unit"]
+    return Row(title, {who: values_of(figure, unit) for who, figure in row["figures"].items()})
+
+
+def read(path):
+    try:
+        told = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        rows = [row_of(row) for row in told["rows"]]
+        return told, {row.title: row for row in rows if row.samples.get("ours")}
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Unreadable(f"{path} is no file that 'dev bench micro' or 'dev bench suite' wrote "
+                         f"with --json ({type(error).__name__}: {error})") from error
+
+
+# ---- statistics ---------------------------------------------------------------------------------
+
+
+def change(before, after):
+    return statistics.median(after) / statistics.median(before)
+
+
+def interval(before, after):
+    """Where the change of the medians lies with 95 % confidence."""
+    draw = random.Random(len(before) * 1009 + len(after))
+    changes = sorted(change(draw.choices(before, k=len(before)), draw.choices(after, k=len(after)))
+                     for _ in range(RESAMPLES))
+    return changes[int(RESAMPLES * ALPHA / 2)], changes[int(RESAMPLES * (1 - ALPHA / 2)) - 1]
+
+
+def change_of_others(before, after):
+    """The geometric mean over those who are in both runs; None where nobody is."""
+    changes = [change(before.samples[who], after.samples[who])
+               for who in before.samples
+               if who != "ours" and before.samples[who] and after.samples.get(who)]
+    return math.exp(statistics.fmean(map(math.log, changes))) if changes else None
+
+
+def verdict(low, high, others, tolerance):
+    if low <= 1 + tolerance and high >= 1 / (1 + tolerance):
+        return ""
+    if others and low / others <= 1 + tolerance and high / others >= 1 / (1 + tolerance):
+        return "machine"
+    return "slower" if low > 1 else "faster"
+
+
+@dataclasses.dataclass
+class Comparison:
+    """A case of both runs."""
+
+    title: str
+    change: float
+    low: float
+    high: float
+    others: float
+    verdict: str
+
+
+def compare(before, after, tolerance):
+    for title in before:
+        if title not in after:
+            continue
+        ours = before[title].samples["ours"], after[title].samples["ours"]
+        low, high = interval(*ours)
+        others = change_of_others(before[title], after[title])
+        yield Comparison(title, change(*ours), low, high, others,
+                         verdict(low, high, others, tolerance))
+
+
+# ---- the command line -----------------------------------------------------------------------------
+
+
+def percent(ratio):
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def show(results, show_all):
+    order = {"slower": 0, "faster": 1, "machine": 2, "": 3}
+    shown = [result for result in sorted(results, key=lambda r: (order[r.verdict], -r.change))
+             if show_all or result.verdict]
+    width = max([len(result.title) for result in shown], default=0)
+    for result in shown:
+        others = f"others {percent(result.others)}" if result.others else ""
+        print(f"{result.verdict or 'as before':9}  {result.title:{width}}  time "
+              f"{percent(result.change):>9}  ({percent(result.low)} to {percent(result.high)})  "
+              f"{others}".rstrip())
+    counts = {name: sum(r.verdict == name for r in results) for name in order}
+    print(f"{len(results)} cases: {counts['slower']} slower, {counts['faster']} faster, "
+          f"{counts['']} as before, {counts['machine']} where the machine changed")
+
+
+def warn_of_differences(before, after):
+    for what in ("machine", "quick", "peers"):
+        if before.get(what) != after.get(what):
+            print(f"compare: the runs differ in '{what}': {before.get(what)} and "
+                  f"{after.get(what)}", file=sys.stderr)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="dev bench compare",
+        description="What got slower between two runs; exit code 1 if anything did.")
+    parser.add_argument("before", metavar="A.json")
+    parser.add_argument("after", metavar="B.json")
+    parser.add_argument("--all", action="store_true", help="also what is as before")
+    parser.add_argument("--tolerance", type=float, default=2, metavar="PERCENT",
+                        help="changes up to that are none (default %(default)s)")
+    options = parser.parse_args()
+    if not 0 <= options.tolerance <= 100:
+        parser.error("--tolerance is a percentage from 0 to 100")
+    return options
+
+
+def main():
+    options = arguments()
+    told_before, before = read(options.before)
+    told_after, after = read(options.after)
+    warn_of_differences(told_before, told_after)
+    for title in sorted(before.keys() ^ after.keys()):
+        print(f"compare: only one of the runs has '{title}'", file=sys.stderr)
+    results = list(compare(before, after, options.tolerance / 100))
+    if not results:
+        raise Unreadable("the runs have no case in common")
+    show(results, options.all)
+    return 1 if any(result.verdict == "slower" for result in results) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Unreadable as trouble:
+        print(f"compare: {trouble}", file=sys.stderr)
+        sys.exit(2)
