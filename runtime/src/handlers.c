@@ -163,12 +163,6 @@ static void check_reply(int dest, const char *call)
                    source);
 }
 
-static int reply(const char *call, int dest, am_handler h, uint32_t words, const am_word word[])
-{
-    check_reply(dest, call);
-    return replied(gam_reply(splitc_runtime.gam, index_of(h, call), words, word), call);
-}
-
 static int reply_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
                         uint32_t words, const am_word word[])
 {
@@ -292,27 +286,35 @@ int am_request_medium(int dest, am_handler h, const void *address, splitc_size n
 
 int am_reply_0(int dest, am_handler h)
 {
-    return reply("am_reply_0", dest, h, 0, NULL);
+    check_reply(dest, "am_reply_0");
+    return replied(gam_reply_0(splitc_runtime.gam, index_of(h, "am_reply_0")), "am_reply_0");
 }
 
 int am_reply_1(int dest, am_handler h, am_word w0)
 {
-    return reply("am_reply_1", dest, h, 1, &w0);
+    check_reply(dest, "am_reply_1");
+    return replied(gam_reply_1(splitc_runtime.gam, index_of(h, "am_reply_1"), w0), "am_reply_1");
 }
 
 int am_reply_2(int dest, am_handler h, am_word w0, am_word w1)
 {
-    return reply("am_reply_2", dest, h, 2, (am_word[]){w0, w1});
+    check_reply(dest, "am_reply_2");
+    return replied(gam_reply_2(splitc_runtime.gam, index_of(h, "am_reply_2"), w0, w1),
+                   "am_reply_2");
 }
 
 int am_reply_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
-    return reply("am_reply_3", dest, h, 3, (am_word[]){w0, w1, w2});
+    check_reply(dest, "am_reply_3");
+    return replied(gam_reply_3(splitc_runtime.gam, index_of(h, "am_reply_3"), w0, w1, w2),
+                   "am_reply_3");
 }
 
 int am_reply_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
-    return reply("am_reply_4", dest, h, 4, (am_word[]){w0, w1, w2, w3});
+    check_reply(dest, "am_reply_4");
+    return replied(gam_reply_4(splitc_runtime.gam, index_of(h, "am_reply_4"), w0, w1, w2, w3),
+                   "am_reply_4");
 }
 
 int am_reply_0_df(int dest, am_handler h, double d)
