@@ -98,14 +98,14 @@ bool exited_with(const RshEnding &ending, int code)
 std::string start_trouble(const std::string &host, const std::vector<std::string> &rsh,
                           const std::string &unetrun, const RshEnding &ending)
 {
-    if (const auto known = known_trouble(host, ending.words))
-        return *known;
     if (!ending.nonsense.empty())
         return "cannot talk to " + host + ": " + ending.nonsense +
                "; let the shell's start-up files there print nothing";
     if (exited_with(ending, exit_not_found) || exited_with(ending, exit_cannot_run))
         return "cannot run " + unetrun + " on " + host + ": " + ending.words +
                "; install this version of unetrun there, at the same path";
+    if (const auto known = known_trouble(host, ending.words))
+        return *known;
     return rsh.front() + " cannot start a daemon on " + host + ": " + ending_text(ending) +
            (ending.words.empty() ? "" : ", " + ending.words) + "; try " + rsh.front() + " " + host +
            " true";

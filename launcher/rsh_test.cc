@@ -57,6 +57,8 @@ TEST_CASE("a host without unetrun is told with the path where it has to be")
     CHECK_THAT(told(127, "sh: 1: exec: /opt/bin/unetrun: not found"),
                Contains("cannot run /opt/bin/unetrun on host2: sh: 1: exec: ") &&
                    Contains("install this version of unetrun there, at the same path"));
+    CHECK_THAT(told(126, "bash: /opt/bin/unetrun: Permission denied"), // of the shell, not of ssh
+               Contains("cannot run /opt/bin/unetrun on host2: "));
 }
 
 TEST_CASE("what a shell prints before the relay starts is shown")

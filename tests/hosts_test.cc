@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Jobs on several hosts by ssh: that they run, what is said when they cannot, and that they
+// leave nothing behind whatever dies.  As root only.
+#include "splitc_run.h"
+#include "testbed/hosts.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <random>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+using Catch::Matchers::Matches;
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+namespace {
+
+constexpr auto aftermath = 8s; // for everything of a job to be gone from every host
+
+// As in `if (Bed bed{2})`: hosts, or a word why there are none.
+class Bed {
+public:
+    explicit Bed(int count)
+    {
+        if (const std::string obstacle = Hosts::obstacle(); obstacle.empty())
+            hosts_.emplace(count);
+        else
+            WARN("skipped: " + obstacle);
+    }
+    explicit operator bool() const { return hosts_.has_value(); }
+    const Hosts *operator->() const { return &*hosts_; }
+
+    Command job(const Words &words) const
+    {
+        Command command{{launcher(), "--hosts", hosts_->all(), "--rsh", hosts_->rsh()}};
+        command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+        command.environment = {"TMPDIR=" + folder_.path.string()};
+        return command;
+    }
+
+    void check_clean() const
+    {
+        const bool gone = eventually([&] { return hosts_->guests().empty(); }, aftermath);
+        for (const pid_t pid : hosts_->guests())
+            UNSCOPED_INFO("left: " << pid << " " << read_file(command_line_of(pid)));
+        CHECK(gone);
+        for (const auto &file : fs::directory_iterator(folder_.path))
+            UNSCOPED_INFO("left: " << file.path());
+        CHECK(eventually([&] { return fs::is_empty(folder_.path); }, aftermath));
+    }
+
+    std::string file(const std::string &name) const { return files_ / name; }
+
+    // Waits until so many ranks have made a file there by `touch $READY/$PMIX_RANK`.
+    bool all_up(std::size_t ranks) const
+    {
+        return eventually(
+            [&] {
+                const fs::directory_iterator all(files_.path);
+                return static_cast<std::size_t>(std::distance(begin(all), end(all))) == ranks;
+            },
+            30s);
+    }
+    std::string ready() const { return files_.path; }
+
+private:
+    static std::string command_line_of(pid_t pid)
+    {
+        return "/proc/" + std::to_string(pid) + "/cmdline";
+    }
+
+    TemporaryFolder folder_, files_;
+    std::optional<Hosts> hosts_;
+};
+
+std::string name_of(pid_t pid)
+{
+    std::string name = read_file("/proc/" + std::to_string(pid) + "/comm");
+    return name.substr(0, name.find('\n'));
+}
+
+std::vector<pid_t> named(const std::vector<pid_t> &pids, const std::string &name)
+{
+    std::vector<pid_t> found;
+    for (const pid_t pid : pids)
+        if (name_of(pid) == name)
+            found.push_back(pid);
+    return found;
+}
+
+const char *const tell_host = "echo rank $PMIX_RANK on $(hostname)";
+
+// Tells that it is there, has children, one of which hides, and waits for ever.
+std::string endless(const Bed &bed)
+{
+    return "sleep 1000 & setsid sleep 1000 & touch " + bed.ready() + "/$PMIX_RANK; wait";
+}
+
+} // namespace
+
+TEST_CASE("ranks run on their hosts, and know each other")
+{
+    Bed bed(4);
+    if (!bed)
+        return;
+    const Outcome plain = run(bed.job({"--ppn", "2", "sh", "-c", tell_host}));
+    INFO(plain.err);
+    CHECK(plain.code == 0);
+    for (int rank = 0; rank < 8; rank++)
+        CHECK_THAT(plain.out, Contains("rank " + std::to_string(rank) + " on host" +
+                                       std::to_string(rank / 2 + 1) + "\n"));
+    const Outcome pmix = run(bed.job({"--ppn", "2", "--fanout", "1", PMIX_CLIENT}));
+    INFO(pmix.err);
+    CHECK(pmix.code == 0);
+    CHECK_THAT(pmix.out, Contains("rank 7 got 8 cards") && Contains("node 3 of 4"));
+    bed.check_clean();
+}
+
+TEST_CASE("one job after the other runs on eight hosts, in a tree")
+{
+    Bed bed(8);
+    if (!bed)
+        return;
+    for (const char *fanout : {"2", "32"}) {
+        const Outcome outcome = run(bed.job({"--fanout", fanout, "--ppn", "2", PMIX_CLIENT}));
+        INFO(outcome.err);
+        CHECK(outcome.code == 0);
+        CHECK_THAT(outcome.out, Contains("rank 15 got 16 cards"));
+    }
+    bed.check_clean();
+}
+
+// ---- hosts that cannot be used --------------------------------------------------------------
+
+TEST_CASE("why a host cannot be used is told, with what to do")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    SECTION("its name is not known")
+    {
+        Command command = bed.job({"true"});
+        command.arguments[2] = "host1,nowhere.invalid";
+        const Outcome outcome = run(command);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err,
+                   Contains("nowhere.invalid is not known: ") && Contains("check the name"));
+    }
+    SECTION("nothing listens there")
+    {
+        kill(bed->sshd(2), SIGSTOP); // so that the namespaces stay ...
+        Command command = bed.job({"true"});
+        command.arguments[4] += " -p 2222"; // ... and another port is as good as no sshd
+        const Outcome outcome = run(command);
+        kill(bed->sshd(2), SIGCONT);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("Connection refused") && Contains("see that sshd runs"));
+    }
+    SECTION("it is not plugged in")
+    {
+        bed->unplug(2);
+        const Outcome outcome = run(bed.job({"true"}));
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("host2 cannot be reached: ") && Contains("it is up"));
+    }
+    SECTION("it refuses the key")
+    {
+        TemporaryFolder folder;
+        CHECK(run({{"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "id"}}).code ==
+              0);
+        std::string config = read_file(bed->rsh().substr(std::strlen("ssh -F ")));
+        config.insert(config.find("IdentityFile"), "IdentityFile " + folder / "id\n    Unused");
+        write_file(folder / "ssh_config", "IgnoreUnknown Unused*\n" + config);
+        Command command = bed.job({"true"});
+        command.arguments[4] = "ssh -F " + folder / "ssh_config";
+        const Outcome outcome = run(command);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("refuses the key: ") && Contains("Permission denied") &&
+                                    Contains("ssh-copy-id"));
+    }
+    SECTION("its own key is another one")
+    {
+        Command command = bed.job({"true"});
+        command.arguments[4] += " -o UserKnownHostsFile=/dev/null";
+        const Outcome outcome = run(command);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("own key is not the known one") &&
+                                    Contains("log in once by hand: ssh host"));
+    }
+    bed.check_clean();
+}
+
+TEST_CASE("a program that a host lacks is told, and --stage sends it")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    // host2 does not see the folder of the program: something else is mounted there
+    TemporaryFolder folder;
+    fs::copy_file("/bin/hostname", folder / "program");
+    const std::string on_host2 = "nsenter -m -t " + std::to_string(bed->sshd(2));
+    REQUIRE(std::system((on_host2 + " mount -t tmpfs tmpfs " + folder.path.string()).c_str()) == 0);
+    const Outcome lacking = run(bed.job({folder / "program"}));
+    CHECK(lacking.code == 127);
+    CHECK_THAT(lacking.err, Contains("host2: cannot run " + folder / "program: No such file") &&
+                                Contains("--stage"));
+    const Outcome staged = run(bed.job({"--stage", folder / "program"}));
+    INFO(staged.err);
+    CHECK(staged.code == 0);
+    CHECK_THAT(staged.out, Contains("host1\n") && Contains("host2\n"));
+    bed.check_clean();
+}
+
+TEST_CASE("a host without unetrun is told")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const std::string on_host2 = "nsenter -m -t " + std::to_string(bed->sshd(2));
+    TemporaryFolder folder;
+    write_file(folder / "unetrun", "");
+    const std::string mount = " mount --bind " + folder / "unetrun " + launcher();
+    REQUIRE(std::system((on_host2 + mount).c_str()) == 0);
+    const Outcome outcome = run(bed.job({"true"}));
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Contains("cannot run " + launcher() + " on host2: ") &&
+                                Contains("install this version of unetrun there"));
+    bed.check_clean();
+}
+
+// ---- sudden deaths --------------------------------------------------------------------------
+
+TEST_CASE("a connection that is killed ends the job, and nothing is left on either side")
+{
+    Bed bed(3);
+    if (!bed)
+        return;
+    const std::string victim = GENERATE("ssh", "sshd", "unetd-relay", "unetd");
+    Command command = bed.job({"--ppn", "1", "--fanout", "1", "sh", "-c", endless(bed)});
+    command.meanwhile = [&](pid_t) {
+        CHECK(bed.all_up(3));
+        const std::vector<pid_t> found = named(bed->guests(), victim);
+        CHECK(found.size() >= 3);
+        kill(found.back(), SIGKILL);
+    };
+    const Outcome outcome = run(command);
+    INFO(victim << ": " << outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err,
+               Matches("(.|\n)*unetrun: (lost the connection to host[123] |the daemon of host[123] "
+                       "\\(pid [0-9]+\\) died)(.|\n)*; ending the job\n(.|\n)*"));
+    bed.check_clean();
+}
+
+// All that makes up a job, but not what a shell runs for itself at its start.
+std::vector<pid_t> targets(const Bed &bed)
+{
+    const std::vector<pid_t> guests = bed->guests();
+    std::vector<pid_t> found;
+    for (const char *name : {"unetrun", "unetd", "unetd-relay", "ssh", "sshd", "unetrun_pmix_cl"})
+        for (const pid_t pid : named(guests, name))
+            found.push_back(pid);
+    return found;
+}
+
+// Kills any process of a job of 8 ranks on 2 hosts, sshd's own among them.
+void strike(const Bed &bed, std::mt19937 &random)
+{
+    const auto delay = std::chrono::milliseconds(random() % 2500);
+    std::string victim;
+    Command command = bed.job({"--ppn", "4", PMIX_CLIENT, "hang"});
+
+    command.meanwhile = [&](pid_t launcher_pid) {
+        usleep(static_cast<useconds_t>(delay / 1us)); // any moment will do
+        const std::vector<pid_t> all = targets(bed);
+        const pid_t pid = all.empty() ? launcher_pid : all[random() % all.size()];
+        victim = name_of(pid) + " " + std::to_string(pid);
+        kill(pid, SIGKILL);
+    };
+    const Outcome outcome = run(command);
+    INFO("after " << delay.count() << " ms, victim " << victim << ": " << outcome.err);
+    CHECK(outcome.code > 0);
+    if (victim.find("unetrun ") != 0)
+        CHECK_THAT(outcome.err, Contains("unetrun: "));
+    bed.check_clean();
+}
+
+void strike_often(int times)
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const unsigned seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    for (int i = 0; i < times; i++)
+        strike(bed, random);
+}
+
+TEST_CASE("any process of a job may be killed at any moment")
+{
+    strike_often(8);
+}
+
+TEST_CASE("200 processes may be killed at any moment", "[long]")
+{
+    strike_often(200);
+}
+
+TEST_CASE("a host that is cut off ends the job", "[long]")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    Command command = bed.job({"--ppn", "2", "sh", "-c", endless(bed)});
+    command.limit = 90s;
+    command.meanwhile = [&](pid_t) {
+        CHECK(bed.all_up(4));
+        bed->unplug(2);
+    };
+    const Outcome outcome = run(command);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Contains("no sign of life from host2 for 20 s"));
+    // The other side ends as well, without hearing of it; its sshd then waits for TCP.
+    CHECK(eventually([&] { return named(bed->guests(), "sleep").empty(); }, 40s));
+    bed->plug_in(2);
+}
+
+TEST_CASE("a host that is cut off for a while comes back", "[long]")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    Command command = bed.job(
+        {"--ppn", "2", "sh", "-c", "touch " + bed.ready() + "/$PMIX_RANK; sleep 8; echo alive"});
+    command.meanwhile = [&](pid_t) {
+        CHECK(bed.all_up(4));
+        bed->unplug(2);
+        usleep(4000000); // how long it is cut off
+        bed->plug_in(2);
+    };
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == "alive\nalive\nalive\nalive\n");
+    bed.check_clean();
+}
