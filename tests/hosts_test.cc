@@ -7,7 +7,6 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -175,7 +174,7 @@ TEST_CASE("why a host cannot be used is told, with what to do")
         TemporaryFolder folder;
         CHECK(run({{"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "id"}}).code ==
               0);
-        std::string config = read_file(bed->rsh().substr(std::strlen("ssh -F ")));
+        std::string config = read_file(bed->ssh_config());
         config.insert(config.find("IdentityFile"), "IdentityFile " + folder / "id\n    Unused");
         write_file(folder / "ssh_config", "IgnoreUnknown Unused*\n" + config);
         Command command = bed.job({"true"});

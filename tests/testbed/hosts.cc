@@ -120,11 +120,6 @@ std::string Hosts::all() const
     return list;
 }
 
-std::string Hosts::rsh() const
-{
-    return "ssh -F " + folder_ / "ssh_config";
-}
-
 pid_t Hosts::sshd(int host) const
 {
     return read_pid(folder_ / ("host" + std::to_string(host) + ".pid"));

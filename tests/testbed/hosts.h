@@ -22,7 +22,8 @@ public:
     static std::string obstacle();
 
     std::string all() const; // "host1,host2"
-    std::string rsh() const; // for unetrun --rsh
+    std::string ssh_config() const { return folder_ / "ssh_config"; }
+    std::string rsh() const { return "ssh -F " + ssh_config(); } // for unetrun --rsh
     pid_t sshd(int host) const;
 
     // Every process on any of them but this one and the sshds themselves.

@@ -19,22 +19,24 @@ set -euo pipefail
 dir=${1:?which folder?}
 count=${2:?how many hosts?}
 
-# The processes in the network namespace of one.
-neighbours() {
-    local space
-    space=$(readlink "/proc/$1/ns/net") || return 0
-    find /proc/[0-9]*/ns/net -maxdepth 0 -lname "${space//[\[\]]/?}" -printf '%h\n' 2>/dev/null |
-        cut -d/ -f3
+own_network=$(readlink /proc/self/ns/net)
+networks=() # of the hosts and the switch
+pids=()     # of their first processes
+
+# What shares a network with this process, if it is not ours, is to be killed at the end.
+remember() {
+    local network
+    network=$(readlink "/proc/$1/ns/net") || return 0
+    [[ $network == "$own_network" ]] || networks+=("${network//[\[\]]/?}")
 }
 
 # Kills all that is on the hosts, whoever started it.
 down() {
-    local file pid
-    for file in "$dir"/host*.pid "$dir/switch.pid"; do
-        [[ -s $file ]] || continue
-        for pid in $(neighbours "$(<"$file")"); do
-            kill -KILL "$pid" 2>/dev/null || true
-        done
+    local pid network
+    for pid in "${pids[@]}"; do remember "$pid"; done
+    for network in "${networks[@]}"; do
+        find /proc/[0-9]*/ns/net -maxdepth 0 -lname "$network" -printf '%h\n' 2>/dev/null |
+            cut -d/ -f3 | xargs -r kill -KILL 2>/dev/null || true
     done
 }
 
@@ -77,6 +79,7 @@ switch() {
         ip link set br0 up
         echo \$\$ >'$dir/switch.pid'
         exec sleep infinity" </dev/null >"$dir/switch.log" 2>&1 &
+    pids+=($!)
     disown
     until_exists "$dir/switch.pid"
 }
@@ -108,6 +111,7 @@ END
         nsenter -t $(<"$dir/switch.pid") -n ip link set host$i master br0 up
         exec /usr/sbin/sshd -D -e -f '$dir/sshd_config.$i'" \
         </dev/null >"$dir/host$i.log" 2>&1 &
+    pids+=($!)
     disown
 }
 
@@ -117,5 +121,6 @@ keys
 switch
 for ((i = 1; i <= count; i++)); do host "$i"; done
 for ((i = 1; i <= count; i++)); do until_exists "$dir/host$i.pid"; done
+for pid in "${pids[@]}"; do remember "$pid"; done
 echo ready
 cat >/dev/null

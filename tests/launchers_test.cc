@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Programs start under other launchers as well: Open MPI's mpirun and Slurm's srun.
+#include "splitc_run.h"
+#include "testbed/hosts.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <optional>
+#include <unistd.h>
+
+using Catch::Matchers::Contains;
+using Words = std::vector<std::string>;
+
+namespace {
+
+const std::string ring = BUILD_FOLDER "/examples/ring";
+const std::string hello = BUILD_FOLDER "/examples/hello";
+
+bool has(const std::string &program)
+{
+    return std::system(("command -v " + program + " >/dev/null").c_str()) == 0;
+}
+
+// Whether a case can go on; if not, a word why.
+bool ready(const std::string &obstacle)
+{
+    if (!obstacle.empty())
+        WARN("skipped: " + obstacle);
+    return obstacle.empty();
+}
+
+std::string mpirun_obstacle()
+{
+    return has("mpirun.openmpi") ? "" : "mpirun is missing (Debian: openmpi-bin)";
+}
+
+std::string slurm_obstacle()
+{
+    for (const char *program : {"srun", "slurmctld", "slurmd", "munged"})
+        if (!has(program))
+            return std::string(program) + " is missing (Debian: slurm-client, slurmctld, slurmd, "
+                                          "munge)";
+    return Hosts::obstacle();
+}
+
+Command mpirun(const Words &words)
+{
+    Command command{{"mpirun.openmpi", "--oversubscribe"}};
+    if (geteuid() == 0)
+        command.arguments.push_back("--allow-run-as-root");
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    return command;
+}
+
+void check_ring(const Command &command, int ranks)
+{
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Contains("the token counted " + std::to_string(ranks) + " processors"));
+}
+
+void check_cards(const Command &command)
+{
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Contains("rank 3 of 4, universe 4, local rank 1 of 2, node 1 of 2"));
+    for (const char *rank : {"0", "1", "2", "3"})
+        CHECK_THAT(outcome.out, Contains(std::string("rank ") + rank + " got 4 cards"));
+}
+
+// Slurm on two hosts.
+class Slurm {
+public:
+    Slurm()
+    {
+        const Outcome up = run({{PROJECT_SOURCE "/tests/testbed/slurm.sh", folder_.path,
+                                 hosts_.ssh_config(), "host1", "host2"}});
+        INFO(up.err);
+        REQUIRE(up.code == 0);
+    }
+
+    Command srun(const Words &words) const
+    {
+        Command command{{"srun", "--mpi=pmix"}};
+        command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+        command.environment = {"SLURM_CONF=" + folder_ / "slurm.conf"};
+        return command;
+    }
+
+private:
+    TemporaryFolder folder_;
+    Hosts hosts_{2};
+};
+
+} // namespace
+
+TEST_CASE("mpirun starts Split-C programs on this machine")
+{
+    if (!ready(mpirun_obstacle()))
+        return;
+    check_ring(mpirun({"-np", "4", ring}), 4);
+    CHECK(run(mpirun({"-np", "2", hello})).code == 0);
+}
+
+TEST_CASE("mpirun starts PMIx clients on two hosts by ssh")
+{
+    if (!ready(mpirun_obstacle()) || !ready(Hosts::obstacle()))
+        return;
+    const Hosts hosts(2);
+    check_cards(mpirun({"--host", "host1:2,host2:2", "--mca", "plm_rsh_args",
+                        "-F " + hosts.ssh_config(), "-np", "4", PMIX_CLIENT}));
+}
+
+TEST_CASE("srun starts programs on one host and on two")
+{
+    if (!ready(slurm_obstacle()))
+        return;
+    const Slurm slurm;
+    check_ring(slurm.srun({"-N1", "-n2", ring}), 2);
+    check_cards(slurm.srun({"-N2", "-n4", PMIX_CLIENT}));
+}
