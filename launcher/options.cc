@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -144,6 +145,10 @@ const Option option_table[] = {
     {"--bind-to", nullptr, "core|socket|none",
      "bind each rank (default: to a core if there are enough)",
      [](Options &o, const std::string &value) { o.bind_to = parse_bind_to(value); }},
+    {"--trace", nullptr, "FILE", "write what the ranks did, and when, for ui.perfetto.dev",
+     [](Options &o, const std::string &value) {
+         o.variables.push_back("SPLITC_TRACE=" + std::filesystem::absolute(value).string());
+     }},
     {"--gdb", nullptr, "RANKS", "run ranks (0,4-6 or all) in gdbserver, which gdb connects to",
      [](Options &o, const std::string &value) {
          wrap(o, "--gdb", value, {"gdbserver", "--once", "127.0.0.1:0"});

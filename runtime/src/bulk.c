@@ -6,6 +6,7 @@
 
 #include "checks.h"
 #include "library.h"
+#include "trace.h"
 
 #include <errno.h>
 
@@ -39,32 +40,41 @@ static bool check_write(const char *what, splitc_ptr to, long bytes)
 
 void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
 {
+    double began = splitc_trace_begin();
+
     if (!check_read("bulk_read", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_read(to, from, (splitc_size)bytes);
+    splitc_trace_moved("bulk_read", from, bytes, began);
 }
 
 void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
 {
+    double began = splitc_trace_begin();
+
     if (!check_write("bulk_write", to, bytes))
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
     else
         splitc_far_write(to, from, (splitc_size)bytes);
+    splitc_trace_moved("bulk_write", to, bytes, began);
 }
 
 void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
 {
+    double began = splitc_trace_begin();
+
     if (!check_read("bulk_get", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_get(to, from, (splitc_size)bytes);
+    splitc_trace_moved("bulk_get", from, bytes, began);
 }
 
 /* Unlike a put, leaves the source to the transfer until sync. */
@@ -84,6 +94,8 @@ static void put_async(splitc_ptr to, const void *from, size_t n)
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 {
+    double began = splitc_trace_begin();
+
     if (!check_write("bulk_put", to, bytes))
         return;
     if (splitc_is_near(to))
@@ -92,10 +104,13 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
         splitc_far_put(to, from, (splitc_size)bytes);
     else
         put_async(to, from, (size_t)bytes);
+    splitc_trace_moved("bulk_put", to, bytes, began);
 }
 
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
 {
+    double began = splitc_trace_begin();
+
     if (!check_write("bulk_store", to, bytes))
         return;
     if (splitc_is_near(to)) {
@@ -104,4 +119,5 @@ void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
     } else {
         splitc_far_store(to, from, (splitc_size)bytes);
     }
+    splitc_trace_moved("bulk_store", to, bytes, began);
 }

@@ -8,6 +8,7 @@
 #include "runtime.h"
 
 #include "library.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <split-c/am.h>
@@ -90,6 +91,7 @@ static void on_message(struct gam *g, const struct gam_message *m)
 {
     const struct splitc_handler *h = handler[m->handler];
     union splitc_argument argument[GAM_WORDS_MAX + 1];
+    double began;
 
     (void)g;
     if (!unpack(h, m, argument))
@@ -97,7 +99,10 @@ static void on_message(struct gam *g, const struct gam_message *m)
                    h->name);
     source = (int)m->source;
     splitc_runtime.running = h->name;
+    began = splitc_trace_begin();
     h->run(source, argument);
+    if (__builtin_expect(began > 0, 0))
+        splitc_trace_handled(m->source, m->handler, h->name, began);
     splitc_runtime.running = NULL;
     source = -1;
 }
@@ -127,6 +132,30 @@ static uint32_t target(int dest, const char *call)
     return checked_rank(dest, call);
 }
 
+/* Where a request goes, and what it runs there. */
+struct route {
+    uint32_t rank, index;
+};
+
+static struct route route_of(int dest, am_handler h, const char *call)
+{
+    struct route to = {target(dest, call), index_of(h, call)};
+
+    if (__builtin_expect(splitc_runtime.traced, 0))
+        splitc_trace_sent(to.rank, to.index, call);
+    return to;
+}
+
+/* The same of a transfer, which need not run anything. */
+static struct route transfer_to(int dest, am_handler h, const char *call)
+{
+    struct route to = {target(dest, call), index_or_none(h, call)};
+
+    if (__builtin_expect(splitc_runtime.traced, 0) && h)
+        splitc_trace_sent(to.rank, to.index, call);
+    return to;
+}
+
 static int sent(uint32_t rank, int result, const char *call)
 {
     if (result == -EMSGSIZE)
@@ -138,11 +167,11 @@ static int sent(uint32_t rank, int result, const char *call)
 static int request_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
                           uint32_t words, const am_word word[])
 {
-    uint32_t rank = target(dest, call);
+    struct route to = route_of(dest, h, call);
 
-    return sent(
-        rank, gam_request_medium(splitc_runtime.gam, rank, index_of(h, call), data, n, words, word),
-        call);
+    return sent(to.rank,
+                gam_request_medium(splitc_runtime.gam, to.rank, to.index, data, n, words, word),
+                call);
 }
 
 static int replied(int result, const char *call)
@@ -163,12 +192,24 @@ static void check_reply(int dest, const char *call)
                    source);
 }
 
+/* What a reply runs. */
+static uint32_t answering(int dest, am_handler h, const char *call)
+{
+    uint32_t index;
+
+    check_reply(dest, call);
+    index = index_of(h, call);
+    if (__builtin_expect(splitc_runtime.traced, 0))
+        splitc_trace_sent((uint32_t)dest, index, call);
+    return index;
+}
+
 static int reply_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
                         uint32_t words, const am_word word[])
 {
-    check_reply(dest, call);
-    return replied(gam_reply_medium(splitc_runtime.gam, index_of(h, call), data, n, words, word),
-                   call);
+    uint32_t index = answering(dest, h, call);
+
+    return replied(gam_reply_medium(splitc_runtime.gam, index, data, n, words, word), call);
 }
 
 /* ---- the library's names ------------------------------------------------------------- */
@@ -215,41 +256,41 @@ int am_poll(void)
 
 int am_request_0(int dest, am_handler h)
 {
-    uint32_t rank = target(dest, "am_request_0"), index = index_of(h, "am_request_0");
+    struct route to = route_of(dest, h, "am_request_0");
 
-    splitc_sent(rank, gam_request_0(splitc_runtime.gam, rank, index));
+    splitc_sent(to.rank, gam_request_0(splitc_runtime.gam, to.rank, to.index));
     return 0;
 }
 
 int am_request_1(int dest, am_handler h, am_word w0)
 {
-    uint32_t rank = target(dest, "am_request_1"), index = index_of(h, "am_request_1");
+    struct route to = route_of(dest, h, "am_request_1");
 
-    splitc_sent(rank, gam_request_1(splitc_runtime.gam, rank, index, w0));
+    splitc_sent(to.rank, gam_request_1(splitc_runtime.gam, to.rank, to.index, w0));
     return 0;
 }
 
 int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
 {
-    uint32_t rank = target(dest, "am_request_2"), index = index_of(h, "am_request_2");
+    struct route to = route_of(dest, h, "am_request_2");
 
-    splitc_sent(rank, gam_request_2(splitc_runtime.gam, rank, index, w0, w1));
+    splitc_sent(to.rank, gam_request_2(splitc_runtime.gam, to.rank, to.index, w0, w1));
     return 0;
 }
 
 int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
-    uint32_t rank = target(dest, "am_request_3"), index = index_of(h, "am_request_3");
+    struct route to = route_of(dest, h, "am_request_3");
 
-    splitc_sent(rank, gam_request_3(splitc_runtime.gam, rank, index, w0, w1, w2));
+    splitc_sent(to.rank, gam_request_3(splitc_runtime.gam, to.rank, to.index, w0, w1, w2));
     return 0;
 }
 
 int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
-    uint32_t rank = target(dest, "am_request_4"), index = index_of(h, "am_request_4");
+    struct route to = route_of(dest, h, "am_request_4");
 
-    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, index, w0, w1, w2, w3));
+    splitc_sent(to.rank, gam_request_4(splitc_runtime.gam, to.rank, to.index, w0, w1, w2, w3));
     return 0;
 }
 
@@ -286,35 +327,37 @@ int am_request_medium(int dest, am_handler h, const void *address, splitc_size n
 
 int am_reply_0(int dest, am_handler h)
 {
-    check_reply(dest, "am_reply_0");
-    return replied(gam_reply_0(splitc_runtime.gam, index_of(h, "am_reply_0")), "am_reply_0");
+    uint32_t index = answering(dest, h, "am_reply_0");
+
+    return replied(gam_reply_0(splitc_runtime.gam, index), "am_reply_0");
 }
 
 int am_reply_1(int dest, am_handler h, am_word w0)
 {
-    check_reply(dest, "am_reply_1");
-    return replied(gam_reply_1(splitc_runtime.gam, index_of(h, "am_reply_1"), w0), "am_reply_1");
+    uint32_t index = answering(dest, h, "am_reply_1");
+
+    return replied(gam_reply_1(splitc_runtime.gam, index, w0), "am_reply_1");
 }
 
 int am_reply_2(int dest, am_handler h, am_word w0, am_word w1)
 {
-    check_reply(dest, "am_reply_2");
-    return replied(gam_reply_2(splitc_runtime.gam, index_of(h, "am_reply_2"), w0, w1),
-                   "am_reply_2");
+    uint32_t index = answering(dest, h, "am_reply_2");
+
+    return replied(gam_reply_2(splitc_runtime.gam, index, w0, w1), "am_reply_2");
 }
 
 int am_reply_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
-    check_reply(dest, "am_reply_3");
-    return replied(gam_reply_3(splitc_runtime.gam, index_of(h, "am_reply_3"), w0, w1, w2),
-                   "am_reply_3");
+    uint32_t index = answering(dest, h, "am_reply_3");
+
+    return replied(gam_reply_3(splitc_runtime.gam, index, w0, w1, w2), "am_reply_3");
 }
 
 int am_reply_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
-    check_reply(dest, "am_reply_4");
-    return replied(gam_reply_4(splitc_runtime.gam, index_of(h, "am_reply_4"), w0, w1, w2, w3),
-                   "am_reply_4");
+    uint32_t index = answering(dest, h, "am_reply_4");
+
+    return replied(gam_reply_4(splitc_runtime.gam, index, w0, w1, w2, w3), "am_reply_4");
 }
 
 int am_reply_0_df(int dest, am_handler h, double d)
@@ -349,29 +392,29 @@ int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, 
 
 int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
 {
-    uint32_t rank = target(dest, "am_store");
+    struct route to = transfer_to(dest, h, "am_store");
 
-    return sent(rank,
-                gam_store(splitc_runtime.gam, rank, lva, rva, n, index_or_none(h, "am_store"), arg),
+    return sent(to.rank, gam_store(splitc_runtime.gam, to.rank, lva, rva, n, to.index, arg),
                 "am_store");
 }
 
 int am_store_async(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg,
                    void (*endfunc)(void *endarg), void *endarg)
 {
-    uint32_t rank = target(dest, "am_store_async");
+    struct route to = transfer_to(dest, h, "am_store_async");
 
-    return sent(rank,
-                gam_store_async(splitc_runtime.gam, rank, lva, rva, n,
-                                index_or_none(h, "am_store_async"), arg, endfunc, endarg),
-                "am_store_async");
+    return sent(
+        to.rank,
+        gam_store_async(splitc_runtime.gam, to.rank, lva, rva, n, to.index, arg, endfunc, endarg),
+        "am_store_async");
 }
 
+/* Its handler runs here, in the name of the owner. */
 int am_get(int dest, const void *rva, void *lva, splitc_size n, am_handler h, am_word arg)
 {
-    uint32_t rank = target(dest, "am_get");
+    uint32_t rank = target(dest, "am_get"), index = index_or_none(h, "am_get");
 
-    return sent(rank,
-                gam_get(splitc_runtime.gam, rank, rva, lva, n, index_or_none(h, "am_get"), arg),
-                "am_get");
+    if (__builtin_expect(splitc_runtime.traced, 0) && h)
+        splitc_trace_asked(rank, index);
+    return sent(rank, gam_get(splitc_runtime.gam, rank, rva, lva, n, index, arg), "am_get");
 }

@@ -8,6 +8,7 @@
 #include "runtime.h"
 #include "stats.h"
 #include "status.h"
+#include "trace.h"
 #include "window.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_END] = splitc_on_end,
     [SPLITC_MSG_WAKE] = splitc_on_wake,
     [SPLITC_MSG_STATS] = splitc_on_stats,
+    [SPLITC_MSG_TRACE] = splitc_on_trace,
 };
 
 static void check(int result, const char *what)
@@ -148,6 +150,7 @@ void splitc_job_open(void)
     set_identity(&boot);
     splitc_status_open();
     splitc_stats_init();
+    splitc_trace_init();
     splitc_windows_begin();
     splitc_progress_init(boot.local_ranks);
     open_endpoint(&boot);

@@ -11,6 +11,7 @@
 
 #include "library.h"
 #include "stats.h"
+#include "trace.h"
 #include "window.h"
 
 #include <stdio.h>
@@ -36,6 +37,7 @@ static void leave(int status, void *arg)
     splitc_sync();
     splitc_meet_at_end();
     splitc_stats_tell();
+    splitc_trace_tell();
     splitc_job_close();
 }
 

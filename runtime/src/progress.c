@@ -13,6 +13,7 @@
 #include "library.h"
 #include "stats.h"
 #include "status.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -133,8 +134,10 @@ void splitc_wait_over(struct splitc_wait *w)
 {
     if (w->shown)
         splitc_status_runs();
-    if (w->began > 0)
+    if (w->began > 0) {
         splitc_stats_waited(w);
+        splitc_trace_waited(w);
+    }
     __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
 }
 

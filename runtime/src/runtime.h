@@ -32,7 +32,8 @@ struct splitc_runtime {
     const uint32_t *near; /* the ranks whose windows are open, ourselves among them */
     uint32_t near_ranks;
     bool crowded;        /* all ranks are near, and there are more than cores */
-    bool timed;          /* waits are, for the statistics */
+    bool timed;          /* waits are, for the statistics or the trace */
+    bool traced;         /* what happens is remembered (trace.h) */
     uint64_t gets;       /* begun here and not yet complete */
     uint64_t puts;       /* the same */
     uint64_t stored_out; /* bytes of signalling stores sent in messages */
@@ -268,6 +269,7 @@ enum splitc_message {
     SPLITC_MSG_END,
     SPLITC_MSG_WAKE,  /* somebody asleep looks up */
     SPLITC_MSG_STATS, /* what a rank tells at its end */
+    SPLITC_MSG_TRACE,
     SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
@@ -292,6 +294,7 @@ gam_handler_fn splitc_on_collective;
 gam_handler_fn splitc_on_end;
 gam_handler_fn splitc_on_wake;
 gam_handler_fn splitc_on_stats;
+gam_handler_fn splitc_on_trace;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);

@@ -21,6 +21,7 @@ struct stats {
     double elapsed, cpu;
 };
 
+static bool wanted;
 static double waited[SPLITC_WAITS];
 static double begin;
 static struct stats *table; /* processor 0's: of each rank, and of all */
@@ -28,15 +29,15 @@ static uint32_t told;       /* ranks whose line is there */
 
 void splitc_stats_init(void)
 {
-    const char *wanted = getenv("SPLITC_STATS");
+    const char *told_so = getenv("SPLITC_STATS");
 
-    if (!wanted || strcmp(wanted, "0") == 0)
+    if (!told_so || strcmp(told_so, "0") == 0)
         return;
-    if (strcmp(wanted, "1") != 0)
+    if (strcmp(told_so, "1") != 0)
         splitc_die_together("SPLITC_STATS is \"%s\": it may be 1, to be told what was sent and "
                             "waited for, or 0",
-                            wanted);
-    splitc_runtime.timed = true;
+                            told_so);
+    wanted = splitc_runtime.timed = true;
     begin = splitc_get_seconds();
     if (splitc_runtime.rank == 0)
         table = calloc(splitc_runtime.ranks + 1ul, sizeof *table);
@@ -152,7 +153,7 @@ void splitc_stats_tell(void)
 {
     struct stats own;
 
-    if (!splitc_runtime.timed)
+    if (!wanted)
         return;
     own = take();
     if (splitc_runtime.rank != 0) {
