@@ -3,6 +3,7 @@
 #include "daemon.h"
 
 #include <algorithm>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -50,6 +51,16 @@ std::string name_of(const std::string &variable)
 bool is_place_in_job(const std::string &variable)
 {
     return variable.starts_with("PMIX_") && !variable.starts_with("PMIX_MCA_");
+}
+
+// Where other hosts reach this one: as the remote shell did, if it tells.
+std::string reachable_address()
+{
+    const char *connection = std::getenv("SSH_CONNECTION"); // client, port, server, port
+    std::istringstream words(connection ? connection : "");
+    std::string client, port, server;
+    words >> client >> port >> server;
+    return server.empty() ? "auto" : server;
 }
 
 } // namespace
@@ -352,6 +363,8 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
             environment.push_back(variable);
     }
     environment.insert(environment.end(), place.begin(), place.end());
+    if (!tree_->rsh.empty() && value_of(environment, "UNET_UDP_ADDRESS").empty())
+        environment.push_back("UNET_UDP_ADDRESS=" + reachable_address());
     return environment;
 }
 

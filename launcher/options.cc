@@ -97,6 +97,13 @@ std::vector<std::uint32_t> parse_ranks(const std::string &option, const std::str
     return ranks;
 }
 
+void use_network(Options &options, const std::string &network)
+{
+    if (network.empty())
+        usage("--net wants a network, as in 10.1.0.0/16, and --iface the name of an interface");
+    options.variables.push_back("UNET_UDP_ADDRESS=" + network);
+}
+
 void wrap(Options &options, const std::string &option, const std::string &ranks,
           std::vector<std::string> wrapper)
 {
@@ -138,6 +145,10 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.map_by = parse_map_by(value); }},
     {"--rsh", nullptr, "CMD", "reach the hosts by CMD (default: ssh)",
      [](Options &o, const std::string &value) { o.rsh = split_words(value); }},
+    {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
+     [](Options &o, const std::string &value) { use_network(o, value); }},
+    {"--iface", nullptr, "NAME", "the same by the name of an interface",
+     [](Options &o, const std::string &value) { use_network(o, value); }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
     {"--stage", nullptr, nullptr, "send the hosts a copy of the program, and run that",

@@ -176,6 +176,9 @@ TEST_CASE("hosts, and what they are for, come together")
     CHECK(options.stage);
     CHECK(options.bind_to == BindTo::socket);
     CHECK(parse_options({"p"}).rsh.front() == "ssh");
+    CHECK(parse_options({"--net", "10.1.0.0/16", "p"}).variables ==
+          Strings{"UNET_UDP_ADDRESS=10.1.0.0/16"});
+    CHECK(parse_options({"--iface=ib0", "p"}).variables == Strings{"UNET_UDP_ADDRESS=ib0"});
 }
 
 TEST_CASE("without -n there are as many ranks as the hosts have room for")
@@ -196,5 +199,6 @@ TEST_CASE("places that do not fit together are refused")
                Contains("-n 5 ranks do not fit on 2 hosts with 2 each (--ppn)"));
     CHECK_THAT(complaint({"--hosts", "a:65536,b", "p"}), Contains("65537 ranks"));
     CHECK_THAT(complaint({"--hosts", "a:2", "--gdb", "2", "p"}), Contains("there is no rank 2"));
+    CHECK_THAT(complaint({"--net=", "p"}), Contains("--net wants a network"));
     CHECK_THAT(complaint({"--rsh", "", "p"}), Contains("--rsh wants a command"));
 }

@@ -136,6 +136,18 @@ TEST_CASE("one job after the other runs on eight hosts, in a tree")
     bed.check_clean();
 }
 
+TEST_CASE("ranks learn at which address other hosts reach them")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const Words show{"sh", "-c", "echo $UNET_UDP_ADDRESS"};
+    CHECK_THAT(run(bed.job(show)).out, Contains("10.78.0.1\n") && Contains("10.78.0.2\n"));
+    Words told{"--net", "10.78.0.0/24"};
+    told.insert(told.end(), show.begin(), show.end());
+    CHECK(run(bed.job(told)).out == "10.78.0.0/24\n10.78.0.0/24\n");
+}
+
 // ---- hosts that cannot be used --------------------------------------------------------------
 
 TEST_CASE("why a host cannot be used is told, with what to do")

@@ -2,9 +2,8 @@
  *
  * address.c - where an endpoint is, and the socket there.
  */
-#include "udp/udp.h"
+#include "udp/local.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -64,36 +63,6 @@ bool unet_udp_same(const union udp_sockaddr *a, const union udp_sockaddr *b)
            memcmp(&a->ip6.sin6_addr, &b->ip6.sin6_addr, sizeof a->ip6.sin6_addr) == 0;
 }
 
-/* "fe80::1%eth0": a link-local address says on which interface. */
-static int parse_ip6(const char *text, struct sockaddr_in6 *ip6)
-{
-    const char *percent = strchr(text, '%');
-    const size_t length = percent ? (size_t)(percent - text) : strlen(text);
-    char address[INET6_ADDRSTRLEN];
-
-    if (length >= sizeof address)
-        return -EINVAL;
-    memcpy(address, text, length);
-    address[length] = '\0';
-    ip6->sin6_family = AF_INET6;
-    ip6->sin6_scope_id = percent ? if_nametoindex(percent + 1) : 0;
-    if (inet_pton(AF_INET6, address, &ip6->sin6_addr) != 1 || (percent && !ip6->sin6_scope_id))
-        return -EINVAL;
-    return 0;
-}
-
-static int local_address(union udp_sockaddr *local)
-{
-    const char *text = getenv("UNET_UDP_ADDRESS");
-
-    memset(local, 0, sizeof *local);
-    local->ip4.sin_family = AF_INET;
-    if (inet_pton(AF_INET, text ? text : "127.0.0.1", &local->ip4.sin_addr) == 1)
-        return 0;
-    memset(local, 0, sizeof *local);
-    return parse_ip6(text, &local->ip6);
-}
-
 /* Errors of the network come by a queue of their own, packets are never cut, buffers are
  * large.  None of it is needed to work. */
 static void set_options(int fd, int family)
@@ -121,9 +90,10 @@ static int open_socket(struct udp_endpoint *ue, const union udp_sockaddr *local)
 
 int unet_udp_bind(struct udp_endpoint *ue)
 {
+    const char *wish = getenv("UNET_UDP_ADDRESS");
     union udp_sockaddr local;
     socklen_t length = sizeof local;
-    int error = local_address(&local);
+    int error = unet_udp_local(wish ? wish : "127.0.0.1", &local);
 
     if (error == 0)
         error = open_socket(ue, &local);

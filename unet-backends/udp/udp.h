@@ -80,9 +80,9 @@ uint64_t unet_udp_now_us(void);
 
 /* ---- address.c --------------------------------------------------------------- */
 
-/* Open a socket at the local address that UNET_UDP_ADDRESS names (default 127.0.0.1), on any
- * port, and fill in `own`.  Errors: -EINVAL that is no address, -EADDRNOTAVAIL it is not
- * this machine's, and what the system calls return. */
+/* Open a socket at the local address that UNET_UDP_ADDRESS names (unet_udp_local; default
+ * 127.0.0.1), on any port, and fill in `own`.  Errors: those of unet_udp_local, and what
+ * the system calls return. */
 int unet_udp_bind(struct udp_endpoint *ue);
 
 /* Errors: -EADDRNOTAVAIL it is none of this backend, or of another family than our own. */
