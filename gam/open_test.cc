@@ -29,7 +29,7 @@ struct Alone {
             change(endpoint);
         REQUIRE(unet_open(unet_backend(backend.c_str()), &endpoint, &ep) == 0);
         config.ranks = 1;
-        config.job = 1;
+        config.key[0] = 1;
         config.resolve = self_address;
         config.resolve_arg = ep;
     }
@@ -202,19 +202,17 @@ TEST_CASE("two jobs on the same endpoints' addresses do not meet")
 
     a.config = {.ranks = 2,
                 .rank = 0,
-                .job = 1,
+                .key = {1, 1},
                 .resolve = resolve,
                 .resolve_arg = endpoints,
                 .window = 0,
-                .key = {},
                 .peer_timeout_ms = 0};
     b.config = {.ranks = 2,
                 .rank = 1,
-                .job = 2,
+                .key = {1, 2},
                 .resolve = resolve,
                 .resolve_arg = endpoints,
                 .window = 0,
-                .key = {},
                 .peer_timeout_ms = 0};
     REQUIRE(a.open() == 0);
     REQUIRE(b.open() == 0);

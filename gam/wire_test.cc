@@ -15,7 +15,7 @@ using namespace world;
 
 namespace {
 
-constexpr uint64_t JOB = 42;
+constexpr uint64_t KEY[2] = {42, 43};
 constexpr uint32_t WINDOW = 64, BULK = 8;
 enum { GOOD = 1, ANSWER = 2, ANSWER_MEDIUM = 3, UNKNOWN = 99 };
 
@@ -62,14 +62,15 @@ public:
         unet_address(victim_, &addresses[0]);
         unet_address(ep, &addresses[1]);
         config.ranks = 2;
-        config.job = JOB;
+        config.key[0] = KEY[0];
+        config.key[1] = KEY[1];
         config.window = WINDOW;
         config.resolve = [](void *, uint32_t rank, struct unet_address *address) {
             *address = addresses[rank];
             return 0;
         };
         REQUIRE(gam_open(victim_, &config, &g) == 0);
-        REQUIRE(unet_connect(ep, &addresses[0], gam_tag(JOB, 0, 1), &channel) == 0);
+        REQUIRE(unet_connect(ep, &addresses[0], gam_tag(KEY, 0, 1), &channel) == 0);
         REQUIRE(gam_register(g, GOOD, good) == 0);
         REQUIRE(gam_register(g, ANSWER, answer) == 0);
         REQUIRE(gam_register(g, ANSWER_MEDIUM, answer_medium) == 0);

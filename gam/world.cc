@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds PATIENCE{40};
-constexpr uint64_t JOB = 0x5eed5eed5eed5eed;
+constexpr uint64_t KEY = 0x5eed5eed5eed5eed;
 
 thread_local Rank *this_rank = nullptr;
 
@@ -32,7 +32,7 @@ struct Shared {
     std::atomic<uint32_t> arrived{0};
     std::atomic<uint32_t> meetings{0};
     std::atomic<bool> failed{false};
-    struct unet_address address[MAX_RANKS];
+    struct unet_address address[MAX_RANKS], network[MAX_RANKS];
     std::atomic<uint64_t> slot[MAX_RANKS][SLOTS];
     std::atomic<bool> has_failed[MAX_RANKS];
     char failure[MAX_RANKS][512];
@@ -57,6 +57,7 @@ Rank::~Rank()
 {
     gam_close(g);
     unet_close(ep);
+    unet_close(network);
     this_rank = nullptr;
 }
 
@@ -68,7 +69,13 @@ static int open_endpoint(const std::string &backend, uint32_t me, const unet_con
 
     if (backend == "chaos")
         return unet_chaos_open(unet_backend("shm"), &chaos, &config, ep);
-    return unet_open(unet_backend(backend.c_str()), &config, ep);
+    return unet_open(unet_backend(backend == "mixed" ? "shm" : backend.c_str()), &config, ep);
+}
+
+// Of "mixed": even and odd ranks are two nodes.
+static bool same_node(uint32_t a, uint32_t b)
+{
+    return a % 2 == b % 2;
 }
 
 void Rank::open(const std::string &backend, const Options &options)
@@ -80,6 +87,10 @@ void Rank::open(const std::string &backend, const Options &options)
     gam_endpoint_config(ranks, options.window, &endpoint);
     expect("unet_open", open_endpoint(backend, me, endpoint, &ep), 0);
     unet_address(ep, &shared_.address[me]);
+    if (backend == "mixed") {
+        expect("unet_open", open_endpoint("chaos", me, endpoint, &network), 0);
+        unet_address(network, &shared_.network[me]);
+    }
     shared_.published++;
     while (shared_.published < ranks) {
         check_others("opening endpoints");
@@ -88,14 +99,17 @@ void Rank::open(const std::string &backend, const Options &options)
 
     config.ranks = ranks;
     config.rank = me;
-    config.job = JOB;
     config.window = options.window;
-    config.key[0] = JOB;
-    config.key[1] = ~JOB;
+    config.key[0] = KEY;
+    config.key[1] = ~KEY;
     config.resolve_arg = &shared_;
+    config.network = network;
     config.resolve = [](void *arg, uint32_t rank, struct unet_address *address) {
-        *address = static_cast<Shared *>(arg)->address[rank];
-        return 0;
+        const bool far = self().network && !same_node(self().me, rank);
+        const auto *shared = static_cast<Shared *>(arg);
+
+        *address = far ? shared->network[rank] : shared->address[rank];
+        return far ? 1 : 0;
     };
     expect("gam_open", gam_open(ep, &config, &g), 0);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// world.h - several ranks in one test: threads over loopback, processes over shm, and
-// processes over shm made unreliable ("chaos").
+// world.h - several ranks in one test: threads over loopback, processes over shm,
+// processes over shm made unreliable ("chaos"), and both: even and odd ranks
+// are two nodes, within each shm, between them chaos ("mixed").
 //
 // Catch2 belongs to the main thread of the first process.  A rank therefore
 // reports what it expected and saw through shared memory, and run() checks
@@ -47,6 +48,7 @@ public:
 
     gam *g = nullptr;
     unet_endpoint *ep = nullptr;
+    unet_endpoint *network = nullptr; // of "mixed" alone
     const uint32_t me, ranks;
     uint64_t count[SLOTS] = {}; // for handlers
     std::vector<uint64_t> log;  // for handlers
@@ -113,7 +115,7 @@ using Body = std::function<void(Rank &)>;
 void run(const std::string &backend, uint32_t ranks, const Body &body, const Options &options = {});
 
 // All backends, one after the other: generators for test cases.
-#define EACH_BACKEND GENERATE(as<std::string>{}, "loopback", "shm", "chaos")
+#define EACH_BACKEND GENERATE(as<std::string>{}, "loopback", "shm", "chaos", "mixed")
 #define EACH_RELIABLE_BACKEND GENERATE(as<std::string>{}, "loopback", "shm")
 
 // Memory between guard bytes, `skew` bytes off a multiple of 64.

@@ -11,18 +11,18 @@ _Static_assert(GAM_WORDS_MAX * 8 <= UNET_INLINE_MAX, "words travel inline");
 
 /* ---- sending ------------------------------------------------------------- */
 
-static bool buffer_free(struct gam *g, struct gam_buffer *buffer)
+static bool buffer_free(const struct gam_port *port, struct gam_buffer *buffer)
 {
-    if (buffer->busy && unet_sent(g->ep, buffer->ticket))
+    if (buffer->busy && unet_sent(port->ep, buffer->ticket))
         buffer->busy = false;
     return !buffer->busy;
 }
 
-static int carry_inline(struct gam *g, struct gam_peer *peer, uint32_t user,
-                        const union gam_header *header, const void *data, size_t length)
+static int carry_inline(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                        const void *data, size_t length)
 {
     uint64_t word[UNET_INLINE_MAX / 8];
-    struct unet_desc *slot = unet_inline_begin(g->ep, peer->channel);
+    struct unet_desc *slot = unet_inline_begin(peer->ep, peer->channel);
 
     if (!slot)
         return -EAGAIN;
@@ -34,30 +34,31 @@ static int carry_inline(struct gam *g, struct gam_peer *peer, uint32_t user,
     slot->length = (uint32_t)(sizeof(*header) + length);
     slot->user = user | gam_payment(peer);
     memcpy(slot->data, word, slot->length);
-    unet_inline_end(g->ep, peer->channel);
+    unet_inline_end(peer->ep, peer->channel);
     return 0;
 }
 
 /* Buffers are taken in turn, because the send queue empties in turn. */
-static int carry_buffer(struct gam *g, struct gam_peer *peer, uint32_t user,
-                        const union gam_header *header, const void *data, size_t length)
+static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                        const void *data, size_t length)
 {
-    struct gam_buffer *buffer = &g->buffer[g->buffer_next];
+    struct gam_port *port = peer->port;
+    struct gam_buffer *buffer = &port->buffer[port->buffer_next];
     const struct unet_piece piece = {
-        .offset = g->buffer_next * GAM_BUFFER_BYTES,
+        .offset = port->buffer_next * GAM_BUFFER_BYTES,
         .length = (uint32_t)(sizeof(*header) + length),
     };
     int rc;
 
-    if (!buffer_free(g, buffer))
+    if (!buffer_free(port, buffer))
         return -EAGAIN;
-    memcpy(g->ep->segment + piece.offset, header, sizeof(*header));
-    memcpy(g->ep->segment + piece.offset + sizeof(*header), data, length);
-    rc = unet_send(g->ep, peer->channel, user | gam_payment(peer), &piece, 1, &buffer->ticket);
+    memcpy(port->ep->segment + piece.offset, header, sizeof(*header));
+    memcpy(port->ep->segment + piece.offset + sizeof(*header), data, length);
+    rc = unet_send(port->ep, peer->channel, user | gam_payment(peer), &piece, 1, &buffer->ticket);
     if (rc)
         return -EAGAIN;
     buffer->busy = true;
-    g->buffer_next = (g->buffer_next + 1) % GAM_SEND_BUFFERS;
+    port->buffer_next = (port->buffer_next + 1) % GAM_SEND_BUFFERS;
     return 0;
 }
 
@@ -71,7 +72,7 @@ static uint32_t reserved(uint32_t user)
     return kind == GAM_MEDIUM_REQUEST || kind == GAM_STORE_DATA;
 }
 
-int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union gam_header *header,
+int gam_carry(struct gam_peer *peer, uint32_t user, const union gam_header *header,
               const void *data, size_t length)
 {
     int rc;
@@ -79,9 +80,9 @@ int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union g
     if (peer->credits[GAM_BULK] <= reserved(user))
         return -EAGAIN;
     if (length <= GAM_INLINE_BYTES)
-        rc = carry_inline(g, peer, user, header, data, length);
+        rc = carry_inline(peer, user, header, data, length);
     else
-        rc = carry_buffer(g, peer, user, header, data, length);
+        rc = carry_buffer(peer, user, header, data, length);
     if (rc)
         return rc;
     gam_paid(peer);
@@ -89,12 +90,12 @@ int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union g
     return 0;
 }
 
-static int try_medium(struct gam *g, struct gam_peer *peer, uint32_t user,
-                      const union gam_header *header, const void *data, size_t length)
+static int try_medium(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                      const void *data, size_t length)
 {
     if (peer->deferred)
         return -EAGAIN;
-    return gam_carry(g, peer, user, header, data, length);
+    return gam_carry(peer, user, header, data, length);
 }
 
 int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
@@ -113,7 +114,7 @@ int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const voi
         memcpy(header.word, word, words * sizeof(word[0]));
 
     gam_look(g);
-    while (try_medium(g, &g->peer[dest], user, &header, data, length) != 0) {
+    while (try_medium(&g->peer[dest], user, &header, data, length) != 0) {
         int rc = gam_pause(g, &g->peer[dest], &rounds);
 
         if (rc)

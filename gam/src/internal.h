@@ -74,6 +74,8 @@ struct gam_peer {
     uint32_t credits[GAM_CLASSES]; /* messages that we may send */
     uint32_t owed[GAM_CLASSES];    /* credits to be given back */
     struct gam_deferred *deferred; /* oldest first */
+    struct unet_endpoint *ep;      /* that leads to it */
+    struct gam_port *port;         /* the same, and the rest of it */
     uint32_t rank;
     uint16_t channel;
     bool dead;
@@ -98,12 +100,23 @@ struct gam_buffer {
 };
 
 #define GAM_SEND_BUFFERS 16u
+#define GAM_PORTS 2u
 
-struct gam {
+/* A way to peers: an endpoint, and what we keep of it. */
+struct gam_port {
     struct unet_endpoint *ep;
     struct unet_endpoint *front; /* `ep`, when that is ours and not the caller's (reliable.h) */
-    struct gam_peer *peer;       /* by rank */
+    struct gam_port *next;       /* to be looked at after this one; they are a circle */
+    struct gam_peer **by_channel;
+    struct gam_buffer buffer[GAM_SEND_BUFFERS];
+    uint32_t buffer_next;
+};
+
+struct gam {
+    struct gam_port *look; /* the port to look at next */
+    struct gam_peer *peer; /* by rank */
     uint32_t ranks;
+    uint32_t ports;              /* how many of `port` are in use */
     uint32_t limit[GAM_CLASSES]; /* the windows */
 
     enum gam_context context;
@@ -113,13 +126,11 @@ struct gam {
     bool replied;
 
     struct gam_peer *list[GAM_LISTS];
-    struct gam_peer **by_channel;
     gam_handler_fn *handler[GAM_HANDLERS];
 
     struct gam_stats stats;
     struct gam_stream *answers; /* all peers' rings of gets */
-    struct gam_buffer buffer[GAM_SEND_BUFFERS];
-    uint32_t buffer_next;
+    struct gam_port port[GAM_PORTS];
     uint32_t receive_base; /* offset of the first receive buffer */
     uint32_t receive_end;
     size_t pending;
@@ -157,10 +168,10 @@ static inline void gam_paid(struct gam_peer *peer)
 }
 
 /* Send an inline message: words and what we owe.  -EAGAIN: no slot now. */
-static inline int gam_put(struct gam *g, struct gam_peer *peer, uint32_t user, uint32_t words,
+static inline int gam_put(struct gam_peer *peer, uint32_t user, uint32_t words,
                           const uint64_t word[])
 {
-    struct unet_desc *slot = unet_inline_begin(g->ep, peer->channel);
+    struct unet_desc *slot = unet_inline_begin(peer->ep, peer->channel);
 
     if (gam_unlikely(!slot))
         return -EAGAIN;
@@ -171,7 +182,7 @@ static inline int gam_put(struct gam *g, struct gam_peer *peer, uint32_t user, u
     for (uint32_t i = 0; i < words; i++)
         slot->word[i] = word[i];
     gam_paid(peer);
-    unet_inline_end(g->ep, peer->channel);
+    unet_inline_end(peer->ep, peer->channel);
     return 0;
 }
 
@@ -180,12 +191,14 @@ static inline int gam_put(struct gam *g, struct gam_peer *peer, uint32_t user, u
 /* One look at the receive rings, all messages if there is one. */
 static inline void gam_look(struct gam *g)
 {
-    struct unet_endpoint *ep = g->ep;
+    struct unet_endpoint *ep = g->look->ep;
 
-    if (gam_unlikely(ep->rx_next >= ep->rx_rings || unet_ring_peek(&ep->rx[ep->rx_next])))
+    if (gam_unlikely(ep->rx_next >= ep->rx_rings || unet_ring_peek(&ep->rx[ep->rx_next]))) {
         gam_poll(g);
-    else if (++ep->rx_next >= ep->rx_rings)
+    } else if (++ep->rx_next >= ep->rx_rings) {
         ep->rx_next = 0;
+        g->look = g->look->next;
+    }
 }
 
 /* Run a handler in its context. */
@@ -195,7 +208,7 @@ void gam_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,
 /* ---- bulk.c ------------------------------------------------------------- */
 
 /* Send a message of class bulk.  -EAGAIN: no credit, slot or buffer now. */
-int gam_carry(struct gam *g, struct gam_peer *peer, uint32_t user, const union gam_header *header,
+int gam_carry(struct gam_peer *peer, uint32_t user, const union gam_header *header,
               const void *data, size_t length);
 
 /* A message of class bulk as it arrived. */

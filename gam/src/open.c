@@ -65,7 +65,7 @@ void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *co
 
 static bool endpoint_fits(const struct unet_endpoint *ep, const struct gam_config *config)
 {
-    struct unet_config need;
+    struct unet_config need = {0};
 
     gam_endpoint_config(config->ranks, config->window, &need);
     return ep->config.segment_bytes >= need.segment_bytes &&
@@ -81,27 +81,38 @@ static bool config_ok(const struct gam_config *config)
 
 /* ---- connecting ----------------------------------------------------------------- */
 
+static int connect_by(struct gam *g, struct gam_port *port, struct gam_peer *peer,
+                      const struct unet_address *address, const uint64_t key[2])
+{
+    int rc = unet_connect(port->ep, address, gam_tag(key, g->rank, peer->rank), &peer->channel);
+
+    if (rc)
+        return rc;
+    peer->port = port;
+    peer->ep = port->ep;
+    port->by_channel[peer->channel] = peer;
+    if (port->front)
+        gam_reliable_bind(port->front, peer->channel, peer->rank);
+    return 0;
+}
+
 static int connect_peer(struct gam *g, const struct gam_config *config, struct gam_peer *peer)
 {
     struct unet_address address;
-    int rc = config->resolve(config->resolve_arg, peer->rank, &address);
+    const int port = config->resolve(config->resolve_arg, peer->rank, &address);
 
-    if (rc == 0)
-        rc = unet_connect(g->ep, &address, gam_tag(config->job, g->rank, peer->rank),
-                          &peer->channel);
-    if (rc)
-        return rc;
-    g->by_channel[peer->channel] = peer;
-    if (g->front)
-        gam_reliable_bind(g->front, peer->channel, peer->rank);
-    return 0;
+    if (port < 0)
+        return port;
+    if ((uint32_t)port >= g->ports)
+        return -EINVAL;
+    return connect_by(g, &g->port[port], peer, &address, config->key);
 }
 
 static void disconnect_all(struct gam *g)
 {
     for (uint32_t i = 0; i < g->ranks; i++) {
         if (g->peer[i].channel != 0)
-            unet_disconnect(g->ep, g->peer[i].channel);
+            unet_disconnect(g->peer[i].ep, g->peer[i].channel);
     }
 }
 
@@ -118,15 +129,61 @@ static int connect_all(struct gam *g, const struct gam_config *config)
     return 0;
 }
 
-static int post_buffers(struct gam *g)
+static int post_buffers(const struct gam *g, struct unet_endpoint *ep)
 {
     for (uint32_t offset = g->receive_base; offset < g->receive_end; offset += GAM_BUFFER_BYTES) {
-        int rc = unet_free_put(g->ep, offset, GAM_BUFFER_BYTES);
+        int rc = unet_free_put(ep, offset, GAM_BUFFER_BYTES);
 
         if (rc)
             return rc;
     }
     return 0;
+}
+
+static int post_all(const struct gam *g)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < g->ports && rc == 0; i++)
+        rc = post_buffers(g, g->port[i].ep);
+    return rc;
+}
+
+/* ---- ports ---------------------------------------------------------------------- */
+
+/* What may get lost below is made up for by an endpoint in front. */
+static int make_reliable(struct gam_port *port, const struct gam_config *config)
+{
+    int rc;
+
+    if (gam_is_reliable(port->ep))
+        return 0;
+    rc = gam_reliable_open(port->ep, config, &port->front);
+    if (rc == 0)
+        port->ep = port->front;
+    return rc;
+}
+
+static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_config *config)
+{
+    struct gam_port *port = &g->port[g->ports];
+
+    *port = (struct gam_port){.ep = ep, .next = g->port};
+    port->by_channel = calloc(ep->config.channels + 1u, sizeof(struct gam_peer *));
+    if (!port->by_channel)
+        return -ENOMEM;
+    if (g->ports > 0)
+        port[-1].next = port;
+    g->ports++;
+    return make_reliable(port, config);
+}
+
+static void close_ports(struct gam *g)
+{
+    for (uint32_t i = 0; i < g->ports; i++) {
+        unet_close(g->port[i].front);
+        free(g->port[i].by_channel);
+    }
 }
 
 /* ---- instances ------------------------------------------------------------------ */
@@ -147,20 +204,19 @@ static void release(struct gam *g)
 {
     if (!g)
         return;
-    unet_close(g->front);
+    close_ports(g);
     free(g->peer);
-    free(g->by_channel);
     free(g->answers);
     free(g);
 }
 
-static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *config)
+static struct gam *allocate(const struct gam_config *config)
 {
     struct gam *g = calloc(1, sizeof(*g));
 
     if (!g)
         return NULL;
-    g->ep = ep;
+    g->look = g->port;
     g->ranks = config->ranks;
     g->rank = config->rank;
     g->limit[GAM_SMALL] = small_window(config->ranks, config->window);
@@ -170,9 +226,8 @@ static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *c
     g->dead = -1;
 
     g->peer = aligned_alloc(64, config->ranks * sizeof(*g->peer));
-    g->by_channel = calloc(ep->config.channels + 1u, sizeof(struct gam_peer *));
     g->answers = calloc((size_t)config->ranks * g->limit[GAM_SMALL], sizeof(*g->answers));
-    if (!g->peer || !g->by_channel || !g->answers) {
+    if (!g->peer || !g->answers) {
         release(g);
         return NULL;
     }
@@ -182,36 +237,25 @@ static struct gam *allocate(struct unet_endpoint *ep, const struct gam_config *c
     return g;
 }
 
-/* What may get lost below is made up for by an endpoint in front. */
-static int make_reliable(struct gam *g, const struct gam_config *config)
-{
-    int rc;
-
-    if (gam_is_reliable(g->ep))
-        return 0;
-    rc = gam_reliable_open(g->ep, config, &g->front);
-    if (rc == 0)
-        g->ep = g->front;
-    return rc;
-}
-
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **out)
 {
     struct gam *g;
     int rc;
 
-    if (!config_ok(config) || !endpoint_fits(ep, config))
+    if (!config_ok(config) || !endpoint_fits(ep, config) ||
+        (config->network && !endpoint_fits(config->network, config)))
         return -EINVAL;
-    g = allocate(ep, config);
+    g = allocate(config);
     if (!g)
         return -ENOMEM;
-    rc = make_reliable(g, config);
+    rc = open_port(g, ep, config);
+    if (rc == 0 && config->network)
+        rc = open_port(g, config->network, config);
+    if (rc == 0)
+        rc = connect_all(g, config);
     if (rc)
         goto out_release;
-    rc = connect_all(g, config);
-    if (rc)
-        goto out_release;
-    rc = post_buffers(g);
+    rc = post_all(g);
     if (rc)
         goto out_disconnect;
     *out = g;
@@ -238,8 +282,10 @@ void gam_close(struct gam *g)
 {
     if (!g)
         return;
-    if (g->front)
-        gam_reliable_settle(g->front);
+    for (uint32_t i = 0; i < g->ports; i++) {
+        if (g->port[i].front)
+            gam_reliable_settle(g->port[i].front);
+    }
     disconnect_all(g);
     for (uint32_t i = 0; i < g->ranks; i++) {
         gam_deferred_drop(&g->peer[i]);
@@ -283,6 +329,15 @@ int64_t gam_dead_peer(const struct gam *g)
 int64_t gam_serving(const struct gam *g)
 {
     return g->serving ? (int64_t)g->serving->rank : -1;
+}
+
+bool gam_settled(const struct gam *g)
+{
+    bool settled = !g->list[GAM_WORKING];
+
+    for (uint32_t i = 0; i < g->ports; i++)
+        settled = settled && (!g->port[i].front || gam_reliable_settled(g->port[i].front));
+    return settled;
 }
 
 size_t gam_pending(const struct gam *g)

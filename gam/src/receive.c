@@ -8,7 +8,8 @@
 #include "internal.h"
 
 enum {
-    POLL_BUDGET = 256,   /* messages per poll: the caller has work to do, whoever floods us */
+    POLL_BUDGET =
+        256, /* messages per port and poll: the caller has work to do, whoever floods us */
     CHECK_INTERVAL = 64, /* empty polls between two thoughts of the dead */
 };
 
@@ -21,7 +22,7 @@ static bool GAM_COLD ack(struct gam *g, struct gam_peer *peer)
         gam_paid(peer);
         return true;
     }
-    if (gam_put(g, peer, gam_user(GAM_ACK, 0, 0), 0, NULL) != 0)
+    if (gam_put(peer, gam_user(GAM_ACK, 0, 0), 0, NULL) != 0)
         return false;
     g->stats.acks++;
     return true;
@@ -109,7 +110,7 @@ static inline void small_arrived(struct gam *g, struct gam_peer *peer, uint32_t 
     m.data = NULL;
     m.length = 0;
     memcpy(m.word, slot->word, sizeof(m.word));
-    unet_rx_release(g->ep);
+    unet_rx_release(peer->ep);
 
     if (is_request && !admit(g, peer, GAM_SMALL))
         return;
@@ -166,11 +167,12 @@ static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_des
         g->stats.refused++;
 }
 
-static void give_buffers_back(struct gam *g, const struct unet_desc *desc)
+static void give_buffers_back(const struct gam *g, struct unet_endpoint *ep,
+                              const struct unet_desc *desc)
 {
     for (uint32_t i = 0; i < desc->pieces && i < UNET_PIECES_MAX; i++) {
         if (is_receive_buffer(g, desc->piece[i].offset))
-            unet_free_put(g->ep, desc->piece[i].offset, GAM_BUFFER_BYTES);
+            unet_free_put(ep, desc->piece[i].offset, GAM_BUFFER_BYTES);
     }
 }
 
@@ -182,21 +184,21 @@ static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct un
 
     if (is_bulk(desc->user) && desc->pieces == 1 && desc->length <= GAM_BUFFER_BYTES &&
         is_receive_buffer(g, offset))
-        bulk_arrived(g, peer, desc->user, g->ep->segment + offset, desc->length);
+        bulk_arrived(g, peer, desc->user, peer->ep->segment + offset, desc->length);
     else
         g->stats.refused++;
-    give_buffers_back(g, desc);
+    give_buffers_back(g, peer->ep, desc);
 }
 
-static void GAM_COLD other_arrived(struct gam *g, struct gam_peer *peer,
-                                   const struct unet_desc *slot)
+static void GAM_COLD other_arrived(struct gam *g, const struct gam_port *port,
+                                   struct gam_peer *peer, const struct unet_desc *slot)
 {
     struct unet_desc desc = *slot;
 
-    unet_rx_release(g->ep);
+    unet_rx_release(port->ep);
     if (!peer) { /* the interface refused a send of ours */
-        if (desc.channel <= g->ep->config.channels && g->by_channel[desc.channel])
-            gam_check(g, g->by_channel[desc.channel]);
+        if (desc.channel <= port->ep->config.channels && port->by_channel[desc.channel])
+            gam_check(g, port->by_channel[desc.channel]);
         return;
     }
     take_credits(g, peer, desc.user);
@@ -216,14 +218,14 @@ static inline bool is_small(uint32_t user)
 }
 
 /* Ring n brings what comes on channel n; ring 0, which is nobody's, the errors. */
-static inline void receive(struct gam *g, const struct unet_desc *slot)
+static inline void receive(struct gam *g, const struct gam_port *port, const struct unet_desc *slot)
 {
     const uint32_t user = slot->user;
-    struct gam_peer *peer = g->by_channel[g->ep->rx_next];
+    struct gam_peer *peer = port->by_channel[port->ep->rx_next];
 
     g->serving = peer;
     if (gam_unlikely(!peer || slot->kind != UNET_INLINE || !is_small(user))) {
-        other_arrived(g, peer, slot);
+        other_arrived(g, port, peer, slot);
         return;
     }
     take_credits(g, peer, user);
@@ -252,23 +254,34 @@ static void idle(struct gam *g)
     g->stats.empty_polls++;
     if (g->list[GAM_OWING])
         settle_all(g);
-    unet_progress(g->ep);
     if (++g->idle_polls % CHECK_INTERVAL == 0)
         gam_check_some(g);
 }
 
-int gam_poll(struct gam *g)
+/* Many messages at one port keep nothing from progress at another. */
+static inline int drain(struct gam *g, const struct gam_port *port)
 {
     const struct unet_desc *slot;
+    int handled = 0;
+
+    while (handled < POLL_BUDGET && (slot = unet_rx_peek(port->ep)) != NULL) {
+        receive(g, port, slot);
+        handled++;
+    }
+    if (handled == 0)
+        unet_progress(port->ep);
+    return handled;
+}
+
+int gam_poll(struct gam *g)
+{
     int handled = 0;
 
     if (gam_unlikely(g->context != GAM_MAIN))
         return 0;
     g->stats.polls++;
-    while (handled < POLL_BUDGET && (slot = unet_rx_peek(g->ep)) != NULL) {
-        receive(g, slot);
-        handled++;
-    }
+    for (uint32_t i = 0; i < g->ports; i++)
+        handled += drain(g, &g->port[i]);
     if (g->list[GAM_WORKING])
         work_all(g);
     g->serving = NULL;

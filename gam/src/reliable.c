@@ -386,6 +386,11 @@ void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+static bool sends_wait(const struct reliable *r)
+{
+    return r->tx.position != r->ep.tx.position;
+}
+
 /* How long nothing has to be done, in whole milliseconds: a shorter time is spun away. */
 static int nap_ms(const struct reliable *r, uint64_t now, uint64_t end)
 {
@@ -393,7 +398,7 @@ static int nap_ms(const struct reliable *r, uint64_t now, uint64_t end)
     const uint64_t until = due < end ? due : end;
     uint64_t ms = until > now ? (until - now) / 1000 : 0;
 
-    if (r->tx.position != r->ep.tx.position && ms > QUEUED_MS)
+    if (sends_wait(r) && ms > QUEUED_MS)
         ms = QUEUED_MS;
     return ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
@@ -420,6 +425,42 @@ static int wait_for(struct unet_endpoint *ep, int timeout_ms)
         if (rc < 0)
             return rc;
     }
+}
+
+static bool connecting(const struct reliable *r)
+{
+    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
+        if (r->ep.channel[n].state == UNET_CONNECTING)
+            return true;
+    }
+    return false;
+}
+
+int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms)
+{
+    struct reliable *r = reliable_of(ep);
+    const uint64_t now = now_us();
+    int nap;
+
+    if (unet_rx_peek(ep))
+        return 1;
+    nap = nap_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
+    if (connecting(r) && nap > QUEUED_MS)
+        nap = QUEUED_MS;
+    *timeout_ms = nap;
+    return unet_arm(r->lower);
+}
+
+void gam_reliable_disarm(struct unet_endpoint *ep)
+{
+    unet_disarm(reliable_of(ep)->lower);
+}
+
+bool gam_reliable_settled(const struct unet_endpoint *ep)
+{
+    const struct reliable *r = (const struct reliable *)ep;
+
+    return gam_net_idle(r->net) && !sends_wait(r);
 }
 
 void gam_reliable_settle(struct unet_endpoint *ep)
@@ -600,7 +641,7 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
                .config = lower->config,
                .capabilities = lower->capabilities | UNET_CAP_RELIABLE | UNET_CAP_ORDERED,
                .packet_bytes = UNET_MESSAGE_MAX,
-               .fd = -1,
+               .fd = lower->fd,
                .bell = {-1, -1}},
         .lower = lower,
         .bell = 1,

@@ -25,6 +25,14 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
 /* Say which rank is at the other end of a channel, before anything is sent on it. */
 void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank);
 
+/* Whether what was sent is acknowledged, or its receiver dead. */
+bool gam_reliable_settled(const struct unet_endpoint *ep);
+
+/* As unet_arm and unet_disarm, to sleep until unet_fd is readable; makes the time-out shorter, to
+ * when something has to be done. */
+int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms);
+void gam_reliable_disarm(struct unet_endpoint *ep);
+
 /* Wait until what was sent is acknowledged or its receiver dead, at most a second. */
 void gam_reliable_settle(struct unet_endpoint *ep);
 

@@ -43,9 +43,9 @@ static int send_one(struct gam *g, struct gam_peer *peer, const struct gam_defer
 
     peer->owed[later->paid_by]++;
     if (gam_user_kind(later->user) == GAM_REPLY)
-        rc = gam_put(g, peer, later->user, gam_user_words(later->user), later->header.word);
+        rc = gam_put(peer, later->user, gam_user_words(later->user), later->header.word);
     else
-        rc = gam_carry(g, peer, later->user, &later->header, later->data, later->length);
+        rc = gam_carry(peer, later->user, &later->header, later->data, later->length);
     if (rc)
         peer->owed[later->paid_by]--;
     return rc;
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) int small_reply(struct gam *g, uint
 
     if (gam_unlikely(!may_reply(g) || !gam_handler_ok(handler)))
         return refuse_reply(g, gam_handler_ok(handler));
-    if (gam_unlikely(peer->deferred != NULL || gam_put(g, peer, user, words, word) != 0))
+    if (gam_unlikely(peer->deferred != NULL || gam_put(peer, user, words, word) != 0))
         rc = small_later(g, user, words, word);
     g->replied = rc == 0;
     g->stats.replies += rc == 0;
@@ -175,7 +175,7 @@ int gam_reply_medium(struct gam *g, uint32_t handler, const void *data, size_t l
     if (words > 0)
         memcpy(header.word, word, words * sizeof(word[0]));
     if (!g->requester->deferred)
-        rc = gam_carry(g, g->requester, user, &header, data, length);
+        rc = gam_carry(g->requester, user, &header, data, length);
     if (rc == -EAGAIN)
         rc = defer(g, user, &header, data, length);
     g->replied = rc == 0;

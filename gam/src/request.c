@@ -18,7 +18,7 @@ static inline int try_request(struct gam *g, struct gam_peer *peer, uint32_t use
 {
     if (gam_unlikely(peer->credits[GAM_SMALL] == 0 || peer->deferred != NULL))
         return -EAGAIN;
-    if (gam_unlikely(gam_put(g, peer, user, words, word) != 0))
+    if (gam_unlikely(gam_put(peer, user, words, word) != 0))
         return -EAGAIN;
     peer->credits[GAM_SMALL]--;
     return 0;

@@ -25,7 +25,7 @@ static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *
     const bool last = last_piece(stream);
     const size_t n = last ? stream->place.total - stream->place.offset : GAM_MEDIUM_MAX;
     const uint8_t *from = n > 0 ? stream->from + stream->place.offset : NULL;
-    int rc = gam_carry(g, peer, stream->user, &header, from, n);
+    int rc = gam_carry(peer, stream->user, &header, from, n);
 
     if (rc)
         return rc;

@@ -3,6 +3,8 @@
  * wait.c - waiting for messages, and noticing that a peer is dead.
  */
 #include "internal.h"
+#include "reliable.h"
+#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
@@ -29,7 +31,7 @@ static void GAM_COLD bury(struct gam *g, struct gam_peer *peer)
 
 bool gam_check(struct gam *g, struct gam_peer *peer)
 {
-    if (!peer->dead && unet_channel_state(g->ep, peer->channel) == UNET_DEAD)
+    if (!peer->dead && unet_channel_state(peer->ep, peer->channel) == UNET_DEAD)
         bury(g, peer);
     return peer->dead;
 }
@@ -71,10 +73,45 @@ static inline void relax(void)
 #endif
 }
 
-/* Sleep if the endpoint allows it, else let others run. */
+static int arm(struct gam_port *port, int *timeout_ms)
+{
+    if (port->front)
+        return gam_reliable_arm(port->front, timeout_ms);
+    if (!unet_sent(port->ep, port->ep->tx.position) && *timeout_ms > NAP_MS)
+        *timeout_ms = NAP_MS; /* nothing tells that the receiver has room */
+    return unet_arm(port->ep);
+}
+
+static void disarm(struct gam_port *port)
+{
+    if (port->front)
+        gam_reliable_disarm(port->front);
+    else
+        unet_disarm(port->ep);
+}
+
+/* Sleep at all ports at once.  Returns as unet_wait. */
+static int wait_at_ports(struct gam *g, int timeout_ms)
+{
+    struct pollfd fd[GAM_PORTS];
+    uint32_t armed = 0;
+    int rc = 0;
+
+    for (; rc == 0 && armed < g->ports; armed += rc == 0) {
+        fd[armed] = (struct pollfd){.fd = unet_fd(g->port[armed].ep), .events = POLLIN};
+        rc = arm(&g->port[armed], &timeout_ms);
+    }
+    if (armed == g->ports && (rc = poll(fd, armed, timeout_ms)) < 0)
+        rc = -errno;
+    while (armed > 0)
+        disarm(&g->port[--armed]);
+    return rc;
+}
+
+/* Sleep if the endpoints allow it, else let others run. */
 static int nap(struct gam *g, int timeout_ms)
 {
-    int rc = g->ep->config.polled ? -EOPNOTSUPP : unet_wait(g->ep, timeout_ms);
+    int rc = g->ports > 1 ? wait_at_ports(g, timeout_ms) : unet_wait(g->port->ep, timeout_ms);
 
     if (rc >= 0 || rc == -EINTR)
         return rc;
@@ -127,7 +164,7 @@ int gam_wait(struct gam *g, int timeout_ms)
         rc = nap(g, slice);
         if (rc == -EINTR)
             return rc;
-        if (rc == 0 && !g->ep->config.polled)
+        if (rc == 0 && !g->port->ep->config.polled)
             check_batch(g);
     }
 }

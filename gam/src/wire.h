@@ -17,6 +17,7 @@
 #ifndef GAM_WIRE_H
 #define GAM_WIRE_H
 
+#include "siphash.h"
 #include <gam/gam.h>
 #include <stdint.h>
 #include <unet/unet_abi.h>
@@ -82,21 +83,13 @@ static inline uint32_t gam_user_credits(uint32_t user, enum gam_class class_)
     return user >> (16 + 8 * class_) & 0xff;
 }
 
-/* splitmix64's finalizer */
-static inline uint64_t gam_mix(uint64_t x)
+/* The same for both ends of a channel, and known only to who knows the job's key, which it does
+ * not tell. */
+static inline uint64_t gam_tag(const uint64_t key[2], uint32_t a, uint32_t b)
 {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
+    const uint32_t ranks[] = {a < b ? a : b, a < b ? b : a};
 
-/* The same for both ends of a channel, and known only to who knows the job's secret. */
-static inline uint64_t gam_tag(uint64_t job, uint32_t a, uint32_t b)
-{
-    const uint64_t low = a < b ? a : b;
-    const uint64_t high = a < b ? b : a;
-
-    return gam_mix(job ^ gam_mix(low << 32 | high));
+    return gam_siphash(key, ranks, sizeof(ranks));
 }
 
 #endif

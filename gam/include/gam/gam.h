@@ -60,20 +60,22 @@ typedef void gam_handler_fn(struct gam *g, const struct gam_message *m);
 /* Called at the sender when the source of a store_async may be reused. */
 typedef void gam_done_fn(void *arg);
 
-/* How to reach a rank: fills in the address of its endpoint, or returns -errno. */
+/* How to reach a rank: fills in the address of its endpoint.  Returns 0 if the instance's endpoint
+ * leads there, 1 if gam_config.network does, or -errno. */
 typedef int gam_resolve_fn(void *arg, uint32_t rank, struct unet_address *address);
 
 struct gam_config {
     uint32_t ranks;          /* 1..GAM_RANKS_MAX */
     uint32_t rank;           /* this instance's, below `ranks` */
-    uint64_t job;            /* the job's secret: the channels' tags are made from it */
+    uint64_t key[2];         /* the job's secret: channels and packets under another are refused */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
     uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 32 with more than
                         64 ranks; the same on every rank */
-    /* Of endpoints that are not reliable alone (docs/protocol.md): */
-    uint64_t key[2];          /* the job's key: packets under another one are refused */
-    uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0 = default 10000 */
+    struct unet_endpoint *network; /* a second endpoint, for the ranks on other nodes
+                                      (docs/adr/0007); NULL = none */
+    uint32_t peer_timeout_ms; /* of endpoints that are not reliable alone: a rank that is silent
+                                 for so long is dead; 0 = default 10000 */
 };
 
 /* Counters since gam_open. */
@@ -96,11 +98,11 @@ struct gam_stats {
 struct unet_config;
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
-/* Open an instance on an endpoint, reliable or not, opened with gam_endpoint_config's sizes or
- * larger.  The endpoint serves this one instance, but stays the caller's, who closes it
+/* Open an instance on an endpoint, or two, reliable or not, opened with gam_endpoint_config's sizes
+ * or larger.  They serve this one instance, but stay the caller's, who closes them
  * after gam_close.  Opens a channel to every rank; does not wait for the peers to
  * do the same.
- * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP the endpoint is
+ * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP an endpoint is
  * not reliable and its packets are shorter than 512 bytes. */
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
@@ -191,6 +193,10 @@ int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, 
  * still needed, gets whose data is not yet all there).  A store to a peer that died has
  * ended; a get from it never will. */
 size_t gam_pending(const struct gam *g);
+
+/* Whether all that was sent has arrived.  A peer's handler may still have to run.  On reliable
+ * endpoints it always has. */
+bool gam_settled(const struct gam *g);
 
 /* ---- progress ----------------------------------------------------------- */
 
