@@ -206,6 +206,7 @@ TEST_CASE("two jobs on the same endpoints' addresses do not meet")
                 .resolve = resolve,
                 .resolve_arg = endpoints,
                 .window = 0,
+                .network = nullptr,
                 .peer_timeout_ms = 0};
     b.config = {.ranks = 2,
                 .rank = 1,
@@ -213,6 +214,7 @@ TEST_CASE("two jobs on the same endpoints' addresses do not meet")
                 .resolve = resolve,
                 .resolve_arg = endpoints,
                 .window = 0,
+                .network = nullptr,
                 .peer_timeout_ms = 0};
     REQUIRE(a.open() == 0);
     REQUIRE(b.open() == 0);

@@ -40,11 +40,11 @@ std::uint32_t parse_count(const std::string &option, const std::string &text)
     return *count;
 }
 
-std::chrono::milliseconds parse_seconds(const std::string &text)
+std::chrono::milliseconds parse_seconds(const std::string &option, const std::string &text)
 {
     const auto seconds = parse_number<double>(text);
     if (!seconds || !(*seconds >= 0.001 && *seconds <= 1e9))
-        usage("--timeout wants a number of seconds above 0, not '" + text + "'");
+        usage(option + " wants a number of seconds above 0, not '" + text + "'");
     return std::chrono::milliseconds(std::llround(*seconds * 1000));
 }
 
@@ -129,12 +129,26 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.variables.push_back(value); }},
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_HEAP=" + value); }},
+    {"--backend", nullptr, "NAME",
+     "how ranks reach each other: shm, udp, shm,udp or auto (default)",
+     [](Options &o, const std::string &value) {
+         o.variables.push_back("SPLITC_BACKEND=" + value);
+     }},
+    {"--chaos", nullptr, "RATES",
+     "have the network lose, repeat, reorder and alter: see unetrun.md",
+     [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_CHAOS=" + value); }},
+    {"--peer-timeout", nullptr, "S",
+     "a rank not heard of over the network for S seconds is dead (10)",
+     [](Options &o, const std::string &value) {
+         parse_seconds("--peer-timeout", value);
+         o.variables.push_back("SPLITC_PEER_TIMEOUT=" + value);
+     }},
     {"--wdir", nullptr, "DIR", "run the ranks in DIR",
      [](Options &o, const std::string &value) { o.directory = value; }},
     {"--tag-output", nullptr, nullptr, "put the rank in front of each line: [1] text",
      [](Options &o, const std::string &) { o.tag_output = true; }},
     {"--timeout", nullptr, "S", "end the job after S seconds, with exit code 124",
-     [](Options &o, const std::string &value) { o.timeout = parse_seconds(value); }},
+     [](Options &o, const std::string &value) { o.timeout = parse_seconds("--timeout", value); }},
     {"--hosts", nullptr, "A,B:4", "run on these hosts; B has room for 4 ranks",
      [](Options &o, const std::string &value) { name_hosts(o, parse_hosts(value)); }},
     {"--hostfile", nullptr, "FILE", "the same from a file, a host a line",

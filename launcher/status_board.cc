@@ -124,18 +124,18 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
            "; pending: " + std::to_string(status.gets) + " gets, " + std::to_string(status.puts) +
            " puts; stores: " + std::to_string(status.stored) + " bytes sent, " +
            std::to_string(status.landed) + " have come, " + std::to_string(status.taken) +
-           " waited for" + process;
+           " waited for" + (status.sending ? "; messages of it are under way" : "") + process;
 }
 
 // ---- deadlock -------------------------------------------------------------------------
 
 namespace {
 
-// Still in the same wait, and no message came, but it looked again.
+// Still in the same wait, and no message came or is on its way, but it looked again.
 bool quiet(const splitc_status &before, const splitc_status &now)
 {
     return is_waiting(before) && is_waiting(now) && now.waits == before.waits &&
-           now.arrivals == before.arrivals && now.looks > before.looks;
+           now.arrivals == before.arrivals && now.sending == 0 && now.looks > before.looks;
 }
 
 } // namespace

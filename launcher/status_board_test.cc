@@ -104,6 +104,7 @@ TEST_CASE("deadlock: not while anything happens")
     CHECK(looks_until_stuck({waiting("barrier"), splitc_status{}}, nothing) == 0);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[1].arrivals++; }) == 0);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].waits++; }) == 0);
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].sending = 1; }) == 0);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[0].looks--; }) == 0); // it does not run
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r.resize(2); }) == 6);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int look) { r[1].arrivals += look == 3; }) == 8);

@@ -234,7 +234,7 @@ void gam_transfers_drop(struct gam *g, struct gam_peer *peer);
 /* ---- reply.c ------------------------------------------------------------ */
 
 /* Send the replies that were put aside.  True when none is left. */
-bool gam_deferred_send(struct gam *g, struct gam_peer *peer);
+bool gam_deferred_send(struct gam_peer *peer);
 void gam_deferred_drop(struct gam_peer *peer);
 
 /* ---- wait.c ------------------------------------------------------------- */

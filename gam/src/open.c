@@ -340,6 +340,14 @@ bool gam_settled(const struct gam *g)
     return settled;
 }
 
+void gam_keep(struct gam *g)
+{
+    for (uint32_t i = 0; i < g->ports; i++) {
+        if (g->port[i].front)
+            gam_reliable_keep(g->port[i].front);
+    }
+}
+
 size_t gam_pending(const struct gam *g)
 {
     return g->pending;

@@ -16,10 +16,15 @@
  *         |                    ^
  *         v                    |
  *        the endpoint below: packets in buffers of its segment
+ *
+ * As a network interface of its own it may work while its owner computes: then another thread
+ * calls gam_reliable_keep.  The lock guards all but the queues, which need none, and the states
+ * of channels, which are the owner's.
  */
 #include "reliable.h"
 #include "net.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,7 +44,7 @@ enum {
 /* A message that has not yet arrived in whole. */
 struct assembly {
     uint32_t offset; /* of its buffer */
-    uint32_t room;   /* of that buffer */
+    uint32_t room;   /* of that buffer; 0: it has none */
     uint32_t length; /* so far */
     bool begun;
     bool spoilt; /* it found no buffer, or is longer than that */
@@ -49,13 +54,18 @@ struct assembly {
 struct line {
     uint32_t rank;
     struct unet_ring in; /* rx[n], the NI's side */
+    uint64_t since;      /* when it began to connect */
     struct assembly assembly;
-    bool silent; /* the protocol found its peer dead */
+    bool silent; /* its peer does not answer */
 };
 
 struct reliable {
     struct unet_endpoint ep; /* first: the interface knows only this */
     struct unet_endpoint *lower;
+    pthread_mutex_t lock;
+    uint32_t turns;      /* of the interface so far */
+    uint32_t kept;       /* as gam_reliable_keep last saw it */
+    uint64_t timeout_us; /* of peers */
     struct gam_net *net;
     struct line *line;     /* by channel */
     uint16_t *channel;     /* by rank */
@@ -75,6 +85,16 @@ struct reliable {
 static struct reliable *reliable_of(struct unet_endpoint *ep)
 {
     return (struct reliable *)ep;
+}
+
+static void lock(struct reliable *r)
+{
+    pthread_mutex_lock(&r->lock);
+}
+
+static void unlock(struct reliable *r)
+{
+    pthread_mutex_unlock(&r->lock);
 }
 
 static uint64_t now_us(void)
@@ -107,16 +127,24 @@ static void deliver_inline(struct reliable *r, uint16_t channel, uint32_t user, 
     unet_ring_submit(in);
 }
 
-static void assembly_begin(struct reliable *r, struct assembly *a)
+static void take_buffer(struct reliable *r, struct assembly *a)
 {
     const struct unet_desc *slot = unet_ring_peek(&r->free);
 
-    *a = (struct assembly){.begun = true, .spoilt = !slot};
     if (!slot)
         return;
     a->offset = (uint32_t)slot->word[0];
     a->room = (uint32_t)(slot->word[0] >> 32);
     unet_ring_release(&r->free);
+}
+
+static void assembly_begin(struct reliable *r, struct assembly *a)
+{
+    if (a->room == 0)
+        take_buffer(r, a);
+    a->length = 0;
+    a->begun = true;
+    a->spoilt = a->room == 0;
 }
 
 static void assembly_add(struct reliable *r, struct assembly *a, const void *data, size_t length)
@@ -136,9 +164,7 @@ static void assembly_end(struct reliable *r, uint16_t channel, uint32_t user)
     struct unet_desc *slot = a->spoilt ? NULL : unet_ring_reserve(in);
 
     a->begun = false;
-    if (!slot) {
-        if (a->room > 0)
-            unet_free_put(&r->ep, a->offset, a->room);
+    if (!slot) { /* the next one may have its buffer */
         r->ep.stats.overruns++;
         return;
     }
@@ -148,6 +174,7 @@ static void assembly_end(struct reliable *r, uint16_t channel, uint32_t user)
     slot->length = a->length;
     slot->user = user;
     slot->piece[0] = (struct unet_piece){a->offset, a->length};
+    a->room = 0;
     unet_ring_submit(in);
 }
 
@@ -288,8 +315,10 @@ static void kick(struct unet_endpoint *ep, uint16_t channel)
     const uint64_t now = now_us();
 
     (void)channel;
+    lock(r);
     take_sends(r, now);
     send_packets(r, now);
+    unlock(r);
 }
 
 /* ---- channels ------------------------------------------------------------------------------ */
@@ -325,38 +354,79 @@ static int move(struct reliable *r)
     const uint64_t now = now_us();
     int count = unet_progress(r->lower);
 
+    r->turns++;
     count += receive_packets(r, now);
-    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
-        if (r->ep.channel[n].state != r->lower->channel[n].state || r->line[n].silent)
-            update(r, (uint16_t)n);
-    }
     count += take_sends(r, now);
     send_packets(r, now);
     return count;
 }
 
+static int move_and_update(struct reliable *r)
+{
+    const int count = move(r);
+
+    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
+        if (r->ep.channel[n].state != r->lower->channel[n].state || r->line[n].silent)
+            update(r, (uint16_t)n);
+    }
+    return count;
+}
+
 static int progress(struct unet_endpoint *ep)
 {
-    return move(reliable_of(ep));
+    struct reliable *r = reliable_of(ep);
+    int count;
+
+    lock(r);
+    count = move_and_update(r);
+    unlock(r);
+    return count;
+}
+
+void gam_reliable_keep(struct unet_endpoint *ep)
+{
+    struct reliable *r = reliable_of(ep);
+
+    if (pthread_mutex_trylock(&r->lock) != 0)
+        return;
+    if (r->turns == r->kept)
+        move(r);
+    r->kept = r->turns;
+    unlock(r);
+}
+
+/* Whom nothing reaches from the start, of that the protocol never hears. */
+static void give_up_connecting(struct reliable *r, uint16_t channel)
+{
+    if (r->ep.channel[channel].state == UNET_CONNECTING &&
+        now_us() - r->line[channel].since > r->timeout_us)
+        r->line[channel].silent = true;
 }
 
 static void state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable *r = reliable_of(ep);
 
-    unet_channel_state(r->lower, channel);
-    move(r);
+    lock(r);
+    if (unet_channel_state(r->lower, channel) == UNET_CONNECTING)
+        give_up_connecting(r, channel);
+    move_and_update(r);
+    unlock(r);
 }
 
 static int connect_channel(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
                            uint16_t *channel)
 {
     struct reliable *r = reliable_of(ep);
-    int rc = unet_connect(r->lower, peer, tag, channel);
+    int rc;
 
+    lock(r);
+    rc = unet_connect(r->lower, peer, tag, channel);
+    unlock(r);
     if (rc)
         return rc;
     r->ep.channel[*channel].state = UNET_CONNECTING;
+    r->line[*channel].since = now_us();
     if (*channel >= ep->rx_rings)
         ep->rx_rings = *channel + 1u;
     return 0;
@@ -366,9 +436,11 @@ static void disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable *r = reliable_of(ep);
 
+    lock(r);
     set_state(r, channel, UNET_DEAD);
     r->ep.channel[channel].state = UNET_CLOSED;
     unet_disconnect(r->lower, channel);
+    unlock(r);
 }
 
 static void address(const struct unet_endpoint *ep, struct unet_address *where)
@@ -380,8 +452,10 @@ void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank
 {
     struct reliable *r = reliable_of(ep);
 
+    lock(r);
     r->line[channel].rank = rank;
     r->channel[rank] = channel;
+    unlock(r);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -403,9 +477,9 @@ static int nap_ms(const struct reliable *r, uint64_t now, uint64_t end)
     return ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
-static int wait_for(struct unet_endpoint *ep, int timeout_ms)
+static int wait_locked(struct reliable *r, int timeout_ms)
 {
-    struct reliable *r = reliable_of(ep);
+    struct unet_endpoint *ep = &r->ep;
     const uint64_t start = now_us();
     const uint64_t end =
         timeout_ms < 0 ? GAM_NET_NEVER : start + (uint64_t)timeout_ms * (uint64_t)1000;
@@ -415,7 +489,7 @@ static int wait_for(struct unet_endpoint *ep, int timeout_ms)
         uint64_t now;
         int rc;
 
-        move(r);
+        move_and_update(r);
         if (unet_rx_peek(ep))
             return 1;
         now = now_us();
@@ -427,6 +501,18 @@ static int wait_for(struct unet_endpoint *ep, int timeout_ms)
     }
 }
 
+/* Nobody else has to work meanwhile, so it keeps the lock. */
+static int wait_for(struct unet_endpoint *ep, int timeout_ms)
+{
+    struct reliable *r = reliable_of(ep);
+    int rc;
+
+    lock(r);
+    rc = wait_locked(r, timeout_ms);
+    unlock(r);
+    return rc;
+}
+
 static bool connecting(const struct reliable *r)
 {
     for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
@@ -436,42 +522,50 @@ static bool connecting(const struct reliable *r)
     return false;
 }
 
+/* From here to gam_reliable_disarm, as wait_for. */
 int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     struct reliable *r = reliable_of(ep);
     const uint64_t now = now_us();
-    int nap;
+    int nap, rc;
 
-    if (unet_rx_peek(ep))
-        return 1;
+    lock(r);
     nap = nap_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
     if (connecting(r) && nap > QUEUED_MS)
         nap = QUEUED_MS;
     *timeout_ms = nap;
-    return unet_arm(r->lower);
+    rc = unet_rx_peek(ep) ? 1 : unet_arm(r->lower);
+    if (rc != 0)
+        unlock(r);
+    return rc;
 }
 
 void gam_reliable_disarm(struct unet_endpoint *ep)
 {
-    unet_disarm(reliable_of(ep)->lower);
+    struct reliable *r = reliable_of(ep);
+
+    unet_disarm(r->lower);
+    unlock(r);
 }
 
-bool gam_reliable_settled(const struct unet_endpoint *ep)
+bool gam_reliable_settled(struct unet_endpoint *ep)
 {
-    const struct reliable *r = (const struct reliable *)ep;
+    struct reliable *r = reliable_of(ep);
+    bool settled;
 
-    return gam_net_idle(r->net) && !sends_wait(r);
+    lock(r);
+    settled = gam_net_idle(r->net) && !sends_wait(r);
+    unlock(r);
+    return settled;
 }
 
 void gam_reliable_settle(struct unet_endpoint *ep)
 {
-    struct reliable *r = reliable_of(ep);
     const uint64_t end = now_us() + SETTLE_US;
 
-    while (!gam_net_idle(r->net) && now_us() < end) {
+    while (!gam_reliable_settled(ep) && now_us() < end) {
         for (uint32_t n = 1; n < ep->rx_rings; n++)
-            unet_channel_state(r->lower, (uint16_t)n);
-        move(r);
+            unet_channel_state(ep, (uint16_t)n);
     }
 }
 
@@ -483,6 +577,7 @@ static void close_endpoint(struct unet_endpoint *ep)
     struct reliable *r = reliable_of(ep);
 
     gam_net_close(r->net);
+    pthread_mutex_destroy(&r->lock);
     if (r->memory)
         munmap(r->memory, r->memory_bytes);
     free(r->line);
@@ -599,7 +694,6 @@ static int post_buffers(struct reliable *r)
 
 static int open_net(struct reliable *r, const struct gam_config *config, int backlog)
 {
-    const uint32_t timeout_ms = config->peer_timeout_ms ? config->peer_timeout_ms : TIMEOUT_MS;
     const struct gam_net_config c = {
         .ranks = config->ranks,
         .rank = config->rank,
@@ -607,7 +701,7 @@ static int open_net(struct reliable *r, const struct gam_config *config, int bac
         .seed = now_us() + config->rank,
         .packet_bytes = r->buffer_bytes,
         .backlog = (uint32_t)backlog,
-        .peer_timeout_us = timeout_ms * (uint64_t)1000,
+        .peer_timeout_us = r->timeout_us,
         .deliver = deliver,
         .died = died,
         .arg = r,
@@ -644,6 +738,8 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
                .fd = lower->fd,
                .bell = {-1, -1}},
         .lower = lower,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .timeout_us = (config->peer_timeout_ms ? config->peer_timeout_ms : TIMEOUT_MS) * 1000ull,
         .bell = 1,
         .buffer_bytes = packet_bytes(lower),
     };

@@ -26,7 +26,10 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
 void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank);
 
 /* Whether what was sent is acknowledged, or its receiver dead. */
-bool gam_reliable_settled(const struct unet_endpoint *ep);
+bool gam_reliable_settled(struct unet_endpoint *ep);
+
+/* From another thread: does the interface's work if its owner has not since the last call. */
+void gam_reliable_keep(struct unet_endpoint *ep);
 
 /* As unet_arm and unet_disarm, to sleep until unet_fd is readable; makes the time-out shorter, to
  * when something has to be done. */

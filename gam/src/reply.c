@@ -37,7 +37,7 @@ static int GAM_COLD defer(struct gam *g, uint32_t user, const union gam_header *
     return 0;
 }
 
-static int send_one(struct gam *g, struct gam_peer *peer, const struct gam_deferred *later)
+static int send_one(struct gam_peer *peer, const struct gam_deferred *later)
 {
     int rc;
 
@@ -62,10 +62,10 @@ static void unlink_first(struct gam_peer *peer)
     free(first);
 }
 
-bool gam_deferred_send(struct gam *g, struct gam_peer *peer)
+bool gam_deferred_send(struct gam_peer *peer)
 {
     while (peer->deferred) {
-        if (send_one(g, peer, peer->deferred) != 0)
+        if (send_one(peer, peer->deferred) != 0)
             return false;
         unlink_first(peer);
     }

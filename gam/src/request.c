@@ -13,7 +13,7 @@ int GAM_COLD gam_refuse_call(struct gam *g)
 }
 
 /* -EAGAIN: the window or the ring is full, or replies wait to go first. */
-static inline int try_request(struct gam *g, struct gam_peer *peer, uint32_t user, uint32_t words,
+static inline int try_request(struct gam_peer *peer, uint32_t user, uint32_t words,
                               const uint64_t word[])
 {
     if (gam_unlikely(peer->credits[GAM_SMALL] == 0 || peer->deferred != NULL))
@@ -35,7 +35,7 @@ static int GAM_COLD request_slow(struct gam *g, struct gam_peer *peer, uint32_t 
 
         if (rc)
             return rc;
-    } while (try_request(g, peer, user, words, word) != 0);
+    } while (try_request(peer, user, words, word) != 0);
     return 0;
 }
 
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) int request(struct gam *g, enum gam
     struct gam_peer *peer = &g->peer[dest];
 
     gam_look(g);
-    if (gam_unlikely(try_request(g, peer, user, words, word) != 0))
+    if (gam_unlikely(try_request(peer, user, words, word) != 0))
         return request_slow(g, peer, user, words, word);
     return 0;
 }

@@ -119,7 +119,7 @@ static int work_step(struct gam *g, struct gam_peer *peer)
 
 bool gam_work(struct gam *g, struct gam_peer *peer)
 {
-    if (!gam_deferred_send(g, peer))
+    if (!gam_deferred_send(peer))
         return false;
     while (peer->answers_count > 0 || peer->stores) {
         if (work_step(g, peer) != 0)

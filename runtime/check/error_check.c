@@ -178,6 +178,14 @@ static void late_rank(void)
     splitc_barrier();
 }
 
+/* The last rank is there and does not answer, as behind a cut cable. */
+static void stopped_rank(void)
+{
+    if (my_rank() == ranks() - 1)
+        raise(SIGSTOP);
+    splitc_barrier();
+}
+
 static void one_fails(void)
 {
     if (my_rank() == ranks() - 1)
@@ -212,6 +220,7 @@ const struct check error_checks[] = {
     {"deadlock", deadlock},
     {"hang", hang},
     {"late_rank", late_rank},
+    {"stopped_rank", stopped_rank},
     {"one_fails", one_fails},
     {"aborts", aborts},
     {0},

@@ -14,6 +14,10 @@
 #define JOB_SECONDS "50" // what a job may take
 #endif
 
+#ifndef JOB_OPTIONS
+#define JOB_OPTIONS "" // of unetrun, for every job
+#endif
+
 struct Ended {
     int code; // as a shell sees it
     std::string output;
@@ -35,7 +39,7 @@ inline Ended shell(const std::string &command)
 
 inline Ended run(int ranks, const std::string &check, const std::string &environment = "")
 {
-    return shell(environment + " '" UNETRUN "' --timeout " JOB_SECONDS " -n " +
+    return shell(environment + " '" UNETRUN "' " JOB_OPTIONS " --timeout " JOB_SECONDS " -n " +
                  std::to_string(ranks) + " '" RUNTIME_CHECK "' " + check);
 }
 

@@ -8,118 +8,11 @@
 #include <set>
 #include <sys/syscall.h>
 
-#ifndef RANK_COUNTS
-#define RANK_COUNTS                                                                                \
-    {                                                                                              \
-        1, 2, 3, 4, 8                                                                              \
-    } // with which every check has to pass
-#endif
-
-namespace {
-
-void passes_everywhere(const std::string &check)
-{
-    for (int ranks : RANK_COUNTS)
-        passes(ranks, check);
-}
-
-// By messages alone as well.
-void passes_both_ways(const std::string &check)
-{
-    passes_everywhere(check);
-    for (int ranks : {2, 4})
-        passes(ranks, check, "SPLITC_WINDOWS=0");
-}
-
-} // namespace
-
-// clang-format off
-TEST_CASE("access: scalars are read") { passes_everywhere("read_scalars"); }
-TEST_CASE("access: scalars are written") { passes_everywhere("write_scalars"); }
-TEST_CASE("access: a blocking write is in place when it returns") { passes_everywhere("write_is_complete"); }
-TEST_CASE("access: reads of every size and alignment") { passes_everywhere("read_sizes"); }
-TEST_CASE("access: gets of every size and alignment") { passes_everywhere("get_sizes"); }
-TEST_CASE("access: far reads from everybody, ourselves too") { passes_everywhere("far_read_sizes"); }
-TEST_CASE("access: writes of every size and alignment") { passes_everywhere("write_sizes"); }
-TEST_CASE("access: puts of every size and alignment") { passes_everywhere("put_sizes"); }
-TEST_CASE("access: far writes to everybody, ourselves too") { passes_everywhere("far_write_sizes"); }
-TEST_CASE("access: static, heap and stack objects are within reach") { passes_everywhere("private_objects"); }
-TEST_CASE("access: thousands of gets and puts in flight") { passes_everywhere("many_outstanding"); }
-TEST_CASE("access: is_sync tells when sync would not wait") { passes_everywhere("asking_for_completion"); }
-TEST_CASE("access: random traffic agrees with a model") { passes_everywhere("random_traffic"); }
-
-TEST_CASE("bulk: reads of every size and alignment") { passes_everywhere("bulk_read_sizes"); }
-TEST_CASE("bulk: gets of every size and alignment") { passes_everywhere("bulk_get_sizes"); }
-TEST_CASE("bulk: writes of every size and alignment") { passes_everywhere("bulk_write_sizes"); }
-TEST_CASE("bulk: puts of every size and alignment") { passes_everywhere("bulk_put_sizes"); }
-TEST_CASE("bulk: large reads") { passes_everywhere("bulk_read_large"); }
-TEST_CASE("bulk: large writes") { passes_everywhere("bulk_write_large"); }
-TEST_CASE("bulk: large puts") { passes_everywhere("bulk_put_large"); }
-TEST_CASE("bulk: no bytes are no access") { passes_everywhere("bulk_of_nothing"); }
-
-TEST_CASE("store: every size arrives and is counted") { passes_everywhere("store_sizes"); }
-TEST_CASE("store: bulk stores of every size") { passes_everywhere("bulk_store_sizes"); }
-TEST_CASE("store: store_sync takes what it asks for") { passes_everywhere("store_sync_consumes"); }
-TEST_CASE("store: all_store_sync completes and consumes") { passes_everywhere("all_store_sync_consumes"); }
-TEST_CASE("store: phases that touch do not mix") { passes_everywhere("phases_without_barrier"); }
-TEST_CASE("store: reset_store_sync forgets") { passes_everywhere("reset_forgets"); }
-TEST_CASE("store: what is counted is in place") { passes_everywhere("counted_means_in_place"); }
-TEST_CASE("store: everybody floods everybody") { passes_everywhere("flood_of_stores"); }
-TEST_CASE("store: bulk stores cross") { passes_everywhere("crossing_bulk_stores"); }
-TEST_CASE("store: a token goes round") { passes_everywhere("store_ring"); }
-TEST_CASE("store: random sizes to random ranks") { passes_everywhere("random_stores"); }
-
-TEST_CASE("barrier: nobody leaves before all have come") { passes_everywhere("barrier_holds"); }
-TEST_CASE("barrier: it serves messages") { passes_everywhere("barrier_serves"); }
-TEST_CASE("barrier: it leaves traffic alone") { passes_everywhere("barrier_amid_traffic"); }
-TEST_CASE("collective: reductions of ints") { passes_everywhere("reduce_int"); }
-TEST_CASE("collective: reductions of doubles") { passes_everywhere("reduce_double"); }
-TEST_CASE("collective: sums of doubles repeat to the bit") { passes_everywhere("reduce_double_repeats"); }
-TEST_CASE("collective: reductions to processor 0") { passes_everywhere("reduce_to_one"); }
-TEST_CASE("collective: broadcasts") { passes_everywhere("broadcast"); }
-TEST_CASE("collective: scans of ints") { passes_everywhere("scan_int"); }
-TEST_CASE("collective: scans of doubles") { passes_everywhere("scan_double"); }
-TEST_CASE("collective: ranks run ahead") { passes_everywhere("running_ahead"); }
-TEST_CASE("collective: any order, any skew") { passes_everywhere("mixed_collectives"); }
-TEST_CASE("collective: a number of ranks that is no power of two") { passes(13, "mixed_collectives"); passes(29, "reduce_double_repeats"); passes(7, "scan_int"); }
-TEST_CASE("collective: gather") { passes_everywhere("gather"); }
-
-TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
-TEST_CASE("heap: blocks are spread over the ranks") { passes_everywhere("blocks_are_spread"); }
-TEST_CASE("heap: no blocks, and blocks of no bytes") { passes_everywhere("nothing_is_something"); }
-TEST_CASE("heap: a million elements per rank, several times") { passes_everywhere("large_arrays"); }
-TEST_CASE("heap: freed space returns") { passes_everywhere("freed_space_returns"); passes(2, "freed_space_returns", "SPLITC_HEAP=16M"); }
-TEST_CASE("heap: random allocations keep their contents") { passes_everywhere("random_allocations"); }
-
-TEST_CASE("atomic: fetch_add gives each ticket once") { passes_everywhere("fetch_add"); }
-TEST_CASE("atomic: fetch_add of longs") { passes_everywhere("fetch_add_long"); }
-TEST_CASE("atomic: operations return the old value") { passes_everywhere("operations_return_the_old_value"); }
-TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
-TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
-TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }
-
-TEST_CASE("windows: objects of every kind and size are read") { passes_both_ways("every_kind_is_read"); }
-TEST_CASE("windows: objects of every kind and size are written") { passes_both_ways("every_kind_is_written"); }
-TEST_CASE("windows: scalars of every type in objects of every kind") { passes_both_ways("every_scalar"); }
-TEST_CASE("windows: a loop on a global pointer sees what others write") { passes_both_ways("waiting_for_a_flag"); }
-TEST_CASE("windows: what malloc hands out is within reach") { passes_both_ways("heap_blocks"); }
-TEST_CASE("windows: blocks that went back to the system") { passes_both_ways("given_back_blocks"); }
-TEST_CASE("windows: fork copies what is shared") { passes_both_ways("fork_copies"); }
-TEST_CASE("windows: other programs are started") { passes_both_ways("other_programs"); }
-
-TEST_CASE("program: ranks know who they are") { passes_everywhere("identity"); }
-TEST_CASE("program: time goes on") { passes_everywhere("time_goes_on"); }
-TEST_CASE("program: the names of split-c.h are bound") { passes_everywhere("names"); }
-TEST_CASE("program: active messages of its own") { passes_everywhere("own_messages"); }
-TEST_CASE("program: arguments reach every rank") { passes(4, "arguments one '' 'two words'"); }
-TEST_CASE("program: children end on their own") { passes_everywhere("children"); }
-TEST_CASE("program: puts that nobody waited for") { passes_everywhere("unfinished_puts"); }
 TEST_CASE("program: waiting works however many ranks share a core")
 {
     passes(4, "mixed_collectives", "SPLITC_RANKS_PER_CORE=1");
     passes(2, "mixed_collectives", "SPLITC_RANKS_PER_CORE=8");
 }
-// clang-format on
 
 #ifndef __SANITIZE_ADDRESS__ // there are none then
 TEST_CASE("windows: they cover static, heap, stack and spread objects")
@@ -572,14 +465,6 @@ TEST_CASE("error: the spread heap does not fit into the address space")
     CHECK(ended.code == 0);
 }
 #endif
-
-TEST_CASE("error: ranks on several nodes")
-{
-    Ended ended = shell("'" UNETRUN "' --timeout 50 -n 4 --nodes 2 '" RUNTIME_CHECK "' identity");
-
-    CHECK(ended.code == 1);
-    CHECK_THAT(ended.output, Catch::Contains("but backend \"shm\" reaches only one node"));
-}
 
 TEST_CASE("error: a launcher that is not there")
 {

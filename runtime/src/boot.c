@@ -11,14 +11,15 @@
 #include <pmix.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <unet/unet.h>
 
-#define ADDRESS_KEY "splitc.address"
-#define SECRET_KEY "splitc.secret"
+#define KEY_KEY "splitc.key"
+#define KEY_DIGITS 32
 
-static bool launched;            /* a launcher is there */
-static pmix_proc_t self;         /* this rank; its nspace names the job */
-static struct unet_address home; /* our own endpoint's */
+enum { WAITING = 0, MET = 1 }; /* PMIx's errors are negative */
+
+static bool launched;    /* a launcher is there */
+static pmix_proc_t self; /* this rank; its nspace names the job */
+static int met;          /* WAITING, MET, or a pmix_status_t that is an error */
 
 static void check(pmix_status_t status, const char *what)
 {
@@ -152,8 +153,9 @@ int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n)
     return launched ? get(rank, key, bytes, n) : -EHOSTUNREACH;
 }
 
-static void fence(bool collect)
+static void fence(void)
 {
+    const bool collect = true;
     pmix_proc_t job;
     pmix_info_t info;
 
@@ -162,92 +164,92 @@ static void fence(bool collect)
     check(PMIx_Fence(&job, 1, &info, 1), "PMIx_Fence");
 }
 
-/* ---- the secret ------------------------------------------------------------------ */
+/* ---- the key --------------------------------------------------------------------- */
 
-static uint64_t make_secret(void)
+static void make_key(uint64_t key[2])
 {
-    uint64_t secret;
-
-    if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
-        splitc_die("cannot make the job's secret: getrandom: %s", strerror(errno));
-    return secret;
+    if (getrandom(key, 2 * sizeof key[0], 0) != 2 * sizeof key[0])
+        splitc_die("cannot make the job's key: getrandom: %s", strerror(errno));
 }
 
-/* Fold hexadecimal digits into 64 bits.  Errors: -EINVAL other characters, or too few digits. */
-static int fold_digits(const char *text, uint64_t *secret)
+/* Errors: -EINVAL anything but 32 hexadecimal digits. */
+static int read_key(const char *text, uint64_t key[2])
 {
     static const char digits[] = "0123456789abcdef";
-    uint64_t folded = 0;
-    size_t n = 0;
 
-    for (; text[n]; n++) {
-        const char *digit = strchr(digits, tolower((unsigned char)text[n]));
+    for (int i = 0; i < KEY_DIGITS; i++) {
+        const char *digit = text[i] ? strchr(digits, tolower((unsigned char)text[i])) : NULL;
 
         if (!digit)
             return -EINVAL;
-        folded = (folded << 4 | folded >> 60) ^ (uint64_t)(digit - digits);
+        key[i / 16] = key[i / 16] << 4 | (uint64_t)(digit - digits);
     }
-    if (n < 16)
-        return -EINVAL;
-    *secret = folded;
-    return 0;
+    return text[KEY_DIGITS] ? -EINVAL : 0;
 }
 
 /* What unetrun gives to its ranks; other launchers give nothing. */
-static bool told_secret(uint64_t *secret)
+static bool told_key(uint64_t key[2])
 {
     const char *text = getenv("SPLITC_JOB_KEY");
 
-    if (text && fold_digits(text, secret) < 0)
-        splitc_die("SPLITC_JOB_KEY is not a key of at least 16 hexadecimal digits; "
-                   "unset it, the launcher sets it");
+    if (text && read_key(text, key) < 0)
+        splitc_die("SPLITC_JOB_KEY is not a key of %d hexadecimal digits; "
+                   "unset it, the launcher sets it",
+                   KEY_DIGITS);
     return text != NULL;
 }
 
-static uint64_t publish_in_job(const struct unet_address *address)
+static void publish_in_job(uint64_t key[2])
 {
-    uint64_t secret = 0;
-    bool told = told_secret(&secret);
+    const size_t n = 2 * sizeof key[0];
+    const bool told = told_key(key);
 
-    put(ADDRESS_KEY, address, sizeof *address);
     if (!told && self.rank == 0) {
-        secret = make_secret();
-        put(SECRET_KEY, &secret, sizeof secret);
+        make_key(key);
+        put(KEY_KEY, key, n);
     }
     check(PMIx_Commit(), "PMIx_Commit");
-    fence(true);
-    if (!told && self.rank != 0 && get(0, SECRET_KEY, &secret, sizeof secret) < 0)
-        splitc_die("cannot join the job: rank 0 has published no secret");
-    return secret;
+    fence();
+    if (!told && self.rank != 0 && get(0, KEY_KEY, key, n) < 0)
+        splitc_die("cannot join the job: rank 0 has published no key");
 }
 
-uint64_t splitc_boot_publish(const struct unet_address *address)
+void splitc_boot_publish(uint64_t key[2])
 {
-    home = *address;
-    return launched ? publish_in_job(address) : make_secret();
-}
-
-int splitc_boot_resolve(void *arg, uint32_t rank, struct unet_address *address)
-{
-    struct unet_address told;
-
-    (void)arg;
-    if (rank == self.rank) {
-        *address = home;
-        return 0;
-    }
-    if (get(rank, ADDRESS_KEY, &told, sizeof told) < 0 || told.length > UNET_ADDRESS_MAX)
-        return -EHOSTUNREACH;
-    *address = told;
-    return 0;
+    if (launched)
+        publish_in_job(key);
+    else
+        make_key(key);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
 
+/* Called by PMIx's own thread. */
+static void all_have_come(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    __atomic_store_n(&met, status == PMIX_SUCCESS ? MET : status, __ATOMIC_RELEASE);
+}
+
 void splitc_boot_meet(void)
 {
-    if (launched)
-        fence(false);
+    pmix_proc_t job;
+
+    if (!launched) {
+        met = MET;
+        return;
+    }
+    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+    check(PMIx_Fence_nb(&job, 1, NULL, 0, all_have_come, NULL), "PMIx_Fence");
+}
+
+bool splitc_boot_met(void)
+{
+    const int status = __atomic_load_n(&met, __ATOMIC_ACQUIRE);
+
+    if (status != MET && status != WAITING)
+        check(status, "PMIx_Fence");
+    return status == MET;
 }
 
 void splitc_boot_leave(void)

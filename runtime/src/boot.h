@@ -9,16 +9,16 @@
 #ifndef SPLITC_BOOT_H
 #define SPLITC_BOOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct unet_address;
 
 struct splitc_boot {
     uint32_t rank;
     uint32_t ranks;
     uint32_t local_ranks;  /* of them, on this node */
     const uint32_t *local; /* which ones, this one among them; valid for ever */
+    bool windows;          /* these may share their memory */
 };
 
 void splitc_boot_join(struct splitc_boot *boot);
@@ -30,15 +30,14 @@ void splitc_boot_tell(const char *key, const void *bytes, size_t n);
  * Errors: -EHOSTUNREACH it has told no such thing, or not n bytes. */
 int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n);
 
-/* Tell the others where our endpoint is, and wait until all have told.  Returns
- * the job's secret. */
-uint64_t splitc_boot_publish(const struct unet_address *address);
+/* Wait until all have told what they have to tell.  Gets the job's key. */
+void splitc_boot_publish(uint64_t key[2]);
 
-/* A gam_resolve_fn: where a rank's endpoint is, after splitc_boot_publish. */
-int splitc_boot_resolve(void *arg, uint32_t rank, struct unet_address *address);
-
-/* Wait for all ranks; messages are not served meanwhile. */
+/* Begin to wait for all ranks. */
 void splitc_boot_meet(void);
+
+/* Whether all have come. */
+bool splitc_boot_met(void);
 
 /* Tell the launcher that this rank ends in good order. */
 void splitc_boot_leave(void);

@@ -75,7 +75,7 @@ _Noreturn void splitc_die_together(const char *format, ...)
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
     give_way(1);
-    splitc_die("rank %u has died", rank);
+    splitc_die("rank %u has died, or nothing reaches it any more", rank);
 }
 
 _Noreturn void splitc_send_failed(uint32_t rank, int error)

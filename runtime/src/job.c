@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * job.c - a rank's endpoint and the messages over it.
+ * job.c - joining and leaving a job, and the messages in between.
  */
 #include "boot.h"
+#include "endpoints.h"
 #include "fault.h"
 #include "heap.h"
+#include "keeper.h"
 #include "runtime.h"
 #include "stats.h"
 #include "status.h"
@@ -12,9 +14,10 @@
 #include "window.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <unet/unet.h>
+
+#define END_NAP_MS 1 /* a sleep until PMIx says that all have come: it does not wake us */
 
 /* Everybody else takes it for constant, which it is once the program runs. */
 extern struct splitc_job identity __asm__("splitc_job");
@@ -22,7 +25,7 @@ struct splitc_job identity = {.myproc = 0, .procs = 1, .procslog = 0};
 
 struct splitc_runtime splitc_runtime = {.ranks = 1};
 
-static struct unet_endpoint *endpoint;
+static struct splitc_endpoints endpoints;
 
 static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_READ] = splitc_on_read,
@@ -66,79 +69,51 @@ static void set_identity(const struct splitc_boot *boot)
     identity.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
 }
 
-/* The backends' names, separated by blanks. */
-static void list_backends(char *list, size_t room)
+/* Seconds, to milliseconds; 0: nothing was told. */
+static uint32_t peer_timeout_ms(void)
 {
-    const struct unet_ops *backend;
-    size_t n = 0;
+    const char *told = getenv("SPLITC_PEER_TIMEOUT");
+    char *end;
+    double seconds = told ? strtod(told, &end) : 0;
 
-    list[0] = '\0';
-    for (unsigned i = 0; (backend = unet_backend_at(i)) && n < room; i++)
-        n += (size_t)snprintf(list + n, room - n, "%s%s", i ? " " : "", backend->name);
-}
-
-/* Within one process there is no need for shared memory. */
-static const struct unet_ops *choose_backend(const struct splitc_boot *boot)
-{
-    const char *told = getenv("SPLITC_BACKEND");
-    const char *name = told ? told : boot->ranks == 1 ? "loopback" : "shm";
-    const struct unet_ops *backend = unet_backend(name);
-    char list[128];
-
-    if (!backend) {
-        list_backends(list, sizeof list);
-        splitc_die_together("there is no backend \"%s\"; SPLITC_BACKEND may be one of: %s", name,
-                            list);
-    }
-    return backend;
-}
-
-static void check_reach(const struct splitc_boot *boot, const struct unet_ops *backend)
-{
-    if (boot->ranks > 1 && !(endpoint->capabilities & UNET_CAP_REMOTE))
-        splitc_die_together("backend \"%s\" does not reach other processes, but the job has %u "
-                            "ranks; unset SPLITC_BACKEND",
-                            backend->name, boot->ranks);
-    if (boot->local_ranks < boot->ranks)
-        splitc_die_together("%u of the job's %u ranks are on this node, but backend \"%s\" "
-                            "reaches only one node; start all ranks on one node",
-                            boot->local_ranks, boot->ranks, backend->name);
-}
-
-static void open_endpoint(const struct splitc_boot *boot)
-{
-    const struct unet_ops *backend = choose_backend(boot);
-    struct unet_config config = {0};
-
-    int error;
-
-    gam_endpoint_config(boot->ranks, 0, &config);
-    error = unet_open(backend, &config, &endpoint);
-    if (error)
-        splitc_die_together(
-            "backend \"%s\" cannot open an endpoint: %s%s", backend->name, strerror(-error),
-            error == -ENOSYS ? "; the kernel, or a sandbox, lacks memfd_create" : "");
-    check_reach(boot, backend);
+    if (told && (end == told || *end || !(seconds >= 0.1 && seconds <= 86400)))
+        splitc_die_together("SPLITC_PEER_TIMEOUT is \"%s\": it is a number of seconds from 0.1 to "
+                            "86400",
+                            told);
+    return (uint32_t)(1000 * seconds);
 }
 
 static void open_messages(const struct splitc_boot *boot)
 {
-    struct gam_config config = {
-        .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_boot_resolve};
-    struct unet_address address;
+    struct gam_config config = {.ranks = boot->ranks,
+                                .rank = boot->rank,
+                                .resolve = splitc_endpoints_resolve,
+                                .peer_timeout_ms = peer_timeout_ms()};
+    struct unet_endpoint *first = endpoints.near ? endpoints.near : endpoints.network;
     int error;
 
-    unet_address(endpoint, &address);
-    config.job = splitc_boot_publish(&address);
-    error = gam_open(endpoint, &config, &splitc_runtime.gam);
+    if (endpoints.near)
+        config.network = endpoints.network;
+    splitc_boot_publish(config.key);
+    error = gam_open(first, &config, &splitc_runtime.gam);
     if (error)
         splitc_die_together(
-            "cannot reach the other ranks: %s; they have to be processes of the same "
+            "cannot reach the other ranks: %s; those of one node have to be processes of the same "
             "user, with /proc mounted",
             strerror(-error));
     for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
         check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_handlers_open();
+}
+
+/* Whom only a network reaches shares memory with nobody. */
+static void choose_neighbours(struct splitc_boot *boot)
+{
+    boot->windows = endpoints.near && boot->ranks > 1;
+    if (endpoints.near)
+        return;
+    boot->local = &splitc_runtime.rank;
+    boot->local_ranks = 1;
 }
 
 void splitc_job_open(void)
@@ -153,21 +128,40 @@ void splitc_job_open(void)
     splitc_trace_init();
     splitc_windows_begin();
     splitc_progress_init(boot.local_ranks);
-    open_endpoint(&boot);
     sizes = splitc_heap_sizes(boot.local_ranks);
+    splitc_endpoints_open(&boot, &endpoints);
+    choose_neighbours(&boot);
     splitc_windows_offer(&boot, &sizes);
     open_messages(&boot);
     splitc_windows_open(&boot);
     splitc_spread_heap_open(sizes.spread);
     splitc_faults_watch();
+    if (endpoints.network)
+        splitc_keeper_start();
+}
+
+/* What we sent has to arrive, and be acknowledged to us; then the others' to us, wherever they
+ * are.  Who leaves is dead to those that have not yet heard that all have come. */
+static void wait_for_all(void)
+{
+    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
+
+    while (!gam_settled(splitc_runtime.gam))
+        splitc_wait_step_unrung(&w);
+    splitc_wait_end(&w);
+    splitc_boot_meet();
+    while (!splitc_boot_met())
+        if (gam_wait(splitc_runtime.gam, END_NAP_MS) == -EPIPE)
+            sched_yield();
 }
 
 /* Every rank comes here after its last message, so nobody misses this one's. */
 void splitc_job_close(void)
 {
-    splitc_boot_meet();
+    wait_for_all();
+    splitc_keeper_stop();
     gam_close(splitc_runtime.gam);
-    unet_close(endpoint);
+    splitc_endpoints_close(&endpoints);
     splitc_spread_heap_close();
     splitc_boot_leave();
 }

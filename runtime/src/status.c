@@ -83,6 +83,7 @@ void splitc_status_waits(struct splitc_wait *w)
         w->shown = true;
         show(w);
     }
+    page->sending = !gam_settled(splitc_runtime.gam);
     __atomic_store_n(&page->looks, page->looks + 1, __ATOMIC_RELEASE);
 }
 

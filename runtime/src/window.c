@@ -59,7 +59,7 @@ static bool sanitized(void)
     return __asan_init || __lsan_init || __tsan_init || __msan_init;
 }
 
-static bool wanted(uint32_t local_ranks)
+static bool wanted(const struct splitc_boot *boot)
 {
     const char *told = getenv("SPLITC_WINDOWS");
 
@@ -67,7 +67,7 @@ static bool wanted(uint32_t local_ranks)
         splitc_die_together("SPLITC_WINDOWS is \"%s\": it may be 1, or 0 to reach other ranks by "
                             "messages alone",
                             told);
-    return local_ranks > 1 && !(told && *told == '0') && !sanitized();
+    return boot->windows && !(told && *told == '0') && !sanitized();
 }
 
 /* Falling back is no error; unetrun -v tells of it. */
@@ -99,7 +99,7 @@ void splitc_windows_offer(const struct splitc_boot *boot, const struct splitc_he
     const char *why;
     int error;
 
-    if (wanted(boot->local_ranks)) {
+    if (wanted(boot)) {
         error = splitc_memory_open(&memory, sizes->spread, sizes->private, &why);
         offered = error == 0;
         if (error)

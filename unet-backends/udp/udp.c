@@ -216,6 +216,7 @@ static void udp_address_of(const struct unet_endpoint *ep, struct unet_address *
 
 const struct unet_ops unet_udp_ops = {
     .name = "udp",
+    .network = true,
     .open = udp_open,
     .close = udp_close,
     .address = udp_address_of,

@@ -204,6 +204,11 @@ bool gam_settled(const struct gam *g);
  * number of messages handled.  Inside a handler: does nothing, returns 0. */
 int gam_poll(struct gam *g);
 
+/* For another thread, at any time between gam_open and gam_close, again and again: does what a
+ * network needs (acknowledges, sends again, shows that we live) if the instance was not polled
+ * since the last call.  Runs no handlers. */
+void gam_keep(struct gam *g);
+
 /* Poll; if nothing was there, sleep until something arrives, at most `timeout_ms`
  * (-1 = no limit), and poll again.  Returns as gam_poll, 0 on time-out.  Transfers of ours
  * are moved on meanwhile.  On a polled endpoint it yields instead of sleeping.

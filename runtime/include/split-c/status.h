@@ -24,6 +24,7 @@ struct splitc_status {
     uint64_t waits;    /* begun so far that were shown */
     uint64_t looks;    /* whether a wait is over, without success */
     uint64_t arrivals; /* messages that came while it waited */
+    uint64_t sending;  /* 1: some from here may not have arrived, or have to be sent again */
 
     /* As of some time into the wait. */
     uint64_t gets, puts; /* begun here and not yet complete */

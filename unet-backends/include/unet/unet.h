@@ -151,6 +151,7 @@ struct unet_endpoint {
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
 struct unet_ops {
     const char *name;
+    bool network; /* it reaches other machines */
     int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
     void (*close)(struct unet_endpoint *ep);
     void (*address)(const struct unet_endpoint *ep, struct unet_address *address);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is peculiar to jobs over a network; suite_test.cc over it is in other programs.
+#include "job.h"
+
+#include <chrono>
+
+namespace {
+
+Ended network_job(int ranks, const std::string &options, const std::string &check,
+                  const std::string &environment = "")
+{
+    return shell(environment + " '" UNETRUN "' --timeout " JOB_SECONDS " -n " +
+                 std::to_string(ranks) + " " + options + " '" RUNTIME_CHECK "' " + check);
+}
+
+void job_passes(int ranks, const std::string &options, const std::string &check)
+{
+    Ended ended = network_job(ranks, options, check);
+
+    INFO(options << " " << check << " on " << ranks << " ranks: " << ended.output);
+    CHECK(ended.code == 0);
+}
+
+void job_ends(int ranks, const std::string &options, const std::string &check, int code,
+              const std::string &says)
+{
+    Ended ended = network_job(ranks, options, check);
+
+    INFO(options << " " << check << " on " << ranks << " ranks");
+    CHECK(ended.code == code);
+    CHECK_THAT(ended.output, Catch::Contains(says));
+}
+
+} // namespace
+
+TEST_CASE("network: who is reached through a window")
+{
+    job_passes(2, "--backend udp", "reach far");
+    job_passes(2, "--backend shm,udp", "reach near");
+    job_passes(2, "--backend auto", "reach near");
+    job_passes(2, "--nodes 2", "reach far");
+    job_passes(2, "--nodes 2 --backend udp", "reach far");
+}
+
+TEST_CASE("network: nodes of different sizes, one of a single rank")
+{
+    for (const char *check : {"statics", "random_traffic", "every_scalar", "mixed_collectives"})
+        job_passes(3, "--nodes 2", check);
+}
+
+TEST_CASE("network: one rank alone")
+{
+    job_passes(1, "--backend udp", "random_traffic");
+}
+
+TEST_CASE("network: all messages cross a very bad one")
+{
+    job_passes(3,
+               "--backend udp --chaos loss=0.3,dup=0.2,reorder=0.3,flip=0.05,truncate=0.05,seed=1",
+               "random_stores");
+}
+
+TEST_CASE("network: a rank that computes for longer than the peer timeout is not dead")
+{
+    job_passes(3, "--backend udp --peer-timeout 1", "late_rank");
+    job_passes(4, "--nodes 2 --peer-timeout 1", "late_rank");
+}
+
+TEST_CASE("network: a rank that does not answer is named")
+{
+    for (const char *options : {"--backend udp --peer-timeout 1", "--nodes 3 --peer-timeout 1"}) {
+        const auto begin = std::chrono::steady_clock::now();
+
+        job_ends(3, options, "stopped_rank", 1,
+                 ": rank 2 has died, or nothing reaches it any more\n");
+        CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    }
+}
+
+TEST_CASE("network: one that loses everything is a dead peer, not a deadlock")
+{
+    Ended ended = network_job(2, "--backend udp --chaos loss=1 --peer-timeout 4", "identity");
+
+    INFO(ended.output);
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains(" has died, or nothing reaches it any more\n") &&
+                                 !Catch::Contains("deadlock"));
+}
+
+TEST_CASE("network: a deadlock is recognised")
+{
+    const std::string says = "unetrun: deadlock: every rank waits, and nothing is under way";
+
+    job_ends(3, "--backend udp", "deadlock", 1, says);
+    job_ends(4, "--nodes 2 --chaos loss=0.05,seed=1", "deadlock", 1, says);
+}
+
+TEST_CASE("network: ranks end well though the last acknowledgements get lost")
+{
+    for (int seed = 1; seed <= 10; seed++)
+        job_passes(3, "--backend udp --chaos loss=0.3,seed=" + std::to_string(seed), "identity");
+}
+
+TEST_CASE("network: a rank that is killed ends the job")
+{
+    job_ends(3, "--backend udp", "wait_for_the_dead", 128 + 9, "rank 0 ");
+    job_ends(4, "--nodes 2", "wait_for_the_dead", 128 + 9, "rank 0 ");
+}
+
+TEST_CASE("network: what makes no sense is told")
+{
+    job_ends(4, "--nodes 2 --backend shm", "identity", 1,
+             "but backend \"shm\" reaches only one node");
+    job_ends(2, "--backend udp,shm", "identity", 1,
+             "of two backends the first is for the ranks of");
+    job_ends(2, "--backend shm,pigeon", "identity", 1, "there is no backend \"pigeon\"; ");
+    job_ends(2, "--chaos loss=0.1", "identity", 1,
+             "is for networks, but no rank is reached by one");
+    job_ends(2, "--backend udp --chaos loss=2", "identity", 1,
+             "SPLITC_CHAOS is \"loss=2\": it may be");
+    job_ends(2, "--backend udp --peer-timeout 0.01", "identity", 1,
+             "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
+    job_ends(2, "--backend udp -x UNET_UDP_ADDRESS=192.0.2.1", "identity", 1,
+             "UNET_UDP_ADDRESS has to be an address of this machine");
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* strchrnul */
+#include "endpoints.h"
+
+#include "boot.h"
+#include "runtime.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unet/unet.h>
+#include <unet/unet_chaos.h>
+
+#define PLACES_KEY "splitc.places"
+
+struct plan {
+    const struct unet_ops *near, *network;
+};
+
+/* Where a rank's endpoints are; of no length: it has none. */
+struct places {
+    struct unet_address near, network;
+};
+
+static struct places ours;
+static uint32_t *local; /* bit set: the ranks of this node */
+static bool one_way;    /* all ranks are reached by the only endpoint */
+
+/* ---- which backends ------------------------------------------------------------- */
+
+/* The backends' names, separated by blanks. */
+static void list_backends(char *list, size_t room)
+{
+    const struct unet_ops *backend;
+    size_t n = 0;
+
+    list[0] = '\0';
+    for (unsigned i = 0; (backend = unet_backend_at(i)) && n < room; i++)
+        n += (size_t)snprintf(list + n, room - n, "%s%s", i ? " " : "", backend->name);
+}
+
+static const struct unet_ops *named(const char *name, size_t length)
+{
+    char copy[32], list[128];
+    const struct unet_ops *backend = NULL;
+
+    snprintf(copy, sizeof copy, "%.*s", (int)length, name);
+    if (length < sizeof copy)
+        backend = unet_backend(copy);
+    if (!backend) {
+        list_backends(list, sizeof list);
+        splitc_die_together(
+            "there is no backend \"%.*s\"; SPLITC_BACKEND may be one of: %s; or two, "
+            "for this node and for others: shm,udp; or auto",
+            (int)length, name, list);
+    }
+    return backend;
+}
+
+/* Within one process there is no need for shared memory. */
+static struct plan automatic(const struct splitc_boot *boot)
+{
+    return (struct plan){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
+                         .network = boot->local_ranks < boot->ranks ? unet_backend("udp") : NULL};
+}
+
+static struct plan told(const struct splitc_boot *boot, const char *text)
+{
+    const char *comma = strchrnul(text, ',');
+    const struct unet_ops *one = named(text, (size_t)(comma - text));
+    const struct unet_ops *two = *comma ? named(comma + 1, strlen(comma + 1)) : NULL;
+
+    if (!two)
+        return one->network ? (struct plan){.network = one} : (struct plan){.near = one};
+    if (one->network || !two->network)
+        splitc_die_together("SPLITC_BACKEND is \"%s\": of two backends the first is for the ranks "
+                            "of a node, and the second a network between nodes, as in shm,udp",
+                            text);
+    return (struct plan){.near = one, .network = boot->local_ranks < boot->ranks ? two : NULL};
+}
+
+static struct plan make_plan(const struct splitc_boot *boot)
+{
+    const char *text = getenv("SPLITC_BACKEND");
+    struct plan plan = !text || strcmp(text, "auto") == 0 ? automatic(boot) : told(boot, text);
+
+    if (!plan.network && boot->local_ranks < boot->ranks)
+        splitc_die_together("%u of the job's %u ranks are on this node, but backend \"%s\" "
+                            "reaches only one node; use shm,udp, or start all ranks on one node",
+                            boot->local_ranks, boot->ranks, plan.near->name);
+    return plan;
+}
+
+/* ---- opening ---------------------------------------------------------------------- */
+
+/* Every rank has bad luck of its own. */
+static bool told_chaos(uint32_t rank, struct unet_chaos *chaos)
+{
+    const char *text = getenv("SPLITC_CHAOS");
+
+    if (text && unet_chaos_parse(text, chaos) < 0)
+        splitc_die_together("SPLITC_CHAOS is \"%s\": it may be "
+                            "loss=P,dup=P,reorder=P,truncate=P,flip=P,seed=N, or some of it, with "
+                            "probabilities P from 0 to 1",
+                            text);
+    chaos->seed += rank;
+    return text != NULL;
+}
+
+static const char *remedy(int error)
+{
+    switch (error) {
+    case -ENOSYS:
+        return "; the kernel, or a sandbox, lacks memfd_create";
+    case -EADDRNOTAVAIL:
+    case -EINVAL:
+        return "; UNET_UDP_ADDRESS has to be an address of this machine";
+    default:
+        return "";
+    }
+}
+
+static struct unet_endpoint *open_one(const struct splitc_boot *boot,
+                                      const struct unet_ops *backend)
+{
+    struct unet_config config = {0};
+    struct unet_chaos chaos = {0};
+    struct unet_endpoint *endpoint;
+    int error;
+
+    gam_endpoint_config(boot->ranks, 0, &config);
+    if (backend->network && told_chaos(boot->rank, &chaos))
+        error = unet_chaos_open(backend, &chaos, &config, &endpoint);
+    else
+        error = unet_open(backend, &config, &endpoint);
+    if (error)
+        splitc_die_together("backend \"%s\" cannot open an endpoint: %s%s", backend->name,
+                            strerror(-error), remedy(error));
+    return endpoint;
+}
+
+static void check_reach(const struct splitc_boot *boot, const struct unet_endpoint *near)
+{
+    if (boot->ranks > 1 && !(near->capabilities & UNET_CAP_REMOTE))
+        splitc_die_together("backend \"%s\" does not reach other processes, but the job has %u "
+                            "ranks; unset SPLITC_BACKEND",
+                            near->ops->name, boot->ranks);
+}
+
+static void list_local(const struct splitc_boot *boot)
+{
+    local = calloc(boot->ranks / 32 + 1, sizeof *local);
+    if (!local)
+        splitc_die("no memory for the list of this node's ranks");
+    for (uint32_t i = 0; i < boot->local_ranks; i++)
+        local[boot->local[i] / 32] |= 1u << boot->local[i] % 32;
+}
+
+void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints)
+{
+    const struct plan plan = make_plan(boot);
+    struct splitc_endpoints opened = {NULL, NULL};
+
+    if (getenv("SPLITC_CHAOS") && !plan.network)
+        splitc_die_together(
+            "SPLITC_CHAOS (unetrun --chaos) is for networks, but no rank is reached "
+            "by one; choose one with SPLITC_BACKEND (unetrun --backend udp)");
+    if (plan.near) {
+        opened.near = open_one(boot, plan.near);
+        check_reach(boot, opened.near);
+        unet_address(opened.near, &ours.near);
+    }
+    if (plan.network) {
+        opened.network = open_one(boot, plan.network);
+        unet_address(opened.network, &ours.network);
+    }
+    one_way = !opened.near || !opened.network;
+    list_local(boot);
+    splitc_boot_tell(PLACES_KEY, &ours, sizeof ours);
+    *endpoints = opened;
+}
+
+void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
+{
+    unet_close(endpoints->near);
+    unet_close(endpoints->network);
+    free(local);
+}
+
+/* ---- where the others are ------------------------------------------------------------ */
+
+static bool is_far(uint32_t rank)
+{
+    if (one_way)
+        return ours.near.length == 0;
+    return !(local[rank / 32] >> rank % 32 & 1);
+}
+
+int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address)
+{
+    const bool far = is_far(rank);
+    struct places theirs = ours;
+    struct unet_address *place = far ? &theirs.network : &theirs.near;
+
+    (void)arg;
+    if (rank != splitc_runtime.rank &&
+        splitc_boot_ask(rank, PLACES_KEY, &theirs, sizeof theirs) < 0)
+        return -EHOSTUNREACH;
+    if (place->length == 0 || place->length > UNET_ADDRESS_MAX)
+        return -EHOSTUNREACH;
+    *address = *place;
+    return far && !one_way ? 1 : 0;
+}
