@@ -16,6 +16,7 @@
 
 #ifndef JOB_OPTIONS
 #define JOB_OPTIONS "" // of unetrun, for every job
+#define ONE_NODE
 #endif
 
 struct Ended {

@@ -127,9 +127,9 @@ void splitc_job_open(void)
     splitc_stats_init();
     splitc_trace_init();
     splitc_windows_begin();
-    splitc_progress_init(boot.local_ranks);
     sizes = splitc_heap_sizes(boot.local_ranks);
     splitc_endpoints_open(&boot, &endpoints);
+    splitc_progress_init(boot.local_ranks, endpoints.network != NULL);
     choose_neighbours(&boot);
     splitc_windows_offer(&boot, &sizes);
     open_messages(&boot);

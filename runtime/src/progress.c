@@ -19,10 +19,11 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define SPINS 2000u  /* some 50 microseconds of empty polls */
-#define YIELDS 64u   /* then as many turns for others */
-#define NAP_MS 1     /* where nothing wakes us */
-#define SLEEP_MS 100 /* no limit of the wait: it bounds how long a deadline goes unseen */
+#define SPINS 2000u       /* some 50 microseconds of empty polls */
+#define NETWORK_SPINS 64u /* the same where each asks the system for packets */
+#define YIELDS 64u        /* then as many turns for others */
+#define NAP_MS 1          /* where nothing wakes us */
+#define SLEEP_MS 100      /* no limit of the wait: it bounds how long a deadline goes unseen */
 
 static uint32_t spin_limit = SPINS;
 static uint32_t yield_limit = SPINS + YIELDS;
@@ -41,9 +42,9 @@ static long ranks_per_core(uint32_t local_ranks)
     return ((long)local_ranks + CPU_COUNT(&cores) - 1) / CPU_COUNT(&cores);
 }
 
-void splitc_progress_init(uint32_t local_ranks)
+void splitc_progress_init(uint32_t local_ranks, bool network)
 {
-    spin_limit = ranks_per_core(local_ranks) > 1 ? 0 : SPINS;
+    spin_limit = ranks_per_core(local_ranks) > 1 ? 0 : network ? NETWORK_SPINS : SPINS;
     yield_limit = spin_limit + YIELDS;
 }
 

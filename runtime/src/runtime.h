@@ -79,8 +79,8 @@ static inline void splitc_expect(const struct gam_message *m, bool sane)
 
 /* ---- progress and waiting (progress.c) ----------------------------------- */
 
-/* Learn from the environment how patiently to wait for messages. */
-void splitc_progress_init(uint32_t local_ranks);
+/* Learn from the environment how patiently to wait for messages.  `network`: some come that way. */
+void splitc_progress_init(uint32_t local_ranks, bool network);
 
 /* Whether ranks share cores, so that waiting must not keep one from running. */
 bool splitc_shares_cores(void);
