@@ -264,7 +264,8 @@ static void heap_blocks(void)
 static void given_back_blocks(void)
 {
     const size_t bytes = 8u << 20; /* more than stays with the heap */
-    const long rounds = splitc_is_near(area_at(area_open(1), neighbour(1), 0)) ? 30 : 3;
+    const bool near = splitc_is_near(area_at(area_open(1), neighbour(1), 0));
+    const long rounds = splitc_all_reduce_to_all_min(near) ? 30 : 3;
 
     for (long round = 1; round <= rounds; round++) {
         splitc_ptr area = splitc_all_spread_malloc(ranks(), (long)bytes);
