@@ -244,7 +244,7 @@ void Branches::check(Branch &branch)
     if (branch.told)
         return;
     const bool late = branch.give_up && now >= *branch.give_up;
-    const bool silent = branch.greeted && branch.remote && now - branch.link->heard() > silence_max;
+    const bool silent = branch.greeted && branch.remote && branch.link->silent();
     if (late || silent || (!branch.link->open() && !branch.runs()))
         return tell_loss(branch);
     if (branch.remote && branch.link->open() && branch.greeted)

@@ -39,6 +39,14 @@ void Link::beat()
         send(Beat{});
 }
 
+bool Link::silent()
+{
+    const auto now = Clock::now();
+    if (now - std::exchange(looked_, now) > 3 * beat_period) // stopped, or very busy
+        heard_ = now;
+    return now - heard_ > silence_max;
+}
+
 void Link::send_bytes(const std::string &bytes)
 {
     if (!open())

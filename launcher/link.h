@@ -36,10 +36,11 @@ public:
     bool open() const { return static_cast<bool>(in_); }
     void close();
 
-    // For a link whose other side may vanish without a word: to be called about every
-    // beat_period, so that the other side hears something; and when it was last heard.
+    // For a link whose other side may vanish without a word; both are to be called about
+    // every beat_period.  The one lets the other side hear something; the other tells
+    // whether it has said nothing for too long, while we listened.
     void beat();
-    Clock::time_point heard() const { return heard_; }
+    bool silent();
 
 private:
     void send_bytes(const std::string &bytes);
@@ -55,7 +56,7 @@ private:
     FrameReader reader_;
     std::string unsent_;
     std::size_t sent_ = 0; // of unsent_
-    Clock::time_point heard_ = Clock::now(), spoke_ = Clock::now();
+    Clock::time_point heard_ = Clock::now(), spoke_ = heard_, looked_ = heard_;
 };
 
 } // namespace unetrun

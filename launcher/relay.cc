@@ -45,7 +45,7 @@ void Relay::run()
 void Relay::check_link()
 {
     link_.beat();
-    if (!suspended_ && Clock::now() - link_.heard() > silence_max)
+    if (link_.silent() && !suspended_)
         link_.close();
 }
 

@@ -363,3 +363,24 @@ TEST_CASE("a host that is cut off for a while comes back", "[long]")
     CHECK(outcome.out == "alive\nalive\nalive\nalive\n");
     bed.check_clean();
 }
+
+TEST_CASE("a suspended job stays so for as long as one likes", "[long]")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    Command command =
+        bed.job({"sh", "-c", "touch " + bed.ready() + "/$PMIX_RANK; sleep 2; echo alive"});
+    command.meanwhile = [&](pid_t launcher_pid) {
+        CHECK(bed.all_up(2));
+        kill(launcher_pid, SIGTSTP);
+        CHECK_FALSE(eventually([&] { return bed->guests().empty(); }, 30s));
+        kill(launcher_pid, SIGCONT);
+    };
+    command.limit = 90s;
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == "alive\nalive\n");
+    bed.check_clean();
+}
