@@ -363,8 +363,9 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
             environment.push_back(variable);
     }
     environment.insert(environment.end(), place.begin(), place.end());
-    if (!tree_->rsh.empty() && value_of(environment, "UNET_UDP_ADDRESS").empty())
-        environment.push_back("UNET_UDP_ADDRESS=" + reachable_address());
+    if (value_of(environment, "UNET_UDP_ADDRESS").empty())
+        environment.push_back("UNET_UDP_ADDRESS=" +
+                              (tree_->rsh.empty() ? "127.0.0.1" : reachable_address()));
     return environment;
 }
 

@@ -5,6 +5,7 @@
 #include "splitc_run.h"
 #include "testbed/hosts.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
@@ -146,6 +147,31 @@ TEST_CASE("ranks learn at which address other hosts reach them")
     Words told{"--net", "10.78.0.0/24"};
     told.insert(told.end(), show.begin(), show.end());
     CHECK(run(bed.job(told)).out == "10.78.0.0/24\n10.78.0.0/24\n");
+}
+
+// ---- Split-C programs -----------------------------------------------------------------------
+
+TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const std::string program = GENERATE("ssort", "rsort");
+    const std::string network =
+        GENERATE("--backend=auto", "--backend=udp",
+                 "--chaos=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7");
+    Keys keys(20000);
+    std::mt19937 random(5);
+    for (auto &key : keys)
+        key = static_cast<std::uint32_t>(random());
+    write_keys(bed.file("in"), keys);
+    const Outcome outcome = run(bed.job({"--ppn", "2", network, benchmark(program), "--input",
+                                         bed.file("in"), "--output", bed.file("out"), "--check"}));
+    INFO(program << " " << network << ": " << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    std::sort(keys.begin(), keys.end());
+    CHECK(read_keys(bed.file("out")) == keys);
+    bed.check_clean();
 }
 
 // ---- hosts that cannot be used --------------------------------------------------------------

@@ -105,13 +105,17 @@ TEST_CASE("mpirun starts Split-C programs on this machine")
     CHECK(run(mpirun({"-np", "2", hello})).code == 0);
 }
 
-TEST_CASE("mpirun starts PMIx clients on two hosts by ssh")
+TEST_CASE("mpirun starts programs on two hosts by ssh")
 {
     if (!ready(mpirun_obstacle()) || !ready(Hosts::obstacle()))
         return;
     const Hosts hosts(2);
-    check_cards(mpirun({"--host", "host1:2,host2:2", "--mca", "plm_rsh_args",
-                        "-F " + hosts.ssh_config(), "-np", "4", PMIX_CLIENT}));
+    const auto on_both = [&](const std::string &program) {
+        return mpirun({"--host", "host1:2,host2:2", "--mca", "plm_rsh_args",
+                       "-F " + hosts.ssh_config(), "-np", "4", program});
+    };
+    check_cards(on_both(PMIX_CLIENT));
+    check_ring(on_both(ring), 4);
 }
 
 TEST_CASE("srun starts programs on one host and on two")
@@ -121,4 +125,5 @@ TEST_CASE("srun starts programs on one host and on two")
     const Slurm slurm;
     check_ring(slurm.srun({"-N1", "-n2", ring}), 2);
     check_cards(slurm.srun({"-N2", "-n4", PMIX_CLIENT}));
+    check_ring(slurm.srun({"-N2", "-n4", ring}), 4);
 }

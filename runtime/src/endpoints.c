@@ -114,7 +114,9 @@ static const char *remedy(int error)
         return "; the kernel, or a sandbox, lacks memfd_create";
     case -EADDRNOTAVAIL:
     case -EINVAL:
-        return "; UNET_UDP_ADDRESS has to be an address of this machine";
+        return "; UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address, a network or "
+               "an "
+               "interface of every node";
     default:
         return "";
     }
@@ -171,6 +173,8 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
         unet_address(opened.near, &ours.near);
     }
     if (plan.network) {
+        if (boot->local_ranks < boot->ranks) /* by default it reaches this machine alone */
+            setenv("UNET_UDP_ADDRESS", "auto", 0);
         opened.network = open_one(boot, plan.network);
         unet_address(opened.network, &ours.network);
     }

@@ -136,7 +136,7 @@ int unet_udp_choose(const struct ifaddrs *all, const char *text, union udp_socka
     struct network network;
 
     if (strcmp(text, "auto") == 0)
-        return choose(all, &(struct wish){0}, local);
+        return choose(all, &(struct wish){0}, local) < 0 ? parse_address("127.0.0.1", local) : 0;
     if (strchr(text, '/')) {
         const int error = parse_network(text, &network);
         return error ? error : choose(all, &(struct wish){.network = &network}, local);

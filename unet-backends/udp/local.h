@@ -10,8 +10,8 @@
 #include <ifaddrs.h>
 
 /* The address that `text` names: an address; a network that has one of ours, as in 10.0.0.0/8;
- * an interface; or "auto": where the default route goes out, or else any interface but the
- * loopback one.  Of several, the first IPv4 one.  Errors: -EINVAL `text` is none of these,
+ * an interface; or "auto": where the default route goes out, or else any interface, the loopback
+ * one last.  Of several, the first IPv4 one.  Errors: -EINVAL `text` is none of these,
  * -EADDRNOTAVAIL no address of ours is there. */
 int unet_udp_local(const char *text, union udp_sockaddr *local);
 
