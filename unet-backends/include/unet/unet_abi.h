@@ -68,7 +68,14 @@ struct unet_desc {
     };
 } __attribute__((aligned(64)));
 
-#ifndef __KERNEL__
+/* The part of a ring that both sides share, followed by the slots; unet_ring.h says how they use
+ * it.  Zeroed memory is an empty ring. */
+struct unet_ring_shared {
+    uint32_t consumed __attribute__((aligned(128)));
+    uint32_t pad[31]; /* two lines: the adjacent-line prefetcher takes pairs */
+    struct unet_desc slot[];
+};
+
 #ifdef __cplusplus
 #define UNET_ABI_ASSERT(condition) static_assert(condition, #condition)
 #else
@@ -79,6 +86,6 @@ UNET_ABI_ASSERT(sizeof(struct unet_desc) == 64);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, user) == 12);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, data) == 16);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, remote) == 48);
-#endif
+UNET_ABI_ASSERT(sizeof(struct unet_ring_shared) == 128);
 
 #endif

@@ -40,14 +40,6 @@
 extern "C" {
 #endif
 
-/* The part that both sides share, followed by the slots.  Zeroed memory is an
- * empty ring. */
-struct unet_ring_shared {
-    uint32_t consumed __attribute__((aligned(128)));
-    uint32_t pad[31]; /* two lines: the adjacent-line prefetcher takes pairs */
-    struct unet_desc slot[];
-};
-
 /* One side's private view.  The producer uses position and cached, the
  * consumer position and published. */
 struct unet_ring {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only
+/*
+ * Frames on their way out.
+ *
+ * Messages go straight to the device, past its queueing discipline: if it has no room, they stay
+ * in the user's send queue.  Frames for an endpoint of the same interface never leave the
+ * machine: they are received as if they had come from outside.
+ */
+#include <linux/etherdevice.h>
+
+#include "fe.h"
+
+static void put_header(struct sk_buff *skb, const struct fe_frame *frame)
+{
+	struct unet_frame *header = skb_put(skb, sizeof(*header));
+
+	header->version = UNET_FRAME_VERSION;
+	header->kind = frame->kind;
+	header->length = cpu_to_le16(frame->length);
+	header->to_port = cpu_to_le16(frame->to_port);
+	header->from_port = cpu_to_le16(frame->from_port);
+	header->key = cpu_to_le64(frame->key);
+	header->life = cpu_to_le32(frame->life);
+	header->user = cpu_to_le32(frame->user);
+}
+
+struct sk_buff *fe_frame_alloc(struct net_device *dev, const struct fe_frame *frame,
+			       unsigned int room, gfp_t gfp)
+{
+	unsigned int bytes = max_t(unsigned int, sizeof(struct unet_frame) + room, ETH_ZLEN);
+	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(dev) + bytes + dev->needed_tailroom,
+					gfp | __GFP_NOWARN);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reset_network_header(skb);
+	put_header(skb, frame);
+	skb->dev = dev;
+	skb->protocol = cpu_to_be16(fe_ethertype);
+	if (dev_hard_header(skb, dev, fe_ethertype, frame->mac, NULL, skb->len) <= 0) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	skb_reset_mac_header(skb);
+	return skb;
+}
+
+bool fe_frame_is_local(const struct net_device *dev, const u8 *mac)
+{
+	return ether_addr_equal_64bits(dev->dev_addr, mac);
+}
+
+static int send_local(struct net_device *dev, struct sk_buff *skb)
+{
+	if (!netif_running(dev)) {
+		kfree_skb(skb);
+		return -ENETDOWN;
+	}
+	skb->protocol = eth_type_trans(skb, dev);
+	return netif_rx(skb) == NET_RX_SUCCESS ? 0 : -ENETDOWN;
+}
+
+/* What the device would pad with may be somebody else's data. */
+static bool pad(struct sk_buff *skb)
+{
+	return eth_skb_pad(skb) == 0;
+}
+
+int fe_frame_send(struct net_device *dev, struct sk_buff *skb, u16 queue, bool local)
+{
+	int result;
+
+	if (local)
+		return send_local(dev, skb);
+	if (!pad(skb))
+		return -ENETDOWN;
+	result = __dev_direct_xmit(skb, queue);
+	if (dev_xmit_complete(result))
+		return result == NETDEV_TX_OK ? 0 : -ENETDOWN;
+	kfree_skb(skb);
+	return -EAGAIN;
+}
+
+/* It may be lost as any frame may. */
+void fe_frame_tell(struct net_device *dev, const struct fe_frame *frame, gfp_t gfp)
+{
+	struct sk_buff *skb = fe_frame_alloc(dev, frame, 0, gfp);
+
+	if (!skb)
+		return;
+	if (fe_frame_is_local(dev, frame->mac))
+		send_local(dev, skb);
+	else if (pad(skb))
+		dev_queue_xmit(skb);
+}
