@@ -66,11 +66,12 @@ if(NOT TARGET catch_main)
 endif()
 include(Catch)
 
-# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec]): a
+# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [GUEST]): a
 # Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.  SERIAL
-# cases run alone: they count processes or need both cores.
+# cases run alone: they count processes or need both cores.  A GUEST program is for tests/kernel to
+# run in a virtual machine; CTest knows nothing of it.
 function(project_test name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT;LABEL;ONLY" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY" "SOURCES;USES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -83,6 +84,9 @@ function(project_test name)
   # Catch2 takes long to optimise, and what is tested lives in libraries.
   target_compile_options(${name} PRIVATE -O0 -g1)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  if(ARG_GUEST)
+    return()
+  endif()
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL})
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)

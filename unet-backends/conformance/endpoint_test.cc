@@ -63,19 +63,14 @@ TEST_CASE("sizes out of their range are refused")
     CHECK(try_open(config) == -EINVAL);
 }
 
-TEST_CASE("extreme sizes within the range work")
+TEST_CASE("the smallest sizes work")
 {
-    unet_config config = {};
+    CHECK(try_open({4096, 4, 4, 4, 1, false}) == 0);
+}
 
-    SECTION("smallest")
-    {
-        config = {4096, 4, 4, 4, 1, false};
-    }
-    SECTION("many channels, large segment")
-    {
-        config = {1u << 30, 65536, 4, 65536, 65535, false};
-    }
-    CHECK(try_open(config) == 0);
+TEST_CASE("many channels and a large segment work", "[lazy]")
+{
+    CHECK(try_open({1u << 30, 65536, 4, 65536, 65535, false}) == 0);
 }
 
 TEST_CASE("a new endpoint is empty")

@@ -172,7 +172,7 @@ TEST_CASE("an endpoint can have a channel to itself")
 
 // ---- gather and scatter ------------------------------------------------------
 
-TEST_CASE("one to four pieces of odd sizes are gathered in order")
+TEST_CASE("one to four pieces of odd sizes are gathered in order", "[long]")
 {
     Pair pair;
     std::mt19937 random(7);
@@ -211,7 +211,7 @@ TEST_CASE("empty pieces beside full ones do no harm")
     CHECK(text(await(pair.b)) == "helloyou");
 }
 
-TEST_CASE("a message longer than a buffer takes several, filled one after the other")
+TEST_CASE("a message longer than a buffer takes several, filled one after the other", "[long]")
 {
     Pair pair;
     uint32_t length = GENERATE(1u, 999u, 1000u, 1001u, 2000u, 3001u, 3999u, 4000u);

@@ -148,7 +148,7 @@ TEST_CASE("a masked upcall does not run and is told at unmask")
     CHECK_FALSE(drain.intruded);
 }
 
-TEST_CASE("masking excludes upcalls while messages pour in")
+TEST_CASE("masking excludes upcalls while messages pour in", "[reliable]")
 {
     Pair pair;
     Drain drain;

@@ -11,6 +11,7 @@
 extern const struct unet_ops unet_loopback_ops;
 extern const struct unet_ops unet_shm_ops;
 extern const struct unet_ops unet_udp_ops;
+extern const struct unet_ops unet_fe_ops;
 
 /* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */
 
@@ -38,6 +39,18 @@ void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struc
  * is killed in between costs a superfluous ring, never a lost one; `seen` being
  * distinct keeps a late sender from undoing the next arming. */
 void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen);
+
+/* ---- network.c: what backends share between whose endpoints there is a network ---- */
+
+/* The name of a channel's direction from one endpoint to another, each known by its nonce.  The
+ * tag is the conversation's secret. */
+uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to);
+
+/* The clock of their retries. */
+uint64_t unet_now_us(void);
+
+/* Drop what came on the channel and was not read, and the buffers of it, too. */
+void unet_drop_unread(struct unet_ring *rx);
 
 /* ---- receive.c ------------------------------------------------------------- */
 

@@ -26,22 +26,6 @@ enum {
     PROBE_US = 20000, /* between two questions whether a peer is alive */
 };
 
-/* ---- keys ------------------------------------------------------------------------- */
-
-/* splitmix64's finalizer */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* The name of the direction from one endpoint to another. */
-static uint64_t direction_key(uint64_t tag, uint64_t from, uint64_t to)
-{
-    return mix(tag ^ mix(from ^ mix(to)));
-}
-
 /* ---- datagrams without a message ----------------------------------------------------- */
 
 static void tell(struct udp_endpoint *ue, uint16_t n, enum udp_kind kind, uint16_t to,
@@ -133,7 +117,7 @@ void unet_udp_control(struct udp_endpoint *ue, const struct udp_header *header,
 
 void unet_udp_tell(struct udp_endpoint *ue)
 {
-    const uint64_t now = unet_udp_now_us();
+    const uint64_t now = unet_now_us();
 
     for (uint32_t n = 1; n < ue->ep.rx_rings; n++) {
         struct udp_link *link = &ue->link[n];
@@ -195,7 +179,7 @@ void unet_udp_read_errors(struct udp_endpoint *ue)
 void unet_udp_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct udp_endpoint *ue = udp_of(ep);
-    const uint64_t now = unet_udp_now_us();
+    const uint64_t now = unet_now_us();
 
     for (uint32_t n = channel ? channel : 1; n < (channel ? channel + 1u : ep->rx_rings); n++) {
         struct udp_link *link = &ue->link[n];
@@ -242,8 +226,8 @@ int unet_udp_connect(struct unet_endpoint *ep, const struct unet_address *peer, 
     if (error)
         return error;
     unet_udp_sockaddr(&address, &link.peer);
-    link.key_in = direction_key(tag, address.nonce, ue->own.nonce);
-    link.key_out = direction_key(tag, ue->own.nonce, address.nonce);
+    link.key_in = unet_direction_key(tag, address.nonce, ue->own.nonce);
+    link.key_out = unet_direction_key(tag, ue->own.nonce, address.nonce);
     if (is_open_already(ue, &link))
         return -EEXIST;
     if (getrandom(&link.life, sizeof link.life, 0) != sizeof link.life)
@@ -261,15 +245,6 @@ int unet_udp_connect(struct unet_endpoint *ep, const struct unet_address *peer, 
     return 0;
 }
 
-/* Messages not yet read are dropped, and their buffers with them, as on other backends. */
-static void drop_unread(struct udp_endpoint *ue, uint16_t n)
-{
-    struct unet_ring *rx = &ue->ep.rx[n];
-
-    while (unet_ring_peek(rx))
-        unet_ring_release(rx);
-}
-
 void unet_udp_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct udp_endpoint *ue = udp_of(ep);
@@ -279,5 +254,5 @@ void unet_udp_disconnect(struct unet_endpoint *ep, uint16_t channel)
         tell(ue, channel, UDP_CLOSE, ue->link[channel].number, ue->link[channel].peer_life);
     set_state(ue, channel, UNET_CLOSED);
     unet_udp_service(ue); /* completes what the socket did not take */
-    drop_unread(ue, channel);
+    unet_drop_unread(&ep->rx[channel]);
 }

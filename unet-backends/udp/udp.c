@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -18,14 +17,6 @@ enum {
     RETRY_MS = 1,         /* of sleep, while sends are queued or channels connecting */
     RING_ALIGNMENT = 128, /* of a ring's memory */
 };
-
-uint64_t unet_udp_now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* ---- progress ---------------------------------------------------------------------- */
 
@@ -60,11 +51,11 @@ static int nap_ms(const struct udp_endpoint *ue, uint64_t now, uint64_t end)
 static int udp_wait(struct unet_endpoint *ep, int timeout_ms)
 {
     struct udp_endpoint *ue = udp_of(ep);
-    const uint64_t start = unet_udp_now_us();
+    const uint64_t start = unet_now_us();
     const uint64_t end = timeout_ms < 0 ? UINT64_MAX : start + (uint64_t)timeout_ms * 1000;
     const uint32_t changes = ue->changes;
 
-    for (uint64_t now = start;; now = unet_udp_now_us()) {
+    for (uint64_t now = start;; now = unet_now_us()) {
         struct pollfd fd = {.fd = ue->socket, .events = POLLIN};
 
         udp_progress(ep);

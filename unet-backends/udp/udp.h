@@ -76,8 +76,6 @@ static inline bool udp_is_channel(const struct udp_endpoint *ue, uint16_t n)
     return n >= 1 && n <= ue->ep.config.channels;
 }
 
-uint64_t unet_udp_now_us(void);
-
 /* ---- address.c --------------------------------------------------------------- */
 
 /* Open a socket at the local address that UNET_UDP_ADDRESS names (unet_udp_local; default

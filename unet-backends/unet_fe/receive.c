@@ -189,7 +189,11 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 		peer_is_gone(ep, frame);
 		return false;
 	}
-	if (frame->kind == UNET_FRAME_OPEN && lives(ch)) {
+	if (frame->kind == UNET_FRAME_OPEN) {
+		if (!lives(ch)) {
+			fe_count(ep, UNET_FE_EARLY, 1);
+			return false;
+		}
 		*reply = answer(frame, UNET_FRAME_OPENED, ch->key_out, frame->user, ch->life);
 		return true;
 	}

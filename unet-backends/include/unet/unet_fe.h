@@ -25,6 +25,7 @@ enum unet_fe_counter {
     UNET_FE_RECEIVED_BYTES,  /* of message */
     UNET_FE_LOST,            /* messages that the interface did not take: down, or no cable */
     UNET_FE_FOREIGN,         /* frames dropped: no such channel, not its peer, or an old one */
+    UNET_FE_EARLY,           /* openings told by peers before the channel was opened here */
     UNET_FE_MALFORMED,       /* frames dropped: they contradict themselves */
     UNET_FE_OVERRUNS,        /* frames dropped: no slot in their ring, or no buffer */
     UNET_FE_BAD_BUFFERS,     /* entries of the free queue that lie outside the segment */
