@@ -2,8 +2,8 @@
  *
  * unet_fe.h - what user space and the kernel module unet_fe agree upon.
  *
- * Opening /dev/unet and UNET_FE_CREATE make an endpoint; the file is the endpoint.  mmap of it gives
- * one area: what the module tells (struct unet_fe_shared), the rings of unet_ring.h, the
+ * Opening /dev/unet and UNET_FE_CREATE make an endpoint; the file is the endpoint.  mmap of it
+ * gives one area: what the module tells (struct unet_fe_shared), the rings of unet_ring.h, the
  * segment.  The module is the network interface: producer of the receive rings and of the
  * completions, consumer of the send and free queues.  unet(4) has the errors.
  */
@@ -74,10 +74,10 @@ struct unet_fe_create {
 struct unet_fe_connect {
     __u8 mac[6]; /* the peer's */
     __u16 port;
-    __u64 key_in;   /* what the peer's frames have to say */
-    __u64 key_out;  /* what ours say */
-    __u32 life;     /* a random number for this opening, not 0 */
-    __u32 channel;  /* out: its number, from 1 */
+    __u64 key_in;  /* what the peer's frames have to say */
+    __u64 key_out; /* what ours say */
+    __u32 life;    /* a random number for this opening, not 0 */
+    __u32 channel; /* out: its number, from 1 */
 };
 
 #define UNET_FE_IOC 0xb5
