@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 enum {
     BUFFER_BYTES = 4 << 20, /* of the socket, each way; the kernel may grant less */
@@ -20,21 +18,29 @@ enum {
     HEADERS_IP6 = 40 + 8,
 };
 
-void unet_udp_sockaddr(const struct udp_address *address, union udp_sockaddr *to)
+static bool is_link_local(const struct emu_place *place)
 {
-    memset(to, 0, sizeof *to);
-    to->any.sa_family = address->family;
+    return place->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&place->ip6.sin6_addr);
+}
+
+/* `scope` is that of the interface by which we get there. */
+static void place_of(const struct udp_address *address, uint32_t scope, struct emu_place *place)
+{
+    memset(place, 0, sizeof *place);
+    place->any.sa_family = address->family;
     if (address->family == AF_INET) {
-        to->ip4.sin_port = address->port;
-        memcpy(&to->ip4.sin_addr, address->ip, sizeof to->ip4.sin_addr);
+        place->length = sizeof place->ip4;
+        place->ip4.sin_port = address->port;
+        memcpy(&place->ip4.sin_addr, address->ip, sizeof place->ip4.sin_addr);
     } else {
-        to->ip6.sin6_port = address->port;
-        to->ip6.sin6_scope_id = address->scope;
-        memcpy(&to->ip6.sin6_addr, address->ip, sizeof to->ip6.sin6_addr);
+        place->length = sizeof place->ip6;
+        place->ip6.sin6_port = address->port;
+        memcpy(&place->ip6.sin6_addr, address->ip, sizeof place->ip6.sin6_addr);
+        place->ip6.sin6_scope_id = is_link_local(place) ? scope : 0;
     }
 }
 
-static void from_sockaddr(const union udp_sockaddr *from, struct udp_address *address)
+static void address_of(const union udp_sockaddr *from, struct udp_address *address)
 {
     address->family = from->any.sa_family;
     if (from->any.sa_family == AF_INET) {
@@ -45,22 +51,6 @@ static void from_sockaddr(const union udp_sockaddr *from, struct udp_address *ad
         address->scope = from->ip6.sin6_scope_id;
         memcpy(address->ip, &from->ip6.sin6_addr, sizeof from->ip6.sin6_addr);
     }
-}
-
-socklen_t unet_udp_sockaddr_length(const union udp_sockaddr *address)
-{
-    return address->any.sa_family == AF_INET ? sizeof address->ip4 : sizeof address->ip6;
-}
-
-bool unet_udp_same(const union udp_sockaddr *a, const union udp_sockaddr *b)
-{
-    if (a->any.sa_family != b->any.sa_family)
-        return false;
-    if (a->any.sa_family == AF_INET)
-        return a->ip4.sin_port == b->ip4.sin_port &&
-               a->ip4.sin_addr.s_addr == b->ip4.sin_addr.s_addr;
-    return a->ip6.sin6_port == b->ip6.sin6_port &&
-           memcmp(&a->ip6.sin6_addr, &b->ip6.sin6_addr, sizeof a->ip6.sin6_addr) == 0;
 }
 
 /* Errors of the network come by a queue of their own, packets are never cut, buffers are
@@ -79,59 +69,43 @@ static void set_options(int fd, int family)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int open_socket(struct udp_endpoint *ue, const union udp_sockaddr *local)
+static int open_socket(struct emu_endpoint *ee, const union udp_sockaddr *local)
 {
-    ue->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (ue->socket < 0)
+    ee->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ee->socket < 0)
         return -errno;
-    set_options(ue->socket, local->any.sa_family);
-    return bind(ue->socket, &local->any, unet_udp_sockaddr_length(local)) == 0 ? 0 : -errno;
+    set_options(ee->socket, local->any.sa_family);
+    return bind(ee->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
 }
 
-int unet_udp_bind(struct udp_endpoint *ue)
+int unet_udp_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
+                     struct emu_link *link, uint64_t *nonce)
 {
-    const char *wish = getenv("UNET_UDP_ADDRESS");
-    union udp_sockaddr local;
-    socklen_t length = sizeof local;
-    int error = unet_udp_local(wish ? wish : "127.0.0.1", &local);
+    const struct udp_address *own = &udp_of(ee)->own;
+    struct udp_address peer;
 
-    if (error == 0)
-        error = open_socket(ue, &local);
-    if (error)
-        return error;
-    if (getsockname(ue->socket, &local.any, &length) < 0)
-        return -errno;
-    from_sockaddr(&local, &ue->own);
-    if (getrandom(&ue->own.nonce, sizeof ue->own.nonce, 0) != sizeof ue->own.nonce)
-        return -EIO;
-    return 0;
-}
-
-int unet_udp_resolve(const struct udp_endpoint *ue, const struct unet_address *address,
-                     struct udp_address *peer)
-{
-    if (address->length != sizeof *peer)
+    if (address->length != sizeof peer)
         return -EADDRNOTAVAIL;
-    memcpy(peer, address->bytes, sizeof *peer);
-    return peer->family == ue->own.family && peer->port != 0 ? 0 : -EADDRNOTAVAIL;
+    memcpy(&peer, address->bytes, sizeof peer);
+    if (peer.family != own->family || peer.port == 0)
+        return -EADDRNOTAVAIL;
+    place_of(&peer, own->scope, &link->peer);
+    *nonce = peer.nonce;
+    return 0;
 }
 
 /* ---- packets --------------------------------------------------------------------- */
 
 static bool is_own(const struct udp_endpoint *ue, const struct sockaddr *address)
 {
-    union udp_sockaddr own, other;
+    const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)address;
+    const struct sockaddr_in *ip4 = (const struct sockaddr_in *)address;
 
     if (!address || address->sa_family != ue->own.family)
         return false;
-    memset(&other, 0, sizeof other);
-    unet_udp_sockaddr(&ue->own, &own);
-    memcpy(&other, address, unet_udp_sockaddr_length(&own));
-    if (ue->own.family == AF_INET)
-        other.ip4.sin_port = own.ip4.sin_port;
-    else
-        other.ip6.sin6_port = own.ip6.sin6_port;
-    return unet_udp_same(&own, &other);
+    if (address->sa_family == AF_INET)
+        return memcmp(&ip4->sin_addr, ue->own.ip, sizeof ip4->sin_addr) == 0;
+    return memcmp(&ip6->sin6_addr, ue->own.ip, sizeof ip6->sin6_addr) == 0;
 }
 
 static int mtu_of(const struct udp_endpoint *ue, const char *interface)
@@ -139,7 +113,7 @@ static int mtu_of(const struct udp_endpoint *ue, const char *interface)
     struct ifreq request = {0};
 
     strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
-    return ioctl(ue->socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
+    return ioctl(ue->ee.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
 }
 
 /* Of the interface that has our address. */
@@ -160,11 +134,31 @@ static int own_mtu(const struct udp_endpoint *ue)
     return mtu;
 }
 
-uint32_t unet_udp_packet_bytes(const struct udp_endpoint *ue)
+static uint32_t datagram_most(const struct udp_endpoint *ue)
 {
     const int headers = ue->own.family == AF_INET ? HEADERS_IP4 : HEADERS_IP6;
     const int payload = own_mtu(ue) - headers;
 
-    return (uint32_t)(payload < (int)UDP_PAYLOAD_MAX ? payload : (int)UDP_PAYLOAD_MAX) -
-           (uint32_t)sizeof(struct udp_header);
+    return (uint32_t)(payload < UDP_PAYLOAD_MAX ? payload : UDP_PAYLOAD_MAX);
+}
+
+/* ---- opening --------------------------------------------------------------------- */
+
+int unet_udp_open_socket(struct udp_endpoint *ue)
+{
+    const char *wish = getenv("UNET_UDP_ADDRESS");
+    union udp_sockaddr local;
+    socklen_t length = sizeof local;
+    int error = unet_udp_local(wish ? wish : "127.0.0.1", &local);
+
+    if (error == 0)
+        error = open_socket(&ue->ee, &local);
+    if (error)
+        return error;
+    if (getsockname(ue->ee.socket, &local.any, &length) < 0)
+        return -errno;
+    address_of(&local, &ue->own);
+    ue->own.nonce = ue->ee.nonce;
+    ue->datagram_most = datagram_most(ue);
+    return 0;
 }

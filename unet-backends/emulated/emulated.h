@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * emulated.h - endpoints whose network interface is a socket of the kernel.
+ *
+ * Everything but the socket is common: queues, channels, and messages into frames
+ * (unet_frame.h) and back.  What carries the frames is a `struct emu_transport`.
+ *
+ *   endpoint.c  opening an endpoint, progress, waiting
+ *   channel.c   opening, closing, and noticing that a peer is gone
+ *   frame.c     messages into frames and back
+ */
+#ifndef UNET_EMULATED_H
+#define UNET_EMULATED_H
+
+#include "core/core.h"
+
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unet/unet_frame.h>
+
+/* Where a peer's socket is.  What is not used is zero: places are compared by their bytes. */
+struct emu_place {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ip4;
+        struct sockaddr_in6 ip6;
+        struct sockaddr_ll eth;
+    };
+    socklen_t length;
+};
+
+/* What the endpoint keeps of one channel beside `struct unet_channel`. */
+struct emu_link {
+    struct emu_place peer;
+    uint16_t peer_port;    /* of the endpoint, at that place */
+    uint16_t same_bucket;  /* the next channel of the list that `bucket` heads; 0: none */
+    uint64_t key_in;       /* what the peer's frames have to say */
+    uint64_t key_out;      /* what ours say */
+    uint64_t next_open_us; /* when to tell the peer again that we are open */
+    uint64_t probed_us;    /* when we last looked whether it is alive */
+    uint32_t pause_us;     /* until the next telling; doubles */
+    uint32_t life;         /* this opening of ours */
+    uint32_t peer_life;    /* and the peer's */
+    struct unet_ring in;   /* rx[n], the NI's side */
+};
+
+struct emu_endpoint {
+    struct unet_endpoint ep; /* first: the interface knows only this */
+    const struct emu_transport *transport;
+    int socket;
+    uint16_t port;           /* ours, in frames */
+    uint64_t nonce;          /* ours, a random number */
+    uint32_t message_most;   /* bytes that a frame of this transport can carry */
+    struct emu_link *link;   /* by channel number */
+    uint16_t *bucket;        /* channels that are not closed, by `key_in` */
+    uint32_t bucket_mask;    /* their number - 1 */
+    struct unet_ring tx;     /* send queue, the NI's side */
+    struct unet_ring free;   /* free queue, the NI's side */
+    struct unet_ring errors; /* rx[0], the NI's side */
+    struct unet_ring full;   /* always looks full: where a channel sends that cannot */
+    uint32_t calls;          /* of progress */
+    uint32_t always;         /* a bell that is always set: every send wants a kick */
+    uint32_t connecting;     /* channels in UNET_CONNECTING */
+    uint32_t changes;        /* channels that opened or died so far */
+    uint32_t armed;          /* nobody but us looks at it */
+    void *memory;            /* rings and segment */
+    size_t memory_bytes;
+};
+
+/* Frames on their way out, as sendmmsg takes them; their pieces lie one behind the other. */
+enum { EMU_BATCH = 64, EMU_PIECES = EMU_BATCH * (1 + UNET_PIECES_MAX) };
+
+struct emu_batch {
+    unsigned count;
+    struct mmsghdr message[EMU_BATCH];
+    struct unet_frame header[EMU_BATCH];
+    struct iovec iov[EMU_PIECES];
+    uint32_t bytes[EMU_BATCH]; /* of each frame */
+};
+
+/* What carries frames.  No entry is NULL. */
+struct emu_transport {
+    const struct unet_ops *ops;
+    size_t bytes; /* of its endpoints, which begin with a struct emu_endpoint */
+
+    /* Open the socket; fill in `socket`, `port`, `message_most` and `ep.packet_bytes`. */
+    int (*bind)(struct emu_endpoint *ee);
+
+    /* Undo it, and what of it was done before it failed. */
+    void (*unbind)(struct emu_endpoint *ee);
+
+    /* Where that address is: fill in the link's `peer` and `peer_port`, and the peer's nonce.
+     * Errors: -EADDRNOTAVAIL it is none of this transport, or cannot be reached from ours. */
+    int (*resolve)(const struct emu_endpoint *ee, const struct unet_address *address,
+                   struct emu_link *link, uint64_t *nonce);
+
+    /* Send frames, in order.  Returns how many are done with, gone or lost; 0: the socket takes
+     * none now. */
+    unsigned (*send)(struct emu_endpoint *ee, struct emu_batch *batch);
+
+    /* Give what arrived to unet_emu_arrived.  Returns the number of frames. */
+    int (*receive)(struct emu_endpoint *ee);
+
+    /* An open channel's peer was asked whether it is alive.  Learn what the network, or this
+     * machine, knows: unet_emu_gone. */
+    void (*probe)(struct emu_endpoint *ee, uint16_t n);
+};
+
+static inline struct emu_endpoint *emu_of(struct unet_endpoint *ep)
+{
+    return (struct emu_endpoint *)ep;
+}
+
+static inline bool emu_is_channel(const struct emu_endpoint *ee, uint32_t n)
+{
+    return n >= 1 && n <= ee->ep.config.channels;
+}
+
+bool unet_emu_same(const struct emu_place *a, const struct emu_place *b);
+
+/* ---- endpoint.c: the entries of struct unet_ops ------------------------------------ */
+
+int unet_emu_open(const struct emu_transport *transport, const struct unet_config *config,
+                  struct unet_endpoint **endpoint);
+void unet_emu_close(struct unet_endpoint *ep);
+void unet_emu_kick(struct unet_endpoint *ep, uint16_t channel);
+int unet_emu_progress(struct unet_endpoint *ep);
+int unet_emu_wait(struct unet_endpoint *ep, int timeout_ms);
+
+/* ---- channel.c ----------------------------------------------------------------------- */
+
+int unet_emu_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                     uint16_t *channel);
+void unet_emu_disconnect(struct unet_endpoint *ep, uint16_t channel);
+void unet_emu_state(struct unet_endpoint *ep, uint16_t channel);
+
+/* The channel that is not closed and whose peer says that key; 0: none. */
+uint16_t unet_emu_find(const struct emu_endpoint *ee, uint64_t key);
+
+/* A frame about the channel itself. */
+void unet_emu_control(struct emu_endpoint *ee, const struct unet_frame *frame,
+                      const struct emu_place *from);
+
+/* Tell peers that we are open, those whose time has come. */
+void unet_emu_tell(struct emu_endpoint *ee);
+
+/* The peer of channel n is no more. */
+void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);
+
+/* ---- frame.c ------------------------------------------------------------------------- */
+
+/* Send what is in the send queue, as far as the socket takes it.  Returns the number of
+ * descriptors done with. */
+int unet_emu_service(struct emu_endpoint *ee);
+
+/* A frame came from there: any bytes. */
+void unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
+                      const struct emu_place *from);
+
+#endif
