@@ -68,7 +68,8 @@ include(Catch)
 
 # project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [GUEST]): a
 # Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.  SERIAL
-# cases run alone: they count processes or need both cores.  A GUEST program is for tests/kernel to
+# cases run alone: they count processes or need both cores.  A case that cannot run here says
+# "not run: " and why.  A GUEST program is for tests/kernel to
 # run in a virtual machine; CTest knows nothing of it.
 function(project_test name)
   cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY" "SOURCES;USES" ${ARGN})
@@ -87,7 +88,8 @@ function(project_test name)
   if(ARG_GUEST)
     return()
   endif()
-  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL})
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL}
+    SKIP_REGULAR_EXPRESSION "not run: ")
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()

@@ -184,7 +184,7 @@ TEST_CASE("gam includes unet's public headers and its own")
 
 TEST_CASE("gam names no backend")
 {
-    static const std::regex backend(R"~("(loopback|shm|udp|fe|xdp)"|unet_(loopback|shm|udp)\b)~");
+    static const std::regex backend(R"~("(loopback|shm|udp|eth|fe|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
 
     for (const fs::path &file : sources_below("gam/src")) {
         std::ifstream text(root / file);

@@ -20,6 +20,8 @@ bool eventually(const std::function<bool()> &condition)
 
 Endpoint::Endpoint(const unet_config &config)
 {
+    if (backend_under_test.before_open)
+        backend_under_test.before_open();
     REQUIRE(unet_open(unet_backend(backend_under_test.name), &config, &ep) == 0);
 }
 

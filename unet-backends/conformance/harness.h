@@ -17,6 +17,7 @@
 
 struct Backend {
     const char *name;
+    void (*before_open)() = nullptr; // of each endpoint that the suite opens
 };
 extern const Backend backend_under_test;
 

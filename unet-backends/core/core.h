@@ -11,6 +11,7 @@
 extern const struct unet_ops unet_loopback_ops;
 extern const struct unet_ops unet_shm_ops;
 extern const struct unet_ops unet_udp_ops;
+extern const struct unet_ops unet_eth_ops;
 extern const struct unet_ops unet_fe_ops;
 
 /* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */

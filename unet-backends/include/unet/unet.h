@@ -166,7 +166,7 @@ struct unet_ops {
 
 /* ---- backends --------------------------------------------------------- */
 
-/* The backend of that name ("loopback", "shm", "udp", "fe"), or NULL. */
+/* The backend of that name ("loopback", "shm", "udp", "eth", "fe"), or NULL. */
 const struct unet_ops *unet_backend(const char *name);
 
 /* The i-th backend, counting from 0, or NULL after the last. */
