@@ -22,7 +22,13 @@ struct Wire {
 
     gam_packet &header() { return *reinterpret_cast<gam_packet *>(words.data()); }
     uint8_t *bytes() { return reinterpret_cast<uint8_t *>(words.data()); }
-    void seal() { header().mac = gam_packet_mac(KEY, &header(), length); }
+    void seal()
+    {
+        gam_mac mac;
+
+        gam_mac_open(&mac, KEY);
+        header().mac = gam_packet_mac(&mac, &header(), length);
+    }
 };
 
 class Peer {
@@ -195,6 +201,19 @@ TEST_CASE("a full window is told to the sender and opens again")
     CHECK(a.send(text) == 0);
 }
 
+// The next packet with frames.  Heartbeats pass, and times at which there is nothing to do after all.
+static std::vector<Wire> next_frames(Peer &peer)
+{
+    for (int looks = 0; looks < 20; looks++) {
+        peer.now = gam_net_deadline(peer.net);
+        for (Wire &wire : peer.transmit()) {
+            if (wire.header().number != 0)
+                return {wire};
+        }
+    }
+    return {};
+}
+
 TEST_CASE("a lost packet goes again after its timeout, and later each time")
 {
     Peer a(0), b(1);
@@ -203,8 +222,7 @@ TEST_CASE("a lost packet goes again after its timeout, and later each time")
     REQUIRE(a.send("lost") == 0);
     REQUIRE(a.transmit().size() == 1);
     for (int i = 0; i < 3; i++) {
-        a.now = gam_net_deadline(a.net);
-        auto again = a.transmit();
+        auto again = next_frames(a);
         REQUIRE(again.size() == 1);
         CHECK(again[0].header().number == 1);
         CHECK(a.now - last > gap);

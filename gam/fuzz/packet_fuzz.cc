@@ -60,8 +60,10 @@ void transmit_all(gam_net *net, uint64_t now)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gam_net *net;
+    gam_mac mac;
     uint64_t now = 1;
 
+    gam_mac_open(&mac, key);
     open_net(&net);
     for (uint32_t rank = 0; rank < 4; rank++)
         gam_net_send(net, now, rank, 0, "seven", 5);
@@ -78,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (length >= sizeof(gam_packet)) {
             auto *packet = reinterpret_cast<gam_packet *>(words.data());
 
-            packet->mac = gam_packet_mac(key, packet, length);
+            packet->mac = gam_packet_mac(&mac, packet, length);
         }
         transmit_all(net, now);
         gam_net_receive(net, now, words.data(), length);

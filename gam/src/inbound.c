@@ -203,7 +203,7 @@ static enum gam_net_refusal check(const struct gam_net *net, const struct gam_pa
         return GAM_NET_VERSION;
     if (packet->dest != net->config.rank || packet->source >= net->config.ranks)
         return GAM_NET_STRANGER;
-    if (packet->mac != gam_packet_mac(net->config.key, packet, length))
+    if (packet->mac != gam_packet_mac(&net->mac, packet, length))
         return GAM_NET_FORGED;
     if (!frames_ok((const uint8_t *)(packet + 1), packet->length) ||
         (packet->number == 0) != (packet->length == 0))

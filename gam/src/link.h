@@ -15,8 +15,8 @@
 #ifndef GAM_LINK_H
 #define GAM_LINK_H
 
+#include "mac.h"
 #include "net.h"
-#include "siphash.h"
 #include <errno.h>
 
 /* A packet in memory: waiting to go or to be acknowledged; or come early. */
@@ -86,6 +86,7 @@ struct gam_link {
 
 struct gam_net {
     struct gam_net_config config;
+    struct gam_mac mac;
     struct gam_link **link; /* by rank; NULL: never talked to */
     struct gam_link **heap; /* of all living links, the first due on top */
     uint32_t heap_count;
@@ -121,14 +122,6 @@ static inline uint64_t gam_link_bit(uint64_t number)
 static inline uint64_t gam_min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-static inline uint64_t gam_packet_mac(const uint64_t key[2], const struct gam_packet *packet,
-                                      size_t length)
-{
-    const size_t skip = offsetof(struct gam_packet, number);
-
-    return gam_siphash(key, (const uint8_t *)packet + skip, length - skip);
 }
 
 /* ---- net.c ------------------------------------------------------------------ */

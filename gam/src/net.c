@@ -337,6 +337,7 @@ int gam_net_open(const struct gam_net_config *config, struct gam_net **out)
         return -ENOMEM;
     }
     net->config = *config;
+    gam_mac_open(&net->mac, config->key);
     net->random = config->seed | 1;
     *out = net;
     return 0;

@@ -178,7 +178,7 @@ static void seal(struct gam_net *net, struct gam_link *link, struct gam_packet *
     packet->flags = link->ping ? GAM_PACKET_PING : 0;
     packet->zero = 0;
     gam_link_acknowledge(net, link, packet);
-    packet->mac = gam_packet_mac(net->config.key, packet, length);
+    packet->mac = gam_packet_mac(&net->mac, packet, length);
     net->stats.pings += link->ping;
     link->ping = false;
     net->stats.sent++;

@@ -18,14 +18,14 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define GAM_PACKET_VERSION 1u
+#define GAM_PACKET_VERSION 2u
 
 enum gam_packet_flag {
     GAM_PACKET_PING = 1u << 0, /* answer at once */
 };
 
 struct gam_packet {
-    uint64_t mac;      /* SipHash-2-4 of all that follows, under the job's key */
+    uint64_t mac;      /* of all that follows, under the job's key: mac.h */
     uint64_t number;   /* counts this direction's packets with frames from 1; 0: no frames */
     uint64_t selected; /* bit i: packet ack + 1 + i has arrived */
     uint32_t ack;      /* all packets below this one have arrived; the low 32 bits */

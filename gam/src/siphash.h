@@ -56,16 +56,31 @@ static inline uint64_t gam_sip_last(const uint8_t *rest, size_t n)
     return le64toh(word);
 }
 
-static inline uint64_t gam_siphash(const uint64_t key[2], const void *data, size_t n)
+static inline struct gam_sip gam_sip_begin(const uint64_t key[2])
 {
-    const uint8_t *at = (const uint8_t *)data;
-    const uint8_t *const rest = at + (n & ~(size_t)7);
-    struct gam_sip s = {
+    return (struct gam_sip){
         key[0] ^ 0x736f6d6570736575u,
         key[1] ^ 0x646f72616e646f6du,
         key[0] ^ 0x6c7967656e657261u,
         key[1] ^ 0x7465646279746573u,
     };
+}
+
+/* `last` has what gam_sip_last makes. */
+static inline uint64_t gam_sip_end(struct gam_sip *s, uint64_t last)
+{
+    gam_sip_absorb(s, last);
+    s->v2 ^= 0xff;
+    for (int i = 0; i < 4; i++)
+        gam_sip_round(s);
+    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+}
+
+static inline uint64_t gam_siphash(const uint64_t key[2], const void *data, size_t n)
+{
+    const uint8_t *at = (const uint8_t *)data;
+    const uint8_t *const rest = at + (n & ~(size_t)7);
+    struct gam_sip s = gam_sip_begin(key);
 
     for (; at < rest; at += 8) {
         uint64_t word;
@@ -73,11 +88,7 @@ static inline uint64_t gam_siphash(const uint64_t key[2], const void *data, size
         memcpy(&word, at, sizeof(word));
         gam_sip_absorb(&s, le64toh(word));
     }
-    gam_sip_absorb(&s, gam_sip_last(rest, n));
-    s.v2 ^= 0xff;
-    for (int i = 0; i < 4; i++)
-        gam_sip_round(&s);
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+    return gam_sip_end(&s, gam_sip_last(rest, n));
 }
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * mac.h - the keyed hash of a packet.
+ *
+ * Each KiB of frames is compressed by NH, the universal hash of UMAC (Black, Halevi, Krawczyk,
+ * Krovetz and Rogaway, 1999) on 64-bit words, to 16 bytes.  SipHash-2-4 of the header and of these
+ * is the result.  docs/protocol.md has it in words, docs/adr/0008 the reasons.
+ */
+#ifndef GAM_MAC_H
+#define GAM_MAC_H
+
+#include "packet.h"
+#include "siphash.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GAM_MAC_BLOCK = 1024 }; /* bytes that NH takes at a time */
+
+struct gam_mac {
+    uint64_t key[2];
+    uint64_t nh[GAM_MAC_BLOCK / 8]; /* made of the key */
+};
+
+void gam_mac_open(struct gam_mac *mac, const uint64_t key[2]);
+
+/* Of all but the field `mac`; `length` is the whole packet's. */
+uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
