@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * net.c - messages between two networks.
+ *
+ *   net MODE MILLISECONDS INTERFACE PID PID [BYTES...]
+ *
+ * MODE is udp, tcp, packets (sockets alone), our_udp or our_eth.  The sides live in the networks of
+ * these two processes (0: in ours) and use the interface of that name there.  Streams have
+ * messages of so many bytes.
+ */
+#include "net.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int side;
+uint8_t *landing;
+const char *interface;
+size_t stream_bytes;
+
+static struct shared {
+    uint32_t arrived;
+    double told;
+    uint8_t blob[2][BLOB];
+} * shared;
+
+void die(const char *what)
+{
+    fprintf(stderr, "net: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* ---- meeting --------------------------------------------------------------------------- */
+
+void meet(void)
+{
+    static uint32_t meetings;
+
+    __atomic_add_fetch(&shared->arrived, 1, __ATOMIC_ACQ_REL);
+    meetings++;
+    while (__atomic_load_n(&shared->arrived, __ATOMIC_ACQUIRE) < 2 * meetings)
+        sched_yield();
+}
+
+void exchange(const void *mine, void *theirs)
+{
+    memcpy(shared->blob[side], mine, BLOB);
+    meet();
+    memcpy(theirs, shared->blob[!side], BLOB);
+    meet();
+}
+
+static double share(double mine)
+{
+    if (side == 0)
+        shared->told = mine;
+    meet();
+    mine = shared->told;
+    meet();
+    return mine;
+}
+
+struct team team_of(double budget_ns)
+{
+    return (struct team){.measures = side == 0, .share = share, .budget_ns = budget_ns};
+}
+
+void measure_streams(const struct team *team, const char *prefix, batch_fn *stream, int count,
+                     char **sizes)
+{
+    char metric[64];
+
+    for (int i = 0; i < count; i++) {
+        stream_bytes = strtoul(sizes[i], NULL, 10);
+        snprintf(metric, sizeof metric, "%s_%zu", prefix, stream_bytes);
+        measure(team, metric, 1, stream, NULL);
+    }
+}
+
+/* ---- two processes ------------------------------------------------------------------------ */
+
+uint32_t own_ip(void)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct ifreq request = {0};
+    struct sockaddr_in address;
+
+    strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
+    if (fd < 0 || ioctl(fd, SIOCGIFADDR, &request) < 0)
+        die(interface);
+    close(fd);
+    memcpy(&address, &request.ifr_addr, sizeof address);
+    return address.sin_addr.s_addr;
+}
+
+static void enter_network(const char *pid)
+{
+    char path[64];
+    int fd;
+
+    if (strcmp(pid, "0") == 0)
+        return;
+    snprintf(path, sizeof path, "/proc/%s/ns/net", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
+        die(path);
+    close(fd);
+}
+
+static void pin(int number)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(number, &one);
+    sched_setaffinity(0, sizeof one, &one); /* where there is only one, both are there */
+}
+
+static mode_fn *mode_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        mode_fn *fn;
+    } modes[] = {
+        {"udp", measure_udp},         {"tcp", measure_tcp},         {"packets", measure_packets},
+        {"our_udp", measure_our_udp}, {"our_eth", measure_our_eth},
+    };
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(name, modes[i].name) == 0)
+            return modes[i].fn;
+    }
+    fprintf(stderr, "net: no mode '%s'\n", name);
+    exit(2);
+}
+
+static void *shared_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        die("memory");
+    return memory;
+}
+
+/* The other side ends with us, however we end. */
+static int await_other(pid_t other)
+{
+    int status;
+
+    return waitpid(other, &status, 0) == other && status == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct team team;
+    mode_fn *mode;
+    double budget;
+    pid_t other;
+
+    if (argc < 6) {
+        fprintf(stderr, "usage: net MODE MILLISECONDS INTERFACE PID PID [BYTES...]\n");
+        return 2;
+    }
+    mode = mode_of(argv[1]);
+    budget = budget_of(argv[2]);
+    interface = argv[3];
+    shared = shared_memory(sizeof *shared);
+    landing = aligned_alloc(4096, LONGEST);
+    if (!landing)
+        die("memory");
+    memset(landing, 1, LONGEST);
+    other = fork();
+    if (other < 0)
+        die("fork");
+    side = other == 0;
+    if (side == 1)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    else
+        signal(SIGCHLD, SIG_DFL);
+    enter_network(argv[4 + side]);
+    pin(side);
+    team = team_of(budget);
+    mode(&team, argc - 6, argv + 6);
+    meet();
+    fflush(stdout);
+    if (side == 1)
+        _exit(0);
+    return await_other(other);
+}

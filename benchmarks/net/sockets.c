@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sockets.c - the limits: UDP, TCP and packet sockets with nobody's software on top.
+ *
+ * Nobody sleeps: receivers spin.  What UDP and packet sockets lose does not come back, so
+ * round trips end the program if an answer does not come.
+ */
+#include "net.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int fd;
+
+static void message_fill(uint64_t words[WORDS])
+{
+    for (int i = 0; i < WORDS; i++)
+        words[i] = (uint64_t)i;
+}
+
+static void expect_done(double since)
+{
+    if (now_ns() - since > PATIENCE_S * 1e9) {
+        errno = ETIMEDOUT;
+        die("no answer");
+    }
+}
+
+/* ---- UDP ----------------------------------------------------------------------------- */
+
+static void receive_datagram(void)
+{
+    double start = 0;
+    uint64_t words[WORDS];
+
+    while (recv(fd, words, sizeof words, MSG_DONTWAIT) < 0) {
+        if (errno != EAGAIN)
+            die("recv");
+        if (start == 0)
+            start = now_ns();
+        expect_done(start);
+    }
+}
+
+static void send_datagram(void)
+{
+    uint64_t words[WORDS];
+
+    message_fill(words);
+    if (send(fd, words, sizeof words, 0) < 0)
+        die("send");
+}
+
+static double udp_round_trips(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            send_datagram();
+        receive_datagram();
+        if (side == 1)
+            send_datagram();
+    }
+    return now_ns() - start;
+}
+
+/* A socket at our address; the other side's address. */
+static struct sockaddr_in bind_socket(int kind)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = own_ip()};
+    socklen_t length = sizeof own;
+    uint8_t mine[BLOB] = {0}, theirs[BLOB];
+
+    fd = socket(AF_INET, kind, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&own, sizeof own) < 0 ||
+        getsockname(fd, (struct sockaddr *)&own, &length) < 0)
+        die("socket");
+    if (kind == SOCK_STREAM && side == 1 && listen(fd, 1) < 0)
+        die("listen");
+    memcpy(mine, &own, sizeof own);
+    exchange(mine, theirs);
+    memcpy(&own, theirs, sizeof own);
+    return own;
+}
+
+void measure_udp(const struct team *team, int count, char **sizes)
+{
+    const struct sockaddr_in other = bind_socket(SOCK_DGRAM);
+
+    (void)count;
+    (void)sizes;
+    if (connect(fd, (const struct sockaddr *)&other, sizeof other) < 0)
+        die("connect");
+    measure(team, "round_trip", 1, udp_round_trips, NULL);
+}
+
+/* ---- TCP --------------------------------------------------------------------------------- */
+
+static void receive_bytes(size_t n)
+{
+    static uint8_t bytes[LONGEST];
+
+    while (n > 0) {
+        const ssize_t got = recv(fd, bytes, n < sizeof bytes ? n : sizeof bytes, MSG_DONTWAIT);
+
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            die("recv");
+        if (got > 0)
+            n -= (size_t)got;
+    }
+}
+
+static void send_bytes(size_t n)
+{
+    while (n > 0) {
+        const ssize_t sent = send(fd, landing, n, MSG_NOSIGNAL);
+
+        if (sent < 0)
+            die("send");
+        n -= (size_t)sent;
+    }
+}
+
+static double tcp_round_trips(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            send_bytes(WORDS * 8);
+        receive_bytes(WORDS * 8);
+        if (side == 1)
+            send_bytes(WORDS * 8);
+    }
+    return now_ns() - start;
+}
+
+static double tcp_stream(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            send_bytes(stream_bytes);
+        else
+            receive_bytes(stream_bytes);
+    }
+    if (side == 0)
+        receive_bytes(1);
+    else
+        send_bytes(1);
+    return now_ns() - start;
+}
+
+static void connect_both(void)
+{
+    const struct sockaddr_in other = bind_socket(SOCK_STREAM);
+    const int on = 1, listener = fd;
+
+    if (side == 0 && connect(fd, (const struct sockaddr *)&other, sizeof other) < 0)
+        die("connect");
+    if (side == 1) {
+        fd = accept(listener, NULL, NULL);
+        close(listener);
+    }
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0)
+        die("connection");
+}
+
+void measure_tcp(const struct team *team, int count, char **sizes)
+{
+    connect_both();
+    measure(team, "tcp_round_trip", 1, tcp_round_trips, NULL);
+    measure_streams(team, "stream", tcp_stream, count, sizes);
+}
+
+/* ---- packet sockets with a ring of arrivals ---------------------------------------------------
+ */
+
+enum { RING_SLOTS = 256, SLOT_BYTES = 2048, ETHERTYPE = 0x88b6 };
+
+static struct sockaddr_ll far_end;
+static uint8_t *ring;
+static uint32_t next_slot;
+
+static void send_packet(void)
+{
+    uint64_t words[WORDS];
+
+    message_fill(words);
+    if (sendto(fd, words, sizeof words, 0, (struct sockaddr *)&far_end, sizeof far_end) < 0)
+        die("send");
+}
+
+static void receive_packet(void)
+{
+    struct tpacket2_hdr *slot = (struct tpacket2_hdr *)(ring + next_slot * SLOT_BYTES);
+    double start = now_ns();
+    uint64_t words[WORDS];
+
+    while (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+        expect_done(start);
+    memcpy(words, (uint8_t *)slot + slot->tp_net, sizeof words);
+    __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+    next_slot = (next_slot + 1) % RING_SLOTS;
+}
+
+static double packet_round_trips(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            send_packet();
+        receive_packet();
+        if (side == 1)
+            send_packet();
+    }
+    return now_ns() - start;
+}
+
+static void open_ring(void)
+{
+    const struct tpacket_req request = {.tp_block_size = 1 << 16,
+                                        .tp_block_nr = RING_SLOTS * SLOT_BYTES >> 16,
+                                        .tp_frame_size = SLOT_BYTES,
+                                        .tp_frame_nr = RING_SLOTS};
+    const int version = TPACKET_V2, on = 1;
+
+    setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
+    if (setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
+        setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0)
+        die("ring");
+    ring = mmap(NULL, RING_SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED)
+        die("ring");
+}
+
+static void find_far_end(void)
+{
+    struct ifreq request = {0};
+    uint8_t mine[BLOB] = {0}, theirs[BLOB];
+
+    strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
+    if (ioctl(fd, SIOCGIFHWADDR, &request) < 0)
+        die(interface);
+    memcpy(mine, request.ifr_hwaddr.sa_data, ETH_ALEN);
+    exchange(mine, theirs);
+    far_end = (struct sockaddr_ll){.sll_family = AF_PACKET,
+                                   .sll_protocol = htons(ETHERTYPE),
+                                   .sll_ifindex = (int)if_nametoindex(interface),
+                                   .sll_halen = ETH_ALEN};
+    memcpy(far_end.sll_addr, theirs, ETH_ALEN);
+}
+
+void measure_packets(const struct team *team, int count, char **sizes)
+{
+    (void)count;
+    (void)sizes;
+    fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+    if (fd < 0)
+        die("packet socket (it needs CAP_NET_RAW)");
+    open_ring();
+    find_far_end();
+    if (bind(fd, (struct sockaddr *)&far_end, sizeof far_end) < 0)
+        die("packet socket");
+    measure(team, "round_trip", 1, packet_round_trips, NULL);
+}
