@@ -86,8 +86,8 @@ static void measure_endpoint(const struct team *team, const char *backend)
     need(unet_connect(ep, &address[!side], TAG, &channel), "connect");
     while (unet_channel_state(ep, channel) == UNET_CONNECTING)
         sched_yield();
-    meet();
-    unet_channel_state(ep, channel);
+    for (arrive(); !both_are_here();)
+        unet_progress(ep); /* the other may need our answer */
     measure(team, "endpoint_round_trip", 1, endpoint_round_trips, NULL);
     meet();
     unet_close(ep);
@@ -122,11 +122,20 @@ static void on_last(struct gam *mine, const struct gam_message *m)
     gam_reply_0(mine, PONG);
 }
 
-/* The side that answers polls until it is told that the batch has ended. */
-static void serve(void)
+/* The other may need what we still have to send or to acknowledge. */
+static void part(void)
+{
+    for (arrive(); !both_are_here();)
+        gam_poll(g);
+}
+
+/* The side that answers polls until the batch has ended. */
+static double serve(void)
 {
     for (ended = false; !ended;)
         gam_poll(g);
+    part();
+    return 0;
 }
 
 static void await_pong(uint64_t count)
@@ -135,10 +144,14 @@ static void await_pong(uint64_t count)
         gam_poll(g);
 }
 
-static void end_batch(void)
+/* Returns when the other side has handled all. */
+static double end_batch(double start)
 {
     need(gam_request_0(g, 1, LAST), "request");
     await_pong(pongs + 1);
+    start = now_ns() - start;
+    part();
+    return start;
 }
 
 static double round_trips(long n)
@@ -148,14 +161,12 @@ static double round_trips(long n)
     meet();
     start = now_ns();
     if (side == 1)
-        return serve(), 0;
+        return serve();
     for (long i = 0; i < n; i++) {
         need(gam_request_4(g, 1, PING, (uint64_t)i, 0, 0, 0), "request");
         await_pong(pongs + 1);
     }
-    start = now_ns() - start;
-    end_batch();
-    return start;
+    return end_batch(start);
 }
 
 static double one_way(long n)
@@ -165,11 +176,10 @@ static double one_way(long n)
     meet();
     start = now_ns();
     if (side == 1)
-        return serve(), 0;
+        return serve();
     for (long i = 0; i < n * BURST; i++)
         need(gam_request_4(g, 1, COUNT, 0, 0, 0, 0), "request");
-    end_batch();
-    return now_ns() - start;
+    return end_batch(start);
 }
 
 static double stream(long n)
@@ -179,7 +189,7 @@ static double stream(long n)
     meet();
     start = now_ns();
     if (side == 1)
-        return serve(), 0;
+        return serve();
     for (long i = 0; i < n; i++) {
         need(gam_store_async(g, 1, landing, landing, stream_bytes, 0, 0, NULL, NULL), "store");
         while (gam_pending(g) >= STORES)
@@ -187,8 +197,7 @@ static double stream(long n)
     }
     while (gam_pending(g) > 0)
         gam_poll(g);
-    end_batch();
-    return now_ns() - start;
+    return end_batch(start);
 }
 
 static int resolve(void *arg, uint32_t rank, struct unet_address *to)

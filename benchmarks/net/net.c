@@ -43,13 +43,23 @@ void die(const char *what)
 
 /* ---- meeting --------------------------------------------------------------------------- */
 
-void meet(void)
-{
-    static uint32_t meetings;
+static uint32_t meetings;
 
+void arrive(void)
+{
     __atomic_add_fetch(&shared->arrived, 1, __ATOMIC_ACQ_REL);
     meetings++;
-    while (__atomic_load_n(&shared->arrived, __ATOMIC_ACQUIRE) < 2 * meetings)
+}
+
+bool both_are_here(void)
+{
+    return __atomic_load_n(&shared->arrived, __ATOMIC_ACQUIRE) >= 2 * meetings;
+}
+
+void meet(void)
+{
+    arrive();
+    while (!both_are_here())
         sched_yield();
 }
 

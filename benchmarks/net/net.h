@@ -12,6 +12,7 @@
 
 #include "../micro/measure.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,10 @@ extern const char *interface;
 
 _Noreturn void die(const char *what);
 
-/* Both sides are here. */
+/* Wait for the other side; or go on working until it is here. */
 void meet(void);
+void arrive(void);
+bool both_are_here(void);
 
 /* Collective: what the other side tells; BLOB bytes. */
 void exchange(const void *mine, void *theirs);

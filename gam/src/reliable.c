@@ -282,31 +282,52 @@ static bool buffer_free(struct reliable *r)
     return !r->busy[n];
 }
 
-/* A packet that the endpoint below does not take is lost, as it may be on the way. */
-static void send_packet(struct reliable *r, uint16_t channel, const void *packet, size_t length)
-{
-    const uint32_t n = r->buffer_next;
-    const struct unet_piece piece = {n * r->buffer_bytes, (uint32_t)length};
+/* A packet that has been copied into the send buffer whose turn it was. */
+struct departure {
+    uint32_t buffer;
+    uint16_t channel;
+    uint32_t length;
+};
 
-    if (length <= UNET_INLINE_MAX) {
-        unet_send_inline(r->lower, channel, 0, packet, (uint32_t)length);
-        return;
-    }
-    memcpy(r->lower->segment + piece.offset, packet, length);
-    if (unet_send(r->lower, channel, 0, &piece, 1, &r->ticket[n]) == 0) {
-        r->busy[n] = true;
-        r->buffer_next = (n + 1) % SEND_BUFFERS;
-    }
-}
-
-static void send_packets(struct reliable *r, uint64_t now)
+static bool next_departure(struct reliable *r, uint64_t now, struct departure *next)
 {
     const void *packet;
     uint32_t rank;
     size_t length;
 
-    while (buffer_free(r) && (packet = gam_net_transmit(r->net, now, &rank, &length)) != NULL)
-        send_packet(r, r->channel[rank], packet, length);
+    if (!buffer_free(r) || !(packet = gam_net_transmit(r->net, now, &rank, &length)))
+        return false;
+    *next = (struct departure){r->buffer_next, r->channel[rank], (uint32_t)length};
+    memcpy(r->lower->segment + next->buffer * r->buffer_bytes, packet, length);
+    r->buffer_next = (next->buffer + 1) % SEND_BUFFERS;
+    return true;
+}
+
+/* What the endpoint below does not take is lost, as it may be on the way. */
+static void depart(struct reliable *r, const struct departure *d, bool more)
+{
+    const struct unet_piece piece = {d->buffer * r->buffer_bytes, d->length};
+    uint32_t *ticket = &r->ticket[d->buffer];
+
+    if (d->length <= UNET_INLINE_MAX)
+        unet_send_inline(r->lower, d->channel, 0, r->lower->segment + piece.offset, piece.length);
+    else if (more)
+        r->busy[d->buffer] = unet_send_more(r->lower, d->channel, 0, &piece, 1, ticket) == 0;
+    else
+        r->busy[d->buffer] = unet_send(r->lower, d->channel, 0, &piece, 1, ticket) == 0;
+}
+
+/* One ahead, so that the endpoint below can take all at once. */
+static void send_packets(struct reliable *r, uint64_t now)
+{
+    struct departure one, next;
+    bool more = next_departure(r, now, &one);
+
+    while (more) {
+        more = next_departure(r, now, &next);
+        depart(r, &one, more);
+        one = next;
+    }
 }
 
 static void kick(struct unet_endpoint *ep, uint16_t channel)

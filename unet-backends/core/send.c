@@ -47,7 +47,7 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
     return 0;
 }
 
-int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
+static int push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
 {
     struct unet_desc *slot = unet_ring_reserve(&ep->tx);
 
@@ -62,14 +62,22 @@ int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *
     unet_ring_submit(&ep->tx);
     if (ticket)
         *ticket = ep->tx.position;
-    ep->ops->kick(ep, desc->channel);
     return 0;
 }
 
-static int push_pieces(struct unet_endpoint *ep, struct unet_desc *desc,
-                       const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
+int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
 {
-    int error = channel_error(ep, desc->channel);
+    const int error = push(ep, desc, ticket);
+
+    if (error == 0)
+        ep->ops->kick(ep, desc->channel);
+    return error;
+}
+
+static int add_pieces(const struct unet_endpoint *ep, struct unet_desc *desc,
+                      const struct unet_piece *piece, uint32_t count)
+{
+    const int error = channel_error(ep, desc->channel);
 
     if (error)
         return error;
@@ -82,15 +90,25 @@ static int push_pieces(struct unet_endpoint *ep, struct unet_desc *desc,
         if (__builtin_add_overflow(desc->length, piece[i].length, &desc->length))
             desc->length = UINT32_MAX;
     }
-    return unet_push(ep, desc, ticket);
+    return 0;
 }
 
 int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
 {
     struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
+    const int error = add_pieces(ep, &desc, piece, count);
 
-    return push_pieces(ep, &desc, piece, count, ticket);
+    return error ? error : unet_push(ep, &desc, ticket);
+}
+
+int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                   const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
+{
+    struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
+    const int error = add_pieces(ep, &desc, piece, count);
+
+    return error ? error : push(ep, &desc, ticket);
 }
 
 int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
@@ -99,10 +117,12 @@ int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 {
     struct unet_desc desc = {
         .channel = channel, .kind = UNET_DIRECT, .user = user, .remote = remote};
+    int error;
 
     if (!(ep->capabilities & UNET_CAP_DIRECT))
         return -EOPNOTSUPP;
-    return push_pieces(ep, &desc, piece, count, ticket);
+    error = add_pieces(ep, &desc, piece, count);
+    return error ? error : unet_push(ep, &desc, ticket);
 }
 
 bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket)

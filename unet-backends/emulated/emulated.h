@@ -154,8 +154,9 @@ void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);
  * descriptors done with. */
 int unet_emu_service(struct emu_endpoint *ee);
 
-/* A frame came from there: any bytes. */
-void unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
-                      const struct emu_place *from);
+/* A frame came from there, or any bytes.  Returns how many of them it took: what follows may be
+ * another one, or padding. */
+size_t unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
+                        const struct emu_place *from);
 
 #endif

@@ -231,23 +231,23 @@ static uint16_t channel_of(const struct emu_endpoint *ee, const struct unet_fram
                : 0;
 }
 
-void unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
-                      const struct emu_place *from)
+size_t unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
+                        const struct emu_place *from)
 {
     struct unet_frame frame;
     uint16_t n;
 
-    if (length < sizeof frame) {
+    if (length >= sizeof frame)
+        memcpy(&frame, bytes, sizeof frame);
+    if (length < sizeof frame || !well_formed(&frame, length - sizeof frame)) {
         ee->ep.stats.malformed++;
-        return;
+        return length;
     }
-    memcpy(&frame, bytes, sizeof frame);
-    if (!well_formed(&frame, length - sizeof frame))
-        ee->ep.stats.malformed++;
-    else if (!is_message(&frame))
+    if (!is_message(&frame))
         unet_emu_control(ee, &frame, from);
     else if ((n = channel_of(ee, &frame, from)) == 0)
         ee->ep.stats.foreign++;
     else
         deliver(ee, n, &frame, bytes + sizeof frame);
+    return sizeof frame + frame.length;
 }

@@ -2,9 +2,10 @@
  *
  * udp.c - frames into datagrams and back: the kernel's UDP stack is the network interface.
  *
- * Frames of one length to one peer, the last may be shorter, go to the kernel as one long datagram
- * that it or the network interface cuts (UDP_SEGMENT), and what came close together it may hand
- * over in one piece (UDP_GRO).  On the network each frame is a datagram.
+ * A datagram has one frame or more, one behind the other.  Short ones to one peer that are
+ * queued together share it.  Long ones of one length, the last may be shorter, go to the kernel as
+ * one datagram that it or the network interface cuts (UDP_SEGMENT); and what came close together it
+ * may hand over in one piece (UDP_GRO), which are frames one behind the other again.
  */
 #include "udp/udp.h"
 
@@ -37,27 +38,44 @@ struct datagrams {
     union segment_control control[EMU_BATCH];
 };
 
-/* The frames from `first` on that may go as one. */
-static unsigned run_of(const struct udp_endpoint *ue, const struct emu_batch *b, unsigned first)
+static bool same_peer(const struct emu_batch *b, unsigned i, unsigned j)
+{
+    return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
+}
+
+/* How many frames from `first` on share a datagram that is not cut. */
+static unsigned run_of_short(const struct udp_endpoint *ue, const struct emu_batch *b,
+                             unsigned first)
+{
+    uint32_t sum = b->bytes[first];
+    unsigned end = first + 1;
+
+    for (; end < b->count && same_peer(b, first, end); end++) {
+        sum += b->bytes[end];
+        if (sum > ue->datagram_most)
+            break;
+    }
+    return end - first;
+}
+
+/* How many go as one that is cut. */
+static unsigned run_of_long(const struct udp_endpoint *ue, const struct emu_batch *b,
+                            unsigned first)
 {
     const uint32_t segment = b->bytes[first];
     uint32_t sum = segment;
-    unsigned n = 1;
+    unsigned end = first + 1;
 
     if (!ue->segments || segment > ue->datagram_most)
         return 1;
-    while (first + n < b->count && n < SEGMENTS_MOST) {
-        const unsigned next = first + n;
-
-        if (b->message[next].msg_hdr.msg_name != b->message[first].msg_hdr.msg_name ||
-            b->bytes[next] > segment || sum + b->bytes[next] > UDP_PAYLOAD_MAX)
+    for (; end < b->count && end - first < SEGMENTS_MOST && same_peer(b, first, end); end++) {
+        sum += b->bytes[end];
+        if (b->bytes[end] > segment || sum > UDP_PAYLOAD_MAX)
             break;
-        sum += b->bytes[next];
-        n++;
-        if (b->bytes[next] < segment)
-            break;
+        if (b->bytes[end] < segment)
+            return end + 1 - first;
     }
-    return n;
+    return end - first;
 }
 
 static void cut_into(struct msghdr *message, union segment_control *control, uint32_t segment)
@@ -78,12 +96,13 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct emu_batch
     d->count = 0;
     for (unsigned first = 0; first < b->count; first += d->run[d->count++]) {
         struct mmsghdr *message = &d->message[d->count];
-        const unsigned run = run_of(ue, b, first);
+        const bool is_short = b->bytes[first] <= ue->datagram_most / 2;
+        const unsigned run = is_short ? run_of_short(ue, b, first) : run_of_long(ue, b, first);
 
         *message = b->message[first];
         for (unsigned i = 1; i < run; i++)
             message->msg_hdr.msg_iovlen += b->message[first + i].msg_hdr.msg_iovlen;
-        if (run > 1)
+        if (run > 1 && !is_short)
             cut_into(&message->msg_hdr, &d->control[d->count], b->bytes[first]);
         d->run[d->count] = run;
     }
@@ -160,7 +179,7 @@ static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
             return 0;
         if (errno == ECONNREFUSED) {
             read_errors(ee);
-        } else if (d.run[0] > 1) { /* the way allows shorter ones only: from now on one by one */
+        } else if (ue->segments && d.run[0] > 1) { /* the way allows shorter ones only */
             ue->segments = false;
             make_datagrams(ue, batch, &d);
         } else if (errno != EINTR) {
@@ -177,81 +196,77 @@ struct udp_arrivals {
     struct mmsghdr message[UDP_ARRIVALS];
     struct iovec iov[UDP_ARRIVALS];
     struct emu_place from[UDP_ARRIVALS];
-    union {
-        struct cmsghdr align;
-        uint8_t bytes[CMSG_SPACE(sizeof(int))];
-    } control[UDP_ARRIVALS];
     uint8_t bytes[UDP_ARRIVALS][UDP_ROOM];
 };
 
-/* To be filled again. */
-static void prepare(struct udp_arrivals *a, unsigned i)
-{
-    struct msghdr *message = &a->message[i].msg_hdr;
+enum { PLACE_BYTES = offsetof(struct emu_place, length) };
 
-    message->msg_namelen = offsetof(struct emu_place, length);
-    message->msg_controllen = sizeof a->control[i];
-}
-
-static void prepare_all(struct udp_arrivals *a)
+static void prepare(struct udp_arrivals *a)
 {
     for (unsigned i = 0; i < UDP_ARRIVALS; i++) {
         a->iov[i] = (struct iovec){a->bytes[i], UDP_ROOM};
         a->message[i].msg_hdr = (struct msghdr){.msg_name = &a->from[i].any,
+                                                .msg_namelen = PLACE_BYTES,
                                                 .msg_iov = &a->iov[i],
-                                                .msg_iovlen = 1,
-                                                .msg_control = &a->control[i]};
-        prepare(a, i);
+                                                .msg_iovlen = 1};
     }
 }
 
-/* The length of the datagrams that the kernel has joined, or of the only one. */
-static uint32_t segment_of(const struct msghdr *message, uint32_t all)
+/* Datagram i is there, of so many bytes.  Returns the number of its frames. */
+static int take(struct emu_endpoint *ee, struct udp_arrivals *a, int i, size_t length,
+                socklen_t from)
 {
-    const struct cmsghdr *c = CMSG_FIRSTHDR(message);
-    int bytes;
-
-    if (!c || c->cmsg_level != SOL_UDP || c->cmsg_type != UDP_GRO)
-        return all;
-    memcpy(&bytes, CMSG_DATA(c), sizeof bytes);
-    return bytes > 0 && (uint32_t)bytes < all ? (uint32_t)bytes : all;
-}
-
-static int take_apart(struct emu_endpoint *ee, struct udp_arrivals *a, unsigned i)
-{
-    const uint32_t all = a->message[i].msg_len;
-    const uint32_t segment = segment_of(&a->message[i].msg_hdr, all);
-    uint32_t at = 0;
+    size_t at = 0;
     int count = 0;
 
-    a->from[i].length = a->message[i].msg_hdr.msg_namelen;
+    a->from[i].length = from;
     do {
-        const uint32_t left = all - at;
-
-        unet_emu_arrived(ee, a->bytes[i] + at, left < segment ? left : segment, &a->from[i]);
-        at += segment;
+        at += unet_emu_arrived(ee, a->bytes[i] + at, length - at, &a->from[i]);
         count++;
-    } while (at < all);
-    prepare(a, i);
+    } while (at < length);
     return count;
 }
 
-static int udp_receive(struct emu_endpoint *ee)
+static int receive_one(struct emu_endpoint *ee)
 {
     struct udp_arrivals *a = udp_of(ee)->arrivals;
-    int count = 0;
+    socklen_t from = PLACE_BYTES;
+    const ssize_t n = recvfrom(ee->socket, a->bytes[0], UDP_ROOM, 0, &a->from[0].any, &from);
 
-    for (int calls = 0; calls < RECEIVE_MOST; calls++) {
-        const int n = recvmmsg(ee->socket, a->message, UDP_ARRIVALS, 0, NULL);
+    if (n >= 0)
+        return take(ee, a, 0, (size_t)n, from);
+    if (errno == ECONNREFUSED)
+        read_errors(ee);
+    return 0;
+}
 
-        if (n < 0 && errno == ECONNREFUSED)
-            read_errors(ee);
-        for (int i = 0; i < n; i++)
-            count += take_apart(ee, a, (unsigned)i);
-        if (n < UDP_ARRIVALS)
-            break;
+static int receive_many(struct emu_endpoint *ee)
+{
+    struct udp_arrivals *a = udp_of(ee)->arrivals;
+    int count = 0, n = UDP_ARRIVALS;
+
+    for (int calls = 0; calls < RECEIVE_MOST && n == UDP_ARRIVALS; calls++) {
+        n = recvmmsg(ee->socket, a->message, UDP_ARRIVALS, 0, NULL);
+        for (int i = 0; i < n; i++) {
+            struct msghdr *message = &a->message[i].msg_hdr;
+
+            count += take(ee, a, i, a->message[i].msg_len, message->msg_namelen);
+            message->msg_namelen = PLACE_BYTES;
+        }
     }
     return count;
+}
+
+/* Looking for one datagram costs less than looking for many, so that is what a look is that follows
+ * upon a vain one. */
+static int udp_receive(struct emu_endpoint *ee)
+{
+    struct udp_endpoint *ue = udp_of(ee);
+    const bool found_before = ue->found;
+    const int count = receive_one(ee);
+
+    ue->found = count > 0;
+    return count > 0 && found_before ? count + receive_many(ee) : count;
 }
 
 static void udp_probe(struct emu_endpoint *ee, uint16_t n)
@@ -270,7 +285,7 @@ static int open_arrivals(struct udp_endpoint *ue)
     if (memory == MAP_FAILED)
         return -ENOMEM;
     ue->arrivals = memory;
-    prepare_all(ue->arrivals);
+    prepare(ue->arrivals);
     return 0;
 }
 
@@ -334,7 +349,6 @@ static void udp_address_of(const struct unet_endpoint *ep, struct unet_address *
 
 const struct unet_ops unet_udp_ops = {
     .name = "udp",
-    .network = true,
     .network = true,
     .open = udp_open,
     .close = unet_emu_close,

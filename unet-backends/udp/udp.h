@@ -36,6 +36,7 @@ struct udp_endpoint {
     struct emu_endpoint ee; /* first */
     struct udp_address own;
     uint32_t datagram_most; /* bytes that go over our interface in one piece */
+    bool found;             /* something, when we last looked for arrivals */
     bool segments;          /* the kernel cuts a long datagram into many (UDP_SEGMENT) */
     struct udp_arrivals *arrivals;
 };

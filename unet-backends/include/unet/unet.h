@@ -232,6 +232,11 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
 int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
 
+/* As unet_send, and the next call on the endpoint is unet_send or unet_send_more again: until the
+ * former, the NI need not look at what is queued, and may then take it all at once. */
+int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                   const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
+
 /* As unet_send, but the bytes land at offset `remote` of the peer's segment and
  * the peer's receive descriptor (kind UNET_DIRECT) uses none of its buffers.
  * Errors: as unet_send, and -EOPNOTSUPP without UNET_CAP_DIRECT. */
