@@ -483,12 +483,19 @@ def arguments():
                         help=f"of {','.join(PEERS)}, or none (default: those that are installed)")
     parser.add_argument("--build", default=str(SOURCES.parent / "build"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.names = list(PEERS) if options.peers is None \
-        else [name for name in options.peers.split(",") if name not in ("", "none")]
-    for name in options.names:
+    options.names = peer_names(parser, options.peers)
+    return options
+
+
+def peer_names(parser, wanted):
+    """Those of a list with commas; all without one."""
+    if wanted is None:
+        return list(PEERS)
+    names = [name for name in wanted.split(",") if name not in ("", "none")]
+    for name in names:
         if name not in PEERS:
             parser.error(f"no peer '{name}': there are {', '.join(PEERS)}")
-    return options
+    return names
 
 
 def choose_peers(options):

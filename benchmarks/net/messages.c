@@ -88,7 +88,7 @@ static void measure_endpoint(const struct team *team, const char *backend)
         sched_yield();
     for (arrive(); !both_are_here();)
         unet_progress(ep); /* the other may need our answer */
-    measure(team, "endpoint_round_trip", 1, endpoint_round_trips, NULL);
+    measure(team, "raw.endpoint_round_trip", 1, endpoint_round_trips, NULL);
     meet();
     unet_close(ep);
 }
@@ -225,8 +225,8 @@ static void measure_all(const struct team *team, const char *backend, int count,
 {
     measure_endpoint(team, backend);
     open_messages(backend);
-    measure(team, "round_trip", 1, round_trips, NULL);
-    measure(team, "one_way", BURST, one_way, NULL);
+    measure(team, "am_round_trip", 1, round_trips, NULL);
+    measure(team, "am_one_way", BURST, one_way, NULL);
     measure_streams(team, "stream", stream, count, sizes);
     meet();
     gam_close(g);

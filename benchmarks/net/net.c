@@ -10,8 +10,9 @@
  */
 #include "net.h"
 
+#include "../micro/network.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -112,20 +113,6 @@ uint32_t own_ip(void)
     close(fd);
     memcpy(&address, &request.ifr_addr, sizeof address);
     return address.sin_addr.s_addr;
-}
-
-static void enter_network(const char *pid)
-{
-    char path[64];
-    int fd;
-
-    if (strcmp(pid, "0") == 0)
-        return;
-    snprintf(path, sizeof path, "/proc/%s/ns/net", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
-        die(path);
-    close(fd);
 }
 
 static void pin(int number)

@@ -104,7 +104,7 @@ void measure_udp(const struct team *team, int count, char **sizes)
     (void)sizes;
     if (connect(fd, (const struct sockaddr *)&other, sizeof other) < 0)
         die("connect");
-    measure(team, "round_trip", 1, udp_round_trips, NULL);
+    measure(team, "am_round_trip", 1, udp_round_trips, NULL);
 }
 
 /* ---- TCP --------------------------------------------------------------------------------- */
@@ -283,5 +283,5 @@ void measure_packets(const struct team *team, int count, char **sizes)
     find_far_end();
     if (bind(fd, (struct sockaddr *)&far_end, sizeof far_end) < 0)
         die("packet socket");
-    measure(team, "round_trip", 1, packet_round_trips, NULL);
+    measure(team, "am_round_trip", 1, packet_round_trips, NULL);
 }

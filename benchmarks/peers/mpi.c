@@ -3,6 +3,8 @@
  * mpi.c - the micro-benchmarks in MPI, as a user of it would write them.
  *
  *   mpi pair MILLISECONDS              messages and one-sided accesses of 2 ranks
+ *   mpi messages MILLISECONDS          messages alone
+ *   mpi stream MILLISECONDS BYTES...   messages of up to 1 MiB one behind the other
  *   mpi bulk MILLISECONDS BYTES...     one-sided transfers of what rank 1 has just written
  *   mpi collective MILLISECONDS
  *   mpi allocation MILLISECONDS
@@ -13,7 +15,7 @@
 #include <mpi.h>
 #include <string.h>
 
-enum { WORDS = 4, BURST = 4096, OBJECTS = 2048, LEAST = 256 << 10, BLOCKS = 64 };
+enum { WORDS = 4, BURST = 4096, OBJECTS = 2048, LEAST = 256 << 10, BLOCKS = 64, STREAMS = 16 };
 
 static int rank;
 
@@ -159,13 +161,19 @@ static double fetch_adds(long n)
     return now_ns() - start;
 }
 
-static void measure_pair(double budget)
+static void measure_messages(double budget)
 {
     struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
-    struct team alone = {.measures = rank == 0, .alone = 1, .share = share, .budget_ns = budget};
 
     measure(&team, "am_round_trip", 1, round_trips, NULL);
     measure(&team, "am_one_way", BURST, one_way, NULL);
+}
+
+static void measure_pair(double budget)
+{
+    struct team alone = {.measures = rank == 0, .alone = 1, .share = share, .budget_ns = budget};
+
+    measure_messages(budget);
     open_window(OBJECTS * 8);
     measure(&alone, "read", OBJECTS, reads, NULL);
     measure(&alone, "write", OBJECTS, writes, NULL);
@@ -240,6 +248,43 @@ static void measure_bulk(double budget, int count, char **sizes)
 
     for (int i = 0; i < count; i++)
         measure_size(&team, sizes[i]);
+}
+
+/* ---- streams of messages -------------------------------------------------------------------- */
+
+/* Several are on their way at once. */
+static double stream(long n)
+{
+    static char landing[1 << 20];
+    MPI_Request request[STREAMS];
+    double start = meet_and_start();
+
+    for (int i = 0; i < STREAMS; i++)
+        request[i] = MPI_REQUEST_NULL;
+    for (long i = 0; i < n; i++) {
+        MPI_Request *one = &request[i % STREAMS];
+
+        MPI_Wait(one, MPI_STATUS_IGNORE);
+        if (rank == 0)
+            MPI_Isend(landing, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, one);
+        else
+            MPI_Irecv(landing, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, one);
+    }
+    MPI_Waitall(STREAMS, request, MPI_STATUSES_IGNORE);
+    rank == 0 ? receive_words(1) : send_words(0);
+    return now_ns() - start;
+}
+
+static void measure_streams(double budget, int count, char **sizes)
+{
+    struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
+    char metric[64];
+
+    for (int i = 0; i < count; i++) {
+        bytes = atol(sizes[i]);
+        snprintf(metric, sizeof metric, "stream_%ld", bytes);
+        measure(&team, metric, 1, stream, NULL);
+    }
 }
 
 /* ---- all together -----------------------------------------------------------------------------
@@ -322,6 +367,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "pair") == 0)
         measure_pair(budget);
+    else if (strcmp(what, "messages") == 0)
+        measure_messages(budget);
+    else if (strcmp(what, "stream") == 0)
+        measure_streams(budget, argc - 3, argv + 3);
     else if (strcmp(what, "bulk") == 0)
         measure_bulk(budget, argc - 3, argv + 3);
     else if (strcmp(what, "collective") == 0)

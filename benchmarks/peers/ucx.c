@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ucx.c MILLISECONDS - the micro-benchmarks of two ranks over UCX's ucp, which MPIs are built
- * on: active messages, and one-sided accesses to mapped memory.
+ * ucx.c MILLISECONDS [PID PID] - the micro-benchmarks of two ranks over UCX's ucp, which MPIs are
+ * built on: active messages, and one-sided accesses to mapped memory.  With PIDs, active messages
+ * alone, between the networks of these processes.
  *
  * The two processes are a parent and its child; they tell each other their addresses through a
  * page that they share.
  */
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* sched_setaffinity, setns */
 #include "../micro/measure.h"
+#include "../micro/network.h"
 
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -278,7 +281,7 @@ static void pin(int number)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static void run_side(double budget)
+static void run_side(double budget, bool messages_only)
 {
     struct team team = {.measures = side == 0, .share = share, .budget_ns = budget};
     struct team alone = {.measures = side == 0, .alone = 1, .share = share, .budget_ns = budget};
@@ -286,6 +289,10 @@ static void run_side(double budget)
     connect_both();
     measure(&team, "am_round_trip", 1, round_trips, NULL);
     measure(&team, "am_one_way", BURST, one_way, NULL);
+    if (messages_only) {
+        meet();
+        return;
+    }
     map_objects();
     measure(&alone, "read", OBJECTS, reads, NULL);
     measure(&alone, "write", OBJECTS, writes, NULL);
@@ -308,8 +315,10 @@ int main(int argc, char **argv)
     side = other == 0;
     if (side == 1)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to wait for */
+    if (argc > 3)
+        enter_network(argv[2 + side]);
     pin(side);
-    run_side(budget);
+    run_side(budget, argc > 3);
     fflush(stdout);
     if (side == 1)
         _exit(0);
