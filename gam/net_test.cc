@@ -201,7 +201,8 @@ TEST_CASE("a full window is told to the sender and opens again")
     CHECK(a.send(text) == 0);
 }
 
-// The next packet with frames.  Heartbeats pass, and times at which there is nothing to do after all.
+// The next packet with frames.  Heartbeats pass, and times at which there is nothing to do after
+// all.
 static std::vector<Wire> next_frames(Peer &peer)
 {
     for (int looks = 0; looks < 20; looks++) {

@@ -133,6 +133,7 @@ const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
                                                "unet/unet_chaos.h", "unet/unet_ring.h"};
 
 const std::vector<std::string> shared_by_backends = {"unet-backends/core/", "unet-backends/lane/",
+                                                     "unet-backends/emulated/",
                                                      "unet-backends/conformance/"};
 
 std::vector<std::string> with_unet(std::vector<std::string> headers)
@@ -184,7 +185,8 @@ TEST_CASE("gam includes unet's public headers and its own")
 
 TEST_CASE("gam names no backend")
 {
-    static const std::regex backend(R"~("(loopback|shm|udp|eth|fe|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
+    static const std::regex backend(
+        R"~("(loopback|shm|udp|eth|fe|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
 
     for (const fs::path &file : sources_below("gam/src")) {
         std::ifstream text(root / file);

@@ -41,6 +41,7 @@ struct gam_link {
     bool ready; /* on the list of those that may have something to send */
     bool ack_now;
     bool ping;
+    bool news; /* an acknowledgement came, and what it lets go has not all gone */
     struct gam_link *next_ready;
 
     /* outbound */
@@ -104,8 +105,8 @@ struct gam_net {
 };
 
 enum {
-    GAM_LINK_EAGER = 4, /* with fewer packets than that in flight, the next goes at once */
-    GAM_LINK_ACK_EVERY = 4,
+    GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, the next goes at once */
+    GAM_LINK_ACK_EVERY = 2,
     GAM_LINK_ACK_US = 100, /* an acknowledgement waits no longer for something to ride on */
 };
 

@@ -52,6 +52,8 @@ struct gam_net_config {
     uint64_t key[2];          /* the job's; whoever has it is believed */
     uint64_t seed;            /* of the jitter of timers */
     uint32_t packet_bytes;    /* the longest packet that we send */
+    uint32_t batch;           /* so many full packets are worth a call of gam_net_transmit, when
+                                 others are on their way; 0 = 1 */
     uint32_t backlog;         /* packets that can wait for us before some get lost */
     uint64_t peer_timeout_us; /* 0: nobody is ever taken for dead */
     bool go_back_n;           /* keep no packet that comes out of order */

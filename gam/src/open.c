@@ -10,6 +10,9 @@
  * million a second, more than 32.  With many peers, memory matters more. */
 enum { WINDOW_FEW = 64, WINDOW_MANY = 32, FEW_RANKS = 64 };
 
+/* Long packets of some networks have 9000 bytes, and a sender may have 64 on their way. */
+enum { NETWORK_SEGMENT = 2 << 20, NETWORK_PACKETS = 256 };
+
 /* What docs/gam.md says of the memory per peer. */
 _Static_assert(sizeof(struct gam_peer) == 128, "two cache lines");
 _Static_assert(sizeof(struct gam_stream) == 48, "per get that may wait");
@@ -54,12 +57,20 @@ static uint32_t receive_slots(uint32_t ranks, uint32_t window)
     return power_of_two(needed + needed / 3 + 1);
 }
 
+static uint32_t at_least(uint32_t least, uint32_t n)
+{
+    return n < least ? least : n;
+}
+
+/* On a network buffers hold packets (reliable.h): what is kept for them is what may be on its way
+ * to us.  Memory counts when it is touched. */
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config)
 {
-    config->segment_bytes = (GAM_SEND_BUFFERS + receive_buffers(ranks)) * GAM_BUFFER_BYTES;
+    config->segment_bytes =
+        at_least(NETWORK_SEGMENT, (GAM_SEND_BUFFERS + receive_buffers(ranks)) * GAM_BUFFER_BYTES);
     config->send_slots = 64;
     config->recv_slots = receive_slots(ranks, window);
-    config->free_slots = power_of_two(receive_buffers(ranks));
+    config->free_slots = power_of_two(at_least(NETWORK_PACKETS, receive_buffers(ranks)));
     config->channels = ranks;
 }
 

@@ -228,14 +228,17 @@ static const struct gam_packet *send_bare(struct gam_net *net, struct gam_link *
     return &net->bare;
 }
 
-/* A packet with room waits for more messages while enough others are on their way; their
- * acknowledgement sends it off. */
+/* While enough packets are on their way, one with room waits for more messages, and full ones wait
+ * to be so many that it pays to take them to the network; or for an acknowledgement. */
 static bool new_may_go(const struct gam_net *net, const struct gam_link *link)
 {
-    if (link->next == link->end)
+    const uint64_t count = link->end - link->next;
+
+    if (count == 0 || link->in_flight < GAM_LINK_EAGER)
+        return count > 0;
+    if (count == 1 && room_in(net, open_parcel(link)) >= NO_ROOM)
         return false;
-    return link->in_flight < GAM_LINK_EAGER || link->next + 1 < link->end ||
-           room_in(net, open_parcel(link)) < NO_ROOM;
+    return link->news || count >= net->config.batch;
 }
 
 const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
@@ -247,6 +250,7 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
         if (new_may_go(net, link))
             return send_packet(net, link, now, link->next++, length);
     }
+    link->news = false;
     if (link->ack_now || link->ping)
         return send_bare(net, link, now, length);
     return NULL;
@@ -412,6 +416,7 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
     link->share = packet->window > 0 ? packet->window : 1;
     if (news > 0 || link->acked != acked) {
         link->backoff = 0;
+        link->news = true;
         find_lost(net, link);
         link->timeout_at = GAM_NET_NEVER;
         if (link->first < link->next)

@@ -31,6 +31,7 @@
 #include <time.h>
 
 enum {
+    BATCH_BYTES = 32768,  /* of packets that wait to go together */
     SEND_BUFFERS = 32,    /* packets below us on their way out */
     BUDGET = 256,         /* packets taken in at a time */
     PACKET_LEAST = 512,   /* below that a message of GAM takes too many */
@@ -721,6 +722,7 @@ static int open_net(struct reliable *r, const struct gam_config *config, int bac
         .key = {config->key[0], config->key[1]},
         .seed = now_us() + config->rank,
         .packet_bytes = r->buffer_bytes,
+        .batch = BATCH_BYTES / r->buffer_bytes,
         .backlog = (uint32_t)backlog,
         .peer_timeout_us = r->timeout_us,
         .deliver = deliver,
