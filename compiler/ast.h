@@ -259,6 +259,7 @@ public:
     Symbol *symbol() { return &symbols_.emplace_back(); }
 
     bool checks = false;     // -fcheck
+    bool profile = false;    // -fprofile-lines
     bool translated = false; // it came from us: what belongs to splitc_main is there
     uint32_t main = 0;       // the token that names a definition of main()
 

@@ -162,8 +162,10 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
             command.push_back(word);
     command.push_back("-I" + tools_.prefix() + "/include");
     if (!options_.only_dependencies)
-        add(command, {"-include", tools_.prefix() + "/include/split-c/" +
-                                      (options_.checks ? "check.h" : "abi.h")});
+        for (const char *header :
+             {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr})
+            if (header)
+                add(command, {"-include", tools_.prefix() + "/include/split-c/" + header});
     add(command, dependencies.options);
     add(command, {"-x", "c", input.path});
     return command;
@@ -281,6 +283,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
                                          .error_limit = options_.error_limit,
                                          .names = names_under(options_.standard),
                                          .checks = options_.checks,
+                                         .profile = options_.profile,
                                          .gnu89_inline = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);

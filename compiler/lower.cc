@@ -8,6 +8,7 @@ namespace splitcc {
 Rope Lower::unit(const Ast &ast)
 {
     checks_ = ast.checks;
+    profile_ = ast.profile;
     translated_ = ast.translated;
     for (const Symbol *symbol : ast.renamed)
         rename(symbol);
@@ -26,6 +27,10 @@ Rope Lower::unit(const Ast &ast)
     }
     if (checks_)
         end_ += "const char splitc_wants_checks __attribute__((weak)) = 1;\n";
+    if (!last_site_.empty())
+        end_ += "static void __attribute__((constructor)) splitc_sites_register(void) { "
+                "splitc_register_sites(&" +
+                last_site_ + "); }\n";
     Rope text = splice.finish(static_cast<uint32_t>(tokens_.size() - 1));
     return std::move(text) + std::move(end_) + handlers(ast.handlers);
 }

@@ -18,6 +18,10 @@ namespace splitcc {
 // The text as a string literal.
 std::string c_string(std::string_view text);
 
+// What is done to an object in the global address space.
+enum class Access { Read, Write, Get, Put, Store, Change };
+std::string access_name(Access how);
+
 class Lower {
 public:
     Lower(const Source &source, const std::vector<Token> &tokens) : source_(source), tokens_(tokens)
@@ -84,13 +88,14 @@ private:
     Target locate_member(const Expr *e);
     Rope offset_of(const Type *record, Rope path);
     Rope address(const Expr *e);
-    Target target(const Expr *e, const char *check, Rope size, const Expr *blamed);
+    Rope reached(Rope address, Access how, Rope size, const Expr *e);
+    Target target(const Expr *e, Access how, Rope size, const Expr *blamed);
     Rope spread_element(const Expr *e);
     std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
     Rope with_a_line(Target &target);
     Rope read(const Expr *e);
-    Rope write(const Expr *to, const Expr *value, const char *function, bool discarded);
+    Rope write(const Expr *to, const Expr *value, Access how, bool discarded);
     Rope write_bits(const Expr *to, const Expr *value, bool discarded);
     Rope modify(const Expr *e, const Expr *operand);
     Rope modify_bits(const Expr *e, const Expr *operand);
@@ -110,11 +115,15 @@ private:
     // run-time checks (lower_check.cc)
     std::string place(const Node *n) const;
     std::string quoted_source(const Expr *e) const;
-    Rope checked(Rope address, const char *check, Rope size, const Expr *e);
+    Rope checked(Rope address, Access how, Rope size, const Expr *e);
     Rope checked_index(Rope index, Rope extent, const std::string &array, const Expr *e);
     Rope block_index(const Expr *e, const Expr *pointer, const Expr *index);
     Rope enter(const Expr *e, std::string_view function);
     Rope call(const Expr *e);
+
+    // counts by line (lower_profile.cc)
+    std::string site(const Expr *e, std::string_view what);
+    Rope counted(Rope pointer, Access how, Rope size, const Expr *e);
 
     // functions that run elsewhere (lower_remote.cc)
     Rope run_at_owner(const Expr *e);
@@ -140,6 +149,8 @@ private:
     std::set<std::string, std::less<>> registered_; // spread arrays with static storage
     unsigned serial_ = 0;
     bool checks_ = false;
+    bool profile_ = false;
+    std::string last_site_; // of the profile, so far
     bool translated_ = false;
     const Expr *addressed_ = nullptr; // the operand of the last &, which may be one too far
     bool hoisting_ = false;           // writing an expression where local names mean nothing
@@ -157,7 +168,7 @@ struct Lower::Target {
                 offset.empty() ? std::move(more) : std::move(offset) + " + " + std::move(more)};
     }
     // The name of an access function, and the arguments that name the object.
-    std::string access(const char *function) const
+    std::string access(const std::string &function) const
     {
         return std::string(function) + (offset.empty() ? "" : "_at");
     }

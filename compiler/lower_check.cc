@@ -14,12 +14,13 @@ std::string Lower::place(const Node *n) const
 }
 
 // An address that is about to be read or written.
-Rope Lower::checked(Rope address, const char *check, Rope size, const Expr *e)
+Rope Lower::checked(Rope address, Access how, Rope size, const Expr *e)
 {
+    bool reads = how == Access::Read || how == Access::Get;
     if (!checks_)
         return address;
-    return std::string(check) + "(" + std::move(address) + ", " + std::move(size) + ", " +
-           place(e) + ")";
+    return (reads ? "splitc_check_read(" : "splitc_check_write(") + std::move(address) + ", " +
+           std::move(size) + ", " + place(e) + ")";
 }
 
 // The source's own text, if it is short.
@@ -62,9 +63,12 @@ Rope Lower::block_index(const Expr *e, const Expr *pointer, const Expr *index)
 // The runtime learns where the program is until the block around ends.
 Rope Lower::enter(const Expr *e, std::string_view function)
 {
+    Rope count;
+    if (profile_)
+        count = "splitc_profile_call(" + site(e, function) + "); ";
     if (!checks_)
-        return {};
-    return "struct splitc_place " + fresh("p") +
+        return count;
+    return std::move(count) + "struct splitc_place " + fresh("p") +
            " __attribute__((cleanup(splitc_leave))) = splitc_enter(\"" + std::string(function) +
            "\", " + place(e) + "); ";
 }
@@ -72,7 +76,7 @@ Rope Lower::enter(const Expr *e, std::string_view function)
 Rope Lower::call(const Expr *e)
 {
     bool library = e->a->symbol && e->a->symbol->library;
-    if (!checks_ || !library)
+    if (!library || !(checks_ || profile_))
         return generic(e);
     return "({ " + enter(e, e->a->symbol->name->text) + generic(e) + "; })";
 }

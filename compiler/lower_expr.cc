@@ -88,7 +88,7 @@ Rope Lower::expr(const Expr *e)
     case ExprKind::Generic:
         return e->b ? "(" + node(e->b) + ")" : generic(e);
     case ExprKind::Store:
-        return write(e->a, e->b, "splitc_store", true);
+        return write(e->a, e->b, Access::Store, true);
     default:
         return generic(e);
     }
@@ -173,13 +173,28 @@ Rope Lower::address(const Expr *e)
     return "(" + std::move(target.pointer) + " + " + std::move(target.offset) + ")";
 }
 
+std::string access_name(Access how)
+{
+    static const char *const names[] = {"read", "write", "get", "put", "store", "change"};
+    return names[static_cast<int>(how)];
+}
+
+// A whole address, where its access is looked at.
+Rope Lower::reached(Rope address, Access how, Rope size, const Expr *e)
+{
+    Rope good = checked(std::move(address), how, size, e);
+    return counted(std::move(good), how, std::move(size), e);
+}
+
 // What the ABI's accesses take for an object that they read or write: a pointer, and an
 // offset if their name ends in _at.
-Lower::Target Lower::target(const Expr *e, const char *check, Rope size, const Expr *blamed)
+Lower::Target Lower::target(const Expr *e, Access how, Rope size, const Expr *blamed)
 {
-    if (!checks_)
-        return locate(e);
-    return {checked(address(e), check, std::move(size), blamed), {}};
+    if (checks_)
+        return {reached(address(e), how, std::move(size), blamed), {}};
+    Target there = locate(e);
+    there.pointer = counted(std::move(there.pointer), how, std::move(size), blamed);
+    return there;
 }
 
 // Which dimension of its array that index is for, in words.
@@ -277,13 +292,13 @@ Rope Lower::read(const Expr *e)
     if (is_bits(e)) {
         const Type *record;
         Rope parent = parent_of_bits(strip(e), record);
-        Target from = {checked(std::move(parent), "splitc_check_read", "sizeof " + v, e), {}};
+        Target from = {reached(std::move(parent), Access::Read, "sizeof " + v, e), {}};
         Rope place = with_a_line(from);
         return "({ " + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
                from.arguments() + ", sizeof " + v + "); " + v + "." +
                std::string(spelling(strip(e)->name_token)) + "; })";
     }
-    Target from = target(e, "splitc_check_read", "sizeof " + v, e);
+    Target from = target(e, Access::Read, "sizeof " + v, e);
     Rope place = with_a_line(from);
     return "({ " + declare(e->type->unqualified, v) + "; " + std::move(place) +
            from.access("splitc_read") + "(&" + v + ", " + from.arguments() + ", sizeof " + v +
@@ -291,15 +306,15 @@ Rope Lower::read(const Expr *e)
 }
 
 // to = value by one of the runtime's functions.
-Rope Lower::write(const Expr *to, const Expr *value, const char *function, bool discarded)
+Rope Lower::write(const Expr *to, const Expr *value, Access how, bool discarded)
 {
     if (is_bits(to))
         return write_bits(to, value, discarded);
     std::string v = fresh("v");
     Rope text = "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; ";
-    Target there = target(to, "splitc_check_write", "sizeof " + v, to);
-    return std::move(text) + there.access(function) + "(" + there.arguments() + ", &" + v +
-           ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
+    Target there = target(to, how, "sizeof " + v, to);
+    return std::move(text) + there.access("splitc_" + access_name(how)) + "(" + there.arguments() +
+           ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
 }
 
 // A bit-field is written through a mask of its bits, at the owner, in one step.
@@ -309,7 +324,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
     std::string v = fresh("v"), bits = fresh("b"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
-    parent = checked(std::move(parent), "splitc_check_write", "sizeof(" + type(record) + ")", to);
+    parent = reached(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
     return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
@@ -339,7 +354,7 @@ Rope Lower::modify(const Expr *e, const Expr *operand)
     const Type *t = e->a->type->unqualified;
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o");
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
-    Target object = target(e->a, "splitc_check_write", "sizeof(" + type(t) + ")", e);
+    Target object = target(e->a, Access::Change, "sizeof(" + type(t) + ")", e);
     Rope rope = "({ splitc_ptr " + a + " = " + std::move(object.pointer) + "; ";
     if (!object.offset.empty()) {
         std::string offset = fresh("d");
@@ -364,7 +379,7 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(e->a)->name_token));
     Rope parent = parent_of_bits(strip(e->a), record);
-    parent = checked(std::move(parent), "splitc_check_write", "sizeof(" + type(record) + ")", e);
+    parent = reached(std::move(parent), Access::Change, "sizeof(" + type(record) + ")", e);
     const Type *t = e->a->type->unqualified;
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return "({ splitc_ptr " + a + " = " + std::move(parent) + "; " + declare(record, v) + ", " +
@@ -412,7 +427,7 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
 Rope Lower::assign(const Expr *e)
 {
     if (e->a->global)
-        return e->op == Tok::Assign ? write(e->a, e->b, "splitc_write", e->discarded)
+        return e->op == Tok::Assign ? write(e->a, e->b, Access::Write, e->discarded)
                                     : modify(e, e->b);
     if (e->op != Tok::Assign && e->a->type->is_far())
         return change_local(e, e->b, e->a->type->unqualified, false);
@@ -422,10 +437,10 @@ Rope Lower::assign(const Expr *e)
 Rope Lower::split_phase(const Expr *e)
 {
     if (e->a->global)
-        return write(e->a, e->b, "splitc_put", true);
+        return write(e->a, e->b, Access::Put, true);
     if (e->b->global) {
         Rope size = size_of(e->b->type->unqualified);
-        Target from = target(e->b, "splitc_check_read", size, e);
+        Target from = target(e->b, Access::Get, size, e);
         Rope place = with_a_line(from);
         return "({ " + std::move(place) + from.access("splitc_get") + "(&(" + node(e->a) + "), " +
                from.arguments() + ", " + std::move(size) + "); })";

@@ -210,6 +210,8 @@ bool Reader::own(const std::string &word)
         options_.save_temps = SaveTemps::WithResult;
     } else if (word == "-fcheck" || word == "-fno-check") {
         options_.checks = word == "-fcheck";
+    } else if (word == "-fprofile-lines" || word == "-fno-profile-lines") {
+        options_.profile = word == "-fprofile-lines";
     } else if (word == "-cc" || word.starts_with("-cc=")) {
         options_.cc = word.size() > 3 ? word.substr(4) : next(word);
     } else if (word == "-pie" || word == "-static-pie") {

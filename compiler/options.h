@@ -57,8 +57,9 @@ struct Options {
     bool json = false; // messages as gcc's JSON
     unsigned error_limit = 20;
     bool help = false, version = false;
-    bool checks = false; // -fcheck
-    std::string print;   // what -print-... asked for, of ours
+    bool checks = false;  // -fcheck
+    bool profile = false; // -fprofile-lines
+    std::string print;    // what -print-... asked for, of ours
     std::string standard;
 };
 

@@ -177,7 +177,7 @@ Expr *Sema::call(Expr *e)
     check_argument_count(e, type);
     if (e->a->symbol && e->a->symbol->library) {
         note_handler(e);
-        e->touched |= ast_.checks;
+        e->touched |= ast_.checks || ast_.profile;
     }
     return finish(e, type->base);
 }

@@ -44,6 +44,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Types types;
     Ast ast;
     ast.checks = options.checks;
+    ast.profile = options.profile;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
     const bool plain =
         std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });

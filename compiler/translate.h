@@ -20,6 +20,7 @@ struct TranslateOptions {
     unsigned error_limit = 20;
     std::vector<std::string_view> names; // keywords elsewhere, but not under this -std
     bool checks = false;                 // -fcheck
+    bool profile = false;                // -fprofile-lines
     bool gnu89_inline = false;           // `extern inline` defines nothing for the linker
 };
 

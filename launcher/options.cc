@@ -174,6 +174,9 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) {
          o.variables.push_back("SPLITC_TRACE=" + std::filesystem::absolute(value).string());
      }},
+    {"--profile", nullptr, nullptr,
+     "tell which lines made remote accesses and waited (splitcc -fprofile-lines)",
+     [](Options &o, const std::string &) { o.variables.push_back("SPLITC_PROFILE=1"); }},
     {"--gdb", nullptr, "RANKS", "run ranks (0,4-6 or all) in gdbserver, which gdb connects to",
      [](Options &o, const std::string &value) {
          wrap(o, "--gdb", value, {"gdbserver", "--once", "127.0.0.1:0"});

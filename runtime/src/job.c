@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "heap.h"
 #include "keeper.h"
+#include "profile.h"
 #include "runtime.h"
 #include "stats.h"
 #include "status.h"
@@ -49,6 +50,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_WAKE] = splitc_on_wake,
     [SPLITC_MSG_STATS] = splitc_on_stats,
     [SPLITC_MSG_TRACE] = splitc_on_trace,
+    [SPLITC_MSG_PROFILE] = splitc_on_profile,
 };
 
 static void check(int result, const char *what)
@@ -126,6 +128,7 @@ void splitc_job_open(void)
     splitc_status_open();
     splitc_stats_init();
     splitc_trace_init();
+    splitc_profile_init();
     splitc_windows_begin();
     sizes = splitc_heap_sizes(boot.local_ranks);
     splitc_endpoints_open(&boot, &endpoints);

@@ -10,6 +10,7 @@
 #include "checks.h"
 
 #include "library.h"
+#include "profile.h"
 #include "stats.h"
 #include "trace.h"
 #include "window.h"
@@ -38,6 +39,7 @@ static void leave(int status, void *arg)
     splitc_meet_at_end();
     splitc_stats_tell();
     splitc_trace_tell();
+    splitc_profile_tell();
     splitc_job_close();
 }
 

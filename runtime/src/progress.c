@@ -11,6 +11,7 @@
 #include "runtime.h"
 
 #include "library.h"
+#include "profile.h"
 #include "stats.h"
 #include "status.h"
 #include "trace.h"
@@ -63,10 +64,18 @@ static __attribute__((cold, noinline)) void found_dead(struct splitc_wait *w)
         splitc_peer_died((uint32_t)gam_dead_peer(splitc_runtime.gam));
 }
 
+static void start_timing(struct splitc_wait *w)
+{
+    if (w->began > 0)
+        return;
+    w->began = splitc_get_seconds();
+    w->site = splitc_site;
+}
+
 void splitc_wait_show(struct splitc_wait *w)
 {
-    if (splitc_runtime.timed && w->began == 0)
-        w->began = splitc_get_seconds();
+    if (splitc_runtime.timed)
+        start_timing(w);
     splitc_status_waits(w);
 }
 
@@ -90,8 +99,8 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
 
     if (splitc_runtime.running)
         splitc_must_not_wait();
-    if (__builtin_expect(splitc_runtime.timed && w->began == 0, 0))
-        w->began = splitc_get_seconds();
+    if (__builtin_expect(splitc_runtime.timed, 0))
+        start_timing(w);
     handled = gam_poll(splitc_runtime.gam);
     if (handled == 0 && ++w->idle > spin_limit)
         handled = rest(w, sleep_ms);
@@ -138,6 +147,7 @@ void splitc_wait_over(struct splitc_wait *w)
     if (w->began > 0) {
         splitc_stats_waited(w);
         splitc_trace_waited(w);
+        splitc_profile_waited(w);
     }
     __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
 }

@@ -33,6 +33,7 @@ struct splitc_runtime {
     uint32_t near_ranks;
     bool crowded;        /* all ranks are near, and there are more than cores */
     bool timed;          /* waits are, for the statistics or the trace */
+    bool watched;        /* messages and bulk transfers are, for the trace or the profile */
     bool traced;         /* what happens is remembered (trace.h) */
     uint64_t gets;       /* begun here and not yet complete */
     uint64_t puts;       /* the same */
@@ -112,6 +113,7 @@ struct splitc_wait {
     uint32_t idle; /* steps in a row that found nothing: it spins, then yields, then sleeps */
     bool shown;    /* on the status page: it has lasted longer than it spins */
     double began;  /* 0 = not timed */
+    struct splitc_site *site; /* where the program was then */
 };
 
 /* Serve messages once.  Ends the job when a peer is dead. */
@@ -270,6 +272,7 @@ enum splitc_message {
     SPLITC_MSG_WAKE,  /* somebody asleep looks up */
     SPLITC_MSG_STATS, /* what a rank tells at its end */
     SPLITC_MSG_TRACE,
+    SPLITC_MSG_PROFILE,
     SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
@@ -295,6 +298,7 @@ gam_handler_fn splitc_on_end;
 gam_handler_fn splitc_on_wake;
 gam_handler_fn splitc_on_stats;
 gam_handler_fn splitc_on_trace;
+gam_handler_fn splitc_on_profile;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace.h"
 
+#include "profile.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +54,7 @@ void splitc_trace_init(void)
         splitc_die("no memory for a trace of %u ranks", splitc_runtime.ranks);
     if (splitc_runtime.rank == 0 && !(out = fopen(file, "we")))
         splitc_die("cannot write the trace %s (SPLITC_TRACE): %s", file, strerror(errno));
-    splitc_runtime.traced = splitc_runtime.timed = true;
+    splitc_runtime.traced = splitc_runtime.watched = splitc_runtime.timed = true;
     begun = splitc_get_seconds();
 }
 
@@ -104,6 +106,8 @@ void splitc_trace_asked(uint32_t from, uint32_t handler)
 
 void splitc_trace_handled(uint32_t from, uint32_t handler, const char *name, double began)
 {
+    if (!splitc_runtime.traced)
+        return;
     remember((struct event){.kind = HANDLED,
                             .began = began,
                             .name = name,
@@ -114,6 +118,9 @@ void splitc_trace_handled(uint32_t from, uint32_t handler, const char *name, dou
 
 void splitc_trace_moved_slow(const char *call, splitc_ptr g, long bytes, double began)
 {
+    splitc_profile_moved(g, bytes);
+    if (!splitc_runtime.traced)
+        return;
     remember((struct event){.kind = MOVED,
                             .began = began,
                             .name = call,

@@ -20,10 +20,10 @@ void splitc_trace_init(void);
 /* Collective, when all ranks have met at their ends. */
 void splitc_trace_tell(void);
 
-/* When something began that may be traced; 0 = it is not. */
+/* When something began that may be traced; 0 = nobody wants to know. */
 static inline double splitc_trace_begin(void)
 {
-    return __builtin_expect(splitc_runtime.traced, 0) ? splitc_get_seconds() : 0;
+    return __builtin_expect(splitc_runtime.watched, 0) ? splitc_get_seconds() : 0;
 }
 
 /* A wait is over that was timed. */
