@@ -130,7 +130,7 @@ const Option option_table[] = {
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_HEAP=" + value); }},
     {"--backend", nullptr, "NAME",
-     "how ranks reach each other: shm, udp, shm,udp or auto (default)",
+     "how ranks reach each other: shm, udp, eth, shm,udp, shm,eth or auto (default)",
      [](Options &o, const std::string &value) {
          o.variables.push_back("SPLITC_BACKEND=" + value);
      }},
@@ -162,7 +162,10 @@ const Option option_table[] = {
     {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
      [](Options &o, const std::string &value) { use_network(o, value); }},
     {"--iface", nullptr, "NAME", "the same by the name of an interface",
-     [](Options &o, const std::string &value) { use_network(o, value); }},
+     [](Options &o, const std::string &value) {
+         use_network(o, value);
+         o.variables.push_back("UNET_ETH_INTERFACE=" + value);
+     }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
     {"--stage", nullptr, nullptr, "send the hosts a copy of the program, and run that",

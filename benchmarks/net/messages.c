@@ -4,7 +4,6 @@
  */
 #include "net.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <gam/gam.h>
 #include <sched.h>
@@ -221,6 +220,13 @@ static void open_messages(const char *backend)
     meet();
 }
 
+static void close_messages(void)
+{
+    meet();
+    gam_close(g);
+    unet_close(ep);
+}
+
 static void measure_all(const struct team *team, const char *backend, int count, char **sizes)
 {
     measure_endpoint(team, backend);
@@ -228,18 +234,21 @@ static void measure_all(const struct team *team, const char *backend, int count,
     measure(team, "am_round_trip", 1, round_trips, NULL);
     measure(team, "am_one_way", BURST, one_way, NULL);
     measure_streams(team, "stream", stream, count, sizes);
-    meet();
-    gam_close(g);
-    unet_close(ep);
+    close_messages();
 }
 
 void measure_our_udp(const struct team *team, int count, char **sizes)
 {
-    char text[INET_ADDRSTRLEN];
-    const uint32_t ip = own_ip();
-
-    setenv("UNET_UDP_ADDRESS", inet_ntop(AF_INET, &ip, text, sizeof text), 1);
+    setenv("UNET_UDP_ADDRESS", interface, 1);
     measure_all(team, "udp", count, sizes);
+}
+
+void measure_our_udp_streams(const struct team *team, int count, char **sizes)
+{
+    setenv("UNET_UDP_ADDRESS", interface, 1);
+    open_messages("udp");
+    measure_streams(team, "stream", stream, count, sizes);
+    close_messages();
 }
 
 void measure_our_eth(const struct team *team, int count, char **sizes)

@@ -4,9 +4,9 @@
  *
  *   net MODE MILLISECONDS INTERFACE PID PID [BYTES...]
  *
- * MODE is udp, tcp, packets (sockets alone), our_udp or our_eth.  The sides live in the networks of
- * these two processes (0: in ours) and use the interface of that name there.  Streams have
- * messages of so many bytes.
+ * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams or our_eth.  The sides live
+ * in the networks of these two processes (0: in ours) and use the interface of that name there.
+ * Streams have messages of so many bytes.
  */
 #include "net.h"
 
@@ -130,8 +130,9 @@ static mode_fn *mode_of(const char *name)
         const char *name;
         mode_fn *fn;
     } modes[] = {
-        {"udp", measure_udp},         {"tcp", measure_tcp},         {"packets", measure_packets},
-        {"our_udp", measure_our_udp}, {"our_eth", measure_our_eth},
+        {"udp", measure_udp},         {"tcp", measure_tcp},
+        {"packets", measure_packets}, {"our_udp", measure_our_udp},
+        {"our_eth", measure_our_eth}, {"our_udp_streams", measure_our_udp_streams},
     };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

@@ -46,8 +46,8 @@ struct team team_of(double budget_ns);
 /* What a mode measures; `sizes` of the streams' messages. */
 typedef void mode_fn(const struct team *team, int count, char **sizes);
 
-mode_fn measure_udp, measure_tcp, measure_packets; /* sockets.c */
-mode_fn measure_our_udp, measure_our_eth;          /* messages.c */
+mode_fn measure_udp, measure_tcp, measure_packets;                 /* sockets.c */
+mode_fn measure_our_udp, measure_our_udp_streams, measure_our_eth; /* messages.c */
 
 /* A batch function for each size, and the metric's name. */
 void measure_streams(const struct team *team, const char *prefix, batch_fn *stream, int count,

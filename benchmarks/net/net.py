@@ -113,7 +113,8 @@ class OverTcp:
     def start(self):
         rsh = f"{self.hosts.folder}/rsh"
         if self.name == "mpich":
-            far = ["-launcher", "ssh", "-launcher-exec", rsh] if self.hosts.both() else []
+            far = ["-launcher", "ssh", "-launcher-exec", rsh, "-hosts", "host1:1,host2:1"] \
+                if self.hosts.both() else []
             return ["env", "UCX_TLS=tcp,self", "FI_PROVIDER=tcp", "MPIR_CVAR_NOLOCAL=1",
                     *self.peer.launcher, *far, "-bind-to", "none"]
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -123,7 +124,8 @@ class OverTcp:
                 "--bind-to", "none", "--oversubscribe"]
 
     def rank(self, number, arguments):
-        place = ["-host", f"host{number + 1}"] if self.hosts.both() else []
+        named = self.hosts.both() and self.name == "openmpi"
+        place = ["-host", f"host{number + 1}"] if named else []
         core = number % micro.cores()
         return [*place, "-n", "1", "taskset", "-c", str(core), self.peer.program, *arguments]
 
@@ -149,7 +151,7 @@ def all_groups(build, hosts, effort):
     yield micro.Group("streams over TCP",
                       {"raw": bench("tcp", *sizes), "mpich": ("stream", millis, *sizes),
                        "openmpi": ("stream", millis, *sizes)})
-    yield micro.Group(LOSS, {"ours": bench("our_udp", str(LOSSY_SIZE)),
+    yield micro.Group(LOSS, {"ours": bench("our_udp_streams", str(LOSSY_SIZE)),
                              "raw": bench("tcp", str(LOSSY_SIZE))}, suffix="_lossy")
 
 

@@ -4,6 +4,7 @@
 #include "job.h"
 
 #include <chrono>
+#include <unistd.h>
 
 namespace {
 
@@ -52,6 +53,27 @@ TEST_CASE("network: nodes of different sizes, one of a single rank")
 TEST_CASE("network: one rank alone")
 {
     job_passes(1, "--backend udp", "random_traffic");
+}
+
+TEST_CASE("network: raw Ethernet, for who may")
+{
+    if (geteuid() != 0) {
+        job_ends(2, "--backend eth", "reach far", 1, "raw Ethernet needs CAP_NET_RAW");
+        return;
+    }
+    job_passes(2, "--backend eth", "reach far");
+    job_passes(3, "--nodes 2 --backend shm,eth", "random_traffic");
+    job_passes(3, "--backend eth --chaos loss=0.1,dup=0.1,reorder=0.1,seed=3", "random_traffic");
+    job_passes(3, "--backend eth", "mixed_collectives");
+}
+
+TEST_CASE("network: an interface that there is not is told")
+{
+    Ended ended = network_job(2, "--backend eth", "reach far", "UNET_ETH_INTERFACE=nosuch0");
+
+    CHECK(ended.code == 1);
+    if (geteuid() == 0)
+        CHECK_THAT(ended.output, Catch::Contains("UNET_ETH_INTERFACE has to name an interface"));
 }
 
 TEST_CASE("network: all messages cross a very bad one")
@@ -122,5 +144,5 @@ TEST_CASE("network: what makes no sense is told")
     job_ends(2, "--backend udp --peer-timeout 0.01", "identity", 1,
              "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
     job_ends(2, "--backend udp -x UNET_UDP_ADDRESS=192.0.2.1", "identity", 1,
-             "UNET_UDP_ADDRESS has to be an address of this machine");
+             "UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address");
 }

@@ -107,19 +107,30 @@ static bool told_chaos(uint32_t rank, struct unet_chaos *chaos)
     return text != NULL;
 }
 
-static const char *remedy(int error)
+#define UDP_REMEDY                                                                                 \
+    "; UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address, a network or an "         \
+    "interface of every node"
+
+static const char *remedy(const struct unet_ops *backend, int error)
 {
-    switch (error) {
-    case -ENOSYS:
-        return "; the kernel, or a sandbox, lacks memfd_create";
-    case -EADDRNOTAVAIL:
-    case -EINVAL:
-        return "; UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address, a network or "
-               "an "
-               "interface of every node";
-    default:
-        return "";
-    }
+    static const struct {
+        const char *backend;
+        int error;
+        const char *text;
+    } known[] = {
+        {"shm", -ENOSYS, "; the kernel, or a sandbox, lacks memfd_create"},
+        {"udp", -EADDRNOTAVAIL, UDP_REMEDY},
+        {"udp", -EINVAL, UDP_REMEDY},
+        {"eth", -EPERM,
+         "; raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
+        {"eth", -ENODEV, "; UNET_ETH_INTERFACE has to name an interface of every node, or be auto"},
+        {"eth", -EINVAL, "; UNET_ETH_INTERFACE has to name an Ethernet"},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error && strcmp(known[i].backend, backend->name) == 0)
+            return known[i].text;
+    return "";
 }
 
 static struct unet_endpoint *open_one(const struct splitc_boot *boot,
@@ -137,7 +148,7 @@ static struct unet_endpoint *open_one(const struct splitc_boot *boot,
         error = unet_open(backend, &config, &endpoint);
     if (error)
         splitc_die_together("backend \"%s\" cannot open an endpoint: %s%s", backend->name,
-                            strerror(-error), remedy(error));
+                            strerror(-error), remedy(backend, error));
     return endpoint;
 }
 
@@ -173,8 +184,10 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
         unet_address(opened.near, &ours.near);
     }
     if (plan.network) {
-        if (boot->local_ranks < boot->ranks) /* by default it reaches this machine alone */
+        if (boot->local_ranks < boot->ranks) { /* by default they reach this machine alone */
             setenv("UNET_UDP_ADDRESS", "auto", 0);
+            setenv("UNET_ETH_INTERFACE", "auto", 0);
+        }
         opened.network = open_one(boot, plan.network);
         unet_address(opened.network, &ours.network);
     }

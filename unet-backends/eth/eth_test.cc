@@ -185,6 +185,29 @@ TEST_CASE("what is no interface, or no Ethernet, is refused")
     CHECK(open_descriptors() == before);
 }
 
+TEST_CASE("auto is the interface of the default route, or else one that runs")
+{
+    const auto mac_at = [](const char *interface) {
+        struct unet_address address;
+        unet_endpoint *ep = nullptr;
+
+        setenv(INTERFACE, interface, 1);
+        REQUIRE(unet_open(unet_backend("eth"), nullptr, &ep) == 0);
+        unet_address(ep, &address);
+        unet_close(ep);
+        return std::string(reinterpret_cast<const char *>(address.bytes), 6);
+    };
+
+    CHECK(mac_at("auto") != mac_at("lo"));
+    for (const std::string name : {"unet0", "unet1"}) {
+        const std::string route =
+            "ip addr add 10.1.2.3/24 dev " + name + " && ip route add default via 10.1.2.4";
+        REQUIRE(std::system(route.c_str()) == 0);
+        CHECK(mac_at("auto") == mac_at(name.c_str()));
+        REQUIRE(std::system(("ip addr flush dev " + name).c_str()) == 0);
+    }
+}
+
 TEST_CASE("who may not open packet sockets is told so")
 {
     REQUIRE(setresuid(65534, 65534, 0) == 0);
