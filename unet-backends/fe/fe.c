@@ -168,7 +168,8 @@ static int open_area(struct fe_endpoint *fe, const struct unet_fe_create *layout
 {
     const struct unet_config *c = &fe->ep.config;
     struct unet_endpoint *ep = &fe->ep;
-    uint8_t *at = mmap(NULL, layout->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fe->fd, 0);
+    uint8_t *at = mmap(NULL, layout->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                       fe->fd, 0);
 
     if (at == MAP_FAILED)
         return -errno;

@@ -143,17 +143,19 @@ int fe_channel_tell(struct fe_endpoint *ep, unsigned long n)
 
 /* ---- closing ------------------------------------------------------------------------ */
 
-/* When this returns nothing more is put into the channel's ring. */
+/* When this returns nothing more is put into the channel's ring.  The peer may be open even if we
+ * were not yet.
+ */
 static void close_channel(struct fe_endpoint *ep, struct fe_channel *ch)
 {
-	bool was_open;
+	bool tell;
 
 	spin_lock_bh(&ep->rx_lock);
-	was_open = ch->state == FE_OPEN;
+	tell = ch->state != FE_DEAD;
 	hlist_del_init(&ch->by_key);
 	fe_channel_set_state(ep, ch, FE_CLOSED);
 	spin_unlock_bh(&ep->rx_lock);
-	if (was_open && ep->iface) {
+	if (tell && ep->iface) {
 		struct fe_frame frame = frame_to(ep, ch, UNET_FRAME_CLOSE, ch->peer_life, ch->life);
 
 		fe_frame_tell(ep->iface->dev, &frame, GFP_KERNEL);

@@ -2,9 +2,9 @@
 /*
  * The area that an endpoint shares with its user.
  *
- * The pages are the kernel's own, zeroed, counted one by one: those of the endpoint, of each
- * mapping and of each frame on its way keep them, so who ends first does not matter.  They
- * count as locked memory of the user who made the endpoint.
+ * The pages are the kernel's own, zeroed, and counted one by one: a frame on its way keeps those
+ * that it points at.  They count as locked memory of the user who made the endpoint.  A mapping
+ * keeps the open file, and so the endpoint.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -138,13 +138,32 @@ void fe_area_free(struct fe_endpoint *ep)
 	uncharge(ep, ep->area.pages);
 }
 
+/* ---- mapping ----------------------------------------------------------------------- */
+
+/* Also for what the user threw away, by madvise for example. */
+static vm_fault_t fault(struct vm_fault *vmf)
+{
+	const struct fe_endpoint *ep = vmf->vma->vm_private_data;
+
+	if (vmf->pgoff >= ep->area.pages)
+		return VM_FAULT_SIGBUS;
+	vmf->page = ep->area.page[vmf->pgoff];
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct operations = { .fault = fault };
+
 int fe_area_map(struct fe_endpoint *ep, struct vm_area_struct *vma)
 {
-	/* Pairs with the release in fe_endpoint_create. */
-	if (!smp_load_acquire(&ep->created))
+	if (!smp_load_acquire(&ep->created)) /* pairs with fe_endpoint_create */
 		return -ENOTCONN;
 	if (!(vma->vm_flags & VM_SHARED) || (vma->vm_flags & VM_EXEC))
 		return -EINVAL;
+	if (vma->vm_pgoff >= ep->area.pages || vma_pages(vma) > ep->area.pages - vma->vm_pgoff)
+		return -ENXIO;
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	return vm_map_pages(vma, ep->area.page, ep->area.pages);
+	vma->vm_private_data = ep;
+	vma->vm_ops = &operations;
+	return 0;
 }

@@ -197,6 +197,11 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 		*reply = answer(frame, UNET_FRAME_OPENED, ch->key_out, frame->user, ch->life);
 		return true;
 	}
+	if (frame->kind == UNET_FRAME_CLOSE && ch && frame->user == ch->peer_life) {
+		if (ch->state == FE_OPEN)
+			fe_channel_set_state(ep, ch, FE_DEAD);
+		return false;
+	}
 	if (!lives(ch) || frame->life != ch->life) {
 		fe_count(ep, UNET_FE_FOREIGN, 1);
 		*reply = answer(frame, UNET_FRAME_GONE, frame->key, frame->user, frame->life);
@@ -210,8 +215,7 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 		}
 		break;
 	case UNET_FRAME_CLOSE:
-		if (ch->state == FE_OPEN && ch->peer_life == frame->user)
-			fe_channel_set_state(ep, ch, FE_DEAD);
+		fe_count(ep, UNET_FE_FOREIGN, 1);
 		break;
 	case UNET_FRAME_ALIVE:
 		break;
