@@ -115,7 +115,10 @@ using Body = std::function<void(Rank &)>;
 void run(const std::string &backend, uint32_t ranks, const Body &body, const Options &options = {});
 
 // All backends, one after the other: generators for test cases.
-#define EACH_BACKEND GENERATE(as<std::string>{}, "loopback", "shm", "chaos", "mixed")
+#ifndef WORLD_BACKENDS
+#define WORLD_BACKENDS "loopback", "shm", "chaos", "mixed"
+#endif
+#define EACH_BACKEND GENERATE(as<std::string>{}, WORLD_BACKENDS)
 #define EACH_RELIABLE_BACKEND GENERATE(as<std::string>{}, "loopback", "shm")
 
 // Memory between guard bytes, `skew` bytes off a multiple of 64.

@@ -99,7 +99,7 @@ guest() {
         -kernel "$work/vmlinux-$version" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \
         -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac" \
-        -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 nokaslr node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
+        -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 no_timer_check node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
 }
 
 # two_guests VERSION NIC SUITE LOG SECONDS: runs until guest a ends.

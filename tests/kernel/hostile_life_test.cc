@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -59,6 +60,7 @@ TEST_CASE("life: killed in the middle of traffic, again and again")
         const pid_t child = fork();
 
         if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             RawPair pair;
 
             for (;;)
@@ -71,38 +73,39 @@ TEST_CASE("life: killed in the middle of traffic, again and again")
     CHECK_FALSE(std::filesystem::exists(kFolder + "lo"));
 }
 
+// Opens a channel to the endpoint and waits for it to be killed, having told its own port.
+static void peer_of(const Raw &a, int tell)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    Raw b;
+
+    if (b.connect(request_for(a, 5, 7)) != 1 ||
+        write(tell, &b.layout.port, sizeof(b.layout.port)) < 0)
+        _exit(1);
+    for (;;)
+        ioctl_of(b.fd, UNET_FE_TELL, 1ul);
+}
+
 TEST_CASE("life: a peer that is killed is dead to the other side")
 {
     Raw a;
-    int ready[2];
+    int pipes[2];
 
-    REQUIRE(pipe(ready) == 0);
+    REQUIRE(pipe(pipes) == 0);
     const pid_t child = fork();
-    if (child == 0) {
-        Raw b;
-
-        b.connect(request_for(a, 5, 7));
-        for (int i = 0; i < 1000000 && b.shared()->state[1] != 2; i++)
-            ioctl_of(b.fd, UNET_FE_TELL, 1ul);
-        if (write(ready[1], &b.layout, sizeof(b.layout)) < 0)
-            _exit(1);
-        pause();
-    }
-    // The child needs our side to open its own, and we need its port.
-    for (uint16_t port = 1024; port != 0 && a.shared()->state[1] != 2; port++) {
-        if (!std::filesystem::exists(kFolder + "lo/" + std::to_string(port)) ||
-            port == a.layout.port)
-            continue;
-        unet_fe_connect request = request_for(a, 5, 8);
-        request.port = port;
-        REQUIRE(a.connect(request) == 1);
-        for (int i = 0; i < 1000000 && a.shared()->state[1] != 2; i++)
-            ioctl_of(a.fd, UNET_FE_TELL, 1ul);
-    }
-    REQUIRE(a.shared()->state[1] == 2);
+    if (child == 0)
+        peer_of(a, pipes[1]);
+    unet_fe_connect request = request_for(a, 5, 8);
+    REQUIRE(read(pipes[0], &request.port, sizeof(request.port)) == sizeof(request.port));
+    REQUIRE(a.connect(request) == 1);
+    for (int i = 0; i < 100000 && a.shared()->state[1] != 2; i++)
+        ioctl_of(a.fd, UNET_FE_TELL, 1ul);
+    CHECK(a.shared()->state[1] == 2);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     CHECK(a.shared()->state[1] == 3);
+    close(pipes[0]);
+    close(pipes[1]);
 }
 
 TEST_CASE("life: a descriptor in two processes, closed in one")
