@@ -86,6 +86,7 @@ function(project_test name)
   target_compile_options(${name} PRIVATE -O0 -g1)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(ARG_GUEST)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     return()
   endif()
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL}

@@ -4,15 +4,14 @@
 # guests.sh - two virtual machines with Debian's kernel on one Ethernet.  To be sourced; needs
 # $root (the project) and $work (a folder for what is made).
 
+: "${root:?}" "${work:?}"
+
 # Drivers in the order of loading, by QEMU's name of the device.
 declare -A drivers=(
     [tulip]="tulip"
     [e1000e]="e1000e"
     [virtio-net-pci]="virtio_ring,virtio,virtio_pci_legacy_dev,virtio_pci_modern_dev,virtio_pci,failover,net_failover,virtio_net"
 )
-
-# What virtual machines and the module need of Debian.
-guest_packages=(qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 sparse)
 
 # The newest kernel whose headers are here.
 kernel_version() {
@@ -76,6 +75,7 @@ make_initrd() {
         ln -s busybox "$tree/bin/$name"
     done
     echo 'root:x:0:0::/:/bin/sh' >"$tree/etc/passwd"
+    # shellcheck disable=SC2048 # words are what is wanted
     for name in mii dummy ${drivers[*]//,/ }; do
         file=$(find "$work/image/lib/modules/$version" -name "$name.ko")
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
@@ -98,8 +98,22 @@ guest() {
         -nographic -no-reboot -nodefaults -monitor none -serial "file:$log/$node.log" \
         -kernel "$work/vmlinux-$version" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \
-        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac" \
+        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" \
         -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 no_timer_check node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
+}
+
+# one_guest VERSION NIC SUITE LOG SECONDS: runs until it ends.
+one_guest() {
+    local a
+    rm -rf "$4"
+    mkdir -p "$4"
+    guest a "$@" >"$4/a.qemu" 2>&1 </dev/null &
+    a=$!
+    # shellcheck disable=SC2064 # this one, now
+    trap "kill $a 2>/dev/null; wait $a 2>/dev/null" EXIT
+    wait "$a"
+    trap - EXIT
+    rm -f "$4"/?.socket
 }
 
 # two_guests VERSION NIC SUITE LOG SECONDS: runs until guest a ends.

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# run.sh BUILD [--nics LIST] [--suites LIST] [--seconds N]: build the kernel module, boot Debian's
+# kernel in virtual machines with each kind of network card, and test it there.  Ends with 0 if
+# all went well; what it made is in BUILD/kernel, the guests' consoles in BUILD/kernel/log.
+set -euo pipefail
+
+root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
+nics=tulip,e1000e,virtio-net-pci
+suites=conformance,attacks,gam,exchange
+seconds=60
+failed=0
+
+die() {
+    printf 'kernel: %s\n' "$*" >&2
+    exit 1
+}
+
+say() { printf 'kernel: %s\n' "$*"; }
+
+build=${1-}
+[[ -d $build/test ]] || die "the first argument has to be a build folder with the kernel_tests"
+shift
+while (($#)); do
+    case $1 in
+    --nics) nics=${2-} ;;
+    --suites) suites=${2-} ;;
+    --seconds) seconds=${2-} ;;
+    *) die "unknown option '$1'" ;;
+    esac
+    shift 2 || die "$1 needs a value"
+done
+work=$(readlink -f -- "$build")/kernel
+mkdir -p "$work"
+# shellcheck source=tests/kernel/guests.sh
+. "$root/tests/kernel/guests.sh"
+
+# ---- what is tested --------------------------------------------------------------
+
+prepare() {
+    local version=$1
+    say "kernel $version"
+    unpack_kernel "$version" || die "apt-get cannot fetch linux-image-$version"
+    unpack_vmlinux "$version"
+    build_module "$version" C=2 >"$work/module.log" 2>&1 ||
+        die "the module does not build: $(tail -n 5 "$work/module.log")"
+    if grep -E '(warning|error):' "$work/module.log"; then
+        die "the compiler or sparse complains about the module"
+    fi
+    make_initrd "$version" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
+        "$build"/test/{unet_fe_test,gam_fe_test}
+}
+
+# ---- what it says -------------------------------------------------------------------
+
+# A line of the console that a kernel in trouble prints.
+splats() { grep -aEc 'Oops|BUG:|WARNING:|Kernel panic|general protection|KASAN|UBSAN' "$@" || true; }
+
+# judge NIC SUITE LOG: says what became of each part.
+judge() {
+    local what="$1 $2" log=$3/a.log name code bad=0
+    while read -r name code; do
+        ((code == 0)) && continue
+        say "$what: $name FAILED with $code"
+        bad=1
+    done < <(grep -ao '^GUEST result .*' "$log" | tr -d '\r' | cut -d' ' -f3,4)
+    grep -aq '^GUEST a ends' "$log" || {
+        say "$what: FAILED, the guest did not come to its end"
+        bad=1
+    }
+    if grep -aEq 'Oops|BUG:|WARNING:|Kernel panic|general protection|KASAN|UBSAN' "$3"/?.log; then
+        say "$what: FAILED, the kernel complains"
+        bad=1
+    fi
+    grep -aE '^(fuzz|exchange):|test cases|^GUEST (pages|slabs):' "$log" | tr -d '\r' | sed "s/^/kernel: $what: /"
+    if ((bad)); then
+        failed=1
+        tail -n 40 "$log" | tr -d '\r'
+    fi
+}
+
+run_suite() {
+    local version=$1 nic=$2 suite=$3 log=$work/log/$2-$3
+    guest_settings="seconds=$seconds messages=3000"
+    case $suite in
+    exchange) two_guests "$version" "$nic" "$suite" "$log" 200 || true ;;
+    *) one_guest "$version" "$nic" "$suite" "$log" $((240 + seconds)) || true ;;
+    esac
+    judge "$nic" "$suite" "$log"
+}
+
+# What each card is tested with: the first with everything, others with what depends on them.
+suites_of() {
+    local nic=$1 suite
+    for suite in ${suites//,/ }; do
+        case $nic/$suite in
+        "${nics%%,*}"/* | */exchange | */conformance) echo "$suite" ;;
+        esac
+    done
+}
+
+version=$(kernel_version) || die "no kernel headers here; install linux-headers-amd64"
+prepare "$version"
+for nic in ${nics//,/ }; do
+    [[ -n ${drivers[$nic]-} ]] || die "no card '$nic'; there are ${!drivers[*]}"
+    for suite in $(suites_of "$nic"); do
+        run_suite "$version" "$nic" "$suite"
+    done
+done
+
+count() { cat "$work"/log/*/a.log | tr -d '\r' | grep -aoE "$1" | grep -oE '[0-9]+' | awk '{ n += $1 } END { print n + 0 }'; }
+attacks=$(cat "$work"/log/*attacks/a.log 2>/dev/null | grep -aoE 'in [0-9]+ test cases|test cases: +[0-9]+' | grep -oE '[0-9]+' | head -n 1 || true)
+say "attacks tried: ${attacks:-0}, frames: $(count '[0-9]+ (messages there|messages sent,|received,)'), oopses: $(splats -h "$work"/log/*/?.log | awk '{ n += $1 } END { print n + 0 }'), leaks: $(cat "$work"/log/*/a.log | tr -d '\r' | grep -acE '^GUEST result (.*-leaks|unload) [1-9]' || true)"
+if ((failed)); then
+    die "not all is well; see $work/log"
+fi
+say "all is well"
