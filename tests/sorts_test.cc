@@ -25,17 +25,21 @@ size_t first_difference(const Keys &a, const Keys &b)
                                a.begin());
 }
 
+// `environment` is added to that of the launcher.
 void require_sorts(const std::string &program, const std::string &variant, Keys keys,
-                   const std::vector<int> &rank_counts)
+                   const std::vector<int> &rank_counts,
+                   const std::vector<std::string> &environment = {})
 {
     TemporaryFolder folder;
 
     write_keys(folder / "input", keys);
     std::sort(keys.begin(), keys.end());
     for (int count : rank_counts) {
-        const Outcome outcome = run(ranks(count, benchmark(program),
-                                          {"--input", folder / "input", "--output",
-                                           folder / "output", "--variant", variant, "--check"}));
+        Command command = ranks(count, benchmark(program),
+                                {"--input", folder / "input", "--output", folder / "output",
+                                 "--variant", variant, "--check"});
+        command.environment = environment;
+        const Outcome outcome = run(command);
         INFO(program << " " << variant << " on " << count << " ranks\n"
                      << outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
@@ -70,6 +74,16 @@ void require_sorts_skewed(const std::string &program, const std::string &variant
     require_sorts(program, variant, keys, {4});
     std::fill(keys.begin() + 1, keys.end(), 5);
     require_sorts(program, variant, keys, {4});
+}
+
+void require_sorts_over_network(const std::string &program, const std::string &variant)
+{
+    const Keys keys = random_keys(100003);
+
+    require_sorts(program, variant, keys, {2, 4}, {"SPLITC_BACKEND=udp"});
+    require_sorts(
+        program, variant, keys, {4},
+        {"SPLITC_BACKEND=udp", "SPLITC_CHAOS=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7"});
 }
 
 // Around the numbers of ranks, where blocks are short or empty.
@@ -181,6 +195,23 @@ TEST_CASE("rsort small sorts skewed keys")
 TEST_CASE("rsort bulk sorts skewed keys")
 {
     require_sorts_skewed("rsort", "bulk");
+}
+
+TEST_CASE("ssort small sorts over a network, a bad one too")
+{
+    require_sorts_over_network("ssort", "small");
+}
+TEST_CASE("ssort bulk sorts over a network, a bad one too")
+{
+    require_sorts_over_network("ssort", "bulk");
+}
+TEST_CASE("rsort small sorts over a network, a bad one too")
+{
+    require_sorts_over_network("rsort", "small");
+}
+TEST_CASE("rsort bulk sorts over a network, a bad one too")
+{
+    require_sorts_over_network("rsort", "bulk");
 }
 
 TEST_CASE("A sort may write over its input")
