@@ -130,6 +130,21 @@ TEST_CASE("network: a rank that is killed ends the job")
     job_ends(4, "--nodes 2", "wait_for_the_dead", 128 + 9, "rank 0 ");
 }
 
+TEST_CASE("progress: a thread serves while the program computes")
+{
+    for (const char *options :
+         {"-x SPLITC_WINDOWS=0", "--backend udp --chaos loss=0.1,seed=1", "--nodes 2"}) {
+        const std::string threaded = std::string(options) + " -x SPLITC_PROGRESS=thread";
+
+        for (const char *check :
+             {"waiting_without_polling", "random_traffic", "random_stores", "own_messages",
+              "mixed_collectives", "fetch_add", "locks_exclude", "flood_of_stores", "gather"})
+            job_passes(3, threaded, check);
+    }
+    job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
+             "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread");
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,

@@ -192,7 +192,22 @@ static void fails_together(void)
     exit(3);
 }
 
+/* The last rank looks only at its own memory, which the one before it writes. */
+static void waiting_without_polling(void)
+{
+    static volatile int flag;
+    const int one = 1;
+
+    if (my_rank() == ranks() - 2)
+        splitc_write(splitc_make(ranks() - 1, (const void *)&flag), &one, sizeof one);
+    if (my_rank() == ranks() - 1)
+        while (!flag)
+            ;
+    splitc_barrier();
+}
+
 const struct check program_checks[] = {
+    {"waiting_without_polling", waiting_without_polling},
     {"identity", identity},
     {"arguments", arguments},
     {"time_goes_on", time_goes_on},

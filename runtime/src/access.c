@@ -123,6 +123,7 @@ void splitc_on_put_done(struct gam *g, const struct gam_message *m)
 
 void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(from);
     struct splitc_cell cell = {.to = to, .n = n};
     uint64_t word = splitc_cell_word(&cell);
@@ -138,6 +139,7 @@ void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
 
 void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(to);
     struct splitc_cell cell = {.n = 0};
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n), splitc_cell_word(&cell)};
@@ -168,6 +170,7 @@ void splitc_far_write_word(splitc_ptr to, unsigned long word, splitc_size n)
 
 void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(from);
     const void *address = splitc_address(from);
     struct gam *g = splitc_runtime.gam;
@@ -182,6 +185,7 @@ void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 
 void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(to);
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
@@ -208,6 +212,7 @@ static uint64_t outstanding(void)
 
 void splitc_sync(void)
 {
+    SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_SYNC, .what = "sync", .whom = SPLITC_ANYBODY};
 
     while (outstanding() > 0)
@@ -218,6 +223,7 @@ void splitc_sync(void)
 
 int splitc_is_sync(void)
 {
+    SPLITC_INSIDE;
     splitc_poll();
     return outstanding() == 0;
 }

@@ -75,6 +75,7 @@ void splitc_on_atomic(struct gam *g, const struct gam_message *m)
 static uint64_t perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
                         uint64_t b)
 {
+    SPLITC_INSIDE;
     uint64_t old = 0;
     struct splitc_cell cell = {.to = &old, .n = sizeof old};
     uint32_t rank;
@@ -191,6 +192,7 @@ static size_t masked_bytes(const uint8_t *mask, size_t n, size_t *first)
 
 void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint8_t both[2 * MASKED_MAX];
     struct splitc_cell cell = {.n = 0};
     uint64_t word[2];

@@ -86,6 +86,7 @@ static void send(uint32_t rank, const struct splitc_atomic *fn, uint64_t word[GA
 void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const void *arguments,
                        void *result)
 {
+    SPLITC_INSIDE;
     uint32_t rank = (uint32_t)splitc_rank(object);
     struct splitc_cell cell = {.to = result, .n = fn->result_size};
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(object), fn->index),

@@ -80,6 +80,7 @@ void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
 /* Unlike a put, leaves the source to the transfer until sync. */
 static void put_async(splitc_ptr to, const void *from, size_t n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(to);
     int result;
 

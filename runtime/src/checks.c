@@ -182,6 +182,7 @@ static bool is_mapped_at(uint32_t rank, uint64_t address, uint64_t n, bool write
 
 static void on_access(splitc_ptr g, uint64_t n, bool writes)
 {
+    SPLITC_INSIDE;
     uint64_t address = g & SPLITC_ADDRESS_MASK;
     uint32_t rank = (uint32_t)splitc_rank(g);
 

@@ -101,6 +101,7 @@ static uint64_t down(uint64_t value)
 
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 {
+    SPLITC_INSIDE;
     splitc_check_collective(SPLITC_REDUCE_TO_ALL, with, 0);
     splitc_episode_begin(SPLITC_REDUCE_TO_ALL);
     if (splitc_runtime.crowded)
@@ -113,6 +114,7 @@ uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
 
 static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
 {
+    SPLITC_INSIDE;
     splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, 0);
     splitc_episode_begin(SPLITC_REDUCE_TO_ONE);
     return up(with, value);
@@ -120,18 +122,21 @@ static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
 
 uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
 {
+    SPLITC_INSIDE;
     splitc_episode_begin(what);
     return down(value);
 }
 
 static uint64_t broadcast(bool real, uint64_t value)
 {
+    SPLITC_INSIDE;
     splitc_check_collective(SPLITC_BROADCAST, real, 0);
     return splitc_broadcast(SPLITC_BROADCAST, value);
 }
 
 static uint64_t scan(enum splitc_combine with, uint64_t value)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_runtime.rank;
 
     splitc_check_collective(SPLITC_SCAN, with, 0);

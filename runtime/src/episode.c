@@ -215,6 +215,7 @@ void splitc_meet(enum splitc_collective what)
 
 void splitc_barrier(void)
 {
+    SPLITC_INSIDE;
     splitc_check_collective(SPLITC_BARRIER, 0, 0);
     splitc_meet(SPLITC_BARRIER);
 }

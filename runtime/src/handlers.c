@@ -167,6 +167,7 @@ static int sent(uint32_t rank, int result, const char *call)
 static int request_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
                           uint32_t words, const am_word word[])
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, call);
 
     return sent(to.rank,
@@ -251,11 +252,14 @@ splitc_size am_max_medium(void)
 
 int am_poll(void)
 {
+    SPLITC_INSIDE;
+
     return splitc_runtime.running ? 0 : gam_poll(splitc_runtime.gam);
 }
 
 int am_request_0(int dest, am_handler h)
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, "am_request_0");
 
     splitc_sent(to.rank, gam_request_0(splitc_runtime.gam, to.rank, to.index));
@@ -264,6 +268,7 @@ int am_request_0(int dest, am_handler h)
 
 int am_request_1(int dest, am_handler h, am_word w0)
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, "am_request_1");
 
     splitc_sent(to.rank, gam_request_1(splitc_runtime.gam, to.rank, to.index, w0));
@@ -272,6 +277,7 @@ int am_request_1(int dest, am_handler h, am_word w0)
 
 int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, "am_request_2");
 
     splitc_sent(to.rank, gam_request_2(splitc_runtime.gam, to.rank, to.index, w0, w1));
@@ -280,6 +286,7 @@ int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
 
 int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, "am_request_3");
 
     splitc_sent(to.rank, gam_request_3(splitc_runtime.gam, to.rank, to.index, w0, w1, w2));
@@ -288,6 +295,7 @@ int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 
 int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
+    SPLITC_INSIDE;
     struct route to = route_of(dest, h, "am_request_4");
 
     splitc_sent(to.rank, gam_request_4(splitc_runtime.gam, to.rank, to.index, w0, w1, w2, w3));
@@ -392,6 +400,7 @@ int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, 
 
 int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
 {
+    SPLITC_INSIDE;
     struct route to = transfer_to(dest, h, "am_store");
 
     return sent(to.rank, gam_store(splitc_runtime.gam, to.rank, lva, rva, n, to.index, arg),
@@ -401,6 +410,7 @@ int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, 
 int am_store_async(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg,
                    void (*endfunc)(void *endarg), void *endarg)
 {
+    SPLITC_INSIDE;
     struct route to = transfer_to(dest, h, "am_store_async");
 
     return sent(
@@ -412,6 +422,7 @@ int am_store_async(int dest, const void *lva, void *rva, splitc_size n, am_handl
 /* Its handler runs here, in the name of the owner. */
 int am_get(int dest, const void *rva, void *lva, splitc_size n, am_handler h, am_word arg)
 {
+    SPLITC_INSIDE;
     uint32_t rank = target(dest, "am_get"), index = index_or_none(h, "am_get");
 
     if (__builtin_expect(splitc_runtime.traced, 0) && h)

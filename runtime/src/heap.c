@@ -98,13 +98,15 @@ static bool malloc_is_mimalloc(void)
     return is;
 }
 
+static mi_arena_id_t arena;
+static bool moved;
+
 /* The thread of control gets a heap of its own, for the one it has used so far still has
  * room outside.  Freed memory stays in the heap: dropping pages of a shared mapping would
  * not free them. */
 int splitc_heap_move(uint64_t start, uint64_t size)
 {
     static size_t limit;
-    mi_arena_id_t arena;
     mi_heap_t *heap;
 
     if (!malloc_is_mimalloc())
@@ -120,5 +122,14 @@ int splitc_heap_move(uint64_t start, uint64_t size)
     mi_heap_set_default(heap);
     limit = size;
     mi_register_error(on_error, &limit);
+    moved = true;
     return 0;
+}
+
+void splitc_heap_thread(void)
+{
+    mi_heap_t *heap = moved ? mi_heap_new_in_arena(arena) : NULL;
+
+    if (heap)
+        mi_heap_set_default(heap);
 }

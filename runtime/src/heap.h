@@ -19,4 +19,7 @@ struct splitc_heap_sizes splitc_heap_sizes(uint32_t local_ranks);
  * stays where it is.  Errors: -ENOTSUP malloc is not ours to direct. */
 int splitc_heap_move(uint64_t start, uint64_t size);
 
+/* The same for a thread of the library. */
+void splitc_heap_thread(void);
+
 #endif

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unet/unet.h>
 
 #define END_NAP_MS 1 /* a sleep until PMIx says that all have come: it does not wake us */
 
@@ -139,8 +140,7 @@ void splitc_job_open(void)
     splitc_windows_open(&boot);
     splitc_spread_heap_open(sizes.spread);
     splitc_faults_watch();
-    if (endpoints.network)
-        splitc_keeper_start();
+    splitc_keeper_start(endpoints.network ? unet_fd(endpoints.network) : -1);
 }
 
 /* What we sent has to arrive, and be acknowledged to us; then the others' to us, wherever they
@@ -162,7 +162,6 @@ static void wait_for_all(void)
 void splitc_job_close(void)
 {
     wait_for_all();
-    splitc_keeper_stop();
     gam_close(splitc_runtime.gam);
     splitc_endpoints_close(&endpoints);
     splitc_spread_heap_close();

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * keeper.h - a thread that keeps a rank in touch with the network while it computes.
+ * keeper.h - a thread that is there for the other ranks while this one computes.
  *
- * It acknowledges, sends again what got lost and shows that the rank lives, so that nobody takes
- * a rank for dead that is busy.  It looks now and then, does nothing if the rank itself has
- * been at its messages, and runs no handlers.
+ * Where there is a network it acknowledges, sends again what got lost and shows that the rank
+ * lives, so that nobody takes a rank for dead that is busy.  It looks now and then, and does
+ * nothing if the rank itself has been at its messages.
+ *
+ * With SPLITC_PROGRESS=thread it also runs handlers, whenever the program is not inside
+ * the library (SPLITC_INSIDE).
  */
 #ifndef SPLITC_KEEPER_H
 #define SPLITC_KEEPER_H
 
-void splitc_keeper_start(void);
+/* Start it if it is needed.  `network` is readable when packets have come; -1: there is none. */
+void splitc_keeper_start(int network);
 
 /* Before the end of GAM.  Does nothing if none was started. */
 void splitc_keeper_stop(void);

@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE /* on_exit */
 #include "checks.h"
 
+#include "keeper.h"
 #include "library.h"
 #include "profile.h"
 #include "stats.h"
@@ -31,6 +32,7 @@ static void leave(int status, void *arg)
     if (getpid() != process) /* a child by fork is no rank */
         return;
     fflush(NULL);
+    splitc_keeper_stop(); /* from here on we serve messages ourselves */
     if ((status & 0xff) != 0) {
         splitc_fail_at_end(GRACE_SECONDS);
         return;

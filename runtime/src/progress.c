@@ -192,6 +192,8 @@ void splitc_await(const bool *done, const char *what, uint32_t whom)
 /* Programs wait by polling, too: they give others a turn now and then. */
 void splitc_poll(void)
 {
+    SPLITC_INSIDE;
+
     static uint32_t idle;
 
     if (splitc_runtime.running)

@@ -34,6 +34,7 @@ struct splitc_runtime {
     bool crowded;        /* all ranks are near, and there are more than cores */
     bool timed;          /* waits are, for the statistics or the trace */
     bool watched;        /* messages and bulk transfers are, for the trace or the profile */
+    bool threaded;       /* a second thread runs handlers */
     bool traced;         /* what happens is remembered (trace.h) */
     uint64_t gets;       /* begun here and not yet complete */
     uint64_t puts;       /* the same */
@@ -43,6 +44,32 @@ struct splitc_runtime {
     const char *running; /* a function of the program that must not wait; NULL = none */
 };
 extern struct splitc_runtime splitc_runtime;
+
+/* ---- the monitor (keeper.c) ------------------------------------------------ */
+
+/* With SPLITC_PROGRESS=thread another thread runs handlers while the program computes.  Functions
+ * of the library that send, wait, or use what handlers use keep it out from this line to their
+ * ends.  It may be done within one another, and by handlers. */
+#define SPLITC_INSIDE                                                                              \
+    __attribute__((cleanup(splitc_monitor_leave), unused)) bool inside = splitc_monitor_enter()
+
+void splitc_monitor_lock(void) __attribute__((cold, noinline));
+void splitc_monitor_unlock(void) __attribute__((cold, noinline));
+
+static inline bool splitc_monitor_enter(void)
+{
+    const bool threaded = splitc_runtime.threaded;
+
+    if (__builtin_expect(threaded, 0))
+        splitc_monitor_lock();
+    return threaded;
+}
+
+static inline void splitc_monitor_leave(const bool *inside)
+{
+    if (__builtin_expect(*inside, 0))
+        splitc_monitor_unlock();
+}
 
 /* ---- errors (error.c) ---------------------------------------------------- */
 

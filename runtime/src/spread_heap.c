@@ -93,6 +93,7 @@ static _Noreturn void exhausted(uint64_t count, uint64_t size)
 
 splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
 {
+    SPLITC_INSIDE;
     uint64_t bytes = bytes_per_rank(count, size);
     uint64_t start;
     int error;
@@ -124,6 +125,8 @@ int splitc_spread_release(splitc_ptr base)
 
 void splitc_spread_free(splitc_ptr base)
 {
+    SPLITC_INSIDE;
+
     if (base == 0)
         return;
     splitc_check_collective(SPLITC_SPREAD_FREE, base, 0);

@@ -24,6 +24,7 @@ static unsigned phase; /* which of them the next one notes */
 
 void splitc_far_store(splitc_ptr to, const void *from, splitc_size n)
 {
+    SPLITC_INSIDE;
     uint32_t rank = splitc_target(to);
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
@@ -96,6 +97,7 @@ static bool have_landed(uint64_t bytes)
 
 void splitc_store_sync(long bytes)
 {
+    SPLITC_INSIDE;
     struct splitc_wait w = {
         .kind = SPLITC_WAIT_STORES, .what = "store_sync", .whom = SPLITC_ANYBODY};
 
@@ -110,12 +112,14 @@ void splitc_store_sync(long bytes)
 
 int splitc_is_store_sync(long bytes)
 {
+    SPLITC_INSIDE;
     splitc_poll();
     return bytes <= 0 || have_landed((uint64_t)bytes);
 }
 
 void splitc_reset_store_sync(void)
 {
+    SPLITC_INSIDE;
     splitc_runtime.consumed = landed();
 }
 
@@ -134,6 +138,7 @@ static void note_stored(void)
  * not consumed.  By then everybody has noted what it stored. */
 void splitc_all_store_sync(void)
 {
+    SPLITC_INSIDE;
     uint64_t in, missing;
 
     splitc_check_collective(SPLITC_ALL_STORE_SYNC, 0, 0);

@@ -118,6 +118,8 @@ void splitc_trace_handled(uint32_t from, uint32_t handler, const char *name, dou
 
 void splitc_trace_moved_slow(const char *call, splitc_ptr g, long bytes, double began)
 {
+    SPLITC_INSIDE;
+
     splitc_profile_moved(g, bytes);
     if (!splitc_runtime.traced)
         return;
