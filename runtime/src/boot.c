@@ -44,6 +44,13 @@ static uint32_t job_number(const char *key)
     return number;
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 /* PMIx lists them as text, "0,1,4". */
 static void read_local_ranks(const char *list, struct splitc_boot *boot)
 {
@@ -67,6 +74,7 @@ static void read_local_ranks(const char *list, struct splitc_boot *boot)
     if (n != boot->local_ranks || !found)
         splitc_die("cannot join the job: the launcher lists the %u ranks of this node as \"%s\"",
                    boot->local_ranks, list);
+    qsort(local, n, sizeof *local, by_rank);
     boot->local = local;
 }
 

@@ -17,7 +17,7 @@ struct splitc_boot {
     uint32_t rank;
     uint32_t ranks;
     uint32_t local_ranks;  /* of them, on this node */
-    const uint32_t *local; /* which ones, this one among them; valid for ever */
+    const uint32_t *local; /* which ones, ascending; valid for ever */
     bool windows;          /* these may share their memory */
 };
 

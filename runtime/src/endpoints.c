@@ -20,11 +20,14 @@ struct plan {
 /* Where a rank's endpoints are; of no length: it has none. */
 struct places {
     struct unet_address near, network;
+    uint32_t first; /* rank of its node */
 };
 
 static struct places ours;
 static uint32_t *local; /* bit set: the ranks of this node */
 static bool one_way;    /* all ranks are reached by the only endpoint */
+static uint32_t *first; /* rank of each node */
+static uint32_t nodes;
 
 /* ---- which backends ------------------------------------------------------------- */
 
@@ -163,10 +166,12 @@ static void check_reach(const struct splitc_boot *boot, const struct unet_endpoi
 static void list_local(const struct splitc_boot *boot)
 {
     local = calloc(boot->ranks / 32 + 1, sizeof *local);
-    if (!local)
-        splitc_die("no memory for the list of this node's ranks");
+    first = calloc(boot->ranks, sizeof *first);
+    if (!local || !first)
+        splitc_die("no memory for the lists of nodes and their ranks");
     for (uint32_t i = 0; i < boot->local_ranks; i++)
         local[boot->local[i] / 32] |= 1u << boot->local[i] % 32;
+    ours.first = boot->local[0];
 }
 
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints)
@@ -202,6 +207,7 @@ void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
     unet_close(endpoints->near);
     unet_close(endpoints->network);
     free(local);
+    free(first);
 }
 
 /* ---- where the others are ------------------------------------------------------------ */
@@ -223,8 +229,16 @@ int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *addr
     if (rank != splitc_runtime.rank &&
         splitc_boot_ask(rank, PLACES_KEY, &theirs, sizeof theirs) < 0)
         return -EHOSTUNREACH;
+    if (theirs.first == rank)
+        first[nodes++] = rank;
     if (place->length == 0 || place->length > UNET_ADDRESS_MAX)
         return -EHOSTUNREACH;
     *address = *place;
     return far && !one_way ? 1 : 0;
+}
+
+uint32_t splitc_endpoints_nodes(const uint32_t **list)
+{
+    *list = first;
+    return nodes;
 }

@@ -27,6 +27,10 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
 /* A gam_resolve_fn, after splitc_boot_publish. */
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address);
 
+/* The first rank of each node, in ascending order, after all ranks were resolved.  Returns how many
+ * nodes there are. */
+uint32_t splitc_endpoints_nodes(const uint32_t **first);
+
 void splitc_endpoints_close(const struct splitc_endpoints *endpoints);
 
 #endif

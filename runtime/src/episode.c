@@ -4,10 +4,10 @@
 #include "checks.h"
 #include "library.h"
 
-#define EPISODES 16u             /* mailboxes per place; a power of two */
-#define PLACES (SPLITC_DOWN + 1) /* a place for each level, and one from above */
-#define CHECK_INTERVAL 64u       /* steps of a wait between two looks at what others do */
-#define PLACE_BITS 8             /* a message says what << PLACE_BITS | place */
+#define EPISODES 16u       /* mailboxes per place; a power of two */
+#define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
+#define PLACE_BITS 8       /* a message says what << PLACE_BITS | place */
+#define PLACES (SPLITC_ACROSS + SPLITC_LEVELS)
 
 static const struct {
     const char *name;
@@ -154,10 +154,15 @@ static bool is_filled(const struct mailbox *box, uint64_t number)
     return __atomic_load_n(&box->episode, __ATOMIC_ACQUIRE) == number;
 }
 
+static uint32_t places_in_use(void)
+{
+    return splitc_runtime.nodes > 0 ? PLACES : SPLITC_ACROSS;
+}
+
 void splitc_check_agreement(uint64_t number)
 {
     splitc_gate_compare(number);
-    for (uint32_t place = 0; place < PLACES; place++) {
+    for (uint32_t place = 0; place < places_in_use(); place++) {
         const struct mailbox *box = &mailbox[number % EPISODES][place];
 
         if (is_filled(box, number))
@@ -190,8 +195,8 @@ uint64_t splitc_hear(uint32_t place, uint32_t from)
 
 /* ---- everybody waits for everybody ---------------------------------------------------- */
 
-/* In round k every rank tells the one 2^k above it and hears from the one 2^k
- * below; after log2(PROCS) rounds everybody has heard of everybody. */
+/* In round k everybody tells the one 2^k above it and hears from the one 2^k below; after log2 of
+ * their number rounds everybody has heard of everybody. */
 static void meet_in_rounds(void)
 {
     const uint32_t rank = splitc_runtime.rank, ranks = splitc_runtime.ranks;
@@ -202,11 +207,47 @@ static void meet_in_rounds(void)
     }
 }
 
+/* The same between the first ranks of nodes. */
+static void meet_across_nodes(void)
+{
+    const uint32_t *first = splitc_runtime.first;
+    const uint32_t nodes = splitc_runtime.nodes, here = splitc_runtime.node_at;
+
+    for (unsigned round = 0; 1u << round < nodes; round++) {
+        splitc_tell(first[(here + (1u << round)) % nodes], SPLITC_ACROSS + round, 0);
+        splitc_hear(SPLITC_ACROSS + round, first[(here + nodes - (1u << round)) % nodes]);
+    }
+}
+
+/* Up a binomial tree of the node's ranks, across, and down again: one message for each node and
+ * round, all else goes through windows. */
+static void meet_by_nodes(void)
+{
+    const uint32_t *near = splitc_runtime.near;
+    const uint32_t here = splitc_runtime.near_at;
+    unsigned level = 0;
+
+    for (; !(here >> level & 1) && here + (1u << level) < splitc_runtime.near_ranks; level++)
+        splitc_hear(level, near[here + (1u << level)]);
+    if (here == 0) {
+        meet_across_nodes();
+    } else {
+        const uint32_t parent = here & (here - 1);
+
+        splitc_tell(near[parent], (unsigned)__builtin_ctz(here), 0);
+        splitc_hear(SPLITC_DOWN, near[parent]);
+    }
+    while (level-- > 0)
+        splitc_tell(near[here + (1u << level)], SPLITC_DOWN, 0);
+}
+
 void splitc_meet(enum splitc_collective what)
 {
     enter(what);
     if (splitc_runtime.crowded)
         splitc_gate_meet(episode, what, SPLITC_ADD, 0);
+    else if (splitc_runtime.nodes > 0)
+        meet_by_nodes();
     else
         meet_in_rounds();
     splitc_poll(); /* everybody's messages from before the meeting have arrived */

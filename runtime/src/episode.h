@@ -13,7 +13,7 @@
  *   one, m + EPISODES - 1 at the latest, it sends for the episodes after m only:
  *   those that are alive, m to m + EPISODES - 1, have a mailbox each.
  *
- * Memory: 17 mailboxes of 16 bytes for each of 16 episodes, whatever the number
+ * Memory: 33 mailboxes of 32 bytes for each of 16 episodes, whatever the number
  * of ranks.
  */
 #ifndef SPLITC_EPISODE_H
@@ -35,8 +35,10 @@ enum splitc_collective {
     SPLITC_COLLECTIVES
 };
 
-/* The place of a value from the parent in a tree; below it, one for each level. */
+/* The place of a value from the parent in a tree; below it, one for each level; above it, one for
+ * each round in which nodes meet. */
 #define SPLITC_DOWN SPLITC_LEVELS
+#define SPLITC_ACROSS (SPLITC_DOWN + 1)
 
 /* How a program calls it. */
 const char *splitc_collective_name(enum splitc_collective what);

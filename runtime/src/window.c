@@ -3,6 +3,7 @@
 #include "window.h"
 
 #include "boot.h"
+#include "endpoints.h"
 #include "heap.h"
 #include "library.h"
 
@@ -288,6 +289,15 @@ static void move_in(void)
     splitc_fork_prepare(&memory);
 }
 
+static uint32_t place_of(uint32_t rank, const uint32_t *list)
+{
+    uint32_t at = 0;
+
+    while (list[at] != rank)
+        at++;
+    return at;
+}
+
 static void open_all(const struct splitc_boot *boot)
 {
     for (uint32_t i = 0; i < boot->local_ranks; i++)
@@ -295,6 +305,11 @@ static void open_all(const struct splitc_boot *boot)
             open_window(boot->local[i]);
     splitc_runtime.near = boot->local;
     splitc_runtime.near_ranks = boot->local_ranks;
+    splitc_runtime.near_at = place_of(splitc_runtime.rank, boot->local);
+    if (boot->local_ranks == boot->ranks)
+        return;
+    splitc_runtime.nodes = splitc_endpoints_nodes(&splitc_runtime.first);
+    splitc_runtime.node_at = place_of(boot->local[0], splitc_runtime.first);
 }
 
 void splitc_windows_open(const struct splitc_boot *boot)
