@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lex.h"
+#include "pool.h"
 #include "type.h"
 
 namespace splitcc {
@@ -127,17 +127,12 @@ struct Expr : Node {
     uint32_t name_token = 0;        // Dot, Arrow: the member's name
 };
 
-// { ... } of an initializer.  Items are Expr or InitList.
+// { ... } of an initializer.
 struct InitList : Node {
-    // .name[3] = in front of an item.
-    struct Designation {
-        uint32_t item = 0;
-        std::vector<std::pair<Name *, Expr *>> path; // a member, or an index
-    };
-
     InitList() : Node(NodeKind::InitList) {}
-    std::vector<Node *> items;
-    std::vector<Designation> designations; // ordered by item
+    // Values and designators' indices, in the order of the source: Expr or InitList.  In
+    // static initializers only those that have to change.
+    std::vector<Node *> parts;
 };
 
 // ---- declarations
@@ -213,8 +208,8 @@ struct Declaration : Node {
     bool dropped = false; // the library's, where the program declares its own
     Specifiers specifiers;
     std::vector<InitDeclarator> declarators;
-    // A function definition.
-    Stmt *body = nullptr;
+    bool is_definition = false;           // of a function
+    Stmt *body = nullptr;                 // of a function, if something in it has to change
     std::vector<Declaration *> old_style; // K&R parameter declarations
     bool returns_value = false;           // some return statement has an expression
 };
@@ -247,35 +242,60 @@ struct Stmt : Node {
     const Type *result = nullptr;         // and what that function returns
 };
 
-// All nodes of a translation unit live as long as this.
+// An operand of an attribute or of _Alignas that has to change: the tokens, and what they become.
+struct AttributeOperand {
+    uint32_t first, last;
+    std::string text;
+};
+
+// The nodes of a translation unit.  They live as long as this, unless they are released.
 class Ast {
 public:
-    Expr *expr(ExprKind kind) { return &exprs_.emplace_back(kind); }
-    Stmt *stmt(StmtKind kind) { return &stmts_.emplace_back(kind); }
-    Declaration *declaration() { return &declarations_.emplace_back(); }
-    TypeName *type_name() { return &type_names_.emplace_back(); }
-    InitList *init_list() { return &init_lists_.emplace_back(); }
-    RecordBody *record_body() { return &record_bodies_.emplace_back(); }
-    Symbol *symbol() { return &symbols_.emplace_back(); }
+    Expr *expr(ExprKind kind) { return exprs_.make(kind); }
+    Stmt *stmt(StmtKind kind) { return stmts_.make(kind); }
+    Declaration *declaration() { return declarations_.make(); }
+    TypeName *type_name() { return type_names_.make(); }
+    InitList *init_list() { return init_lists_.make(); }
+    RecordBody *record_body() { return record_bodies_.make(); }
+    Symbol *symbol() { return symbols_.make(); }
+
+    // A moment in the making of the tree: so many nodes of each kind.
+    struct Mark {
+        size_t exprs, stmts, declarations, type_names, init_lists, record_bodies;
+    };
+    Mark mark() const
+    {
+        return {exprs_.size(),      stmts_.size(),      declarations_.size(),
+                type_names_.size(), init_lists_.size(), record_bodies_.size()};
+    }
+    // A type points into the tree: what has been made so far has to stay.
+    void keep() { kept_ = mark(); }
+    // What nobody needs any longer: all nodes made since then, if they need not stay.
+    void release(const Mark &since);
+    // The same for a scope that is left, and the types in it with it.
+    void release_scope(const Mark &since);
 
     bool checks = false;     // -fcheck
     bool profile = false;    // -fprofile-lines
     bool translated = false; // it came from us: what belongs to splitc_main is there
     uint32_t main = 0;       // the token that names a definition of main()
 
-    std::vector<Node *> unit;          // external declarations, in order
-    std::vector<Node *> in_attributes; // touched operands of attributes and _Alignas
-    std::vector<Symbol *> handlers;    // functions that messages may run
-    std::vector<Symbol *> renamed;     // what gets another name because it hides a type's
+    // In order, of the external declarations: definitions of functions, the library's, and what
+    // has to change.
+    std::vector<const Node *> unit;
+    std::vector<AttributeOperand> in_attributes;
+    std::vector<Symbol *> handlers; // functions that messages may run
+    std::vector<Symbol *> renamed;  // what gets another name because it hides a type's
 
 private:
-    std::deque<Expr> exprs_;
-    std::deque<Stmt> stmts_;
-    std::deque<Declaration> declarations_;
-    std::deque<TypeName> type_names_;
-    std::deque<InitList> init_lists_;
-    std::deque<RecordBody> record_bodies_;
-    std::deque<Symbol> symbols_;
+    Pool<Expr> exprs_;
+    Pool<Stmt> stmts_;
+    Pool<Declaration> declarations_;
+    Pool<TypeName> type_names_;
+    Pool<InitList> init_lists_;
+    Pool<RecordBody> record_bodies_;
+    Pool<Symbol> symbols_;
+    Mark kept_ = {};
 };
 
 } // namespace splitcc

@@ -8,24 +8,16 @@ namespace {
 
 class Emitter {
 public:
-    Emitter(const Source &source, const std::vector<Token> &tokens,
-            const Substitutions &substitutions, Origins &origins)
+    Emitter(const Source &source, Tokens &tokens, const Substitutions &substitutions,
+            Origins &origins)
         : source_(source), tokens_(tokens), substitutions_(substitutions), origins_(origins)
     {
         out_.reserve(source.text().size() + source.text().size() / 8);
-        for (uint32_t i = 0; i < tokens.size(); i++)
-            if (tokens[i].kind == Tok::String && spans_lines(tokens[i]))
-                broken_strings_.push_back(i);
     }
 
     std::string run(const Rope &unit);
 
 private:
-    bool spans_lines(const Token &token) const
-    {
-        std::string_view text(source_.text());
-        return text.substr(token.offset, token.length).find('\n') != std::string_view::npos;
-    }
     void text(std::string_view text);
     void construct_begins(uint32_t token);
     void construct_ends(uint32_t first, uint32_t last);
@@ -37,9 +29,8 @@ private:
     void go_to_line(uint32_t line);
 
     const Source &source_;
-    const std::vector<Token> &tokens_;
+    Tokens &tokens_;
     const Substitutions &substitutions_;
-    std::vector<uint32_t> broken_strings_;
     std::string out_;
     uint32_t next_ = 0;                 // the token that would follow in the source
     uint32_t line_ = 0;                 // the physical line that the output is on
@@ -150,13 +141,14 @@ void Emitter::range(uint32_t first, uint32_t last)
 // The bytes of the tokens; line ends inside a string become \n.
 void Emitter::copy(uint32_t first, uint32_t last)
 {
-    auto broken = std::lower_bound(broken_strings_.begin(), broken_strings_.end(), first);
-    for (; broken != broken_strings_.end() && *broken < last; ++broken) {
+    const std::vector<uint32_t> &strings = tokens_.broken_strings();
+    auto broken = std::lower_bound(strings.begin(), strings.end(), first);
+    for (; broken != strings.end() && *broken < last; ++broken) {
         if (*broken > first)
             copy_unbroken(first, *broken);
         uint32_t from = *broken > first ? tokens_[*broken - 1].end() : tokens_[*broken].offset;
         out_.append(source_.text(), from, tokens_[*broken].offset - from);
-        const Token &token = tokens_[*broken];
+        const Token token = tokens_[*broken];
         for (uint32_t i = token.offset; i < token.end(); i++) {
             char c = source_.text()[i];
             if (c == '\\' && i + 1 < token.end() && source_.text()[i + 1] == '\n') {
@@ -206,7 +198,7 @@ std::string Emitter::run(const Rope &unit)
             break;
         }
     }
-    const Token &end = tokens_.back();
+    const Token end = tokens_[tokens_.size() - 1];
     if (next_ + 1 == tokens_.size() && next_ > 0)
         out_.append(source_.text(), tokens_[next_ - 1].end(),
                     end.offset - tokens_[next_ - 1].end());
@@ -217,7 +209,7 @@ std::string Emitter::run(const Rope &unit)
 
 } // namespace
 
-std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
+std::string emit(const Source &source, Tokens &tokens, const Rope &unit,
                  const Substitutions &substitutions, Origins &origins)
 {
     return Emitter(source, tokens, substitutions, origins).run(unit);

@@ -24,7 +24,7 @@ struct Substitution {
 using Substitutions = std::map<uint32_t, Substitution>;
 
 // The translation; `origins` learns where it comes from.
-std::string emit(const Source &source, const std::vector<Token> &tokens, const Rope &unit,
+std::string emit(const Source &source, Tokens &tokens, const Rope &unit,
                  const Substitutions &substitutions, Origins &origins);
 
 } // namespace splitcc

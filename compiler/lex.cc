@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace splitcc {
@@ -111,31 +112,33 @@ constexpr Keyword kKeywords[] = {
 
 class Lexer {
 public:
-    Lexer(const Source &source, Names &names, Diagnostics &diag)
-        : text_(source.text()), names_(names), diag_(diag)
+    // `diag`: null if this part of the text has been looked at before.
+    Lexer(const std::string &text, uint32_t from, Names &names, Diagnostics *diag)
+        : text_(text), names_(names), diag_(diag), pos_(from)
     {
-        tokens_.reserve(text_.size() / 4);
     }
 
-    std::vector<Token> run();
+    Token next();
+    uint32_t position() const { return pos_; }
 
 private:
     char at(uint32_t i) const { return i < text_.size() ? text_[i] : '\0'; }
     bool skip_space();
     bool universal_at(uint32_t i) const;
     uint32_t identifier_end() const;
-    void identifier();
-    void number();
-    void quoted(char quote, Tok kind, uint32_t prefix);
-    void punctuator();
+    Token identifier();
+    Token number();
+    Token quoted(char quote, Tok kind, uint32_t prefix);
+    bool punctuator(Token &token);
+    Tok bracket();
     uint32_t literal_prefix() const;
-    void add(Tok kind, uint32_t end, Name *name = nullptr);
+    Token token(Tok kind, uint32_t end, Name *name = nullptr);
+    void error(std::string_view message);
 
     const std::string &text_;
     Names &names_;
-    Diagnostics &diag_;
-    std::vector<Token> tokens_;
-    uint32_t pos_ = 0;
+    Diagnostics *diag_;
+    uint32_t pos_;
 };
 
 bool ident_start(char c)
@@ -162,10 +165,17 @@ void append_utf8(std::string &text, uint32_t c)
         text += static_cast<char>(0x80 | (c >> 6 * more & 0x3f));
 }
 
-void Lexer::add(Tok kind, uint32_t end, Name *name)
+Token Lexer::token(Tok kind, uint32_t end, Name *name)
 {
-    tokens_.push_back({kind, pos_, end - pos_, name});
+    const uint32_t begin = pos_;
     pos_ = end;
+    return {kind, begin, end - begin, name};
+}
+
+void Lexer::error(std::string_view message)
+{
+    if (diag_)
+        diag_->error({pos_, pos_ + 1}, message);
 }
 
 // Over white space and the lines that begin with # (markers and pragmas, which
@@ -218,18 +228,18 @@ std::string decoded(std::string_view spelling)
     return name;
 }
 
-void Lexer::identifier()
+Token Lexer::identifier()
 {
     uint32_t end = identifier_end();
     std::string_view spelling = std::string_view(text_).substr(pos_, end - pos_);
     Name *name = spelling.find('\\') == std::string_view::npos
                      ? names_.intern(spelling)
                      : names_.intern_decoded(decoded(spelling));
-    add(name->keyword, end, name);
+    return token(name->keyword, end, name);
 }
 
 // A preprocessing number: digits, letters, dots, and signs after e, E, p, P.
-void Lexer::number()
+Token Lexer::number()
 {
     uint32_t end = pos_ + 1;
     for (;; end++) {
@@ -240,7 +250,7 @@ void Lexer::number()
         if (!exponent && c != '.' && !ident_part(c))
             break;
     }
-    add(Tok::Number, end);
+    return token(Tok::Number, end);
 }
 
 // Length of the L, u, U or u8 in front of a quote; 0 when there is none.
@@ -255,7 +265,7 @@ uint32_t Lexer::literal_prefix() const
 }
 
 // A string may run over line ends: programs of the 1990s do.
-void Lexer::quoted(char quote, Tok kind, uint32_t prefix)
+Token Lexer::quoted(char quote, Tok kind, uint32_t prefix)
 {
     uint32_t end = pos_ + prefix + 1;
     while (end < text_.size() && text_[end] != quote) {
@@ -267,20 +277,32 @@ void Lexer::quoted(char quote, Tok kind, uint32_t prefix)
         if (kind == Tok::Char) // what follows is code again
             for (end = pos_ + prefix + 1; ident_part(at(end)) || at(end) == '\\'; end++) {
             }
-        diag_.error({pos_, pos_ + 1}, kind == Tok::Char ? "this character constant has no end"
-                                                        : "this string literal has no end");
-        add(kind, end);
-        return;
+        error(kind == Tok::Char ? "this character constant has no end"
+                                : "this string literal has no end");
+        return token(kind, end);
     }
-    add(kind, end + 1);
+    return token(kind, end + 1);
 }
 
-void Lexer::punctuator()
+// Two of them begin attributes, as the word does.
+Tok Lexer::bracket()
+{
+    Lexer after = *this;
+    after.pos_++;
+    return after.skip_space() && text_[after.pos_] == '[' ? Tok::KwAttribute : Tok::LBracket;
+}
+
+// False if it is none.
+bool Lexer::punctuator(Token &result)
 {
     char c = text_[pos_], d = at(pos_ + 1), e = at(pos_ + 2);
-    auto one = [&](Tok kind) { add(kind, pos_ + 1); };
-    auto two = [&](Tok kind) { add(kind, pos_ + 2); };
-    auto three = [&](Tok kind) { add(kind, pos_ + 3); };
+    auto take = [&](Tok kind, uint32_t length) {
+        result = token(kind, pos_ + length);
+        return true;
+    };
+    auto one = [&](Tok kind) { return take(kind, 1); };
+    auto two = [&](Tok kind) { return take(kind, 2); };
+    auto three = [&](Tok kind) { return take(kind, 3); };
 
     switch (c) {
     case '(':
@@ -288,10 +310,7 @@ void Lexer::punctuator()
     case ')':
         return one(Tok::RParen);
     case '[':
-        // Two of them begin attributes, as the word does.
-        if (!tokens_.empty() && tokens_.back().kind == Tok::LBracket)
-            tokens_.back().kind = Tok::KwAttribute;
-        return one(Tok::LBracket);
+        return one(bracket());
     case ']':
         return one(Tok::RBracket);
     case '{':
@@ -345,31 +364,31 @@ void Lexer::punctuator()
             return e == '=' ? three(Tok::ShrAssign) : two(Tok::Shr);
         return d == '=' ? two(Tok::Ge) : one(Tok::Gt);
     default:
-        diag_.error({pos_, pos_ + 1}, "this character is no part of the language");
+        error("this character is no part of the language");
         pos_++; // and is forgotten
+        return false;
     }
 }
 
-std::vector<Token> Lexer::run()
+Token Lexer::next()
 {
-    while (skip_space() && !diag_.too_many()) {
+    while (skip_space() && !(diag_ && diag_->too_many())) {
         char c = text_[pos_];
         uint32_t prefix = literal_prefix();
         char quote = at(pos_ + prefix);
         if (quote == '"')
-            quoted('"', Tok::String, prefix);
-        else if (quote == '\'')
-            quoted('\'', Tok::Char, prefix);
-        else if (ident_start(c) || universal_at(pos_))
-            identifier();
-        else if (std::isdigit(static_cast<unsigned char>(c)) ||
-                 (c == '.' && std::isdigit(static_cast<unsigned char>(at(pos_ + 1)))))
-            number();
-        else
-            punctuator();
+            return quoted('"', Tok::String, prefix);
+        if (quote == '\'')
+            return quoted('\'', Tok::Char, prefix);
+        if (ident_start(c) || universal_at(pos_))
+            return identifier();
+        if (std::isdigit(static_cast<unsigned char>(c)) ||
+            (c == '.' && std::isdigit(static_cast<unsigned char>(at(pos_ + 1)))))
+            return number();
+        if (Token punctuation; punctuator(punctuation))
+            return punctuation;
     }
-    add(Tok::End, pos_);
-    return std::move(tokens_);
+    return token(Tok::End, pos_);
 }
 
 } // namespace
@@ -460,9 +479,67 @@ void Names::forget_keyword(std::string_view text)
     intern(text)->keyword = Tok::Ident;
 }
 
-std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag)
+// ---- tokens by number
+
+Tokens::Tokens(const Source &source, Names &names, Diagnostics &diag)
+    : text_(source.text()), names_(names), diag_(diag)
 {
-    return Lexer(source, names, diag).run();
+    select(0);
+}
+
+void Tokens::select(uint32_t block)
+{
+    while (blocks_.size() <= block) {
+        blocks_.push_back({blocks_.empty() ? 0 : blocks_.back().end, 0, true, nullptr});
+        make(static_cast<uint32_t>(blocks_.size() - 1));
+    }
+    if (!blocks_[block].tokens) {
+        most_++; // so that the whole text is made again once at the most
+        make(block);
+    }
+    blocks_[block].used = true;
+    first_ = block * kBlock;
+    tokens_ = blocks_[block].tokens.get();
+}
+
+void Tokens::make(uint32_t number)
+{
+    std::unique_ptr<Token[]> tokens = room_for(number);
+    Block &block = blocks_[number];
+    const bool fresh = block.end == 0;
+    Lexer lexer(text_, block.begin, names_, fresh ? &diag_ : nullptr);
+    for (uint32_t i = 0; i < kBlock; i++) {
+        tokens[i] = lexer.next();
+        if (fresh)
+            note(number * kBlock + i, tokens[i]);
+    }
+    block.end = lexer.position();
+    block.tokens = std::move(tokens);
+}
+
+// Memory for a block: new, or that of one that was not used lately.
+std::unique_ptr<Token[]> Tokens::room_for(uint32_t block)
+{
+    if (kept_.size() < most_) {
+        kept_.push_back(block);
+        return std::make_unique<Token[]>(kBlock);
+    }
+    for (;; blocks_[kept_[hand_]].used = false) {
+        hand_ = (hand_ + 1) % kept_.size();
+        Block &old = blocks_[kept_[hand_]];
+        if (old.used)
+            continue;
+        kept_[hand_] = block;
+        return std::move(old.tokens);
+    }
+}
+
+void Tokens::note(uint32_t number, const Token &token)
+{
+    if (token.kind == Tok::End && size_ == 0)
+        size_ = number + 1;
+    if (token.kind == Tok::String && std::memchr(text_.data() + token.offset, '\n', token.length))
+        broken_strings_.push_back(number);
 }
 
 } // namespace splitcc

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -175,6 +176,49 @@ private:
 bool are_similar(std::string_view text, std::string_view word);
 
 // The tokens of the source, ended by one Tok::End.
-std::vector<Token> lex(const Source &source, Names &names, Diagnostics &diag);
+// The tokens of a translation unit, by number.  They are made of the text a block at a time,
+// when one of the block is asked for, and only so many blocks are kept: one that is needed
+// again is made again.  Numbers behind the end are the end, too.
+class Tokens {
+public:
+    Tokens(const Source &source, Names &names, Diagnostics &diag);
+
+    Token operator[](uint32_t i)
+    {
+        if (i - first_ >= kBlock)
+            select(i / kBlock);
+        return tokens_[i - first_];
+    }
+    // How many there are, the end included; known when the end has been asked for.
+    uint32_t size() const { return size_; }
+    // Those that are strings which run over line ends, as far as the text has been looked at.
+    const std::vector<uint32_t> &broken_strings() const { return broken_strings_; }
+
+private:
+    static constexpr uint32_t kBlock = 4096;
+    struct Block {
+        uint32_t begin, end; // in the text
+        bool used;           // lately
+        std::unique_ptr<Token[]> tokens;
+    };
+
+    void select(uint32_t block);
+    void make(uint32_t block);
+    std::unique_ptr<Token[]> room_for(uint32_t block);
+    void note(uint32_t number, const Token &token);
+
+    const std::string &text_;
+    Names &names_;
+    Diagnostics &diag_;
+    std::vector<Block> blocks_;  // as far as the text has been looked at
+    std::vector<uint32_t> kept_; // blocks, in a ring
+    size_t hand_ = 0;            // in the ring: where to look for one to give up
+    size_t most_ = 32;           // blocks kept; more when that turns out to be too few
+    uint32_t size_ = 0;
+    std::vector<uint32_t> broken_strings_;
+    // The block at hand.
+    uint32_t first_ = 0;
+    const Token *tokens_ = nullptr;
+};
 
 } // namespace splitcc

@@ -12,8 +12,8 @@ Rope Lower::unit(const Ast &ast)
     translated_ = ast.translated;
     for (const Symbol *symbol : ast.renamed)
         rename(symbol);
-    for (const Node *n : ast.in_attributes)
-        substitute(n);
+    for (const AttributeOperand &operand : ast.in_attributes)
+        substitutions_[operand.first] = {operand.last, operand.text};
     Splice splice(*this, 0);
     for (const Node *n : ast.unit) {
         if (!n->touched)
@@ -48,15 +48,6 @@ void Lower::rename(const Symbol *symbol)
         substitutions_[token] = {token + 1, name};
 }
 
-// An operand of an attribute or of _Alignas, whose text stays a range of tokens.
-void Lower::substitute(const Node *n)
-{
-    if (n->node == NodeKind::TypeName)
-        substitutions_[n->first] = {n->last, "unsigned long"}; // any far pointer's alignment
-    else if (auto value = static_cast<const Expr *>(n)->value)
-        substitutions_[n->first] = {n->last, std::to_string(*value)};
-}
-
 Rope Lower::node(const Node *n)
 {
     if (hoisting_ && n->node == NodeKind::Expr)
@@ -72,8 +63,10 @@ Rope Lower::node(const Node *n)
         return declaration(static_cast<const Declaration *>(n));
     case NodeKind::TypeName:
         return type_name(static_cast<const TypeName *>(n));
-    case NodeKind::InitList:
-        return init_list(static_cast<const InitList *>(n));
+    case NodeKind::InitList: {
+        const auto &parts = static_cast<const InitList *>(n)->parts;
+        return children(n, {parts.begin(), parts.end()});
+    }
     }
     return {};
 }
@@ -88,15 +81,6 @@ Rope Lower::children(const Node *n, std::vector<const Node *> list)
     for (const Node *child : list)
         splice.child(child);
     return splice.finish(n->last);
-}
-
-Rope Lower::init_list(const InitList *list)
-{
-    std::vector<const Node *> all(list->items.begin(), list->items.end());
-    for (const InitList::Designation &d : list->designations)
-        for (const auto &[name, index] : d.path)
-            all.push_back(index);
-    return children(list, std::move(all));
 }
 
 Rope Lower::stmt(const Stmt *s)

@@ -24,9 +24,7 @@ std::string access_name(Access how);
 
 class Lower {
 public:
-    Lower(const Source &source, const std::vector<Token> &tokens) : source_(source), tokens_(tokens)
-    {
-    }
+    Lower(const Source &source, Tokens &tokens) : source_(source), tokens_(tokens) {}
 
     // gnu89's `extern inline`: give the linker a weak definition, for calls that are
     // not inlined after all.
@@ -44,10 +42,8 @@ private:
 
     // nodes (lower.cc)
     void rename(const Symbol *symbol);
-    void substitute(const Node *n);
     Rope node(const Node *n);
     Rope children(const Node *n, std::vector<const Node *> list);
-    Rope init_list(const InitList *list);
     Rope stmt(const Stmt *s);
     Rope compound(const Stmt *s);
     Rope for_statement(const Stmt *s);
@@ -142,7 +138,7 @@ private:
     }
 
     const Source &source_;
-    const std::vector<Token> &tokens_;
+    Tokens &tokens_;
     Substitutions substitutions_;
     Rope pending_; // file-scope text for the external declaration at hand
     Rope end_;     // text for the end of the unit

@@ -86,7 +86,7 @@ const Declaration *as_definition(const Node *n)
     if (n->node != NodeKind::Declaration)
         return nullptr;
     const auto *d = static_cast<const Declaration *>(n);
-    return d->body ? d : nullptr;
+    return d->is_definition ? d : nullptr;
 }
 
 } // namespace
@@ -346,7 +346,7 @@ Rope Lower::declaration(const Declaration *d)
 {
     if (d->dropped)
         return {};
-    if (d->body)
+    if (d->is_definition)
         return function_definition(d);
     const Specifiers &s = d->specifiers;
     bool statement = tokens_[d->last - 1].kind == Tok::Semi; // not a parameter of a prototype

@@ -8,18 +8,12 @@
 
 namespace splitcc {
 
-Parser::Parser(const Source &source, const std::vector<Token> &tokens, Names &names, Types &types,
-               Ast &ast, Diagnostics &diag)
+Parser::Parser(const Source &source, Tokens &tokens, Names &names, Types &types, Ast &ast,
+               Diagnostics &diag)
     : text_(source.text()), tokens_(tokens), names_(names), types_(types), ast_(ast), diag_(diag),
       sema_(source.text(), tokens, ast, types, names, diag), global_(names.intern("global")),
       spread_(names.intern("spread"))
 {
-}
-
-const Token &Parser::peek(uint32_t ahead) const
-{
-    size_t at = pos_ + static_cast<size_t>(ahead);
-    return at < tokens_.size() ? tokens_[at] : tokens_.back();
 }
 
 bool Parser::accept(Tok kind)
@@ -48,7 +42,7 @@ void Parser::fail(Range where, std::string_view message)
 
 Report Parser::missing(std::string_view wanted)
 {
-    const Token &token = peek();
+    const Token token = peek();
     std::string message = "expected " + std::string(wanted) + " before ";
     if (token.kind == Tok::End)
         return diag_.error(range_before(), message + "the end of the file");
@@ -100,7 +94,7 @@ bool Parser::endless_string() const
 {
     if (tokens_.size() < 2 || tokens_[tokens_.size() - 2].kind != Tok::String)
         return false;
-    const Token &last = tokens_[tokens_.size() - 2];
+    const Token last = tokens_[tokens_.size() - 2];
     return last.length < 2 || text_[last.end() - 1] != '"';
 }
 
@@ -156,7 +150,7 @@ void Parser::take_as_declared(uint32_t from)
 // Over a bracketed group, whatever is in it.
 void Parser::skip_balanced()
 {
-    const Token &open = peek();
+    const Token open = peek();
     int depth = 0;
     do {
         if (is(Tok::End)) {
@@ -230,16 +224,22 @@ void Parser::external_declaration()
         accept(Tok::Semi);
         return;
     }
+    const Ast::Mark before = ast_.mark();
     if (is(Tok::KwStaticAssert)) {
-        ast_.unit.push_back(static_assertion());
+        if (const Stmt *assertion = static_assertion(); assertion->touched)
+            ast_.unit.push_back(assertion);
+        else
+            ast_.release(before);
         return;
     }
     hiding_.clear();
     Declaration *d = declaration();
-    ast_.unit.push_back(d);
-    note_library(d);
     if (d->touched)
         ast_.renamed.insert(ast_.renamed.end(), hiding_.begin(), hiding_.end());
+    if (note_library(d) || d->touched || d->is_definition)
+        ast_.unit.push_back(d);
+    else
+        ast_.release(before);
 }
 
 // Whether emitted code has no other name than this for a type.

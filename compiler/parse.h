@@ -18,14 +18,14 @@ struct SyntaxError {};
 
 class Parser {
 public:
-    Parser(const Source &source, const std::vector<Token> &tokens, Names &names, Types &types,
-           Ast &ast, Diagnostics &diag);
+    Parser(const Source &source, Tokens &tokens, Names &names, Types &types, Ast &ast,
+           Diagnostics &diag);
 
     void translation_unit();
 
 private:
     // tokens
-    const Token &peek(uint32_t ahead = 0) const;
+    Token peek(uint32_t ahead = 0) const { return tokens_[pos_ + ahead]; }
     bool is(Tok kind) const { return peek().kind == kind; }
     bool is_name(const Name *name) const { return is(Tok::Ident) && peek().name == name; }
     bool accept(Tok kind);
@@ -57,7 +57,7 @@ private:
     void check_splitc_main(const InitDeclarator &d);
     void check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role);
     std::string wrong_dimension(const Extent &extent, bool fixed);
-    void note_library(Declaration *declaration);
+    bool note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
     Declaration *declaration();
     void init_declarators(Declaration *declaration);
@@ -101,9 +101,11 @@ private:
     const Type *derive(const Type *base, const Declarator &d);
     const Type *adjusted(const Type *type);
     TypeName *type_name();
-    Node *initializer();
-    InitList *initializer_list();
-    void designation(InitList *list);
+    Node *initializer(Subobjects &objects);
+    InitList *initializer_list(Subobjects &objects);
+    void initializer_item(InitList *list, Subobjects &objects);
+    void designation(InitList *list, Subobjects &objects);
+    void index_designator(InitList *list, Subobjects &objects);
     Stmt *static_assertion();
     void alignment();
     void note_hidden(Symbol *symbol);
@@ -154,7 +156,7 @@ private:
     class Depth;
 
     std::string_view text_;
-    const std::vector<Token> &tokens_;
+    Tokens &tokens_;
     Names &names_;
     Types &types_;
     Ast &ast_;

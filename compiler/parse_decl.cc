@@ -21,7 +21,7 @@ Declaration *Parser::declaration()
         unknown_word();
     if (!is(Tok::Semi) && !d->specifiers.ended)
         init_declarators(d);
-    if (!d->body && !d->specifiers.ended)
+    if (!d->is_definition && !d->specifiers.ended)
         semicolon(d->declarators.empty() ? "a name or ';'" : "';' after the declaration");
     d->last = pos_;
     d->touched |= d->specifiers.touched;
@@ -32,7 +32,7 @@ void Parser::init_declarators(Declaration *d)
 {
     do {
         init_declarator(d);
-        if (d->body)
+        if (d->is_definition)
             return;
     } while (accept(Tok::Comma));
 }
@@ -69,9 +69,10 @@ void Parser::init_declarator(Declaration *declaration)
                         "a spread array cannot be initialized; assign its elements");
             type = types_.unknown();
         }
-        d.init = sema_.initializer(initializer(), type,
-                                   declaration->file_scope ||
-                                       declaration->specifiers.storage == Storage::Static);
+        Subobjects objects(type, types_.unknown(),
+                           declaration->file_scope ||
+                               declaration->specifiers.storage == Storage::Static);
+        d.init = initializer(objects);
         declaration->touched |= d.init->touched;
         if (type->kind == TypeKind::Unknown && d.init->node == NodeKind::Expr) // __auto_type
             d.symbol->type = sema_.value_type(static_cast<Expr *>(d.init));
@@ -112,14 +113,18 @@ static bool uses_automatic(const Expr *e)
 }
 
 // The functions of split-c.h are those bound to symbols that begin with splitc_.
-void Parser::note_library(Declaration *declaration)
+bool Parser::note_library(Declaration *declaration)
 {
+    bool any = false;
     for (const InitDeclarator &item : declaration->declarators) {
         uint32_t at = item.after_first;
         if (at < item.after_last && tokens_[at].kind == Tok::KwAsm &&
-            spelling(at + 2).starts_with("\"splitc_"))
+            spelling(at + 2).starts_with("\"splitc_")) {
             item.symbol->library = declaration;
+            any = true;
+        }
     }
+    return any;
 }
 
 // A program may use a library function's name for something of its own; the
@@ -163,6 +168,8 @@ void Parser::function_body(Declaration *declaration)
         ast_.main = d.declarator.name_token;
     function_ = declaration;
     result_ = d.type->base;
+    const Ast::Mark before = ast_.mark();
+    declaration->is_definition = true;
     declaration->body = compound(&d.declarator);
     declaration->body->result = result_;
     // It gets a companion; and its parameters' run-time sizes are captured in it.
@@ -176,6 +183,10 @@ void Parser::function_body(Declaration *declaration)
     check_split_phase(declaration, tokens_, diag_);
     function_ = nullptr;
     scopes_.leave();
+    if (!declaration->body->touched) {
+        declaration->body = nullptr;
+        ast_.release_scope(before);
+    }
 }
 
 // It is called as main is, and may leave out what it does not need.
@@ -264,11 +275,13 @@ std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
 {
     if (!extent.size)
         return "a spread array needs the size of every dimension";
+    if (extent.value)
+        return *extent.value >= 0
+                   ? std::string()
+                   : "a dimension cannot have " + std::to_string(*extent.value) + " elements";
     const Type *type = sema_.value_type(extent.size);
     if (!type->is_unknown() && type->kind != TypeKind::Opaque && !type->is_integer())
         return "the size of a dimension has to be an integer, not '" + describe(type) + "'";
-    if (extent.value.value_or(0) < 0)
-        return "a dimension cannot have " + std::to_string(*extent.value) + " elements";
     if (fixed && uses_automatic(extent.size))
         return "a static spread array is allocated before the program begins: its sizes may "
                "use PROCS and constants, but no local variables";
@@ -278,7 +291,7 @@ std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
 void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role)
 {
     bool parameter = role == DeclarationRole::Parameter;
-    const Token &name = tokens_[d.declarator.name_token];
+    const Token name = tokens_[d.declarator.name_token];
     if (s.storage == Storage::Register && !parameter)
         fail(name.range(), "a spread array is shared by all processors; it cannot be 'register'");
     bool fixed = s.storage == Storage::Static || s.storage == Storage::Extern;
@@ -345,15 +358,15 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
 // ---- initializers
 
 // initializer = assignment | "{" ... "}"
-Node *Parser::initializer()
+Node *Parser::initializer(Subobjects &objects)
 {
     if (is(Tok::LBrace))
-        return initializer_list();
-    return assignment();
+        return initializer_list(objects);
+    return sema_.initialize(objects, assignment());
 }
 
-// initializer-list = "{" [[designation] initializer {"," [designation] initializer}] [","] "}"
-InitList *Parser::initializer_list()
+// initializer-list = "{" [initializer-item {"," initializer-item}] [","] "}"
+InitList *Parser::initializer_list(Subobjects &objects)
 {
     Depth depth(*this);
     InitList *list = ast_.init_list();
@@ -361,46 +374,73 @@ InitList *Parser::initializer_list()
     bool colon = colon_ends_;
     colon_ends_ = true; // name: value
     expect(Tok::LBrace, "'{'");
+    objects.open();
     while (!is(Tok::RBrace)) {
-        designation(list);
-        list->items.push_back(initializer());
+        initializer_item(list, objects);
         if (!accept(Tok::Comma))
             break;
     }
+    objects.close();
     colon_ends_ = colon;
     expect(Tok::RBrace, "'}' after the initializers");
     list->last = pos_;
     return list;
 }
 
-// designation = {"." name | "[" constant ["..." constant] "]"} "=" | name ":"
-void Parser::designation(InitList *list)
+// initializer-item = [designation] initializer
+void Parser::initializer_item(InitList *list, Subobjects &objects)
 {
-    InitList::Designation d;
-    d.item = static_cast<uint32_t>(list->items.size());
-    if (is(Tok::Ident) && peek(1).kind == Tok::Colon) {
-        d.path.push_back({peek().name, nullptr});
+    const Ast::Mark before = ast_.mark();
+    const size_t count = list->parts.size();
+    designation(list, objects);
+    list->parts.push_back(initializer(objects));
+    bool touched = false;
+    for (size_t i = count; i < list->parts.size(); i++)
+        touched |= list->parts[i]->touched;
+    list->touched |= touched;
+    // Tables are long.
+    if (objects.is_static() && !touched) {
+        list->parts.resize(count);
+        ast_.release(before);
+    }
+}
+
+// designation = {"." name | index-designator} "=" | name ":"
+void Parser::designation(InitList *list, Subobjects &objects)
+{
+    bool old = is(Tok::Ident) && peek(1).kind == Tok::Colon;
+    if (!old && !is(Tok::Dot) && !is(Tok::LBracket))
+        return;
+    objects.designation();
+    if (old) {
+        objects.member(peek().name);
         pos_ += 2;
+        return;
     }
-    bool any = false;
+    bool member = false;
     while (is(Tok::Dot) || is(Tok::LBracket)) {
-        any = true;
-        if (accept(Tok::Dot)) {
-            d.path.push_back({peek().name, nullptr});
+        member = accept(Tok::Dot);
+        if (member) {
+            objects.member(peek().name);
             expect(Tok::Ident, "the name of a member");
-            continue;
+        } else {
+            index_designator(list, objects);
         }
-        pos_++;
-        Expr *index = constant();
-        d.path.push_back({nullptr, index});
-        if (accept(Tok::Ellipsis))
-            constant();
-        expect(Tok::RBracket, "']'");
     }
-    if (any && !accept(Tok::Assign) && d.path.back().first)
+    if (!accept(Tok::Assign) && member)
         unexpected("'=' after the designator"); // [i] value is old GNU C
-    if (!d.path.empty())
-        list->designations.push_back(std::move(d));
+}
+
+// index-designator = "[" constant ["..." constant] "]"
+void Parser::index_designator(InitList *list, Subobjects &objects)
+{
+    pos_++;
+    Expr *index = constant();
+    list->parts.push_back(index);
+    if (accept(Tok::Ellipsis))
+        list->parts.push_back(index = constant());
+    objects.element(index->value);
+    expect(Tok::RBracket, "']'");
 }
 
 } // namespace splitcc

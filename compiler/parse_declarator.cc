@@ -77,7 +77,7 @@ bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 // misspelled.
 void Parser::check_word_before_name()
 {
-    const Token &token = tokens_[pos_ - 1];
+    const Token token = tokens_[pos_ - 1];
     std::string word(token.name->text);
     if (token.name == global_ || token.name == spread_)
         fail(token.range(), "'" + word +
@@ -197,6 +197,8 @@ Extent Parser::array_suffix(bool &plain)
         extent.size = sema_.value(assignment());
         colon_ends_ = colon;
         extent.value = Sema::fold(extent.size);
+        if (extent.value.value_or(-1) < 0)
+            ast_.keep(); // what has the type may need it
     }
     expect(Tok::RBracket, "']'");
     return extent;

@@ -406,7 +406,8 @@ Expr *Parser::compound_literal(uint32_t first, TypeName *type)
 {
     Expr *e = start(ExprKind::CompoundLiteral, first);
     e->type_name = type;
-    e->body = initializer_list();
+    Subobjects objects(type->type, types_.unknown(), false);
+    e->body = initializer_list(objects);
     return sema_.compound_literal(close(e));
 }
 

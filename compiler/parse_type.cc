@@ -27,7 +27,7 @@ bool Parser::starts_declaration(uint32_t ahead) const
 
 bool Parser::starts_type(uint32_t ahead) const
 {
-    const Token &token = peek(ahead);
+    const Token token = peek(ahead);
     switch (token.kind) {
     case Tok::Ident:
         return token.name->ordinary && token.name->ordinary->kind == SymbolKind::Typedef;
@@ -307,9 +307,13 @@ void Parser::attribute()
 void Parser::alignment()
 {
     expect(Tok::LParen, "'('");
-    Node *operand = starts_type() ? static_cast<Node *>(type_name()) : constant();
-    if (operand->touched)
-        ast_.in_attributes.push_back(operand);
+    if (starts_type()) {
+        const TypeName *type = type_name();
+        if (type->touched) // any far pointer's alignment
+            ast_.in_attributes.push_back({type->first, type->last, "unsigned long"});
+    } else if (const Expr *e = constant(); e->touched && e->value) {
+        ast_.in_attributes.push_back({e->first, e->last, std::to_string(*e->value)});
+    }
     expect(Tok::RParen, "')'");
 }
 

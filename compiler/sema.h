@@ -14,13 +14,14 @@
 #include "ast.h"
 #include "diag.h"
 #include "scope.h"
+#include "subobjects.h"
 
 namespace splitcc {
 
 class Sema {
 public:
-    Sema(std::string_view text, const std::vector<Token> &tokens, Ast &ast, Types &types,
-         Names &names, Diagnostics &diag)
+    Sema(std::string_view text, Tokens &tokens, Ast &ast, Types &types, Names &names,
+         Diagnostics &diag)
         : text_(text), tokens_(tokens), ast_(ast), types_(types), names_(names), diag_(diag)
     {
     }
@@ -70,9 +71,8 @@ public:
     // place in messages ("assignment", "argument 2 of 'f'").
     Expr *convert(Expr *e, const Type *to, std::string_view what);
 
-    // An initializer for an object of that type: converts what is inside.
-    // With static storage it has to be constant.
-    Node *initializer(Node *init, const Type *type, bool is_static);
+    // A value of an initializer, for the next of the objects.
+    Expr *initialize(Subobjects &objects, Expr *e);
 
     // The type of e after lvalue conversion.
     const Type *value_type(const Expr *e);
@@ -108,7 +108,7 @@ private:
     void check_far_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
     // A function in a call of <split-c/am.h>, and how the call wants it.
     struct HandlerUse {
-        const Expr *where;
+        Range where;
         Name *function;
         std::string call;
         size_t arguments; // behind the source
@@ -132,13 +132,7 @@ private:
     void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
 
-    // initializers
     void check_static(const Expr *e, const Type *type);
-    bool static_initializer_ = false;
-    Node *item(Node *item, const Type *type);
-    void aggregate(InitList *list, const Type *type, size_t &i, bool braced);
-    void element(InitList *list, const Type *type, size_t &i);
-    size_t designated(InitList *list, const Type *type, size_t &i);
 
     std::string_view spelling(uint32_t token) const
     {
@@ -146,7 +140,7 @@ private:
     }
 
     std::string_view text_;
-    const std::vector<Token> &tokens_;
+    Tokens &tokens_;
     Ast &ast_;
     Types &types_;
     Names &names_;

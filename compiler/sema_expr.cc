@@ -337,7 +337,6 @@ Expr *Sema::cast(Expr *e)
 
 Expr *Sema::compound_literal(Expr *e)
 {
-    e->body = initializer(e->body, e->type_name->type, false);
     e->lvalue = true;
     return finish(e, e->type_name->type);
 }

@@ -149,7 +149,7 @@ void Sema::note_handler(const Expr *call)
     bool words = count >= '0' && count <= '4', real = name.ends_with("_df");
     size_t arguments = words ? static_cast<size_t>(count - '0') + real : 3;
     handler_uses_.push_back(
-        {call->args[at], fn->name, std::string(name), arguments, words && real, !words});
+        {range(call->args[at]), fn->name, std::string(name), arguments, words && real, !words});
 }
 
 void Sema::check_handler(const HandlerUse &use)
@@ -158,15 +158,15 @@ void Sema::check_handler(const HandlerUse &use)
     std::string what =
         "'" + std::string(use.function->text) + "' cannot be the handler of " + use.call;
     if (!fn || fn->kind != SymbolKind::Function)
-        return void(diag_.error(range(use.where), what + ": it has to be declared at file scope"));
+        return void(diag_.error(use.where, what + ": it has to be declared at file scope"));
     const Type *type = fn->type;
     if (!type->prototype && type->params.empty())
-        diag_.error(range(use.where), what + ": its parameters are not known; declare them");
+        diag_.error(use.where, what + ": its parameters are not known; declare them");
     else if (!is_handler(type) || type->params.size() != use.arguments + 1 ||
              is_real(type->params.back()) != use.real)
-        diag_.error(range(use.where), what + ", which calls it as 'void (int source" +
-                                          handler_parameters(use.arguments, use.real, use.block) +
-                                          ")'; it is '" + describe(type) + "'");
+        diag_.error(use.where, what + ", which calls it as 'void (int source" +
+                                   handler_parameters(use.arguments, use.real, use.block) +
+                                   ")'; it is '" + describe(type) + "'");
 }
 
 void Sema::end_of_unit()

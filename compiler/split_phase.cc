@@ -149,7 +149,7 @@ struct State {
 
 class Checker {
 public:
-    Checker(const std::vector<Token> &tokens, Diagnostics &diag) : tokens_(tokens), diag_(diag) {}
+    Checker(Tokens &tokens, Diagnostics &diag) : tokens_(tokens), diag_(diag) {}
     void node(const Node *n);
 
 private:
@@ -180,7 +180,7 @@ private:
         return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
     }
 
-    const std::vector<Token> &tokens_;
+    Tokens &tokens_;
     Diagnostics &diag_;
     State state_;
     std::optional<State> left_; // where break and continue left the loop at hand
@@ -409,7 +409,7 @@ void Checker::node(const Node *n)
     case NodeKind::Declaration:
         return declaration(static_cast<const Declaration *>(n));
     case NodeKind::InitList:
-        for (const Node *item : static_cast<const InitList *>(n)->items)
+        for (const Node *item : static_cast<const InitList *>(n)->parts)
             node(item);
         return;
     case NodeKind::TypeName:
@@ -542,8 +542,7 @@ void Checker::for_statement(const Stmt *s)
 
 } // namespace
 
-void check_split_phase(const Declaration *function, const std::vector<Token> &tokens,
-                       Diagnostics &diag)
+void check_split_phase(const Declaration *function, Tokens &tokens, Diagnostics &diag)
 {
     if (function->body->touched)
         Checker(tokens, diag).node(function->body);

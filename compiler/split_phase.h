@@ -14,7 +14,6 @@ namespace splitcc {
 // Look at one function definition.  Only what happens on every path is reported:
 // a call that may complete transfers, a label, and the paths that meet after a branch or
 // a loop end what is known.
-void check_split_phase(const Declaration *function, const std::vector<Token> &tokens,
-                       Diagnostics &diag);
+void check_split_phase(const Declaration *function, Tokens &tokens, Diagnostics &diag);
 
 } // namespace splitcc

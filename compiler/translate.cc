@@ -20,7 +20,7 @@ bool defines(const Ast &ast, const Name *function)
         if (n->node != NodeKind::Declaration)
             return false;
         const auto *d = static_cast<const Declaration *>(n);
-        return d->body && d->declarators[0].declarator.name == function;
+        return d->is_definition && d->declarators[0].declarator.name == function;
     });
 }
 
@@ -37,7 +37,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Names names;
     for (std::string_view word : options.names)
         names.forget_keyword(word);
-    std::vector<Token> tokens = lex(source, names, diag);
+    Tokens tokens(source, names, diag);
 
     // The parser calls semantic analysis as it goes: from here on every
     // expression has a type and every error has been reported.

@@ -13,18 +13,20 @@ namespace {
 
 struct Lexed {
     explicit Lexed(std::string text)
-        : source(std::move(text)), pragmas(source), diag(source, options, pragmas)
+        : source(std::move(text)), pragmas(source), diag(source, options, pragmas),
+          tokens(source, names, diag)
     {
-        tokens = lex(source, names, diag);
+        for (uint32_t i = 0; tokens[i].kind != Tok::End;)
+            i++;
     }
-    std::string spelling(size_t i) const
+    std::string spelling(uint32_t i)
     {
         return source.text().substr(tokens[i].offset, tokens[i].length);
     }
-    std::vector<std::string> spellings() const
+    std::vector<std::string> spellings()
     {
         std::vector<std::string> all;
-        for (size_t i = 0; i + 1 < tokens.size(); i++)
+        for (uint32_t i = 0; i + 1 < tokens.size(); i++)
             all.push_back(spelling(i));
         return all;
     }
@@ -34,7 +36,7 @@ struct Lexed {
     WarningPragmas pragmas;
     Diagnostics diag;
     Names names;
-    std::vector<Token> tokens;
+    Tokens tokens;
 };
 
 using Words = std::vector<std::string>;
@@ -75,7 +77,7 @@ TEST_CASE("what has no end is told, and ends")
         Lexed lexed(text);
         INFO(text);
         CHECK(lexed.diag.errors() == 1);
-        CHECK(lexed.tokens.back().kind == Tok::End);
+        CHECK(lexed.tokens[lexed.tokens.size() - 1].kind == Tok::End);
     }
 }
 
@@ -110,11 +112,35 @@ TEST_CASE("tokens cover all that is not space, in order, for any bytes")
         Lexed lexed(text);
         INFO("round " << round << ": " << text);
         uint32_t at = 0;
-        for (const Token &token : lexed.tokens) {
+        for (uint32_t i = 0; i < lexed.tokens.size(); i++) {
+            const Token token = lexed.tokens[i];
             REQUIRE(token.offset >= at);
             REQUIRE(token.end() <= lexed.source.text().size());
             at = token.end();
         }
-        REQUIRE(lexed.tokens.back().kind == Tok::End);
+        REQUIRE(lexed.tokens[lexed.tokens.size() - 1].kind == Tok::End);
     }
+}
+
+TEST_CASE("a token is the same whenever it is asked for")
+{
+    std::string text;
+    for (int i = 0; i < 100'000; i++)
+        text += "a" + std::to_string(i) + " = \"two\nlines\" [ [;\n";
+    Lexed lexed(text);
+    REQUIRE(lexed.tokens.size() == 600'001);
+    REQUIRE(lexed.tokens.broken_strings().size() == 100'000);
+    const Tok kinds[] = {Tok::Ident,       Tok::Assign,   Tok::String,
+                         Tok::KwAttribute, Tok::LBracket, Tok::Semi};
+    std::mt19937 random(1);
+    for (int round = 0; round < 1000; round++) {
+        const uint32_t i = static_cast<uint32_t>(random() % 600'000);
+        INFO("token " << i);
+        REQUIRE(lexed.tokens[i].kind == kinds[i % 6]);
+        if (i % 6 == 0)
+            REQUIRE(lexed.spelling(i) == "a" + std::to_string(i / 6));
+    }
+    CHECK(lexed.tokens.broken_strings().size() == 100'000);
+    CHECK(lexed.tokens[600'000].kind == Tok::End);
+    CHECK(lexed.tokens[10'000'000].kind == Tok::End);
 }
