@@ -2,11 +2,20 @@
 #include "broken_strings.h"
 
 #include <algorithm>
+#include <array>
 
 #include "source.h"
 
 namespace splitcc {
 namespace {
+
+// Whether a character may open a comment, a string or a character constant.
+constexpr auto kOpens = [] {
+    std::array<bool, 256> opens = {};
+    for (unsigned char c : {'/', '"', '\''})
+        opens[c] = true;
+    return opens;
+}();
 
 // The end of the line that holds `at`: its newline, or the end of the text.
 size_t line_end(std::string_view text, size_t at)
@@ -76,16 +85,20 @@ std::set<uint32_t> suspect_string_lines(std::string_view source)
             line += source[i] == '\n';
         return to;
     };
-    for (size_t at = 0; at < source.size();) {
-        std::string_view here = source.substr(at);
-        if (here.starts_with("//")) {
+    for (size_t at = 0;;) {
+        for (; at < source.size() && !kOpens[static_cast<unsigned char>(source[at])]; at++)
+            line += source[at] == '\n';
+        if (at >= source.size())
+            break;
+        const char c = source[at], next = at + 1 < source.size() ? source[at + 1] : '\0';
+        if (c == '/' && next == '/') {
             at = line_end(source, at);
-        } else if (here.starts_with("/*")) {
+        } else if (c == '/' && next == '*') {
             size_t end = source.find("*/", at + 2);
             at = pass(at, end == source.npos ? source.size() : end + 2);
-        } else if (here[0] == '\'') {
+        } else if (c == '\'') {
             at = pass(at, closing_quote(source, at + 1, line_end(source, at), '\'') + 1);
-        } else if (here[0] == '"') {
+        } else if (c == '"') {
             size_t end = closing_quote(source, at + 1, source.size(), '"') + 1;
             std::string_view literal = source.substr(at, end - at);
             for (size_t i = literal.find('\n'); i != literal.npos; i = literal.find('\n', i + 1))
@@ -93,7 +106,7 @@ std::set<uint32_t> suspect_string_lines(std::string_view source)
                     lines.insert(line);
             at = pass(at, end);
         } else {
-            at = pass(at, at + 1);
+            at++;
         }
     }
     return lines;

@@ -222,7 +222,10 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     Command command = preprocess_command(input, dependencies);
     if (!tools_.announce(command))
         return 0;
-    std::set<uint32_t> suspects = suspect_string_lines(source_text(input).value_or(""));
+    std::string source = source_text(input).value_or("");
+    std::set<uint32_t> suspects = suspect_string_lines(source);
+    text.reserve(source.size() + (size_t{1} << 20)); // of headers
+    source = {};
     std::string errors = suspects.empty() ? "" : tools_.temporary().file("preprocess", ".err");
     int code = tools_.run_captured(command, text, errors);
     std::string said = errors.empty() ? "" : read_file(errors).value_or("");

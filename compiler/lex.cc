@@ -2,7 +2,7 @@
 #include "lex.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -141,15 +141,34 @@ private:
     uint32_t pos_;
 };
 
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// What the characters of a name are, looked up: most of the text is names.
+enum NamePart : uint8_t { kNone, kInside, kAnywhere };
+
+constexpr auto kNameParts = [] {
+    std::array<NamePart, 256> parts = {};
+    for (unsigned c = 0; c < 256; c++) {
+        const bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        if (letter || c == '_' || c == '$' || c >= 0x80)
+            parts[c] = kAnywhere;
+        else if (c >= '0' && c <= '9')
+            parts[c] = kInside;
+    }
+    return parts;
+}();
+
 bool ident_start(char c)
 {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return kNameParts[static_cast<unsigned char>(c)] == kAnywhere;
 }
 
 bool ident_part(char c)
 {
-    return ident_start(c) || std::isdigit(static_cast<unsigned char>(c));
+    return kNameParts[static_cast<unsigned char>(c)] != kNone;
 }
 
 void append_utf8(std::string &text, uint32_t c)
@@ -382,8 +401,7 @@ Token Lexer::next()
             return quoted('\'', Tok::Char, prefix);
         if (ident_start(c) || universal_at(pos_))
             return identifier();
-        if (std::isdigit(static_cast<unsigned char>(c)) ||
-            (c == '.' && std::isdigit(static_cast<unsigned char>(at(pos_ + 1)))))
+        if (is_digit(c) || (c == '.' && is_digit(at(pos_ + 1))))
             return number();
         if (Token punctuation; punctuator(punctuation))
             return punctuation;

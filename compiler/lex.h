@@ -153,6 +153,17 @@ struct Token {
     Range range() const { return {offset, end()}; }
 };
 
+// Of short words, most of them alike at one end: FNV-1a.
+struct WordHash {
+    size_t operator()(std::string_view word) const
+    {
+        uint64_t hash = 0xcbf29ce484222325;
+        for (char c : word)
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        return hash ^ hash >> 32;
+    }
+};
+
 // The names of a translation unit.
 class Names {
 public:
@@ -169,7 +180,7 @@ public:
 private:
     std::deque<Name> storage_;
     std::deque<std::string> decoded_;
-    std::unordered_map<std::string_view, Name *> table_;
+    std::unordered_map<std::string_view, Name *, WordHash> table_;
 };
 
 // Whether the one looks like a slip of the pen for the other.

@@ -72,6 +72,20 @@ const Type *floating_type(Types &types, const Suffix &s)
     return s.imaginary ? types.complex(type) : type;
 }
 
+// Most numbers are an int written in digits alone.
+bool is_short_decimal(std::string_view spelling, int64_t &value)
+{
+    if (spelling.size() > 9 || (spelling[0] == '0' && spelling.size() > 1))
+        return false;
+    value = 0;
+    for (char c : spelling) {
+        if (c < '0' || c > '9')
+            return false;
+        value = 10 * value + (c - '0');
+    }
+    return true;
+}
+
 // The first type of C17 6.4.4.1's list that holds the value.
 TypeKind integer_kind(uint64_t value, bool decimal, const Suffix &s)
 {
@@ -103,6 +117,11 @@ int64_t wrap(int64_t value, const Type *type)
 
 void number(Types &types, std::string_view spelling, Expr *e)
 {
+    if (int64_t value; is_short_decimal(spelling, value)) {
+        e->type = types.basic(TypeKind::Int);
+        e->value = value;
+        return;
+    }
     std::string text(spelling);
     bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     bool binary = text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B');

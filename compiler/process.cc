@@ -152,6 +152,9 @@ std::optional<std::string> read_file(const std::string &path)
     if (fd < 0)
         return {};
     std::string text;
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        text.reserve(static_cast<size_t>(info.st_size));
     char buffer[65536];
     ssize_t n;
     while ((n = read(fd, buffer, sizeof buffer)) > 0)

@@ -84,7 +84,7 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
 
 Expr *Sema::string(Expr *e)
 {
-    return finish(e, types_.array(literals::string_element(types_, spelling(e->first)), {}));
+    return finish(e, types_.unsized_array(literals::string_element(types_, spelling(e->first))));
 }
 
 Expr *Sema::number(Expr *e)

@@ -83,7 +83,7 @@ void Sema::undeclared(Expr *e, Name *name)
     symbol->token = e->first;
     e->type = types_.unknown();
     if (text == "__func__" || text == "__FUNCTION__" || text == "__PRETTY_FUNCTION__") {
-        e->type = types_.array(types_.basic(TypeKind::Char), {});
+        e->type = types_.unsized_array(types_.basic(TypeKind::Char));
         return;
     }
     bool called = tokens_[e->last].kind == Tok::LParen;

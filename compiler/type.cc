@@ -2,6 +2,8 @@
 #include "type.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace splitcc {
 namespace {
@@ -49,10 +51,14 @@ Type *Types::make(TypeKind kind)
 
 const Type *Types::pointer(const Type *to, Space space)
 {
-    Type *type = make(TypeKind::Pointer);
-    type->base = to;
-    type->space = space;
-    return type;
+    const Type *&made = to->pointers[static_cast<size_t>(space)];
+    if (!made) {
+        Type *type = make(TypeKind::Pointer);
+        type->base = to;
+        type->space = space;
+        made = type;
+    }
+    return made;
 }
 
 const Type *Types::array(const Type *of, Extent extent)
@@ -61,6 +67,13 @@ const Type *Types::array(const Type *of, Extent extent)
     type->base = of;
     type->extent = std::move(extent);
     return type;
+}
+
+const Type *Types::unsized_array(const Type *of)
+{
+    if (!of->unsized_array)
+        of->unsized_array = array(of, {});
+    return of->unsized_array;
 }
 
 const Type *Types::spread_array(const Type *block, std::vector<const Extent *> dimensions)
@@ -123,11 +136,26 @@ const Type *Types::qualified(const Type *type, uint8_t quals)
     const Type *element = array ? qualified(type->base, quals) : type->base;
     if (array && element == type->base)
         return type;
+    quals |= type->quals;
+    const Type *made = array ? nullptr : type->variants; // an array's size may yet be captured
+    while (made && made->quals != quals)
+        made = made->next_variant;
+    return made ? made : make_qualified(type, element, quals);
+}
+
+const Type *Types::make_qualified(const Type *type, const Type *element, uint8_t quals)
+{
+    const bool array = type->kind == TypeKind::Array;
     Type &copy = types_.emplace_back(*type);
+    std::fill(std::begin(copy.pointers), std::end(copy.pointers), nullptr);
+    copy.unsized_array = copy.variants = nullptr;
     copy.base = element;
-    if (!array)
-        copy.quals |= quals;
-    copy.unqualified = array ? &copy : type->unqualified;
+    if (array) {
+        copy.unqualified = &copy;
+    } else {
+        copy.quals = quals;
+        copy.next_variant = std::exchange(type->variants, &copy);
+    }
     return &copy;
 }
 

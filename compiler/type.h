@@ -103,6 +103,11 @@ struct Type {
     Extent extent;                      // Array
     std::vector<const Extent *> spread; // SpreadArray: the dimensions left of ::
     mutable std::string captured;       // Array of run-time size: a typedef that holds it
+    // Made of this one when first needed, for many expressions have such types.
+    mutable const Type *pointers[3] = {}; // by space
+    mutable const Type *unsized_array = nullptr;
+    mutable const Type *variants = nullptr; // the same with other qualifiers; the first of them
+    const Type *next_variant = nullptr;
 
     bool is_pointer() const { return kind == TypeKind::Pointer; }
     bool is_local_pointer() const { return is_pointer() && space == Space::Local; }
@@ -122,6 +127,7 @@ public:
     const Type *unknown() const { return basic(TypeKind::Unknown); }
     const Type *pointer(const Type *to, Space space = Space::Local);
     const Type *array(const Type *of, Extent extent);
+    const Type *unsized_array(const Type *of);
     const Type *spread_array(const Type *block, std::vector<const Extent *> dimensions);
     const Extent *extent(Extent extent) { return &extents_.emplace_back(std::move(extent)); }
     const Type *function(const Type *result, std::vector<const Type *> params, bool prototype,
@@ -139,6 +145,7 @@ public:
 
 private:
     Type *make(TypeKind kind);
+    const Type *make_qualified(const Type *type, const Type *element, uint8_t quals);
 
     std::deque<Type> types_;
     std::deque<Record> records_;

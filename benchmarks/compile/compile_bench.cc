@@ -26,6 +26,7 @@ struct Cost {
 };
 
 struct Row {
+    const char *kind; // of source
     long lines;
     Cost preprocessing, whole, cc; // whole: preprocessing and translation
     double translation() const { return std::max(whole.seconds - preprocessing.seconds, 0.0); }
@@ -95,14 +96,14 @@ Cost median_of(int runs, const Words &words)
     return costs[costs.size() / 2];
 }
 
-Row measure(const Options &options, const Folder &folder, long lines)
+Row measure(const Options &options, const Folder &folder, const char *kind, const std::string &text,
+            int runs)
 {
+    const long lines = std::count(text.begin(), text.end(), '\n');
     const std::string source = folder.file("m.sc"), c = folder.file("m.c");
-    const int runs = lines >= 100'000 ? 1 : lines >= 10'000 ? 3 : 9;
-    const std::string text = make_source(lines);
     if (!(std::ofstream(source) << text).flush())
         throw std::runtime_error("cannot write " + source);
-    Row row{std::count(text.begin(), text.end(), '\n'), {}, {}, {}};
+    Row row{kind, lines, {}, {}, {}};
     row.preprocessing = median_of(runs, {options.compiler, "-E", "-o", folder.file("m.i"), source});
     row.whole = median_of(runs, {options.compiler, "-trans", "-o", c, source});
     row.cc = median_of(runs, {c_compiler(), "-O2", "-w", "-fno-pie", "-x", "cpp-output", "-c", "-o",
@@ -112,8 +113,8 @@ Row measure(const Options &options, const Folder &folder, long lines)
 
 void print_row(const Row &row)
 {
-    std::printf("%8ld  %9.3f  %9.3f  %9.3f  %7.1f %%  %7.1f %%  %7.0f  %7.0f  %6.2f\n", row.lines,
-                row.preprocessing.seconds, row.translation(), row.cc.seconds,
+    std::printf("%-9s %8ld  %9.3f  %9.3f  %9.3f  %7.1f %%  %7.1f %%  %7.0f  %7.0f  %6.2f\n",
+                row.kind, row.lines, row.preprocessing.seconds, row.translation(), row.cc.seconds,
                 100 * row.translation() / row.cc.seconds, 100 * row.whole.seconds / row.cc.seconds,
                 row.whole.megabytes, row.cc.megabytes, row.whole.megabytes / row.cc.megabytes);
     std::fflush(stdout);
@@ -123,9 +124,9 @@ void print_table_head()
 {
     std::printf("processor seconds; translation alone, and with the preprocessor, as parts of\n"
                 "what `%s -O2 -c` takes for the translated file; the most memory in MB\n\n"
-                "%8s  %9s  %9s  %9s  %9s  %9s  %7s  %7s  %6s\n",
-                c_compiler().c_str(), "lines", "preproc.", "translate", "cc -O2", "alone", "whole",
-                "splitcc", "cc", "ratio");
+                "%-9s %8s  %9s  %9s  %9s  %9s  %9s  %7s  %7s  %6s\n",
+                c_compiler().c_str(), "source", "lines", "preproc.", "translate", "cc -O2", "alone",
+                "whole", "splitcc", "cc", "ratio");
 }
 
 void write_json(const std::string &name, const std::vector<Row> &rows)
@@ -133,7 +134,7 @@ void write_json(const std::string &name, const std::vector<Row> &rows)
     std::ofstream out(name);
     const char *separator = "[\n";
     for (const Row &row : rows) {
-        out << separator << "  {\"lines\": " << row.lines
+        out << separator << "  {\"source\": \"" << row.kind << "\", \"lines\": " << row.lines
             << ", \"preprocess_s\": " << row.preprocessing.seconds
             << ", \"translate_s\": " << row.translation() << ", \"cc_s\": " << row.cc.seconds
             << ", \"time_ratio\": " << row.translation() / row.cc.seconds
@@ -170,11 +171,14 @@ void bench(const Options &options)
         sizes.insert(sizes.end(), {100'000, 250'000});
     const Folder folder;
     std::vector<Row> rows;
-    print_table_head();
-    for (long size : sizes) {
-        rows.push_back(measure(options, folder, size));
+    auto add = [&](const char *kind, const std::string &text, int runs) {
+        rows.push_back(measure(options, folder, kind, text, runs));
         print_row(rows.back());
-    }
+    };
+    print_table_head();
+    for (long size : sizes)
+        add("functions", make_source(size), size >= 100'000 ? 1 : size >= 10'000 ? 3 : 9);
+    add("table", make_table(options.quick ? 100'000 : 250'000), 5);
     if (!options.json.empty())
         write_json(options.json, rows);
 }

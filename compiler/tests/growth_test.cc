@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Translation takes time in proportion to the size of its input, whatever the
-// input has many of.
+// input has many of; and little memory for what it only copies.
 #include "translate.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
+#include <fstream>
 #include <functional>
+#include <malloc.h>
 #include <pthread.h>
 
 using namespace splitcc;
@@ -80,6 +82,34 @@ void check_growth(const std::string &before,
     INFO(n << " lines like " << line("1") << " took " << once << " s, 16 times as many took "
            << more << " s");
     CHECK(more < 64 * once);
+}
+
+double kilobytes(const std::string &what)
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (double number; word == what && status >> number)
+            return number;
+    FAIL("no " << what << " in /proc/self/status");
+    return 0;
+}
+
+// The memory for a translation, as so many times its text: that and the translation itself
+// are 2.
+void check_memory(const std::string &text, double most)
+{
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << 5 << std::flush; // what was the most until now
+    const double before = kilobytes("VmRSS:");
+    Translation t;
+    on_deep_stack([&] { t = translate(text, {}); });
+    INFO((t.messages.empty() ? "" : t.messages[0].text));
+    REQUIRE(t.ok);
+    const double times = (kilobytes("VmHWM:") - before) * 1024 / static_cast<double>(text.size());
+    INFO(text.size() << " bytes took " << times << " times as much memory, up to " << most
+                     << " are expected");
+    CHECK(times > 1.9);
+    CHECK(times < most);
 }
 
 const std::string prologue = "typedef unsigned long splitc_ptr;\n"
@@ -201,4 +231,26 @@ TEST_CASE("the time for one expression grows with its length")
         "); }");
     check_growth(
         "void f(int x) { x = 1\n", [](auto i) { return ", x += " + i; }, "; }");
+}
+
+TEST_CASE("the memory for tables is little more than that of their text")
+{
+    const long n = 200'000;
+    check_memory("int a[] = {\n" + repeat(n, [](auto i) { return i + ", 0x" + i + ","; }) + "};",
+                 5);
+    check_memory("struct { const char *name; short n[4]; } a[] = {\n" +
+                     repeat(n, [](auto i) { return "{.name = \"" + i + "\", {1, -2, '3', 4}},"; }) +
+                     "};",
+                 5);
+}
+
+TEST_CASE("the memory for plain functions is that of what they declare")
+{
+    const std::string body = "(int x, const char *p) {\n"
+                             "    for (int i = 0; i < x; i++)\n"
+                             "        x += p[i] * (x - i) / 3 % 17;\n"
+                             "    while (x > 100 && p[x])\n"
+                             "        x -= p[x] ? x / 2 : x / 3 + (x & 15);\n"
+                             "    return x < 0 ? -x : x;\n}";
+    check_memory(repeat(20'000, [&](auto i) { return "static int f" + i + body; }), 16);
 }
