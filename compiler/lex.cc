@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace splitcc {
 namespace {
@@ -435,19 +436,20 @@ Name *Names::intern_decoded(std::string text)
 
 namespace {
 
-// Edits between two words, up to a limit.
+// Edits between two words; to swap two letters is one.
 size_t distance(std::string_view a, std::string_view b)
 {
-    std::vector<size_t> row(b.size() + 1);
+    std::vector<size_t> row(b.size() + 1), above, two_above;
     for (size_t j = 0; j <= b.size(); j++)
         row[j] = j;
     for (size_t i = 1; i <= a.size(); i++) {
-        size_t diagonal = row[0];
+        two_above = std::exchange(above, row);
         row[0] = i;
         for (size_t j = 1; j <= b.size(); j++) {
-            size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+            size_t substitute = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitute});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], two_above[j - 2] + 1);
         }
     }
     return row[b.size()];

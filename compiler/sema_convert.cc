@@ -91,6 +91,10 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
             check_far_pointers(e, from, to, what);
             return e;
         }
+        if (from->is_local_pointer() && to->space == Space::Spread && !is_null_constant(e))
+            diag_.warning(range(e), "-Wspread-conversion",
+                          std::string(what) +
+                              " makes a spread pointer from a local one without a cast");
         if (is_null_constant(e) || from->is_local_pointer())
             return wrap(ExprKind::Convert, e, to);
         if (from->is_integer()) {

@@ -1,0 +1,6 @@
+itn x;
+vodi f(void)
+{
+    fro(x);
+    return;
+}
