@@ -31,7 +31,7 @@ int splitc_main(void)
     struct outer inside = {.a[1].n = 5, &value, .u = &value, &value};
     struct outer rows[] = {[1].a[1] = {6, &value}, 7, &value, &value, {{{8}}}, [0].last = &value};
     struct pair whole = {.first = one, one};
-    int *global range[] = {[1 ... 2] = &value, &value};
+    int *global list[] = {[1] = &value, &value};
 
     EXPECT(*deep.a[0].g + *deep.a[0].local, 6);
     EXPECT(deep.a[1].n, 2);
@@ -41,6 +41,6 @@ int splitc_main(void)
     EXPECT(rows[1].a[1].n + *rows[1].a[1].g + rows[1].k + *rows[1].u + *rows[1].last, 22);
     EXPECT(rows[2].a[0].n + *rows[0].last, 11);
     EXPECT(*whole.second.g + *whole.second.local, 6);
-    EXPECT(range[0] == NULL && *range[1] + *range[2] + *range[3] == 9, 1);
+    EXPECT(list[0] == NULL && *list[1] + *list[2] == 6, 1);
     return failures;
 }
