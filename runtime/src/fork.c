@@ -92,6 +92,8 @@ static pid_t system_fork(void)
 
     if (!next)
         next = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+    if (!next)
+        splitc_die("cannot fork: there is no shared C library; link the program without -static");
     return next();
 }
 
