@@ -182,9 +182,16 @@ Rope Lower::size_of(const Type *t)
     return "sizeof(" + type(t) + ")";
 }
 
+// typeof of something whose type only cc knows.
+static bool is_unknown_typeof(const Specifiers &s)
+{
+    return s.typeof_operand && s.type->is_unknown();
+}
+
 Rope Lower::type_name(const TypeName *t)
 {
-    if (!t->declarator.far && t->specifiers.body) // defined here, so it has to stay
+    // What is defined here, or can only be said so, has to stay.
+    if (!t->declarator.far && (t->specifiers.body || is_unknown_typeof(t->specifiers)))
         return specifiers(t->specifiers, true) + " " + declarator(t->declarator);
     return type(t->type);
 }
@@ -218,7 +225,8 @@ Rope Lower::specifiers(const Specifiers &s, bool with_storage)
     }
     if (s.typeof_operand && s.touched) {
         drop_storage(s.typeof_operand->first);
-        splice.replace(s.typeof_operand->first, s.typeof_operand->last, type(s.type->unqualified));
+        splice.replace(s.typeof_operand->first, s.typeof_operand->last,
+                       is_unknown_typeof(s) ? node(s.typeof_operand) : type(s.type->unqualified));
     }
     for (const Expr *e : s.enumerators) {
         drop_storage(e->first);

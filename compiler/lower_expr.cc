@@ -473,8 +473,9 @@ Rope Lower::cast(const Expr *e)
             return "splitc_from_local(" + std::move(operand) + ")";
         return "((splitc_ptr)(" + std::move(operand) + "))";
     }
-    Rope target =
-        e->type_name->touched ? type(to) : Rope::tokens(e->type_name->first, e->type_name->last);
+    Rope target = to->is_unknown()        ? node(e->type_name)
+                  : e->type_name->touched ? type(to)
+                                          : Rope::tokens(e->type_name->first, e->type_name->last);
     if (drops_processor)
         return "((" + std::move(target) + ")splitc_address(" + std::move(operand) + "))";
     return "((" + std::move(target) + ")(" + std::move(operand) + "))";

@@ -174,6 +174,7 @@ private:
     // What attributes said since the last look.
     bool attribute_changes_type_ = false;
     bool attribute_changes_layout_ = false;
+    bool attribute_overloads_ = false; // clang's overloadable
 };
 
 class Parser::Depth {

@@ -16,6 +16,7 @@ Declaration *Parser::declaration()
     Declaration *d = ast_.declaration();
     d->first = pos_;
     d->file_scope = scopes_.at_file_scope();
+    attribute_overloads_ = false;
     specifiers(d->specifiers, true);
     if (d->specifiers.first == d->specifiers.last && before_a_word() && !is_space_word())
         unknown_word();
@@ -57,6 +58,8 @@ void Parser::init_declarator(Declaration *declaration)
              "a function inside a function is not supported; move it to file scope");
     replace_library(d, declaration->specifiers, definition);
     d.symbol = declare(d, declaration->specifiers, DeclarationRole::Object);
+    if (is_function && attribute_overloads_) // one name, many functions
+        d.symbol->type = types_.function(types_.unknown(), {}, false, true);
     declaration->touched |= touched_declarator(d.declarator);
     if (definition) {
         declaration->declarators.push_back(std::move(d));

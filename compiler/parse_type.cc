@@ -297,6 +297,8 @@ void Parser::attribute()
     if (name == "packed" || name == "aligned" || name == "ms_struct" ||
         name == "scalar_storage_order")
         attribute_changes_layout_ = true;
+    if (name == "overloadable")
+        attribute_overloads_ = true;
     if (name == "aligned" && is(Tok::LParen))
         alignment();
     else if (is(Tok::LParen))

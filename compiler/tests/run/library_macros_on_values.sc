@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// not with clang: its tgmath.h overloads functions by an attribute
 #include <split-c/split-c.h>
 #include <assert.h>
 #include <ctype.h>
