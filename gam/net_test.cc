@@ -236,6 +236,27 @@ TEST_CASE("a lost packet goes again after its timeout, and later each time")
     CHECK(a.stats().sent_again == 3);
 }
 
+TEST_CASE("long messages follow one another in full packets")
+{
+    const std::string text(3000, 'x');
+    Peer a(0), b(1);
+    std::vector<size_t> lengths;
+
+    for (int i = 0; i < 5; i++)
+        REQUIRE(a.send(text) == 0);
+    for (int rounds = 0; rounds < 5 && b.messages.size() < 5; rounds++) {
+        auto packets = a.transmit();
+        for (const Wire &packet : packets)
+            lengths.push_back(packet.length);
+        b.receive(packets);
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages == Texts(5, text));
+    REQUIRE(lengths.size() == 16); // 15 kB and their headers
+    for (size_t i = 0; i + 1 < lengths.size(); i++)
+        CHECK(lengths[i] >= 1024 - 64);
+}
+
 TEST_CASE("a gap is told at once, kept packets are not sent again")
 {
     Peer a(0), b(1);

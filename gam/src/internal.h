@@ -16,6 +16,7 @@
 #ifndef GAM_INTERNAL_H
 #define GAM_INTERNAL_H
 
+#include "reliable.h"
 #include "wire.h"
 #include <errno.h>
 #include <gam/gam.h>
@@ -135,8 +136,10 @@ struct gam {
     uint32_t receive_end;
     size_t pending;
     uint32_t idle_polls;
-    uint32_t check_next; /* the rank whose life is looked at next */
-    int64_t checked_ms;  /* when that was done last */
+    uint32_t quiet_polls;         /* since the last message */
+    uint32_t quiet_before_paying; /* so many pass before credits are given back unasked */
+    uint32_t check_next;          /* the rank whose life is looked at next */
+    int64_t checked_ms;           /* when that was done last */
     int64_t dead;
     uint32_t rank;
 };
@@ -200,6 +203,22 @@ static inline void gam_look(struct gam *g)
         g->look = g->look->next;
     }
 }
+
+/* Over a network what is sent in between goes together. */
+static inline void gam_gather(const struct gam_port *port)
+{
+    if (port->front)
+        gam_reliable_gather(port->front);
+}
+
+static inline void gam_scatter(const struct gam_port *port)
+{
+    if (port->front)
+        gam_reliable_flush(port->front);
+}
+
+/* Give back the credits that are owed. */
+void gam_settle_all(struct gam *g);
 
 /* Run a handler in its context. */
 void gam_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,

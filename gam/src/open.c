@@ -12,6 +12,7 @@ enum { WINDOW_FEW = 64, WINDOW_MANY = 32, FEW_RANKS = 64 };
 
 /* Long packets of some networks have 9000 bytes, and a sender may have 64 on their way. */
 enum { NETWORK_SEGMENT = 2 << 20, NETWORK_PACKETS = 256 };
+enum { QUIET_POLLS = 32 }; /* some 10 us, each asks the system */
 
 /* What docs/gam.md says of the memory per peer. */
 _Static_assert(sizeof(struct gam_peer) == 128, "two cache lines");
@@ -163,16 +164,18 @@ static int post_all(const struct gam *g)
 /* ---- ports ---------------------------------------------------------------------- */
 
 /* What may get lost below is made up for by an endpoint in front. */
-static int make_reliable(struct gam_port *port, const struct gam_config *config)
+static int make_reliable(struct gam *g, struct gam_port *port, const struct gam_config *config)
 {
     int rc;
 
     if (gam_is_reliable(port->ep))
         return 0;
     rc = gam_reliable_open(port->ep, config, &port->front);
-    if (rc == 0)
-        port->ep = port->front;
-    return rc;
+    if (rc)
+        return rc;
+    port->ep = port->front;
+    g->quiet_before_paying = QUIET_POLLS;
+    return 0;
 }
 
 static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_config *config)
@@ -186,7 +189,7 @@ static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_c
     if (g->ports > 0)
         port[-1].next = port;
     g->ports++;
-    return make_reliable(port, config);
+    return make_reliable(g, port, config);
 }
 
 static void close_ports(struct gam *g)

@@ -94,12 +94,10 @@ static void add_frame(struct gam_parcel *parcel, uint32_t user, const void *data
     parcel->length += (uint32_t)length;
 }
 
-/* Into packets of its own, `count` of them. */
-static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user, const void *data,
-                      size_t length, uint64_t count)
+/* Into new packets, `count` of them. */
+static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user,
+                      const uint8_t *from, size_t length, uint64_t count)
 {
-    const uint8_t *from = data;
-
     for (; count > 0; count--) {
         const size_t n = gam_min(length, frame_data_max(net));
 
@@ -109,30 +107,54 @@ static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user,
     }
 }
 
+/* So many new packets can be had now. */
+static int check_room(struct gam_net *net, const struct gam_link *link, uint64_t count)
+{
+    if (count > GAM_NET_WINDOW / 2)
+        return -EMSGSIZE;
+    if (link->end - link->first + count > GAM_NET_WINDOW)
+        return -EAGAIN;
+    return gam_net_stock(net, (uint32_t)count);
+}
+
+/* One that does not fit into the packet that can take more begins there all the same, if it is
+ * worth it: streams go in full packets, which networks like best. */
+static int add_message(struct gam_net *net, struct gam_link *link, uint32_t user,
+                       const uint8_t *data, size_t length)
+{
+    struct gam_parcel *last = open_parcel(link);
+    const uint32_t room = room_in(net, last), most = frame_data_max(net);
+    const size_t first = room >= NO_ROOM ? room - sizeof(struct gam_frame) : 0;
+    uint64_t count;
+    int rc;
+
+    if (room >= sizeof(struct gam_frame) + length) {
+        add_frame(last, user, data, length, false);
+        return 0;
+    }
+    count = length > 0 ? (length - first + most - 1) / most : 1;
+    rc = check_room(net, link, count);
+    if (rc)
+        return rc;
+    if (first > 0)
+        add_frame(last, user, data, first, true);
+    add_parts(net, link, user, data + first, length - first, count);
+    return 0;
+}
+
 int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user, const void *data,
                  size_t length)
 {
-    const uint64_t count =
-        length > 0 ? (length + frame_data_max(net) - 1) / frame_data_max(net) : 1;
     struct gam_link *link = gam_net_link(net, now, rank);
-    struct gam_parcel *parcel;
+    int rc;
 
     if (!link)
         return -ENOMEM;
     if (link->dead)
         return -EPIPE;
-    parcel = open_parcel(link);
-    if (room_in(net, parcel) >= sizeof(struct gam_frame) + length) {
-        add_frame(parcel, user, data, length, false);
-    } else {
-        if (count > GAM_NET_WINDOW / 2)
-            return -EMSGSIZE;
-        if (link->end - link->first + count > GAM_NET_WINDOW)
-            return -EAGAIN;
-        if (gam_net_stock(net, (uint32_t)count) != 0)
-            return -ENOMEM;
-        add_parts(net, link, user, data, length, count);
-    }
+    rc = add_message(net, link, user, data, length);
+    if (rc)
+        return rc;
     net->stats.messages_out++;
     gam_net_ready(net, link);
     return 0;

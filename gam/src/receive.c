@@ -39,7 +39,7 @@ static inline void settle(struct gam *g, struct gam_peer *peer, enum gam_class c
         ack(g, peer);
 }
 
-static void settle_all(struct gam *g)
+void gam_settle_all(struct gam *g)
 {
     struct gam_peer *peer = g->list[GAM_OWING];
 
@@ -248,12 +248,13 @@ static void work_all(struct gam *g)
     }
 }
 
-/* Nothing has come: the time for what can wait. */
+/* Nothing has come: the time for what can wait.  Over a network a message costs more than many
+ * polls, and soon something may flow that pays as well. */
 static void idle(struct gam *g)
 {
     g->stats.empty_polls++;
-    if (g->list[GAM_OWING])
-        settle_all(g);
+    if (g->list[GAM_OWING] && ++g->quiet_polls > g->quiet_before_paying)
+        gam_settle_all(g);
     if (++g->idle_polls % CHECK_INTERVAL == 0)
         gam_check_some(g);
 }
@@ -265,11 +266,14 @@ static inline int drain(struct gam *g, const struct gam_port *port)
     int handled = 0;
 
     while (handled < POLL_BUDGET && (slot = unet_rx_peek(port->ep)) != NULL) {
+        if (handled++ == 0)
+            gam_gather(port);
         receive(g, port, slot);
-        handled++;
     }
     if (handled == 0)
         unet_progress(port->ep);
+    else
+        gam_scatter(port); /* replies, and acknowledgements that none has taken along */
     return handled;
 }
 
@@ -287,5 +291,7 @@ int gam_poll(struct gam *g)
     g->serving = NULL;
     if (handled == 0)
         idle(g);
+    else
+        g->quiet_polls = 0;
     return handled;
 }

@@ -76,6 +76,7 @@ struct reliable {
     uint32_t bell;         /* always set: every send wants a kick */
     uint32_t changes;      /* channels that opened or died so far */
     uint32_t buffer_bytes; /* of each packet below */
+    bool gathering;        /* messages wait for others: the owner's */
     uint32_t buffer_next;  /* the send buffer whose turn it is */
     uint32_t ticket[SEND_BUFFERS];
     bool busy[SEND_BUFFERS];
@@ -331,6 +332,23 @@ static void send_packets(struct reliable *r, uint64_t now)
     }
 }
 
+void gam_reliable_flush(struct unet_endpoint *ep)
+{
+    struct reliable *r = reliable_of(ep);
+    const uint64_t now = now_us();
+
+    lock(r);
+    r->gathering = false;
+    take_sends(r, now);
+    send_packets(r, now);
+    unlock(r);
+}
+
+void gam_reliable_gather(struct unet_endpoint *ep)
+{
+    reliable_of(ep)->gathering = true;
+}
+
 static void kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable *r = reliable_of(ep);
@@ -339,7 +357,8 @@ static void kick(struct unet_endpoint *ep, uint16_t channel)
     (void)channel;
     lock(r);
     take_sends(r, now);
-    send_packets(r, now);
+    if (!r->gathering)
+        send_packets(r, now);
     unlock(r);
 }
 
@@ -371,16 +390,16 @@ static void update(struct reliable *r, uint16_t n)
         set_state(r, n, (enum unet_channel_state)lower);
 }
 
+/* What arrives is acknowledged the next time: until then an answer may take that along. */
 static int move(struct reliable *r)
 {
     const uint64_t now = now_us();
-    int count = unet_progress(r->lower);
+    int count = take_sends(r, now);
 
     r->turns++;
-    count += receive_packets(r, now);
-    count += take_sends(r, now);
     send_packets(r, now);
-    return count;
+    count += unet_progress(r->lower);
+    return count + receive_packets(r, now);
 }
 
 static int move_and_update(struct reliable *r)

@@ -117,7 +117,7 @@ static int work_step(struct gam *g, struct gam_peer *peer)
     return answer ? answer_step(g, peer) : store_step(g, peer);
 }
 
-bool gam_work(struct gam *g, struct gam_peer *peer)
+static bool work(struct gam *g, struct gam_peer *peer)
 {
     if (!gam_deferred_send(peer))
         return false;
@@ -126,6 +126,16 @@ bool gam_work(struct gam *g, struct gam_peer *peer)
             return false;
     }
     return true;
+}
+
+bool gam_work(struct gam *g, struct gam_peer *peer)
+{
+    bool done;
+
+    gam_gather(peer->port);
+    done = work(g, peer);
+    gam_scatter(peer->port);
+    return done;
 }
 
 void gam_transfers_drop(struct gam *g, struct gam_peer *peer)

@@ -111,7 +111,10 @@ static int wait_at_ports(struct gam *g, int timeout_ms)
 /* Sleep if the endpoints allow it, else let others run. */
 static int nap(struct gam *g, int timeout_ms)
 {
-    int rc = g->ports > 1 ? wait_at_ports(g, timeout_ms) : unet_wait(g->port->ep, timeout_ms);
+    int rc;
+
+    gam_settle_all(g);
+    rc = g->ports > 1 ? wait_at_ports(g, timeout_ms) : unet_wait(g->port->ep, timeout_ms);
 
     if (rc >= 0 || rc == -EINTR)
         return rc;

@@ -199,6 +199,26 @@ TEST_CASE("one to four pieces of odd sizes are gathered in order", "[long]")
     }
 }
 
+TEST_CASE("messages that were to be followed by more go with the last, in order")
+{
+    Pair pair;
+
+    give_buffers(pair.b, 12, 256, 65536);
+    fill(pair.a, 0, pattern(1200, 4));
+    for (uint32_t i = 0; i < 12; i++) {
+        unet_piece piece = {i * 100, 40 + i};
+        const auto send = i < 11 ? unet_send_more : unet_send;
+
+        REQUIRE(send(pair.a, pair.ab, i, &piece, 1, nullptr) == 0);
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        Message m = await(pair.b);
+
+        REQUIRE(m.user == i);
+        CHECK(m.bytes == segment_bytes(pair.a, i * 100, 40 + i));
+    }
+}
+
 TEST_CASE("empty pieces beside full ones do no harm")
 {
     Pair pair;
