@@ -165,6 +165,7 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) {
          use_network(o, value);
          o.variables.push_back("UNET_ETH_INTERFACE=" + value);
+         o.variables.push_back("UNET_FE_INTERFACE=" + value);
      }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},

@@ -128,6 +128,14 @@ static const char *remedy(const struct unet_ops *backend, int error)
          "; raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
         {"eth", -ENODEV, "; UNET_ETH_INTERFACE has to name an interface of every node, or be auto"},
         {"eth", -EINVAL, "; UNET_ETH_INTERFACE has to name an Ethernet"},
+        {"fe", -ENODEV,
+         "; the kernel module has to be loaded on every node (modprobe unet_fe), and "
+         "UNET_FE_INTERFACE has to name an interface of every node, or be auto"},
+        {"fe", -EACCES,
+         "; who is in the group unet may open /dev/unet, if docs/unet_fe.md was followed"},
+        {"fe", -ENOBUFS, "; the limit of locked memory is too low: ulimit -l"},
+        {"fe", -EDQUOT,
+         "; the module's limits (max_endpoints, max_megabytes) are too low: see unet(4)"},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

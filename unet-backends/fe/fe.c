@@ -115,14 +115,14 @@ static bool is_usable(const struct ifaddrs *one)
     return one->ifa_name && (one->ifa_flags & (needed | IFF_LOOPBACK)) == needed;
 }
 
-/* The one that UNET_FE_INTERFACE names, else the first Ethernet that runs. */
+/* The one that UNET_FE_INTERFACE names; auto, as without it: the first Ethernet that runs. */
 static int choose_interface(char name[IF_NAMESIZE])
 {
     const char *wanted = getenv("UNET_FE_INTERFACE");
     struct ifaddrs *all;
     int error = -ENODEV;
 
-    if (wanted) {
+    if (wanted && strcmp(wanted, "auto") != 0) {
         if (strlen(wanted) >= IF_NAMESIZE)
             return -ENODEV;
         strcpy(name, wanted);
@@ -294,6 +294,7 @@ static void fe_address(const struct unet_endpoint *ep, struct unet_address *addr
 
 const struct unet_ops unet_fe_ops = {
     .name = "fe",
+    .network = true,
     .open = fe_open,
     .close = fe_close,
     .address = fe_address,
