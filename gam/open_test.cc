@@ -230,3 +230,22 @@ TEST_CASE("two jobs on the same endpoints' addresses do not meet")
         CHECK((unet_channel_state(b.ep, channel) == UNET_OPEN) == (channel == 2));
     }
 }
+
+TEST_CASE("a peer that never answers, from the start, is dead after the peer timeout")
+{
+    Alone a("udp", [](unet_config &c) { gam_endpoint_config(2, 0, &c); });
+    Alone silent("udp"); // an address where nobody opens a channel
+    unet_endpoint *endpoints[] = {a.ep, silent.ep};
+
+    a.config.ranks = 2;
+    a.config.peer_timeout_ms = 200;
+    a.config.resolve = [](void *arg, uint32_t rank, struct unet_address *address) {
+        unet_address(static_cast<unet_endpoint **>(arg)[rank], address);
+        return 0;
+    };
+    a.config.resolve_arg = endpoints;
+    REQUIRE(a.open() == 0);
+    CHECK(gam_request_0(a.g, 1, 1) == -EPIPE);
+    CHECK(gam_dead_peer(a.g) == 1);
+    CHECK(gam_settled(a.g));
+}
