@@ -31,15 +31,14 @@
 #include <time.h>
 
 enum {
-    BATCH_BYTES = 32768,  /* of packets that wait to go together */
-    SEND_BUFFERS = 32,    /* packets below us on their way out */
-    BUDGET = 256,         /* packets taken in at a time */
-    PACKET_LEAST = 512,   /* below that a message of GAM takes too many */
-    PACKET_MOST = 16384,  /* beyond that a packet holds the longest message twice over */
-    SETTLE_US = 1000000,  /* what closing waits for acknowledgements */
-    TIMEOUT_MS = 10000,   /* of peers, by default */
-    QUEUED_MS = 1,        /* what a wait may sleep while sends wait for their window */
-    RING_ALIGNMENT = 128, /* of a ring's memory */
+    BATCH_BYTES = 32768, /* of packets that wait to go together */
+    SEND_BUFFERS = 32,   /* packets below us on their way out */
+    BUDGET = 256,        /* packets taken in at a time */
+    PACKET_LEAST = 512,  /* below that a message of GAM takes too many */
+    PACKET_MOST = 16384, /* beyond that a packet holds the longest message twice over */
+    SETTLE_US = 1000000, /* what closing waits for acknowledgements */
+    TIMEOUT_MS = 10000,  /* of peers, by default */
+    QUEUED_MS = 1,       /* what a wait may sleep while sends wait for their window */
 };
 
 /* A message that has not yet arrived in whole. */
@@ -648,11 +647,6 @@ static const struct unet_ops reliable_ops = {
     .wait = wait_for,
 };
 
-static size_t ring_bytes(uint32_t slots)
-{
-    return (unet_ring_bytes(slots) + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
-}
-
 /* The next `bytes` of our memory. */
 static void *carve(uint8_t **at, size_t bytes)
 {
@@ -668,8 +662,9 @@ static int open_memory(struct reliable *r)
     struct unet_endpoint *ep = &r->ep;
     uint8_t *at;
 
-    r->memory_bytes = c->segment_bytes + ring_bytes(c->send_slots) + ring_bytes(c->free_slots) +
-                      ring_bytes(4) * 2 + ring_bytes(c->recv_slots) * c->channels;
+    r->memory_bytes = c->segment_bytes + unet_ring_bytes(c->send_slots) +
+                      unet_ring_bytes(c->free_slots) + unet_ring_bytes(4) * 2 +
+                      unet_ring_bytes(c->recv_slots) * c->channels;
     at = mmap(NULL, r->memory_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
@@ -677,15 +672,15 @@ static int open_memory(struct reliable *r)
     r->memory = at;
     ep->segment = carve(&at, c->segment_bytes);
     unet_ring_attach(&ep->tx, at, c->send_slots);
-    unet_ring_attach(&r->tx, carve(&at, ring_bytes(c->send_slots)), c->send_slots);
+    unet_ring_attach(&r->tx, carve(&at, unet_ring_bytes(c->send_slots)), c->send_slots);
     unet_ring_attach(&ep->free, at, c->free_slots);
-    unet_ring_attach(&r->free, carve(&at, ring_bytes(c->free_slots)), c->free_slots);
-    unet_ring_attach(&r->full, carve(&at, ring_bytes(4)), 4);
+    unet_ring_attach(&r->free, carve(&at, unet_ring_bytes(c->free_slots)), c->free_slots);
+    unet_ring_attach(&r->full, carve(&at, unet_ring_bytes(4)), 4);
     r->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
-    unet_ring_attach(&ep->rx[0], carve(&at, ring_bytes(4)), 4);
+    unet_ring_attach(&ep->rx[0], carve(&at, unet_ring_bytes(4)), 4);
     for (uint32_t n = 1; n <= c->channels; n++) {
         unet_ring_attach(&ep->rx[n], at, c->recv_slots);
-        unet_ring_attach(&r->line[n].in, carve(&at, ring_bytes(c->recv_slots)), c->recv_slots);
+        unet_ring_attach(&r->line[n].in, carve(&at, unet_ring_bytes(c->recv_slots)), c->recv_slots);
     }
     return 0;
 }

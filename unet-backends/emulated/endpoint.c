@@ -17,10 +17,9 @@
 #endif
 
 enum {
-    LOOK_EVERY = 1024,    /* calls of progress between two looks for peers that are gone */
-    SLICE_MS = 100,       /* of sleep between them */
-    RETRY_MS = 1,         /* of sleep, while sends are queued or channels connecting */
-    RING_ALIGNMENT = 128, /* of a ring's memory */
+    LOOK_EVERY = 1024, /* calls of progress between two looks for peers that are gone */
+    SLICE_MS = 100,    /* of sleep between them */
+    RETRY_MS = 1,      /* of sleep, while sends are queued or channels connecting */
 };
 
 /* ---- progress ---------------------------------------------------------------------- */
@@ -76,11 +75,6 @@ int unet_emu_wait(struct unet_endpoint *ep, int timeout_ms)
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-static size_t ring_bytes(uint32_t slots)
-{
-    return (unet_ring_bytes(slots) + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
-}
-
 /* The next part of our memory. */
 static void *carve(uint8_t **at, size_t bytes)
 {
@@ -93,7 +87,7 @@ static void *carve(uint8_t **at, size_t bytes)
 /* Both sides of a ring within this process. */
 static void make_ring(uint8_t **at, uint32_t slots, struct unet_ring *one, struct unet_ring *other)
 {
-    void *memory = carve(at, ring_bytes(slots));
+    void *memory = carve(at, unet_ring_bytes(slots));
 
     unet_ring_attach(one, memory, slots);
     unet_ring_attach(other, memory, slots);
@@ -105,9 +99,9 @@ static int open_memory(struct emu_endpoint *ee)
     struct unet_endpoint *ep = &ee->ep;
     uint8_t *at;
 
-    ee->memory_bytes = c->segment_bytes + 2 * ring_bytes(c->send_slots) +
-                       ring_bytes(c->free_slots) + ring_bytes(4) +
-                       ring_bytes(c->recv_slots) * c->channels;
+    ee->memory_bytes = c->segment_bytes + 2 * unet_ring_bytes(c->send_slots) +
+                       unet_ring_bytes(c->free_slots) + unet_ring_bytes(4) +
+                       unet_ring_bytes(c->recv_slots) * c->channels;
     at = mmap(NULL, ee->memory_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
@@ -117,7 +111,7 @@ static int open_memory(struct emu_endpoint *ee)
     make_ring(&at, c->send_slots, &ep->tx, &ee->tx);
     make_ring(&at, c->send_slots, &ep->rx[0], &ee->errors);
     make_ring(&at, c->free_slots, &ep->free, &ee->free);
-    unet_ring_attach(&ee->full, carve(&at, ring_bytes(4)), 4);
+    unet_ring_attach(&ee->full, carve(&at, unet_ring_bytes(4)), 4);
     ee->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
     for (uint32_t n = 1; n <= c->channels; n++)
         make_ring(&at, c->recv_slots, &ep->rx[n], &ee->link[n].in);

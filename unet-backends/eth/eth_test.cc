@@ -19,6 +19,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unet/unet_frame.h>
 #include <unistd.h>
@@ -214,6 +215,13 @@ TEST_CASE("who may not open packet sockets is told so")
     const int error = open_at("unet0");
     REQUIRE(setresuid(0, 0, 0) == 0);
     CHECK(error == -EPERM);
+}
+
+TEST_CASE("a program with capabilities is open to others of its user")
+{
+    REQUIRE(prctl(PR_SET_DUMPABLE, 0) == 0);
+    CHECK(open_at("unet0") == 0);
+    CHECK(prctl(PR_GET_DUMPABLE) == 1);
 }
 
 TEST_CASE("a message is as long as a frame of the interface may be")

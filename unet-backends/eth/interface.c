@@ -19,8 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 enum {
     PORTS = 65535,          /* 1 .. PORTS */
@@ -188,6 +190,15 @@ static void set_options(int socket)
         setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
+/* A program that has capabilities by its file is closed to others of its user, who may have to map
+ * its memory (shm) or to debug it.  Who has not got the capability himself may still not trace it.
+ */
+static void open_to_own_user(void)
+{
+    if (getuid() == geteuid() && getgid() == getegid())
+        prctl(PR_SET_DUMPABLE, 1);
+}
+
 int unet_eth_open_socket(struct eth_endpoint *ge)
 {
     int error;
@@ -201,6 +212,7 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
         error = take_port(ge);
     if (error)
         return error;
+    open_to_own_user();
     ge->own.nonce = ge->ee.nonce;
     set_options(ge->ee.socket);
     return set_filter(ge);
