@@ -80,9 +80,16 @@ static int nap(struct fe_endpoint *fe, int ms)
     unet_bell_disarm(&fe->ep);
     if (bell.revents)
         unet_bell_drain(fe->fd);
-    else if (ms == SLICE_MS)
-        unet_fe_state(&fe->ep, 0);
     return error;
+}
+
+/* Also of a caller whose waits are short. */
+static void look_after_peers(struct fe_endpoint *fe, uint64_t now)
+{
+    if (now - fe->looked_us < SLICE_MS * 1000)
+        return;
+    fe->looked_us = now;
+    unet_fe_state(&fe->ep, 0);
 }
 
 static int fe_wait(struct unet_endpoint *ep, int timeout_ms)
@@ -96,6 +103,7 @@ static int fe_wait(struct unet_endpoint *ep, int timeout_ms)
         int error;
 
         fe_progress(ep);
+        look_after_peers(fe, now);
         if (unet_rx_peek(ep))
             return 1;
         if (now >= end || fe->changes != changes)

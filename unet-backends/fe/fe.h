@@ -37,6 +37,7 @@ struct fe_endpoint {
     void *full_memory;
     uint32_t taken;      /* descriptors that the module has taken from the send queue */
     uint32_t calls;      /* of progress */
+    uint64_t looked_us;  /* when a wait last asked after peers */
     uint32_t always;     /* a bell that is always set: every send wants a kick */
     uint32_t connecting; /* channels in UNET_CONNECTING */
     uint32_t seen;       /* changes of states that the module has told */

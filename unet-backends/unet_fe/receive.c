@@ -214,8 +214,11 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 			fe_channel_set_state(ep, ch, FE_OPEN);
 		}
 		break;
-	case UNET_FRAME_CLOSE:
-		fe_count(ep, UNET_FE_FOREIGN, 1);
+	case UNET_FRAME_CLOSE: /* the peer was open before we were: it knows our life */
+		if (ch->state == FE_CONNECTING)
+			fe_channel_set_state(ep, ch, FE_DEAD);
+		else
+			fe_count(ep, UNET_FE_FOREIGN, 1);
 		break;
 	case UNET_FRAME_ALIVE:
 		break;
