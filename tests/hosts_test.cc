@@ -174,6 +174,41 @@ TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one
     bed.check_clean();
 }
 
+TEST_CASE("a network that lets nothing pass is told")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const bool silent = GENERATE(true, false); // as a firewall does it; or nobody is there
+    for (int host : {1, 2}) {
+        const std::string script = "ip link add out type veth peer name nowhere;"
+                                   "ip link set nowhere up; ip link set out up;"
+                                   "ip addr add 10.99.0." +
+                                   std::to_string(host) + "/24 dev out;" +
+                                   (silent ? "ip neigh add 10.99.0." + std::to_string(3 - host) +
+                                                 " lladdr 02:00:00:00:00:01 dev out"
+                                           : "");
+        REQUIRE(run({{"nsenter", "-n", "-t", std::to_string(bed->sshd(host)), "sh", "-ec", script}})
+                    .code == 0);
+    }
+    const Outcome outcome = run(
+        bed.job({"--net", "10.99.0.0/24", "--peer-timeout", "3", BUILD_FOLDER "/examples/ring"}));
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Contains("nothing has ever come from rank ") && Contains("--net"));
+    bed.check_clean();
+}
+
+TEST_CASE("a network that a host does not have is told")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const Outcome outcome = run(bed.job({"--iface", "no-such", BUILD_FOLDER "/examples/ring"}));
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Contains("cannot open an endpoint: ") && Contains("--iface"));
+    bed.check_clean();
+}
+
 // ---- hosts that cannot be used --------------------------------------------------------------
 
 TEST_CASE("why a host cannot be used is told, with what to do")
@@ -301,7 +336,8 @@ std::vector<pid_t> targets(const Bed &bed)
 {
     const std::vector<pid_t> guests = bed->guests();
     std::vector<pid_t> found;
-    for (const char *name : {"unetrun", "unetd", "unetd-relay", "ssh", "sshd", "unetrun_pmix_cl"})
+    for (const char *name :
+         {"unetrun", "unetd", "unetd-relay", "ssh", "sshd", "unetrun_pmix_cl", "endless"})
         for (const pid_t pid : named(guests, name))
             found.push_back(pid);
     return found;
@@ -312,7 +348,10 @@ void strike(const Bed &bed, std::mt19937 &random)
 {
     const auto delay = std::chrono::milliseconds(random() % 2500);
     std::string victim;
-    Command command = bed.job({"--ppn", "4", PMIX_CLIENT, "hang"});
+    const bool split_c = random() % 2 == 0;
+    const TemporaryFolder ready;
+    Command command = bed.job(split_c ? Words{"--ppn", "4", ENDLESS, ready.path}
+                                      : Words{"--ppn", "4", PMIX_CLIENT, "hang"});
 
     command.meanwhile = [&](pid_t launcher_pid) {
         usleep(static_cast<useconds_t>(delay / 1us)); // any moment will do

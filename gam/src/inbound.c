@@ -215,6 +215,7 @@ static void authentic(struct gam_net *net, struct gam_link *link, uint64_t now,
                       const struct gam_packet *packet)
 {
     link->heard = now;
+    link->answers = true;
     link->waiting = GAM_NET_NEVER;
     if (!gam_link_acked(net, link, now, packet)) {
         net->stats.refused[GAM_NET_FUTURE]++;

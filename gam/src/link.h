@@ -76,6 +76,7 @@ struct gam_link {
 
     /* life */
     uint64_t heard;   /* when the last packet came */
+    bool answers;     /* one ever came */
     uint64_t spoke;   /* when the last one went */
     uint64_t waiting; /* since when we wait for a sign of life */
     uint64_t due;     /* in the heap: not later than the first of its times */

@@ -176,6 +176,11 @@ static void bury(struct gam_net *net, struct gam_link *link)
     heap_remove(net, link);
 }
 
+bool gam_net_answers(const struct gam_net *net, uint32_t rank)
+{
+    return net->link[rank] && net->link[rank]->answers;
+}
+
 void gam_net_give_up(struct gam_net *net, uint32_t rank)
 {
     struct gam_link *link = net->link[rank];

@@ -115,6 +115,9 @@ void gam_net_give_up(struct gam_net *net, uint32_t rank);
 /* The time at which gam_net_transmit has to be called again, if nothing else happens. */
 uint64_t gam_net_deadline(const struct gam_net *net);
 
+/* Whether an authentic packet has ever come from a rank. */
+bool gam_net_answers(const struct gam_net *net, uint32_t rank);
+
 /* Nothing of ours is on its way to, or waits for, any rank that lives. */
 bool gam_net_idle(const struct gam_net *net);
 

@@ -340,6 +340,13 @@ int64_t gam_dead_peer(const struct gam *g)
     return g->dead;
 }
 
+bool gam_answers(const struct gam *g, uint32_t rank)
+{
+    const struct gam_port *port = g->peer[rank].port;
+
+    return !port || !port->front || gam_reliable_answers(port->front, rank);
+}
+
 int64_t gam_serving(const struct gam *g)
 {
     return g->serving ? (int64_t)g->serving->rank : -1;

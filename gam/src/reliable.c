@@ -599,6 +599,17 @@ bool gam_reliable_settled(struct unet_endpoint *ep)
     return settled;
 }
 
+bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank)
+{
+    struct reliable *r = reliable_of(ep);
+    bool answers;
+
+    lock(r);
+    answers = gam_net_answers(r->net, rank);
+    unlock(r);
+    return answers;
+}
+
 void gam_reliable_settle(struct unet_endpoint *ep)
 {
     const uint64_t end = now_us() + SETTLE_US;

@@ -28,6 +28,9 @@ void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank
 /* Whether what was sent is acknowledged, or its receiver dead. */
 bool gam_reliable_settled(struct unet_endpoint *ep);
 
+/* Whether anything has ever come from a rank. */
+bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank);
+
 /* From another thread: does the interface's work if its owner has not since the last call. */
 void gam_reliable_keep(struct unet_endpoint *ep);
 

@@ -75,6 +75,10 @@ _Noreturn void splitc_die_together(const char *format, ...)
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
     give_way(1);
+    if (!gam_answers(splitc_runtime.gam, rank))
+        splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
+                   "between the nodes?  unetrun --net or --iface chooses another network",
+                   rank);
     splitc_die("rank %u has died, or nothing reaches it any more", rank);
 }
 

@@ -126,6 +126,10 @@ void gam_stats(const struct gam *g, struct gam_stats *stats);
  * may close before everybody knows that all is said. */
 int64_t gam_dead_peer(const struct gam *g);
 
+/* Whether anything has ever come from a rank; if not, a network never let it pass.  True of
+ * ranks that are reached without one. */
+bool gam_answers(const struct gam *g, uint32_t rank);
+
 /* The rank whose message is being worked on, or -1: who asked for the access that has just
  * gone wrong.  May be called in a signal handler. */
 int64_t gam_serving(const struct gam *g);
