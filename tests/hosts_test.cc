@@ -156,10 +156,11 @@ TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one
     Bed bed(2);
     if (!bed)
         return;
-    const std::string program = GENERATE("ssort", "rsort");
-    const std::string network =
-        GENERATE("--backend=auto", "--backend=udp", "--backend=shm,eth",
-                 "--chaos=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7");
+    using Way = std::pair<std::string, std::string>;
+    const auto [program, network] =
+        GENERATE(Way("ssort", "--backend=auto"), Way("rsort", "--backend=udp"),
+                 Way("rsort", "--backend=shm,eth"),
+                 Way("ssort", "--chaos=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7"));
     Keys keys(20000);
     std::mt19937 random(5);
     for (auto &key : keys)
