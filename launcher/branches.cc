@@ -68,12 +68,18 @@ void Branches::grow(Place place, const Tree &tree)
         branches_.emplace_back().node = node;
         branches_.back().remote = remote;
     }
-    for (Branch &branch : branches_)
-        start(branch);
+    for (std::uint32_t i = 0; i < branches_.size(); i++)
+        try {
+            start(i);
+        } catch (const Failure &) {
+            branches_.erase(branches_.begin() + i, branches_.end()); // they have no link
+            throw;
+        }
 }
 
-void Branches::start(Branch &branch)
+void Branches::start(std::uint32_t index)
 {
+    Branch &branch = branches_[index];
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         throw system_failure("cannot make a socket for a daemon");
@@ -84,7 +90,7 @@ void Branches::start(Branch &branch)
                                      : daemon_of(theirs));
     if (branch.remote)
         branch.stderr_end = std::move(errors.read_end);
-    watch(branch, std::move(ours), static_cast<std::uint32_t>(&branch - branches_.data()));
+    watch(index, std::move(ours));
 }
 
 Spawn Branches::daemon_of(const Fd &socket) const
@@ -115,8 +121,9 @@ Spawn Branches::remote_shell_of(const Branch &branch, const Fd &socket, const Fd
     return what;
 }
 
-void Branches::watch(Branch &branch, Fd socket, std::uint32_t index)
+void Branches::watch(std::uint32_t index, Fd socket)
 {
+    Branch &branch = branches_[index];
     Fd copy = duplicate(socket.get());
     branch.link = std::make_unique<Link>(
         poller_, std::move(socket), std::move(copy),

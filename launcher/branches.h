@@ -38,7 +38,8 @@ public:
     Branches(const Branches &) = delete;
     Branches &operator=(const Branches &) = delete;
 
-    // Starts all that is below `place` of the tree.
+    // Starts all that is below `place` of the tree.  Throws Failure, and has those branches
+    // then that had been started before.
     void grow(Place place, const Tree &tree);
 
     // The branch that leads to a node.
@@ -87,10 +88,10 @@ private:
         bool runs() const { return pid != 0 && !ending.status; }
     };
 
-    void start(Branch &branch);
+    void start(std::uint32_t index);
     Spawn daemon_of(const Fd &socket) const;
     Spawn remote_shell_of(const Branch &branch, const Fd &socket, const Fd &errors) const;
-    void watch(Branch &branch, Fd socket, std::uint32_t index);
+    void watch(std::uint32_t index, Fd socket);
 
     void on_frame(std::uint32_t index, const Frame &frame);
     void on_hello(Branch &branch, const Frame &frame);
@@ -106,7 +107,7 @@ private:
     const sigset_t &signals_;
     BranchHost &host_;
     Tree tree_;
-    std::vector<Branch> branches_; // never grows after its links have been made
+    std::vector<Branch> branches_;
 };
 
 } // namespace unetrun

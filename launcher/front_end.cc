@@ -334,7 +334,7 @@ void FrontEnd::on_failed(std::uint32_t node, const Failed &failed)
 {
     if (tree_.rsh.empty())
         return fail(failed.code, failed.text);
-    const bool missing = failed.code == exit_not_found && !options_.stage;
+    const bool missing = launched_ && failed.code == exit_not_found && !options_.stage;
     fail(failed.code, tree_.hosts[node] + ": " + failed.text +
                           (missing ? "; --stage sends the hosts a copy of it" : ""));
 }

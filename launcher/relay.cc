@@ -74,8 +74,7 @@ void Relay::on_tree(const Frame &frame)
     try {
         branches_.grow(tree_->node, *tree_);
     } catch (const Failure &failure) {
-        link_.send(Failed{failure.code, tree_->hosts[tree_->node] + ": " + failure.what()},
-                   tree_->node);
+        link_.send(Failed{failure.code, failure.what()}, tree_->node);
     }
 }
 

@@ -153,6 +153,17 @@ TEST_CASE("a remote shell that is not there is told")
     CHECK_THAT(job.err(), Contains("--rsh: cannot find the program no-such-shell in PATH"));
 }
 
+TEST_CASE("a host that cannot reach those below it is told")
+{
+    TestJob job(on("pathless,b", {"--fanout", "1", "echo", "started"}));
+    CHECK(job.wait() == 127);
+    CHECK(job.out() == "");
+    CHECK_THAT(job.err(),
+               Contains("unetrun: pathless: --rsh: cannot find the program sh in PATH") &&
+                   !Contains("--stage"));
+    check_clean(job);
+}
+
 TEST_CASE("what is missing on a host is told with the host's name")
 {
     TestJob program(on("a,b", {"./no/such"})), folder(on("a", {"--wdir", "/no/such", "true"}));

@@ -15,10 +15,11 @@ unknown)
     exit 255
     ;;
 bare) exec /no/such/unetrun ;;
+pathless) export PATH=/nowhere ;; # has no remote shell itself
 chatty) echo "Welcome to chatty, the talking machine" ;;
 old) # says hello with another version: type, length, node; text
     printf '\001\000\000\000\007\000\000\000\000\000\000\000\003\000\000\0009.9'
     exec cat >/dev/null
     ;;
 esac
-exec sh -c "$*"
+exec /bin/sh -c "$*"
