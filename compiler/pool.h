@@ -8,6 +8,18 @@
 #include <utility>
 #include <vector>
 
+// The address sanitizer is to see who uses what has been released.
+#if defined(__SANITIZE_ADDRESS__)
+#define SPLITCC_SEES_RELEASED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SPLITCC_SEES_RELEASED 1
+#endif
+#endif
+#ifdef SPLITCC_SEES_RELEASED
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace splitcc {
 
 // They do not move.
@@ -19,14 +31,17 @@ public:
     ~Pool()
     {
         release(0);
-        for (T *block : blocks_)
+        for (T *block : blocks_) {
+            revive(block, kBlock);
             std::allocator<T>().deallocate(block, kBlock);
+        }
     }
 
     template <class... Arguments> T *make(Arguments &&...arguments)
     {
         if (size_ == blocks_.size() * kBlock)
             blocks_.push_back(std::allocator<T>().allocate(kBlock));
+        revive(at(size_), 1);
         T *object = std::construct_at(at(size_), std::forward<Arguments>(arguments)...);
         size_++;
         return object;
@@ -36,13 +51,36 @@ public:
     // All but the first so many; their memory is for the next ones.
     void release(size_t size)
     {
-        while (size_ > size)
+        while (size_ > size) {
             std::destroy_at(at(--size_));
+            bury(at(size_));
+        }
     }
 
 private:
     static constexpr size_t kBlock = 128;
-    T *at(size_t i) const { return blocks_[i / kBlock] + i % kBlock; }
+#ifdef SPLITCC_SEES_RELEASED
+    static void bury(T *object)
+    {
+        ASAN_POISON_MEMORY_REGION(object, sizeof(T));
+    }
+    static void revive(T *first, size_t n)
+    {
+        ASAN_UNPOISON_MEMORY_REGION(first, n * sizeof(T));
+    }
+#else
+    static void bury(T *)
+    {
+    }
+    static void revive(T *, size_t)
+    {
+    }
+#endif
+
+    T *at(size_t i) const
+    {
+        return blocks_[i / kBlock] + i % kBlock;
+    }
 
     std::vector<T *> blocks_;
     size_t size_ = 0;
