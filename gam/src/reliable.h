@@ -39,8 +39,8 @@ void gam_reliable_keep(struct unet_endpoint *ep);
 int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms);
 void gam_reliable_disarm(struct unet_endpoint *ep);
 
-/* Messages of the same thread wait for others until gam_reliable_flush sends them together; does not
- * nest.  It sends what has to go now in any case, and does not look for arrivals. */
+/* Messages of the same thread wait for others until gam_reliable_flush sends them together; does
+ * not nest.  It sends what has to go now in any case, and does not look for arrivals. */
 void gam_reliable_gather(struct unet_endpoint *ep);
 void gam_reliable_flush(struct unet_endpoint *ep);
 
