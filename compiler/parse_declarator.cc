@@ -78,6 +78,8 @@ bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 void Parser::check_word_before_name()
 {
     const Token token = tokens_[pos_ - 1];
+    if (!token.name) // an attribute stands between
+        return;
     std::string word(token.name->text);
     if (token.name == global_ || token.name == spread_)
         fail(token.range(), "'" + word +
