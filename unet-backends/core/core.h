@@ -32,6 +32,9 @@ void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
 bool unet_fences_for_others(void);
 void unet_bell_disarm(struct unet_endpoint *ep);
 
+/* 0 if descriptors may go on the channel; -EPIPE: its peer is dead, -ENOTCONN: it is not open. */
+int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
+
 /* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR. */
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
                  int error);

@@ -114,6 +114,20 @@ enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t ch
     return (enum unet_channel_state)ep->channel[channel].state;
 }
 
+int unet_not_open(const struct unet_endpoint *ep, uint16_t channel)
+{
+    if (!is_channel(ep, channel))
+        return -ENOTCONN;
+    switch (ep->channel[channel].state) {
+    case UNET_OPEN:
+        return 0;
+    case UNET_DEAD:
+        return -EPIPE;
+    default:
+        return -ENOTCONN;
+    }
+}
+
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
                  int error)
 {

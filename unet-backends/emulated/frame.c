@@ -9,23 +9,9 @@
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-static int channel_error(const struct emu_endpoint *ee, uint16_t n)
-{
-    if (!emu_is_channel(ee, n))
-        return -ENOTCONN;
-    switch (ee->ep.channel[n].state) {
-    case UNET_OPEN:
-        return 0;
-    case UNET_DEAD:
-        return -EPIPE;
-    default:
-        return -ENOTCONN;
-    }
-}
-
 static int descriptor_error(const struct emu_endpoint *ee, const struct unet_desc *desc)
 {
-    int error = channel_error(ee, desc->channel);
+    int error = unet_not_open(&ee->ep, desc->channel);
 
     if (error)
         return error;

@@ -108,26 +108,12 @@ static bool is_channel(const struct lane_endpoint *le, uint16_t channel)
     return channel >= 1 && channel <= le->ep.config.channels;
 }
 
-static int channel_error(const struct lane_endpoint *le, uint16_t channel)
-{
-    if (!is_channel(le, channel))
-        return -ENOTCONN;
-    switch (le->ep.channel[channel].state) {
-    case UNET_OPEN:
-        return 0;
-    case UNET_DEAD:
-        return -EPIPE;
-    default:
-        return -ENOTCONN;
-    }
-}
-
 /* -EAGAIN: no room at the peer now; any other error refuses the descriptor. */
 static int deliver(struct lane_endpoint *le, const struct unet_desc *desc)
 {
     struct lane_link *link;
     struct unet_desc *slot;
-    int error = channel_error(le, desc->channel);
+    int error = unet_not_open(&le->ep, desc->channel);
 
     if (error)
         return error;
