@@ -80,6 +80,15 @@ struct Node {
     int peer = -1;
 };
 
+// An endpoint of the module on the same interface, which must not mind those of others.
+void open_bystander()
+{
+    unet_endpoint *ep;
+
+    if (int error = unet_open(unet_backend("fe"), nullptr, &ep))
+        fail(std::string("cannot open an endpoint: ") + std::strerror(-error));
+}
+
 Node open_node(bool is_a, const char *backend)
 {
     Node node;
@@ -221,6 +230,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const bool is_a = argv[1][0] == 'a';
+
+    open_bystander();
     Node node = open_node(is_a, argv[3]);
 
     if (is_a)
