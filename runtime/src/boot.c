@@ -27,6 +27,14 @@ static void check(pmix_status_t status, const char *what)
         splitc_die("cannot join the job: %s: %s", what, PMIx_Error_string(status));
 }
 
+/* A fence fails because somebody does not come to it any more. */
+static void check_fence(pmix_status_t status)
+{
+    if (status == PMIX_ERR_PARTIAL_SUCCESS || status == PMIX_ERR_LOST_CONNECTION)
+        splitc_other_gone();
+    check(status, "PMIx_Fence");
+}
+
 /* ---- who we are --------------------------------------------------------------- */
 
 static uint32_t job_number(const char *key)
@@ -169,7 +177,7 @@ static void fence(void)
 
     PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
     PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    check(PMIx_Fence(&job, 1, &info, 1), "PMIx_Fence");
+    check_fence(PMIx_Fence(&job, 1, &info, 1));
 }
 
 /* ---- the key --------------------------------------------------------------------- */
@@ -256,7 +264,7 @@ bool splitc_boot_met(void)
     const int status = __atomic_load_n(&met, __ATOMIC_ACQUIRE);
 
     if (status != MET && status != WAITING)
-        check(status, "PMIx_Fence");
+        check_fence(status);
     return status == MET;
 }
 

@@ -71,6 +71,13 @@ _Noreturn void splitc_die_together(const char *format, ...)
     die(format, args);
 }
 
+/* Its own line, and the launcher's, say why. */
+_Noreturn void splitc_other_gone(void)
+{
+    give_way(1);
+    splitc_die("another rank has left before all were there");
+}
+
 /* The launcher knows how the rank died, and its code becomes the job's. */
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
