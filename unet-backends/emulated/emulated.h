@@ -63,6 +63,7 @@ struct emu_endpoint {
     uint32_t always;         /* a bell that is always set: every send wants a kick */
     uint32_t connecting;     /* channels in UNET_CONNECTING */
     uint32_t changes;        /* channels that opened or died so far */
+    uint32_t no_room;        /* times in a row that the network took not even the next frame */
     uint32_t armed;          /* nobody but us looks at it */
     void *memory;            /* rings and segment */
     size_t memory_bytes;
@@ -153,6 +154,10 @@ void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);
 /* Send what is in the send queue, as far as the socket takes it.  Returns the number of
  * descriptors done with. */
 int unet_emu_service(struct emu_endpoint *ee);
+
+/* What a transport's `send` returns when the network takes none: a device that is busy takes the
+ * next frame soon; where no frame of that length gets on, it is lost after some tries. */
+unsigned unet_emu_no_room(struct emu_endpoint *ee);
 
 /* A frame came from there, or any bytes.  Returns how many of them it took: what follows may be
  * another one, or padding. */

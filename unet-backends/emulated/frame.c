@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { NO_ROOM_MOST = 64 }; /* tries, in less than a millisecond */
+
 /* ---- sending -------------------------------------------------------------------------- */
 
 static int descriptor_error(const struct emu_endpoint *ee, const struct unet_desc *desc)
@@ -85,6 +87,14 @@ static void release(struct emu_endpoint *ee, unsigned count)
 {
     while (count-- > 0)
         unet_ring_release(&ee->tx);
+}
+
+unsigned unet_emu_no_room(struct emu_endpoint *ee)
+{
+    if (++ee->no_room < NO_ROOM_MOST)
+        return 0;
+    ee->no_room = 0;
+    return 1;
 }
 
 int unet_emu_service(struct emu_endpoint *ee)

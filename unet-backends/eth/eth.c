@@ -36,10 +36,14 @@ static unsigned eth_send(struct emu_endpoint *ee, struct emu_batch *batch)
     for (int tries = 0; tries < 4; tries++) {
         const int n = sendmmsg(ee->socket, batch->message, batch->count, 0);
 
-        if (n > 0)
+        if (n > 0) {
+            ee->no_room = 0;
             return (unsigned)n;
-        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
             return 0;
+        if (errno == ENOBUFS)
+            return unet_emu_no_room(ee);
         if (errno != EINTR)
             break;
     }

@@ -20,6 +20,8 @@
 enum {
     RECEIVE_MOST = 16, /* system calls that take in what arrived, at a time */
     SEGMENTS_MOST = 64,
+    SHARED_MOST = 1232, /* bytes of a datagram that is shared: passes where our interface's longest
+                           do not */
 };
 
 /* ---- sending -------------------------------------------------------------------------- */
@@ -44,15 +46,14 @@ static bool same_peer(const struct emu_batch *b, unsigned i, unsigned j)
 }
 
 /* How many frames from `first` on share a datagram that is not cut. */
-static unsigned run_of_short(const struct udp_endpoint *ue, const struct emu_batch *b,
-                             unsigned first)
+static unsigned run_of_short(const struct emu_batch *b, unsigned first)
 {
     uint32_t sum = b->bytes[first];
     unsigned end = first + 1;
 
     for (; end < b->count && same_peer(b, first, end); end++) {
         sum += b->bytes[end];
-        if (sum > ue->datagram_most)
+        if (sum > SHARED_MOST)
             break;
     }
     return end - first;
@@ -96,8 +97,8 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct emu_batch
     d->count = 0;
     for (unsigned first = 0; first < b->count; first += d->run[d->count++]) {
         struct mmsghdr *message = &d->message[d->count];
-        const bool is_short = b->bytes[first] <= ue->datagram_most / 2;
-        const unsigned run = is_short ? run_of_short(ue, b, first) : run_of_long(ue, b, first);
+        const bool is_short = b->bytes[first] <= SHARED_MOST / 2;
+        const unsigned run = is_short ? run_of_short(b, first) : run_of_long(ue, b, first);
 
         *message = b->message[first];
         for (unsigned i = 1; i < run; i++)
@@ -173,10 +174,14 @@ static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
     for (int tries = 0; tries < 4; tries++) {
         const int n = sendmmsg(ee->socket, d.message, d.count, 0);
 
-        if (n > 0)
+        if (n > 0) {
+            ee->no_room = 0;
             return frames_in(&d, n);
-        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
             return 0;
+        if (errno == ENOBUFS)
+            return unet_emu_no_room(ee) ? frames_in(&d, 1) : 0;
         if (errno == ECONNREFUSED) {
             read_errors(ee);
         } else if (ue->segments && d.run[0] > 1) { /* the way allows shorter ones only */
