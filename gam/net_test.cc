@@ -33,7 +33,7 @@ struct Wire {
 
 class Peer {
 public:
-    explicit Peer(uint32_t rank, uint32_t ranks = 2, bool go_back_n = false)
+    explicit Peer(uint32_t rank, uint32_t ranks = 2, bool go_back_n = false, uint32_t sure = 0)
     {
         gam_net_config config = {};
 
@@ -42,6 +42,7 @@ public:
         config.key[0] = KEY[0];
         config.key[1] = KEY[1];
         config.packet_bytes = 1024;
+        config.packet_sure = sure;
         config.backlog = 256;
         config.peer_timeout_us = 1000000;
         config.go_back_n = go_back_n;
@@ -305,6 +306,54 @@ TEST_CASE("go-back-N keeps nothing early and sends all again")
 
 // ---- what is refused -----------------------------------------------------------------
 
+TEST_CASE("a packet is as long as a probe that was answered")
+{
+    Peer a(0, 2, false, 512), b(1);
+    const std::string text(7 * (512 - 48), 'x');
+
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() == 8);
+    for (size_t i = 0; i < 7; i++)
+        CHECK(wires[i].length <= 512);
+    CHECK(wires[7].header().flags == GAM_PACKET_PROBE);
+    CHECK(wires[7].length == 1024);
+    b.receive(wires);
+    CHECK(b.messages == Texts{text});
+    auto answers = b.transmit();
+    REQUIRE(!answers.empty());
+    CHECK(answers[0].header().flags == GAM_PACKET_PASSED);
+    CHECK(answers[0].header().passed == 1024);
+    a.receive(answers);
+    REQUIRE(a.send(text) == 0);
+    wires = a.transmit();
+    REQUIRE(!wires.empty());
+    CHECK(wires[0].length == 1024);
+}
+
+TEST_CASE("an answer to no probe, or beyond what our network takes, makes no packet longer")
+{
+    Peer a(0, 2, false, 512), b(1);
+    const uint16_t passed = GENERATE(uint16_t{1024}, uint16_t{1025});
+    const std::string text(2000, 'x');
+
+    if (passed > 1024) { // with a probe out
+        REQUIRE(a.send(text) == 0);
+        a.transmit();
+    }
+    REQUIRE(b.send("text", 0) == 0);
+    Wire wire = b.transmit().at(0);
+    wire.header().flags = GAM_PACKET_PASSED;
+    wire.header().passed = passed;
+    wire.seal();
+    a.receive(wire);
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    REQUIRE(!wires.empty());
+    for (Wire &each : wires)
+        CHECK((each.length <= 512 || each.header().flags == GAM_PACKET_PROBE));
+}
+
 TEST_CASE("packets are refused, and counted, for each reason")
 {
     Peer a(0, 3), b(1, 3);
@@ -331,9 +380,21 @@ TEST_CASE("packets are refused, and counted, for each reason")
     }
     SECTION("with a flag of the future")
     {
-        wire.header().flags = 2;
+        wire.header().flags = 8;
         wire.seal();
         reason = GAM_NET_VERSION;
+    }
+    SECTION("answering no probe")
+    {
+        wire.header().passed = 1024;
+        wire.seal();
+        reason = GAM_NET_VERSION;
+    }
+    SECTION("a probe with a number")
+    {
+        wire.header().flags = GAM_PACKET_PROBE;
+        wire.seal();
+        reason = GAM_NET_MALFORMED;
     }
     SECTION("for another rank")
     {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace sim {
 
@@ -83,6 +84,7 @@ struct Sim::World {
     std::vector<std::function<void()>> actions;
     std::string wrong;
     uint64_t now = 1, order = 0, carried = 0, sent = 0, delivered = 0, unsent = 0, delivered_at = 0;
+    uint32_t longest = 0;
 
     explicit World(const Options &o) : options(o), random(o.seed), ranks(o.ranks) {}
 
@@ -222,8 +224,10 @@ struct Sim::World {
         int32_t n;
 
         carried++;
-        if (ranks[from].is_cut || ranks[to].is_cut || ranks[to].is_dead || chance(f.loss))
+        if (ranks[from].is_cut || ranks[to].is_cut || ranks[to].is_dead || chance(f.loss) ||
+            length > options.mtu)
             return;
+        longest = std::max(longest, static_cast<uint32_t>(length));
         if (chance(f.reorder))
             arrival += random() % (options.reordered + 1);
         if (chance(f.stray))
@@ -381,6 +385,7 @@ Sim::Sim(const Options &options) : world(std::make_unique<World>(options))
         config.key[1] = mix(options.seed);
         config.seed = mix(options.seed + r);
         config.packet_bytes = options.packet_bytes;
+        config.packet_sure = options.packet_sure;
         config.backlog = options.backlog;
         config.peer_timeout_us = options.peer_timeout;
         config.go_back_n = options.go_back_n;
@@ -473,6 +478,11 @@ uint64_t Sim::packets() const
     return world->carried;
 }
 
+uint32_t Sim::take_longest()
+{
+    return std::exchange(world->longest, 0);
+}
+
 uint64_t Sim::finished() const
 {
     return world->delivered_at;
@@ -542,6 +552,10 @@ Options random_options(uint64_t seed)
     o.delay = 1 + random() % 200;
     o.reordered = random() % 2000;
     o.packet_bytes = 256 + random() % (random() % 2 ? 1300 : 8000);
+    if (random() % 3 == 0) {
+        o.packet_sure = std::min(o.packet_bytes, 256 + static_cast<uint32_t>(random() % 512));
+        o.mtu = o.packet_sure + static_cast<uint32_t>(random() % 8000);
+    }
     o.service_ns = random() % 2 ? 0 : 500 + random() % 2000;
     o.backlog = 16 + random() % 1000;
     o.go_back_n = random() % 8 == 0;

@@ -34,6 +34,8 @@ struct Options {
     uint64_t service_ns = 0;  // what a receiver needs for a packet; 0: nothing
     uint32_t backlog = 1024;  // packets that wait for a receiver; the next are lost
     uint32_t packet_bytes = 1472;
+    uint32_t packet_sure = 0;  // 0: the same
+    uint32_t mtu = UINT32_MAX; // longer packets are lost
     uint64_t peer_timeout = 10 * SECOND;
     bool go_back_n = false;
 };
@@ -72,6 +74,7 @@ public:
     uint64_t finished() const; // when the last message was delivered
     uint64_t packets() const;  // carried so far
     uint64_t messages() const; // delivered so far
+    uint32_t take_longest();   // packet that was carried since this was last asked
     uint64_t delivered(uint32_t from, uint32_t to) const;
     const std::vector<uint32_t> &died(uint32_t rank) const; // whom it took for dead
     struct gam_net_stats stats(uint32_t rank) const;

@@ -136,6 +136,50 @@ TEST_CASE("nothing is sent again on a network without faults")
     CHECK(sim.total().duplicates == 0);
 }
 
+// ---- lengths of packets ------------------------------------------------------------------
+
+TEST_CASE("packets become as long as the way lets pass, and no longer")
+{
+    struct Way {
+        uint32_t mtu, longest;
+        uint64_t narrow;
+    };
+    const Way way =
+        GENERATE(Way{9000, 8960, 0}, Way{1500, 1408, 1}, Way{1300, 1152, 1}, Way{600, 512, 1});
+    Options o;
+
+    o.packet_bytes = 8960;
+    o.packet_sure = 512;
+    o.mtu = way.mtu;
+    Sim sim(o);
+    sim.add({0, 1, 100, 8000}); // finds out
+    REQUIRE(sim.run(10 * SECOND) == "");
+    REQUIRE(sim.pass(SECOND) == "");
+    const auto found = sim.stats(0);
+    sim.take_longest();
+    sim.add({0, 1, 1000, 8000});
+    CHECK(sim.run(sim.now() + 10 * SECOND) == "");
+    INFO("MTU " << way.mtu << ", " << found.probes << " probes");
+    CHECK(sim.take_longest() == way.longest);
+    CHECK(found.narrow == way.narrow);
+    CHECK(sim.stats(0).probes == found.probes);
+    CHECK(sim.total().sent_again == 0);
+}
+
+TEST_CASE("a bad line does not make packets short")
+{
+    Options o;
+
+    o.faults.loss = 0.05;
+    o.packet_bytes = 8960;
+    o.packet_sure = 512;
+    Sim sim(o);
+    for (uint32_t i = 0; i < 8; i++)
+        sim.add({0, 1, 200, 8000});
+    CHECK(sim.run(60 * SECOND) == "");
+    CHECK(sim.stats(0).narrow == 0);
+}
+
 // ---- cuts and deaths ---------------------------------------------------------------------
 
 TEST_CASE("a cut shorter than the peer timeout loses nothing")

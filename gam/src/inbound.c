@@ -198,13 +198,15 @@ static enum gam_net_refusal check(const struct gam_net *net, const struct gam_pa
 {
     if (length < sizeof(*packet) || length != sizeof(*packet) + packet->length)
         return GAM_NET_SHORT;
-    if (packet->version != GAM_PACKET_VERSION || (packet->flags & ~GAM_PACKET_PING) ||
-        packet->zero != 0)
+    if (packet->version != GAM_PACKET_VERSION || (packet->flags & ~GAM_PACKET_FLAGS) ||
+        (packet->passed != 0) != (packet->flags & GAM_PACKET_PASSED ? true : false))
         return GAM_NET_VERSION;
     if (packet->dest != net->config.rank || packet->source >= net->config.ranks)
         return GAM_NET_STRANGER;
     if (packet->mac != gam_packet_mac(&net->mac, packet, length))
         return GAM_NET_FORGED;
+    if (packet->flags & GAM_PACKET_PROBE)
+        return packet->number == 0 ? GAM_NET_REFUSALS : GAM_NET_MALFORMED;
     if (!frames_ok((const uint8_t *)(packet + 1), packet->length) ||
         (packet->number == 0) != (packet->length == 0))
         return GAM_NET_MALFORMED;
@@ -221,7 +223,11 @@ static void authentic(struct gam_net *net, struct gam_link *link, uint64_t now,
         net->stats.refused[GAM_NET_FUTURE]++;
         return;
     }
-    if (packet->flags & GAM_PACKET_PING)
+    if (packet->flags & GAM_PACKET_PASSED)
+        gam_path_passed(net, link, packet->passed);
+    if (packet->flags & GAM_PACKET_PROBE)
+        link->came = (uint32_t)sizeof(*packet) + packet->length;
+    if (packet->flags & (GAM_PACKET_PING | GAM_PACKET_PROBE))
         acknowledge_now(net, link);
     if (packet->number > 0)
         take(net, link, now, packet);

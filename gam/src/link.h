@@ -4,6 +4,7 @@
  *
  *   net.c       instances, links, buffers, timers
  *   outbound.c  what goes: windows, losses, round trips, congestion
+ *   path.c      how long what goes may be
  *   inbound.c   what comes: checking, order, acknowledging
  *
  * Packets are numbered from 1 in 64 bits and never wrap.  What is kept per packet stands in
@@ -67,6 +68,13 @@ struct gam_link {
     uint32_t backoff;    /* timeouts in a row */
     uint64_t timeout_at; /* all times: GAM_NET_NEVER when there is nothing to wait for */
 
+    /* lengths of packets */
+    uint32_t longest;  /* that we send */
+    uint32_t rung;     /* which of the longer ones is tried */
+    uint32_t probes;   /* 1 + how many of it have gone; 0: none is wanted yet */
+    uint64_t probe_at; /* when the next goes */
+    uint32_t came;     /* a probe of the peer's, of that length, to be answered; 0: none */
+
     /* inbound */
     uint64_t expected; /* the first that has not arrived */
     uint64_t held;     /* bit set: arrived early */
@@ -102,7 +110,8 @@ struct gam_net {
     uint64_t epoch_start; /* counting active senders */
     uint32_t active, active_before;
     struct gam_net_stats stats;
-    struct gam_packet bare; /* a packet without frames, on its way out */
+    struct gam_packet bare;   /* a packet without frames, on its way out */
+    struct gam_parcel *probe; /* the same of a probe; NULL: there was none yet */
 };
 
 enum {
@@ -159,6 +168,24 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
 
 /* Its timer ran out. */
 void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now);
+
+/* Fill in the header of a packet to the peer but for its number and what is asked by `flags`. */
+void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,
+                   size_t length);
+
+/* ---- path.c ------------------------------------------------------------------ */
+
+void gam_path_open(const struct gam_net *net, struct gam_link *link);
+
+/* Longer packets would be of use. */
+void gam_path_want(struct gam_net *net, struct gam_link *link, uint64_t now);
+
+/* The probe to go now, or NULL. */
+const struct gam_packet *gam_path_probe(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                        size_t *length);
+
+/* One of that many bytes has arrived. */
+void gam_path_passed(const struct gam_net *net, struct gam_link *link, uint32_t bytes);
 
 /* ---- inbound.c ---------------------------------------------------------------- */
 

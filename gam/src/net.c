@@ -145,6 +145,7 @@ struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank)
     link->due = GAM_NET_NEVER;
     gam_link_outbound_open(link);
     gam_link_inbound_open(link);
+    gam_path_open(net, link);
     heap_put(net, link, net->heap_count++);
     if (net->config.peer_timeout_us)
         gam_net_due(net, link, now + net->config.peer_timeout_us / HEARTBEATS);
@@ -248,8 +249,9 @@ static uint64_t death_at(const struct gam_net *net, const struct gam_link *link)
 
 static uint64_t first_time(const struct gam_net *net, const struct gam_link *link)
 {
-    return gam_min(gam_min(link->timeout_at, link->ack_at),
-                   gam_min(heartbeat_at(net, link), death_at(net, link)));
+    const uint64_t packets = gam_min(gam_min(link->timeout_at, link->ack_at), link->probe_at);
+
+    return gam_min(packets, gam_min(heartbeat_at(net, link), death_at(net, link)));
 }
 
 static void fire(struct gam_net *net, struct gam_link *link, uint64_t now)
@@ -357,6 +359,7 @@ void gam_net_close(struct gam_net *net)
             drop_parcels(net, net->link[rank]);
         free(net->link[rank]);
     }
+    free(net->probe);
     while (net->spare)
         free(gam_net_parcel(net));
     free(net->heap);

@@ -52,8 +52,9 @@ struct gam_net_config {
     uint64_t key[2];          /* the job's; whoever has it is believed */
     uint64_t seed;            /* of the jitter of timers */
     uint32_t packet_bytes;    /* the longest packet that we send */
-    uint32_t batch;           /* so many full packets are worth a call of gam_net_transmit, when
-                                 others are on their way; 0 = 1 */
+    uint32_t packet_sure;     /* what passes everywhere: longer ones are tried first.  0: all do */
+    uint32_t batch;           /* so many bytes of packets are worth a call of gam_net_transmit,
+                                 when others are on their way */
     uint32_t backlog;         /* packets that can wait for us before some get lost */
     uint64_t peer_timeout_us; /* 0: nobody is ever taken for dead */
     bool go_back_n;           /* keep no packet that comes out of order */
@@ -80,6 +81,8 @@ struct gam_net_stats {
     uint64_t sent_again;   /* of those, packets sent before */
     uint64_t acks;         /* of those, packets without frames */
     uint64_t pings;        /* of those, heartbeats */
+    uint64_t probes;       /* packets that only ask whether one of their length passes */
+    uint64_t narrow;       /* links whose way does not let pass what our interface takes */
     uint64_t timeouts;     /* times a link's timer ran out */
     uint64_t congestions;  /* times a link's window was cut */
     uint64_t received;     /* packets, all kinds, refused ones too */

@@ -43,14 +43,9 @@ void gam_link_outbound_open(struct gam_link *link)
 
 /* ---- messages into packets -------------------------------------------------------- */
 
-static uint32_t payload_max(const struct gam_net *net)
+static uint32_t frame_data_max(const struct gam_link *link)
 {
-    return net->config.packet_bytes - (uint32_t)sizeof(struct gam_packet);
-}
-
-static uint32_t frame_data_max(const struct gam_net *net)
-{
-    return payload_max(net) - (uint32_t)sizeof(struct gam_frame);
+    return link->longest - (uint32_t)(sizeof(struct gam_packet) + sizeof(struct gam_frame));
 }
 
 /* The packet that has not gone and can take more, or NULL. */
@@ -59,9 +54,9 @@ static struct gam_parcel *open_parcel(const struct gam_link *link)
     return link->end > link->next ? link->out[gam_link_at(link->end - 1)].parcel : NULL;
 }
 
-static uint32_t room_in(const struct gam_net *net, const struct gam_parcel *parcel)
+static uint32_t room_in(const struct gam_link *link, const struct gam_parcel *parcel)
 {
-    return parcel ? net->config.packet_bytes - parcel->length : 0;
+    return parcel ? link->longest - parcel->length : 0;
 }
 
 static struct gam_parcel *next_parcel(struct gam_net *net, struct gam_link *link)
@@ -99,7 +94,7 @@ static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user,
                       const uint8_t *from, size_t length, uint64_t count)
 {
     for (; count > 0; count--) {
-        const size_t n = gam_min(length, frame_data_max(net));
+        const size_t n = gam_min(length, frame_data_max(link));
 
         add_frame(next_parcel(net, link), user, from, n, count > 1);
         from += n;
@@ -119,11 +114,11 @@ static int check_room(struct gam_net *net, const struct gam_link *link, uint64_t
 
 /* One that does not fit into the packet that can take more begins there all the same, if it is
  * worth it: streams go in full packets, which networks like best. */
-static int add_message(struct gam_net *net, struct gam_link *link, uint32_t user,
+static int add_message(struct gam_net *net, struct gam_link *link, uint64_t now, uint32_t user,
                        const uint8_t *data, size_t length)
 {
     struct gam_parcel *last = open_parcel(link);
-    const uint32_t room = room_in(net, last), most = frame_data_max(net);
+    const uint32_t room = room_in(link, last), most = frame_data_max(link);
     const size_t first = room >= NO_ROOM ? room - sizeof(struct gam_frame) : 0;
     uint64_t count;
     int rc;
@@ -132,6 +127,8 @@ static int add_message(struct gam_net *net, struct gam_link *link, uint32_t user
         add_frame(last, user, data, length, false);
         return 0;
     }
+    if (last || length > most)
+        gam_path_want(net, link, now);
     count = length > 0 ? (length - first + most - 1) / most : 1;
     rc = check_room(net, link, count);
     if (rc)
@@ -152,7 +149,7 @@ int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user
         return -ENOMEM;
     if (link->dead)
         return -EPIPE;
-    rc = add_message(net, link, user, data, length);
+    rc = add_message(net, link, now, user, data, length);
     if (rc)
         return rc;
     net->stats.messages_out++;
@@ -190,15 +187,16 @@ static void await_sign(struct gam_net *net, struct gam_link *link, uint64_t now)
         gam_net_due(net, link, link->waiting + net->config.peer_timeout_us);
 }
 
-static void seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,
-                 size_t length)
+void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,
+                   size_t length)
 {
     packet->source = (uint16_t)net->config.rank;
     packet->dest = (uint16_t)link->rank;
     packet->length = (uint16_t)(length - sizeof(*packet));
     packet->version = GAM_PACKET_VERSION;
-    packet->flags = link->ping ? GAM_PACKET_PING : 0;
-    packet->zero = 0;
+    packet->flags |= (link->ping ? GAM_PACKET_PING : 0) | (link->came ? GAM_PACKET_PASSED : 0);
+    packet->passed = (uint16_t)link->came;
+    link->came = 0;
     gam_link_acknowledge(net, link, packet);
     packet->mac = gam_packet_mac(&net->mac, packet, length);
     net->stats.pings += link->ping;
@@ -219,7 +217,8 @@ static const struct gam_packet *send_packet(struct gam_net *net, struct gam_link
         start_timer(net, link, now);
     await_sign(net, link, now);
     out->parcel->packet.number = number;
-    seal(net, link, &out->parcel->packet, out->parcel->length);
+    out->parcel->packet.flags = 0;
+    gam_link_seal(net, link, &out->parcel->packet, out->parcel->length);
     *length = out->parcel->length;
     return &out->parcel->packet;
 }
@@ -245,7 +244,8 @@ static const struct gam_packet *send_bare(struct gam_net *net, struct gam_link *
     if (link->ping)
         await_sign(net, link, now);
     net->bare.number = 0;
-    seal(net, link, &net->bare, sizeof(net->bare));
+    net->bare.flags = 0;
+    gam_link_seal(net, link, &net->bare, sizeof(net->bare));
     *length = sizeof(net->bare);
     return &net->bare;
 }
@@ -258,9 +258,9 @@ static bool new_may_go(const struct gam_net *net, const struct gam_link *link)
 
     if (count == 0 || link->in_flight < GAM_LINK_EAGER)
         return count > 0;
-    if (count == 1 && room_in(net, open_parcel(link)) >= NO_ROOM)
+    if (count == 1 && room_in(link, open_parcel(link)) >= NO_ROOM)
         return false;
-    return link->news || count >= net->config.batch;
+    return link->news || count * link->longest >= net->config.batch;
 }
 
 const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
@@ -275,7 +275,7 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
     link->news = false;
     if (link->ack_now || link->ping)
         return send_bare(net, link, now, length);
-    return NULL;
+    return gam_path_probe(net, link, now, length);
 }
 
 /* ---- losses ---------------------------------------------------------------------------- */

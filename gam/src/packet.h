@@ -18,11 +18,15 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define GAM_PACKET_VERSION 2u
+#define GAM_PACKET_VERSION 3u
 
 enum gam_packet_flag {
-    GAM_PACKET_PING = 1u << 0, /* answer at once */
+    GAM_PACKET_PING = 1u << 0,   /* answer at once */
+    GAM_PACKET_PROBE = 1u << 1,  /* does one of this length arrive?  Zero bytes, no frames */
+    GAM_PACKET_PASSED = 1u << 2, /* one did, of `passed` bytes */
 };
+
+#define GAM_PACKET_FLAGS (GAM_PACKET_PING | GAM_PACKET_PROBE | GAM_PACKET_PASSED)
 
 struct gam_packet {
     uint64_t mac;      /* of all that follows, under the job's key: mac.h */
@@ -34,8 +38,8 @@ struct gam_packet {
     uint16_t length;   /* bytes of frames */
     uint16_t window;   /* packets that the receiver of this one may have in flight */
     uint8_t version;
-    uint8_t flags; /* enum gam_packet_flag */
-    uint16_t zero;
+    uint8_t flags;   /* enum gam_packet_flag */
+    uint16_t passed; /* without that flag: 0 */
 };
 
 enum gam_frame_flag {
