@@ -107,6 +107,7 @@ private:
     std::unique_ptr<InputPipe> input_;
     Fd input_end_;          // rank 0's, until it is started
     rlim_t open_files_ = 0; // the soft limit as we found it
+    const std::uint64_t memory_kills_ = memory_kills(); // before the job
 
     std::int64_t room_ = output_window; // for output, until the front end gives credit
     bool output_watched_ = false;

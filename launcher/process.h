@@ -3,6 +3,7 @@
 // Starting programs and ending whatever they have started.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <sched.h>
 #include <signal.h>
@@ -32,6 +33,9 @@ private:
 // The file to execute for `program`: itself if it has a slash, else the first executable
 // one in the directories of `search_path`.  Throws Failure: 127 not found, 126 no program.
 std::string find_program(const std::string &program, const std::string &search_path);
+
+// How many processes the system has killed for lack of memory since it started.
+std::uint64_t memory_kills();
 
 // What a process is started with.
 struct Spawn {

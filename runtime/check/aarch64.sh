@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# aarch64.sh SOURCE PMIX_CFLAGS - cross-compile the runtime and what is below it for
-# AArch64, without a warning, and run its checks as jobs of one rank in qemu-user.
-# Exit code 77: the tools are not there.
+# aarch64.sh SOURCE PMIX_CFLAGS FILE... - cross-compile the FILEs, the runtime and what
+# is below it, for AArch64, without a warning, and run the runtime's checks as jobs of
+# one rank in qemu-user.  Exit code 77: the tools are not there.
 #
 # PMIx and mimalloc need not be there for AArch64: a job of one rank calls neither the
 # one, nor, without windows, the other.
 set -eu
 source=$1 pmix=$2
+shift 2
 cc=aarch64-linux-gnu-gcc
 for tool in $cc qemu-aarch64; do
     command -v "$tool" >/dev/null || {
@@ -22,27 +23,18 @@ trap 'rm -rf "$work"' EXIT
 header=$(echo '#include <mimalloc.h>' | cc -E - | sed -n 's/.*"\(.*mimalloc\.h\)".*/\1/p' | head -1)
 cp "$header" "$work" # alone, as its folder is this machine's
 
-# compile FILE FLAG...
-compile() {
-    file=$1
-    shift
-    "$cc" -std=gnu11 -O2 -g1 -Wall -Wextra -Werror -fno-pie "$@" -c "$file" \
-        -o "$work/$(echo "${file#"$source"/}" | tr / _).o"
-}
-
-unet="-I$source/unet-backends/include"
-for folder in core lane loopback shm udp; do
-    for file in "$source/unet-backends/$folder"/*.c; do
-        compile "$file" -D_GNU_SOURCE "$unet" "-I$source/unet-backends"
-    done
-done
-for file in "$source"/gam/src/*.c; do
-    compile "$file" -D_GNU_SOURCE "$unet" "-I$source/gam" "-I$source/gam/include"
-done
-for file in "$source"/runtime/src/*.c "$source"/runtime/check/*.c; do
+cd "$source"
+folders="-Iunet-backends/include -Iunet-backends -Igam/include -Igam
+    -Iruntime/include -Iruntime/src -Iruntime/check"
+for file in "$@"; do
+    file=${file#"$source"/}
+    case $file in
+    runtime/*) defines= ;; # each says itself what it needs
+    *) defines=-D_GNU_SOURCE ;;
+    esac
     # shellcheck disable=SC2086 # flags
-    compile "$file" "$unet" "-I$source/gam/include" "-I$source/runtime/include" \
-        "-I$source/runtime/src" "-I$source/runtime/check" "-I$work" $pmix
+    "$cc" -std=gnu11 -O2 -g1 -Wall -Wextra -Werror -fno-pie $defines $folders "-I$work" $pmix \
+        -c "$file" -o "$work/$(echo "$file" | tr / _).o"
 done
 
 aarch64-linux-gnu-nm "$work"/*.o | awk '$1 == "U" && $2 ~ /^(PMIx|mi)_/ { print $2 }' | sort -u |
@@ -56,7 +48,7 @@ done
 "$cc" -no-pie -o "$work/runtime_check" "$work"/*.o -lm
 
 names=$(sed -n 's/.*passes_\(everywhere\|both_ways\)("\([a-z_]*\)").*/\2/p' \
-    "$source/runtime/check/runtime_test.cc")
+    "$source/runtime/check/suite_test.cc")
 checks=0 failed=0
 for check in $names; do
     checks=$((checks + 1))

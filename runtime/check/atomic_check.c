@@ -83,18 +83,20 @@ static void locks_exclude(void)
     area_close(area);
 }
 
-/* Ranks set fields of their own, bits apart, in one word. */
+/* Ranks set fields of their own, 7 bits wide and side by side, as many as a word has room for. */
 static void masked_writes_keep_neighbours(void)
 {
-    splitc_ptr area = area_open(16);
-    unsigned shift = 7 * (unsigned)my_rank();
+    const size_t fields = 64 / 7, rank = (size_t)my_rank();
+    splitc_ptr area = area_open(((size_t)ranks() / fields + 1) * sizeof(uint64_t));
+    splitc_ptr shared = area_at(area, 0, rank / fields * sizeof(uint64_t));
+    unsigned shift = 7 * (unsigned)(rank % fields);
     uint64_t mask = 0x7full << shift, word;
 
     for (uint64_t i = 0; i < 200; i++) {
         uint64_t bits = (i % 128) << shift;
 
-        splitc_write_masked(area_at(area, 0, 8), &mask, &bits, sizeof bits);
-        splitc_read(&word, area_at(area, 0, 8), sizeof word);
+        splitc_write_masked(shared, &mask, &bits, sizeof bits);
+        splitc_read(&word, shared, sizeof word);
         EXPECT_EQ((long long)bits, (long long)(word & mask));
     }
     area_close(area);

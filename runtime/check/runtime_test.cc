@@ -68,6 +68,29 @@ TEST_CASE("windows: malloc says what it has run out of")
 }
 #endif
 
+TEST_CASE("error: the system kills a rank for lack of memory")
+{
+    const std::string in_group =
+        "root=/sys/fs/cgroup; limit=memory.max; "
+        "[ -d $root/memory ] && root=$root/memory limit=memory.limit_in_bytes; "
+        "group=$root/splitc-test-$$; "
+        "{ mkdir $group && echo 256M > $group/$limit && echo $$ > $group/cgroup.procs; } "
+        "2> /dev/null || { rmdir $group 2> /dev/null; exit 77; }; ";
+    Ended ended = shell(in_group + "'" UNETRUN "' -n 2 --timeout 50 '" RUNTIME_CHECK
+                                   "' memory_exhausted; code=$?; "
+                                   "echo $$ > $root/cgroup.procs; rmdir $group; exit $code");
+
+    if (ended.code == 77) {
+        std::puts("\nnot run: to limit a job's memory takes root, and cgroups that one may make");
+        return;
+    }
+    INFO(ended.output);
+    CHECK(ended.code == 128 + SIGKILL);
+    CHECK_THAT(ended.output, Catch::Contains("unetrun: rank 0 (pid ") &&
+                                 Catch::Contains("was killed by signal 9 (Killed); meanwhile the "
+                                                 "system has killed a process for lack of memory"));
+}
+
 TEST_CASE("program: without a launcher it is a job of one rank")
 {
     for (const char *check : {"identity", "names", "random_traffic", "store_sizes"}) {
@@ -366,7 +389,8 @@ TEST_CASE("report: a deadlock is recognised, and told rank by rank")
                                          Catch::Contains(" waits in barrier") &&
                                          Catch::Contains(last));
         }
-    ends(2, "deadlock lock", 1, " waits in lock, since ");
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"})
+        ends(2, "deadlock lock", 1, " waits in lock, since ", windows);
     ends(1, "deadlock", 1, "unetrun: deadlock: every rank waits");
 }
 

@@ -297,6 +297,16 @@ static void malloc_exhausted(void)
     free(malloc(1000));
 }
 
+/* More than the test allows the job. */
+static void memory_exhausted(void)
+{
+    const size_t block = 16 << 20;
+
+    for (int n = 0; my_rank() == 0 && n < 64; n++)
+        memset(malloc(block), 1, block);
+    splitc_barrier();
+}
+
 /* ---- processes
  * ---------------------------------------------------------------------------------------- */
 
@@ -365,6 +375,7 @@ const struct check window_checks[] = {
     {"heap_blocks", heap_blocks},
     {"given_back_blocks", given_back_blocks},
     {"malloc_exhausted", malloc_exhausted},
+    {"memory_exhausted", memory_exhausted},
     {"fork_copies", fork_copies},
     {"other_programs", other_programs},
     {NULL, NULL},

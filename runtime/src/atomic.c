@@ -6,7 +6,7 @@
  * machine's atomic instructions.
  *
  *   request      words                           answered by
- *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value
+ *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value; UNCHANGED the same
  *   MASKED       address, cell + mask and bits   ANSWER cell
  */
 #include "runtime.h"
@@ -60,38 +60,76 @@ static uint64_t code(enum operation operation, size_t size)
     return (uint64_t)operation << 8 | size;
 }
 
+/* An exchange that leaves all as it was is a try in vain to take a lock. */
 void splitc_on_atomic(struct gam *g, const struct gam_message *m)
 {
     void *object = splitc_packed_address(m->word[0]);
     size_t packed = splitc_packed_size(m->word[0]);
     size_t size = packed & 0xff;
+    enum operation operation = (enum operation)(packed >> 8);
+    uint64_t old;
+    bool unchanged;
 
     splitc_expect(m, m->words == 4 && packed >> 8 < OPERATIONS && (size == 4 || size == 8));
-    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_ANSWER, m->word[1],
-                                       apply((enum operation)(packed >> 8), size, object,
-                                             m->word[2], m->word[3])));
+    old = apply(operation, size, object, m->word[2], m->word[3]);
+    unchanged = operation == EXCHANGE && old == m->word[2];
+    splitc_runtime.vain += unchanged;
+    splitc_sent(m->source, gam_reply_2(g, unchanged ? SPLITC_MSG_UNCHANGED : SPLITC_MSG_ANSWER,
+                                       m->word[1], old));
+}
+
+void splitc_on_unchanged(struct gam *g, const struct gam_message *m)
+{
+    splitc_runtime.vain++;
+    splitc_on_answer(g, m);
+}
+
+/* By a message, as part of that wait. */
+static uint64_t ask(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
+                    uint64_t b, struct splitc_wait *w)
+{
+    uint64_t old = 0;
+    struct splitc_cell cell = {.to = &old, .n = sizeof old};
+    uint32_t rank = splitc_target(object);
+
+    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
+                                    splitc_pack(splitc_address(object), code(operation, size)),
+                                    splitc_cell_word(&cell), a, b));
+    while (!cell.done)
+        splitc_wait_step(w);
+    return old;
+}
+
+static void check(splitc_ptr object, size_t size)
+{
+    if (object % size != 0)
+        splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
+                   splitc_address(object));
+    splitc_check_access(object, size, true);
 }
 
 static uint64_t perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
                         uint64_t b)
 {
     SPLITC_INSIDE;
-    uint64_t old = 0;
-    struct splitc_cell cell = {.to = &old, .n = sizeof old};
-    uint32_t rank;
+    struct splitc_wait w = {.kind = SPLITC_WAIT_ACCESS, .what = "atomic operation"};
+    uint64_t old;
 
-    if (object % size != 0)
-        splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
-                   splitc_address(object));
-    splitc_check_access(object, size, true);
+    check(object, size);
     if (splitc_is_near(object))
         return apply(operation, size, splitc_near(object), a, b);
-    rank = splitc_target(object);
-    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
-                                    splitc_pack(splitc_address(object), code(operation, size)),
-                                    splitc_cell_word(&cell), a, b));
-    splitc_await(&cell.done, "atomic operation", rank);
+    w.whom = (uint32_t)splitc_rank(object);
+    old = ask(operation, object, size, a, b, &w);
+    splitc_wait_end(&w);
     return old;
+}
+
+int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)
+{
+    check(object, sizeof value);
+    if (splitc_is_near(object))
+        return (int)apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
+    return (int)ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
 }
 
 int splitc_fetch_add(splitc_ptr g, int value)

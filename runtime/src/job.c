@@ -34,6 +34,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_WRITE] = splitc_on_write,
     [SPLITC_MSG_WRITE_LANDED] = splitc_on_write_landed,
     [SPLITC_MSG_ANSWER] = splitc_on_answer,
+    [SPLITC_MSG_UNCHANGED] = splitc_on_unchanged,
     [SPLITC_MSG_BULK_READ] = splitc_on_bulk_read,
     [SPLITC_MSG_GET] = splitc_on_get,
     [SPLITC_MSG_GET_ANSWER] = splitc_on_get_answer,

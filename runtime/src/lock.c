@@ -9,27 +9,29 @@
 
 #include "library.h"
 
-#include <sched.h>
-
-#define BACKOFF_MAX 1024u /* polls between two tries */
+#define BACKOFF_MAX 1024u /* looks for messages between two tries */
 
 int splitc_trylock(splitc_ptr lock)
 {
     return splitc_exchange(lock, 1) == 0;
 }
 
+/* Spins no longer than other waits do; the one that unlocks wakes nobody. */
+static void back_off(struct splitc_wait *w, uint32_t looks)
+{
+    do
+        splitc_wait_step_unrung(w);
+    while (--looks > 0 && !w->shown);
+}
+
 void splitc_lock(splitc_ptr lock)
 {
+    SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_LOCK, .what = "lock", .whom = SPLITC_ANYBODY};
-    uint32_t polls = 1;
 
-    while (!splitc_trylock(lock)) {
-        splitc_wait_show(&w);
-        for (uint32_t i = 0; i < polls; i++)
-            splitc_poll();
-        sched_yield(); /* the holder may want this core */
-        polls = polls < BACKOFF_MAX ? 2 * polls : polls;
-    }
+    for (uint32_t looks = 1; splitc_exchange_in(&w, lock, 1) != 0;
+         looks = looks < BACKOFF_MAX ? 2 * looks : looks)
+        back_off(&w, looks);
     splitc_wait_end(&w);
 }
 

@@ -93,8 +93,18 @@ static int rest(struct splitc_wait *w, int sleep_ms)
     return handled;
 }
 
+/* Messages came; those that changed nothing are as good as none. */
+static void arrived(struct splitc_wait *w, uint64_t messages, uint64_t vain)
+{
+    if (messages == vain)
+        return;
+    w->idle = 0;
+    splitc_status_arrived(messages - vain);
+}
+
 static void wait_step(struct splitc_wait *w, int sleep_ms)
 {
+    const uint64_t vain = splitc_runtime.vain;
     int handled;
 
     if (splitc_runtime.running)
@@ -105,8 +115,7 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
     if (handled == 0 && ++w->idle > spin_limit)
         handled = rest(w, sleep_ms);
     if (handled > 0) {
-        w->idle = 0;
-        splitc_status_arrived((uint64_t)handled);
+        arrived(w, (uint64_t)handled, splitc_runtime.vain - vain);
     } else if (handled == -EPIPE) {
         found_dead(w);
     } else if (handled < 0 && handled != -EINTR) {

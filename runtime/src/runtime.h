@@ -45,6 +45,7 @@ struct splitc_runtime {
     uint64_t stored_out;   /* bytes of signalling stores sent in messages */
     uint64_t stored_in;    /* of those that came, bytes in place here */
     uint64_t consumed;     /* of these, what store_sync and its kin have taken */
+    uint64_t vain;         /* messages of locks that were tried in vain; they change nothing */
     const char *running;   /* a function of the program that must not wait; NULL = none */
 };
 extern struct splitc_runtime splitc_runtime;
@@ -177,6 +178,9 @@ void splitc_wake(uint32_t rank);
 /* After a write that any rank may wait for. */
 void splitc_wake_all(void);
 
+/* The old value of an int anywhere in the global address space, as part of that wait. */
+int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value);
+
 /* Serve messages until *done, which the handler of a message of `whom` sets. */
 void splitc_await(const bool *done, const char *what, uint32_t whom);
 
@@ -289,6 +293,7 @@ enum splitc_message {
     SPLITC_MSG_WRITE,
     SPLITC_MSG_WRITE_LANDED, /* a blocking bulk write is in place */
     SPLITC_MSG_ANSWER,       /* fills a cell */
+    SPLITC_MSG_UNCHANGED,    /* the same, and tells that nothing has changed */
     SPLITC_MSG_BULK_READ,    /* a blocking bulk read is complete */
     SPLITC_MSG_GET,
     SPLITC_MSG_GET_ANSWER,
@@ -315,6 +320,7 @@ gam_handler_fn splitc_on_read;
 gam_handler_fn splitc_on_write;
 gam_handler_fn splitc_on_write_landed;
 gam_handler_fn splitc_on_answer;
+gam_handler_fn splitc_on_unchanged;
 gam_handler_fn splitc_on_bulk_read;
 gam_handler_fn splitc_on_get;
 gam_handler_fn splitc_on_get_answer;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// kernel_exchange a|b MESSAGES: two machines, 10.0.0.1 (a) and 10.0.0.2, exchange messages of every
-// length a frame can carry over the module.  b sends everything back, and a looks at every byte
-// that returns.  What a slow machine has no room for is lost, and sent again.
+// kernel_exchange a|b MESSAGES BACKEND: two machines, 10.0.0.1 (a) and 10.0.0.2, exchange messages
+// of every length a frame can carry, over the module or, as BACKEND says, another that speaks its
+// frames.  b sends everything back, and a looks at every byte that returns.  What a slow machine
+// has no room for is lost, and sent again.
 #include <arpa/inet.h>
 #include <chrono>
 #include <cstdio>
@@ -79,12 +80,21 @@ struct Node {
     int peer = -1;
 };
 
-Node open_node(bool is_a)
+// An endpoint of the module on the same interface, which must not mind those of others.
+void open_bystander()
+{
+    unet_endpoint *ep;
+
+    if (int error = unet_open(unet_backend("fe"), nullptr, &ep))
+        fail(std::string("cannot open an endpoint: ") + std::strerror(-error));
+}
+
+Node open_node(bool is_a, const char *backend)
 {
     Node node;
     struct unet_address own, peer;
 
-    if (int error = unet_open(unet_backend("fe"), nullptr, &node.ep))
+    if (int error = unet_open(unet_backend(backend), nullptr, &node.ep))
         fail(std::string("cannot open an endpoint: ") + std::strerror(-error));
     for (uint32_t i = 0; i < 2 * kWindow; i++)
         unet_free_put(node.ep, kReceiveAt + i * kBuffer, kBuffer);
@@ -215,12 +225,14 @@ void ask(Node &node, uint32_t messages)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: kernel_exchange a|b MESSAGES\n");
+    if (argc != 4 || !unet_backend(argv[3])) {
+        std::fprintf(stderr, "usage: kernel_exchange a|b MESSAGES BACKEND\n");
         return 2;
     }
     const bool is_a = argv[1][0] == 'a';
-    Node node = open_node(is_a);
+
+    open_bystander();
+    Node node = open_node(is_a, argv[3]);
 
     if (is_a)
         ask(node, static_cast<uint32_t>(std::atoi(argv[2])));

@@ -53,15 +53,52 @@ build_module() {
         KERNEL_BUILD="/usr/src/linux-headers-$version" "$@"
 }
 
-# A program and the libraries that it needs, at the same places below $1.
-copy_program() {
-    local into=$1 program=$2 library
-    cp "$program" "$into/bin/"
+# The libraries that a file needs, at the same places below $1.
+copy_libraries() {
+    local into=$1 library
     while read -r library; do
         [[ -e $into$library ]] && continue
         mkdir -p "$into$(dirname "$library")"
         cp -L "$library" "$into$library"
-    done < <(ldd "$program" 2>/dev/null | grep -o '/[^ ]*')
+    done < <(ldd "$2" 2>/dev/null | grep -o '/[^ ]*')
+}
+
+# A program into $1/bin, without what is for debuggers, and what it needs.
+copy_program() {
+    strip --strip-debug -o "$1/bin/${2##*/}" "$2"
+    copy_libraries "$@"
+}
+
+# What PMIx loads when it starts.
+copy_pmix() {
+    local into=$1 folder file
+    folder=$(dirname "$(pkg-config --variable=libdir pmix)")
+    mkdir -p "$into$folder/lib" "$into$folder/share"
+    cp -r "$folder/lib/pmix" "$into$folder/lib/"
+    cp -r "$folder/share/pmix"* "$into$folder/share/"
+    for file in "$folder"/lib/pmix/*.so; do
+        copy_libraries "$into" "$file"
+    done
+}
+
+# Machines a and b log into each other by `ssh -F /etc/ssh/config` without a password.
+add_ssh() {
+    local tree=$1 keys=$1/etc/ssh
+    copy_program "$tree" /usr/bin/ssh
+    copy_program "$tree" /usr/sbin/sshd
+    mkdir -p "$keys" "$tree/run/sshd"
+    ssh-keygen -q -t ed25519 -N '' -f "$keys/key"
+    echo "a,b $(cut -d' ' -f1,2 "$keys/key.pub")" >"$keys/known_hosts"
+    printf '%s\n' 'HostKey /etc/ssh/key' 'AuthorizedKeysFile /etc/ssh/key.pub' 'StrictModes no' \
+        'UsePAM no' >"$keys/sshd_config"
+    printf '%s\n' 'IdentityFile /etc/ssh/key' 'UserKnownHostsFile /etc/ssh/known_hosts' \
+        'BatchMode yes' 'ConnectTimeout 20' >"$keys/config"
+}
+
+# Users, and names of machines.
+add_names() {
+    printf '%s\n' 'root:x:0:0::/:/bin/sh' 'sshd:x:100:65534::/run/sshd:/bin/false' >"$1/etc/passwd"
+    printf '%s\n' '127.0.0.1 localhost' '10.0.0.1 a' '10.0.0.2 b' >"$1/etc/hosts"
 }
 
 # make_initrd VERSION PROGRAM...: $work/initrd, with the suites of tests/kernel.
@@ -74,7 +111,9 @@ make_initrd() {
     for name in $(/bin/busybox --list | grep -vx busybox); do
         ln -s busybox "$tree/bin/$name"
     done
-    echo 'root:x:0:0::/:/bin/sh' >"$tree/etc/passwd"
+    add_names "$tree"
+    add_ssh "$tree"
+    copy_pmix "$tree"
     # shellcheck disable=SC2048 # words are what is wanted
     for name in mii dummy ${drivers[*]//,/ }; do
         file=$(find "$work/image/lib/modules/$version" -name "$name.ko")

@@ -131,6 +131,12 @@ TEST_CASE("create: somebody else's port")
     CHECK(create([&](auto &c) { c.port = ep.layout.port; }) == -EADDRINUSE);
 }
 
+TEST_CASE("create: a port of packet sockets")
+{
+    CHECK(create([](auto &c) { c.port = 32768; }) == -EADDRNOTAVAIL);
+    CHECK(create([](auto &c) { c.port = 65535; }) == -EADDRNOTAVAIL);
+}
+
 // ---- calls out of order -----------------------------------------------------------
 
 TEST_CASE("ioctl: everything before the creation")

@@ -8,7 +8,7 @@ set -euo pipefail
 
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
 nics=tulip,e1000e,virtio-net-pci
-suites=conformance,attacks,gam,exchange
+suites=conformance,attacks,gam,exchange,splitc
 seconds=60
 failed=0
 
@@ -33,6 +33,7 @@ while (($#)); do
 done
 work=$(readlink -f -- "$build")/kernel
 mkdir -p "$work"
+rm -rf "$work/log"
 # shellcheck source=tests/kernel/guests.sh
 . "$root/tests/kernel/guests.sh"
 
@@ -49,7 +50,8 @@ prepare() {
         die "the compiler or sparse complains about the module"
     fi
     make_initrd "$version" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
-        "$build"/test/{unet_fe_test,gam_fe_test}
+        "$build"/test/{unet_fe_test,gam_fe_test} "$build/bin/unetrun" \
+        "$build"/benchmarks/{ssort,rsort,mm}
 }
 
 # ---- what it says -------------------------------------------------------------------
@@ -73,7 +75,8 @@ judge() {
         say "$what: FAILED, the kernel complains"
         bad=1
     fi
-    grep -aE '^(fuzz|exchange):|test cases|^GUEST (pages|slabs):' "$log" | tr -d '\r' | sed "s/^/kernel: $what: /"
+    { grep -aE '^(fuzz|exchange|ssort|rsort|mm):|^  check|test cases|^GUEST (pages|slabs):' "$log" || true; } |
+        tr -d '\r' | sed "s/^/kernel: $what: /"
     if ((bad)); then
         failed=1
         tail -n 40 "$log" | tr -d '\r'
@@ -85,6 +88,7 @@ run_suite() {
     guest_settings="seconds=$seconds messages=3000"
     case $suite in
     exchange) two_guests "$version" "$nic" "$suite" "$log" 200 || true ;;
+    splitc) two_guests "$version" "$nic" "$suite" "$log" 400 || true ;;
     *) one_guest "$version" "$nic" "$suite" "$log" $((240 + seconds)) || true ;;
     esac
     judge "$nic" "$suite" "$log"

@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 enum {
-    PORTS = 65535,          /* 1 .. PORTS */
+    PORT_FIRST = UNET_FRAME_SOCKET_PORTS,
+    PORTS = 65536 - PORT_FIRST,
     BUFFER_BYTES = 4 << 20, /* of what waits to go; the kernel may grant less */
     MAC_HIGH = 0,
     MAC_LOW = 4 /* of the destination, in an Ethernet header */
@@ -55,7 +56,7 @@ static int take_port(struct eth_endpoint *ge)
     if (getrandom(&first, sizeof first, 0) != sizeof first)
         return -EIO;
     for (uint32_t i = 0; i < PORTS; i++) {
-        const uint16_t port = (uint16_t)(1 + (first + i) % PORTS);
+        const uint16_t port = (uint16_t)(PORT_FIRST + (first + i) % PORTS);
         struct sockaddr_un name;
         const socklen_t length = port_name(ge->own.mac, port, &name);
 

@@ -28,7 +28,7 @@ static unsigned int first_port = 1024;
 module_param(first_port, uint, 0644);
 MODULE_PARM_DESC(first_port, "Ports from here on are for everybody, those below for CAP_NET_ADMIN");
 
-static unsigned int last_port = 65535;
+static unsigned int last_port = UNET_FRAME_SOCKET_PORTS - 1;
 module_param(last_port, uint, 0644);
 MODULE_PARM_DESC(last_port, "Ports up to here are for everybody, those above for CAP_NET_ADMIN");
 
@@ -80,7 +80,7 @@ bool fe_interface_allowed(const char *name)
 
 void fe_user_ports(struct xa_limit *limit)
 {
-	limit->max = min(READ_ONCE(last_port), 65535u);
+	limit->max = min(READ_ONCE(last_port), UNET_FRAME_SOCKET_PORTS - 1);
 	limit->min = clamp(READ_ONCE(first_port), 1u, limit->max);
 }
 
@@ -88,6 +88,8 @@ int fe_check_port(u16 port)
 {
 	struct xa_limit everybody;
 
+	if (port >= UNET_FRAME_SOCKET_PORTS)
+		return -EADDRNOTAVAIL;
 	fe_user_ports(&everybody);
 	if ((port < everybody.min || port > everybody.max) && !capable(CAP_NET_ADMIN))
 		return -EACCES;

@@ -237,10 +237,11 @@ static void say(struct fe_interface *iface, const struct fe_frame *reply)
 	fe_frame_tell(iface->dev, reply, GFP_ATOMIC);
 }
 
+/* Of other ports than the module's, packet sockets know more. */
 static void no_endpoint(struct fe_interface *iface, const struct fe_frame *frame)
 {
 	atomic_long_inc(&iface->strange);
-	if (frame->kind == UNET_FRAME_ALIVE) {
+	if (frame->kind == UNET_FRAME_ALIVE && frame->to_port < UNET_FRAME_SOCKET_PORTS) {
 		struct fe_frame reply =
 			answer(frame, UNET_FRAME_GONE, frame->key, frame->user, frame->life);
 

@@ -16,6 +16,10 @@
 #define UNET_ETHERTYPE 0x88b5u
 #define UNET_FRAME_VERSION 1u
 
+/* Ports below are the kernel module's endpoints, the others those of packet sockets: a machine may
+ * have both, and neither knows the other's. */
+#define UNET_FRAME_SOCKET_PORTS 32768u
+
 enum unet_frame_kind {
     UNET_FRAME_INLINE = 1, /* a message that fits into a descriptor */
     UNET_FRAME_PIECES = 2, /* a message, to be put into buffers */
