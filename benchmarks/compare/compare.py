@@ -18,7 +18,7 @@ import sys
 
 RESAMPLES = 2000
 ALPHA = 0.05
-RATES = ("M/s", "GB/s")  # units in which more is better
+RATES = ("M/s", "MB/s", "GB/s")  # units in which more is better
 
 
 @dataclasses.dataclass

@@ -120,6 +120,7 @@ make_initrd() {
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
     done
     cp "$work/module/unet_fe/unet_fe.ko" "$tree/lib/modules/"
+    [[ ! -e $work/unet_fe_timing.ko ]] || cp "$work/unet_fe_timing.ko" "$tree/lib/modules/"
     cp "$root/tests/kernel/init" "$tree/init"
     cp "$root"/tests/kernel/suite/* "$tree/suite/"
     for file in "$@"; do
@@ -132,8 +133,9 @@ make_initrd() {
 guest() {
     local node=$1 version=$2 nic=$3 suite=$4 log=$5 seconds=$6 other=a mac=2
     [[ $node == a ]] && other=b mac=1
-    exec timeout -k 5 "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -smp "${guest_cpus:-1}" \
-        -m "${guest_megabytes:-512}" \
+    # shellcheck disable=SC2086 # words are what is wanted
+    exec timeout -k 5 "$seconds" qemu-system-x86_64 ${guest_clock:--accel tcg,thread=multi} \
+        -smp "${guest_cpus:-1}" -m "${guest_megabytes:-512}" \
         -nographic -no-reboot -nodefaults -monitor none -serial "file:$log/$node.log" \
         -kernel "$work/vmlinux-$version" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# run.sh BUILD [--nics LIST] [--suites LIST] [--seconds N]: build the kernel module, boot Debian's
-# kernel in virtual machines with each kind of network card, and test it there.  Ends with 0 if
+# run.sh BUILD [--nics LIST] [--suites LIST] [--seconds N] [--rounds N]: build the kernel module, boot
+# Debian's kernel in virtual machines with each kind of network card, and test it there.  Ends with 0 if
 # all went well; what it made is in BUILD/kernel, the guests' consoles in BUILD/kernel/log.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0
 nics=tulip,e1000e,virtio-net-pci
 suites=conformance,attacks,gam,exchange,splitc
 seconds=60
+rounds=10
 failed=0
 
 die() {
@@ -27,6 +28,7 @@ while (($#)); do
     --nics) nics=${2-} ;;
     --suites) suites=${2-} ;;
     --seconds) seconds=${2-} ;;
+    --rounds) rounds=${2-} ;;
     *) die "unknown option '$1'" ;;
     esac
     shift 2 || die "$1 needs a value"
@@ -44,13 +46,18 @@ prepare() {
     say "kernel $version"
     unpack_kernel "$version" || die "apt-get cannot fetch linux-image-$version"
     unpack_vmlinux "$version"
+    rm -f "$work/unet_fe_timing.ko"
+    if [[ ,$suites, == *,sections,* ]]; then
+        build_module "$version" TIMING=y >"$work/module.log" 2>&1
+        cp "$work/module/unet_fe/unet_fe.ko" "$work/unet_fe_timing.ko"
+    fi
     build_module "$version" C=2 >"$work/module.log" 2>&1 ||
         die "the module does not build: $(tail -n 5 "$work/module.log")"
     if grep -E '(warning|error):' "$work/module.log"; then
         die "the compiler or sparse complains about the module"
     fi
     make_initrd "$version" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
-        "$build"/test/{unet_fe_test,gam_fe_test} "$build/bin/unetrun" \
+        "$build"/test/{unet_fe_test,gam_fe_test} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
 
@@ -85,10 +92,14 @@ judge() {
 
 run_suite() {
     local version=$1 nic=$2 suite=$3 log=$work/log/$2-$3
-    guest_settings="seconds=$seconds messages=3000"
+    guest_settings="seconds=$seconds messages=3000 rounds=$rounds"
     case $suite in
     exchange) two_guests "$version" "$nic" "$suite" "$log" 200 || true ;;
-    splitc) two_guests "$version" "$nic" "$suite" "$log" 400 || true ;;
+    sections) # a clock that counts instructions
+        guest_clock="-accel tcg,thread=single -icount shift=0" \
+            two_guests "$version" "$nic" "$suite" "$log" 400 || true
+        ;;
+    splitc | bench) two_guests "$version" "$nic" "$suite" "$log" 400 || true ;;
     *) one_guest "$version" "$nic" "$suite" "$log" $((240 + seconds)) || true ;;
     esac
     judge "$nic" "$suite" "$log"
@@ -99,7 +110,7 @@ suites_of() {
     local nic=$1 suite
     for suite in ${suites//,/ }; do
         case $nic/$suite in
-        "${nics%%,*}"/* | */exchange | */conformance) echo "$suite" ;;
+        "${nics%%,*}"/* | */exchange | */conformance | */bench) echo "$suite" ;;
         esac
     done
 }

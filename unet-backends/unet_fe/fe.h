@@ -14,6 +14,7 @@
  *   receive.c    frames into the receive rings
  *   bell.c       waking who sleeps
  *   sysfs.c      counters
+ *   timing.c     where the time goes, if built for that
  *
  * Locks, in the order in which they may be taken:
  *
@@ -47,6 +48,7 @@
 
 #include "compat.h"
 #include "ring.h"
+#include "timing.h"
 
 /* As core/core.h and unet.h have them. */
 enum fe_channel_state {

@@ -58,6 +58,7 @@ static long with_mutex(struct fe_endpoint *ep, unsigned int command, unsigned lo
 {
 	long result;
 
+	fe_mark(FE_SEND_BEGINS);
 	mutex_lock(&ep->mutex);
 	switch (command) {
 	case UNET_FE_SEND:
@@ -73,6 +74,7 @@ static long with_mutex(struct fe_endpoint *ep, unsigned int command, unsigned lo
 		result = -ENOTTY;
 	}
 	mutex_unlock(&ep->mutex);
+	fe_mark(FE_SEND_ENDS);
 	return result;
 }
 

@@ -131,6 +131,7 @@ static void deliver(struct fe_endpoint *ep, struct fe_channel *ch, const struct 
 		room = fill_inline(slot, skb, frame->length);
 	else if (room)
 		room = fill_pieces(ep, slot, skb, frame->length);
+	fe_mark(FE_RECEIVE_PLACED);
 	if (!room) {
 		fe_count(ep, UNET_FE_OVERRUNS, 1);
 		return;
@@ -141,7 +142,9 @@ static void deliver(struct fe_endpoint *ep, struct fe_channel *ch, const struct 
 	fe_ring_submit(&ch->in);
 	fe_count(ep, UNET_FE_RECEIVED, 1);
 	fe_count(ep, UNET_FE_RECEIVED_BYTES, frame->length);
+	fe_mark(FE_RECEIVE_PUBLISHED);
 	fe_notify(ep, &ch->in);
+	fe_mark(FE_RECEIVE_RUNG);
 }
 
 /* ---- channels --------------------------------------------------------------------- */
@@ -185,6 +188,7 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 {
 	struct fe_channel *ch = fe_channel_find(ep, frame->mac, frame->from_port, frame->key);
 
+	fe_mark(FE_RECEIVE_FOUND);
 	if (frame->kind == UNET_FRAME_GONE) {
 		peer_is_gone(ep, frame);
 		return false;
@@ -265,6 +269,7 @@ static void take(struct fe_interface *iface, const struct sk_buff *skb)
 		return;
 	}
 	spin_lock(&ep->rx_lock);
+	fe_mark(FE_RECEIVE_READ);
 	if (length_ok(&frame))
 		speak = arrived(ep, skb, &frame, &reply);
 	else
@@ -279,11 +284,13 @@ int fe_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *
 {
 	struct fe_interface *iface = container_of(type, struct fe_interface, receive);
 
+	fe_mark(FE_RECEIVE_BEGINS);
 	/* For us alone, and of no VLAN: those have interfaces of their own. */
 	if (skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb))
 		take(iface, skb);
 	else
 		atomic_long_inc(&iface->strange);
 	consume_skb(skb);
+	fe_mark(FE_RECEIVE_ENDS);
 	return NET_RX_SUCCESS;
 }

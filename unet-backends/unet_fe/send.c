@@ -208,12 +208,14 @@ static struct sk_buff *make_frame(struct fe_endpoint *ep, const struct unet_desc
 
 	ether_addr_copy(frame.mac, ch->mac);
 	skb = fe_frame_alloc(dev, &frame, copy ? desc->length : 0, GFP_KERNEL);
+	fe_mark(FE_SEND_FRAMED);
 	if (!skb)
 		return NULL;
 	if (copy)
 		copy_message(ep, desc, skb);
 	else
 		point_at_message(ep, desc, skb);
+	fe_mark(FE_SEND_FILLED);
 	return skb;
 }
 
@@ -232,6 +234,7 @@ static int send_one(struct fe_endpoint *ep, const struct unet_desc *desc)
 	u16 queue;
 	int error = check(ep, desc);
 
+	fe_mark(FE_SEND_CHECKED);
 	if (error)
 		return error;
 	dev = ep->iface->dev;
@@ -242,7 +245,9 @@ static int send_one(struct fe_endpoint *ep, const struct unet_desc *desc)
 	skb = make_frame(ep, desc, local);
 	if (!skb)
 		return -EAGAIN;
-	return fe_frame_send(dev, skb, queue, local);
+	error = fe_frame_send(dev, skb, queue, local);
+	fe_mark(FE_SEND_HANDED);
+	return error;
 }
 
 /* ---- the queue --------------------------------------------------------------------- */
@@ -278,6 +283,7 @@ int fe_send(struct fe_endpoint *ep)
 		if (!slot)
 			break;
 		fe_copy_desc(&desc, slot);
+		fe_mark(FE_SEND_READ);
 		error = send_one(ep, &desc);
 		if (error == -EAGAIN)
 			break;

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kernel_test.py: how kernel.py reckons with what virtual machines write."""
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import kernel  # pylint: disable=wrong-import-position
+
+LOG = """noise: round_trip fe 40 1
+round_trip fe 40 100000\r
+round_trip udp 40 200000\r
+round_trip fe 40 300000
+round_trip udp 40 1000000
+round_trip fe 40 120000
+round_trip udp 40 200000
+stream fe 1000 50000
+section 40 send_read 500 66000
+section 40 send_checked 0 0
+"""
+
+
+class Reckoning(unittest.TestCase):
+    def setUp(self):
+        self.turns = kernel.Turns(LOG)
+
+    def test_lines_of_others_do_not_count(self):
+        self.assertEqual(self.turns.ns["round_trip", "fe", 40], [100000, 300000, 120000])
+
+    def test_a_ratio_is_that_of_a_round(self):
+        self.assertEqual(self.turns.ratio("fe", "udp"), 0.5)
+        self.assertIsNone(self.turns.ratio("fe", "tcp"))
+
+    def test_aims(self):
+        self.assertEqual(list(kernel.verdicts(self.turns)), [("fe/udp <= 0.55", 0.5, True)])
+
+    def test_rows_have_units(self):
+        trip, stream = kernel.rows_of("tulip", self.turns)
+        self.assertEqual(trip["figures"]["ours"]["median"], 120)
+        self.assertEqual(trip["figures"]["udp"]["values"], [200, 200, 1000])
+        self.assertEqual(stream["figures"]["ours"]["median"], 20)
+        self.assertEqual(stream["unit"], "MB/s")
+
+    def test_sections_are_means(self):
+        self.assertEqual(kernel.sections_of(LOG), {40: {"send_read": 132}})
+
+    def test_every_section_of_the_module_has_a_title(self):
+        source = kernel.SOURCES.parent / "unet-backends" / "unet_fe" / "timing.c"
+        for line in source.read_text(encoding="utf-8").splitlines():
+            if "] = \"" in line:
+                self.assertIn(line.split('"')[1], kernel.SECTIONS)
+
+
+if __name__ == "__main__":
+    unittest.main()
