@@ -35,6 +35,7 @@ extern const struct check fault_checks[];
 extern const struct check names_checks[];
 extern const struct check litmus_checks[];
 extern const struct check window_checks[];
+extern const struct check huge_checks[];
 
 /* The words behind the name of the check on the command line. */
 extern int check_argc;

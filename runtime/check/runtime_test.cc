@@ -22,6 +22,25 @@ TEST_CASE("windows: they cover static, heap, stack and spread objects")
     passes(2, "reach far", "SPLITC_WINDOWS=0");
 }
 
+TEST_CASE("windows: the heaps lie in huge pages where the system has any for us")
+{
+    passes(2, "huge_pages wanted");
+    passes(2, "huge_pages unwanted", "SPLITC_HUGE_PAGES=0");
+    ends(2, "identity", 1, "SPLITC_HUGE_PAGES is \"2\": it may be 1, or 0 to have",
+         "SPLITC_HUGE_PAGES=2");
+}
+
+TEST_CASE("windows: who has no privileges has huge pages by a user namespace")
+{
+    passes(2, "huge_pages wanted",
+           "$([ $(id -u) -ne 0 ] || echo setpriv --bounding-set -sys_admin)");
+}
+
+TEST_CASE("windows: a kernel without what huge pages take")
+{
+    passes(3, "random_traffic", "CHECK_WITHOUT=" + std::to_string(SYS_fsopen));
+}
+
 TEST_CASE("windows: where they do not fit, messages do")
 {
     passes(2, "reach far", "ulimit -v 12000000; SPLITC_HEAP=16M");

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* memfd_create, dl_iterate_phdr, MAP_FIXED_NOREPLACE */
 #include "memory.h"
 
+#include "huge_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -72,23 +74,38 @@ static void lay_out(struct splitc_memory *m, uint64_t spread_size, uint64_t heap
 
 /* ---- making and mapping it --------------------------------------------------------- */
 
-/* Sealed, so that nobody can make another's access to it a SIGBUS. */
-static int make_object(const struct splitc_memory *m, int *fd)
+/* Sealed, so that nobody can make another's access to it a SIGBUS; a file of a tmpfs cannot be,
+ * but has no name either, by which others could get at it. */
+static int seal(int fd)
 {
-    int made = memfd_create("splitc-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    return seals < 0 || seals & F_SEAL_SEAL ? 0 : fcntl(fd, F_ADD_SEALS, SEALS);
+}
+
+static int make_object(const struct splitc_memory *m, bool huge, int *fd)
+{
+    int made = huge ? splitc_huge_file() : -1;
     int error;
 
     if (made < 0)
+        made = memfd_create("splitc-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (made < 0)
         return -errno;
     if (fchmod(made, S_IRUSR | S_IWUSR) == 0 && ftruncate(made, (off_t)splitc_memory_top(m)) == 0 &&
-        fcntl(made, F_ADD_SEALS, SEALS) == 0 &&
-        pwrite(made, m->nonce, sizeof m->nonce, 0) == sizeof m->nonce) {
+        seal(made) == 0 && pwrite(made, m->nonce, sizeof m->nonce, 0) == sizeof m->nonce) {
         *fd = made;
         return 0;
     }
     error = -errno;
     close(made);
     return error;
+}
+
+void splitc_memory_advise(uint64_t start, enum splitc_part part, uint64_t size)
+{
+    if (part == SPLITC_SPREAD || part == SPLITC_HEAP)
+        madvise((void *)start, size, MADV_HUGEPAGE); /* where the system offers them */
 }
 
 static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
@@ -103,8 +120,7 @@ static int map_part(const struct splitc_memory *m, enum splitc_part part, int ho
         munmap(at, r->size);
         return -EEXIST;
     }
-    if (part != SPLITC_STACK)
-        madvise(at, r->size, MADV_HUGEPAGE); /* where the system offers them */
+    splitc_memory_advise(r->start, part, r->size);
     return 0;
 }
 
@@ -135,7 +151,7 @@ static bool file_size_limited(uint64_t bytes)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
 }
 
-int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size,
+int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size, bool huge,
                        const char **why)
 {
     int error = -EFBIG;
@@ -151,7 +167,7 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     if (getrandom(m->nonce, sizeof m->nonce, 0) != sizeof m->nonce)
         return -errno;
     *why = "memfd_create";
-    error = make_object(m, &m->fd);
+    error = make_object(m, huge, &m->fd);
     if (error)
         return error;
     *why = "reserving addresses from 4 GiB on";

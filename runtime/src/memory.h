@@ -2,8 +2,8 @@
  *
  * memory.h - a rank's memory as one shared object that its peers can map.
  *
- * The object is a sealed memfd in which file offset = virtual address, so an
- * address of the owner means the same in every mapping of it:
+ * The object is a file without a name in which file offset = virtual address, so
+ * an address of the owner means the same in every mapping of it:
  *
  *   0         a header, never mapped: the nonce
  *   STATICS   .data and .bss of the executable, wherever it was linked to
@@ -44,11 +44,14 @@ static inline uint64_t splitc_memory_top(const struct splitc_memory *m)
     return splitc_range_end(&m->part[SPLITC_HEAP]);
 }
 
-/* Make the object and map stack, spread heap and heap into this process.  On failure nothing
- * is left, and *why says what did not work.  Errors: -errno. */
-int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size,
+/* Make the object, of huge pages if it may be and can, and map stack, spread heap and heap into
+ * this process.  On failure nothing is left, and *why says what did not work.  Errors: -errno. */
+int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size, bool huge,
                        const char **why);
 void splitc_memory_close(struct splitc_memory *m);
+
+/* For each mapping of a part, a peer's too: it may be of huge pages if it is a heap. */
+void splitc_memory_advise(uint64_t start, enum splitc_part part, uint64_t size);
 
 /* Move the static objects into it.  Errors: -errno; nothing has changed. */
 int splitc_memory_move_statics(const struct splitc_memory *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* O_CLOEXEC, F_GET_SEALS */
+#define _GNU_SOURCE /* O_CLOEXEC */
 #include "window.h"
 
 #include "boot.h"
@@ -60,15 +60,19 @@ static bool sanitized(void)
     return __asan_init || __lsan_init || __tsan_init || __msan_init;
 }
 
-static bool wanted(const struct splitc_boot *boot)
+static bool is_on(const char *variable, const char *off)
 {
-    const char *told = getenv("SPLITC_WINDOWS");
+    const char *told = getenv(variable);
 
     if (told && strcmp(told, "0") != 0 && strcmp(told, "1") != 0)
-        splitc_die_together("SPLITC_WINDOWS is \"%s\": it may be 1, or 0 to reach other ranks by "
-                            "messages alone",
-                            told);
-    return boot->windows && !(told && *told == '0') && !sanitized();
+        splitc_die_together("%s is \"%s\": it may be 1, or 0 to %s", variable, told, off);
+    return !told || *told == '1';
+}
+
+static bool wanted(const struct splitc_boot *boot)
+{
+    return is_on("SPLITC_WINDOWS", "reach other ranks by messages alone") && boot->windows &&
+           !sanitized();
 }
 
 /* Falling back is no error; unetrun -v tells of it. */
@@ -96,12 +100,13 @@ void splitc_windows_begin(void)
 
 void splitc_windows_offer(const struct splitc_boot *boot, const struct splitc_heap_sizes *sizes)
 {
+    bool huge = is_on("SPLITC_HUGE_PAGES", "have shared memory of small pages");
     struct offer offer = {.magic = 0};
     const char *why;
     int error;
 
     if (wanted(boot)) {
-        error = splitc_memory_open(&memory, sizes->spread, sizes->private, &why);
+        error = splitc_memory_open(&memory, sizes->spread, sizes->private, huge, &why);
         offered = error == 0;
         if (error)
             tell_fallback(why, error);
@@ -144,9 +149,8 @@ static int check_object(int fd, const struct splitc_memory *theirs)
 {
     uint64_t nonce[2];
     struct stat status;
-    int seals = fcntl(fd, F_GET_SEALS);
 
-    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &status) < 0)
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 0)
         return -EBADF;
     if (status.st_uid != geteuid())
         return -EACCES;
@@ -201,6 +205,8 @@ static int map_object(int fd, const struct splitc_memory *theirs, uint64_t *star
                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)r->start) == MAP_FAILED) {
             error = -errno;
             munmap((void *)*start, top);
+        } else {
+            splitc_memory_advise(*start + r->start, i, r->size);
         }
     }
     if (error) {
