@@ -72,8 +72,8 @@ TEST_CASE("a job survives the journey")
 
 TEST_CASE("messages keep their values, the extreme ones too")
 {
-    const auto exited =
-        decode<Exited>(frame_of(encode(Exited{65535, -1, 0x7fffffff, true, false, true, "a.sc:1"})));
+    const auto exited = decode<Exited>(
+        frame_of(encode(Exited{65535, -1, 0x7fffffff, true, false, true, "a.sc:1"})));
     REQUIRE(exited);
     CHECK(exited->rank == 65535);
     CHECK(exited->pid == -1);
