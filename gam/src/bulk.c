@@ -29,12 +29,9 @@ static int carry_inline(struct gam_peer *peer, uint32_t user, const union gam_he
     memcpy(word, header, sizeof(*header));
     if (length > 0)
         memcpy(word + GAM_WORDS_MAX, data, length);
-    slot->kind = UNET_INLINE;
-    slot->pieces = 0;
-    slot->length = (uint32_t)(sizeof(*header) + length);
-    slot->user = user | gam_payment(peer);
-    memcpy(slot->data, word, slot->length);
-    unet_inline_end(peer->ep, peer->channel);
+    length += sizeof(*header);
+    memcpy(slot->data, word, length);
+    unet_inline_end(peer->ep, peer->channel, (uint32_t)length, user | gam_payment(peer));
     return 0;
 }
 

@@ -170,22 +170,52 @@ static inline void gam_paid(struct gam_peer *peer)
     peer->owed[GAM_BULK] = 0;
 }
 
-/* Send an inline message: words and what we owe.  -EAGAIN: no slot now. */
-static inline int gam_put(struct gam_peer *peer, uint32_t user, uint32_t words,
-                          const uint64_t word[])
+/* The words of a small message.  They are passed by value and go to the slot one by one, so that
+ * they do so from registers.  Put together on the stack, to be copied in larger pieces, they would
+ * wait until the message before has reached the cache.  Functions that are not inlined
+ * take them one by one, too, or the compiler puts them together for their sake. */
+struct gam_words {
+    uint64_t word[GAM_WORDS_MAX];
+};
+
+static inline __attribute__((always_inline)) void gam_put_words(struct unet_desc *slot,
+                                                                uint32_t words, struct gam_words w)
 {
+    switch (words) {
+    case 4:
+        __atomic_store_n(&slot->word[3], w.word[3], __ATOMIC_RELAXED); /* fall through */
+    case 3:
+        __atomic_store_n(&slot->word[2], w.word[2], __ATOMIC_RELAXED); /* fall through */
+    case 2:
+        __atomic_store_n(&slot->word[1], w.word[1], __ATOMIC_RELAXED); /* fall through */
+    case 1:
+        __atomic_store_n(&slot->word[0], w.word[0], __ATOMIC_RELAXED);
+    }
+}
+
+/* Those of a caller's array. */
+static inline struct gam_words gam_words_of(uint32_t words, const uint64_t word[])
+{
+    struct gam_words w = {{0}};
+
+    if (words > 0)
+        memcpy(w.word, word, words * sizeof(word[0]));
+    return w;
+}
+
+/* Send an inline message: words and what we owe.  -EAGAIN: no slot now. */
+static inline __attribute__((always_inline)) int gam_put(struct gam_peer *peer, uint32_t user,
+                                                         uint32_t words, struct gam_words w)
+{
+    const uint32_t payment = gam_payment(peer);
     struct unet_desc *slot = unet_inline_begin(peer->ep, peer->channel);
 
     if (gam_unlikely(!slot))
         return -EAGAIN;
-    slot->kind = UNET_INLINE;
-    slot->pieces = 0;
-    slot->length = words * 8;
-    slot->user = user | gam_payment(peer);
-    for (uint32_t i = 0; i < words; i++)
-        slot->word[i] = word[i];
-    gam_paid(peer);
-    unet_inline_end(peer->ep, peer->channel);
+    gam_put_words(slot, words, w);
+    if (payment)
+        gam_paid(peer);
+    unet_inline_end(peer->ep, peer->channel, words * 8, user | payment);
     return 0;
 }
 

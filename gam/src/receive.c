@@ -22,7 +22,7 @@ static bool GAM_COLD ack(struct gam *g, struct gam_peer *peer)
         gam_paid(peer);
         return true;
     }
-    if (gam_put(peer, gam_user(GAM_ACK, 0, 0), 0, NULL) != 0)
+    if (gam_put(peer, gam_user(GAM_ACK, 0, 0), 0, (struct gam_words){{0}}) != 0)
         return false;
     g->stats.acks++;
     return true;

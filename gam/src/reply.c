@@ -43,7 +43,8 @@ static int send_one(struct gam_peer *peer, const struct gam_deferred *later)
 
     peer->owed[later->paid_by]++;
     if (gam_user_kind(later->user) == GAM_REPLY)
-        rc = gam_put(peer, later->user, gam_user_words(later->user), later->header.word);
+        rc = gam_put(peer, later->user, gam_user_words(later->user),
+                     gam_words_of(GAM_WORDS_MAX, later->header.word));
     else
         rc = gam_carry(peer, later->user, &later->header, later->data, later->length);
     if (rc)
@@ -80,12 +81,11 @@ void gam_deferred_drop(struct gam_peer *peer)
 
 /* ---- small --------------------------------------------------------------- */
 
-static int GAM_COLD small_later(struct gam *g, uint32_t user, uint32_t words, const uint64_t word[])
+static int GAM_COLD small_later(struct gam *g, uint32_t user, uint64_t w0, uint64_t w1, uint64_t w2,
+                                uint64_t w3)
 {
-    union gam_header header = {0};
+    const union gam_header header = {.word = {w0, w1, w2, w3}};
 
-    if (words > 0)
-        memcpy(header.word, word, words * sizeof(word[0]));
     return defer(g, user, &header, NULL, 0);
 }
 
@@ -103,7 +103,7 @@ static inline bool may_reply(const struct gam *g)
 }
 
 static inline __attribute__((always_inline)) int small_reply(struct gam *g, uint32_t handler,
-                                                             uint32_t words, const uint64_t word[])
+                                                             uint32_t words, struct gam_words w)
 {
     const uint32_t user = gam_user(GAM_REPLY, handler, words);
     struct gam_peer *peer = g->requester;
@@ -111,8 +111,8 @@ static inline __attribute__((always_inline)) int small_reply(struct gam *g, uint
 
     if (gam_unlikely(!may_reply(g) || !gam_handler_ok(handler)))
         return refuse_reply(g, gam_handler_ok(handler));
-    if (gam_unlikely(peer->deferred != NULL || gam_put(peer, user, words, word) != 0))
-        rc = small_later(g, user, words, word);
+    if (gam_unlikely(peer->deferred != NULL || gam_put(peer, user, words, w) != 0))
+        rc = small_later(g, user, w.word[0], w.word[1], w.word[2], w.word[3]);
     g->replied = rc == 0;
     g->stats.replies += rc == 0;
     return rc;
@@ -122,40 +122,32 @@ int gam_reply(struct gam *g, uint32_t handler, uint32_t words, const uint64_t wo
 {
     if (words > GAM_WORDS_MAX)
         return refuse_reply(g, false);
-    return small_reply(g, handler, words, word);
+    return small_reply(g, handler, words, gam_words_of(words, word));
 }
 
 int gam_reply_0(struct gam *g, uint32_t handler)
 {
-    return small_reply(g, handler, 0, NULL);
+    return small_reply(g, handler, 0, (struct gam_words){{0}});
 }
 
 int gam_reply_1(struct gam *g, uint32_t handler, uint64_t w0)
 {
-    const uint64_t word[] = {w0};
-
-    return small_reply(g, handler, 1, word);
+    return small_reply(g, handler, 1, (struct gam_words){{w0}});
 }
 
 int gam_reply_2(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1)
 {
-    const uint64_t word[] = {w0, w1};
-
-    return small_reply(g, handler, 2, word);
+    return small_reply(g, handler, 2, (struct gam_words){{w0, w1}});
 }
 
 int gam_reply_3(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1, uint64_t w2)
 {
-    const uint64_t word[] = {w0, w1, w2};
-
-    return small_reply(g, handler, 3, word);
+    return small_reply(g, handler, 3, (struct gam_words){{w0, w1, w2}});
 }
 
 int gam_reply_4(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
 {
-    const uint64_t word[] = {w0, w1, w2, w3};
-
-    return small_reply(g, handler, 4, word);
+    return small_reply(g, handler, 4, (struct gam_words){{w0, w1, w2, w3}});
 }
 
 /* ---- medium --------------------------------------------------------------- */

@@ -91,10 +91,8 @@ static void send_one(struct bench *b, const struct unet_piece *piece)
     }
     while (!(desc = unet_inline_begin(b->ep, b->channel)))
         ;
-    desc->kind = UNET_INLINE;
-    desc->length = 32;
     memset(desc->data, 7, 32);
-    unet_inline_end(b->ep, b->channel);
+    unet_inline_end(b->ep, b->channel, 32, 0);
 }
 
 static void receive_one(struct bench *b)

@@ -41,13 +41,10 @@ TEST_CASE("the two-step inline send composes in place")
 
     REQUIRE(desc != nullptr);
     CHECK(unet_inline_begin(pair.a, pair.ab) == desc);
-    desc->kind = UNET_INLINE;
-    desc->length = 16;
-    desc->user = 77;
     desc->word[0] = 0x0123456789abcdef;
     desc->word[1] = 42;
     CHECK(take(pair.b).kind == UNET_EMPTY);
-    unet_inline_end(pair.a, pair.ab);
+    unet_inline_end(pair.a, pair.ab, 16, 77);
     Message m = await(pair.b);
     CHECK(m.user == 77);
     CHECK(m.length == 16);
@@ -139,8 +136,11 @@ TEST_CASE("receive rings take turns: a busy channel does not starve another")
     for (int i = 0; i < 100; i++)
         REQUIRE(send_text(busy, b, "busy") == 0);
     REQUIRE(send_text(quiet, q, "quiet") == 0);
-    Message first = await(hub), second = await(hub);
-    CHECK((first.channel == hub_quiet || second.channel == hub_quiet));
+    unsigned before = 0;
+    while (await(hub).channel != hub_quiet)
+        before++;
+    INFO(before << " messages of the busy channel came before that of the quiet one");
+    CHECK(before <= UNET_RX_BURST);
 }
 
 TEST_CASE("two channels between the same endpoints are told apart by their tags")

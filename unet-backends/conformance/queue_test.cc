@@ -78,10 +78,7 @@ TEST_CASE("an inline message does not overtake one that waits in the send queue"
     REQUIRE(send_text(pair.a, pair.ab, "behind", 2) == 0);
     unet_desc *desc = unet_inline_begin(pair.a, pair.ab);
     REQUIRE(desc != nullptr);
-    desc->kind = UNET_INLINE;
-    desc->length = 0;
-    desc->user = 3;
-    unet_inline_end(pair.a, pair.ab);
+    unet_inline_end(pair.a, pair.ab, 0, 3);
     CHECK(take(pair.b).kind == UNET_EMPTY);
 
     give_buffers(pair.b, 1, 100);

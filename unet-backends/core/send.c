@@ -37,13 +37,9 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
         ep->stats.send_full++;
         return -EAGAIN;
     }
-    desc->kind = UNET_INLINE;
-    desc->pieces = 0;
-    desc->length = length;
-    desc->user = user;
     if (length > 0)
         memcpy(desc->data, data, length);
-    unet_inline_end(ep, channel);
+    unet_inline_end(ep, channel, length, user);
     return 0;
 }
 

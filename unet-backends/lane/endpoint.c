@@ -197,7 +197,7 @@ int unet_lane_progress(struct unet_endpoint *ep)
         unet_lane_find_closed(le);
         unet_lane_sleep(le, 0);
     }
-    return unet_lane_service(le);
+    return le->tx.position == ep->tx.position ? 0 : unet_lane_service(le);
 }
 
 /* ---- waiting -------------------------------------------------------------------- */

@@ -126,6 +126,7 @@ struct unet_endpoint {
                                      completions, rx[n] what comes on channel n */
     uint32_t rx_rings;            /* how many of them are in use */
     uint32_t rx_next;             /* the ring to look at first (round robin) */
+    uint32_t rx_taken;            /* messages from it in a row */
     struct unet_ring tx;          /* send queue, producer side */
     struct unet_ring free;        /* free queue, producer side */
     uint32_t *armed;              /* conditions for which senders must ring; shared memory */
@@ -264,28 +265,24 @@ static inline void unet_bell_fence(const struct unet_channel *ch)
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The hot path of an inline message, in two steps that the caller fills in
- * between: kind, length, user and data (channel is set).  `channel` must be a
+/* The hot path of an inline message, in two steps: between them the caller fills in `data`,
+ * and nothing else.  `channel` must be a
  * number that unet_connect gave.  NULL: no slot now, or no longer open; ask
  * unet_channel_state which when it lasts.  Every begun message must be ended
- * before anything else is called on the endpoint. */
+ * before anything else is called on the endpoint.  `length` is at most UNET_INLINE_MAX. */
 static inline struct unet_desc *unet_inline_begin(struct unet_endpoint *ep, uint16_t channel)
 {
-    struct unet_channel *ch = &ep->channel[channel];
-    struct unet_desc *desc = unet_ring_reserve(ch->ring);
-
-    if (__builtin_expect(desc != NULL, 1))
-        desc->channel = ch->number_in_ring;
-    return desc;
+    return unet_ring_reserve(ep->channel[channel].ring);
 }
 
-static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
+static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel, uint32_t length,
+                                   uint32_t user)
 {
-    struct unet_channel *ch = &ep->channel[channel];
+    const struct unet_channel *ch = &ep->channel[channel];
 
     ep->stats.sent++;
-    ep->stats.sent_bytes += ch->ring->shared->slot[ch->ring->position & ch->ring->mask].length;
-    unet_ring_submit(ch->ring);
+    ep->stats.sent_bytes += length;
+    unet_ring_submit_inline(ch->ring, ch->number_in_ring, length, user);
     if (ch->bell) {
         unet_bell_fence(ch);
         if (__builtin_expect(__atomic_load_n(ch->bell, __ATOMIC_RELAXED) != 0, 0))
@@ -296,7 +293,7 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel)
 /* ---- receiving -------------------------------------------------------- */
 
 /* The oldest message of some ring, or NULL when there is none; rings take
- * turns.  The descriptor stays valid until
+ * turns of UNET_RX_BURST messages.  The descriptor stays valid until
  * the next peek.  In it, `channel` is this
  * endpoint's number of the channel it came on; of UNET_PIECES, `piece` names buffers that
  * came from the free queue and now belong to the caller, who gives each back
@@ -390,6 +387,8 @@ static inline bool unet_rx_plain(const struct unet_desc *desc, uint32_t ring)
     return desc->kind == UNET_INLINE && desc->channel == ring && desc->length <= UNET_INLINE_MAX;
 }
 
+#define UNET_RX_BURST 16u
+
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 {
     uint32_t i = ep->rx_next;
@@ -414,6 +413,9 @@ static inline void unet_rx_release(struct unet_endpoint *ep)
     ep->stats.received++;
     ep->stats.received_bytes += ep->rx_desc.length;
     unet_ring_release(&ep->rx[ep->rx_next]);
+    if (++ep->rx_taken < UNET_RX_BURST)
+        return;
+    ep->rx_taken = 0;
     if (++ep->rx_next >= ep->rx_rings)
         ep->rx_next = 0;
 }

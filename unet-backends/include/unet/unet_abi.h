@@ -50,11 +50,16 @@ struct unet_piece {
  * type there.  In an UNET_ERROR descriptor, `channel`, `user` and `length` are
  * those of the refused send and `error` is a positive errno value. */
 struct unet_desc {
-    uint32_t turn;
-    uint16_t channel; /* the local endpoint's own number of the channel */
-    uint8_t kind;     /* enum unet_kind */
-    uint8_t pieces;   /* entries used in `piece` */
-    uint32_t length;  /* bytes of message */
+    union {
+        struct {
+            uint32_t turn;
+            uint16_t channel; /* the local endpoint's own number of the channel */
+            uint8_t kind;     /* enum unet_kind */
+            uint8_t pieces;   /* entries used in `piece` */
+        };
+        uint64_t head; /* these together, see UNET_INLINE_HEAD */
+    };
+    uint32_t length; /* bytes of message */
     uint32_t user;
     union {
         uint8_t data[UNET_INLINE_MAX];
@@ -67,6 +72,10 @@ struct unet_desc {
         };
     };
 } __attribute__((aligned(64)));
+
+/* The head of an inline message, for who writes it by one store. */
+#define UNET_INLINE_HEAD(turn, channel)                                                            \
+    ((uint64_t)UNET_INLINE << 48 | (uint64_t)(channel) << 32 | (turn))
 
 /* The part of a ring that both sides share, followed by the slots; unet_ring.h says how they use
  * it.  Zeroed memory is an empty ring. */
@@ -81,6 +90,7 @@ struct unet_ring_shared {
 #else
 #define UNET_ABI_ASSERT(condition) _Static_assert(condition, #condition)
 #endif
+UNET_ABI_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__); /* or UNET_INLINE_HEAD is another */
 UNET_ABI_ASSERT(sizeof(struct unet_piece) == 8);
 UNET_ABI_ASSERT(sizeof(struct unet_desc) == 64);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, user) == 12);
