@@ -15,19 +15,23 @@
 
 #define FIRST ((uint32_t)SPLITC_MESSAGES) /* index of the program's first handler */
 #define BUCKETS (2 * GAM_HANDLERS)        /* a power of two */
+#define COLD __attribute__((cold, noinline))
 
 static const struct splitc_handler *handler[GAM_HANDLERS];
 static uint32_t next = FIRST;
-static uint16_t bucket[BUCKETS]; /* indices of handlers; 0 = empty */
+static struct bucket {
+    am_handler function;
+    uint32_t index; /* 0 = empty */
+} bucket[BUCKETS];
 
 /* ---- the table --------------------------------------------------------------- */
 
 /* The bucket of that function, or the empty one where it would be. */
-static uint16_t *find(am_handler fn)
+static inline struct bucket *find(am_handler fn)
 {
     uintptr_t at = (uintptr_t)fn >> 4;
 
-    while (bucket[at % BUCKETS] && handler[bucket[at % BUCKETS]]->function != (void (*)(void))fn)
+    while (bucket[at % BUCKETS].index && bucket[at % BUCKETS].function != fn)
         at++;
     return &bucket[at % BUCKETS];
 }
@@ -35,26 +39,31 @@ static uint16_t *find(am_handler fn)
 void splitc_register_handlers(const struct splitc_handler *h, int count)
 {
     for (; count > 0; h++, count--) {
-        uint16_t *at = find((am_handler)h->function);
+        struct bucket *at = find((am_handler)h->function);
 
-        if (*at)
+        if (at->index)
             continue; /* another file uses it, too */
         if (next == GAM_HANDLERS)
             splitc_die("too many handlers of active messages: '%s' is one more than %u", h->name,
                        GAM_HANDLERS - FIRST);
         handler[next] = h;
-        *at = (uint16_t)next++;
+        *at = (struct bucket){(am_handler)h->function, next++};
     }
 }
 
-static uint32_t index_of(am_handler fn, const char *call)
+static _Noreturn void COLD die_of_unknown(am_handler fn, const char *call)
 {
-    uint32_t index = fn ? *find(fn) : 0;
+    splitc_die("%s: the handler at %p is not known; a handler is a function whose name is "
+               "used in a file that includes <split-c/am.h>",
+               call, (void *)(uintptr_t)fn);
+}
 
-    if (index == 0)
-        splitc_die("%s: the handler at %p is not known; a handler is a function whose name is "
-                   "used in a file that includes <split-c/am.h>",
-                   call, (void *)(uintptr_t)fn);
+static inline uint32_t index_of(am_handler fn, const char *call)
+{
+    uint32_t index = find(fn)->index; /* no bucket holds a function of 0 */
+
+    if (__builtin_expect(index == 0, 0))
+        die_of_unknown(fn, call);
     return index;
 }
 
@@ -68,35 +77,28 @@ static uint32_t index_or_none(am_handler fn, const char *call)
 
 static int source; /* of the message being handled; -1 = none is */
 
-/* The arguments behind the source as the handler takes them; false if it takes others. */
+/* The arguments behind the source as a handler takes them that takes more than words; false if
+ * it takes others. */
 static bool unpack(const struct splitc_handler *h, const struct gam_message *m,
                    union splitc_argument argument[GAM_WORDS_MAX + 1])
 {
-    for (uint32_t i = 0; i < GAM_WORDS_MAX; i++) /* all are there: faster than counting */
-        argument[i].word = m->word[i];
     if (h->real) {
+        memcpy(argument, m->word, sizeof m->word);
         if (m->data && m->length == sizeof(double))
             memcpy(&argument[m->words].real, m->data, sizeof(double));
         return m->data && m->length == sizeof(double) && h->arguments == (int)m->words + 1;
     }
-    if (!m->data && h->arguments == (int)m->words)
-        return true;
     argument[0].word = (uintptr_t)m->data;
     argument[1].word = m->length;
     argument[2].word = m->word[0];
     return h->arguments == 3 && m->words == 1;
 }
 
-static void on_message(struct gam *g, const struct gam_message *m)
+static void run(const struct splitc_handler *h, const struct gam_message *m,
+                const union splitc_argument *argument)
 {
-    const struct splitc_handler *h = handler[m->handler];
-    union splitc_argument argument[GAM_WORDS_MAX + 1];
     double began;
 
-    (void)g;
-    if (!unpack(h, m, argument))
-        splitc_die("processor %u sends handler '%s' other arguments than it takes", m->source,
-                   h->name);
     source = (int)m->source;
     splitc_runtime.running = h->name;
     began = splitc_trace_begin();
@@ -105,6 +107,27 @@ static void on_message(struct gam *g, const struct gam_message *m)
         splitc_trace_handled(m->source, m->handler, h->name, began);
     splitc_runtime.running = NULL;
     source = -1;
+}
+
+static void COLD on_more_than_words(const struct splitc_handler *h, const struct gam_message *m)
+{
+    union splitc_argument argument[GAM_WORDS_MAX + 1];
+
+    if (!unpack(h, m, argument))
+        splitc_die("processor %u sends handler '%s' other arguments than it takes", m->source,
+                   h->name);
+    run(h, m, argument);
+}
+
+static void on_message(struct gam *g, const struct gam_message *m)
+{
+    const struct splitc_handler *h = handler[m->handler];
+
+    (void)g;
+    if (__builtin_expect(!m->data && !h->real && h->arguments == (int)m->words, 1))
+        run(h, m, (const union splitc_argument *)m->word);
+    else
+        on_more_than_words(h, m);
 }
 
 void splitc_handlers_open(void)
@@ -117,19 +140,19 @@ void splitc_handlers_open(void)
 
 /* ---- sending ---------------------------------------------------------------------- */
 
-static uint32_t checked_rank(int dest, const char *call)
-{
-    if (dest < 0 || (uint32_t)dest >= splitc_runtime.ranks)
-        splitc_die("%s to processor %d, but PROCS is %u", call, dest, splitc_runtime.ranks);
-    return (uint32_t)dest;
-}
-
-static uint32_t target(int dest, const char *call)
+static _Noreturn void COLD die_of_target(int dest, const char *call)
 {
     if (splitc_runtime.running)
         splitc_die("%s in '%s', which was run by a message or atomic(): it may at most reply", call,
                    splitc_runtime.running);
-    return checked_rank(dest, call);
+    splitc_die("%s to processor %d, but PROCS is %u", call, dest, splitc_runtime.ranks);
+}
+
+static inline uint32_t target(int dest, const char *call)
+{
+    if (__builtin_expect(splitc_runtime.running || (uint32_t)dest >= splitc_runtime.ranks, 0))
+        die_of_target(dest, call);
+    return (uint32_t)dest;
 }
 
 /* Where a request goes, and what it runs there. */
@@ -162,6 +185,21 @@ static int sent(uint32_t rank, int result, const char *call)
         splitc_die("%s of more than %u bytes; use am_store", call, GAM_MEDIUM_MAX);
     splitc_sent(rank, result);
     return 0;
+}
+
+/* Small requests go straight to GAM unless another thread runs handlers, or a trace is made. */
+static inline bool guarded(void)
+{
+    return __builtin_expect(splitc_runtime.threaded || splitc_runtime.traced, 0);
+}
+
+static int COLD request_guarded(const char *call, int dest, am_handler h, uint32_t words,
+                                const am_word word[])
+{
+    SPLITC_INSIDE;
+    struct route to = route_of(dest, h, call);
+
+    return sent(to.rank, gam_request(splitc_runtime.gam, to.rank, to.index, words, word), call);
 }
 
 static int request_medium(const char *call, int dest, am_handler h, const void *data, size_t n,
@@ -259,46 +297,61 @@ int am_poll(void)
 
 int am_request_0(int dest, am_handler h)
 {
-    SPLITC_INSIDE;
-    struct route to = route_of(dest, h, "am_request_0");
+    static const char call[] = "am_request_0";
+    uint32_t rank;
 
-    splitc_sent(to.rank, gam_request_0(splitc_runtime.gam, to.rank, to.index));
+    if (guarded())
+        return request_guarded(call, dest, h, 0, NULL);
+    rank = target(dest, call);
+    splitc_sent(rank, gam_request_0(splitc_runtime.gam, rank, index_of(h, call)));
     return 0;
 }
 
 int am_request_1(int dest, am_handler h, am_word w0)
 {
-    SPLITC_INSIDE;
-    struct route to = route_of(dest, h, "am_request_1");
+    static const char call[] = "am_request_1";
+    uint32_t rank;
 
-    splitc_sent(to.rank, gam_request_1(splitc_runtime.gam, to.rank, to.index, w0));
+    if (guarded())
+        return request_guarded(call, dest, h, 1, &w0);
+    rank = target(dest, call);
+    splitc_sent(rank, gam_request_1(splitc_runtime.gam, rank, index_of(h, call), w0));
     return 0;
 }
 
 int am_request_2(int dest, am_handler h, am_word w0, am_word w1)
 {
-    SPLITC_INSIDE;
-    struct route to = route_of(dest, h, "am_request_2");
+    static const char call[] = "am_request_2";
+    uint32_t rank;
 
-    splitc_sent(to.rank, gam_request_2(splitc_runtime.gam, to.rank, to.index, w0, w1));
+    if (guarded())
+        return request_guarded(call, dest, h, 2, (am_word[]){w0, w1});
+    rank = target(dest, call);
+    splitc_sent(rank, gam_request_2(splitc_runtime.gam, rank, index_of(h, call), w0, w1));
     return 0;
 }
 
 int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word w2)
 {
-    SPLITC_INSIDE;
-    struct route to = route_of(dest, h, "am_request_3");
+    static const char call[] = "am_request_3";
+    uint32_t rank;
 
-    splitc_sent(to.rank, gam_request_3(splitc_runtime.gam, to.rank, to.index, w0, w1, w2));
+    if (guarded())
+        return request_guarded(call, dest, h, 3, (am_word[]){w0, w1, w2});
+    rank = target(dest, call);
+    splitc_sent(rank, gam_request_3(splitc_runtime.gam, rank, index_of(h, call), w0, w1, w2));
     return 0;
 }
 
 int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
 {
-    SPLITC_INSIDE;
-    struct route to = route_of(dest, h, "am_request_4");
+    static const char call[] = "am_request_4";
+    uint32_t rank;
 
-    splitc_sent(to.rank, gam_request_4(splitc_runtime.gam, to.rank, to.index, w0, w1, w2, w3));
+    if (guarded())
+        return request_guarded(call, dest, h, 4, (am_word[]){w0, w1, w2, w3});
+    rank = target(dest, call);
+    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, index_of(h, call), w0, w1, w2, w3));
     return 0;
 }
 
