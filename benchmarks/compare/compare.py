@@ -37,8 +37,7 @@ class Unreadable(Exception):
 
 
 def values_of(figure, unit):
-    """Of the suite's figure, which has them by variant, or the micro-benchmarks'."""
-    values = figure["samples"][figure["variant"]] if "variant" in figure else figure["values"]
+    values = figure["values"]
     return [1 / value if unit in RATES else value for value in values if value > 0]
 
 

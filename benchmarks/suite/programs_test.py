@@ -105,7 +105,7 @@ class Check(Folder):
         self.all_pass("fft", "--log2 11", "--log2 1", "--log2 0")
 
     def test_gups(self):
-        for program in ("gups", "gups_bulk") if TWINS else ("gups",):
+        for program in ("gups", "gups_bulk"):
             self.all_pass(program, "--log2 11", "--log2 0 --updates 7")
 
     def test_mm(self):

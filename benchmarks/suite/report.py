@@ -40,10 +40,16 @@ def heading(told):
             f"beside {peers}" if peers else "without peers"]
 
 
+def bound_text(row):
+    """Where little else than computing is measured."""
+    return f"{row['bound']:.2f}" if row["bound"] and row["bound"] < 10 else "-"
+
+
 def table(told):
     """Header and rows, all text."""
     who = who_took_part(told)
-    yield ["case", "ranks", *(NAMES[name] for name in who), "of it communication", "ratio", "aim", ""]
+    yield ["case", "ranks", *(NAMES[name] for name in who), "of it communication", "ratio", "at most",
+           "aim", ""]
     for row in told["rows"]:
         figures = row["figures"]
         mine = figures.get("ours")
@@ -51,7 +57,7 @@ def table(told):
         yield [row["case"], str(row["ranks"]),
                *(time_text(figures[name]["time"]) if name in figures else "-" for name in who),
                f"{100 * mine['communication'] / spent:.0f} %" if spent else "-",
-               f"{row['ratio']:.2f}" if row["ratio"] else "-",
+               f"{row['ratio']:.2f}" if row["ratio"] else "-", bound_text(row),
                f">= {row['aim']:g}" if row["aim"] else "", row["verdict"]]
 
 
@@ -61,7 +67,8 @@ def markdown_table(told):
     return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule] + lines[1:])
 
 
-NOTE = "The ratio is the best peer's time to ours; the times are those of the slowest processor."
+NOTE = ("The times are those of the slowest processor.  The ratio is the best peer's time to ours; "
+        "it could be at most what is said beside it if our communication took no time.")
 
 
 def markdown(told, pictures):

@@ -35,7 +35,6 @@ class Case:
     program: str
     arguments: object  # of the number of ranks and whether it is a quick run
     aims: dict  # ranks: how many times faster than the best peer; 0: any from 2 on
-    also: str = ""  # a twin that does the same in another way
 
     def aim(self, ranks):
         return self.aims.get(ranks, self.aims.get(0) if ranks > 1 else None)
@@ -53,6 +52,8 @@ def fixed(*full, quick):
 
 SMALL_SORTS = {2: 3, 4: 8}
 BULK = {0: 1.15}
+UPDATES = fixed("--log2", "22", "--updates", "4000000",
+                quick=("--log2", "18", "--updates", "1000000"))
 CASES = [
     sort_case("ssort", "small", "sample sort, small", SMALL_SORTS),
     sort_case("ssort", "bulk", "sample sort, bulk", BULK),
@@ -75,9 +76,8 @@ CASES = [
          fixed("--rows", "2048", "--columns", "2048", "--steps", "100",
                quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK),
     Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK),
-    Case("random updates", "gups",
-         fixed("--log2", "22", "--updates", "4000000",
-               quick=("--log2", "18", "--updates", "1000000")), {0: 5}, also="gups_bulk"),
+    Case("random updates, single", "gups", UPDATES, {0: 5}),
+    Case("random updates, bulk", "gups_bulk", UPDATES, BULK),
 ]
 
 
@@ -102,7 +102,7 @@ class Runner:
         self.peers = peers
         self.samples = {}  # (case's title, ranks, who): list of reports
         self.failures = []
-        self.given_up = set()  # (who, case's title, ranks): failed once
+        self.given_up = set()  # the same: failed once
         self.begun = time.monotonic()
 
     def runs_of(self, case, ranks):
@@ -110,8 +110,7 @@ class Runner:
         yield Run("ours", case, ranks,
                   twins.ours(self.options.build, ranks, case.program, *arguments))
         for peer in self.peers:
-            for program in filter(None, (case.program, case.also)):
-                yield Run(peer.name, case, ranks, peer.command(ranks, program, *arguments))
+            yield Run(peer.name, case, ranks, peer.command(ranks, case.program, *arguments))
 
     def plan(self):
         """All of one turn before the next: noise that lasts falls on everybody."""
@@ -124,7 +123,7 @@ class Runner:
         plan = list(self.plan())
         for done, run in enumerate(plan):
             self.show(done, len(plan), run)
-            key = (run.who, tuple(run.command))
+            key = (run.case.title, run.ranks, run.who)
             if key in self.given_up:
                 continue
             told, why = self.start(run.command)
@@ -132,14 +131,8 @@ class Runner:
                 self.given_up.add(key)
                 self.failures.append(f"{run.who}, {run.case.title}, {run.ranks} ranks: {why}")
             else:
-                self.keep(run, told)
+                self.samples.setdefault(key, []).append(told)
         self.show(len(plan), len(plan), None)
-
-    def keep(self, run, told):
-        variant = pathlib.Path(next(word for word in run.command
-                                    if "/" in word and run.case.program in word)).name
-        by_variant = self.samples.setdefault((run.case.title, run.ranks, run.who), {})
-        by_variant.setdefault(variant, []).append(told)
 
     def start(self, command):
         """What the program reports, and why it does not."""
@@ -172,33 +165,30 @@ class Runner:
 # ---- what it comes to ---------------------------------------------------------------------------
 
 
-def summarise(by_variant):
-    """The variant with the least median time: its times in seconds."""
-    best = min(by_variant, key=lambda name: statistics.median(s["time"] for s in by_variant[name]))
-    samples = by_variant[best]
+def summarise(samples):
+    """The median time in seconds, and what of it was what."""
     times = sorted(sample["time"] for sample in samples)
     middle = min(samples, key=lambda sample: abs(sample["time"] - statistics.median(times)))
-    return {"variant": best, "time": statistics.median(times), "least": times[0],
-            "most": times[-1], "computation": middle["computation"],
-            "communication": middle["communication"], "rate": middle["rate"],
-            "unit": middle["unit"], "problem": middle["problem"],
-            "samples": {name: [sample["time"] for sample in all_samples]
-                        for name, all_samples in by_variant.items()}}
+    return {"time": statistics.median(times), "least": times[0], "most": times[-1],
+            "computation": middle["computation"], "communication": middle["communication"],
+            "rate": middle["rate"], "unit": middle["unit"], "problem": middle["problem"],
+            "values": [sample["time"] for sample in samples]}
+
+
+def divide(a, b):
+    return a / b if a and b else None
 
 
 def make_row(runner, case, ranks):
-    figures = {}
-    for who in ("ours",) + PEERS:
-        by_variant = runner.samples.get((case.title, ranks, who))
-        if by_variant:
-            figures[who] = summarise(by_variant)
-    theirs = [figures[peer]["time"] for peer in PEERS if peer in figures]
-    ratio = min(theirs) / figures["ours"]["time"] \
-        if theirs and "ours" in figures and figures["ours"]["time"] > 0 else None
-    aim = case.aim(ranks)
+    figures = {who: summarise(runner.samples[case.title, ranks, who]) for who in ("ours",) + PEERS
+               if (case.title, ranks, who) in runner.samples}
+    mine = figures.get("ours", {})
+    best = min((figures[peer]["time"] for peer in PEERS if peer in figures), default=None)
+    ratio, aim = divide(best, mine.get("time")), case.aim(ranks)
     verdict = "" if aim is None or ratio is None else "pass" if ratio >= aim else "miss"
     return {"case": case.title, "program": case.program, "ranks": ranks, "figures": figures,
-            "ratio": ratio, "aim": aim, "verdict": verdict}
+            "ratio": ratio, "bound": divide(best, mine.get("computation")), "aim": aim,
+            "verdict": verdict}
 
 
 def make_report(runner, load, missing):
