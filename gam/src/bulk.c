@@ -59,6 +59,16 @@ static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_he
     return 0;
 }
 
+/* Over a network it goes from where it lies. */
+static int carry_far(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                     const void *data, size_t length)
+{
+    const struct gam_text text = {
+        .head = header, .head_bytes = sizeof(*header), .body = data, .body_bytes = length};
+
+    return gam_reliable_send(peer->ep, peer->channel, user | gam_payment(peer), &text);
+}
+
 /* The last credit is for replies and answers alone.  Theirs come back whatever happens, while a
  * request's may be withheld until its reply has left: two ranks that spent all on
  * requests to each other would wait for ever. */
@@ -78,6 +88,8 @@ int gam_carry(struct gam_peer *peer, uint32_t user, const union gam_header *head
         return -EAGAIN;
     if (length <= GAM_INLINE_BYTES)
         rc = carry_inline(peer, user, header, data, length);
+    else if (peer->port->front)
+        rc = carry_far(peer, user, header, data, length);
     else
         rc = carry_buffer(peer, user, header, data, length);
     if (rc)

@@ -49,9 +49,13 @@ static uint32_t share(const struct gam_net *net)
 /* Held packet expected + 1 + i goes to bit i.  Packet `expected` itself is not held. */
 static uint64_t selected(const struct gam_link *link)
 {
-    const uint32_t by = gam_link_at(link->expected + 1);
+    uint64_t bits = 0;
 
-    return by ? link->held >> by | link->held << (GAM_NET_WINDOW - by) : link->held;
+    for (uint32_t i = 0; link->held > 0 && i < GAM_LINK_SELECTED; i++) {
+        if (link->early[gam_link_at(link->expected + 1 + i)])
+            bits |= (uint64_t)1 << i;
+    }
+    return bits;
 }
 
 void gam_link_acknowledge(struct gam_net *net, struct gam_link *link, struct gam_packet *packet)
@@ -133,15 +137,16 @@ static void hold(struct gam_net *net, struct gam_link *link, const struct gam_pa
     parcel->length = (uint32_t)sizeof(*packet) + packet->length;
     memcpy(parcel->bytes, packet, parcel->length);
     link->early[gam_link_at(packet->number)] = parcel;
-    link->held |= gam_link_bit(packet->number);
+    link->held++;
 }
 
 static void take_held(struct gam_net *net, struct gam_link *link)
 {
-    while (link->held & gam_link_bit(link->expected)) {
-        struct gam_parcel *parcel = link->early[gam_link_at(link->expected)];
+    struct gam_parcel *parcel;
 
-        link->held &= ~gam_link_bit(link->expected);
+    while ((parcel = link->early[gam_link_at(link->expected)]) != NULL) {
+        link->early[gam_link_at(link->expected)] = NULL;
+        link->held--;
         link->expected++;
         deliver(net, link, &parcel->packet);
         gam_net_parcel_free(net, parcel);
@@ -151,7 +156,7 @@ static void take_held(struct gam_net *net, struct gam_link *link)
 static void take_next(struct gam_net *net, struct gam_link *link, uint64_t now,
                       const struct gam_packet *packet)
 {
-    const bool gap = link->held != 0;
+    const bool gap = link->held > 0;
 
     link->expected++;
     deliver(net, link, packet);
@@ -164,7 +169,7 @@ static void take_next(struct gam_net *net, struct gam_link *link, uint64_t now,
 
 static void take_early(struct gam_net *net, struct gam_link *link, const struct gam_packet *packet)
 {
-    if (link->held & gam_link_bit(packet->number)) {
+    if (link->early[gam_link_at(packet->number)]) {
         net->stats.duplicates++;
     } else {
         net->stats.early++;

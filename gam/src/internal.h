@@ -79,6 +79,7 @@ struct gam_peer {
     struct gam_port *port;         /* the same, and the rest of it */
     uint32_t rank;
     uint16_t channel;
+    uint8_t limit[GAM_CLASSES]; /* the windows, its and ours */
     bool dead;
     bool on[GAM_LISTS];
     bool answer_next; /* transfers take turns: the next piece answers a get */
@@ -87,7 +88,7 @@ struct gam_peer {
     struct gam_deferred **deferred_end __attribute__((aligned(64)));
     struct gam_transfer *stores; /* ours to it, oldest first */
     struct gam_transfer **stores_end;
-    struct gam_stream *answers; /* ring of `window` gets of its */
+    struct gam_stream *answers; /* ring of GAM_SMALL's window of gets of its */
     uint32_t answers_first;
     uint32_t answers_count;
     uint32_t gets; /* ours that it has not answered in full */
@@ -103,12 +104,22 @@ struct gam_buffer {
 #define GAM_SEND_BUFFERS 16u
 #define GAM_PORTS 2u
 
+/* Where the receive buffers of a segment begin. */
+#define GAM_RECEIVE_BASE (GAM_SEND_BUFFERS * GAM_BUFFER_BYTES)
+
+/* Messages per peer that may be on their way. */
+struct gam_windows {
+    uint32_t limit[GAM_CLASSES];
+};
+
 /* A way to peers: an endpoint, and what we keep of it. */
 struct gam_port {
     struct unet_endpoint *ep;
     struct unet_endpoint *front; /* `ep`, when that is ours and not the caller's (reliable.h) */
     struct gam_port *next;       /* to be looked at after this one; they are a circle */
     struct gam_peer **by_channel;
+    struct gam_windows windows; /* of all peers that it leads to */
+    uint32_t receive_end;       /* offset behind its last receive buffer */
     struct gam_buffer buffer[GAM_SEND_BUFFERS];
     uint32_t buffer_next;
 };
@@ -117,8 +128,7 @@ struct gam {
     struct gam_port *look; /* the port to look at next */
     struct gam_peer *peer; /* by rank */
     uint32_t ranks;
-    uint32_t ports;              /* how many of `port` are in use */
-    uint32_t limit[GAM_CLASSES]; /* the windows */
+    uint32_t ports; /* how many of `port` are in use */
 
     enum gam_context context;
     struct gam_peer *serving;       /* whose message is being worked on */
@@ -132,8 +142,6 @@ struct gam {
     struct gam_stats stats;
     struct gam_stream *answers; /* all peers' rings of gets */
     struct gam_port port[GAM_PORTS];
-    uint32_t receive_base; /* offset of the first receive buffer */
-    uint32_t receive_end;
     size_t pending;
     uint32_t idle_polls;
     uint32_t quiet_polls;         /* since the last message */
@@ -143,6 +151,11 @@ struct gam {
     int64_t dead;
     uint32_t rank;
 };
+
+/* ---- open.c ------------------------------------------------------------ */
+
+/* The sizes of the endpoint that we put in front of one that is not reliable (reliable.h). */
+void gam_front_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
 /* ---- lists ------------------------------------------------------------- */
 

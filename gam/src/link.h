@@ -8,7 +8,7 @@
  *   inbound.c   what comes: checking, order, acknowledging
  *
  * Packets are numbered from 1 in 64 bits and never wrap.  What is kept per packet stands in
- * arrays and bit sets at `number % GAM_NET_WINDOW`.
+ * arrays at `number % GAM_NET_WINDOW`.
  *
  *   first            next              end
  *     |  on their way  |  not yet sent  |        all within a window
@@ -23,17 +23,15 @@
 /* A packet in memory: waiting to go or to be acknowledged; or come early. */
 struct gam_parcel {
     struct gam_parcel *next; /* of the free ones */
+    uint64_t sent_at;        /* of what goes: when it last went */
+    uint64_t order;          /* and which of the link's transmissions that was */
     uint32_t length;         /* bytes used, header included */
+    bool lost;               /* has to go again */
+    bool again;              /* went more than once, so tells nothing about round trips */
     union {
         struct gam_packet packet;
         uint8_t bytes[1]; /* as many as a packet can have */
     };
-};
-
-struct gam_outgoing {
-    struct gam_parcel *parcel;
-    uint64_t sent_at;
-    uint64_t order; /* which of the link's transmissions it was last */
 };
 
 struct gam_link {
@@ -47,9 +45,9 @@ struct gam_link {
 
     /* outbound */
     uint64_t first, next, end;
-    uint64_t acked;     /* bit set: arrived, though not all before them */
-    uint64_t lost;      /* bit set: have to go again */
-    uint64_t again;     /* bit set: went more than once, so tell nothing about round trips */
+    uint32_t beyond;    /* packets that have arrived, though not all before them */
+    uint32_t lost;      /* packets that have to go again */
+    uint32_t resent;    /* packets that went again and have not arrived */
     uint64_t order;     /* transmissions so far */
     uint64_t confirmed; /* the latest of them that is known to have arrived */
     uint64_t recovery;  /* losses below this packet have cut the window already */
@@ -77,7 +75,7 @@ struct gam_link {
 
     /* inbound */
     uint64_t expected; /* the first that has not arrived */
-    uint64_t held;     /* bit set: arrived early */
+    uint32_t held;     /* packets that arrived early */
     uint32_t owed;     /* packets to be acknowledged */
     uint64_t ack_at;
     uint64_t epoch; /* when it last counted as an active sender */
@@ -90,8 +88,8 @@ struct gam_link {
     uint64_t due;     /* in the heap: not later than the first of its times */
     uint32_t heap_at; /* where in the heap */
 
-    struct gam_outgoing out[GAM_NET_WINDOW];
-    struct gam_parcel *early[GAM_NET_WINDOW];
+    struct gam_parcel *out[GAM_NET_WINDOW];   /* from `first` to `end`; NULL: has arrived */
+    struct gam_parcel *early[GAM_NET_WINDOW]; /* those that arrived early, or NULL */
 };
 
 struct gam_net {
@@ -117,17 +115,14 @@ struct gam_net {
 enum {
     GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, the next goes at once */
     GAM_LINK_ACK_EVERY = 2,
+    GAM_LINK_SELECTED =
+        64, /* packets behind the first missing one that an acknowledgement tells of */
     GAM_LINK_ACK_US = 100, /* an acknowledgement waits no longer for something to ride on */
 };
 
 static inline uint32_t gam_link_at(uint64_t number)
 {
     return number % GAM_NET_WINDOW;
-}
-
-static inline uint64_t gam_link_bit(uint64_t number)
-{
-    return (uint64_t)1 << gam_link_at(number);
 }
 
 static inline uint64_t gam_min(uint64_t a, uint64_t b)

@@ -157,17 +157,15 @@ struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank)
 static void drop_parcels(struct gam_net *net, struct gam_link *link)
 {
     for (uint64_t n = link->first; n < link->end; n++) {
-        if (!(link->acked & gam_link_bit(n)))
-            gam_net_parcel_free(net, link->out[gam_link_at(n)].parcel);
+        if (link->out[gam_link_at(n)])
+            gam_net_parcel_free(net, link->out[gam_link_at(n)]);
     }
     for (uint64_t n = 0; n < GAM_NET_WINDOW; n++) {
-        if (link->held & gam_link_bit(n))
+        if (link->early[n])
             gam_net_parcel_free(net, link->early[n]);
     }
     link->first = link->next = link->end;
-    link->lost = 0;
-    link->held = 0;
-    link->in_flight = 0;
+    link->lost = link->beyond = link->resent = link->held = link->in_flight = 0;
 }
 
 static void bury(struct gam_net *net, struct gam_link *link)

@@ -32,7 +32,7 @@ extern "C" {
 struct gam_net;
 
 enum {
-    GAM_NET_WINDOW = 64,      /* packets of a link that may be on their way */
+    GAM_NET_WINDOW = 256,     /* packets of a link that may be on their way */
     GAM_NET_PACKET_MIN = 256, /* bytes */
     GAM_NET_PACKET_MAX = 65000,
 };
@@ -99,11 +99,21 @@ struct gam_net_stats {
 int gam_net_open(const struct gam_net_config *config, struct gam_net **net);
 void gam_net_close(struct gam_net *net);
 
+/* A message in two parts, one behind the other. */
+struct gam_text {
+    const void *head;
+    const void *body;
+    size_t head_bytes;
+    size_t body_bytes;
+};
+
 /* Take a message for a rank.  The bytes may be reused at once.
  * Errors: -EAGAIN the window is full, -EPIPE the rank is dead, -EMSGSIZE it takes more than
  * half a window of packets, -ENOMEM. */
 int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user, const void *data,
                  size_t length);
+int gam_net_send_text(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user,
+                      const struct gam_text *text);
 
 /* A packet arrived: any bytes, aligned to 8. */
 void gam_net_receive(struct gam_net *net, uint64_t now, const void *packet, size_t length);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 /* A sender that waits for credits has a round trip's worth of messages in flight: at 60
- * million a second, more than 32.  With many peers, memory matters more. */
-enum { WINDOW_FEW = 64, WINDOW_MANY = 32, FEW_RANKS = 64 };
+ * million a second, more than 32; over a network, where it lasts a hundred times longer, as many as
+ * a byte can count.  With many peers, memory matters more. */
+enum { WINDOW_FEW = 64, WINDOW_FAR = 128, WINDOW_MANY = 32, FEW_RANKS = 64 };
+enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 32, BULK_BUFFERS = 512 };
 
 /* Long packets of some networks have 9000 bytes, and a sender may have 64 on their way. */
 enum { NETWORK_SEGMENT = 2 << 20, NETWORK_PACKETS = 256 };
@@ -20,24 +22,33 @@ _Static_assert(sizeof(struct gam_stream) == 48, "per get that may wait");
 
 /* ---- sizes ---------------------------------------------------------------------- */
 
-/* Every rank has to come to the same windows, therefore from `ranks` alone. */
-static uint32_t small_window(uint32_t ranks, uint32_t window)
+static uint32_t small_window(uint32_t ranks, bool far)
 {
-    if (window)
-        return window;
-    return ranks <= FEW_RANKS ? WINDOW_FEW : WINDOW_MANY;
+    if (ranks > FEW_RANKS)
+        return WINDOW_MANY;
+    return far ? WINDOW_FAR : WINDOW_FEW;
 }
 
-static uint32_t bulk_window(uint32_t ranks)
+static uint32_t bulk_window(uint32_t ranks, bool far)
 {
-    const uint32_t share = 512 / ranks;
+    const uint32_t share = BULK_BUFFERS / ranks, most = far ? BULK_FAR : BULK_NEAR;
 
-    return share < 2 ? 2 : share > 8 ? 8 : share;
+    return share < BULK_LEAST ? (uint32_t)BULK_LEAST : share > most ? most : share;
 }
 
-static uint32_t receive_buffers(uint32_t ranks)
+/* Both ends have to come to the same windows, therefore from `ranks` and the kind of network
+ * alone. */
+static struct gam_windows windows_of(uint32_t ranks, uint32_t window, bool far)
 {
-    return ranks * bulk_window(ranks) + 1;
+    return (struct gam_windows){
+        .limit[GAM_SMALL] = window ? window : small_window(ranks, far),
+        .limit[GAM_BULK] = bulk_window(ranks, far),
+    };
+}
+
+static uint32_t receive_buffers(uint32_t ranks, const struct gam_windows *windows)
+{
+    return ranks * windows->limit[GAM_BULK] + 1;
 }
 
 static uint32_t power_of_two(uint32_t at_least)
@@ -51,9 +62,9 @@ static uint32_t power_of_two(uint32_t at_least)
 
 /* Two slots per credit (internal.h), and a quarter of the ring that the consumer
  * may have read without having said so (unet_ring.h). */
-static uint32_t receive_slots(uint32_t ranks, uint32_t window)
+static uint32_t receive_slots(const struct gam_windows *windows)
 {
-    const uint32_t needed = 2 * (small_window(ranks, window) + bulk_window(ranks));
+    const uint32_t needed = 2 * (windows->limit[GAM_SMALL] + windows->limit[GAM_BULK]);
 
     return power_of_two(needed + needed / 3 + 1);
 }
@@ -63,16 +74,33 @@ static uint32_t at_least(uint32_t least, uint32_t n)
     return n < least ? least : n;
 }
 
+static void endpoint_config(uint32_t ranks, const struct gam_windows *windows,
+                            struct unet_config *config)
+{
+    const uint32_t buffers = receive_buffers(ranks, windows);
+
+    config->segment_bytes =
+        at_least(NETWORK_SEGMENT, GAM_RECEIVE_BASE + buffers * GAM_BUFFER_BYTES);
+    config->send_slots = 64;
+    config->recv_slots = receive_slots(windows);
+    config->free_slots = power_of_two(at_least(NETWORK_PACKETS, buffers));
+    config->channels = ranks;
+}
+
 /* On a network buffers hold packets (reliable.h): what is kept for them is what may be on its way
  * to us.  Memory counts when it is touched. */
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config)
 {
-    config->segment_bytes =
-        at_least(NETWORK_SEGMENT, (GAM_SEND_BUFFERS + receive_buffers(ranks)) * GAM_BUFFER_BYTES);
-    config->send_slots = 64;
-    config->recv_slots = receive_slots(ranks, window);
-    config->free_slots = power_of_two(at_least(NETWORK_PACKETS, receive_buffers(ranks)));
-    config->channels = ranks;
+    const struct gam_windows windows = windows_of(ranks, window, false);
+
+    endpoint_config(ranks, &windows, config);
+}
+
+void gam_front_config(uint32_t ranks, uint32_t window, struct unet_config *config)
+{
+    const struct gam_windows windows = windows_of(ranks, window, true);
+
+    endpoint_config(ranks, &windows, config);
 }
 
 static bool endpoint_fits(const struct unet_endpoint *ep, const struct gam_config *config)
@@ -102,6 +130,8 @@ static int connect_by(struct gam *g, struct gam_port *port, struct gam_peer *pee
         return rc;
     peer->port = port;
     peer->ep = port->ep;
+    for (int i = 0; i < GAM_CLASSES; i++)
+        peer->credits[i] = peer->limit[i] = (uint8_t)port->windows.limit[i];
     port->by_channel[peer->channel] = peer;
     if (port->front)
         gam_reliable_bind(port->front, peer->channel, peer->rank);
@@ -141,10 +171,11 @@ static int connect_all(struct gam *g, const struct gam_config *config)
     return 0;
 }
 
-static int post_buffers(const struct gam *g, struct unet_endpoint *ep)
+static int post_buffers(const struct gam_port *port)
 {
-    for (uint32_t offset = g->receive_base; offset < g->receive_end; offset += GAM_BUFFER_BYTES) {
-        int rc = unet_free_put(ep, offset, GAM_BUFFER_BYTES);
+    for (uint32_t offset = GAM_RECEIVE_BASE; offset < port->receive_end;
+         offset += GAM_BUFFER_BYTES) {
+        int rc = unet_free_put(port->ep, offset, GAM_BUFFER_BYTES);
 
         if (rc)
             return rc;
@@ -157,7 +188,7 @@ static int post_all(const struct gam *g)
     int rc = 0;
 
     for (uint32_t i = 0; i < g->ports && rc == 0; i++)
-        rc = post_buffers(g, g->port[i].ep);
+        rc = post_buffers(&g->port[i]);
     return rc;
 }
 
@@ -180,9 +211,17 @@ static int make_reliable(struct gam *g, struct gam_port *port, const struct gam_
 
 static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_config *config)
 {
+    const struct gam_windows windows =
+        windows_of(config->ranks, config->window, !gam_is_reliable(ep));
     struct gam_port *port = &g->port[g->ports];
 
-    *port = (struct gam_port){.ep = ep, .next = g->port};
+    *port = (struct gam_port){
+        .ep = ep,
+        .next = g->port,
+        .windows = windows,
+        .receive_end =
+            GAM_RECEIVE_BASE + receive_buffers(config->ranks, &windows) * GAM_BUFFER_BYTES,
+    };
     port->by_channel = calloc(ep->config.channels + 1u, sizeof(struct gam_peer *));
     if (!port->by_channel)
         return -ENOMEM;
@@ -202,16 +241,14 @@ static void close_ports(struct gam *g)
 
 /* ---- instances ------------------------------------------------------------------ */
 
-static void init_peer(struct gam *g, uint32_t rank)
+static void init_peer(struct gam *g, uint32_t rank, uint32_t gets)
 {
     struct gam_peer *peer = &g->peer[rank];
 
     peer->rank = rank;
-    peer->credits[GAM_SMALL] = g->limit[GAM_SMALL];
-    peer->credits[GAM_BULK] = g->limit[GAM_BULK];
     peer->deferred_end = &peer->deferred;
     peer->stores_end = &peer->stores;
-    peer->answers = g->answers + (size_t)rank * g->limit[GAM_SMALL];
+    peer->answers = g->answers + (size_t)rank * gets;
 }
 
 static void release(struct gam *g)
@@ -226,6 +263,7 @@ static void release(struct gam *g)
 
 static struct gam *allocate(const struct gam_config *config)
 {
+    const uint32_t gets = windows_of(config->ranks, config->window, true).limit[GAM_SMALL];
     struct gam *g = calloc(1, sizeof(*g));
 
     if (!g)
@@ -233,21 +271,17 @@ static struct gam *allocate(const struct gam_config *config)
     g->look = g->port;
     g->ranks = config->ranks;
     g->rank = config->rank;
-    g->limit[GAM_SMALL] = small_window(config->ranks, config->window);
-    g->limit[GAM_BULK] = bulk_window(config->ranks);
-    g->receive_base = GAM_SEND_BUFFERS * GAM_BUFFER_BYTES;
-    g->receive_end = g->receive_base + receive_buffers(config->ranks) * GAM_BUFFER_BYTES;
     g->dead = -1;
 
     g->peer = aligned_alloc(64, config->ranks * sizeof(*g->peer));
-    g->answers = calloc((size_t)config->ranks * g->limit[GAM_SMALL], sizeof(*g->answers));
+    g->answers = calloc((size_t)config->ranks * gets, sizeof(*g->answers));
     if (!g->peer || !g->answers) {
         release(g);
         return NULL;
     }
     memset(g->peer, 0, config->ranks * sizeof(*g->peer));
     for (uint32_t rank = 0; rank < config->ranks; rank++)
-        init_peer(g, rank);
+        init_peer(g, rank, gets);
     return g;
 }
 

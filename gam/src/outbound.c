@@ -10,7 +10,7 @@
  *           for it;
  *   window  what the network bears: doubles per round trip up to `threshold`, then grows by one,
  *           and is cut, once per window, when packets are lost: by half where the round trip
- *           has grown, too, which means that a queue was full; by a sixteenth where it has not,
+ *           has grown, too, which means that a queue was full; by one and a 64th where it has not,
  *           as on a line that is merely bad; and to SMALLEST by a timeout.
  */
 #include "link.h"
@@ -51,7 +51,7 @@ static uint32_t frame_data_max(const struct gam_link *link)
 /* The packet that has not gone and can take more, or NULL. */
 static struct gam_parcel *open_parcel(const struct gam_link *link)
 {
-    return link->end > link->next ? link->out[gam_link_at(link->end - 1)].parcel : NULL;
+    return link->end > link->next ? link->out[gam_link_at(link->end - 1)] : NULL;
 }
 
 static uint32_t room_in(const struct gam_link *link, const struct gam_parcel *parcel)
@@ -61,20 +61,33 @@ static uint32_t room_in(const struct gam_link *link, const struct gam_parcel *pa
 
 static struct gam_parcel *next_parcel(struct gam_net *net, struct gam_link *link)
 {
-    struct gam_outgoing *out = &link->out[gam_link_at(link->end)];
-    const uint64_t bit = gam_link_bit(link->end);
+    struct gam_parcel *parcel = gam_net_parcel(net);
 
-    out->parcel = gam_net_parcel(net);
-    out->parcel->length = sizeof(struct gam_packet);
-    link->acked &= ~bit;
-    link->lost &= ~bit;
-    link->again &= ~bit;
-    link->end++;
-    return out->parcel;
+    parcel->length = sizeof(struct gam_packet);
+    parcel->lost = parcel->again = false;
+    link->out[gam_link_at(link->end++)] = parcel;
+    return parcel;
 }
 
-static void add_frame(struct gam_parcel *parcel, uint32_t user, const void *data, size_t length,
-                      bool more)
+/* Copies the next `length` bytes of a text, which is then what follows them. */
+static void take_text(struct gam_text *text, uint8_t *to, size_t length)
+{
+    const size_t head = gam_min(length, text->head_bytes), body = length - head;
+
+    if (head > 0) {
+        memcpy(to, text->head, head);
+        text->head = (const uint8_t *)text->head + head;
+        text->head_bytes -= head;
+    }
+    if (body > 0) {
+        memcpy(to + head, text->body, body);
+        text->body = (const uint8_t *)text->body + body;
+        text->body_bytes -= body;
+    }
+}
+
+static void add_frame(struct gam_parcel *parcel, uint32_t user, struct gam_text *text,
+                      size_t length, bool more)
 {
     const struct gam_frame frame = {
         .user = user,
@@ -84,21 +97,18 @@ static void add_frame(struct gam_parcel *parcel, uint32_t user, const void *data
 
     memcpy(parcel->bytes + parcel->length, &frame, sizeof(frame));
     parcel->length += sizeof(frame);
-    if (length > 0)
-        memcpy(parcel->bytes + parcel->length, data, length);
+    take_text(text, parcel->bytes + parcel->length, length);
     parcel->length += (uint32_t)length;
 }
 
 /* Into new packets, `count` of them. */
 static void add_parts(struct gam_net *net, struct gam_link *link, uint32_t user,
-                      const uint8_t *from, size_t length, uint64_t count)
+                      struct gam_text *text, uint64_t count)
 {
     for (; count > 0; count--) {
-        const size_t n = gam_min(length, frame_data_max(link));
+        const size_t n = gam_min(text->head_bytes + text->body_bytes, frame_data_max(link));
 
-        add_frame(next_parcel(net, link), user, from, n, count > 1);
-        from += n;
-        length -= n;
+        add_frame(next_parcel(net, link), user, text, n, count > 1);
     }
 }
 
@@ -115,8 +125,9 @@ static int check_room(struct gam_net *net, const struct gam_link *link, uint64_t
 /* One that does not fit into the packet that can take more begins there all the same, if it is
  * worth it: streams go in full packets, which networks like best. */
 static int add_message(struct gam_net *net, struct gam_link *link, uint64_t now, uint32_t user,
-                       const uint8_t *data, size_t length)
+                       struct gam_text text)
 {
+    const size_t length = text.head_bytes + text.body_bytes;
     struct gam_parcel *last = open_parcel(link);
     const uint32_t room = room_in(link, last), most = frame_data_max(link);
     const size_t first = room >= NO_ROOM ? room - sizeof(struct gam_frame) : 0;
@@ -124,7 +135,7 @@ static int add_message(struct gam_net *net, struct gam_link *link, uint64_t now,
     int rc;
 
     if (room >= sizeof(struct gam_frame) + length) {
-        add_frame(last, user, data, length, false);
+        add_frame(last, user, &text, length, false);
         return 0;
     }
     if (last || length > most)
@@ -134,13 +145,13 @@ static int add_message(struct gam_net *net, struct gam_link *link, uint64_t now,
     if (rc)
         return rc;
     if (first > 0)
-        add_frame(last, user, data, first, true);
-    add_parts(net, link, user, data + first, length - first, count);
+        add_frame(last, user, &text, first, true);
+    add_parts(net, link, user, &text, count);
     return 0;
 }
 
-int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user, const void *data,
-                 size_t length)
+int gam_net_send_text(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user,
+                      const struct gam_text *text)
 {
     struct gam_link *link = gam_net_link(net, now, rank);
     int rc;
@@ -149,12 +160,20 @@ int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user
         return -ENOMEM;
     if (link->dead)
         return -EPIPE;
-    rc = add_message(net, link, now, user, data, length);
+    rc = add_message(net, link, now, user, *text);
     if (rc)
         return rc;
     net->stats.messages_out++;
     gam_net_ready(net, link);
     return 0;
+}
+
+int gam_net_send(struct gam_net *net, uint64_t now, uint32_t rank, uint32_t user, const void *data,
+                 size_t length)
+{
+    const struct gam_text text = {.body = data, .body_bytes = length};
+
+    return gam_net_send_text(net, now, rank, user, &text);
 }
 
 /* ---- packets on their way ------------------------------------------------------------ */
@@ -207,31 +226,34 @@ void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet
 static const struct gam_packet *send_packet(struct gam_net *net, struct gam_link *link,
                                             uint64_t now, uint64_t number, size_t *length)
 {
-    struct gam_outgoing *out = &link->out[gam_link_at(number)];
+    struct gam_parcel *parcel = link->out[gam_link_at(number)];
 
-    out->sent_at = now;
-    out->order = ++link->order;
+    parcel->sent_at = now;
+    parcel->order = ++link->order;
     link->in_flight++;
     link->spoke = now;
     if (link->timeout_at == GAM_NET_NEVER)
         start_timer(net, link, now);
     await_sign(net, link, now);
-    out->parcel->packet.number = number;
-    out->parcel->packet.flags = 0;
-    gam_link_seal(net, link, &out->parcel->packet, out->parcel->length);
-    *length = out->parcel->length;
-    return &out->parcel->packet;
+    parcel->packet.number = number;
+    parcel->packet.flags = 0;
+    gam_link_seal(net, link, &parcel->packet, parcel->length);
+    *length = parcel->length;
+    return &parcel->packet;
 }
 
 static const struct gam_packet *send_lost(struct gam_net *net, struct gam_link *link, uint64_t now,
                                           size_t *length)
 {
     uint64_t number = link->first;
+    struct gam_parcel *parcel;
 
-    while (!(link->lost & gam_link_bit(number)))
+    while (!(parcel = link->out[gam_link_at(number)]) || !parcel->lost)
         number++;
-    link->lost &= ~gam_link_bit(number);
-    link->again |= gam_link_bit(number);
+    link->lost--;
+    link->resent += !parcel->again;
+    parcel->lost = false;
+    parcel->again = true;
     net->stats.sent_again++;
     return send_packet(net, link, now, number, length);
 }
@@ -267,7 +289,7 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
                                            size_t *length)
 {
     if (link->in_flight < gam_min(link->share, link->window)) {
-        if (link->lost)
+        if (link->lost > 0)
             return send_lost(net, link, now, length);
         if (new_may_go(net, link))
             return send_packet(net, link, now, link->next++, length);
@@ -280,15 +302,18 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
 
 /* ---- losses ---------------------------------------------------------------------------- */
 
-/* Bits of the packets sent, not acknowledged, and not known to be lost. */
-static bool is_flying(const struct gam_link *link, uint64_t number)
+/* A packet that was sent, neither arrived nor known to be lost; or NULL. */
+static struct gam_parcel *flying(const struct gam_link *link, uint64_t number)
 {
-    return !((link->acked | link->lost) & gam_link_bit(number));
+    struct gam_parcel *parcel = link->out[gam_link_at(number)];
+
+    return parcel && !parcel->lost ? parcel : NULL;
 }
 
-static void lose(struct gam_link *link, uint64_t number)
+static void lose(struct gam_link *link, struct gam_parcel *parcel)
 {
-    link->lost |= gam_link_bit(number);
+    parcel->lost = true;
+    link->lost++;
     link->in_flight--;
 }
 
@@ -310,15 +335,20 @@ static void lost_one(struct gam_net *net, struct gam_link *link, uint64_t number
 {
     const uint32_t window = link->window;
 
-    lose(link, number);
+    lose(link, link->out[gam_link_at(number)]);
     if (number >= link->recovery)
-        cut_window(net, link, queue_has_grown(link) ? window / 2 : window - window / 16);
+        cut_window(net, link, queue_has_grown(link) ? window / 2 : window - 1 - window / 64);
 }
 
+/* Among those of which the receiver can tell. */
 static void find_lost(struct gam_net *net, struct gam_link *link)
 {
-    for (uint64_t n = link->first; n < link->next; n++) {
-        if (is_flying(link, n) && link->out[gam_link_at(n)].order + LATER <= link->confirmed)
+    const uint64_t end = gam_min(link->next, link->first + 1 + GAM_LINK_SELECTED);
+
+    for (uint64_t n = link->first; n < end; n++) {
+        const struct gam_parcel *parcel = flying(link, n);
+
+        if (parcel && parcel->order + LATER <= link->confirmed)
             lost_one(net, link, n);
     }
 }
@@ -326,8 +356,10 @@ static void find_lost(struct gam_net *net, struct gam_link *link)
 static void lose_all(struct gam_link *link)
 {
     for (uint64_t n = link->first; n < link->next; n++) {
-        if (is_flying(link, n))
-            lose(link, n);
+        struct gam_parcel *parcel = flying(link, n);
+
+        if (parcel)
+            lose(link, parcel);
     }
 }
 
@@ -377,24 +409,35 @@ static void grow_window(struct gam_link *link)
     }
 }
 
-static void arrived(struct gam_net *net, struct gam_link *link, uint64_t now, uint64_t number)
+/* False: we knew. */
+static bool arrived(struct gam_net *net, struct gam_link *link, uint64_t now, uint64_t number)
 {
-    struct gam_outgoing *out = &link->out[gam_link_at(number)];
-    const uint64_t bit = gam_link_bit(number);
+    struct gam_parcel *parcel = link->out[gam_link_at(number)];
 
-    if (link->acked & bit)
-        return;
-    if (link->lost & bit)
-        link->lost &= ~bit;
+    if (!parcel)
+        return false;
+    if (parcel->lost)
+        link->lost--;
     else
         link->in_flight--;
-    link->acked |= bit;
-    if (!(link->again & bit))
-        measure(link, now - out->sent_at);
-    if (out->order > link->confirmed)
-        link->confirmed = out->order;
+    if (parcel->again)
+        link->resent--;
+    else
+        measure(link, now - parcel->sent_at);
+    if (parcel->order > link->confirmed)
+        link->confirmed = parcel->order;
     grow_window(link);
-    gam_net_parcel_free(net, out->parcel);
+    gam_net_parcel_free(net, parcel);
+    link->out[gam_link_at(number)] = NULL;
+    return true;
+}
+
+static void arrived_below(struct gam_net *net, struct gam_link *link, uint64_t now, uint64_t ack)
+{
+    for (; link->first < ack; link->first++) {
+        if (!arrived(net, link, now, link->first))
+            link->beyond--;
+    }
 }
 
 static void arrived_early(struct gam_net *net, struct gam_link *link, uint64_t now,
@@ -405,7 +448,7 @@ static void arrived_early(struct gam_net *net, struct gam_link *link, uint64_t n
 
         if (number >= link->next)
             break;
-        arrived(net, link, now, number);
+        link->beyond += arrived(net, link, now, number);
     }
 }
 
@@ -426,20 +469,21 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
 {
     const int32_t news = (int32_t)(packet->ack - (uint32_t)link->first);
     const uint64_t ack = link->first + (uint64_t)(int64_t)news;
-    const uint64_t acked = link->acked;
+    const uint32_t beyond = link->beyond;
+    const bool disordered = beyond > 0 || link->resent > 0;
 
     if (news < 0)
         return true; /* overtaken by a later one */
     if (ack > link->next)
         return false;
-    for (; link->first < ack; link->first++)
-        arrived(net, link, now, link->first);
+    arrived_below(net, link, now, ack);
     arrived_early(net, link, now, packet->selected);
     link->share = packet->window > 0 ? packet->window : 1;
-    if (news > 0 || link->acked != acked) {
+    if (news > 0 || link->beyond != beyond) {
         link->backoff = 0;
         link->news = true;
-        find_lost(net, link);
+        if (disordered || link->beyond > 0)
+            find_lost(net, link);
         link->timeout_at = GAM_NET_NEVER;
         if (link->first < link->next)
             start_timer(net, link, now);

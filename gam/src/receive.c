@@ -35,7 +35,7 @@ static inline void settle(struct gam *g, struct gam_peer *peer, enum gam_class c
     if (peer->owed[class_] == 0)
         return;
     gam_list_add(g, peer, GAM_OWING);
-    if (gam_unlikely(peer->owed[class_] >= g->limit[class_] / 2))
+    if (gam_unlikely(peer->owed[class_] >= peer->limit[class_] / 2u))
         ack(g, peer);
 }
 
@@ -72,7 +72,7 @@ static inline void take_credits(struct gam *g, struct gam_peer *peer, uint32_t u
     const uint32_t small = peer->credits[GAM_SMALL] + gam_user_credits(user, GAM_SMALL);
     const uint32_t bulk = peer->credits[GAM_BULK] + gam_user_credits(user, GAM_BULK);
 
-    if (gam_unlikely(small > g->limit[GAM_SMALL] || bulk > g->limit[GAM_BULK])) {
+    if (gam_unlikely(small > peer->limit[GAM_SMALL] || bulk > peer->limit[GAM_BULK])) {
         g->stats.refused++;
         return;
     }
@@ -84,8 +84,9 @@ static inline void take_credits(struct gam *g, struct gam_peer *peer, uint32_t u
  * were put aside hold credits of both classes. */
 static inline bool admit(struct gam *g, struct gam_peer *peer, enum gam_class class_)
 {
-    if (gam_unlikely(peer->owed[class_] >= g->limit[class_] ||
-                     peer->deferred_count >= g->limit[GAM_SMALL] + g->limit[GAM_BULK])) {
+    if (gam_unlikely(peer->owed[class_] >= peer->limit[class_] ||
+                     peer->deferred_count >=
+                         peer->limit[GAM_SMALL] + (uint32_t)peer->limit[GAM_BULK])) {
         g->stats.refused++;
         return false;
     }
@@ -149,10 +150,10 @@ static bool is_bulk(uint32_t user)
     return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_GET_DATA;
 }
 
-static bool is_receive_buffer(const struct gam *g, uint32_t offset)
+static bool is_receive_buffer(const struct gam_port *port, uint32_t offset)
 {
-    return offset >= g->receive_base && offset < g->receive_end &&
-           (offset - g->receive_base) % GAM_BUFFER_BYTES == 0;
+    return offset >= GAM_RECEIVE_BASE && offset < port->receive_end &&
+           (offset - GAM_RECEIVE_BASE) % GAM_BUFFER_BYTES == 0;
 }
 
 static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_desc *desc)
@@ -167,12 +168,11 @@ static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_des
         g->stats.refused++;
 }
 
-static void give_buffers_back(const struct gam *g, struct unet_endpoint *ep,
-                              const struct unet_desc *desc)
+static void give_buffers_back(const struct gam_port *port, const struct unet_desc *desc)
 {
     for (uint32_t i = 0; i < desc->pieces && i < UNET_PIECES_MAX; i++) {
-        if (is_receive_buffer(g, desc->piece[i].offset))
-            unet_free_put(ep, desc->piece[i].offset, GAM_BUFFER_BYTES);
+        if (is_receive_buffer(port, desc->piece[i].offset))
+            unet_free_put(port->ep, desc->piece[i].offset, GAM_BUFFER_BYTES);
     }
 }
 
@@ -183,11 +183,11 @@ static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct un
     const uint32_t offset = desc->piece[0].offset;
 
     if (is_bulk(desc->user) && desc->pieces == 1 && desc->length <= GAM_BUFFER_BYTES &&
-        is_receive_buffer(g, offset))
+        is_receive_buffer(peer->port, offset))
         bulk_arrived(g, peer, desc->user, peer->ep->segment + offset, desc->length);
     else
         g->stats.refused++;
-    give_buffers_back(g, peer->ep, desc);
+    give_buffers_back(peer->port, desc);
 }
 
 static void GAM_COLD other_arrived(struct gam *g, const struct gam_port *port,

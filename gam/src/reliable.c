@@ -52,6 +52,39 @@ static void kick(struct unet_endpoint *ep, uint16_t channel)
     unlock(r);
 }
 
+/* Behind what is queued. */
+static int send_locked(struct gam_reliable *r, uint16_t channel, uint32_t user,
+                       const struct gam_text *text)
+{
+    const uint64_t now = gam_now_us();
+
+    gam_take_sends(r, now);
+    if (gam_reliable_queued(r) ||
+        gam_net_send_text(r->net, now, r->line[channel].rank, user, text) != 0)
+        return -EAGAIN;
+    if (!r->gathering)
+        gam_send_packets(r, now);
+    return 0;
+}
+
+int gam_reliable_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                      const struct gam_text *text)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    int rc;
+
+    if (ep->channel[channel].state != UNET_OPEN)
+        return -EAGAIN;
+    lock(r);
+    rc = send_locked(r, channel, user, text);
+    unlock(r);
+    if (rc == 0) {
+        ep->stats.sent++;
+        ep->stats.sent_bytes += text->head_bytes + text->body_bytes;
+    }
+    return rc;
+}
+
 /* ---- channels ------------------------------------------------------------------------------ */
 
 static void set_state(struct gam_reliable *r, uint16_t n, enum unet_channel_state state)

@@ -5,6 +5,7 @@
 #ifndef GAM_RELIABLE_H
 #define GAM_RELIABLE_H
 
+#include "net.h"
 #include <gam/gam.h>
 #include <unet/unet.h>
 
@@ -16,8 +17,8 @@ static inline bool gam_is_reliable(const struct unet_endpoint *ep)
     return (ep->capabilities & both) == both;
 }
 
-/* Open one of gam_endpoint_config's sizes.  `lower` stays the caller's, who closes it later.
- * Closing it waits until what was sent is acknowledged, at most a second. Errors: those of
+/* Open one of gam_front_config's sizes (internal.h).  `lower` stays the caller's, who closes it
+ * later. Closing it waits until what was sent is acknowledged, at most a second. Errors: those of
  * gam_open. */
 int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *config,
                       struct unet_endpoint **endpoint);
@@ -38,6 +39,11 @@ void gam_reliable_keep(struct unet_endpoint *ep);
  * when something has to be done. */
 int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms);
 void gam_reliable_disarm(struct unet_endpoint *ep);
+
+/* Send a message of two parts, straight from where they lie: they may be reused at once.
+ * Errors: -EAGAIN not now, or the channel is not open. */
+int gam_reliable_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                      const struct gam_text *text);
 
 /* Messages of the same thread wait for others until gam_reliable_flush sends them together; does
  * not nest.  It sends what has to go now in any case, and does not look for arrivals. */

@@ -2,6 +2,7 @@
  *
  * reliable_open.c - opening and closing a reliable endpoint.
  */
+#include "internal.h"
 #include "reliable_state.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static int open_tables(struct gam_reliable *r, uint32_t ranks)
 }
 
 /* The segment below is send buffers, and then receive buffers as far as it goes.  Returns how many
- * of these there are, or -errno. */
+ * packets can wait for us, or -errno: of a receive ring, a quarter may be read and not yet told. */
 static int post_buffers(struct gam_reliable *r)
 {
     const struct unet_config *c = &r->lower->config;
@@ -107,6 +108,8 @@ static int post_buffers(struct gam_reliable *r)
             return rc;
         count++;
     }
+    if (count > (int)c->recv_slots / 4 * 3)
+        count = (int)c->recv_slots / 4 * 3;
     return count > 0 ? count : -EINVAL;
 }
 
@@ -163,7 +166,7 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
         .bell = 1,
         .buffer_bytes = packet_bytes(lower),
     };
-    gam_endpoint_config(config->ranks, config->window, &r->ep.config);
+    gam_front_config(config->ranks, config->window, &r->ep.config);
     r->ep.config.channels = lower->config.channels;
     rc = r->buffer_bytes < PACKET_LEAST ? -EOPNOTSUPP : open_tables(r, config->ranks);
     if (rc == 0)

@@ -28,7 +28,6 @@
 #ifndef GAM_RELIABLE_STATE_H
 #define GAM_RELIABLE_STATE_H
 
-#include "net.h"
 #include "reliable.h"
 #include <pthread.h>
 #include <time.h>

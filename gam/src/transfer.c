@@ -39,7 +39,7 @@ static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *
 
 void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const uint64_t word[])
 {
-    const uint32_t window = g->limit[GAM_SMALL];
+    const uint32_t window = peer->limit[GAM_SMALL];
     struct gam_stream *stream;
 
     if (peer->dead)
@@ -72,7 +72,7 @@ static int answer_step(struct gam *g, struct gam_peer *peer)
         return rc;
     }
     if (last) {
-        peer->answers_first = (peer->answers_first + 1) % g->limit[GAM_SMALL];
+        peer->answers_first = (peer->answers_first + 1) % peer->limit[GAM_SMALL];
         peer->answers_count--;
     }
     return 0;
