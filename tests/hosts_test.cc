@@ -180,6 +180,21 @@ TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one
     check_sort(bed, program, network);
 }
 
+TEST_CASE("Split-C programs multiply matrices on two hosts")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const std::string network =
+        GENERATE(as<std::string>(), "--backend=auto", "--backend=udp", "--backend=shm,eth");
+    const Outcome outcome = run(bed.job({"--ppn", "2", network, benchmark("mm"), "--blocks", "5",
+                                         "--block-size", "33", "--check"}));
+    INFO(network << ": " << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Contains("165 x 165") && Contains("verified"));
+    bed.check_clean();
+}
+
 // Whatever is longer than host2 takes vanishes.
 TEST_CASE("Split-C programs sort on two hosts whose networks take packets of different lengths")
 {

@@ -199,6 +199,31 @@ class Answers(Folder):
                             for i, x in enumerate(signal))
                 self.assertAlmostEqual(abs(complex(*found[2 * k:2 * k + 2]) - right), 0, places=10)
 
+    def test_sorts(self):
+        keys = [random_at(7, i) & 0xffffffff for i in range(501)] + [0, 2**32 - 1] + [5] * 200
+        path = self.file("keys", struct.pack(f"<{len(keys)}I", *keys))
+        expected = struct.pack(f"<{len(keys)}I", *sorted(keys))
+        out = self.folder / "sorted"
+        for ranks in RANKS:
+            for program in ("ssort", "rsort"):
+                for variant in ("small", "bulk"):
+                    self.succeeds(ranks, program, "--input", path, "--variant", variant,
+                                  "--output", out)
+                    self.assertEqual(out.read_bytes(), expected)
+
+    def test_mm(self):
+        """5 x 7 times 7 x 4, in blocks that do not fit them."""
+        left = [[float((3 * i + k) % 5 - 2) for k in range(7)] for i in range(5)]
+        right = [[float((i * k) % 7 - 3) for k in range(4)] for i in range(7)]
+        product = [sum(x * right[k][j] for k, x in enumerate(row))
+                   for row in left for j in range(4)]
+        a = self.file("a.npy", npy(5, 7, [x for row in left for x in row]))
+        b = self.file("b.npy", npy(7, 4, [x for row in right for x in row]))
+        out = self.folder / "c.npy"
+        for ranks in RANKS:
+            self.succeeds(ranks, "mm", "--a", a, "--b", b, "--block-size", 3, "--output", out)
+            self.assertEqual(list(npy_numbers(out.read_bytes())), product)
+
     def test_gups(self):
         keys = [i * i % 101 for i in range(500)]
         path = self.file("keys", struct.pack("<500I", *keys))
@@ -208,8 +233,9 @@ class Answers(Folder):
             expected[update >> 58] = (expected[update >> 58] + update) % 2**64
         out = self.folder / "table"
         for ranks in RANKS:
-            self.succeeds(ranks, "gups", "--log2", 6, "--input", path, "--output", out)
-            self.assertEqual(list(struct.unpack("<64Q", out.read_bytes())), expected)
+            for program in ("gups", "gups_bulk"):
+                self.succeeds(ranks, program, "--log2", 6, "--input", path, "--output", out)
+                self.assertEqual(list(struct.unpack("<64Q", out.read_bytes())), expected)
 
 
 HEAD = "%%MatrixMarket matrix coordinate real general\n"
@@ -283,6 +309,20 @@ class Malformed(Folder):
                          "element (3, 1) is not finite")
         self.refuses("fft", "--input", npy(3, 2, [1.0] * 6), "power of two")
         self.refuses("fft", "--input", npy(4, 3, [1.0] * 12), "3 columns")
+
+    def test_keys(self):
+        for program in ("ssort", "rsort", "gups", "gups_bulk"):
+            self.refuses(program, "--input", b"\1\2\3\4\5\6\7", "no multiple of 4")
+
+    def test_products(self):
+        good = npy(2, 3, [1.0] * 6)
+        other = self.file("b.npy", npy(3, 2, [1.0] * 6))
+        self.refuses("mm", "--a", good[:-1], "shorter", None, "--b", other)
+        self.refuses("mm", "--a", b"no matrix", "no .npy file", None, "--b", other)
+        self.refuses("mm", "--a", good.replace(b"<f8", b"<f4"), "doubles", None, "--b", other)
+        self.refuses("mm", "--a", good.replace(b"(2, 3)", b"(-2,3)"), "two dimensions", None,
+                     "--b", other)
+        self.refuses("mm", "--a", npy(3, 2, [1.0] * 6), "must be equal", None, "--b", other)
 
     def test_absent_files_and_odd_options(self):
         for program, *arguments, code, said in (

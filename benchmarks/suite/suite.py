@@ -22,6 +22,8 @@ import twins  # pylint: disable=wrong-import-position
 from twins import micro  # pylint: disable=wrong-import-position
 
 PEERS = ("mpich", "openmpi")
+ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
+LIMIT = 60  # seconds that one run may take
 
 
 # ---- what is run ------------------------------------------------------------------------
@@ -102,6 +104,7 @@ class Runner:
         self.peers = peers
         self.samples = {}  # (case's title, ranks, who): list of reports
         self.failures = []
+        self.taken = {}  # the same: seconds of all runs so far
         self.given_up = set()  # the same: failed once
         self.begun = time.monotonic()
 
@@ -124,9 +127,11 @@ class Runner:
         for done, run in enumerate(plan):
             self.show(done, len(plan), run)
             key = (run.case.title, run.ranks, run.who)
-            if key in self.given_up:
+            if key in self.given_up or self.taken.get(key, 0) > ENOUGH:
                 continue
+            begun = time.monotonic()
             told, why = self.start(run.command)
+            self.taken[key] = self.taken.get(key, 0) + time.monotonic() - begun
             if why:
                 self.given_up.add(key)
                 self.failures.append(f"{run.who}, {run.case.title}, {run.ranks} ranks: {why}")
@@ -139,11 +144,11 @@ class Runner:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            out, err = process.communicate(timeout=self.options.limit)
+            out, err = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return None, f"still running after {self.options.limit} s"
+            return None, f"still running after {LIMIT} s"
         if process.returncode != 0:
             return None, micro.first_line(err) or f"exit code {process.returncode}"
         try:
@@ -246,8 +251,7 @@ def arguments():
                         help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.ranks = options.ranks or ([1, 2, 4] if options.quick else [1, 2, 4, 8])
-    options.turns = options.turns or (2 if options.quick else 5)
-    options.limit = 60 if options.quick else 120
+    options.turns = options.turns or (3 if options.quick else 5)
     return options
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -95,6 +96,29 @@ class Run(unittest.TestCase):
             done = self.run_suite(*options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
+
+
+class Turns(unittest.TestCase):
+    def runs(self, seconds):
+        """How often a program that takes so long is run in three turns."""
+        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
+        options = type("Options", (), {"turns": 3, "cases": [case], "ranks": [1], "quick": True,
+                                       "build": "/nowhere"})
+        runner = suite.Runner(options, [])
+        clock = [0.0]
+
+        def start(_):
+            clock[0] += seconds
+            return {}, None
+        runner.start = start
+        runner.show = lambda *_: None
+        with unittest.mock.patch.object(suite.time, "monotonic", lambda: clock[0]):
+            runner.run_all()
+        return len(runner.samples["sleep", 1, "ours"])
+
+    def test_who_is_slow_has_fewer(self):
+        self.assertEqual([self.runs(suite.ENOUGH * part) for part in (0.01, 0.4, 0.6, 2)],
+                         [3, 3, 2, 1])
 
 
 class Figures(unittest.TestCase):
