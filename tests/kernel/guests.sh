@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# guests.sh - two virtual machines with Debian's kernel on one Ethernet.  To be sourced; needs
-# $root (the project) and $work (a folder for what is made).
+# guests.sh - two virtual machines on one Ethernet.  To be sourced; needs $root (the project), $work (a
+# folder for what is made) and what kernels.sh sets.
 
 : "${root:?}" "${work:?}"
 
@@ -12,46 +12,6 @@ declare -A drivers=(
     [e1000e]="e1000e"
     [virtio-net-pci]="virtio_ring,virtio,virtio_pci_legacy_dev,virtio_pci_modern_dev,virtio_pci,failover,net_failover,virtio_net"
 )
-
-# The newest kernel whose headers are here.
-kernel_version() {
-    local newest
-    newest=$(printf '%s\n' /usr/src/linux-headers-*-amd64 | sort -V | tail -n 1)
-    [[ -e $newest ]] || return 1
-    echo "${newest#/usr/src/linux-headers-}"
-}
-
-# Unpacks the kernel's package without installing it: $work/image.
-unpack_kernel() {
-    local version=$1 package=linux-image-$1
-    [[ -e $work/image/boot/vmlinuz-$version ]] && return
-    mkdir -p "$work/download"
-    (cd "$work/download" && apt-get download "$package" >/dev/null)
-    dpkg -x "$work/download/$package"_*.deb "$work/image"
-}
-
-# The kernel proper, which boots faster than one that unpacks itself.
-unpack_vmlinux() {
-    local version=$1
-    [[ -e $work/vmlinux-$version ]] && return
-    python3 - "$work/image/boot/vmlinuz-$version" "$work/vmlinux-$version" <<'PYTHON'
-import lzma, sys
-packed = open(sys.argv[1], "rb").read()
-start = packed.index(b"\xfd7zXZ\x00")
-open(sys.argv[2], "wb").write(lzma.LZMADecompressor().decompress(packed[start:]))
-PYTHON
-}
-
-# Builds $work/module/unet_fe/unet_fe.ko.
-build_module() {
-    local version=$1
-    shift
-    rm -rf "$work/module"
-    mkdir -p "$work/module"
-    cp -r "$root/unet-backends/unet_fe" "$root/unet-backends/include" "$work/module"
-    make -C "$work/module/unet_fe" KERNEL="$version" \
-        KERNEL_BUILD="/usr/src/linux-headers-$version" "$@"
-}
 
 # The libraries that a file needs, at the same places below $1.
 copy_libraries() {
@@ -101,10 +61,9 @@ add_names() {
     printf '%s\n' '127.0.0.1 localhost' '10.0.0.1 a' '10.0.0.2 b' >"$1/etc/hosts"
 }
 
-# make_initrd VERSION PROGRAM...: $work/initrd, with the suites of tests/kernel.
+# make_initrd PROGRAM...: $work/initrd, with the suites of tests/kernel.
 make_initrd() {
-    local version=$1 tree=$work/tree name file
-    shift
+    local tree=$work/tree name file
     rm -rf "$tree"
     mkdir -p "$tree"/{bin,proc,sys,dev,etc,lib/modules,suite,tmp}
     cp /bin/busybox "$tree/bin/"
@@ -116,7 +75,7 @@ make_initrd() {
     copy_pmix "$tree"
     # shellcheck disable=SC2048 # words are what is wanted
     for name in mii dummy ${drivers[*]//,/ }; do
-        file=$(find "$work/image/lib/modules/$version" -name "$name.ko")
+        file=$(find "$kernel_modules" -name "$name.ko")
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
     done
     cp "$work/module/unet_fe/unet_fe.ko" "$tree/lib/modules/"
@@ -129,42 +88,42 @@ make_initrd() {
     (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
 }
 
-# guest NODE VERSION NIC SUITE LOG SECONDS: becomes a virtual machine.
+# guest NODE NIC SUITE LOG SECONDS: becomes a virtual machine.
 guest() {
-    local node=$1 version=$2 nic=$3 suite=$4 log=$5 seconds=$6 other=a mac=2
+    local node=$1 nic=$2 suite=$3 log=$4 seconds=$5 other=a mac=2
     [[ $node == a ]] && other=b mac=1
     # shellcheck disable=SC2086 # words are what is wanted
     exec timeout -k 5 "$seconds" qemu-system-x86_64 ${guest_clock:--accel tcg,thread=multi} \
         -smp "${guest_cpus:-1}" -m "${guest_megabytes:-512}" \
         -nographic -no-reboot -nodefaults -monitor none -serial "file:$log/$node.log" \
-        -kernel "$work/vmlinux-$version" -initrd "$work/initrd" \
+        -kernel "$kernel_image" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \
         -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" \
         -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 no_timer_check node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
 }
 
-# one_guest VERSION NIC SUITE LOG SECONDS: runs until it ends.
+# one_guest NIC SUITE LOG SECONDS: runs until it ends.
 one_guest() {
-    local a
-    rm -rf "$4"
-    mkdir -p "$4"
-    guest a "$@" >"$4/a.qemu" 2>&1 </dev/null &
+    local log=$3 a
+    rm -rf "$log"
+    mkdir -p "$log"
+    guest a "$@" >"$log/a.qemu" 2>&1 </dev/null &
     a=$!
     # shellcheck disable=SC2064 # this one, now
     trap "kill $a 2>/dev/null; wait $a 2>/dev/null" EXIT
     wait "$a"
     trap - EXIT
-    rm -f "$4"/?.socket
+    rm -f "$log"/?.socket
 }
 
-# two_guests VERSION NIC SUITE LOG SECONDS: runs until guest a ends.
+# two_guests NIC SUITE LOG SECONDS: runs until guest a ends.
 two_guests() {
-    local version=$1 nic=$2 suite=$3 log=$4 seconds=$5 a b
+    local log=$3 a b
     rm -rf "$log"
     mkdir -p "$log"
-    guest b "$version" "$nic" "$suite" "$log" "$seconds" >"$log/b.qemu" 2>&1 </dev/null &
+    guest b "$@" >"$log/b.qemu" 2>&1 </dev/null &
     b=$!
-    guest a "$version" "$nic" "$suite" "$log" "$seconds" >"$log/a.qemu" 2>&1 </dev/null &
+    guest a "$@" >"$log/a.qemu" 2>&1 </dev/null &
     a=$!
     # shellcheck disable=SC2064 # these two, now
     trap "kill $a $b 2>/dev/null; wait $a $b 2>/dev/null" EXIT

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# run.sh BUILD [--nics LIST] [--suites LIST] [--seconds N] [--rounds N]: build the kernel module, boot
-# Debian's kernel in virtual machines with each kind of network card, and test it there.  Ends with 0 if
-# all went well; what it made is in BUILD/kernel, the guests' consoles in BUILD/kernel/log.
+# run.sh BUILD [--kernel debian|debug] [--nics LIST] [--suites LIST] [--seconds N] [--rounds N]: build
+# the kernel module, boot Debian's kernel, or one that looks for mistakes, in virtual machines with
+# each kind of network card, and test it there.  Ends with 0 if all went well; what it made is in
+# BUILD/kernel, the guests' consoles in BUILD/kernel/log.
 set -euo pipefail
 
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
+kernel=debian
 nics=tulip,e1000e,virtio-net-pci
 suites=conformance,attacks,gam,exchange,splitc
 seconds=60
 rounds=10
+patience=1 # times as long as on Debian's kernel
 failed=0
 
 die() {
@@ -25,6 +28,7 @@ build=${1-}
 shift
 while (($#)); do
     case $1 in
+    --kernel) kernel=${2-} ;;
     --nics) nics=${2-} ;;
     --suites) suites=${2-} ;;
     --seconds) seconds=${2-} ;;
@@ -36,35 +40,53 @@ done
 work=$(readlink -f -- "$build")/kernel
 mkdir -p "$work"
 rm -rf "$work/log"
+# shellcheck source=tests/kernel/kernels.sh
+. "$root/tests/kernel/kernels.sh"
 # shellcheck source=tests/kernel/guests.sh
 . "$root/tests/kernel/guests.sh"
 
 # ---- what is tested --------------------------------------------------------------
 
+use_kernel() {
+    local version series
+    version=$(packaged_version) || die "no kernel headers here; install linux-headers-amd64"
+    series=$(cut -d. -f1,2 <<<"$version")
+    case $kernel in
+    debian)
+        use_packaged_kernel "$version" || die "apt-get cannot fetch linux-image-$version"
+        say "kernel $version"
+        ;;
+    debug)
+        say "building a kernel of linux-source-$series with tests/kernel/debug.config"
+        use_debug_kernel "$series" || die "there is no kernel: see $work/debug.log"
+        check_style "$series" || die "checkpatch.pl finds errors"
+        patience=5 guest_megabytes=1500
+        ;;
+    *) die "no kernel '$kernel'; there are debian and debug" ;;
+    esac
+}
+
 prepare() {
-    local version=$1
-    say "kernel $version"
-    unpack_kernel "$version" || die "apt-get cannot fetch linux-image-$version"
-    unpack_vmlinux "$version"
     rm -f "$work/unet_fe_timing.ko"
     if [[ ,$suites, == *,sections,* ]]; then
-        build_module "$version" TIMING=y >"$work/module.log" 2>&1
+        build_module TIMING=y >"$work/module.log" 2>&1
         cp "$work/module/unet_fe/unet_fe.ko" "$work/unet_fe_timing.ko"
     fi
-    build_module "$version" C=2 >"$work/module.log" 2>&1 ||
+    build_module C=2 >"$work/module.log" 2>&1 ||
         die "the module does not build: $(tail -n 5 "$work/module.log")"
     if grep -E '(warning|error):' "$work/module.log"; then
         die "the compiler or sparse complains about the module"
     fi
-    make_initrd "$version" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
+    make_initrd "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
         "$build"/test/{unet_fe_test,gam_fe_test} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
 
 # ---- what it says -------------------------------------------------------------------
 
-# A line of the console that a kernel in trouble prints.
-splats() { grep -aEc 'Oops|BUG:|WARNING:|Kernel panic|general protection|KASAN|UBSAN' "$@" || true; }
+# What a kernel in trouble prints.
+trouble='Oops|BUG:|WARNING:|Kernel panic|general protection|KASAN|UBSAN|INFO: (trying|suspicious|task|rcu)'
+splats() { grep -aEc "$trouble" "$@" || true; }
 
 # judge NIC SUITE LOG: says what became of each part.
 judge() {
@@ -78,7 +100,7 @@ judge() {
         say "$what: FAILED, the guest did not come to its end"
         bad=1
     }
-    if grep -aEq 'Oops|BUG:|WARNING:|Kernel panic|general protection|KASAN|UBSAN' "$3"/?.log; then
+    if grep -aEq "$trouble" "$3"/?.log; then
         say "$what: FAILED, the kernel complains"
         bad=1
     fi
@@ -91,16 +113,16 @@ judge() {
 }
 
 run_suite() {
-    local version=$1 nic=$2 suite=$3 log=$work/log/$2-$3
-    guest_settings="seconds=$seconds messages=3000 rounds=$rounds"
+    local nic=$1 suite=$2 log=$work/log/$1-$2
+    guest_settings="seconds=$seconds messages=3000 rounds=$rounds patience=$patience"
     case $suite in
-    exchange) two_guests "$version" "$nic" "$suite" "$log" 200 || true ;;
+    exchange) two_guests "$nic" "$suite" "$log" $((200 * patience)) || true ;;
     sections) # a clock that counts instructions
         guest_clock="-accel tcg,thread=single -icount shift=0" \
-            two_guests "$version" "$nic" "$suite" "$log" 400 || true
+            two_guests "$nic" "$suite" "$log" $((400 * patience)) || true
         ;;
-    splitc | bench) two_guests "$version" "$nic" "$suite" "$log" 400 || true ;;
-    *) one_guest "$version" "$nic" "$suite" "$log" $((240 + seconds)) || true ;;
+    splitc | bench) two_guests "$nic" "$suite" "$log" $((400 * patience)) || true ;;
+    *) one_guest "$nic" "$suite" "$log" $((300 * patience + seconds)) || true ;;
     esac
     judge "$nic" "$suite" "$log"
 }
@@ -115,12 +137,12 @@ suites_of() {
     done
 }
 
-version=$(kernel_version) || die "no kernel headers here; install linux-headers-amd64"
-prepare "$version"
+use_kernel
+prepare
 for nic in ${nics//,/ }; do
     [[ -n ${drivers[$nic]-} ]] || die "no card '$nic'; there are ${!drivers[*]}"
     for suite in $(suites_of "$nic"); do
-        run_suite "$version" "$nic" "$suite"
+        run_suite "$nic" "$suite"
     done
 done
 
