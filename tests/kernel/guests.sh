@@ -74,7 +74,7 @@ make_initrd() {
     add_ssh "$tree"
     copy_pmix "$tree"
     # shellcheck disable=SC2048 # words are what is wanted
-    for name in mii dummy ${drivers[*]//,/ }; do
+    for name in mii dummy netfs fscache 9pnet 9pnet_virtio 9p overlay ${drivers[*]//,/ }; do
         file=$(find "$kernel_modules" -name "$name.ko")
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
     done
@@ -98,7 +98,7 @@ guest() {
         -nographic -no-reboot -nodefaults -monitor none -serial "file:$log/$node.log" \
         -kernel "$kernel_image" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \
-        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" \
+        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" ${guest_devices-} \
         -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 no_timer_check node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
 }
 

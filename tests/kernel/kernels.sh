@@ -3,7 +3,7 @@
 #
 # kernels.sh - the kernel that virtual machines boot, and the module for it.  To be sourced; needs
 # $root (the project) and $work (a folder for what is made).  Sets
-#   kernel_image    the uncompressed kernel
+#   kernel_image    the kernel itself
 #   kernel_build    what modules are built against
 #   kernel_modules  a folder that has the kernel's modules, at any depth
 
@@ -77,10 +77,9 @@ use_debug_kernel() {
     if command -v ccache >/dev/null; then
         cc="ccache gcc"
     fi
-    make -C "$out" CC="$cc" -j"$(nproc)" vmlinux modules >"$work/debug.log" 2>&1 </dev/null ||
+    make -C "$out" CC="$cc" -j"$(nproc)" bzImage modules >"$work/debug.log" 2>&1 </dev/null ||
         return 1
-    objcopy --strip-debug "$out/vmlinux" "$work/vmlinux-debug-$series" || return 1
-    kernel_image=$work/vmlinux-debug-$series
+    kernel_image=$out/arch/x86/boot/bzImage
     kernel_build=$out
     kernel_modules=$out/drivers
 }

@@ -56,6 +56,12 @@ uint64_t unet_now_us(void);
 /* Drop what came on the channel and was not read, and the buffers of it, too. */
 void unet_drop_unread(struct unet_ring *rx);
 
+/* ---- ethernet.c --------------------------------------------------------------- */
+
+/* The interface by which raw Ethernet goes unless told otherwise, IFNAMSIZ bytes: where the default
+ * route goes out, or else the first Ethernet that runs; false: there is none. */
+bool unet_default_ethernet(char name[]);
+
 /* ---- receive.c ------------------------------------------------------------- */
 
 /* True when some receive ring is three quarters full. */

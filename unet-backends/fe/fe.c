@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -116,36 +115,17 @@ static int fe_wait(struct unet_endpoint *ep, int timeout_ms)
 
 /* ---- the interface ------------------------------------------------------------------- */
 
-static bool is_usable(const struct ifaddrs *one)
-{
-    const unsigned int needed = IFF_UP | IFF_RUNNING | IFF_BROADCAST;
-
-    return one->ifa_name && (one->ifa_flags & (needed | IFF_LOOPBACK)) == needed;
-}
-
-/* The one that UNET_FE_INTERFACE names; auto, as without it: the first Ethernet that runs. */
+/* The one that UNET_FE_INTERFACE names; auto, as without it: see unet_default_ethernet. */
 static int choose_interface(char name[IF_NAMESIZE])
 {
     const char *wanted = getenv("UNET_FE_INTERFACE");
-    struct ifaddrs *all;
-    int error = -ENODEV;
 
-    if (wanted && strcmp(wanted, "auto") != 0) {
-        if (strlen(wanted) >= IF_NAMESIZE)
-            return -ENODEV;
-        strcpy(name, wanted);
-        return 0;
-    }
-    if (getifaddrs(&all) < 0)
-        return -errno;
-    for (const struct ifaddrs *one = all; one && error; one = one->ifa_next) {
-        if (!is_usable(one))
-            continue;
-        strncpy(name, one->ifa_name, IF_NAMESIZE - 1);
-        error = 0;
-    }
-    freeifaddrs(all);
-    return error;
+    if (!wanted || strcmp(wanted, "auto") == 0)
+        return unet_default_ethernet(name) ? 0 : -ENODEV;
+    if (strlen(wanted) >= IF_NAMESIZE)
+        return -ENODEV;
+    strcpy(name, wanted);
+    return 0;
 }
 
 /* ---- opening ---------------------------------------------------------------------------- */
