@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <netinet/in.h>
 #include <random>
 #include <string>
@@ -169,20 +170,68 @@ void send(Node &node, uint32_t slot, const std::vector<uint8_t> &bytes)
         fail(std::string("cannot send: ") + std::strerror(-error));
 }
 
+// ---- counting ------------------------------------------------------------------------------
+
+struct Counts {
+    uint64_t sent, received;
+};
+
+// Of the interface, as the module shows them to everybody.
+uint64_t counter(const char *name)
+{
+    std::ifstream file(std::string("/sys/class/misc/unet/interfaces/eth0/") + name);
+    uint64_t value = 0;
+
+    check(static_cast<bool>(file >> value), name);
+    return value;
+}
+
+Counts count(const Node &node)
+{
+    const unet_stats &ours = node.ep->stats;
+    Counts counts = {ours.sent, ours.received};
+
+    if (std::string(node.ep->ops->name) == "fe") {
+        counts.received = counter("received"); // also what nobody has read
+        if (counter("sent") != ours.sent)
+            fail("the module has sent " + std::to_string(counter("sent")) + " messages, we " +
+                 std::to_string(ours.sent));
+    }
+    return counts;
+}
+
+// Nothing is made up on the way; and if nothing was sent again, nothing was lost.
+void compare(const Counts &ours, const Counts &theirs, uint32_t messages, uint32_t again)
+{
+    const auto agree = [&](uint64_t sent, uint64_t came) {
+        return came <= sent && (again > 0 || came == sent) && came >= messages;
+    };
+
+    std::printf("exchange: sent %llu, %llu came; sent back %llu, %llu came\n",
+                static_cast<unsigned long long>(ours.sent),
+                static_cast<unsigned long long>(theirs.received),
+                static_cast<unsigned long long>(theirs.sent),
+                static_cast<unsigned long long>(ours.received));
+    if (!agree(ours.sent, theirs.received) || !agree(theirs.sent, ours.received))
+        fail("what the two machines count does not agree");
+}
+
 // ---- the two sides ------------------------------------------------------------------------
 
 // Sends back what comes, until the peer is gone.
 void echo(Node &node)
 {
-    uint32_t count = 0;
+    uint32_t sent_back = 0;
 
     while (unet_channel_state(node.ep, node.channel) != UNET_DEAD) {
         const std::vector<uint8_t> bytes = receive(node, 200);
 
         if (!bytes.empty())
-            send(node, count++ % kWindow, bytes);
+            send(node, sent_back++ % kWindow, bytes);
     }
-    std::printf("exchange: %u messages sent back\n", count);
+    std::printf("exchange: %u messages sent back\n", sent_back);
+    const Counts ours = count(node);
+    check(write(node.peer, &ours, sizeof(ours)) == sizeof(ours), "write");
 }
 
 void ask(Node &node, uint32_t messages)
@@ -219,6 +268,10 @@ void ask(Node &node, uint32_t messages)
     }
     std::printf("exchange: %u messages there and back, %u sent again, longest %u bytes\n", back,
                 again, longest);
+    unet_disconnect(node.ep, node.channel); // and the other side sees the end
+    Counts theirs;
+    check(recv(node.peer, &theirs, sizeof(theirs), MSG_WAITALL) == sizeof(theirs), "recv");
+    compare(count(node), theirs, messages, again);
 }
 
 } // namespace
