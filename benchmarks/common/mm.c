@@ -2,6 +2,7 @@
  *
  * mm.c - the main program of the matrix multiplication.
  */
+#include "block.h"
 #include "common.h"
 #include "npy.h"
 #include "product.h"
@@ -20,6 +21,7 @@ static struct {
     const char *a;
     const char *b;
     const char *output;
+    int blas;
 } given = {.blocks = 8, .block_size = 128, .seed = 1};
 
 static const struct option_entry options[] = {
@@ -29,6 +31,7 @@ static const struct option_entry options[] = {
     {"a", OPTION_TEXT, &given.a, "FILE", "read A from a .npy file of doubles"},
     {"b", OPTION_TEXT, &given.b, "FILE", "read B from a .npy file of doubles"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write C to a .npy file"},
+    {"blas", OPTION_FLAG, &given.blas, "", "multiply blocks with OpenBLAS"},
     {NULL},
 };
 
@@ -272,6 +275,7 @@ int benchmark_main(int argc, char **argv)
         all_quit(2, "--blocks is from 1 to 65536, not %ld", given.blocks);
     if (!given.a != !given.b)
         all_quit(2, "--a and --b belong together; give both or none");
+    all_require(given.blas ? block_use_blas() : NULL, "--blas", "install OpenBLAS (libopenblas0)");
     side = given.blocks * given.block_size;
     a = open_matrix(given.a, side, side, given.seed);
     b = open_matrix(given.b, side, side, given.seed + 1);

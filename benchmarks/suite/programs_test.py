@@ -3,6 +3,7 @@
 """programs_test.py BUILD_FOLDER [mpich|openmpi] [CASE...]: the benchmark programs, or their MPI
 twins where these can be built, against known answers, their own checks and malformed files."""
 import cmath
+import ctypes.util
 import json
 import pathlib
 import struct
@@ -110,6 +111,14 @@ class Check(Folder):
 
     def test_mm(self):
         self.all_pass("mm", "--blocks 3 --block-size 17", "--blocks 1 --block-size 1")
+
+    def test_mm_with_blas(self):
+        if ctypes.util.find_library("openblas"):
+            self.all_pass("mm", "--blocks 3 --block-size 17 --blas")
+        else:
+            done = run(2, "mm", "--blas")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("install OpenBLAS", done.stderr)
 
     def test_sorts(self):
         small = 501 if TWINS else 5001  # each message to a rank that has no core takes its time

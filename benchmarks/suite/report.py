@@ -61,8 +61,21 @@ def table(told):
                f">= {row['aim']:g}" if row["aim"] else "", row["verdict"]]
 
 
-def markdown_table(told):
-    lines = list(table(told))
+def weak_table(told):
+    """Header and rows: throughput where each rank has as much to do, however many there are."""
+    ranks = all_ranks(told)
+    yield ["case", *(f"{count} ranks" for count in ranks), "kept", "aim", ""]
+    for row in told["weak"]:
+        yield [row["case"], *(rate_text(row["rates"].get(count), row["unit"]) for count in ranks),
+               f"{row['kept']:.2f}" if row["kept"] else "-", f">= {row['aim']:g}", row["verdict"]]
+
+
+def rate_text(rate, unit):
+    return f"{rate / 1e6:.1f} M {unit}/s" if rate else "-"
+
+
+def markdown_table(lines):
+    lines = list(lines)
     rule = ["---"] + ["---:"] * (len(lines[0]) - 2) + ["---"]
     return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule] + lines[1:])
 
@@ -70,10 +83,15 @@ def markdown_table(told):
 NOTE = ("The times are those of the slowest processor.  The ratio is the best peer's time to ours; "
         "it could be at most what is said beside it if our communication took no time.")
 
+WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
+
 
 def markdown(told, pictures):
     parts = ["# The Split-C suite beside its MPI twins", "\n".join(heading(told)),
-             markdown_table(told), NOTE]
+             markdown_table(table(told)), NOTE]
+    if told["weak"]:
+        parts += ["## Throughput, each rank having as much to do", markdown_table(weak_table(told)),
+                  WEAK_NOTE]
     parts += [f"![{title}]({name}.png)" for name, title, _ in pictures]
     if told["failures"]:
         parts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
@@ -188,8 +206,8 @@ def svg_of(figure):
     return text[text.index("<svg"):]
 
 
-def html_table(told):
-    first, *rest = table(told)
+def html_table(lines):
+    first, *rest = lines
     yield "<table><tr>" + "".join(f"<th>{html.escape(cell)}</th>" for cell in first) + "</tr>"
     for line in rest:
         cells = "".join(f'<td class="{line[-1]}">{html.escape(cell)}</td>' if cell == line[-1]
@@ -204,11 +222,22 @@ def page(told, pictures):
              f"<style>{STYLE}</style><h1>The Split-C suite beside its MPI twins</h1>",
              f'<p class="about">{about}</p>']
     parts += [f"<h2>{html.escape(title)}</h2>{svg_of(figure)}" for _, title, figure in pictures]
-    parts += ["<h2>All figures</h2>", *html_table(told), f"<p>{NOTE}</p>"]
+    parts += ["<h2>All figures</h2>", *html_table(table(told)), f"<p>{NOTE}</p>"]
+    if told["weak"]:
+        parts += ["<h2>Throughput, each rank having as much to do</h2>",
+                  *html_table(weak_table(told)), f"<p>{WEAK_NOTE}</p>"]
     if told["failures"]:
         parts.append("<h2>Failures</h2><ul>" + "".join(
             f"<li>{html.escape(text)}</li>" for text in told["failures"]) + "</ul>")
     return "\n".join(parts) + "\n"
+
+
+def plain_table(lines):
+    lines = list(lines)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+            for line in lines]
 
 
 def write(told, folder):
@@ -219,11 +248,9 @@ def write(told, folder):
         figure.savefig(folder / f"{name}.svg", bbox_inches="tight")
     (folder / "report.md").write_text(markdown(told, pictures), encoding="utf-8")
     (folder / "report.html").write_text(page(told, pictures), encoding="utf-8")
-    lines = list(table(told))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    shown = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                       for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
-             for line in lines]
+    shown = plain_table(table(told))
+    if told["weak"]:
+        shown += ["", *plain_table(weak_table(told)), ""]
     shown += [f"failed: {text}" for text in told["failures"]]
     if not pictures:
         shown.append("no plots: install python3-matplotlib for them")

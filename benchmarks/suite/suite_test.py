@@ -138,6 +138,16 @@ class Figures(unittest.TestCase):
                          (6, 12, 5, "pass"))
         self.assertEqual(suite.make_row(runner, case, 4)["ratio"], None)
 
+    def test_throughput_on_shared_cores_is_judged(self):
+        def row(ranks, rate):
+            return {"case": "sort", "ranks": ranks,
+                    "figures": {"ours": {"rate": rate, "unit": "keys"}} if rate else {}}
+        cores = suite.micro.cores()
+        for kept, verdict in ((0.9, "pass"), (0.5, "miss")):
+            weak = suite.make_weak([row(cores, 8), row(4 * cores, 8 * kept), row(9 * cores, None)])
+            self.assertEqual((weak["kept"], weak["verdict"]), (kept, verdict))
+        self.assertEqual(suite.make_weak([row(cores, 8)])["verdict"], "")
+
     def test_times_are_readable(self):
         self.assertEqual([report.time_text(seconds) for seconds in (5e-5, 0.0125, 3.14159)],
                          ["50 us", "12.5 ms", "3.14 s"])
