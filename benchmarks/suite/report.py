@@ -3,6 +3,8 @@
 import html
 import io
 
+import traces
+
 NAMES = {"ours": "Split-C", "mpich": "MPICH", "openmpi": "Open MPI"}
 COLOURS = {"ours": "#0b6e99", "mpich": "#d9822b", "openmpi": "#7a5195"}
 PALE = {"ours": "#9fd0e4", "mpich": "#f5cfa5", "openmpi": "#cbb7da"}  # of the communication
@@ -183,7 +185,7 @@ def draw_all(told):
                 for ranks in all_ranks(told) if rows_of(told, ranks)]
     if len(all_ranks(told)) > 1:
         pictures.append(("speed-up", "Rate against the number of ranks", speed_ups(plt, told)))
-    return pictures
+    return pictures + traces.draw_all(plt, told["traces"])
 
 
 # ---- the page -----------------------------------------------------------------------------------

@@ -19,12 +19,14 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import traces  # pylint: disable=wrong-import-position
 import twins  # pylint: disable=wrong-import-position
 from twins import micro  # pylint: disable=wrong-import-position
 
 PEERS = ("mpich", "openmpi")
 ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
 KEPT = 0.85  # of the throughput, with more ranks than cores
+TRACED_RANKS = 4
 LIMIT = 60  # seconds that one run may take
 
 
@@ -40,6 +42,7 @@ class Case:
     arguments: object  # of the number of ranks and whether it is a quick run
     aims: dict  # ranks: how many times faster than the best peer; 0: any from 2 on
     weak: bool = False  # the problem grows with the number of ranks
+    traced: bool = False  # for the pictures of who sends how much to whom
 
     def aim(self, ranks):
         return self.aims.get(ranks, self.aims.get(0) if ranks > 1 else None)
@@ -48,7 +51,7 @@ class Case:
 def sort_case(program, variant, name, aims):
     def arguments(ranks, quick):
         return ["--variant", variant, "--keys", str(ranks * (65536 if quick else 524288))]
-    return Case(name, program, arguments, aims, weak=True)
+    return Case(name, program, arguments, aims, weak=True, traced=variant == "bulk")
 
 
 def fixed(*full, quick):
@@ -68,7 +71,7 @@ CASES = [
     sort_case("rsort", "small", "radix sort, small", SMALL_SORTS),
     sort_case("rsort", "bulk", "radix sort, bulk", BULK),
     Case("matrix multiply 128", "mm",
-         fixed("--blocks", "8", quick=("--blocks", "4")), BULK),
+         fixed("--blocks", "8", quick=("--blocks", "4")), BULK, traced=True),
     *WITH_BLAS,
     Case("matrix multiply 16", "mm",
          fixed("--blocks", "32", "--block-size", "16",
@@ -77,14 +80,15 @@ CASES = [
          fixed("--grid", "2000", quick=("--grid", "500")), {0: 2}),
     Case("conjugate gradients", "cg",
          fixed("--poisson", "512", "--iterations", "300",
-               quick=("--poisson", "256", "--iterations", "100")), BULK),
+               quick=("--poisson", "256", "--iterations", "100")), BULK, traced=True),
     Case("EM3D", "em3d",
          fixed("--nodes", "200000", "--steps", "20", quick=("--nodes", "40000", "--steps", "10")),
          {}),
     Case("stencil", "stencil",
          fixed("--rows", "2048", "--columns", "2048", "--steps", "100",
-               quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK),
-    Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK),
+               quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK,
+         traced=True),
+    Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK, traced=True),
     Case("random updates, single", "gups", UPDATES, {0: 5}),
     Case("random updates, bulk", "gups_bulk", UPDATES, BULK),
 ]
@@ -216,15 +220,29 @@ def make_weak(rows):
             "verdict": "" if kept is None else "pass" if kept >= KEPT else "miss"}
 
 
+def make_traces(runner):
+    """Of those that have anything to send."""
+    ranks = min(max(runner.options.ranks), TRACED_RANKS)
+    for case in runner.options.cases:
+        if not case.traced or ranks < 2:
+            continue
+        trace, why = traces.of_case(runner.options.build, case, ranks)
+        if why:
+            runner.failures.append(f"ours, trace of {case.title}, {ranks} ranks: {why}")
+        else:
+            yield trace
+
+
 def make_report(runner, load, missing):
     rows = [make_row(runner, case, ranks) for case in runner.options.cases
             for ranks in runner.options.ranks]
+    traced = list(make_traces(runner))
     return {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "machine": micro.machine(), "load_before": load, "load_after": os.getloadavg()[0],
             "quick": runner.options.quick, "turns": runner.options.turns,
             "peers": {peer.name: peer.peer.version for peer in runner.peers},
             "missing": missing, "failures": runner.failures,
-            "rows": rows,
+            "rows": rows, "traces": traced,
             "weak": [make_weak([row for row in rows if row["case"] == case.title])
                      for case in runner.options.cases if case.weak]}
 

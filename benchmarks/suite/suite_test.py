@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import report  # pylint: disable=wrong-import-position
 import suite  # pylint: disable=wrong-import-position
+import traces  # pylint: disable=wrong-import-position
 
 BUILD = ""
 
@@ -119,6 +120,40 @@ class Turns(unittest.TestCase):
     def test_who_is_slow_has_fewer(self):
         self.assertEqual([self.runs(suite.ENOUGH * part) for part in (0.01, 0.4, 0.6, 2)],
                          [3, 3, 2, 1])
+
+
+class Traces(unittest.TestCase):
+    EVENTS = [
+        {"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "rank 0"}},
+        {"name": "bulk_store", "cat": "bulk", "ts": 15.0, "dur": 2.5, "pid": 0,
+         "args": {"rank": 1, "bytes": 100}},
+        {"name": "bulk_get", "cat": "bulk", "ts": 12.0, "dur": 1.0, "pid": 0,
+         "args": {"rank": 1, "bytes": 30}},
+        {"name": "barrier", "cat": "wait", "ts": 10.0, "dur": 4.0, "pid": 1, "args": {"rank": 0}},
+        {"name": "its end", "cat": "wait", "ts": 90.0, "dur": 40.0, "pid": 1, "args": {}}]
+
+    def test_bytes_go_from_who_has_them(self):
+        self.assertEqual(traces.matrix_of(self.EVENTS, 2), [[0, 100], [30, 0]])
+
+    def test_time_begins_with_the_first(self):
+        self.assertEqual(traces.spans_of(self.EVENTS),
+                         [[0, "transfers", 5.0, 2.5], [0, "transfers", 2.0, 1.0],
+                          [1, "waits", 0.0, 4.0]])
+
+    def test_of_a_run(self):
+        """Each rank sends each other one row of 8 KiB a step, and fetches nothing."""
+        case = suite.Case("s", "stencil", lambda ranks, quick: ["--rows", "64", "--columns",
+                                                                "1024", "--steps", "7"], {})
+        told, why = traces.of_case(BUILD, case, 3)
+        self.assertIsNone(why)
+        row = 7 * 1024 * 8
+        self.assertEqual(told["matrix"], [[0, row, 0], [row, 0, row], [0, row, 0]])
+
+    def test_of_a_run_that_fails(self):
+        case = suite.Case("s", "stencil", lambda ranks, quick: ["--steps", "x"], {})
+        told, why = traces.of_case(BUILD, case, 2)
+        self.assertIsNone(told)
+        self.assertIn("--steps takes a whole number", why)
 
 
 class Figures(unittest.TestCase):
