@@ -72,6 +72,26 @@ def weak_table(told):
                f"{row['kept']:.2f}" if row["kept"] else "-", f">= {row['aim']:g}", row["verdict"]]
 
 
+def hosts_table(told):
+    """Header and rows: what is between two hosts."""
+    peers = [who for who in NAMES if any(who in row["figures"] for row in told["hosts"])]
+    yield ["case", "Split-C over", "Split-C", *(NAMES[who] for who in peers), "ratio", "aim", ""]
+    for row in told["hosts"]:
+        yield [row["case"], row["network"],
+               *(time_text(row["figures"][who]["time"]) if who in row["figures"] else "-"
+                 for who in (row["network"], *peers)),
+               f"{row['ratio']:.2f}" if row["ratio"] else "-", f">= {row['aim']:g}",
+               row["verdict"]]
+
+
+def more_tables(told):
+    """(title, table, note) of those that this run has."""
+    if told["weak"]:
+        yield "Throughput, each rank having as much to do", weak_table(told), WEAK_NOTE
+    if told["hosts"]:
+        yield "Between two hosts, a rank on each", hosts_table(told), HOSTS_NOTE
+
+
 def rate_text(rate, unit):
     return f"{rate / 1e6:.1f} M {unit}/s" if rate else "-"
 
@@ -85,15 +105,15 @@ def markdown_table(lines):
 NOTE = ("The times are those of the slowest processor.  The ratio is the best peer's time to ours; "
         "it could be at most what is said beside it if our communication took no time.")
 
+HOSTS_NOTE = "The hosts are namespaces of one machine, joined by a bridge; the peers use TCP."
 WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
 
 
 def markdown(told, pictures):
     parts = ["# The Split-C suite beside its MPI twins", "\n".join(heading(told)),
              markdown_table(table(told)), NOTE]
-    if told["weak"]:
-        parts += ["## Throughput, each rank having as much to do", markdown_table(weak_table(told)),
-                  WEAK_NOTE]
+    for title, lines, note in more_tables(told):
+        parts += [f"## {title}", markdown_table(lines), note]
     parts += [f"![{title}]({name}.png)" for name, title, _ in pictures]
     if told["failures"]:
         parts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
@@ -225,9 +245,8 @@ def page(told, pictures):
              f'<p class="about">{about}</p>']
     parts += [f"<h2>{html.escape(title)}</h2>{svg_of(figure)}" for _, title, figure in pictures]
     parts += ["<h2>All figures</h2>", *html_table(table(told)), f"<p>{NOTE}</p>"]
-    if told["weak"]:
-        parts += ["<h2>Throughput, each rank having as much to do</h2>",
-                  *html_table(weak_table(told)), f"<p>{WEAK_NOTE}</p>"]
+    for title, lines, note in more_tables(told):
+        parts += [f"<h2>{title}</h2>", *html_table(lines), f"<p>{note}</p>"]
     if told["failures"]:
         parts.append("<h2>Failures</h2><ul>" + "".join(
             f"<li>{html.escape(text)}</li>" for text in told["failures"]) + "</ul>")
@@ -251,8 +270,8 @@ def write(told, folder):
     (folder / "report.md").write_text(markdown(told, pictures), encoding="utf-8")
     (folder / "report.html").write_text(page(told, pictures), encoding="utf-8")
     shown = plain_table(table(told))
-    if told["weak"]:
-        shown += ["", *plain_table(weak_table(told)), ""]
+    for title, lines, _ in more_tables(told):
+        shown += ["", title, *plain_table(lines)]
     shown += [f"failed: {text}" for text in told["failures"]]
     if not pictures:
         shown.append("no plots: install python3-matplotlib for them")

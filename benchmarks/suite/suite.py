@@ -19,6 +19,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import networks  # pylint: disable=wrong-import-position
 import traces  # pylint: disable=wrong-import-position
 import twins  # pylint: disable=wrong-import-position
 from twins import micro  # pylint: disable=wrong-import-position
@@ -43,6 +44,7 @@ class Case:
     aims: dict  # ranks: how many times faster than the best peer; 0: any from 2 on
     weak: bool = False  # the problem grows with the number of ranks
     traced: bool = False  # for the pictures of who sends how much to whom
+    hosts_aim: float = 0  # the same between two hosts; 0: not run there
 
     def aim(self, ranks):
         return self.aims.get(ranks, self.aims.get(0) if ranks > 1 else None)
@@ -51,7 +53,8 @@ class Case:
 def sort_case(program, variant, name, aims):
     def arguments(ranks, quick):
         return ["--variant", variant, "--keys", str(ranks * (65536 if quick else 524288))]
-    return Case(name, program, arguments, aims, weak=True, traced=variant == "bulk")
+    return Case(name, program, arguments, aims, weak=True, traced=variant == "bulk",
+                hosts_aim=3 if variant == "small" else 1.2)
 
 
 def fixed(*full, quick):
@@ -71,7 +74,8 @@ CASES = [
     sort_case("rsort", "small", "radix sort, small", SMALL_SORTS),
     sort_case("rsort", "bulk", "radix sort, bulk", BULK),
     Case("matrix multiply 128", "mm",
-         fixed("--blocks", "8", quick=("--blocks", "4")), BULK, traced=True),
+         fixed("--blocks", "8", quick=("--blocks", "4")), BULK, traced=True,
+         hosts_aim=1.2),
     *WITH_BLAS,
     Case("matrix multiply 16", "mm",
          fixed("--blocks", "32", "--block-size", "16",
@@ -80,15 +84,17 @@ CASES = [
          fixed("--grid", "2000", quick=("--grid", "500")), {0: 2}),
     Case("conjugate gradients", "cg",
          fixed("--poisson", "512", "--iterations", "300",
-               quick=("--poisson", "256", "--iterations", "100")), BULK, traced=True),
+               quick=("--poisson", "256", "--iterations", "100")), BULK, traced=True,
+         hosts_aim=1.2),
     Case("EM3D", "em3d",
          fixed("--nodes", "200000", "--steps", "20", quick=("--nodes", "40000", "--steps", "10")),
          {}),
     Case("stencil", "stencil",
          fixed("--rows", "2048", "--columns", "2048", "--steps", "100",
                quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK,
-         traced=True),
-    Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK, traced=True),
+         traced=True, hosts_aim=1.2),
+    Case("FFT", "fft", fixed("--log2", "22", quick=("--log2", "18")), BULK, traced=True,
+         hosts_aim=1.2),
     Case("random updates, single", "gups", UPDATES, {0: 5}),
     Case("random updates, bulk", "gups_bulk", UPDATES, BULK),
 ]
@@ -126,12 +132,15 @@ class Runner:
         for peer in self.peers:
             yield Run(peer.name, case, ranks, peer.command(ranks, case.program, *arguments))
 
+    def cases(self):
+        """Each with its number of ranks."""
+        return [(case, ranks) for case in self.options.cases for ranks in self.options.ranks]
+
     def plan(self):
         """All of one turn before the next: noise that lasts falls on everybody."""
         for _ in range(self.options.turns):
-            for case in self.options.cases:
-                for ranks in self.options.ranks:
-                    yield from self.runs_of(case, ranks)
+            for case, ranks in self.cases():
+                yield from self.runs_of(case, ranks)
 
     def run_all(self):
         plan = list(self.plan())
@@ -178,6 +187,23 @@ class Runner:
             print(line, file=sys.stderr, flush=True)
 
 
+class HostsRunner(Runner):
+    """The same between two hosts, with small problems."""
+
+    def __init__(self, options, peers, hosts):
+        super().__init__(options, peers)
+        self.hosts = hosts
+
+    def cases(self):
+        return [(case, networks.RANKS) for case in self.options.cases if case.hosts_aim]
+
+    def runs_of(self, case, ranks):
+        arguments = case.arguments(ranks, True) + ["--json"]
+        for who, command in networks.commands(self.hosts, self.options.build, self.peers,
+                                              case.program, arguments):
+            yield Run(who, case, ranks, command)
+
+
 # ---- what it comes to ---------------------------------------------------------------------------
 
 
@@ -195,16 +221,34 @@ def divide(a, b):
     return a / b if a and b else None
 
 
+def figures_of(runner, case, ranks, everybody):
+    return {who: summarise(runner.samples[case.title, ranks, who]) for who in everybody
+            if (case.title, ranks, who) in runner.samples}
+
+
+def best_peer(figures):
+    return min((figures[peer]["time"] for peer in PEERS if peer in figures), default=None)
+
+
+def judge(ratio, aim):
+    return "" if aim is None or ratio is None else "pass" if ratio >= aim else "miss"
+
+
 def make_row(runner, case, ranks):
-    figures = {who: summarise(runner.samples[case.title, ranks, who]) for who in ("ours",) + PEERS
-               if (case.title, ranks, who) in runner.samples}
-    mine = figures.get("ours", {})
-    best = min((figures[peer]["time"] for peer in PEERS if peer in figures), default=None)
+    figures = figures_of(runner, case, ranks, ("ours",) + PEERS)
+    mine, best = figures.get("ours", {}), best_peer(figures)
     ratio, aim = divide(best, mine.get("time")), case.aim(ranks)
-    verdict = "" if aim is None or ratio is None else "pass" if ratio >= aim else "miss"
     return {"case": case.title, "program": case.program, "ranks": ranks, "figures": figures,
             "ratio": ratio, "bound": divide(best, mine.get("computation")), "aim": aim,
-            "verdict": verdict}
+            "verdict": judge(ratio, aim)}
+
+
+def make_hosts_row(runner, case, network):
+    """Ours over one of the networks beside the twins over TCP."""
+    figures = figures_of(runner, case, networks.RANKS, (network,) + PEERS)
+    ratio = divide(best_peer(figures), figures.get(network, {}).get("time"))
+    return {"case": case.title, "network": network, "figures": figures, "ratio": ratio,
+            "aim": case.hosts_aim, "verdict": judge(ratio, case.hosts_aim)}
 
 
 def make_weak(rows):
@@ -217,7 +261,7 @@ def make_weak(rows):
     return {"case": rows[0]["case"], "rates": rates, "kept": kept, "aim": KEPT,
             "unit": next((row["figures"]["ours"]["unit"] for row in rows
                           if "ours" in row["figures"]), ""),
-            "verdict": "" if kept is None else "pass" if kept >= KEPT else "miss"}
+            "verdict": judge(kept, KEPT)}
 
 
 def make_traces(runner):
@@ -233,16 +277,28 @@ def make_traces(runner):
             yield trace
 
 
+def run_between_hosts(options, peers):
+    """The rows, and what failed."""
+    if not options.hosts:
+        return [], []
+    with networks.Hosts() as hosts:
+        runner = HostsRunner(options, peers, hosts)
+        runner.run_all()
+    return [make_hosts_row(runner, case, network) for case, _ in runner.cases()
+            for network in networks.OURS], [f"between hosts: {text}" for text in runner.failures]
+
+
 def make_report(runner, load, missing):
     rows = [make_row(runner, case, ranks) for case in runner.options.cases
             for ranks in runner.options.ranks]
     traced = list(make_traces(runner))
+    between_hosts, failures = run_between_hosts(runner.options, runner.peers)
     return {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "machine": micro.machine(), "load_before": load, "load_after": os.getloadavg()[0],
             "quick": runner.options.quick, "turns": runner.options.turns,
             "peers": {peer.name: peer.peer.version for peer in runner.peers},
-            "missing": missing, "failures": runner.failures,
-            "rows": rows, "traces": traced,
+            "missing": missing, "failures": runner.failures + failures,
+            "rows": rows, "hosts": between_hosts, "traces": traced,
             "weak": [make_weak([row for row in rows if row["case"] == case.title])
                      for case in runner.options.cases if case.weak]}
 
@@ -286,12 +342,19 @@ def arguments():
                         metavar="LIST", help="some of the programs only")
     parser.add_argument("--peers", type=list_of_peers, default=list(PEERS), metavar="LIST",
                         help=f"of {','.join(PEERS)}, or none (default: those that are installed)")
+    parser.add_argument("--hosts", action=argparse.BooleanOptionalAction, default=None,
+                        help="also between two hosts made of namespaces, which takes root "
+                             "(default: not if --quick)")
     parser.add_argument("--out", metavar="DIR", help="write report.html, report.md and plots there")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
     parser.add_argument("--build", default=str(twins.SOURCES.parent / "build"),
                         help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.ranks = options.ranks or ([1, 2, 4] if options.quick else [1, 2, 4, 8])
+    if options.hosts and os.geteuid() != 0:
+        parser.error("--hosts takes root")
+    if options.hosts is None:
+        options.hosts = not options.quick and os.geteuid() == 0
     options.turns = options.turns or (3 if options.quick else 5)
     return options
 

@@ -63,6 +63,17 @@ class Run(unittest.TestCase):
         self.assertNotIn("<script", page)
         self.assertNotIn('src="', page, "the page is self-contained")
 
+    @unittest.skipIf(os.geteuid() != 0, "takes root")
+    def test_runs_between_two_hosts(self):
+        done = self.run_suite("--ranks", "1", "--peers", "none", "--programs", "stencil", "--hosts")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        told = self.told()
+        self.assertEqual(told["failures"], [])
+        self.assertEqual([row["network"] for row in told["hosts"]], ["udp", "eth"])
+        for row in told["hosts"]:
+            self.assertGreater(row["figures"][row["network"]]["time"], 0)
+        self.assertIn("Between two hosts", (self.out / "report.html").read_text())
+
     def test_survives_a_peer_that_fails(self):
         """Its compiler makes programs, and its launcher always fails."""
         self.tool("mpicc.mpich", 'while [ "$1" != -o ]; do shift; done; echo >"$2"; chmod +x "$2"')
@@ -172,6 +183,18 @@ class Figures(unittest.TestCase):
         self.assertEqual((row["ratio"], row["bound"], row["aim"], row["verdict"]),
                          (6, 12, 5, "pass"))
         self.assertEqual(suite.make_row(runner, case, 4)["ratio"], None)
+
+    def test_each_network_is_judged(self):
+        def sample(seconds):
+            return {"time": seconds, "computation": 0, "communication": seconds,
+                    "rate": 1 / seconds, "unit": "keys", "problem": "x"}
+        case = next(case for case in suite.CASES if case.hosts_aim == 3)
+        runner = type("Runner", (), {"samples": {
+            (case.title, 2, who): [sample(seconds)]
+            for who, seconds in (("udp", 4), ("eth", 1), ("mpich", 8), ("openmpi", 6))}})
+        rows = [suite.make_hosts_row(runner, case, network) for network in ("udp", "eth")]
+        self.assertEqual([(row["ratio"], row["verdict"]) for row in rows],
+                         [(1.5, "miss"), (6, "pass")])
 
     def test_throughput_on_shared_cores_is_judged(self):
         def row(ranks, rate):
