@@ -138,6 +138,7 @@ TEST_CASE("a masked upcall does not run and is told at unmask")
         unet_upcall_mask(pair.b);
         drain.in_section = true;
         REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        REQUIRE(eventually([&] { return unet_progress(pair.b) >= 0 && unet_rx_peek(pair.b); }));
         const unet_desc *desc = unet_rx_peek(pair.b);
         REQUIRE(desc != nullptr);
         REQUIRE(drain.messages == round - 1);

@@ -14,6 +14,11 @@ extern const struct unet_ops unet_udp_ops;
 extern const struct unet_ops unet_eth_ops;
 extern const struct unet_ops unet_fe_ops;
 
+/* ---- upcall.c -------------------------------------------------------------- */
+
+/* A wired endpoint took in arrivals.  Was it not the upcall itself, that has to be told. */
+void unet_upcall_arrived(struct unet_endpoint *ep);
+
 /* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */
 
 /* The owner's side.  `armed` is 0, or the conditions it sleeps for in the low bits

@@ -13,6 +13,9 @@
  *   while (running) yield          if (masked) { pending = 1; running = 0; }
  *
  * At unmask, who finds `pending` set rings the endpoint's own bell.
+ *
+ * A wired endpoint's peers ring no bell: what arrives makes its socket readable, and starts
+ * upcall_run as well, which takes it in.
  */
 #include "core/core.h"
 
@@ -94,28 +97,36 @@ static bool due(const struct unet_upcall *u)
            ((u->conditions & UNET_ALMOST_FULL) && unet_rx_almost_full(u->ep));
 }
 
-/* Arms before it looks, so that what comes after the look rings again. */
-static void upcall_run(struct unet_upcall *u)
+/* Arms before it looks, so that what comes after the look rings again.  False: masked. */
+static bool upcall_run(struct unet_upcall *u)
 {
     unet_bell_drain(u->ep->bell[0]);
     if (!enter(u))
-        return;
+        return false;
     unet_bell_arm(u->ep, u->conditions);
+    if (u->ep->wired) {
+        u->ep->ops->state(u->ep, 0); /* errors make a socket readable, too */
+        unet_progress(u->ep);
+    }
     if (due(u)) {
         u->ep->stats.upcalls++;
         u->fn(u->ep, u->arg);
     }
     store(&u->running, 0);
+    return true;
 }
 
+/* While it is masked the bell alone can start it: nobody empties the socket. */
 static void *upcall_thread(void *arg)
 {
     struct unet_upcall *u = arg;
-    struct pollfd bell = {.fd = u->ep->bell[0], .events = POLLIN};
+    struct pollfd fd[] = {{.fd = u->ep->bell[0], .events = POLLIN},
+                          {.fd = u->ep->fd, .events = POLLIN}};
+    bool held = false;
 
     while (!load(&u->stop)) {
-        if (poll(&bell, 1, -1) > 0 && !load(&u->stop))
-            upcall_run(u);
+        if (poll(fd, u->ep->wired && !held ? 2 : 1, -1) > 0 && !load(&u->stop))
+            held = !upcall_run(u);
     }
     return NULL;
 }
@@ -154,9 +165,11 @@ static void pass_on(int number, siginfo_t *info, void *context)
 }
 
 /* The kernel names the descriptor, unless it was short of memory for that. */
-static bool is_ours(const siginfo_t *info, int bell_read)
+static bool is_ours(const siginfo_t *info, const struct unet_endpoint *ep)
 {
-    return info->si_code == SI_KERNEL || (info->si_code > 0 && info->si_fd == bell_read);
+    return info->si_code == SI_KERNEL ||
+           (info->si_code > 0 &&
+            (info->si_fd == ep->bell[0] || (ep->wired && info->si_fd == ep->fd)));
 }
 
 static void on_sigio(int number, siginfo_t *info, void *context)
@@ -164,7 +177,7 @@ static void on_sigio(int number, siginfo_t *info, void *context)
     struct unet_upcall *u = __atomic_load_n(&signal_owner, __ATOMIC_ACQUIRE);
     int saved = errno;
 
-    if (u && is_ours(info, u->ep->bell[0]))
+    if (u && is_ours(info, u->ep))
         upcall_run(u);
     else
         pass_on(number, info, context);
@@ -187,11 +200,26 @@ static int install_handler(void)
     return 0;
 }
 
+static int signals_from(int fd)
+{
+    const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
+
+    if (fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, SIGIO) < 0 ||
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC) < 0)
+        return -errno;
+    return 0;
+}
+
+static void no_signals_from(int fd)
+{
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_ASYNC);
+}
+
 static void stop_signal(struct unet_upcall *u)
 {
-    int fd = u->ep->bell[0];
-
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_ASYNC);
+    no_signals_from(u->ep->bell[0]);
+    if (u->ep->wired)
+        no_signals_from(u->ep->fd);
     __atomic_store_n(&signal_owner, NULL, __ATOMIC_RELEASE);
     while (load(&u->running))
         sched_yield();
@@ -199,18 +227,17 @@ static void stop_signal(struct unet_upcall *u)
 
 static int start_signal(struct unet_upcall *u)
 {
-    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
     struct unet_upcall *none = NULL;
-    int fd = u->ep->bell[0];
     int error;
 
     if (!__atomic_compare_exchange_n(&signal_owner, &none, u, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return -EBUSY;
     error = install_handler();
-    if (error == 0 && (fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, SIGIO) < 0 ||
-                       fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC) < 0))
-        error = -errno;
+    if (error == 0)
+        error = signals_from(u->ep->bell[0]);
+    if (error == 0 && u->ep->wired)
+        error = signals_from(u->ep->fd);
     if (error)
         stop_signal(u);
     return error;
@@ -277,10 +304,12 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
 
     if (!request_ok(mode, conditions, fn))
         return -EINVAL;
-    if (ep->bell[0] < 0 && mode != UNET_UPCALL_NONE)
+    if (ep->bell[0] < 0 && !ep->wired && mode != UNET_UPCALL_NONE)
         return -EOPNOTSUPP;
     error = upcall_end(ep);
     if (error || mode == UNET_UPCALL_NONE)
+        return error;
+    if (ep->bell[0] < 0 && (error = unet_bell_open(ep->bell)) != 0)
         return error;
     u = calloc(1, sizeof *u);
     if (!u)
@@ -288,6 +317,12 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
     *u = (struct unet_upcall){
         .ep = ep, .mode = mode, .conditions = conditions, .fn = fn, .arg = arg};
     return upcall_begin(u);
+}
+
+void unet_upcall_arrived(struct unet_endpoint *ep)
+{
+    if (!inside(ep->upcall))
+        ring_self(ep);
 }
 
 void unet_upcall_mask(struct unet_endpoint *ep)

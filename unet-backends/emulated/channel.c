@@ -228,7 +228,7 @@ void unet_emu_state(struct unet_endpoint *ep, uint16_t channel)
     for (uint32_t n = channel ? channel : 1; n < (channel ? channel + 1u : ep->rx_rings); n++)
         ask(ee, (uint16_t)n, now);
     unet_emu_tell(ee);
-    ee->transport->receive(ee);
+    unet_emu_receive(ee);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------- */

@@ -129,6 +129,9 @@ void unet_emu_kick(struct unet_endpoint *ep, uint16_t channel);
 int unet_emu_progress(struct unet_endpoint *ep);
 int unet_emu_wait(struct unet_endpoint *ep, int timeout_ms);
 
+/* Take in what arrived.  Returns the number of frames. */
+int unet_emu_receive(struct emu_endpoint *ee);
+
 /* ---- channel.c ----------------------------------------------------------------------- */
 
 int unet_emu_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,

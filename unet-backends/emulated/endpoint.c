@@ -30,6 +30,15 @@ void unet_emu_kick(struct unet_endpoint *ep, uint16_t channel)
     unet_emu_service(emu_of(ep));
 }
 
+int unet_emu_receive(struct emu_endpoint *ee)
+{
+    const int count = ee->transport->receive(ee);
+
+    if (count > 0 && ee->ep.upcall)
+        unet_upcall_arrived(&ee->ep);
+    return count;
+}
+
 int unet_emu_progress(struct unet_endpoint *ep)
 {
     struct emu_endpoint *ee = emu_of(ep);
@@ -39,7 +48,7 @@ int unet_emu_progress(struct unet_endpoint *ep)
         unet_emu_tell(ee);
     if (++ee->calls % LOOK_EVERY == 0)
         unet_emu_state(ep, 0);
-    return count + ee->transport->receive(ee);
+    return count + unet_emu_receive(ee);
 }
 
 static int nap_ms(const struct emu_endpoint *ee, uint64_t now, uint64_t end)
@@ -155,6 +164,7 @@ static int open_socket(struct emu_endpoint *ee)
 static void release(struct emu_endpoint *ee)
 {
     ee->transport->unbind(ee);
+    unet_bell_close(ee->ep.bell);
     if (ee->memory)
         munmap(ee->memory, ee->memory_bytes);
     free(ee->link);
@@ -202,8 +212,10 @@ int unet_emu_open(const struct emu_transport *transport, const struct unet_confi
         release(ee);
         return error;
     }
-    if (!config->polled)
+    if (!config->polled) {
         ee->ep.fd = ee->socket;
+        ee->ep.wired = true;
+    }
     *endpoint = &ee->ep;
     return 0;
 }

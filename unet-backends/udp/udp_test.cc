@@ -167,15 +167,6 @@ TEST_CASE("the longest datagram arrives, a longer message is refused")
     CHECK(refused.user == 9);
 }
 
-TEST_CASE("there are no upcalls")
-{
-    Endpoint e;
-
-    CHECK(unet_upcall(
-              e, UNET_UPCALL_THREAD, UNET_NONEMPTY, [](unet_endpoint *, void *) {}, nullptr) ==
-          -EOPNOTSUPP);
-}
-
 // ---- strangers ------------------------------------------------------------------------
 
 TEST_CASE("datagrams of strangers are dropped and counted")

@@ -137,6 +137,7 @@ struct unet_endpoint {
     uint32_t packet_bytes;        /* the longest message that one packet of its network carries;
                                      UNET_MESSAGE_MAX where there are no packets */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
+    bool wired;                   /* and that is when frames arrive that progress has to take in */
     uint32_t armings;             /* so far */
     int bell[2];                  /* the doorbell that peers ring, read and write end */
     struct unet_upcall *upcall;   /* NULL when there is none */
