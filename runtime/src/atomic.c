@@ -21,7 +21,7 @@ enum operation {
     OPERATIONS
 };
 
-static uint64_t apply_int(enum operation operation, uint32_t *object, uint32_t a, uint32_t b)
+static inline uint64_t apply_int(enum operation operation, uint32_t *object, uint32_t a, uint32_t b)
 {
     switch (operation) {
     case FETCH_ADD:
@@ -34,7 +34,8 @@ static uint64_t apply_int(enum operation operation, uint32_t *object, uint32_t a
     }
 }
 
-static uint64_t apply_long(enum operation operation, uint64_t *object, uint64_t a, uint64_t b)
+static inline uint64_t apply_long(enum operation operation, uint64_t *object, uint64_t a,
+                                  uint64_t b)
 {
     switch (operation) {
     case FETCH_ADD:
@@ -47,7 +48,8 @@ static uint64_t apply_long(enum operation operation, uint64_t *object, uint64_t 
     }
 }
 
-static uint64_t apply(enum operation operation, size_t size, void *object, uint64_t a, uint64_t b)
+static inline uint64_t apply(enum operation operation, size_t size, void *object, uint64_t a,
+                             uint64_t b)
 {
     if (size == sizeof(uint32_t))
         return apply_int(operation, object, (uint32_t)a, (uint32_t)b);
@@ -108,8 +110,8 @@ static void check(splitc_ptr object, size_t size)
     splitc_check_access(object, size, true);
 }
 
-static uint64_t perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
-                        uint64_t b)
+static __attribute__((noinline)) uint64_t perform_far(enum operation operation, splitc_ptr object,
+                                                      size_t size, uint64_t a, uint64_t b)
 {
     SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_ACCESS, .what = "atomic operation"};
@@ -122,6 +124,15 @@ static uint64_t perform(enum operation operation, splitc_ptr object, size_t size
     old = ask(operation, object, size, a, b, &w);
     splitc_wait_end(&w);
     return old;
+}
+
+/* On the same node it is one instruction and what finds the object. */
+static inline __attribute__((always_inline)) uint64_t
+perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
+{
+    if (splitc_is_near(object) && object % size == 0 && !splitc_checks)
+        return apply(operation, size, splitc_near(object), a, b);
+    return perform_far(operation, object, size, a, b);
 }
 
 int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)

@@ -122,32 +122,55 @@ extern splitc_size splitc_stored[1ul << (64 - SPLITC_ADDRESS_BITS)];
 
 #define SPLITC_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* The window of the rank that a pointer names.  What is at an offset from the pointer is
- * the same rank's, so emitted code looks for it once while only the offset changes. */
-SPLITC_INLINE const struct splitc_window *splitc_window_of(splitc_ptr g)
+/* Where an object is if it lies in the window of the rank that `pointer` names; what is at an
+ * offset from the pointer is the same rank's.
+ *
+ * A pointer may just have been read, out of a list say: then the load that follows waits for the
+ * shift and for no addition, which its addressing mode does.  Where the offset is no constant,
+ * there may be a loop over it.  Pointer and shift are then added before it, and the assembly
+ * statement, which is empty, keeps the compiler from taking that apart again. */
+struct splitc_lookup {
+    splitc_size into, limit; /* bytes into the window, and of it */
+    splitc_ptr base, behind; /* their sum is the address */
+};
+
+SPLITC_INLINE struct splitc_lookup splitc_look_up(splitc_ptr pointer, splitc_size offset)
 {
-    return &splitc_windows[g >> SPLITC_ADDRESS_BITS];
+    const struct splitc_window *w = &splitc_windows[pointer >> SPLITC_ADDRESS_BITS];
+    struct splitc_lookup found;
+
+    found.into = pointer - w->origin + offset;
+    found.limit = w->limit;
+    if (__builtin_constant_p(offset)) {
+        found.base = w->shift;
+        found.behind = pointer + offset;
+    } else {
+        found.base = pointer + w->shift;
+        found.behind = offset;
+        __asm__("" : "+r"(found.base));
+    }
+    return found;
 }
 
-SPLITC_INLINE int splitc_window_has(const struct splitc_window *w, splitc_ptr g)
+SPLITC_INLINE int splitc_is_found(struct splitc_lookup found)
 {
-    return SPLITC_LIKELY(g - w->origin < w->limit);
+    return SPLITC_LIKELY(found.into < found.limit);
 }
 
-SPLITC_INLINE void *splitc_window_at(const struct splitc_window *w, splitc_ptr g)
+SPLITC_INLINE void *splitc_found_at(struct splitc_lookup found)
 {
-    return (void *)(g + w->shift);
+    return (void *)(found.base + found.behind);
 }
 
 /* True if a load or store reaches the object, at splitc_near. */
 SPLITC_INLINE int splitc_is_near(splitc_ptr g)
 {
-    return splitc_window_has(splitc_window_of(g), g);
+    return splitc_is_found(splitc_look_up(g, 0));
 }
 
 SPLITC_INLINE void *splitc_near(splitc_ptr g)
 {
-    return splitc_window_at(splitc_window_of(g), g);
+    return splitc_found_at(splitc_look_up(g, 0));
 }
 
 /* What a processor did before a global write is seen by who sees the write, and
@@ -197,12 +220,12 @@ SPLITC_INLINE unsigned long splitc_word_of(const void *from, splitc_size n)
 /* Blocking read of n bytes: complete when it returns. */
 SPLITC_INLINE void splitc_read_at(void *to, splitc_ptr pointer, splitc_size offset, splitc_size n)
 {
-    const struct splitc_window *w = splitc_window_of(pointer);
+    const struct splitc_lookup found = splitc_look_up(pointer, offset);
     splitc_ptr from = pointer + offset;
     unsigned long word;
 
-    if (splitc_window_has(w, from)) {
-        __builtin_memcpy(to, splitc_window_at(w, from), n);
+    if (splitc_is_found(found)) {
+        __builtin_memcpy(to, splitc_found_at(found), n);
         splitc_after_read();
     } else if (SPLITC_IS_WORD(n)) {
         word = splitc_far_read_word(from, n);
@@ -221,12 +244,12 @@ SPLITC_INLINE void splitc_read(void *to, splitc_ptr from, splitc_size n)
 SPLITC_INLINE void splitc_write_at(splitc_ptr pointer, splitc_size offset, const void *from,
                                    splitc_size n)
 {
-    const struct splitc_window *w = splitc_window_of(pointer);
+    const struct splitc_lookup found = splitc_look_up(pointer, offset);
     splitc_ptr to = pointer + offset;
 
-    if (splitc_window_has(w, to)) {
+    if (splitc_is_found(found)) {
         splitc_before_write();
-        __builtin_memcpy(splitc_window_at(w, to), from, n);
+        __builtin_memcpy(splitc_found_at(found), from, n);
     } else if (SPLITC_IS_WORD(n)) {
         splitc_far_write_word(to, splitc_word_of(from, n), n);
     } else {
@@ -242,11 +265,11 @@ SPLITC_INLINE void splitc_write(splitc_ptr to, const void *from, splitc_size n)
 /* Split-phase `:=` from a global object; `to` is filled at splitc_sync. */
 SPLITC_INLINE void splitc_get_at(void *to, splitc_ptr pointer, splitc_size offset, splitc_size n)
 {
-    const struct splitc_window *w = splitc_window_of(pointer);
+    const struct splitc_lookup found = splitc_look_up(pointer, offset);
     splitc_ptr from = pointer + offset;
 
-    if (splitc_window_has(w, from))
-        __builtin_memcpy(to, splitc_window_at(w, from), n);
+    if (splitc_is_found(found))
+        __builtin_memcpy(to, splitc_found_at(found), n);
     else
         splitc_far_get(to, from, n);
 }
@@ -261,11 +284,11 @@ SPLITC_INLINE void splitc_get(void *to, splitc_ptr from, splitc_size n)
 SPLITC_INLINE void splitc_put_at(splitc_ptr pointer, splitc_size offset, const void *from,
                                  splitc_size n)
 {
-    const struct splitc_window *w = splitc_window_of(pointer);
+    const struct splitc_lookup found = splitc_look_up(pointer, offset);
     splitc_ptr to = pointer + offset;
 
-    if (splitc_window_has(w, to))
-        __builtin_memcpy(splitc_window_at(w, to), from, n);
+    if (splitc_is_found(found))
+        __builtin_memcpy(splitc_found_at(found), from, n);
     else if (SPLITC_IS_WORD(n))
         splitc_far_put_word(to, splitc_word_of(from, n), n);
     else
@@ -288,11 +311,11 @@ SPLITC_INLINE void splitc_count_store(splitc_size r, splitc_size n)
 SPLITC_INLINE void splitc_store_at(splitc_ptr pointer, splitc_size offset, const void *from,
                                    splitc_size n)
 {
-    const struct splitc_window *w = splitc_window_of(pointer);
+    const struct splitc_lookup found = splitc_look_up(pointer, offset);
     splitc_ptr to = pointer + offset;
 
-    if (splitc_window_has(w, to)) {
-        __builtin_memcpy(splitc_window_at(w, to), from, n);
+    if (splitc_is_found(found)) {
+        __builtin_memcpy(splitc_found_at(found), from, n);
         splitc_count_store(pointer >> SPLITC_ADDRESS_BITS, n);
     } else if (SPLITC_IS_WORD(n)) {
         splitc_far_store_word(to, splitc_word_of(from, n), n);
