@@ -421,7 +421,7 @@ TEST_CASE("report: a rank that takes long is no deadlock")
 TEST_CASE("report: SIGUSR1 and a time-out tell what every rank is at")
 {
     const std::string unetrun = "'" UNETRUN "' -n 2 ", hang = " '" RUNTIME_CHECK "' hang";
-    Ended timed = shell("SPLITC_RANKS_PER_CORE=1 " + unetrun + "--timeout 1" + hang);
+    Ended timed = shell("SPLITC_RANKS_PER_CORE=1 " + unetrun + "--timeout 3" + hang);
     Ended asked =
         shell("out=$(mktemp); " + unetrun + "--timeout 50" + hang +
               " >$out 2>&1 & job=$!; until grep -q up $out; do "
