@@ -241,6 +241,15 @@ static void meet_by_nodes(void)
         splitc_tell(near[here + (1u << level)], SPLITC_DOWN, 0);
 }
 
+/* After a meeting: everybody's messages from before it have arrived. */
+static void serve(void)
+{
+    if (splitc_runtime.crowded)
+        splitc_gate_serve(episode);
+    else
+        splitc_poll();
+}
+
 void splitc_meet(enum splitc_collective what)
 {
     enter(what);
@@ -250,7 +259,7 @@ void splitc_meet(enum splitc_collective what)
         meet_by_nodes();
     else
         meet_in_rounds();
-    splitc_poll(); /* everybody's messages from before the meeting have arrived */
+    serve();
     splitc_episode_met();
 }
 

@@ -62,6 +62,9 @@ void splitc_check_agreement(uint64_t episode);
 uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum splitc_combine with,
                           uint64_t value);
 
+/* After a meeting of all: serve what was sent before it, if anybody has sent anything. */
+void splitc_gate_serve(uint64_t episode);
+
 /* What was last said at the gate, if it is about this episode. */
 void splitc_gate_compare(uint64_t episode);
 

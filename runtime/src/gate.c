@@ -9,21 +9,28 @@
  */
 #include "episode.h"
 
+#include "library.h"
+
 #include <sched.h>
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
+#define PATIENCE 8u        /* steps before we say that we may soon be asleep */
 
 /* Processor 0's counts.  What a rank reads after the gate has opened stays until it
  * comes to the next meeting. */
 static struct {
     uint64_t arrived; /* at all meetings so far */
     uint64_t said;    /* by the last to come: episode, rank and what it does */
+    uint64_t busy;    /* the last episode that somebody came to who had sent a message */
     uint64_t open __attribute__((aligned(64))); /* the last episode that all came to */
     uint64_t result;
+    uint32_t resting __attribute__((aligned(64))); /* ranks that may be asleep */
 } gate __attribute__((aligned(64)));
 
 static uint64_t left[GAM_RANKS_MAX]; /* processor 0's: the values */
 static uint64_t meetings;            /* that we came to */
+static uint64_t told;                /* how much we had sent then */
+static uint64_t served;              /* the last episode at which we looked for what was sent */
 
 /* ---- what the others do ------------------------------------------------------ */
 
@@ -45,6 +52,36 @@ void splitc_gate_compare(uint64_t episode)
                 episode);
 }
 
+/* ---- messages ---------------------------------------------------------------- */
+
+static uint64_t sent(void)
+{
+    struct gam_stats s;
+
+    gam_stats(splitc_runtime.gam, &s);
+    return s.requests + s.replies + s.mediums + s.stores + s.gets + s.bulk_bytes;
+}
+
+static void tell_of_messages(uint64_t episode)
+{
+    const uint64_t now = sent();
+
+    if (now != told)
+        __atomic_store_n((uint64_t *)splitc_peers_copy(0, &gate.busy), episode, __ATOMIC_RELAXED);
+    told = now;
+}
+
+/* A look at the queues of many ranks, out of their turn, costs as much as the turn itself. */
+void splitc_gate_serve(uint64_t episode)
+{
+    const uint64_t *busy = splitc_peers_copy(0, &gate.busy);
+
+    if (__atomic_load_n(busy, __ATOMIC_RELAXED) <= served)
+        return;
+    served = episode;
+    splitc_poll();
+}
+
 /* ---- combining ----------------------------------------------------------------- */
 
 /* In the order of the binomial tree, so that results are the same to the bit. */
@@ -63,20 +100,44 @@ static bool is_open(const uint64_t *open, uint64_t episode)
     return __atomic_load_n(open, __ATOMIC_ACQUIRE) >= episode;
 }
 
+/* Asking each rank whether it sleeps would be the longest part of opening the gate.  Who may
+ * sleep says so and then looks at the gate once more; who opens it looks for sleepers then. */
+static void rest_more(int32_t ranks)
+{
+    __atomic_add_fetch((uint32_t *)splitc_peers_copy(0, &gate.resting), (uint32_t)ranks,
+                       __ATOMIC_SEQ_CST);
+}
+
+static void open_gate(uint64_t episode)
+{
+    __atomic_store_n((uint64_t *)splitc_peers_copy(0, &gate.open), episode, __ATOMIC_RELEASE);
+    splitc_full_fence();
+    if (__atomic_load_n((uint32_t *)splitc_peers_copy(0, &gate.resting), __ATOMIC_RELAXED) > 0)
+        splitc_wake_all();
+}
+
 /* Those who have not come get their turn before we look for messages: it mostly is all that
  * it takes, and a look at many ranks' queues costs as much. */
 static void wait_for(const uint64_t *open, uint64_t episode, enum splitc_collective what)
 {
     struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(what),
                             .whom = SPLITC_ANYBODY};
+    bool rests = false;
 
     if (!is_open(open, episode))
         sched_yield();
-    while (!is_open(open, episode)) {
+    for (uint32_t steps = 1; !is_open(open, episode); steps++) {
+        if (steps == PATIENCE) {
+            rests = true;
+            rest_more(1);
+            continue;
+        }
         splitc_wait_step_shared(&w);
         if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
             splitc_check_agreement(episode);
     }
+    if (rests)
+        rest_more(-1);
     splitc_wait_end(&w);
 }
 
@@ -89,6 +150,7 @@ uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum sp
     uint64_t *result = splitc_peers_copy(0, &gate.result);
 
     value_there[splitc_runtime.rank] = value;
+    tell_of_messages(episode);
     compare(
         __atomic_exchange_n((uint64_t *)splitc_peers_copy(0, &gate.said), own, __ATOMIC_ACQ_REL),
         episode);
@@ -96,8 +158,7 @@ uint64_t splitc_gate_meet(uint64_t episode, enum splitc_collective what, enum sp
     if (__atomic_add_fetch((uint64_t *)splitc_peers_copy(0, &gate.arrived), 1, __ATOMIC_ACQ_REL) ==
         meetings * splitc_runtime.ranks) {
         *result = combine_all(with, value_there);
-        __atomic_store_n(open, episode, __ATOMIC_RELEASE);
-        splitc_wake_all();
+        open_gate(episode);
     } else {
         wait_for(open, episode, what);
     }
