@@ -561,7 +561,7 @@ TEST_CASE("who was away itself does not take others for dead")
 
 // ---- memory ------------------------------------------------------------------------------
 
-TEST_CASE("memory: a link is below 5 KiB, a rank never talked to is a pointer")
+TEST_CASE("memory: a link is below 5 KiB, a rank never talked to is nothing")
 {
     gam_net_config config = {};
     gam_net *net;

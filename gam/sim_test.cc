@@ -53,6 +53,24 @@ TEST_CASE("a thousand ranks talk to one another on a bad network")
     CHECK(sim.total().refused[GAM_NET_FORGED] > 0);
 }
 
+TEST_CASE("65536 ranks talk to their parents and children in a tree on a bad network")
+{
+    constexpr uint32_t fan_out = 32;
+    Options o;
+
+    o.ranks = 65536;
+    o.packet_bytes = 512;
+    o.faults = {0.01, 0.01, 0.01, 0.001, 0.001, 0.001};
+    Sim sim(o);
+    for (uint32_t r = 1; r < o.ranks; r++) {
+        sim.add({r, (r - 1) / fan_out, 3});
+        sim.add({(r - 1) / fan_out, r, 3});
+    }
+    CHECK(sim.run(60 * SECOND) == "");
+    CHECK(sim.messages() == 6ull * (o.ranks - 1));
+    CHECK(sim.total().links == 2ull * (o.ranks - 1)); // those who never talk cost nothing
+}
+
 // ---- congestion ------------------------------------------------------------------------
 
 TEST_CASE("many senders to one: the receiver is kept busy and nobody starves")

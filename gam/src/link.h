@@ -95,7 +95,8 @@ struct gam_link {
 struct gam_net {
     struct gam_net_config config;
     struct gam_mac mac;
-    struct gam_link **link; /* by rank; NULL: never talked to */
+    struct gam_link **link; /* hashed by rank, at most half of the places taken, or NULL */
+    uint32_t link_bits;     /* there are 2 to the power of that many */
     struct gam_link **heap; /* of all living links, the first due on top */
     uint32_t heap_count;
     uint32_t heap_room;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    LINK_BITS = 3,  /* places for links at first, as a power of two */
     BURST = 16,     /* packets of a link in a row before the others' turn */
     HEARTBEATS = 4, /* in a peer timeout, when a link is idle */
     QUESTIONS = 64, /* in a peer timeout, when nobody answers */
@@ -127,15 +128,53 @@ void gam_net_parcel_free(struct gam_net *net, struct gam_parcel *parcel)
     net->spare = parcel;
 }
 
+/* ---- links by rank ---------------------------------------------------------------- */
+
+/* Where the link of that rank is, or would be: there is always a free place. */
+static struct gam_link **place_of(const struct gam_net *net, uint32_t rank)
+{
+    const uint32_t mask = (1u << net->link_bits) - 1;
+    uint32_t at = rank * 2654435769u >> (32 - net->link_bits);
+
+    while (net->link[at] && net->link[at]->rank != rank)
+        at = (at + 1) & mask;
+    return &net->link[at];
+}
+
+static int make_places(struct gam_net *net, uint32_t bits)
+{
+    struct gam_link **before = net->link;
+    const uint32_t count = before ? 1u << net->link_bits : 0;
+    struct gam_link **link = calloc((size_t)1 << bits, sizeof(struct gam_link *));
+
+    if (!link)
+        return -ENOMEM;
+    net->link = link;
+    net->link_bits = bits;
+    for (uint32_t i = 0; i < count; i++) {
+        if (before[i])
+            *place_of(net, before[i]->rank) = before[i];
+    }
+    free(before);
+    return 0;
+}
+
+static int places_grow(struct gam_net *net)
+{
+    if (2 * (net->stats.links + 1) <= (uint64_t)1 << net->link_bits)
+        return 0;
+    return make_places(net, net->link_bits + 1);
+}
+
 /* ---- links ------------------------------------------------------------------------ */
 
 struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank)
 {
-    struct gam_link *link = net->link[rank];
+    struct gam_link *link = *place_of(net, rank);
 
     if (link)
         return link;
-    link = heap_grow(net) == 0 ? calloc(1, sizeof(*link)) : NULL;
+    link = heap_grow(net) == 0 && places_grow(net) == 0 ? calloc(1, sizeof(*link)) : NULL;
     if (!link)
         return NULL;
     link->rank = rank;
@@ -149,7 +188,7 @@ struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank)
     heap_put(net, link, net->heap_count++);
     if (net->config.peer_timeout_us)
         gam_net_due(net, link, now + net->config.peer_timeout_us / HEARTBEATS);
-    net->link[rank] = link;
+    *place_of(net, rank) = link;
     net->stats.links++;
     return link;
 }
@@ -177,12 +216,14 @@ static void bury(struct gam_net *net, struct gam_link *link)
 
 bool gam_net_answers(const struct gam_net *net, uint32_t rank)
 {
-    return net->link[rank] && net->link[rank]->answers;
+    const struct gam_link *link = *place_of(net, rank);
+
+    return link && link->answers;
 }
 
 void gam_net_give_up(struct gam_net *net, uint32_t rank)
 {
-    struct gam_link *link = net->link[rank];
+    struct gam_link *link = *place_of(net, rank);
 
     if (link && !link->dead)
         bury(net, link);
@@ -336,8 +377,7 @@ int gam_net_open(const struct gam_net_config *config, struct gam_net **out)
     net = calloc(1, sizeof(*net));
     if (!net)
         return -ENOMEM;
-    net->link = calloc(config->ranks, sizeof(struct gam_link *));
-    if (!net->link) {
+    if (make_places(net, LINK_BITS) != 0) {
         free(net);
         return -ENOMEM;
     }
@@ -352,10 +392,10 @@ void gam_net_close(struct gam_net *net)
 {
     if (!net)
         return;
-    for (uint32_t rank = 0; net->stats.links > 0 && rank < net->config.ranks; rank++) {
-        if (net->link[rank])
-            drop_parcels(net, net->link[rank]);
-        free(net->link[rank]);
+    for (uint32_t i = 0; i < 1u << net->link_bits; i++) {
+        if (net->link[i])
+            drop_parcels(net, net->link[i]);
+        free(net->link[i]);
     }
     free(net->probe);
     while (net->spare)

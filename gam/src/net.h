@@ -11,7 +11,7 @@
  *   comes back in time               gam_net_deadline
  *
  * Each pair of ranks is a *link*; links are made when the first message goes or the first
- * authentic packet comes, so ranks that never talk cost a pointer.  Packets of a link are
+ * authentic packet comes, so ranks that never talk cost nothing.  Packets of a link are
  * numbered, acknowledged by what flows the other way, and sent again when they got
  * lost.  docs/protocol.md has the protocol and its rules.
  *
