@@ -2,8 +2,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
+#include <string>
+
 #include "failure.h"
 #include "fence.h"
+#include "tree.h"
 
 using namespace unetrun;
 
@@ -92,4 +96,43 @@ TEST_CASE("a relay answers itself when nobody from elsewhere takes part")
     const auto step = fences.add(1, {2, {1, 2}, "c"});
     CHECK_FALSE(step.up);
     CHECK(step.answers.size() == 2);
+}
+
+namespace {
+
+constexpr std::uint32_t fan_out = 32, nodes = 2048, ranks_per_node = 32, card_bytes = 150;
+
+// What a node's part of the tree puts, as the place above gets it.
+std::string gathered(std::uint32_t node, const Numbers &node_of)
+{
+    const Numbers below = nodes_below(node, fan_out, nodes);
+    const std::string own(ranks_per_node * card_bytes, 'x');
+    if (below.empty())
+        return own;
+    FenceGatherer fences(node_of, [&](std::uint32_t other) -> std::optional<std::uint32_t> {
+        if (other == node)
+            return fan_out;
+        for (std::uint32_t branch = 0; branch < below.size(); branch++)
+            if (is_within(other, below[branch], fan_out))
+                return branch;
+        return std::nullopt;
+    });
+    auto step = fences.add(fan_out, {1, {}, own});
+    for (std::uint32_t branch = 0; branch < below.size(); branch++)
+        step = fences.add(branch, {1, {}, gathered(below[branch], node_of)});
+    REQUIRE(step.up);
+    return step.up->data;
+}
+
+} // namespace
+
+TEST_CASE("the addresses of 65536 ranks on 2048 nodes come together in a tree")
+{
+    Numbers node_of;
+    for (std::uint32_t node = 0; node < nodes; node++)
+        node_of.insert(node_of.end(), ranks_per_node, node);
+    std::size_t bytes = 0;
+    for (const std::uint32_t node : nodes_below(std::nullopt, fan_out, nodes))
+        bytes += gathered(node, node_of).size();
+    CHECK(bytes == std::size_t{65536} * card_bytes);
 }

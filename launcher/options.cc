@@ -169,7 +169,7 @@ const Option option_table[] = {
      }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
-    {"--stage", nullptr, nullptr, "send the hosts a copy of the program, and run that",
+    {"--stage", nullptr, nullptr, "send the hosts a copy of the program's file, and run that",
      [](Options &o, const std::string &) { o.stage = true; }},
     {"--bind-to", nullptr, "core|socket|none",
      "bind each rank (default: to a core if there are enough)",
