@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
-#define PATIENCE 8u        /* steps before we say that we may soon be asleep */
+#define TURNS 4u           /* that others get before we look for messages */
 
 /* Processor 0's counts.  What a rank reads after the gate has opened stays until it
  * comes to the next meeting. */
@@ -116,28 +116,31 @@ static void open_gate(uint64_t episode)
         splitc_wake_all();
 }
 
-/* Those who have not come get their turn before we look for messages: it mostly is all that
- * it takes, and a look at many ranks' queues costs as much. */
+/* Those who have not come get their turn.  It mostly is all that it takes, and a look at many
+ * ranks' queues costs as much as a turn. */
+static bool give_turns(const uint64_t *open, uint64_t episode)
+{
+    for (uint32_t turns = 0; turns < TURNS && !is_open(open, episode); turns++)
+        sched_yield();
+    return is_open(open, episode);
+}
+
 static void wait_for(const uint64_t *open, uint64_t episode, enum splitc_collective what)
 {
     struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(what),
                             .whom = SPLITC_ANYBODY};
-    bool rests = false;
 
-    if (!is_open(open, episode))
-        sched_yield();
-    for (uint32_t steps = 1; !is_open(open, episode); steps++) {
-        if (steps == PATIENCE) {
-            rests = true;
-            rest_more(1);
-            continue;
+    if (splitc_runtime.timed)
+        splitc_wait_show(&w);
+    if (!give_turns(open, episode)) {
+        rest_more(1);
+        while (!is_open(open, episode)) {
+            splitc_wait_step_shared(&w);
+            if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
+                splitc_check_agreement(episode);
         }
-        splitc_wait_step_shared(&w);
-        if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
-            splitc_check_agreement(episode);
-    }
-    if (rests)
         rest_more(-1);
+    }
     splitc_wait_end(&w);
 }
 
