@@ -116,6 +116,9 @@ run_suite() {
     local nic=$1 suite=$2 log=$work/log/$1-$2
     guest_settings="seconds=$seconds messages=3000 rounds=$rounds patience=$patience"
     case $suite in
+    attacks) # several at once
+        guest_cpus=2 one_guest "$nic" "$suite" "$log" $((300 * patience + seconds)) || true
+        ;;
     exchange) two_guests "$nic" "$suite" "$log" $((200 * patience)) || true ;;
     docs) # sees this machine's files
         guest_settings+=" root=$root" guest_megabytes=2500 \
