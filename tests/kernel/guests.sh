@@ -85,7 +85,7 @@ make_initrd() {
     for file in "$@"; do
         copy_program "$tree" "$file"
     done
-    (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
+    (cd "$tree" && find . | cpio -o -H newc --owner 0:0 --quiet | gzip -1) >"$work/initrd"
 }
 
 # guest NODE NIC SUITE LOG SECONDS: becomes a virtual machine.
