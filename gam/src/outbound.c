@@ -367,7 +367,8 @@ void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now)
 {
     net->stats.timeouts++;
     lose_all(link);
-    link->threshold = link->window / 2 < SMALLEST ? (uint32_t)SMALLEST : link->window / 2;
+    if (link->backoff == 0) /* what comes back to it after the first of several */
+        link->threshold = link->window / 2 < SMALLEST ? (uint32_t)SMALLEST : link->window / 2;
     link->window = SMALLEST;
     link->recovery = link->next;
     if (link->backoff < BACKOFF_MOST)
