@@ -354,6 +354,21 @@ TEST_CASE("an answer to no probe, or beyond what our network takes, makes no pac
         CHECK((each.length <= 512 || each.header().flags == GAM_PACKET_PROBE));
 }
 
+TEST_CASE("who is given up takes the packets along that came early, once")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 4; i++)
+        REQUIRE(a.send(std::string(900, 'x')) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() >= 3);
+    b.receive(wires[1]);
+    b.receive(wires[2]);
+    CHECK(b.stats().early == 2);
+    gam_net_give_up(b.net, 0);
+    CHECK(gam_net_idle(b.net));
+} // and the end of b frees each packet once
+
 TEST_CASE("packets are refused, and counted, for each reason")
 {
     Peer a(0, 3), b(1, 3);

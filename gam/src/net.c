@@ -202,6 +202,7 @@ static void drop_parcels(struct gam_net *net, struct gam_link *link)
     for (uint64_t n = 0; n < GAM_NET_WINDOW; n++) {
         if (link->early[n])
             gam_net_parcel_free(net, link->early[n]);
+        link->early[n] = NULL;
     }
     link->first = link->next = link->end;
     link->lost = link->beyond = link->resent = link->held = link->in_flight = 0;
