@@ -253,6 +253,14 @@ TEST_CASE("crowd: 32 ranks")
 }
 
 #ifdef LONG_TEST
+TEST_CASE("windows: on and off with every number of ranks up to 8")
+{
+    for (const char *check : {"every_kind_is_read", "every_kind_is_written", "every_scalar"})
+        for (int ranks = 1; ranks <= 8; ranks++)
+            for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"})
+                passes(ranks, check, windows);
+}
+
 TEST_CASE("crowd: 32 ranks take at most 20 times as long as 2")
 {
     const auto seconds = [](int ranks, const char *check) {
