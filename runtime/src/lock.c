@@ -9,19 +9,29 @@
 
 #include "library.h"
 
+#include <sched.h>
+
 #define BACKOFF_MAX 1024u /* looks for messages between two tries */
+#define PATIENCE 1000u    /* tries before it sleeps between them: who unlocks wakes nobody */
 
 int splitc_trylock(splitc_ptr lock)
 {
     return splitc_exchange(lock, 1) == 0;
 }
 
-/* Spins no longer than other waits do; the one that unlocks wakes nobody. */
-static void back_off(struct splitc_wait *w, uint32_t looks)
+/* After so many tries.  Where ranks share cores the holder may want this one. */
+static void back_off(struct splitc_wait *w, uint32_t tries)
 {
-    do
+    uint32_t looks = tries < 10 ? 1u << tries : BACKOFF_MAX;
+
+    if (tries > PATIENCE) {
         splitc_wait_step_unrung(w);
-    while (--looks > 0 && !w->shown);
+        return;
+    }
+    splitc_wait_show(w);
+    for (uint32_t i = 0; i < (splitc_shares_cores() ? 1 : looks); i++)
+        splitc_poll();
+    sched_yield();
 }
 
 void splitc_lock(splitc_ptr lock)
@@ -29,9 +39,8 @@ void splitc_lock(splitc_ptr lock)
     SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_LOCK, .what = "lock", .whom = SPLITC_ANYBODY};
 
-    for (uint32_t looks = 1; splitc_exchange_in(&w, lock, 1) != 0;
-         looks = looks < BACKOFF_MAX ? 2 * looks : looks)
-        back_off(&w, looks);
+    for (uint32_t tries = 0; splitc_exchange_in(&w, lock, 1) != 0; tries++)
+        back_off(&w, tries);
     splitc_wait_end(&w);
 }
 
