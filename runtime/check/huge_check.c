@@ -5,6 +5,7 @@
 #include "check.h"
 #include "huge_file.h"
 #include "library.h"
+#include "window.h"
 
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ static long fallbacks(void)
     return number_in("/proc/vmstat", 0, "thp_file_fallback ");
 }
 
-/* Whether we can have them: the administrator may deny them to all shared memory. */
+/* Whether we can have them: the administrator may deny them to all shared memory, and they
+ * may have been too slow to be worth it. */
 static bool possible(void)
 {
     FILE *policy = fopen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "r");
@@ -56,7 +58,7 @@ static bool possible(void)
         fclose(policy);
     if (fd >= 0)
         close(fd);
-    return policy && fd >= 0 && !strstr(line, "[deny]");
+    return policy && fd >= 0 && !strstr(line, "[deny]") && splitc_windows_memory()->huge;
 }
 
 /* Touch the object here, or a peer's window of it. */

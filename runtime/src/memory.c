@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include "huge_file.h"
+#include "library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@
 #define STACK_MAX (8ul << 30)
 #define STACK_UNLIMITED (1ul << 30) /* what "unlimited" means */
 #define HEAP_ALIGNMENT (1ul << 30)
-#define PAGE 4096ul /* no architecture we run on has smaller ones */
+#define PAGE 4096ul            /* no architecture we run on has smaller ones */
+#define HUGE_PAGE_SECONDS 1e-3 /* small ones take as long; it should be a tenth */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -102,10 +104,12 @@ static int make_object(const struct splitc_memory *m, bool huge, int *fd)
     return error;
 }
 
-void splitc_memory_advise(uint64_t start, enum splitc_part part, uint64_t size)
+void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
+                          uint64_t size)
 {
-    if (part == SPLITC_SPREAD || part == SPLITC_HEAP)
-        madvise((void *)start, size, MADV_HUGEPAGE); /* where the system offers them */
+    bool heap = part == SPLITC_SPREAD || part == SPLITC_HEAP;
+
+    madvise((void *)start, size, heap && m->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
@@ -120,7 +124,7 @@ static int map_part(const struct splitc_memory *m, enum splitc_part part, int ho
         munmap(at, r->size);
         return -EEXIST;
     }
-    splitc_memory_advise(r->start, part, r->size);
+    splitc_memory_advise(m, part, r->start, r->size);
     return 0;
 }
 
@@ -141,6 +145,20 @@ static int map_parts(const struct splitc_memory *m)
         }
     }
     return 0;
+}
+
+/* Where a virtual machine takes memory that is free from its guests, a huge page costs
+ * the guest milliseconds; small ones are rather those that have just been in use. */
+static void try_huge_page(struct splitc_memory *m)
+{
+    const struct splitc_range *heap = &m->part[SPLITC_HEAP];
+    double begun = splitc_get_seconds();
+
+    *(volatile char *)heap->start = 0; /* which malloc is about to use */
+    m->huge = splitc_get_seconds() - begun < HUGE_PAGE_SECONDS;
+    if (!m->huge)
+        for (enum splitc_part part = SPLITC_SPREAD; part < SPLITC_PARTS; part++)
+            splitc_memory_advise(m, part, m->part[part].start, m->part[part].size);
 }
 
 /* Growing a file beyond this limit would raise a signal. */
@@ -171,9 +189,12 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     if (error)
         return error;
     *why = "reserving addresses from 4 GiB on";
+    m->huge = huge;
     error = map_parts(m);
     if (error)
         close(m->fd);
+    else if (huge)
+        try_huge_page(m);
     return error;
 }
 

@@ -29,6 +29,7 @@ struct splitc_range {
 
 struct splitc_memory {
     int fd;
+    bool huge; /* its heaps may lie in huge pages */
     uint64_t nonce[2];
     struct splitc_range part[SPLITC_PARTS]; /* in the order of addresses */
 };
@@ -50,8 +51,9 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
                        const char **why);
 void splitc_memory_close(struct splitc_memory *m);
 
-/* For each mapping of a part, a peer's too: it may be of huge pages if it is a heap. */
-void splitc_memory_advise(uint64_t start, enum splitc_part part, uint64_t size);
+/* For each mapping of a part, a peer's too: whether it may be of huge pages. */
+void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
+                          uint64_t size);
 
 /* Move the static objects into it.  Errors: -errno; nothing has changed. */
 int splitc_memory_move_statics(const struct splitc_memory *m);

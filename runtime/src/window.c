@@ -206,7 +206,7 @@ static int map_object(int fd, const struct splitc_memory *theirs, uint64_t *star
             error = -errno;
             munmap((void *)*start, top);
         } else {
-            splitc_memory_advise(*start + r->start, i, r->size);
+            splitc_memory_advise(&memory, i, *start + r->start, r->size);
         }
     }
     if (error) {
