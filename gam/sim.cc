@@ -213,7 +213,8 @@ struct Sim::World {
             free_packets.pop_back();
         }
         packets[n].resize((length + 7) / 8);
-        std::memcpy(packets[n].data(), bytes, length);
+        if (length > 0)
+            std::memcpy(packets[n].data(), bytes, length);
         return n;
     }
 
