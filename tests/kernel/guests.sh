@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # kernels.sh sets some
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # guests.sh - two virtual machines on one Ethernet.  To be sourced; needs $root (the project), $work (a

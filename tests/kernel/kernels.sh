@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # what is set here is for who sources this
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # kernels.sh - the kernel that virtual machines boot, and the module for it.  To be sourced; needs
