@@ -41,7 +41,8 @@ copy_pmix() {
     done
 }
 
-# Machines a and b log into each other by `ssh -F /etc/ssh/config` without a password.
+# Machines a and b log into each other by `ssh -F /etc/ssh/config` without a password.  One
+# connection to each serves all, for beginning one takes seconds here.
 add_ssh() {
     local tree=$1 keys=$1/etc/ssh
     copy_program "$tree" /usr/bin/ssh
@@ -52,7 +53,8 @@ add_ssh() {
     printf '%s\n' 'HostKey /etc/ssh/key' 'AuthorizedKeysFile /etc/ssh/key.pub' 'StrictModes no' \
         'UsePAM no' >"$keys/sshd_config"
     printf '%s\n' 'IdentityFile /etc/ssh/key' 'UserKnownHostsFile /etc/ssh/known_hosts' \
-        'BatchMode yes' 'ConnectTimeout 20' >"$keys/config"
+        'BatchMode yes' 'KexAlgorithms curve25519-sha256' 'ControlMaster auto' \
+        'ControlPath /tmp/ssh-%h' 'ControlPersist yes' >"$keys/config"
 }
 
 # Users, and names of machines.
