@@ -2,6 +2,9 @@
 #include "check.h"
 #include "library.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 /* ---- static spread arrays, as the compiler emits them --------------------------- */
 
 static splitc_ptr static_grid, static_row;
@@ -139,6 +142,41 @@ static void freed_space_returns(void)
     }
 }
 
+/* ---- pages of freed space ----------------------------------------------------------- */
+
+static bool has_page(splitc_ptr block, size_t offset)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t at = ((uintptr_t)splitc_address(block) + offset) / page * page;
+    unsigned char flags = 0;
+
+    EXPECT_EQ(0, mincore((void *)at, page, &flags));
+    return flags & 1;
+}
+
+/* What is freed keeps its pages for the next, up to four blocks of this size. */
+static void freed_pages_are_kept(void)
+{
+    enum { BLOCKS = 6 };
+    const long bytes = 64l << 20, middle = bytes / 2;
+    splitc_ptr block[BLOCKS];
+
+    for (int i = 0; i < BLOCKS; i++) {
+        block[i] = splitc_all_spread_malloc(ranks(), bytes);
+        ((char *)splitc_address(block[i]))[middle] = 1;
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        splitc_all_spread_free(block[i]);
+    for (int i = 0; i < BLOCKS; i++)
+        EXPECT_EQ(i >= BLOCKS - 4, has_page(block[i], (size_t)middle));
+    EXPECT(splitc_all_spread_malloc(ranks(), BLOCKS * bytes) == block[0]);
+    EXPECT_EQ(0, ((char *)splitc_address(block[0]))[middle]);
+    EXPECT_EQ(1, ((char *)splitc_address(block[BLOCKS - 1]))[middle]);
+    splitc_all_spread_free(block[0]); /* too large to be kept */
+    for (int i = 0; i < BLOCKS; i++)
+        EXPECT_EQ(0, has_page(block[i], (size_t)middle));
+}
+
 /* ---- random allocations with contents ----------------------------------------------- */
 
 #define LIVE 40
@@ -192,6 +230,7 @@ const struct check heap_checks[] = {
     {"nothing_is_something", nothing_is_something},
     {"large_arrays", large_arrays},
     {"freed_space_returns", freed_space_returns},
+    {"freed_pages_are_kept", freed_pages_are_kept},
     {"random_allocations", random_allocations},
     {0},
 };

@@ -62,21 +62,21 @@ static bool possible(void)
 }
 
 /* Touch the object here, or a peer's window of it. */
-static void expect_pages(char *object, bool huge, long before)
+static void expect_pages(char *object, bool wanted, long before)
 {
     long kib;
 
     memset(object, 1, 2 * HUGE);
     kib = huge_kib_at(object);
-    if (!huge)
+    if (!wanted)
         EXPECT_EQ(0, kib);
-    else if (kib <= 0)
+    else if (kib <= 0 && possible()) /* the one that was too slow is there nevertheless */
         EXPECT(fallbacks() > before);
 }
 
 static void huge_pages(void)
 {
-    bool huge = strcmp(check_argv[0], "wanted") == 0 && possible();
+    bool wanted = strcmp(check_argv[0], "wanted") == 0;
     long before = fallbacks();
     splitc_ptr area = splitc_all_spread_malloc(ranks(), 2 * HUGE);
     char *private = malloc(2 * HUGE);
@@ -84,8 +84,8 @@ static void huge_pages(void)
     EXPECT(private != NULL);
     if (my_rank() == 0) /* the others' come into being through windows */
         for (int rank = 0; rank < ranks(); rank++)
-            expect_pages(splitc_near(splitc_make(rank, splitc_address(area))), huge, before);
-    expect_pages(private, huge, before);
+            expect_pages(splitc_near(splitc_make(rank, splitc_address(area))), wanted, before);
+    expect_pages(private, wanted, before);
     splitc_barrier();
     free(private);
     splitc_all_spread_free(area);

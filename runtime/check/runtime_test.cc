@@ -30,6 +30,13 @@ TEST_CASE("windows: the heaps lie in huge pages where the system has any for us"
          "SPLITC_HUGE_PAGES=2");
 }
 
+TEST_CASE("heap: freed space keeps its pages, up to a limit")
+{
+    passes(2, "freed_pages_are_kept");
+    passes(2, "freed_pages_are_kept", "SPLITC_HUGE_PAGES=0");
+    passes(2, "freed_pages_are_kept", "SPLITC_WINDOWS=0");
+}
+
 TEST_CASE("windows: who has no privileges has huge pages by a user namespace")
 {
     passes(2, "huge_pages wanted",

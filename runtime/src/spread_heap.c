@@ -9,6 +9,7 @@
  */
 #include "checks.h"
 #include "extents.h"
+#include "kept.h"
 #include "library.h"
 #include "window.h"
 
@@ -17,9 +18,10 @@
 
 #define SIZE_MAX_BYTES (1ul << 44)
 #define ALIGNMENT 64ul        /* of every allocation: a cache line */
-#define GIVE_BACK (4ul << 20) /* freed memory of this size goes back to the system */
+#define GIVE_BACK (4ul << 20) /* freed memory of this size goes back to the system, in time */
 
 static struct splitc_extents heap;
+static struct splitc_kept kept;
 static uint64_t heap_size;
 
 /* ---- its range --------------------------------------------------------------- */
@@ -106,9 +108,26 @@ splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
         exhausted(count, size);
     if (error)
         splitc_die("no memory for the spread heap's bookkeeping");
+    splitc_kept_reuse(&kept, start, bytes);
     if (splitc_checks)
         splitc_checks->allocated(start, rows(count) * size);
     return splitc_make(0, (void *)start);
+}
+
+/* Keep freed memory for the next to allocate it; returns whether pages went back. */
+static bool keep(uint64_t start, uint64_t size)
+{
+    struct splitc_kept_range gone;
+    bool gave = false;
+
+    if (size > SPLITC_KEPT_BYTES) {
+        splitc_memory_give_back(start, size);
+        return true;
+    }
+    for (; splitc_kept_displace(&kept, size, &gone); gave = true)
+        splitc_memory_give_back(gone.start, gone.end - gone.start);
+    splitc_kept_add(&kept, start, size);
+    return gave;
 }
 
 int splitc_spread_release(splitc_ptr base)
@@ -118,8 +137,8 @@ int splitc_spread_release(splitc_ptr base)
 
     if (error || size < GIVE_BACK)
         return error;
-    splitc_memory_give_back(base, size);
-    splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
+    if (keep(base, size))
+        splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
     return 0;
 }
 
