@@ -105,8 +105,8 @@ private:
     std::size_t next_ = 0; // the rank to start
     std::unordered_map<pid_t, Rank *> running_;
     std::unique_ptr<InputPipe> input_;
-    Fd input_end_;          // rank 0's, until it is started
-    rlim_t open_files_ = 0; // the soft limit as we found it
+    Fd input_end_;                                      // rank 0's, until it is started
+    rlim_t open_files_ = 0;                             // the soft limit as we found it
     const std::uint64_t memory_kills_ = memory_kills(); // before the job
 
     std::int64_t room_ = output_window; // for output, until the front end gives credit
