@@ -4,15 +4,14 @@
  */
 #include "kernel.h"
 
+#include "../net/packet_port.h"
+
 #include <errno.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -54,8 +53,7 @@ static int bind_socket(int kind, struct sockaddr_in *theirs)
     return fd;
 }
 
-/* ---- UDP ---------------------------------------------------------------------------------------
- */
+/* ---- UDP ---------------------------------------------------------------------------------- */
 
 static int udp;
 
@@ -80,8 +78,7 @@ static bool take_udp(uint32_t length)
 
 const struct method udp_method = {"udp", true, open_udp, put_udp, take_udp};
 
-/* ---- TCP ---------------------------------------------------------------------------------------
- */
+/* ---- TCP ---------------------------------------------------------------------------------- */
 
 static int tcp;
 static uint32_t tcp_sent, tcp_came; /* of the message that is under way */
@@ -126,70 +123,32 @@ static bool take_tcp(uint32_t length)
 
 const struct method tcp_method = {"tcp", true, open_tcp, put_tcp, take_tcp};
 
-/* ---- packet sockets with a ring of arrivals
- * -------------------------------------------------------- */
+/* ---- packet sockets ----------------------------------------------------------------------- */
 
-enum { RING_SLOTS = 256, SLOT_BYTES = 2048, ETHERTYPE = 0x88b6 };
-
-static int packet;
-static struct sockaddr_ll far_end;
-static uint8_t *ring;
-static uint32_t next_slot;
-
-static void open_ring(void)
-{
-    const struct tpacket_req request = {.tp_block_size = 1 << 16,
-                                        .tp_block_nr = RING_SLOTS * SLOT_BYTES >> 16,
-                                        .tp_frame_size = SLOT_BYTES,
-                                        .tp_frame_nr = RING_SLOTS};
-    const int version = TPACKET_V2, on = 1;
-
-    setsockopt(packet, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
-    if (setsockopt(packet, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
-        setsockopt(packet, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0)
-        die("ring");
-    ring = mmap(NULL, RING_SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, packet, 0);
-    if (ring == MAP_FAILED)
-        die("ring");
-}
+static struct packet_port packet;
 
 static void open_packet(void)
 {
     uint8_t mine[BLOB] = {0}, theirs[BLOB];
-    struct ifreq request;
+    const char *failed = packet_port_open(&packet, interface, mine);
 
-    packet = socket(AF_PACKET, SOCK_DGRAM, 0);
-    ask(packet, SIOCGIFHWADDR, &request);
-    memcpy(mine, request.ifr_hwaddr.sa_data, ETH_ALEN);
+    if (failed)
+        die(failed);
     exchange(mine, theirs);
-    far_end = (struct sockaddr_ll){.sll_family = AF_PACKET,
-                                   .sll_protocol = htons(ETHERTYPE),
-                                   .sll_ifindex = (int)if_nametoindex(interface),
-                                   .sll_halen = ETH_ALEN};
-    memcpy(far_end.sll_addr, theirs, ETH_ALEN);
-    open_ring();
-    if (bind(packet, (struct sockaddr *)&far_end, sizeof far_end) < 0)
-        die("packet socket");
+    failed = packet_port_connect(&packet, theirs);
+    if (failed)
+        die(failed);
     meet();
 }
 
 static bool put_packet(uint32_t length)
 {
-    return done(
-        sendto(packet, payload, length, MSG_DONTWAIT, (struct sockaddr *)&far_end, sizeof far_end),
-        "sendto");
+    return done(packet_port_send(&packet, payload, length, MSG_DONTWAIT), "sendto");
 }
 
 static bool take_packet(uint32_t length)
 {
-    struct tpacket2_hdr *slot = (struct tpacket2_hdr *)(ring + next_slot * SLOT_BYTES);
-
-    if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
-        return false;
-    memcpy(landing, (uint8_t *)slot + slot->tp_net, length);
-    __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-    next_slot = (next_slot + 1) % RING_SLOTS;
-    return true;
+    return packet_port_take(&packet, landing, length);
 }
 
 const struct method packet_method = {"packet", true, open_packet, put_packet, take_packet};

@@ -6,17 +6,13 @@
  * round trips end the program if an answer does not come.
  */
 #include "net.h"
+#include "packet_port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,7 +32,7 @@ static void expect_done(double since)
     }
 }
 
-/* ---- UDP ----------------------------------------------------------------------------- */
+/* ---- UDP ---------------------------------------------------------------------------------- */
 
 static void receive_datagram(void)
 {
@@ -107,7 +103,7 @@ void measure_udp(const struct team *team, int count, char **sizes)
     measure(team, "am_round_trip", 1, udp_round_trips, NULL);
 }
 
-/* ---- TCP --------------------------------------------------------------------------------- */
+/* ---- TCP ---------------------------------------------------------------------------------- */
 
 static void receive_bytes(size_t n)
 {
@@ -191,35 +187,26 @@ void measure_tcp(const struct team *team, int count, char **sizes)
     measure_streams(team, "stream", tcp_stream, count, sizes);
 }
 
-/* ---- packet sockets with a ring of arrivals ---------------------------------------------------
- */
+/* ---- packet sockets ----------------------------------------------------------------------- */
 
-enum { RING_SLOTS = 256, SLOT_BYTES = 2048, ETHERTYPE = 0x88b6 };
-
-static struct sockaddr_ll far_end;
-static uint8_t *ring;
-static uint32_t next_slot;
+static struct packet_port port;
 
 static void send_packet(void)
 {
     uint64_t words[WORDS];
 
     message_fill(words);
-    if (sendto(fd, words, sizeof words, 0, (struct sockaddr *)&far_end, sizeof far_end) < 0)
+    if (packet_port_send(&port, words, sizeof words, 0) < 0)
         die("send");
 }
 
 static void receive_packet(void)
 {
-    struct tpacket2_hdr *slot = (struct tpacket2_hdr *)(ring + next_slot * SLOT_BYTES);
     double start = now_ns();
     uint64_t words[WORDS];
 
-    while (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+    while (!packet_port_take(&port, words, sizeof words))
         expect_done(start);
-    memcpy(words, (uint8_t *)slot + slot->tp_net, sizeof words);
-    __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-    next_slot = (next_slot + 1) % RING_SLOTS;
 }
 
 static double packet_round_trips(long n)
@@ -238,50 +225,18 @@ static double packet_round_trips(long n)
     return now_ns() - start;
 }
 
-static void open_ring(void)
-{
-    const struct tpacket_req request = {.tp_block_size = 1 << 16,
-                                        .tp_block_nr = RING_SLOTS * SLOT_BYTES >> 16,
-                                        .tp_frame_size = SLOT_BYTES,
-                                        .tp_frame_nr = RING_SLOTS};
-    const int version = TPACKET_V2, on = 1;
-
-    setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
-    if (setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
-        setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0)
-        die("ring");
-    ring = mmap(NULL, RING_SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (ring == MAP_FAILED)
-        die("ring");
-}
-
-static void find_far_end(void)
-{
-    struct ifreq request = {0};
-    uint8_t mine[BLOB] = {0}, theirs[BLOB];
-
-    strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
-    if (ioctl(fd, SIOCGIFHWADDR, &request) < 0)
-        die(interface);
-    memcpy(mine, request.ifr_hwaddr.sa_data, ETH_ALEN);
-    exchange(mine, theirs);
-    far_end = (struct sockaddr_ll){.sll_family = AF_PACKET,
-                                   .sll_protocol = htons(ETHERTYPE),
-                                   .sll_ifindex = (int)if_nametoindex(interface),
-                                   .sll_halen = ETH_ALEN};
-    memcpy(far_end.sll_addr, theirs, ETH_ALEN);
-}
-
 void measure_packets(const struct team *team, int count, char **sizes)
 {
+    uint8_t mine[BLOB] = {0}, theirs[BLOB];
+    const char *failed = packet_port_open(&port, interface, mine);
+
     (void)count;
     (void)sizes;
-    fd = socket(AF_PACKET, SOCK_DGRAM, 0);
-    if (fd < 0)
-        die("packet socket (it needs CAP_NET_RAW)");
-    open_ring();
-    find_far_end();
-    if (bind(fd, (struct sockaddr *)&far_end, sizeof far_end) < 0)
-        die("packet socket");
+    if (failed)
+        die(failed);
+    exchange(mine, theirs);
+    failed = packet_port_connect(&port, theirs);
+    if (failed)
+        die(failed);
     measure(team, "am_round_trip", 1, packet_round_trips, NULL);
 }
