@@ -393,6 +393,15 @@ void Daemon::watch_output()
                 wanted ? output->resume() : output->pause();
 }
 
+// What is in the ranks' pipes already, as far as there is room.
+void Daemon::pass_on_output()
+{
+    for (const Rank &rank : ranks_)
+        for (const auto &output : rank.output)
+            while (output && output->open() && room_ > 0 && output->read_some())
+                continue;
+}
+
 // ---- what the ranks do ------------------------------------------------------------
 
 void Daemon::rank_joined(std::uint32_t rank)
@@ -461,6 +470,8 @@ void Daemon::reap()
     mailbox_.run(); // what they told the PMIx server before they exited
     std::stable_partition(gone.begin(), gone.end(),
                           [](const auto &death) { return WIFSIGNALED(death.second); });
+    if (std::any_of(gone.begin(), gone.end(), [](const auto &death) { return death.second; }))
+        pass_on_output(); // last words, which another rank may have said, come before the news
     for (const auto &[rank, death] : gone)
         report(*rank, death);
 }

@@ -69,6 +69,7 @@ private:
     // their output
     void emit(std::uint32_t rank, Stream stream, std::string_view bytes);
     void watch_output();
+    void pass_on_output();
 
     // what they are at
     void inspect(bool asked);

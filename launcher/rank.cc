@@ -30,16 +30,21 @@ void OutputPipe::close()
     fd_.reset();
 }
 
-void OutputPipe::read_some()
+bool OutputPipe::read_some()
 {
     std::array<char, 64 << 10> buffer;
     const ssize_t n = read(fd_.get(), buffer.data(), buffer.size());
-    if (n > 0)
-        return lines_.feed({buffer.data(), static_cast<std::size_t>(n)}, emit_);
-    if (n < 0 && (errno == EINTR || (errno == EAGAIN && !end_expected_)))
-        return;
+    if (n > 0) {
+        lines_.feed({buffer.data(), static_cast<std::size_t>(n)}, emit_);
+        return true;
+    }
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n < 0 && errno == EAGAIN && !end_expected_)
+        return false;
     close();
     lines_.finish(emit_);
+    return false;
 }
 
 InputPipe::InputPipe(Poller &poller, Fd write_end, std::function<void(std::size_t)> on_written)

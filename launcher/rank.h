@@ -31,7 +31,7 @@ public:
     void resume();
     // Nobody is left who could write: the end is there once the pipe is empty.
     void expect_end() { end_expected_ = true; }
-    void read_some();
+    bool read_some(); // false: there was nothing, for now or for ever
 
 private:
     void close();

@@ -339,6 +339,15 @@ TEST_CASE("what a rank wrote before it failed is not lost")
     CHECK(count_lines(job.out()) == 50000);
 }
 
+TEST_CASE("a rank's last words come before the news of its death")
+{
+    for (int i = 0; i < 30; i++) {
+        TestJob job(shell(2, "echo last words >&2; exit 3"));
+        CHECK(job.wait() == 3);
+        CHECK_THAT(job.err(), StartsWith("last words\n"));
+    }
+}
+
 TEST_CASE("ranks that ignore SIGTERM are killed")
 {
     TestJob job(shell(3, "trap '' TERM; echo up; [ $PMIX_RANK = 0 ] && read x && exit 5; "
