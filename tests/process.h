@@ -21,7 +21,7 @@ struct Command {
     std::vector<std::string> arguments;        // [0] is the program, looked up in PATH
     std::vector<std::string> environment = {}; // NAME=VALUE, added to ours
     std::filesystem::path folder = {};         // where to run; empty = here
-    std::chrono::seconds limit{60};
+    std::chrono::milliseconds limit{60'000};
     std::function<void(pid_t)> meanwhile = {}; // called once with its pid, after the start
 };
 
