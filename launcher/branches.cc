@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "lines.h"
+#include "resources.h"
 
 namespace unetrun {
 
@@ -16,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto hello_patience = 30s; // for a relay or daemon to start
-constexpr auto exit_patience = 1s;   // for a lost remote shell to say how it ended
+constexpr auto exit_patience = 1s;   // for what is lost to say how it ended
 constexpr auto farewell = 2s;        // for daemons to end by themselves
 constexpr auto remote_farewell = 6s; // the same with relays, which have daemons of their own
 constexpr auto sweep_period = 10ms;  // between rounds of killing what is left then
@@ -68,6 +69,7 @@ void Branches::grow(Place place, const Tree &tree)
         branches_.emplace_back().node = node;
         branches_.back().remote = remote;
     }
+    require_resources();
     for (std::uint32_t i = 0; i < branches_.size(); i++)
         try {
             start(i);
@@ -75,6 +77,19 @@ void Branches::grow(Place place, const Tree &tree)
             branches_.erase(branches_.begin() + i, branches_.end()); // they have no link
             throw;
         }
+}
+
+// Each branch has two descriptors of a socket, and a pipe for the words of a remote shell.
+void Branches::require_resources()
+{
+    const std::size_t count = branches_.size();
+    try {
+        require({.descriptors = 8 + 3 * count, .threads = 0, .bytes = 1 << 20},
+                std::to_string(count) + (count == 1 ? " daemon" : " daemons"));
+    } catch (const Failure &) {
+        branches_.clear(); // they have no link
+        throw;
+    }
 }
 
 void Branches::start(std::uint32_t index)
@@ -239,7 +254,7 @@ void Branches::on_link_lost(std::uint32_t index, const std::string &nonsense)
 {
     Branch &branch = branches_[index];
     branch.ending.nonsense = nonsense;
-    branch.give_up = Clock::now() + (branch.remote ? exit_patience : 0s);
+    branch.give_up = Clock::now() + exit_patience;
     if (!nonsense.empty())
         branch.give_up = Clock::now();
     check(branch);
@@ -270,8 +285,9 @@ void Branches::tell_loss(Branch &branch)
         kill(branch.pid, SIGKILL);
     if (!branch.remote)
         return host_.on_branch_lost(
-            branch.node, Failure(exit_trouble, "the daemon of " + host + " (pid " +
-                                                   std::to_string(branch.pid) + ") died"));
+            branch.node,
+            Failure(exit_trouble, "the daemon of " + host + " (pid " + std::to_string(branch.pid) +
+                                      ") died: " + ending_text(branch.ending)));
     if (!branch.greeted)
         return host_.on_branch_lost(branch.node,
                                     start_failure(host, tree_.rsh, tree_.unetrun, branch.ending));

@@ -88,6 +88,7 @@ private:
         bool runs() const { return pid != 0 && !ending.status; }
     };
 
+    void require_resources();
     void start(std::uint32_t index);
     Spawn daemon_of(const Fd &socket) const;
     Spawn remote_shell_of(const Branch &branch, const Fd &socket, const Fd &errors) const;

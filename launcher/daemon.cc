@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "placement.h"
+#include "resources.h"
 #include "source_place.h"
 
 namespace unetrun {
@@ -185,6 +186,7 @@ void Daemon::on_lost()
 void Daemon::prepare()
 {
     const auto begin = Clock::now();
+    require_resources();
     if (chdir(job_->directory.c_str()) != 0)
         throw system_failure("cannot change to the directory " + job_->directory + " (--wdir)");
     remove_stale_job_directories();
@@ -200,6 +202,14 @@ void Daemon::prepare()
     make_board();
     if (job_->verbose)
         tell_prepared(Clock::now() - begin);
+}
+
+// Each rank has two pipes and a connection to the PMIx server, which has two threads.
+void Daemon::require_resources() const
+{
+    const std::size_t ranks = numbers_.size();
+    require({.descriptors = 24 + 3 * ranks, .threads = 2, .bytes = 8 << 20},
+            std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
 }
 
 // The user's program, or the copy of it that came with the job.
@@ -546,7 +556,7 @@ int daemon_main()
     try {
         daemon->run();
     } catch (const std::exception &error) {
-        dprintf(2, "unetrun: the daemon of process %d: %s\n", getppid(), error.what());
+        dprintf(2, "unetrun: the daemon of process %d: %s\n", getppid(), words_of(error).c_str());
         code = exit_trouble;
     }
     daemon->remove_directory();

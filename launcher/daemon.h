@@ -53,6 +53,7 @@ private:
 
     // starting
     void prepare();
+    void require_resources() const;
     void find_program_file();
     void tell_prepared(Clock::duration took);
     std::size_t index_of(std::uint32_t rank) const; // among the node's ranks

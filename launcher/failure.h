@@ -26,10 +26,22 @@ struct Failure : std::runtime_error {
     int code;
 };
 
+// What helps against an errno, if it is a limit.
+inline std::string remedy(int error)
+{
+    if (error == EMFILE)
+        return "; raise the limit of open files (ulimit -n)";
+    if (error == ENFILE)
+        return "; the machine's limit of open files is reached (fs.file-max)";
+    if (error == ENOMEM)
+        return "; the machine, or a limit (ulimit -v, -d), gives no more memory";
+    return "";
+}
+
 // "TEXT: No such file or directory", from errno.
 inline Failure system_failure(const std::string &text)
 {
-    return Failure(exit_trouble, text + ": " + std::strerror(errno));
+    return Failure(exit_trouble, text + ": " + std::strerror(errno) + remedy(errno));
 }
 
 } // namespace unetrun

@@ -44,8 +44,7 @@ inline Pipe make_pipe()
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        throw system_failure(errno == EMFILE ? "cannot make a pipe (raise ulimit -n)"
-                                             : "cannot make a pipe");
+        throw system_failure("cannot make a pipe");
     return {Fd(ends[0]), Fd(ends[1])};
 }
 

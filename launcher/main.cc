@@ -11,6 +11,7 @@
 #include "front_end.h"
 #include "options.h"
 #include "relay.h"
+#include "resources.h"
 
 namespace unetrun {
 
@@ -37,6 +38,7 @@ int front_end_main(const std::vector<std::string> &arguments)
         std::printf("unetrun %s (%s)\n", protocol_version().c_str(), pmix_version().c_str());
         return 0;
     }
+    require({.descriptors = 8, .threads = 2, .bytes = 4 << 20}, "unetrun itself");
     FrontEnd front_end(options);
     const int code = front_end.run();
     if (front_end.output_pending())
@@ -53,6 +55,7 @@ int main(int argc, char **argv)
     using namespace unetrun;
     open_standard_descriptors();
     try {
+        require_stack();
         if (argc == 2 && std::strcmp(argv[1], "--daemon") == 0)
             return daemon_main();
         if (argc == 2 && std::strcmp(argv[1], "--relay") == 0)
@@ -62,7 +65,7 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "unetrun: %s\n", failure.what());
         return failure.code;
     } catch (const std::exception &error) {
-        std::fprintf(stderr, "unetrun: %s\n", error.what());
+        std::fprintf(stderr, "unetrun: %s\n", words_of(error).c_str());
         return exit_trouble;
     }
 }

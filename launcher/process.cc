@@ -13,6 +13,8 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "resources.h"
+
 namespace unetrun {
 
 BlockedSignals::BlockedSignals()
@@ -149,21 +151,6 @@ void limit_open_files(rlim_t soft)
     _exit(exit_trouble);
 }
 
-Failure fork_failure(int error)
-{
-    rlimit limit{};
-    getrlimit(RLIMIT_NPROC, &limit);
-    const std::string hint = error == EAGAIN ? "; the limit of processes (ulimit -u) is " +
-                                                   (limit.rlim_cur == RLIM_INFINITY
-                                                        ? "unlimited, so another one (of the "
-                                                          "container, or kernel.pid_max) is reached"
-                                                        : std::to_string(limit.rlim_cur)) +
-                                                   ": raise it or start fewer ranks"
-                                             : "; start fewer ranks";
-    return Failure(exit_trouble,
-                   std::string("cannot start a process: ") + std::strerror(error) + hint);
-}
-
 Failure exec_failure(const std::string &file, int error)
 {
     std::string why = std::strerror(error);
@@ -187,7 +174,7 @@ pid_t spawn(const Spawn &what)
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid < 0)
-        throw fork_failure(errno);
+        throw Failure(exit_trouble, "cannot start a process: " + start_trouble(errno));
     if (pid == 0)
         become(what, parent, report.write_end.get(), arguments.data(), environment.data());
     report.write_end.reset();

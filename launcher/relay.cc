@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 
 #include "job_directory.h"
+#include "resources.h"
 
 namespace unetrun {
 
@@ -132,7 +133,7 @@ int relay_main()
         Relay relay(std::move(in), std::move(out));
         relay.run();
     } catch (const std::exception &error) {
-        dprintf(2, "unetrun: the relay: %s\n", error.what());
+        dprintf(2, "unetrun: the relay: %s\n", words_of(error).c_str());
         return exit_trouble;
     }
     return 0;

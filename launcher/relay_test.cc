@@ -199,12 +199,13 @@ TEST_CASE("kill -9 of a relay or daemon, wherever in the tree, leaves nothing an
     REQUIRE(found.size() == 3);
     kill(found[which], SIGKILL);
     CHECK(job.wait() == 1);
-    CHECK_THAT(job.err(), Matches(name == "unetd" ? "unetrun: the daemon of [abc] \\(pid " +
-                                                        std::to_string(found[which]) +
-                                                        "\\) died; ending the job\n"
-                                                  : "unetrun: lost the connection to [abc] "
-                                                    "\\(killed by signal 9 \\(Killed\\)\\); "
-                                                    "ending the job\n"));
+    CHECK_THAT(job.err(),
+               Matches(name == "unetd"
+                           ? "unetrun: the daemon of [abc] \\(pid " + std::to_string(found[which]) +
+                                 "\\) died: killed by signal 9 \\(Killed\\); ending the job\n"
+                           : "unetrun: lost the connection to [abc] "
+                             "\\(killed by signal 9 \\(Killed\\)\\); "
+                             "ending the job\n"));
     check_clean(job);
 }
 

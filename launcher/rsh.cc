@@ -45,16 +45,6 @@ std::string quoted(const std::string &word)
     return text + "'";
 }
 
-std::string ending_text(const RshEnding &ending)
-{
-    if (!ending.status)
-        return "it does not answer";
-    if (WIFSIGNALED(*ending.status))
-        return "killed by signal " + std::to_string(WTERMSIG(*ending.status)) + " (" +
-               signal_text(WTERMSIG(*ending.status)) + ")";
-    return "exit code " + std::to_string(WEXITSTATUS(*ending.status));
-}
-
 // What ssh and shells say, what that means, and what helps; HOST is the host.
 struct Explanation {
     const char *words, *meaning, *remedy;
@@ -112,6 +102,16 @@ std::string start_trouble(const std::string &host, const std::vector<std::string
 }
 
 } // namespace
+
+std::string ending_text(const RshEnding &ending)
+{
+    if (!ending.status)
+        return "it does not answer";
+    if (WIFSIGNALED(*ending.status))
+        return "killed by signal " + std::to_string(WTERMSIG(*ending.status)) + " (" +
+               signal_text(WTERMSIG(*ending.status)) + ")";
+    return "exit code " + std::to_string(WEXITSTATUS(*ending.status));
+}
 
 std::vector<std::string> rsh_command(const std::vector<std::string> &rsh, const std::string &host,
                                      const std::string &unetrun)

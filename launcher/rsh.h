@@ -18,14 +18,17 @@ std::vector<std::string> split_words(const std::string &command);
 std::vector<std::string> rsh_command(const std::vector<std::string> &rsh, const std::string &host,
                                      const std::string &unetrun);
 
-// How a remote shell ended before the relay had said hello.
+// How a remote shell, or a daemon, ended.
 struct RshEnding {
     std::optional<int> status; // as waitpid gives it; none: it is still there
     std::string words;         // the last line of its stderr
     std::string nonsense;      // what came instead of the relay's words
 };
 
-// In words, with what to do about it.
+// "killed by signal 9 (Killed)", say.
+std::string ending_text(const RshEnding &ending);
+
+// In words, with what to do about it, if the relay had not said hello.
 Failure start_failure(const std::string &host, const std::vector<std::string> &rsh,
                       const std::string &unetrun, const RshEnding &ending);
 

@@ -49,6 +49,14 @@ Strings sorted_lines(const std::string &text)
     return lines;
 }
 
+// A job of one rank that is unetrun under this option of ulimit, started by `user`.
+Strings limited(const std::string &limit, const std::string &user = "env", int ranks = 2)
+{
+    return {"bash", "-c",
+            "exec " + user + " bash -c \"ulimit " + limit + "; exec '" UNETRUN_PROGRAM "' -n " +
+                std::to_string(ranks) + " sleep 1000\""};
+}
+
 // A script by which each rank has a child of its own and one that hides in a session.
 const char *const with_family = "sleep 1000 & setsid sleep 1000 & echo up; wait";
 
@@ -411,10 +419,48 @@ TEST_CASE("a directory for temporary files that does not exist is told")
 
 TEST_CASE("too few descriptors are told, and the ranks already started end")
 {
-    TestJob job({"sh", "-c", "ulimit -n 60; exec '" UNETRUN_PROGRAM "' -n 64 sleep 1000"});
+    TestJob job(limited("-n 60", "env", 64));
     CHECK(job.wait() == 1);
-    CHECK_THAT(job.err(), Contains("unetrun: rank ") && Contains("Too many open files") &&
-                              Contains("ulimit -n"));
+    CHECK_THAT(job.err(), Matches("unetrun: the limit of open files \\(ulimit -n\\) is 60; for "
+                                  "64 ranks it has to be [0-9]+: raise it\n"
+                                  "unetrun: rank 0 \\(pid [0-9]+\\) exited with code 1\n"));
+    check_clean(job);
+}
+
+TEST_CASE("limits too low for unetrun itself are told in one line, with the remedy")
+{
+    struct Case {
+        const char *limit, *says;
+    };
+    const auto low = GENERATE(
+        Case{"-s 64", "the limit of the stack (ulimit -s) is 64 KiB, and unetrun takes"},
+        Case{"-s 200", "the limit of the stack (ulimit -s) is 200 KiB, and unetrun takes"},
+        Case{"-n 5", "the limit of open files (ulimit -n) is 5; for unetrun itself it"},
+        Case{"-n 14", "the limit of open files (ulimit -n) is 14; for 1 daemon it has to be"},
+        Case{"-n 30", "the limit of open files (ulimit -n) is 30; for 2 ranks it has"},
+        Case{"-d 10000", "the limit of data (ulimit -d) is 10000 KiB; raise it"},
+        Case{"-v 60000", "the limit of memory (ulimit -v) is 60000 KiB; raise it"});
+    INFO("ulimit " << low.limit);
+    TestJob job(limited(low.limit));
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), StartsWith("unetrun: ") && Contains(low.says));
+    CHECK(count_lines(job.err()) == 2); // the second tells of the inner unetrun's end
+    check_clean(job);
+}
+
+TEST_CASE("a limit of processes that leaves no room for unetrun is told")
+{
+    // root is above that limit; whom root becomes here has no other process
+    const std::string user = geteuid() == 0 ? "setpriv --reuid 54321 --clear-groups" : "env";
+    if (std::system((user + " test -x '" UNETRUN_PROGRAM "'").c_str()) != 0) {
+        std::puts("\nnot run: other users than root cannot reach " UNETRUN_PROGRAM);
+        return;
+    }
+    TestJob job(limited("-u 1", user));
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), StartsWith("unetrun: cannot start ") &&
+                              Contains("the limit of processes (ulimit -u) is 1: raise it"));
+    CHECK(count_lines(job.err()) == 2);
     check_clean(job);
 }
 
@@ -554,7 +600,8 @@ TEST_CASE("kill -9 of a daemon leaves nothing and is told")
     kill(victim, SIGKILL);
     check_clean(job);
     CHECK(job.wait() == 1);
-    CHECK_THAT(job.err(), Contains("(pid " + std::to_string(victim) + ") died; ending the job"));
+    CHECK_THAT(job.err(), Contains("(pid " + std::to_string(victim) +
+                                   ") died: killed by signal 9 (Killed); ending the job"));
 }
 
 TEST_CASE("kill -9 of one of several daemons leaves nothing")

@@ -117,6 +117,17 @@ TEST_CASE("error: the system kills a rank for lack of memory")
                                                  "system has killed a process for lack of memory"));
 }
 
+#ifndef __SANITIZE_ADDRESS__ // whose shadow takes more than any limit here
+TEST_CASE("error: limits that leave a rank no memory or no thread to start with")
+{
+    ends(2, "identity", 1,
+         "cannot start: there is no memory: Cannot allocate memory; raise the limits",
+         "ulimit -d 30000;");
+    ends(2, "identity", 1, "cannot start: there is no thread to be had: Resource temporarily unava",
+         "ulimit -d 44000;");
+}
+#endif
+
 TEST_CASE("program: without a launcher it is a job of one rank")
 {
     for (const char *check : {"identity", "names", "random_traffic", "store_sizes"}) {

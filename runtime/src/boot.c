@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pmix.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -16,6 +17,7 @@
 #define KEY_DIGITS 32
 
 enum { WAITING = 0, MET = 1 }; /* PMIx's errors are negative */
+enum { START_BYTES = 1 << 20 };
 
 static bool launched;    /* a launcher is there */
 static pmix_proc_t self; /* this rank; its nspace names the job */
@@ -99,10 +101,32 @@ static void find_local_ranks(struct splitc_boot *boot)
     PMIX_VALUE_RELEASE(value);
 }
 
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+/* Where it gets no memory or no thread, PMIx ends the process, or tells much but not why. */
+static void try_limits(void)
+{
+    void *memory = malloc(START_BYTES);
+    pthread_t thread;
+    int error = memory ? pthread_create(&thread, NULL, nothing, NULL) : ENOMEM;
+
+    free(memory);
+    if (error != 0)
+        splitc_die("cannot start: there is no %s: %s; raise the limits of memory (ulimit -d, -v) "
+                   "and of processes (ulimit -u)",
+                   memory ? "thread to be had" : "memory", strerror(error));
+    pthread_join(thread, NULL);
+}
+
 static void join_launcher(struct splitc_boot *boot)
 {
-    pmix_status_t status = PMIx_Init(&self, NULL, 0);
+    pmix_status_t status;
 
+    try_limits();
+    status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH)
         splitc_die("cannot reach the launcher that PMIX_NAMESPACE names; start the program under "
                    "a launcher that runs, or unset PMIX_NAMESPACE to run it as one rank");
