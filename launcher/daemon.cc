@@ -3,11 +3,11 @@
 #include "daemon.h"
 
 #include <algorithm>
-#include <sstream>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "networks.h"
 #include "options.h"
 #include "placement.h"
 #include "resources.h"
@@ -52,16 +52,6 @@ std::string name_of(const std::string &variable)
 bool is_place_in_job(const std::string &variable)
 {
     return variable.starts_with("PMIX_") && !variable.starts_with("PMIX_MCA_");
-}
-
-// Where other hosts reach this one: as the remote shell did, if it tells.
-std::string reachable_address()
-{
-    const char *connection = std::getenv("SSH_CONNECTION"); // client, port, server, port
-    std::istringstream words(connection ? connection : "");
-    std::string client, port, server;
-    words >> client >> port >> server;
-    return server.empty() ? "auto" : server;
 }
 
 } // namespace
@@ -144,6 +134,16 @@ void Daemon::on_tree(const Tree &tree)
     if (tree_ || !tree.valid())
         throw Failure(exit_trouble, "the front end's tree makes no sense");
     tree_ = tree;
+    if (!tree.backends.empty())
+        look_for_networks();
+}
+
+// Where this node's ranks will look.
+void Daemon::look_for_networks()
+{
+    for (const std::string &place : places_of(tree_->places))
+        setenv(name_of(place).c_str(), value_of({place}, name_of(place)).c_str(), true);
+    send(unetrun::look_for_networks(tree_->backends));
 }
 
 void Daemon::on_job(Job job)
@@ -351,6 +351,17 @@ Spawn Daemon::spawn_of(std::uint32_t rank)
     return what;
 }
 
+// Of the variables that say where endpoints are, those that are not there.
+void Daemon::add_places(std::vector<std::string> &environment) const
+{
+    const std::vector<std::string> places =
+        tree_->rsh.empty() ? std::vector<std::string>{"UNET_UDP_ADDRESS=127.0.0.1"}
+                           : places_of(environment);
+    for (const std::string &place : places)
+        if (value_of(environment, name_of(place)).empty())
+            environment.push_back(place);
+}
+
 // The user's environment, except for what says where in which job the process is.
 std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
 {
@@ -364,6 +375,8 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
                         board_->place_of(static_cast<std::uint32_t>(index_of(rank))));
     if (job_->verbose)
         place.push_back("SPLITC_VERBOSE=1");
+    if (!job_->network.empty())
+        place.push_back("SPLITC_NETWORK=" + job_->network);
     std::vector<std::string> environment;
     for (const std::string &variable : job_->environment) {
         const bool replaced = std::any_of(place.begin(), place.end(), [&](const std::string &p) {
@@ -373,9 +386,7 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
             environment.push_back(variable);
     }
     environment.insert(environment.end(), place.begin(), place.end());
-    if (value_of(environment, "UNET_UDP_ADDRESS").empty())
-        environment.push_back("UNET_UDP_ADDRESS=" +
-                              (tree_->rsh.empty() ? "127.0.0.1" : reachable_address()));
+    add_places(environment);
     return environment;
 }
 

@@ -52,6 +52,7 @@ private:
     void modex_done(const ModexDone &done) override { send(done); }
 
     // starting
+    void look_for_networks();
     void prepare();
     void require_resources() const;
     void find_program_file();
@@ -65,6 +66,7 @@ private:
     bool is_wrapped(std::uint32_t rank) const;
     Spawn spawn_of(std::uint32_t rank);
     std::vector<std::string> environment_of(std::uint32_t rank);
+    void add_places(std::vector<std::string> &environment) const;
     void fail(const Failure &failure);
 
     // their output

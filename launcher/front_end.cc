@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "job_directory.h"
+#include "networks.h"
 #include "placement.h"
 
 namespace unetrun {
@@ -109,6 +111,14 @@ std::vector<std::string> local_nodes(std::uint32_t count)
     return names;
 }
 
+// Has the daemons look for networks, unless the user says which.
+void choose_later(Tree &tree, const std::vector<std::string> &environment)
+{
+    tree.backends = backends_to_try(environment);
+    std::copy_if(environment.begin(), environment.end(), std::back_inserter(tree.places),
+                 [](const std::string &variable) { return variable.starts_with("UNET_"); });
+}
+
 Tree tree_of(const Options &options)
 {
     Tree tree;
@@ -121,6 +131,8 @@ Tree tree_of(const Options &options)
     tree.fanout = options.fanout;
     tree.rsh = options.rsh;
     tree.unetrun = own_path();
+    if (options.hosts.size() > 1)
+        choose_later(tree, with_variables(inherited_environment(), options.variables));
     return tree;
 }
 
@@ -227,14 +239,41 @@ FrontEnd::~FrontEnd()
 void FrontEnd::on_hello(const Frame &frame)
 {
     nodes_[frame.node].cores = std::max(1u, take<Hello>(frame, daemon).cores);
-    if (!launched_ && !ending_ && !interrupted_ &&
-        std::all_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.cores > 0; }))
+    launch_if_ready();
+}
+
+void FrontEnd::on_networks(const Frame &frame)
+{
+    nodes_[frame.node].networks = take<Networks>(frame, daemon);
+    launch_if_ready();
+}
+
+void FrontEnd::launch_if_ready()
+{
+    const bool asked = !tree_.backends.empty();
+    const auto ready = [=](const Node &node) {
+        return node.cores > 0 && (node.networks || !asked);
+    };
+    if (!launched_ && !ending_ && !interrupted_ && std::all_of(nodes_.begin(), nodes_.end(), ready))
         launch();
+}
+
+void FrontEnd::choose_network()
+{
+    std::vector<Networks> networks;
+    for (const Node &node : nodes_)
+        networks.push_back(node.networks.value_or(Networks{}));
+    const NetworkChoice choice = unetrun::choose_network(tree_.backends, networks, tree_.hosts);
+    job_.network = choice.backend;
+    if (options_.verbose)
+        say("the network between the hosts is " + choice.why);
 }
 
 // All daemons are there: gives each rank its place, and them the job.
 void FrontEnd::launch()
 {
+    if (!tree_.backends.empty())
+        choose_network();
     std::vector<std::uint32_t> cores;
     for (const Node &node : nodes_)
         cores.push_back(node.cores);
@@ -260,6 +299,8 @@ void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
     switch (frame.type) {
     case FrameType::hello:
         return on_hello(frame);
+    case FrameType::networks:
+        return on_networks(frame);
     case FrameType::lost: {
         const Lost lost = take<Lost>(frame, daemon);
         return on_branch_lost(node, Failure(lost.code, lost.text));

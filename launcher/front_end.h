@@ -29,13 +29,17 @@ public:
 
 private:
     struct Node {
-        std::uint32_t cores = 0; // 0: its daemon has not said hello
-        bool done = false;       // all that it had to do and to say
-        bool stuck = false;      // all its ranks wait, and nothing comes
+        std::uint32_t cores = 0;          // 0: its daemon has not said hello
+        std::optional<Networks> networks; // by which it can be reached, if it was asked
+        bool done = false;                // all that it had to do and to say
+        bool stuck = false;               // all its ranks wait, and nothing comes
     };
 
     // starting
     void on_hello(const Frame &frame);
+    void on_networks(const Frame &frame);
+    void launch_if_ready();
+    void choose_network();
     void launch();
 
     // from the daemons

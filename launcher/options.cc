@@ -101,7 +101,9 @@ void use_network(Options &options, const std::string &network)
 {
     if (network.empty())
         usage("--net wants a network, as in 10.1.0.0/16, and --iface the name of an interface");
-    options.variables.push_back("UNET_UDP_ADDRESS=" + network);
+    for (const std::string variable :
+         {"UNET_UDP_ADDRESS", "UNET_ETH_INTERFACE", "UNET_FE_INTERFACE"})
+        options.variables.push_back(variable + "=" + network);
 }
 
 void wrap(Options &options, const std::string &option, const std::string &ranks,
@@ -130,7 +132,7 @@ const Option option_table[] = {
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_HEAP=" + value); }},
     {"--backend", nullptr, "NAME",
-     "how ranks reach each other: shm, udp, eth, shm,udp, shm,eth or auto (default)",
+     "how ranks reach each other: shm, udp, eth, fe, or two: shm,udp; or auto (default)",
      [](Options &o, const std::string &value) {
          o.variables.push_back("SPLITC_BACKEND=" + value);
      }},
@@ -162,11 +164,7 @@ const Option option_table[] = {
     {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
      [](Options &o, const std::string &value) { use_network(o, value); }},
     {"--iface", nullptr, "NAME", "the same by the name of an interface",
-     [](Options &o, const std::string &value) {
-         use_network(o, value);
-         o.variables.push_back("UNET_ETH_INTERFACE=" + value);
-         o.variables.push_back("UNET_FE_INTERFACE=" + value);
-     }},
+     [](Options &o, const std::string &value) { use_network(o, value); }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
     {"--stage", nullptr, nullptr, "send the hosts a copy of the program's file, and run that",

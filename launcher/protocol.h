@@ -11,6 +11,7 @@
 //   front end                          daemon
 //                         <-  Hello      its version, its node's cores
 //     Tree                ->             which node it is
+//                         <-  Networks   by which others can be reached, if Tree asks
 //     Job                 ->             make the directory, start the PMIx server
 //                         <-  Started    once per rank, or Failed
 //                         <-  Joined     when a rank has called PMIx_Init
@@ -42,6 +43,7 @@ namespace unetrun {
 enum class FrameType : std::uint32_t {
     hello = 1,
     tree,
+    networks,
     beat,
     lost,
     job,
@@ -101,6 +103,10 @@ private:
         put(static_cast<std::uint32_t>(text.size()));
         bytes_ += text;
     }
+    template <class T> void put(const T &record) requires std::is_class_v<T>
+    {
+        record.fields(*this);
+    }
     template <class T> void put(const std::vector<T> &list)
     {
         put(static_cast<std::uint32_t>(list.size()));
@@ -143,6 +149,7 @@ private:
         get(size);
         text = bytes(size);
     }
+    template <class T> void get(T &record) requires std::is_class_v<T> { record.fields(*this); }
     // Grows with what really arrives, so that a wild count costs nothing.
     template <class T> void get(std::vector<T> &list)
     {
@@ -183,14 +190,33 @@ struct Hello {
 
 // Where the daemons are.
 struct Tree {
-    std::uint32_t node = 0;         // the receiver's own
-    std::uint32_t fanout = 1;       // relays below each, and below the front end
-    std::vector<std::string> hosts; // names of the nodes
-    std::vector<std::string> rsh;   // the remote shell and its arguments; none: all are here
-    std::string unetrun;            // its path on every node
-    bool valid() const;             // the parts fit together
+    std::uint32_t node = 0;            // the receiver's own
+    std::uint32_t fanout = 1;          // relays below each, and below the front end
+    std::vector<std::string> hosts;    // names of the nodes
+    std::vector<std::string> rsh;      // the remote shell and its arguments; none: all are here
+    std::string unetrun;               // its path on every node
+    std::vector<std::string> backends; // to look for; none: there is nothing to choose
+    std::vector<std::string> places;   // variables that say where: NAME=VALUE
+    bool valid() const;                // the parts fit together
 
-    UNETRUN_MESSAGE(tree, node, fanout, hosts, rsh, unetrun)
+    UNETRUN_MESSAGE(tree, node, fanout, hosts, rsh, unetrun, backends, places)
+};
+
+// A way for a node's ranks to reach other nodes'.
+struct Network {
+    std::string backend;
+    std::string name;     // of the IP network in which its Ethernet is; udp: empty
+    std::string obstacle; // why it cannot be used; empty: it can
+    template <class Archive> void fields(Archive &archive) { archive(backend, name, obstacle); }
+    template <class Archive> void fields(Archive &archive) const
+    {
+        archive(backend, name, obstacle);
+    }
+};
+
+struct Networks {
+    std::vector<Network> found; // one for each backend of Tree
+    UNETRUN_MESSAGE(networks, found)
 };
 
 // A sign of life, when there has been nothing else to say.
@@ -219,6 +245,7 @@ struct Job {
     std::vector<std::string> environment; // NAME=VALUE
     std::vector<std::string> wrapper;     // a program that runs it, and its arguments, ...
     std::vector<std::uint32_t> wrapped;   // for these ranks; none: for all
+    std::string network;                  // the backend between nodes; empty: the ranks choose
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
 
@@ -227,7 +254,7 @@ struct Job {
     bool valid() const;                                            // the parts fit together
 
     UNETRUN_MESSAGE(job, id, key, hosts, node_of, sharing, directory, arguments, program,
-                    environment, wrapper, wrapped, bind_to, verbose)
+                    environment, wrapper, wrapped, network, bind_to, verbose)
 };
 
 struct Started {

@@ -122,6 +122,17 @@ TEST_CASE("a longest body is waited for, not refused")
     CHECK_FALSE(reader.next());
 }
 
+TEST_CASE("lists of records survive the way")
+{
+    const Networks sent{{{"fe", "10.0.0.0/24", ""}, {"eth", "", "Operation not permitted"}}};
+    const std::optional<Networks> got = decode<Networks>(frame_of(encode(sent)));
+    REQUIRE(got);
+    REQUIRE(got->found.size() == 2);
+    CHECK(got->found[0].name == "10.0.0.0/24");
+    CHECK(got->found[1].backend == "eth");
+    CHECK(got->found[1].obstacle == "Operation not permitted");
+}
+
 TEST_CASE("a message that is too short, too long or of another type does not decode")
 {
     const Frame good = frame_of(encode(some_job()));

@@ -149,6 +149,25 @@ TEST_CASE("ranks learn at which address other hosts reach them")
     CHECK(run(bed.job(told)).out == "10.78.0.0/24\n10.78.0.0/24\n");
 }
 
+TEST_CASE("the best network that all hosts have is chosen, and told")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const Words show{"sh", "-c", "echo by ${SPLITC_NETWORK-nothing}"};
+    const auto told = [&](Words options) {
+        options.insert(options.begin(), "-v");
+        options.insert(options.end(), show.begin(), show.end());
+        const Outcome outcome = run(bed.job(options));
+        return outcome.out + outcome.err;
+    };
+    CHECK_THAT(told({}), Contains("by eth\nby eth\n") &&
+                             Contains("is eth in 10.78.0.0/24; not fe, as host1: No such device"));
+    CHECK_THAT(told({"-x", "UNET_ETH_INTERFACE=lo"}),
+               Contains("by udp\nby udp\n") && Contains("not eth, as host1: its interface has no"));
+    CHECK_THAT(told({"--backend", "shm,udp"}), Contains("by nothing\n"));
+}
+
 // ---- Split-C programs -----------------------------------------------------------------------
 
 void check_sort(const Bed &bed, const std::string &program, const std::string &network)

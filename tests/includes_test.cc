@@ -224,9 +224,10 @@ TEST_CASE("what backends share includes no backend")
               }) == "");
 }
 
-TEST_CASE("launcher includes what ranks show, and nothing else of the other layers")
+TEST_CASE(
+    "launcher includes what ranks show and what networks they have, and nothing else of others")
 {
-    require_layer("launcher", {"split-c/status.h"});
+    require_layer("launcher", {"split-c/status.h", "unet/unet.h"});
 }
 
 TEST_CASE("PMIx appears in the launcher and in one boot file")

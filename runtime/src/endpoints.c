@@ -60,11 +60,20 @@ static const struct unet_ops *named(const char *name, size_t length)
     return backend;
 }
 
+/* What unetrun has found on all nodes, or else what every node has. */
+static const struct unet_ops *common_network(void)
+{
+    const char *found = getenv("SPLITC_NETWORK");
+    const struct unet_ops *backend = found ? unet_backend(found) : NULL;
+
+    return backend && backend->network ? backend : unet_backend("udp");
+}
+
 /* Within one process there is no need for shared memory. */
 static struct plan automatic(const struct splitc_boot *boot)
 {
     return (struct plan){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
-                         .network = boot->local_ranks < boot->ranks ? unet_backend("udp") : NULL};
+                         .network = boot->local_ranks < boot->ranks ? common_network() : NULL};
 }
 
 static struct plan told(const struct splitc_boot *boot, const char *text)

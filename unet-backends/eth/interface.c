@@ -10,10 +10,10 @@
  */
 #include "eth/eth.h"
 
+#include "core/local.h"
+
 #include <errno.h>
-#include <ifaddrs.h>
 #include <linux/filter.h>
-#include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,22 +77,22 @@ static int ask(int socket, unsigned long what, struct ifreq *request)
     return ioctl(socket, what, request) == 0 ? 0 : -errno;
 }
 
-static bool choose_interface(char name[IFNAMSIZ])
+/* The one that UNET_ETH_INTERFACE names: see unet_local_interface. */
+static int choose_interface(char name[IF_NAMESIZE])
 {
     const char *wish = getenv("UNET_ETH_INTERFACE");
 
-    if (wish && strcmp(wish, "auto") == 0)
-        return unet_default_ethernet(name);
-    return snprintf(name, IFNAMSIZ, "%s", wish ? wish : "lo") < IFNAMSIZ;
+    return unet_local_interface(wish ? wish : "lo", name);
 }
 
 static int look_at_interface(struct eth_endpoint *ge)
 {
     struct ifreq request = {0};
-    int error;
+    int error = choose_interface(request.ifr_name);
 
-    if (!choose_interface(request.ifr_name))
-        return -ENODEV;
+    if (error)
+        return error;
+    strcpy(ge->ee.ep.interface, request.ifr_name);
     error = ask(ge->ee.socket, SIOCGIFINDEX, &request);
     if (error)
         return error;

@@ -4,9 +4,10 @@
  */
 #include "fe/fe.h"
 
+#include "core/local.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,17 +116,12 @@ static int fe_wait(struct unet_endpoint *ep, int timeout_ms)
 
 /* ---- the interface ------------------------------------------------------------------- */
 
-/* The one that UNET_FE_INTERFACE names; auto, as without it: see unet_default_ethernet. */
+/* The one that UNET_FE_INTERFACE names: see unet_local_interface. */
 static int choose_interface(char name[IF_NAMESIZE])
 {
-    const char *wanted = getenv("UNET_FE_INTERFACE");
+    const char *wish = getenv("UNET_FE_INTERFACE");
 
-    if (!wanted || strcmp(wanted, "auto") == 0)
-        return unet_default_ethernet(name) ? 0 : -ENODEV;
-    if (strlen(wanted) >= IF_NAMESIZE)
-        return -ENODEV;
-    strcpy(name, wanted);
-    return 0;
+    return unet_local_interface(wish ? wish : "auto", name);
 }
 
 /* ---- opening ---------------------------------------------------------------------------- */
@@ -146,6 +142,7 @@ static int open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
     error = choose_interface(layout->interface);
     if (error)
         return error;
+    strcpy(fe->ep.interface, layout->interface);
     fe->fd = open(UNET_FE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fe->fd < 0)
         return errno == ENOENT || errno == ENXIO ? -ENODEV : -errno;

@@ -2,7 +2,7 @@
  *
  * address.c - where an endpoint is, and the socket there.
  */
-#include "udp/local.h"
+#include "udp/udp.h"
 
 #include <errno.h>
 #include <ifaddrs.h>
@@ -40,7 +40,7 @@ static void place_of(const struct udp_address *address, uint32_t scope, struct e
     }
 }
 
-static void address_of(const union udp_sockaddr *from, struct udp_address *address)
+static void address_of(const union unet_sockaddr *from, struct udp_address *address)
 {
     address->family = from->any.sa_family;
     if (from->any.sa_family == AF_INET) {
@@ -69,7 +69,7 @@ static void set_options(int fd, int family)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int open_socket(struct emu_endpoint *ee, const union udp_sockaddr *local)
+static int open_socket(struct emu_endpoint *ee, const union unet_sockaddr *local)
 {
     ee->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (ee->socket < 0)
@@ -147,9 +147,9 @@ static uint32_t datagram_most(const struct udp_endpoint *ue)
 int unet_udp_open_socket(struct udp_endpoint *ue)
 {
     const char *wish = getenv("UNET_UDP_ADDRESS");
-    union udp_sockaddr local;
+    union unet_sockaddr local;
     socklen_t length = sizeof local;
-    int error = unet_udp_local(wish ? wish : "127.0.0.1", &local);
+    int error = unet_local(wish ? wish : "127.0.0.1", &local);
 
     if (error == 0)
         error = open_socket(&ue->ee, &local);

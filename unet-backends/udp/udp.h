@@ -2,13 +2,13 @@
  *
  * udp.h - emulated endpoints over UDP sockets.
  *
- *   local.c     which of this machine's addresses it has
  *   address.c   where an endpoint is, and the socket there
  *   udp.c       frames into datagrams and back
  */
 #ifndef UNET_UDP_H
 #define UNET_UDP_H
 
+#include "core/local.h"
 #include "emulated/emulated.h"
 
 /* An endpoint's address, as it stands in struct unet_address. */
@@ -18,12 +18,6 @@ struct udp_address {
     uint32_t scope;  /* of a link-local IPv6 address: the interface's index at home */
     uint8_t ip[16];
     uint64_t nonce;
-};
-
-union udp_sockaddr {
-    struct sockaddr any;
-    struct sockaddr_in ip4;
-    struct sockaddr_in6 ip6;
 };
 
 enum {

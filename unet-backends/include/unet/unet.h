@@ -36,6 +36,7 @@ extern "C" {
 #endif
 
 #define UNET_ADDRESS_MAX 64u            /* bytes of an endpoint's address */
+#define UNET_NETWORK_MAX 64u            /* bytes of a network's name */
 #define UNET_SEGMENT_DEFAULT (1u << 20) /* bytes of a segment */
 
 struct unet_endpoint;
@@ -136,6 +137,7 @@ struct unet_endpoint {
     uint32_t capabilities;        /* enum unet_capability bits */
     uint32_t packet_bytes;        /* the longest message that one packet of its network carries;
                                      UNET_MESSAGE_MAX where there are no packets */
+    char interface[16];           /* of an endpoint on an Ethernet: its name there; otherwise "" */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
     bool wired;                   /* and that is when frames arrive that progress has to take in */
     uint32_t armings;             /* so far */
@@ -180,6 +182,11 @@ const struct unet_ops *unet_backend_at(unsigned i);
  * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE. */
 int unet_open(const struct unet_ops *backend, const struct unet_config *config,
               struct unet_endpoint **endpoint);
+
+/* Whether endpoints of a backend can be had here: opens a small one and closes it.  `network` gets
+ * the network of the Ethernet that it is on ("10.0.0.0/24"), or "" if there is none to tell.
+ * Errors: those of unet_open. */
+int unet_probe(const struct unet_ops *backend, char network[UNET_NETWORK_MAX]);
 
 /* Close it.  Messages in flight to it are dropped, its peers see UNET_DEAD,
  * and nothing of it stays behind.  NULL is allowed. */

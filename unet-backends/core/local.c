@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "udp/local.h"
+#include "core/local.h"
+
+#include "core/core.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +30,7 @@ static int parse_ip6(const char *text, struct sockaddr_in6 *ip6)
     return 0;
 }
 
-static int parse_address(const char *text, union udp_sockaddr *address)
+static int parse_address(const char *text, union unet_sockaddr *address)
 {
     memset(address, 0, sizeof *address);
     address->ip4.sin_family = AF_INET;
@@ -39,14 +41,14 @@ static int parse_address(const char *text, union udp_sockaddr *address)
 }
 
 /* The address itself, without family and port. */
-static const unsigned char *bytes_of(const union udp_sockaddr *address)
+static const unsigned char *bytes_of(const union unet_sockaddr *address)
 {
     return address->any.sa_family == AF_INET ? (const unsigned char *)&address->ip4.sin_addr
                                              : (const unsigned char *)&address->ip6.sin6_addr;
 }
 
 struct network {
-    union udp_sockaddr address;
+    union unet_sockaddr address;
     unsigned bits; /* in common to all in it */
 };
 
@@ -75,7 +77,7 @@ struct wish {
     const struct network *network; /* or NULL; without both: any interface but loopback */
 };
 
-static bool is_in(const struct network *network, const union udp_sockaddr *address)
+static bool is_in(const struct network *network, const union unet_sockaddr *address)
 {
     const unsigned char *a = bytes_of(&network->address), *b = bytes_of(address);
     const unsigned whole = network->bits / 8, rest = network->bits % 8;
@@ -85,8 +87,13 @@ static bool is_in(const struct network *network, const union udp_sockaddr *addre
     return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
 }
 
+static bool is_link_local(const union unet_sockaddr *address)
+{
+    return address->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->ip6.sin6_addr);
+}
+
 static bool is_wished(const struct wish *wish, const struct ifaddrs *one,
-                      const union udp_sockaddr *address)
+                      const union unet_sockaddr *address)
 {
     if (!(one->ifa_flags & IFF_UP))
         return false;
@@ -94,11 +101,11 @@ static bool is_wished(const struct wish *wish, const struct ifaddrs *one,
         return strcmp(one->ifa_name, wish->interface) == 0;
     if (wish->network)
         return is_in(wish->network, address);
-    return !(one->ifa_flags & IFF_LOOPBACK) &&
-           !(address->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->ip6.sin6_addr));
+    return !(one->ifa_flags & IFF_LOOPBACK) && !is_link_local(address);
 }
 
-static bool read_address(const struct ifaddrs *one, sa_family_t family, union udp_sockaddr *address)
+static bool read_address(const struct ifaddrs *one, sa_family_t family,
+                         union unet_sockaddr *address)
 {
     if (!one->ifa_addr || one->ifa_addr->sa_family != family)
         return false;
@@ -107,10 +114,10 @@ static bool read_address(const struct ifaddrs *one, sa_family_t family, union ud
     return true;
 }
 
-static int choose(const struct ifaddrs *all, const struct wish *wish, union udp_sockaddr *local)
+static int choose(const struct ifaddrs *all, const struct wish *wish, union unet_sockaddr *local)
 {
     static const sa_family_t families[] = {AF_INET, AF_INET6};
-    union udp_sockaddr address;
+    union unet_sockaddr address;
 
     for (int i = 0; i < 2; i++) {
         for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
@@ -131,7 +138,7 @@ static bool has_interface(const struct ifaddrs *all, const char *name)
     return false;
 }
 
-int unet_udp_choose(const struct ifaddrs *all, const char *text, union udp_sockaddr *local)
+int unet_local_choose(const struct ifaddrs *all, const char *text, union unet_sockaddr *local)
 {
     struct network network;
 
@@ -150,7 +157,7 @@ int unet_udp_choose(const struct ifaddrs *all, const char *text, union udp_socka
 
 /* Our address on the way to far away, if there is a default route.  Nothing is sent; the
  * address is one of those kept for documents. */
-static int default_route(union udp_sockaddr *local)
+static int default_route(union unet_sockaddr *local)
 {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in far_away = {.sin_family = AF_INET, .sin_port = htons(9)};
@@ -169,7 +176,7 @@ static int default_route(union udp_sockaddr *local)
     return error;
 }
 
-int unet_udp_local(const char *text, union udp_sockaddr *local)
+int unet_local(const char *text, union unet_sockaddr *local)
 {
     struct ifaddrs *all;
     int error;
@@ -180,7 +187,99 @@ int unet_udp_local(const char *text, union udp_sockaddr *local)
         return 0;
     if (getifaddrs(&all) < 0)
         return -errno;
-    error = unet_udp_choose(all, text, local);
+    error = unet_local_choose(all, text, local);
     freeifaddrs(all);
     return error;
+}
+
+/* ---- interfaces --------------------------------------------------------------------- */
+
+static bool is_same(const union unet_sockaddr *a, const union unet_sockaddr *b)
+{
+    const size_t n = a->any.sa_family == AF_INET ? sizeof a->ip4.sin_addr : sizeof a->ip6.sin6_addr;
+
+    return a->any.sa_family == b->any.sa_family && memcmp(bytes_of(a), bytes_of(b), n) == 0;
+}
+
+const struct ifaddrs *unet_local_owner(const struct ifaddrs *all,
+                                       const union unet_sockaddr *address)
+{
+    union unet_sockaddr own;
+
+    for (; all; all = all->ifa_next)
+        if (read_address(all, address->any.sa_family, &own) && is_same(&own, address))
+            return all;
+    return NULL;
+}
+
+static int interface_with(const union unet_sockaddr *address, char name[IF_NAMESIZE])
+{
+    const struct ifaddrs *owner;
+    struct ifaddrs *all;
+
+    if (getifaddrs(&all) < 0)
+        return -ENODEV;
+    owner = unet_local_owner(all, address);
+    if (owner)
+        snprintf(name, IF_NAMESIZE, "%s", owner->ifa_name);
+    freeifaddrs(all);
+    return owner ? 0 : -ENODEV;
+}
+
+int unet_local_interface(const char *text, char name[IF_NAMESIZE])
+{
+    union unet_sockaddr address;
+
+    if (strcmp(text, "auto") == 0)
+        return unet_default_ethernet(name) ? 0 : -ENODEV;
+    if (strchr(text, '/') || parse_address(text, &address) == 0)
+        return unet_local(text, &address) < 0 ? -ENODEV : interface_with(&address, name);
+    return snprintf(name, IF_NAMESIZE, "%s", text) < IF_NAMESIZE ? 0 : -ENODEV;
+}
+
+/* ---- networks ----------------------------------------------------------------------- */
+
+/* Keeps of the address what all in its network have in common; returns how many bits. */
+static unsigned mask_off(union unet_sockaddr *address, const struct sockaddr *netmask)
+{
+    const union unet_sockaddr *mask = (const union unet_sockaddr *)netmask;
+    const bool ip4 = address->any.sa_family == AF_INET;
+    unsigned char *bytes =
+        ip4 ? (unsigned char *)&address->ip4.sin_addr : (unsigned char *)&address->ip6.sin6_addr;
+    const unsigned char *keep = ip4 ? (const unsigned char *)&mask->ip4.sin_addr
+                                    : (const unsigned char *)&mask->ip6.sin6_addr;
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < (ip4 ? 4u : 16u); i++) {
+        bytes[i] &= keep[i];
+        bits += (unsigned)__builtin_popcount(keep[i]);
+    }
+    return bits;
+}
+
+static bool tell_network(const struct ifaddrs *one, sa_family_t family, char *text)
+{
+    union unet_sockaddr address;
+    char ip[INET6_ADDRSTRLEN];
+    unsigned bits;
+
+    if (!one->ifa_netmask || (one->ifa_flags & IFF_LOOPBACK) ||
+        !read_address(one, family, &address) || is_link_local(&address))
+        return false;
+    bits = mask_off(&address, one->ifa_netmask);
+    if (!inet_ntop(family, bytes_of(&address), ip, sizeof ip))
+        return false;
+    snprintf(text, UNET_NETWORK_MAX, "%s/%u", ip, bits);
+    return true;
+}
+
+bool unet_local_network(const struct ifaddrs *all, const char *name, char *text)
+{
+    static const sa_family_t families[] = {AF_INET, AF_INET6};
+
+    for (int i = 0; i < 2; i++)
+        for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+            if (strcmp(one->ifa_name, name) == 0 && tell_network(one, families[i], text))
+                return true;
+    return false;
 }
