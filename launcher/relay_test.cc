@@ -79,11 +79,15 @@ TEST_CASE("a host that gets no rank because another has many cores ends with the
 TEST_CASE("input, output and exit codes pass through relays")
 {
     TestJob job(on("a,b,c", {"--fanout", "1", "--ppn", "1", "--tag-output", "sh", "-c",
-                             "cat; echo done >&2; [ $PMIX_RANK = 2 ] && exit 7; sleep 1000"}));
+                             "[ $PMIX_RANK = 2 ] && trap 'exit 7' USR2 || trap '' USR2;"
+                             "cat; echo done >&2; echo ready; sleep 1000 & wait"}));
     job.write_input("some words\n");
     job.close_input();
+    for (const char *rank : {"[0]", "[1]", "[2]"})
+        REQUIRE(job.prints(rank + std::string(" ready\n")));
+    job.send(SIGUSR2);
     CHECK(job.wait() == 7);
-    CHECK(job.out() == "[0] some words\n");
+    CHECK_THAT(job.out(), Contains("[0] some words\n"));
     CHECK_THAT(job.err(), Contains("[2] done\n") && Contains("rank 2 (pid ") &&
                               Contains("exited with code 7; ending the job\n"));
     check_clean(job);
