@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What got slower between two runs of a benchmark, and how sure that is.
 
-Reads two files that `dev bench micro` or `dev bench suite` wrote with --json.  A change is told
+Reads two files that a `dev bench` other than compile wrote with --json.  A change is told
 with its 95 % confidence interval (bootstrap of the medians), and beside it the change of
 everybody else in the same case: where the peers and the machine's limits moved alike, it was the
 machine.
@@ -18,6 +18,7 @@ import sys
 
 RESAMPLES = 2000
 ALPHA = 0.05
+LAYERS = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C", "splitc_get": "Split-C get"}
 RATES = ("M/s", "MB/s", "GB/s")  # units in which more is better
 
 
@@ -41,23 +42,30 @@ def values_of(figure, unit):
     return [1 / value if unit in RATES else value for value in values if value > 0]
 
 
-def row_of(row):
+def rows_of(row):
+    """One; or where several layers of ours took part, one for each."""
     is_suite = "case" in row
     title = f"{row['case']}, {row['ranks']} ranks" if is_suite else row["title"]
     unit = "" if is_suite else row["unit"]
-    return Row(title, {who: values_of(figure, unit) for who, figure in row["figures"].items()})
+    samples = {who: values_of(figure, unit) for who, figure in row["figures"].items()}
+    others = {who: values for who, values in samples.items() if who not in LAYERS}
+    layers = [layer for layer in LAYERS if layer in samples]
+    if not layers:
+        yield Row(title, samples)
+    for layer in layers:
+        yield Row(f"{title}, {LAYERS[layer]}", {**others, "ours": samples[layer]})
 
 
 def read(path):
     try:
         told = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        rows = [row_of(row) for row in told["rows"]]
+        rows = [row for each in told["rows"] for row in rows_of(each)]
         return told, {row.title: row for row in rows if row.samples.get("ours")}
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(f"{path} is no file that 'dev bench micro' or 'dev bench suite' wrote "
-                         f"with --json ({type(error).__name__}: {error})") from error
+        raise Unreadable(f"{path} is no file that 'dev bench' wrote with --json "
+                         f"({type(error).__name__}: {error})") from error
 
 
 # ---- statistics ---------------------------------------------------------------------------------

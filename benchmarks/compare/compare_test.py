@@ -65,6 +65,13 @@ class Compare(unittest.TestCase):
                                        mpich=around(3, seed=3))])
         self.expect(done, 0, "machine    fft, 2 ranks", "1 where the machine changed")
 
+    def test_each_layer_is_a_case(self):
+        done = self.compare(
+            [micro_row("latency", "us", unet=around(1), gam=around(2), tcp=around(9))],
+            [micro_row("latency", "us", unet=around(1, seed=2), gam=around(3, seed=3),
+                       tcp=around(9, seed=4))])
+        self.expect(done, 1, "slower     latency, GAM", "2 cases: 1 slower, 0 faster, 1 as before")
+
     def test_too_few_noisy_samples_prove_nothing(self):
         done = self.compare([suite_row("cg", 4, ours=[1.0, 2.0, 1.5])],
                             [suite_row("cg", 4, ours=[1.6, 1.1, 2.1])], "--all")

@@ -19,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SOURCES / "micro"))
+import estimate  # pylint: disable=wrong-import-position
 import micro  # pylint: disable=wrong-import-position
 
 METHODS = ["fe", "fe_pieces", "gam", "packet", "udp", "tcp"]
@@ -93,11 +94,9 @@ def verdicts(turns):
 def figures_of(turns, what, methods, size, unit_of):
     figures = {}
     for method in methods:
-        values = sorted(unit_of(ns) for ns in turns.ns[what, method, size])
+        values = [unit_of(ns) for ns in turns.ns[what, method, size]]
         if values:
-            figures["ours" if method == "fe" else method] = {
-                "median": statistics.median(values), "p10": micro.quantile(values, 0.1),
-                "p90": micro.quantile(values, 0.9), "samples": len(values), "values": values}
+            figures["ours" if method == "fe" else method] = estimate.summary(values)
     return figures
 
 

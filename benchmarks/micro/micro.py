@@ -21,6 +21,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import estimate  # pylint: disable=wrong-import-position
+
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ("mpich", "openmpi", "ucx")
 COLUMNS = ("ours", "raw") + PEERS
@@ -192,18 +195,11 @@ class Row:
     def as_json(self):
         columns = {}
         for column, samples in self.samples.items():
-            values = sorted(self.in_unit(ns) for ns in samples)
-            columns[column] = {"median": statistics.median(values), "p10": quantile(values, 0.1),
-                               "p90": quantile(values, 0.9), "samples": len(values),
-                               "values": [float(f"{value:.6g}") for value in values]}
+            columns[column] = estimate.summary([self.in_unit(ns) for ns in samples])
         return {"name": self.name, "title": self.title, "unit": self.unit, "figures": columns,
                 "ratio_raw": self.ratio("raw"), "ratio_peer": self.ratio("peer"),
                 "aims": [{"aim": aim.text, "met": aim.met(self)} for aim in self.aims],
                 "verdict": self.verdict()}
-
-
-def quantile(ordered, part):
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
 @dataclasses.dataclass
@@ -220,7 +216,7 @@ class Effort:
     each: int  # seconds for a program
 
 
-FULL = Effort(turns=5, millis=60, table_mib=1024, limit=560, each=60,
+FULL = Effort(turns=5, millis=60, table_mib=1024, limit=480, each=60,
               sizes=[64, 512, 4096, 65536, 1 << 19, 4 << 20, 64 << 20],
               ranks=[2, 4, 8, 16, 32], starts=[1, 2, 4, 8, 16])
 QUICK = Effort(turns=3, millis=20, table_mib=64, limit=110, each=15,
@@ -445,7 +441,7 @@ def figure(value):
 def print_table(rows, measurement):
     columns = ["ours", "raw"] + [name for name in PEERS if name in measurement.peers]
     print(f"{'':30} {'unit':>5}" + "".join(f" {column:>9}" for column in columns) +
-          f" {'p10..p90 of ours':>19} {'/raw':>6} {'/peer':>6}  aim")
+          f" {'95 % of ours':>19} {'/raw':>6} {'/peer':>6}  aim")
     for row in rows:
         cells = [figure(row.in_unit(row.ns(column)) if row.ns(column) else None)
                  for column in columns]
@@ -457,8 +453,9 @@ def print_table(rows, measurement):
 
 
 def spread(row):
+    """Where the median lies with 95 % confidence."""
     mine = row.as_json()["figures"].get("ours")
-    return f"{figure(mine['p10'])}..{figure(mine['p90'])}" if mine else "-"
+    return f"{figure(mine['low'])}..{figure(mine['high'])}" if mine else "-"
 
 
 def verdict_of(aim, row):

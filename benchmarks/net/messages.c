@@ -1,96 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * messages.c - ours: U-Net endpoints, and active messages over them.
+ * messages.c - ours: active messages.
  */
 #include "net.h"
 
-#include <errno.h>
 #include <gam/gam.h>
-#include <sched.h>
-#include <string.h>
-#include <unet/unet.h>
 
-enum { TAG = 7, STORES = 16 /* on their way at once */ };
-enum { PING = 1, PONG, COUNT, LAST };
+enum {
+    STORES = 16, /* on their way at once */
+    FEW = 16,    /* messages for which no sender has to wait */
+};
+enum { PING = 1, PONG, COUNT, LAST, LANDED };
 
-static struct unet_endpoint *ep;
 static struct gam *g;
-static uint16_t channel;
-static struct unet_address address[2];
-static uint64_t pongs;
-
-static void need(int error, const char *what)
-{
-    if (error >= 0)
-        return;
-    errno = -error;
-    die(what);
-}
-
-/* ---- endpoints alone --------------------------------------------------------------------- */
-
-static void send_words(void)
-{
-    static const uint64_t words[WORDS];
-
-    need(unet_send_inline(ep, channel, 0, words, sizeof words), "send");
-}
-
-static void receive_words(void)
-{
-    double start = now_ns();
-
-    while (!unet_rx_peek(ep)) {
-        unet_progress(ep);
-        if (now_ns() - start > PATIENCE_S * 1e9)
-            need(-ETIMEDOUT, "no answer");
-    }
-    unet_rx_release(ep);
-}
-
-static double endpoint_round_trips(long n)
-{
-    double start;
-
-    meet();
-    start = now_ns();
-    for (long i = 0; i < n; i++) {
-        if (side == 0)
-            send_words();
-        receive_words();
-        if (side == 1)
-            send_words();
-    }
-    return now_ns() - start;
-}
-
-static void open_endpoint(const char *backend)
-{
-    struct unet_config config = {.polled = true};
-    uint8_t mine[BLOB] = {0};
-
-    gam_endpoint_config(2, 0, &config);
-    need(unet_open(unet_backend(backend), &config, &ep), backend);
-    unet_address(ep, &address[side]);
-    _Static_assert(sizeof address[0] <= BLOB, "addresses are told in blobs");
-    memcpy(mine, &address[side], sizeof address[side]);
-    uint8_t theirs[BLOB];
-    exchange(mine, theirs);
-    memcpy(&address[!side], theirs, sizeof address[!side]);
-}
-
-static void measure_endpoint(const struct team *team, const char *backend)
-{
-    open_endpoint(backend);
-    need(unet_connect(ep, &address[!side], TAG, &channel), "connect");
-    while (unet_channel_state(ep, channel) == UNET_CONNECTING)
-        sched_yield();
-    for (arrive(); !both_are_here();)
-        unet_progress(ep); /* the other may need our answer */
-    measure(team, "raw.endpoint_round_trip", 1, endpoint_round_trips, NULL);
-    meet();
-    unet_close(ep);
-}
+static uint64_t pongs, counted, landed;
 
 /* ---- active messages ------------------------------------------------------------------------ */
 
@@ -110,6 +33,14 @@ static void on_count(struct gam *mine, const struct gam_message *m)
 {
     (void)mine;
     (void)m;
+    counted++;
+}
+
+static void on_landed(struct gam *mine, const struct gam_message *m)
+{
+    (void)mine;
+    (void)m;
+    landed++;
 }
 
 static bool ended;
@@ -190,7 +121,7 @@ static double stream(long n)
     if (side == 1)
         return serve();
     for (long i = 0; i < n; i++) {
-        need(gam_store_async(g, 1, landing, landing, stream_bytes, 0, 0, NULL, NULL), "store");
+        need(gam_store_async(g, 1, landing, landing, message_bytes, 0, 0, NULL, NULL), "store");
         while (gam_pending(g) >= STORES)
             gam_poll(g);
     }
@@ -199,10 +130,87 @@ static double stream(long n)
     return end_batch(start);
 }
 
+static void store(void)
+{
+    need(gam_store(g, (uint32_t)!side, landing, landing, message_bytes, LANDED, 0), "store");
+}
+
+static double store_round_trips(long n)
+{
+    double ns;
+
+    meet();
+    landed = 0;
+    ns = now_ns();
+    for (long i = 1; i <= n; i++) {
+        if (side == 0)
+            store();
+        while (landed < (uint64_t)i)
+            gam_poll(g);
+        if (side == 1)
+            store();
+    }
+    ns = now_ns() - ns;
+    part();
+    return ns;
+}
+
+/* ---- overheads ---------------------------------------------------------------------------- */
+
+static void send_few(void)
+{
+    for (int i = 0; i < FEW; i++)
+        need(gam_request_4(g, 1, COUNT, 0, 0, 0, 0), "request");
+}
+
+/* What it takes the sender to send a few. */
+static double send_overheads(long n)
+{
+    double ns = 0;
+
+    for (long i = 0; i < n; i++) {
+        meet();
+        if (side == 1) {
+            serve();
+            continue;
+        }
+        ns -= now_ns();
+        send_few();
+        ns += now_ns();
+        end_batch(0);
+    }
+    return ns;
+}
+
+/* What it takes the receiver to handle a few that are there. */
+static double receive_overheads(long n)
+{
+    double mine[BLOB / sizeof(double)] = {0}, theirs[BLOB / sizeof(double)];
+
+    for (long i = 0; i < n; i++) {
+        counted = 0;
+        meet();
+        if (side == 0) {
+            send_few();
+            gam_poll(g);
+        }
+        meet();
+        if (side == 1) {
+            mine[0] -= now_ns();
+            while (counted < FEW)
+                gam_poll(g);
+            mine[0] += now_ns();
+        }
+        part();
+    }
+    exchange(mine, theirs);
+    return theirs[0];
+}
+
 static int resolve(void *arg, uint32_t rank, struct unet_address *to)
 {
     (void)arg;
-    *to = address[rank];
+    *to = endpoint_address[rank];
     return 0;
 }
 
@@ -210,13 +218,16 @@ static void open_messages(const char *backend)
 {
     const struct gam_config config = {
         .ranks = 2, .rank = (uint32_t)side, .resolve = resolve, .key = {TAG, TAG}};
+    struct unet_config sizes = {.polled = true};
 
-    open_endpoint(backend);
+    gam_endpoint_config(2, 0, &sizes);
+    open_endpoint(backend, &sizes);
     need(gam_open(ep, &config, &g), "gam_open");
     need(gam_register(g, PING, on_ping), "register");
     need(gam_register(g, PONG, on_pong), "register");
     need(gam_register(g, COUNT, on_count), "register");
     need(gam_register(g, LAST, on_last), "register");
+    need(gam_register(g, LANDED, on_landed), "register");
     meet();
 }
 
@@ -233,26 +244,69 @@ static void measure_all(const struct team *team, const char *backend, int count,
     open_messages(backend);
     measure(team, "am_round_trip", 1, round_trips, NULL);
     measure(team, "am_one_way", BURST, one_way, NULL);
-    measure_streams(team, "stream", stream, count, sizes);
+    measure_sizes(team, "stream", 1, stream, count, sizes);
     close_messages();
+}
+
+static void measure_layers(const struct team *team, const char *backend, int count, char **sizes)
+{
+    struct team brief = *team;
+
+    brief.budget_ns /= 8; /* most of the time of such a batch is not measured */
+    measure_endpoint_sizes(team, backend, count, sizes);
+    open_messages(backend);
+    measure(team, "am_round_trip", 1, round_trips, NULL);
+    measure(team, "am_one_way", BURST, one_way, NULL);
+    measure(&brief, "am_send_overhead", FEW, send_overheads, NULL);
+    measure(&brief, "am_receive_overhead", FEW, receive_overheads, NULL);
+    measure_sizes(team, "gam_round_trip", 1, store_round_trips, count, sizes);
+    measure_sizes(team, "gam_stream", 1, stream, count, sizes);
+    close_messages();
+}
+
+static void use_udp(void)
+{
+    setenv("UNET_UDP_ADDRESS", interface, 1);
+}
+
+static void use_eth(void)
+{
+    setenv("UNET_ETH_INTERFACE", interface, 1);
 }
 
 void measure_our_udp(const struct team *team, int count, char **sizes)
 {
-    setenv("UNET_UDP_ADDRESS", interface, 1);
+    use_udp();
     measure_all(team, "udp", count, sizes);
 }
 
 void measure_our_udp_streams(const struct team *team, int count, char **sizes)
 {
-    setenv("UNET_UDP_ADDRESS", interface, 1);
+    use_udp();
     open_messages("udp");
-    measure_streams(team, "stream", stream, count, sizes);
+    measure_sizes(team, "stream", 1, stream, count, sizes);
     close_messages();
 }
 
 void measure_our_eth(const struct team *team, int count, char **sizes)
 {
-    setenv("UNET_ETH_INTERFACE", interface, 1);
+    use_eth();
     measure_all(team, "eth", count, sizes);
+}
+
+void measure_shm_sizes(const struct team *team, int count, char **sizes)
+{
+    measure_layers(team, "shm", count, sizes);
+}
+
+void measure_our_udp_sizes(const struct team *team, int count, char **sizes)
+{
+    use_udp();
+    measure_layers(team, "udp", count, sizes);
+}
+
+void measure_our_eth_sizes(const struct team *team, int count, char **sizes)
+{
+    use_eth();
+    measure_layers(team, "eth", count, sizes);
 }

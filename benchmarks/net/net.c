@@ -4,9 +4,10 @@
  *
  *   net MODE MILLISECONDS INTERFACE PID PID [BYTES...]
  *
- * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams or our_eth.  The sides live
- * in the networks of these two processes (0: in ours) and use the interface of that name there.
- * Streams have messages of so many bytes.
+ * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams or our_eth; or, for round
+ * trips and streams against the size of their messages, udp_sizes, tcp_sizes, our_shm_sizes,
+ * our_udp_sizes or our_eth_sizes.  The sides live in the networks of these two processes (0: in
+ * ours) and use the interface of that name there.  Streams have messages of so many bytes.
  */
 #include "net.h"
 
@@ -28,7 +29,7 @@
 int side;
 uint8_t *landing;
 const char *interface;
-size_t stream_bytes;
+size_t message_bytes;
 
 static struct shared {
     uint32_t arrived;
@@ -87,15 +88,15 @@ struct team team_of(double budget_ns)
     return (struct team){.measures = side == 0, .share = share, .budget_ns = budget_ns};
 }
 
-void measure_streams(const struct team *team, const char *prefix, batch_fn *stream, int count,
-                     char **sizes)
+void measure_sizes(const struct team *team, const char *prefix, long per_unit, batch_fn *batch,
+                   int count, char **sizes)
 {
     char metric[64];
 
     for (int i = 0; i < count; i++) {
-        stream_bytes = strtoul(sizes[i], NULL, 10);
-        snprintf(metric, sizeof metric, "%s_%zu", prefix, stream_bytes);
-        measure(team, metric, 1, stream, NULL);
+        message_bytes = strtoul(sizes[i], NULL, 10);
+        snprintf(metric, sizeof metric, "%s_%zu", prefix, message_bytes);
+        measure(team, metric, per_unit, batch, NULL);
     }
 }
 
@@ -130,9 +131,17 @@ static mode_fn *mode_of(const char *name)
         const char *name;
         mode_fn *fn;
     } modes[] = {
-        {"udp", measure_udp},         {"tcp", measure_tcp},
-        {"packets", measure_packets}, {"our_udp", measure_our_udp},
-        {"our_eth", measure_our_eth}, {"our_udp_streams", measure_our_udp_streams},
+        {"udp", measure_udp},
+        {"udp_sizes", measure_udp_sizes},
+        {"tcp", measure_tcp},
+        {"tcp_sizes", measure_tcp_sizes},
+        {"packets", measure_packets},
+        {"our_udp", measure_our_udp},
+        {"our_udp_streams", measure_our_udp_streams},
+        {"our_eth", measure_our_eth},
+        {"our_shm_sizes", measure_shm_sizes},
+        {"our_udp_sizes", measure_our_udp_sizes},
+        {"our_eth_sizes", measure_our_eth_sizes},
     };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

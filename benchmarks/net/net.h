@@ -4,8 +4,9 @@
  * they meet.
  *
  *   net.c       the two processes
- *   sockets.c   the limits: UDP, TCP and packet sockets with nobody's software on top
- *   messages.c  ours: U-Net endpoints, and active messages over them
+ *   sockets.c    the limits: UDP, TCP and packet sockets with nobody's software on top
+ *   endpoints.c  ours: U-Net endpoints with nothing above them
+ *   messages.c   ours: active messages
  */
 #ifndef NET_H
 #define NET_H
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unet/unet.h>
 
 enum {
     WORDS = 4,         /* of 8 bytes, in a small message */
@@ -22,6 +24,7 @@ enum {
     LONGEST = 1 << 20, /* of a stream's messages */
     BLOB = 128,        /* bytes that the sides tell each other */
     PATIENCE_S = 20,   /* for what may get lost */
+    TAG = 7,           /* of channels, and both halves of the job's key */
 };
 
 extern int side;         /* 0 measures */
@@ -46,12 +49,24 @@ struct team team_of(double budget_ns);
 /* What a mode measures; `sizes` of the streams' messages. */
 typedef void mode_fn(const struct team *team, int count, char **sizes);
 
-mode_fn measure_udp, measure_tcp, measure_packets;                 /* sockets.c */
-mode_fn measure_our_udp, measure_our_udp_streams, measure_our_eth; /* messages.c */
+/* sockets.c */
+mode_fn measure_udp, measure_udp_sizes, measure_tcp, measure_tcp_sizes, measure_packets;
+/* messages.c; the last three measure round trips and streams for each size, layer by layer. */
+mode_fn measure_our_udp, measure_our_udp_streams, measure_our_eth;
+mode_fn measure_shm_sizes, measure_our_udp_sizes, measure_our_eth_sizes;
 
-/* A batch function for each size, and the metric's name. */
-void measure_streams(const struct team *team, const char *prefix, batch_fn *stream, int count,
-                     char **sizes);
-extern size_t stream_bytes;
+/* Measure for each of the sizes, as "PREFIX_SIZE"; the batch function finds it in message_bytes.
+ * A unit is per_unit messages. */
+void measure_sizes(const struct team *team, const char *prefix, long per_unit, batch_fn *batch,
+                   int count, char **sizes);
+extern size_t message_bytes;
+
+/* endpoints.c; `on` is a backend. */
+void need(int error, const char *what); /* ends the program if it is negative */
+void open_endpoint(const char *on, const struct unet_config *config);
+void measure_endpoint(const struct team *team, const char *on);
+void measure_endpoint_sizes(const struct team *team, const char *on, int count, char **sizes);
+extern struct unet_endpoint *ep;
+extern struct unet_address endpoint_address[2];
 
 #endif

@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { DATAGRAM_MAX = 32768 }; /* longer ones are lost too easily */
+
 static int fd;
 
 static void message_fill(uint64_t words[WORDS])
@@ -34,12 +36,13 @@ static void expect_done(double since)
 
 /* ---- UDP ---------------------------------------------------------------------------------- */
 
+static uint8_t datagram[DATAGRAM_MAX];
+
 static void receive_datagram(void)
 {
     double start = 0;
-    uint64_t words[WORDS];
 
-    while (recv(fd, words, sizeof words, MSG_DONTWAIT) < 0) {
+    while (recv(fd, datagram, sizeof datagram, MSG_DONTWAIT) < 0) {
         if (errno != EAGAIN)
             die("recv");
         if (start == 0)
@@ -50,10 +53,7 @@ static void receive_datagram(void)
 
 static void send_datagram(void)
 {
-    uint64_t words[WORDS];
-
-    message_fill(words);
-    if (send(fd, words, sizeof words, 0) < 0)
+    if (send(fd, landing, message_bytes, 0) < 0)
         die("send");
 }
 
@@ -92,15 +92,30 @@ static struct sockaddr_in bind_socket(int kind)
     return own;
 }
 
-void measure_udp(const struct team *team, int count, char **sizes)
+static void connect_datagrams(void)
 {
     const struct sockaddr_in other = bind_socket(SOCK_DGRAM);
 
-    (void)count;
-    (void)sizes;
     if (connect(fd, (const struct sockaddr *)&other, sizeof other) < 0)
         die("connect");
+}
+
+void measure_udp(const struct team *team, int count, char **sizes)
+{
+    (void)count;
+    (void)sizes;
+    connect_datagrams();
+    message_bytes = WORDS * 8;
     measure(team, "am_round_trip", 1, udp_round_trips, NULL);
+}
+
+void measure_udp_sizes(const struct team *team, int count, char **sizes)
+{
+    connect_datagrams();
+    for (int i = 0; i < count; i++) {
+        if (strtoul(sizes[i], NULL, 10) <= DATAGRAM_MAX)
+            measure_sizes(team, "udp_round_trip", 1, udp_round_trips, 1, &sizes[i]);
+    }
 }
 
 /* ---- TCP ---------------------------------------------------------------------------------- */
@@ -138,10 +153,10 @@ static double tcp_round_trips(long n)
     start = now_ns();
     for (long i = 0; i < n; i++) {
         if (side == 0)
-            send_bytes(WORDS * 8);
-        receive_bytes(WORDS * 8);
+            send_bytes(message_bytes);
+        receive_bytes(message_bytes);
         if (side == 1)
-            send_bytes(WORDS * 8);
+            send_bytes(message_bytes);
     }
     return now_ns() - start;
 }
@@ -154,9 +169,9 @@ static double tcp_stream(long n)
     start = now_ns();
     for (long i = 0; i < n; i++) {
         if (side == 0)
-            send_bytes(stream_bytes);
+            send_bytes(message_bytes);
         else
-            receive_bytes(stream_bytes);
+            receive_bytes(message_bytes);
     }
     if (side == 0)
         receive_bytes(1);
@@ -183,8 +198,21 @@ static void connect_both(void)
 void measure_tcp(const struct team *team, int count, char **sizes)
 {
     connect_both();
+    message_bytes = WORDS * 8;
     measure(team, "tcp_round_trip", 1, tcp_round_trips, NULL);
-    measure_streams(team, "stream", tcp_stream, count, sizes);
+    measure_sizes(team, "stream", 1, tcp_stream, count, sizes);
+}
+
+/* There are no empty messages. */
+void measure_tcp_sizes(const struct team *team, int count, char **sizes)
+{
+    connect_both();
+    while (count > 0 && strtoul(*sizes, NULL, 10) == 0) {
+        count--;
+        sizes++;
+    }
+    measure_sizes(team, "tcp_round_trip", 1, tcp_round_trips, count, sizes);
+    measure_sizes(team, "tcp_stream", 1, tcp_stream, count, sizes);
 }
 
 /* ---- packet sockets ----------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  *   mpi pair MILLISECONDS              messages and one-sided accesses of 2 ranks
  *   mpi messages MILLISECONDS          messages alone
  *   mpi stream MILLISECONDS BYTES...   messages of up to 1 MiB one behind the other
+ *   mpi sizes MILLISECONDS BYTES...    round trips and streams of messages of those sizes
  *   mpi bulk MILLISECONDS BYTES...     one-sided transfers of what rank 1 has just written
  *   mpi collective MILLISECONDS
  *   mpi allocation MILLISECONDS
@@ -250,12 +251,27 @@ static void measure_bulk(double budget, int count, char **sizes)
         measure_size(&team, sizes[i]);
 }
 
-/* ---- streams of messages -------------------------------------------------------------------- */
+/* ---- messages of any size -------------------------------------------------------------------- */
+
+static char landing[1 << 20];
+
+static double long_round_trips(long n)
+{
+    double start = meet_and_start();
+
+    for (long i = 0; i < n; i++) {
+        if (rank == 0)
+            MPI_Send(landing, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(landing, (int)bytes, MPI_BYTE, !rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Send(landing, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+    return now_ns() - start;
+}
 
 /* Several are on their way at once. */
 static double stream(long n)
 {
-    static char landing[1 << 20];
     MPI_Request request[STREAMS];
     double start = meet_and_start();
 
@@ -275,15 +291,16 @@ static double stream(long n)
     return now_ns() - start;
 }
 
-static void measure_streams(double budget, int count, char **sizes)
+static void measure_sizes(double budget, const char *prefix, batch_fn *batch, int count,
+                          char **sizes)
 {
     struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
     char metric[64];
 
     for (int i = 0; i < count; i++) {
         bytes = atol(sizes[i]);
-        snprintf(metric, sizeof metric, "stream_%ld", bytes);
-        measure(&team, metric, 1, stream, NULL);
+        snprintf(metric, sizeof metric, "%s_%ld", prefix, bytes);
+        measure(&team, metric, 1, batch, NULL);
     }
 }
 
@@ -370,8 +387,11 @@ int main(int argc, char **argv)
     else if (strcmp(what, "messages") == 0)
         measure_messages(budget);
     else if (strcmp(what, "stream") == 0)
-        measure_streams(budget, argc - 3, argv + 3);
-    else if (strcmp(what, "bulk") == 0)
+        measure_sizes(budget, "stream", stream, argc - 3, argv + 3);
+    else if (strcmp(what, "sizes") == 0) {
+        measure_sizes(budget, "round_trip", long_round_trips, argc - 3, argv + 3);
+        measure_sizes(budget, "stream", stream, argc - 3, argv + 3);
+    } else if (strcmp(what, "bulk") == 0)
         measure_bulk(budget, argc - 3, argv + 3);
     else if (strcmp(what, "collective") == 0)
         measure_collective(budget);

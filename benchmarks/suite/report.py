@@ -1,18 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""report.md, report.html and the plots of a run of the suite."""
+"""report.md, report.html and the plots of a run of the suite, and of what else it is given."""
+import dataclasses
 import html
 import io
+import pathlib
+import sys
 
+import papers
 import traces
 
-NAMES = {"ours": "Split-C", "mpich": "MPICH", "openmpi": "Open MPI"}
-COLOURS = {"ours": "#0b6e99", "mpich": "#d9822b", "openmpi": "#7a5195"}
-PALE = {"ours": "#9fd0e4", "mpich": "#f5cfa5", "openmpi": "#cbb7da"}  # of the communication
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "curves"))
+import draw  # pylint: disable=wrong-import-position
+
+NAMES = {"ours": "Split-C", "udp": "Split-C over udp", "eth": "Split-C over eth",
+         "mpich": "MPICH", "openmpi": "Open MPI"}
+COLOURS = {"ours": "#0b6e99", "udp": "#0b6e99", "eth": "#2a9d8f", "mpich": "#d9822b",
+           "openmpi": "#7a5195"}
+PALE = {"ours": "#9fd0e4", "udp": "#9fd0e4", "eth": "#a8dcd5", "mpich": "#f5cfa5",
+        "openmpi": "#cbb7da"}  # of the communication
 
 
-def who_took_part(told):
-    return [who for who in NAMES
-            if any(who in row["figures"] for row in told["rows"])]
+@dataclasses.dataclass
+class Table:
+    """Its first line has the columns' names; all cells are text."""
+
+    title: str
+    lines: list
+    note: str = ""
+
+
+@dataclasses.dataclass
+class Picture:
+    """A figure of matplotlib's, and the name of its file."""
+
+    title: str
+    name: str
+    figure: object
+
+
+def who_took_part(rows):
+    return [who for who in NAMES if any(who in row["figures"] for row in rows)]
+
+
+TITLE = "The Split-C suite beside its MPI twins"
 
 
 def rows_of(told, ranks):
@@ -29,7 +59,7 @@ def time_text(seconds):
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-# ---- text -----------------------------------------------------------------------------------
+# ---- tables ---------------------------------------------------------------------------------
 
 
 def heading(told):
@@ -47,18 +77,26 @@ def bound_text(row):
     return f"{row['bound']:.2f}" if row["bound"] and row["bound"] < 10 else "-"
 
 
-def table(told):
+def time_cell(row, name):
+    if name in row["figures"]:
+        return time_text(row["figures"][name]["time"])
+    return f"> {row['too_slow'][name]} s" if name in row["too_slow"] else "-"
+
+
+def interval_text(figure):
+    return f"{time_text(figure['low'])} to {time_text(figure['high'])}" if figure else "-"
+
+
+def main_table(told):
     """Header and rows, all text."""
-    who = who_took_part(told)
-    yield ["case", "ranks", *(NAMES[name] for name in who), "of it communication", "ratio", "at most",
-           "aim", ""]
+    who = who_took_part(told["rows"])
+    yield ["case", "ranks", *(NAMES[name] for name in who), "95 % of ours", "of it communication",
+           "ratio", "at most", "aim", ""]
     for row in told["rows"]:
-        figures = row["figures"]
-        mine = figures.get("ours")
+        mine = row["figures"].get("ours")
         spent = mine["computation"] + mine["communication"] if mine else 0
-        yield [row["case"], str(row["ranks"]),
-               *(time_text(figures[name]["time"]) if name in figures else "-" for name in who),
-               f"{100 * mine['communication'] / spent:.0f} %" if spent else "-",
+        yield [row["case"], str(row["ranks"]), *(time_cell(row, name) for name in who),
+               interval_text(mine), f"{100 * mine['communication'] / spent:.0f} %" if spent else "-",
                f"{row['ratio']:.2f}" if row["ratio"] else "-", bound_text(row),
                f">= {row['aim']:g}" if row["aim"] else "", row["verdict"]]
 
@@ -74,77 +112,113 @@ def weak_table(told):
 
 def hosts_table(told):
     """Header and rows: what is between two hosts."""
-    peers = [who for who in NAMES if any(who in row["figures"] for row in told["hosts"])]
+    peers = [who for who in who_took_part(told["hosts"]) if who in told["peers"]]
     yield ["case", "Split-C over", "Split-C", *(NAMES[who] for who in peers), "ratio", "aim", ""]
     for row in told["hosts"]:
         yield [row["case"], row["network"],
-               *(time_text(row["figures"][who]["time"]) if who in row["figures"] else "-"
-                 for who in (row["network"], *peers)),
+               *(time_cell(row, who) for who in (row["network"], *peers)),
                f"{row['ratio']:.2f}" if row["ratio"] else "-", f">= {row['aim']:g}",
                row["verdict"]]
 
 
-def more_tables(told):
-    """(title, table, note) of those that this run has."""
-    if told["weak"]:
-        yield "Throughput, each rank having as much to do", weak_table(told), WEAK_NOTE
-    if told["hosts"]:
-        yield "Between two hosts, a rank on each", hosts_table(told), HOSTS_NOTE
+def measured_table(told):
+    """Of what `dev bench micro` or `net` wrote: medians, and where ours lies with 95 %."""
+    who = ["ours", "raw", *told["peers"]]
+    yield ["", "unit", *("limit" if name == "raw" else NAMES.get(name, name) for name in who),
+           "95 % of ours", "of the limit's", "of the best peer's", "aim", ""]
+    for row in told["rows"]:
+        found = row["figures"]
+        mine = found.get("ours")
+        yield [row["title"], row["unit"],
+               *(f"{found[name]['median']:.3g}" if name in found else "-" for name in who),
+               f"{mine['low']:.3g} to {mine['high']:.3g}" if mine else "-",
+               *(f"{row[name]:.2f}" if row[name] else "-" for name in ("ratio_raw", "ratio_peer")),
+               "; ".join(aim["aim"] for aim in row["aims"]), row["verdict"]]
 
 
 def rate_text(rate, unit):
     return f"{rate / 1e6:.1f} M {unit}/s" if rate else "-"
 
 
+NOTE = ("The times are those of the slowest processor. The ratio is the best peer's time to ours; "
+        "it could be at most what is said beside it if our communication took no time.")
+HOSTS_NOTE = "The hosts are namespaces of one machine, joined by a bridge; the peers use TCP."
+WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
+MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
+
+
+def program_tables(told):
+    """Those of the suite itself."""
+    yield Table("All programs", list(main_table(told)), NOTE)
+    if told["weak"]:
+        yield Table("Throughput, each rank having as much to do", list(weak_table(told)), WEAK_NOTE)
+    if told["hosts"]:
+        yield Table("Between two hosts, a rank on each", list(hosts_table(told)), HOSTS_NOTE)
+    for title, lines, note in papers.tables(told):
+        yield Table(title, list(lines), note)
+
+
+def message_tables(told):
+    """Those of the other benchmarks, where they took part."""
+    if told.get("curves"):
+        for title, lines, note in draw.tables(told["curves"]):
+            yield Table(title, list(lines), note)
+    for name, title in (("micro", "What the pieces cost on one node"),
+                        ("net", "Messages between two networks")):
+        if told.get(name):
+            yield Table(title, list(measured_table(told[name])), MEASURED_NOTE)
+
+
+# ---- text ------------------------------------------------------------------------------------
+
+
 def markdown_table(lines):
-    lines = list(lines)
     rule = ["---"] + ["---:"] * (len(lines[0]) - 2) + ["---"]
     return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule] + lines[1:])
 
 
-NOTE = ("The times are those of the slowest processor.  The ratio is the best peer's time to ours; "
-        "it could be at most what is said beside it if our communication took no time.")
+def markdown_part(part):
+    if isinstance(part, Picture):
+        return f"![{part.title}]({part.name}.png)"
+    return "\n\n".join(text for text in (f"## {part.title}", markdown_table(part.lines), part.note)
+                       if text)
 
-HOSTS_NOTE = "The hosts are namespaces of one machine, joined by a bridge; the peers use TCP."
-WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
 
-
-def markdown(told, pictures):
-    parts = ["# The Split-C suite beside its MPI twins", "\n".join(heading(told)),
-             markdown_table(table(told)), NOTE]
-    for title, lines, note in more_tables(told):
-        parts += [f"## {title}", markdown_table(lines), note]
-    parts += [f"![{title}]({name}.png)" for name, title, _ in pictures]
+def markdown(told, parts):
+    texts = [f"# {TITLE}", "\n".join(heading(told)), *map(markdown_part, parts)]
     if told["failures"]:
-        parts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
-    return "\n\n".join(parts) + "\n"
+        texts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
+    return "\n\n".join(texts) + "\n"
 
 
 # ---- pictures -------------------------------------------------------------------------------
 
 
-def bars(plt, told, ranks):
-    """Time of everybody, ours being 1, divided into computation and communication."""
-    rows, who = rows_of(told, ranks), who_took_part(told)
+def bars(plt, rows, unit, title):
+    """Everybody's time in units of one of them, divided into computation and communication."""
+    who = who_took_part(rows)
     figure, axes = plt.subplots(figsize=(11, 4.8), layout="constrained")
     width, top = 0.8 / len(who), 4.0
     for number, name in enumerate(who):
         for place, row in enumerate(rows):
+            at = place - 0.4 + (number + 0.5) * width
             if name in row["figures"]:
-                draw_bar(axes, place - 0.4 + (number + 0.5) * width, width, name,
-                         row["figures"][name], row["figures"]["ours"]["time"], top)
+                draw_bar(axes, at, width, name, row["figures"][name],
+                         row["figures"][unit]["time"], top)
+            elif name in row["too_slow"]:
+                draw_endless_bar(axes, at, width, name, row["too_slow"][name], top)
     axes.set_xticks(range(len(rows)), [row["case"].replace(", ", ",\n") for row in rows],
                     rotation=35, ha="right", fontsize=9)
     axes.set_ylim(0, top)
-    axes.set_ylabel("time, Split-C = 1")
+    axes.set_ylabel(f"time, {NAMES[unit]} = 1")
     axes.axhline(1, color="#888888", linewidth=0.8, zorder=0)
-    axes.set_title(f"Time on {ranks} rank{'s' if ranks > 1 else ''} (less is better)")
+    axes.set_title(title)
     patch = plt.matplotlib.patches.Patch
-    axes.legend(handles=[patch(color=colours[name], label=f"{NAMES[name]}: {what}")
-                         for name in who for colours, what in
-                         ((COLOURS, "computation"), (PALE, "communication"))],
-                ncols=len(who), fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.42),
-                frameon=False)
+    figure.legend(handles=[patch(color=colours[name], label=f"{NAMES[name]}: {what}")
+                           for name in who for colours, what in
+                           ((COLOURS, "computation"), (PALE, "communication"))],
+                  ncols=len(who), fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0),
+                  frameon=False)
     return figure
 
 
@@ -156,6 +230,12 @@ def draw_bar(axes, at, width, name, figure, unit, top):
     axes.bar(at, whole - part, width * 0.92, bottom=part, color=PALE[name])
     if whole > top:
         axes.text(at, top * 0.985, f"{whole:.3g}", ha="center", va="top", fontsize=7, rotation=90)
+
+
+def draw_endless_bar(axes, at, width, name, seconds, top):
+    axes.bar(at, top, width * 0.92, color="none", edgecolor=COLOURS[name], hatch="//", linewidth=0)
+    axes.text(at, top * 0.985, f"> {seconds} s", ha="center", va="top", fontsize=7, rotation=90,
+              backgroundcolor="white")
 
 
 def speed_ups(plt, told):
@@ -172,8 +252,8 @@ def speed_ups(plt, told):
     figure.supxlabel("ranks")
     figure.supylabel("rate, Split-C on the fewest ranks = 1")
     lines = [plt.matplotlib.lines.Line2D([], [], marker="o", color=COLOURS[name],
-                                         label=NAMES[name]) for name in who_took_part(told)]
-    figure.legend(handles=lines, ncols=len(lines), loc="lower center", bbox_to_anchor=(0.5, 1),
+                                         label=NAMES[name]) for name in who_took_part(told["rows"])]
+    figure.legend(handles=lines, ncols=len(lines), loc="upper center", bbox_to_anchor=(0.5, 0),
                   frameon=False)
     return figure
 
@@ -193,19 +273,54 @@ def draw_speed_up(axes, rows):
     axes.tick_params(labelsize=8)
 
 
-def draw_all(told):
-    """(file name, title, figure) of each, none where there is no matplotlib."""
+def pyplot():
+    """None where there is no matplotlib."""
     try:
         import matplotlib  # pylint: disable=import-outside-toplevel
         matplotlib.use("Agg")
         from matplotlib import pyplot as plt  # pylint: disable=import-outside-toplevel
+        return plt
     except ImportError:
-        return []
-    pictures = [(f"time-{ranks}", f"Time on {ranks} ranks", bars(plt, told, ranks))
-                for ranks in all_ranks(told) if rows_of(told, ranks)]
+        return None
+
+
+def hosts_rows(told):
+    """A row of each case with all networks in it."""
+    rows = {}
+    for row in told["hosts"]:
+        merged = rows.setdefault(row["case"], {"case": row["case"], "figures": {}, "too_slow": {}})
+        merged["figures"].update(row["figures"])
+        merged["too_slow"].update(row["too_slow"])
+    return [row for row in rows.values() if "udp" in row["figures"]]
+
+
+def program_pictures(plt, told):
+    for ranks in all_ranks(told):
+        rows = rows_of(told, ranks)
+        title = f"Time on {ranks} rank{'s' if ranks > 1 else ''} (less is better)"
+        if rows:
+            yield Picture(title, f"time-{ranks}", bars(plt, rows, "ours", title))
+    if hosts_rows(told):
+        title = "Time between two hosts, a rank on each (less is better)"
+        yield Picture(title, "time-hosts", bars(plt, hosts_rows(told), "udp", title))
     if len(all_ranks(told)) > 1:
-        pictures.append(("speed-up", "Rate against the number of ranks", speed_ups(plt, told)))
-    return pictures + traces.draw_all(plt, told["traces"])
+        yield Picture("Rate against the number of ranks", "speed-up", speed_ups(plt, told))
+    for name, title, figure in traces.draw_all(plt, told["traces"]):
+        yield Picture(title, name, figure)
+
+
+def message_pictures(plt, told):
+    for name, title, figure in draw.draw_all(plt, told["curves"]) if told.get("curves") else ():
+        yield Picture(title, name, figure)
+
+
+def all_parts(told):
+    """Pictures and tables in the report's order."""
+    plt = pyplot()
+    if not plt:
+        return [*program_tables(told), *message_tables(told)]
+    return [*program_pictures(plt, told), *program_tables(told), *message_pictures(plt, told),
+            *message_tables(told)]
 
 
 # ---- the page -----------------------------------------------------------------------------------
@@ -238,23 +353,27 @@ def html_table(lines):
     yield "</table>"
 
 
-def page(told, pictures):
+def html_part(part):
+    yield f"<h2>{html.escape(part.title)}</h2>"
+    if isinstance(part, Picture):
+        yield svg_of(part.figure)
+    else:
+        yield from html_table(part.lines)
+        yield f"<p>{html.escape(part.note)}</p>"
+
+
+def page(told, parts):
     about = "<br>".join(html.escape(line) for line in heading(told))
-    parts = ["<!doctype html><html lang=en><meta charset=utf-8><title>The Split-C suite</title>",
-             f"<style>{STYLE}</style><h1>The Split-C suite beside its MPI twins</h1>",
-             f'<p class="about">{about}</p>']
-    parts += [f"<h2>{html.escape(title)}</h2>{svg_of(figure)}" for _, title, figure in pictures]
-    parts += ["<h2>All figures</h2>", *html_table(table(told)), f"<p>{NOTE}</p>"]
-    for title, lines, note in more_tables(told):
-        parts += [f"<h2>{title}</h2>", *html_table(lines), f"<p>{note}</p>"]
+    texts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{TITLE}</title>",
+             f"<style>{STYLE}</style><h1>{TITLE}</h1>", f'<p class="about">{about}</p>']
+    texts += [text for part in parts for text in html_part(part)]
     if told["failures"]:
-        parts.append("<h2>Failures</h2><ul>" + "".join(
+        texts.append("<h2>Failures</h2><ul>" + "".join(
             f"<li>{html.escape(text)}</li>" for text in told["failures"]) + "</ul>")
-    return "\n".join(parts) + "\n"
+    return "\n".join(texts) + "\n"
 
 
 def plain_table(lines):
-    lines = list(lines)
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
                       for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
@@ -262,16 +381,17 @@ def plain_table(lines):
 
 
 def write(told, folder):
-    """Write everything; returns what to print."""
-    pictures = draw_all(told)
-    for name, _, figure in pictures:
-        figure.savefig(folder / f"{name}.png", dpi=110, bbox_inches="tight")
-        figure.savefig(folder / f"{name}.svg", bbox_inches="tight")
-    (folder / "report.md").write_text(markdown(told, pictures), encoding="utf-8")
-    (folder / "report.html").write_text(page(told, pictures), encoding="utf-8")
-    shown = plain_table(table(told))
-    for title, lines, _ in more_tables(told):
-        shown += ["", title, *plain_table(lines)]
+    """Write everything; returns what to print: the programs, as the others have told theirs."""
+    parts = all_parts(told)
+    pictures = [part for part in parts if isinstance(part, Picture)]
+    for picture in pictures:
+        picture.figure.savefig(folder / f"{picture.name}.png", dpi=110, bbox_inches="tight")
+        picture.figure.savefig(folder / f"{picture.name}.svg", bbox_inches="tight")
+    (folder / "report.md").write_text(markdown(told, parts), encoding="utf-8")
+    (folder / "report.html").write_text(page(told, parts), encoding="utf-8")
+    shown = []
+    for part in program_tables(told):
+        shown += [part.title, *plain_table(part.lines), ""]
     shown += [f"failed: {text}" for text in told["failures"]]
     if not pictures:
         shown.append("no plots: install python3-matplotlib for them")

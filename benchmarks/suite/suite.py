@@ -3,7 +3,11 @@
 """The Split-C suite beside its MPI twins.
 
 Every case is run by everybody in turn, several times over, in one run: machines are noisy,
-so what counts is the ratio.  Writes one JSON file with every sample, and a report.
+so what counts is the ratio.  Writes one JSON file with every sample, and a report, into which also
+goes what the other benchmarks wrote, if --with names their folder.
+
+The time is bounded: of a peer nobody waits longer than PATIENCE, on more ranks it is not tried
+again then, and in later turns nothing is begun that would not end in time.
 """
 import argparse
 import ctypes.util
@@ -23,12 +27,27 @@ import networks  # pylint: disable=wrong-import-position
 import traces  # pylint: disable=wrong-import-position
 import twins  # pylint: disable=wrong-import-position
 from twins import micro  # pylint: disable=wrong-import-position
+import estimate  # pylint: disable=wrong-import-position
 
 PEERS = ("mpich", "openmpi")
+OTHERS = ("micro", "net", "curves")
 ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
 KEPT = 0.85  # of the throughput, with more ranks than cores
 TRACED_RANKS = 4
-LIMIT = 60  # seconds that one run may take
+LIMIT = 60  # seconds that one run of ours may take
+
+
+@dataclasses.dataclass
+class Budget:
+    """Seconds, of a full or of a quick run."""
+
+    all: int  # for the programs here
+    hosts: int  # for those between hosts
+    patience: int  # for one run of a peer
+
+
+FULL = Budget(all=700, hosts=140, patience=20)
+QUICK = Budget(all=210, hosts=60, patience=5)
 
 
 # ---- what is run ------------------------------------------------------------------------
@@ -78,7 +97,7 @@ CASES = [
          hosts_aim=1.2),
     *WITH_BLAS,
     Case("matrix multiply 16", "mm",
-         fixed("--blocks", "32", "--block-size", "16",
+         fixed("--blocks", "16", "--block-size", "16",
                quick=("--blocks", "16", "--block-size", "16")), BULK),
     Case("connected components", "cc",
          fixed("--grid", "2000", quick=("--grid", "500")), {0: 2}),
@@ -116,14 +135,18 @@ class Run:
 class Runner:
     """Everybody in turn."""
 
-    def __init__(self, options, peers):
+    def __init__(self, options, peers, seconds=None):
         self.options = options
         self.peers = peers
+        self.budget = QUICK if options.quick else FULL
         self.samples = {}  # (case's title, ranks, who): list of reports
         self.failures = []
         self.taken = {}  # the same: seconds of all runs so far
+        self.longest = {}  # the same: seconds of one run
         self.given_up = set()  # the same: failed once
+        self.too_slow = {}  # the same: seconds that it was given
         self.begun = time.monotonic()
+        self.deadline = self.begun + (seconds or self.budget.all)
 
     def runs_of(self, case, ranks):
         arguments = case.arguments(ranks, self.options.quick) + ["--json"]
@@ -147,28 +170,60 @@ class Runner:
         for done, run in enumerate(plan):
             self.show(done, len(plan), run)
             key = (run.case.title, run.ranks, run.who)
-            if key in self.given_up or self.taken.get(key, 0) > ENOUGH:
+            if self.has_enough(key):
                 continue
-            begun = time.monotonic()
-            told, why = self.start(run.command)
-            self.taken[key] = self.taken.get(key, 0) + time.monotonic() - begun
-            if why:
-                self.given_up.add(key)
-                self.failures.append(f"{run.who}, {run.case.title}, {run.ranks} ranks: {why}")
-            else:
-                self.samples.setdefault(key, []).append(told)
+            if key[2] in PEERS and key not in self.taken and time.monotonic() > self.deadline:
+                self.give_up(key, "no time was left")
+                continue
+            if key not in self.taken and self.is_hopeless(key):
+                self.too_slow[key] = self.budget.patience
+                continue
+            self.run_one(key, run.command)
         self.show(len(plan), len(plan), None)
 
-    def start(self, command):
-        """What the program reports, and why it does not."""
+    def has_enough(self, key):
+        """Whoever has not run yet has not, whatever the time."""
+        if key in self.given_up or key not in self.taken:
+            return key in self.given_up
+        return (self.taken[key] > ENOUGH or
+                time.monotonic() + self.longest[key] > self.deadline)
+
+    def is_hopeless(self, key):
+        """It took too long on fewer ranks."""
+        case, ranks, who = key
+        return any((case, fewer, who) in self.too_slow for fewer in self.options.ranks
+                   if fewer < ranks)
+
+    def run_one(self, key, command):
+        patience = self.budget.patience if key[2] in PEERS else LIMIT
+        begun = time.monotonic()
+        told, why = self.start(command, patience)
+        seconds = time.monotonic() - begun
+        self.taken[key] = self.taken.get(key, 0) + seconds
+        self.longest[key] = max(seconds, self.longest.get(key, 0))
+        if told is not None:
+            self.samples.setdefault(key, []).append(told)
+            return
+        if why is None and key[2] in PEERS:
+            self.too_slow[key] = patience
+            self.given_up.add(key)
+        else:
+            self.give_up(key, why or f"still running after {patience} s")
+
+    def give_up(self, key, why):
+        self.given_up.add(key)
+        self.failures.append(f"{key[2]}, {key[0]}, {key[1]} ranks: {why}")
+
+    def start(self, command, seconds):
+        """What the program reports, and why it does not; neither if it does not end in time."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            out, err = process.communicate(timeout=LIMIT)
+            out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return None, f"still running after {LIMIT} s"
+            return None, None
         if process.returncode != 0:
             return None, micro.first_line(err) or f"exit code {process.returncode}"
         try:
@@ -191,7 +246,7 @@ class HostsRunner(Runner):
     """The same between two hosts, with small problems."""
 
     def __init__(self, options, peers, hosts):
-        super().__init__(options, peers)
+        super().__init__(options, peers, (QUICK if options.quick else FULL).hosts)
         self.hosts = hosts
 
     def cases(self):
@@ -210,8 +265,10 @@ class HostsRunner(Runner):
 def summarise(samples):
     """The median time in seconds, and what of it was what."""
     times = sorted(sample["time"] for sample in samples)
+    low, high = estimate.interval(times)
     middle = min(samples, key=lambda sample: abs(sample["time"] - statistics.median(times)))
-    return {"time": statistics.median(times), "least": times[0], "most": times[-1],
+    return {"time": statistics.median(times), "low": low, "high": high, "least": times[0],
+            "most": times[-1],
             "computation": middle["computation"], "communication": middle["communication"],
             "rate": middle["rate"], "unit": middle["unit"], "problem": middle["problem"],
             "values": [sample["time"] for sample in samples]}
@@ -224,6 +281,12 @@ def divide(a, b):
 def figures_of(runner, case, ranks, everybody):
     return {who: summarise(runner.samples[case.title, ranks, who]) for who in everybody
             if (case.title, ranks, who) in runner.samples}
+
+
+def too_slow(runner, case, ranks):
+    """Who did not end, and how many seconds it was given."""
+    return {peer: runner.too_slow[case.title, ranks, peer] for peer in PEERS
+            if (case.title, ranks, peer) in runner.too_slow}
 
 
 def best_peer(figures):
@@ -239,6 +302,7 @@ def make_row(runner, case, ranks):
     mine, best = figures.get("ours", {}), best_peer(figures)
     ratio, aim = divide(best, mine.get("time")), case.aim(ranks)
     return {"case": case.title, "program": case.program, "ranks": ranks, "figures": figures,
+            "too_slow": too_slow(runner, case, ranks),
             "ratio": ratio, "bound": divide(best, mine.get("computation")), "aim": aim,
             "verdict": judge(ratio, aim)}
 
@@ -248,6 +312,7 @@ def make_hosts_row(runner, case, network):
     figures = figures_of(runner, case, networks.RANKS, (network,) + PEERS)
     ratio = divide(best_peer(figures), figures.get(network, {}).get("time"))
     return {"case": case.title, "network": network, "figures": figures, "ratio": ratio,
+            "too_slow": too_slow(runner, case, networks.RANKS),
             "aim": case.hosts_aim, "verdict": judge(ratio, case.hosts_aim)}
 
 
@@ -319,9 +384,9 @@ def list_of_ranks(text):
 def list_of_peers(text):
     names = [name for name in text.split(",") if name not in ("", "none")]
     for name in names:
-        if name not in PEERS:
+        if name not in micro.PEERS:
             raise argparse.ArgumentTypeError(f"no peer '{name}': there are {', '.join(PEERS)}")
-    return names
+    return [name for name in names if name in PEERS]  # UCX has no twins
 
 
 def list_of_cases(text):
@@ -345,6 +410,8 @@ def arguments():
     parser.add_argument("--hosts", action=argparse.BooleanOptionalAction, default=None,
                         help="also between two hosts made of namespaces, which takes root "
                              "(default: not if --quick)")
+    parser.add_argument("--with", metavar="DIR", dest="others",
+                        help="take what the other benchmarks wrote there into the report, too")
     parser.add_argument("--out", metavar="DIR", help="write report.html, report.md and plots there")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
     parser.add_argument("--build", default=str(twins.SOURCES.parent / "build"),
@@ -372,8 +439,16 @@ def choose_peers(options):
     return peers, missing
 
 
+def read_others(folder):
+    """What the other benchmarks wrote with --json into that folder."""
+    paths = {name: pathlib.Path(folder) / f"{name}.json" for name in OTHERS} if folder else {}
+    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items()
+            if path.exists()}
+
+
 def main():
     options = arguments()
+    others = read_others(options.others)
     load = os.getloadavg()[0]
     if load > 0.5:
         print(f"suite: the machine is busy (load {load:.1f}): only ratios mean anything",
@@ -387,7 +462,7 @@ def main():
     path = pathlib.Path(options.json) if options.json else out / "suite.json"
     path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     import report  # pylint: disable=import-outside-toplevel
-    print(report.write(told, out))
+    print(report.write({**told, **others}, out))
     return 1 if any(failure.startswith("ours") for failure in runner.failures) else 0
 
 

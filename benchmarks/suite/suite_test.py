@@ -15,6 +15,7 @@ import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import papers  # pylint: disable=wrong-import-position
 import report  # pylint: disable=wrong-import-position
 import suite  # pylint: disable=wrong-import-position
 import traces  # pylint: disable=wrong-import-position
@@ -111,26 +112,74 @@ class Run(unittest.TestCase):
 
 
 class Turns(unittest.TestCase):
-    def runs(self, seconds):
-        """How often a program that takes so long is run in three turns."""
-        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
-        options = type("Options", (), {"turns": 3, "cases": [case], "ranks": [1], "quick": True,
-                                       "build": "/nowhere"})
-        runner = suite.Runner(options, [])
-        clock = [0.0]
+    """What is run how often, by a clock that only programs move on."""
 
-        def start(_):
-            clock[0] += seconds
-            return {}, None
-        runner.start = start
-        runner.show = lambda *_: None
+    def run_all(self, seconds_of, ranks=(1,), turns=3, who="mpich"):
+        """How often each has run, by (ranks, who)."""
+        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
+        options = type("Options", (), {"turns": turns, "cases": [case], "ranks": list(ranks),
+                                       "quick": True, "build": "/nowhere"})
+        peer = type("Peer", (), {"name": who, "command": lambda self, ranks, *_: [who, ranks]})()
+        clock = [0.0]
         with unittest.mock.patch.object(suite.time, "monotonic", lambda: clock[0]):
+            runner = suite.Runner(options, [peer])
+
+            def start(command, limit):
+                seconds = seconds_of(command[1] if command[0] == who else None)
+                clock[0] += min(seconds, limit)
+                return ({}, None) if seconds <= limit else (None, None)
+            runner.start = start
+            runner.show = lambda *_: None
             runner.run_all()
-        return len(runner.samples["sleep", 1, "ours"])
+        self.clock = clock[0]
+        return runner, {key[1:]: len(told) for key, told in runner.samples.items()}
 
     def test_who_is_slow_has_fewer(self):
-        self.assertEqual([self.runs(suite.ENOUGH * part) for part in (0.01, 0.4, 0.6, 2)],
-                         [3, 3, 2, 1])
+        for part, count in ((0.01, 3), (0.4, 3), (0.6, 2), (2, 1)):
+            _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * suite.ENOUGH)
+            self.assertEqual(counts[1, "ours"], count, part)
+
+    def test_a_peer_without_an_end_is_left_and_not_tried_with_more(self):
+        runner, counts = self.run_all(lambda ranks: 1e9 if ranks and ranks >= 4 else 1,
+                                      ranks=(2, 4, 8))
+        self.assertEqual(counts, {(2, "ours"): 3, (2, "mpich"): 3, (4, "ours"): 3, (8, "ours"): 3})
+        self.assertEqual(runner.too_slow, {("sleep", 4, "mpich"): suite.QUICK.patience,
+                                           ("sleep", 8, "mpich"): suite.QUICK.patience})
+        self.assertEqual(runner.failures, [])
+
+    def test_nothing_is_begun_that_would_not_end_in_time(self):
+        runner, _ = self.run_all(lambda ranks: 1, turns=100, ranks=range(1, 10))
+        self.assertLessEqual(self.clock, suite.QUICK.all)
+        self.assertEqual(runner.failures, [])
+
+    def test_all_of_ours_run_once_whatever_the_time(self):
+        runner, counts = self.run_all(lambda ranks: 4, ranks=range(1, 60), turns=2)
+        self.assertEqual([counts[ranks, "ours"] for ranks in range(1, 60)], [1] * 59)
+        self.assertIn("mpich, sleep, 59 ranks: no time was left", runner.failures)
+
+
+class Papers(unittest.TestCase):
+    """The papers' figures beside ours."""
+
+    TOLD = {"quick": False, "rows": [
+        {"case": "radix sort, small", "ranks": ranks,
+         "figures": {"ours": {"time": seconds, "rate": ranks / seconds}}}
+        for ranks, seconds in ((2, 0.5), (4, 0.75), (8, 0.8))]}
+
+    def test_times(self):
+        lines = {line[0]: line for line in papers.times_table(self.TOLD)}
+        self.assertEqual(lines["rsortsm512K"][1:], ["48.13", "44.61", "0.5000", "76.64", "63.79",
+                                                    "0.7500", "88.23", "90.50", "0.8000"])
+        self.assertEqual(lines["mm 16x16"][3], "-")
+
+    def test_speed_up_is_of_rates(self):
+        lines = {line[0]: line for line in papers.speed_ups_table(self.TOLD)}
+        self.assertEqual(lines["rsortsm512K"][1:], ["2.2", "2.0", "2.5"])
+
+    def test_cases_exist(self):
+        titles = {case.title for case in suite.CASES}
+        for name, (case, _) in papers.TIMES.items():
+            self.assertIn(case, titles, name)
 
 
 class Traces(unittest.TestCase):
@@ -173,7 +222,7 @@ class Figures(unittest.TestCase):
             return {"time": seconds, "computation": seconds / 2, "communication": seconds / 2,
                     "rate": 1 / seconds, "unit": "updates", "problem": "x"}
         case = next(case for case in suite.CASES if case.program == "gups")
-        runner = type("Runner", (), {"samples": {
+        runner = type("Runner", (), {"too_slow": {}, "samples": {
             (case.title, 2, "ours"): [sample(2), sample(1), sample(9)],
             (case.title, 2, "mpich"): [sample(12)],
             (case.title, 2, "openmpi"): [sample(30), sample(40)]}})
@@ -189,7 +238,7 @@ class Figures(unittest.TestCase):
             return {"time": seconds, "computation": 0, "communication": seconds,
                     "rate": 1 / seconds, "unit": "keys", "problem": "x"}
         case = next(case for case in suite.CASES if case.hosts_aim == 3)
-        runner = type("Runner", (), {"samples": {
+        runner = type("Runner", (), {"too_slow": {}, "samples": {
             (case.title, 2, who): [sample(seconds)]
             for who, seconds in (("udp", 4), ("eth", 1), ("mpich", 8), ("openmpi", 6))}})
         rows = [suite.make_hosts_row(runner, case, network) for network in ("udp", "eth")]
@@ -205,6 +254,11 @@ class Figures(unittest.TestCase):
             weak = suite.make_weak([row(cores, 8), row(4 * cores, 8 * kept), row(9 * cores, None)])
             self.assertEqual((weak["kept"], weak["verdict"]), (kept, verdict))
         self.assertEqual(suite.make_weak([row(cores, 8)])["verdict"], "")
+
+    def test_who_was_too_slow_is_told(self):
+        row = {"figures": {"ours": {"time": 1}}, "too_slow": {"mpich": 20}}
+        self.assertEqual([report.time_cell(row, who) for who in ("ours", "mpich", "openmpi")],
+                         ["1.00 s", "> 20 s", "-"])
 
     def test_times_are_readable(self):
         self.assertEqual([report.time_text(seconds) for seconds in (5e-5, 0.0125, 3.14159)],

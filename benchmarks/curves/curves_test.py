@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""curves_test.py BUILD_FOLDER: what curves.py writes, and what becomes of it.
+
+No time is judged: the machine may be busy.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+SOURCES = pathlib.Path(__file__).resolve().parent.parent
+for folder in "curves", "suite":
+    sys.path.insert(0, str(SOURCES / folder))
+import curves  # pylint: disable=wrong-import-position
+import draw  # pylint: disable=wrong-import-position
+import papers  # pylint: disable=wrong-import-position
+
+BUILD = ""
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as out:
+            path = pathlib.Path(out) / "curves.json"
+            cls.done = subprocess.run([sys.executable, curves.__file__, "--build", BUILD, "--tiny",
+                                       "--peers", "none", "--json", path], capture_output=True,
+                                      text=True, timeout=240, check=False)
+            cls.told = json.loads(path.read_text()) if path.exists() else None
+        cls.networks = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
+
+    def setUp(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stdout + self.done.stderr)
+
+    def test_has_every_layer_of_ours(self):
+        self.assertEqual(self.told["failures"], [])
+        sizes = {(row["network"], row["what"]): set() for row in self.told["rows"]}
+        for row in self.told["rows"]:
+            for who in row["figures"]:
+                sizes[row["network"], row["what"]].add((who, row.get("size")))
+        for network in self.networks:
+            for size in (8, 1024, 65536):
+                for who in ("unet", "gam", "splitc"):
+                    if who == "unet" and size > 1024 and network != "shm":
+                        continue  # no packet is so long
+                    for what in ("latency", "bandwidth"):
+                        self.assertIn((who, size), sizes[network, what], (network, what))
+            self.assertIn(("gam", 0), sizes[network, "latency"])
+            self.assertNotIn(("splitc", 0), sizes[network, "latency"])
+
+    def test_figures_are_positive_and_within_their_intervals(self):
+        for row in self.told["rows"]:
+            for who, figure in row["figures"].items():
+                with self.subTest(row=row["name"], who=who):
+                    self.assertGreater(figure["low"], 0)
+                    self.assertLessEqual(figure["low"], figure["median"])
+                    self.assertLessEqual(figure["median"], figure["high"])
+
+    def test_prints_what_the_osu_benchmarks_do(self):
+        for network in self.networks:
+            self.assertIn(f"# Latency over {network} (us)", self.done.stdout)
+            self.assertIn(f"# Bandwidth over {network} (MB/s)", self.done.stdout)
+        self.assertRegex(self.done.stdout, r"# Size +U-Net +GAM +Split-C\n")
+
+    def test_knows_loggp_and_fits_of_every_network(self):
+        self.assertEqual([one["network"] for one in self.told["loggp"]], self.networks)
+        for one in self.told["loggp"]:
+            self.assertAlmostEqual(one["L"] + one["o_s"] + one["o_r"], one["round_trip"] / 2)
+        fitted = {(fit["network"], fit["who"]) for fit in self.told["fits"]}
+        for network in self.networks:
+            self.assertLessEqual({(network, who) for who in ("unet", "gam", "splitc")}, fitted)
+
+    def test_goes_into_tables(self):
+        told = {"quick": True, "rows": [], "curves": self.told}
+        for title, lines, _ in (*draw.tables(self.told), *papers.tables(told)):
+            lines = list(lines)
+            with self.subTest(table=title):
+                self.assertGreater(len(lines), 1)
+                self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        layers = {line[0]: line for line in papers.layers_table(self.told)}
+        self.assertGreater(float(layers["Active messages"][2]), 0)
+        self.assertEqual(layers["UDP"][2], "-", "there is no UDP over shm")
+
+
+class Options(unittest.TestCase):
+    def test_unknown_backends_are_refused(self):
+        done = subprocess.run([sys.executable, curves.__file__, "--backend", "shm,atm"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no backend 'atm'", done.stderr)
+
+
+class Reckoning(unittest.TestCase):
+    def test_lines_are_told_apart(self):
+        one = curves.Measurement("shm", curves.TINY)
+        party = curves.layers([])
+        for metric, ns in (("unet_round_trip_8", 300), ("gam_stream_1024", 512),
+                           ("am_round_trip", 7)):
+            one.take(party, metric, ns)
+        rows = {row["name"]: row["figures"] for row in curves.rows_of(one)}
+        self.assertEqual(rows["shm_round_trip_8"]["unet"]["median"], 0.15)
+        self.assertEqual(rows["shm_stream_1024"]["gam"]["median"], 2000)
+        self.assertEqual(one.other("am_round_trip"), 7)
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main(verbosity=2)
