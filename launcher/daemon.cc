@@ -470,11 +470,11 @@ void Daemon::watch_for_deadlock()
         return;
     look_at_ = Clock::now() + look_period;
     const bool all_run = running_.size() == ranks_.size();
-    const bool stuck =
-        deadlock_watch_.stuck(all_run ? board_->read_all() : std::vector<splitc_status>());
-    if (stuck != stuck_)
-        send(Stuck{stuck});
-    stuck_ = stuck;
+    const Stuck found =
+        deadlock_watch_.look(all_run ? board_->read_all() : std::vector<splitc_status>());
+    if (found.stuck != stuck_)
+        send(found);
+    stuck_ = found.stuck;
 }
 
 // ---- ending -----------------------------------------------------------------------

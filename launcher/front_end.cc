@@ -334,7 +334,7 @@ void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
         return on_report(report);
     }
     case FrameType::stuck:
-        return on_stuck(node, take<Stuck>(frame, daemon).stuck);
+        return on_stuck(node, take<Stuck>(frame, daemon));
     case FrameType::output:
         return on_output(node, take<Output>(frame, daemon));
     case FrameType::input_credit:
@@ -430,11 +430,17 @@ void FrontEnd::on_report(const Report &report)
         report.text);
 }
 
-void FrontEnd::on_stuck(std::uint32_t node, bool stuck)
+// Should messages be on their way, those that they come to will not be stuck any more.
+void FrontEnd::on_stuck(std::uint32_t node, const Stuck &stuck)
 {
+    std::uint64_t under_way = 0;
+    bool all = launched_ && !ending_ && !interrupted_;
     nodes_[node].stuck = stuck;
-    if (ending_ || interrupted_ ||
-        !std::all_of(nodes_.begin(), nodes_.end(), [](const Node &n) { return n.stuck; }))
+    for (std::size_t i = 0; i < job_.hosts.size(); i++) { // the others have no ranks
+        under_way += nodes_[i].stuck.sent - nodes_[i].stuck.received;
+        all = all && nodes_[i].stuck.stuck;
+    }
+    if (!all || under_way != 0)
         return;
     branches_.broadcast(Inspect{false});
     fail(exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job");

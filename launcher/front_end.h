@@ -32,7 +32,7 @@ private:
         std::uint32_t cores = 0;          // 0: its daemon has not said hello
         std::optional<Networks> networks; // by which it can be reached, if it was asked
         bool done = false;                // all that it had to do and to say
-        bool stuck = false;               // all its ranks wait, and nothing comes
+        Stuck stuck;                      // all its ranks wait, and nothing comes
     };
 
     // starting
@@ -51,7 +51,7 @@ private:
     void on_failed(std::uint32_t node, const Failed &failed);
     void on_aborted(const Aborted &aborted);
     void on_report(const Report &report);
-    void on_stuck(std::uint32_t node, bool stuck);
+    void on_stuck(std::uint32_t node, const Stuck &stuck);
     void on_output(std::uint32_t node, const Output &output);
     void on_fence(std::uint32_t branch, const Fence &fence);
     void on_modex(std::uint32_t node, Modex modex);

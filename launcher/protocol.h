@@ -390,10 +390,12 @@ struct Report {
     UNETRUN_MESSAGE(report, rank, pid, text)
 };
 
-// Whether all ranks of the node have been waiting for some time, and nothing comes.
+// Whether all ranks of the node have been waiting for some time, and nothing comes; and the
+// messages between nodes that they have sent and received until then.
 struct Stuck {
     bool stuck = false;
-    UNETRUN_MESSAGE(stuck, stuck)
+    std::uint64_t sent = 0, received = 0;
+    UNETRUN_MESSAGE(stuck, stuck, sent, received)
 };
 
 struct Done {

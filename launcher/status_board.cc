@@ -131,23 +131,30 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
 
 namespace {
 
-// Still in the same wait, and no message came or is on its way, but it looked again.
+// Still in the same wait, and no message came or went, but it looked again.
 bool quiet(const splitc_status &before, const splitc_status &now)
 {
     return is_waiting(before) && is_waiting(now) && now.waits == before.waits &&
-           now.arrivals == before.arrivals && now.sending == 0 && now.looks > before.looks;
+           now.arrivals == before.arrivals && now.sent == before.sent &&
+           now.received == before.received && now.held == 0 && now.looks > before.looks &&
+           (now.tries == 0 || now.tries > before.tries);
 }
 
 } // namespace
 
-bool DeadlockWatch::stuck(const std::vector<splitc_status> &now)
+Stuck DeadlockWatch::look(const std::vector<splitc_status> &now)
 {
     bool all_quiet = !now.empty() && before_.size() == now.size();
-    for (std::size_t i = 0; all_quiet && i < now.size(); i++)
+    Stuck found;
+    for (std::size_t i = 0; all_quiet && i < now.size(); i++) {
         all_quiet = quiet(before_[i], now[i]);
+        found.sent += now[i].sent;
+        found.received += now[i].received;
+    }
     quiet_ = all_quiet ? quiet_ + 1 : 0;
     before_ = now;
-    return quiet_ >= quiet_looks;
+    found.stuck = quiet_ >= quiet_looks;
+    return found;
 }
 
 } // namespace unetrun

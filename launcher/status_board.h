@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fd.h"
+#include "protocol.h"
 
 namespace unetrun {
 
@@ -40,11 +41,13 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
 
 // Finds out that ranks wait for ever.  A wait ends by a message, or by what another
 // rank writes; so when each rank looks again and again, without success and without any
-// message, while all others are in waits as well, nothing will ever happen.
+// message, while all others are in waits as well, nothing will ever happen.  Messages that
+// are on their way between nodes only the sums of what all nodes' ranks have sent and
+// received can tell.
 class DeadlockWatch {
 public:
     // Looks at all ranks, now and then; whether they have been stuck for some looks.
-    bool stuck(const std::vector<splitc_status> &now);
+    Stuck look(const std::vector<splitc_status> &now);
 
 private:
     std::vector<splitc_status> before_;

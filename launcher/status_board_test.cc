@@ -28,7 +28,7 @@ template <class Step> int looks_until_stuck(std::vector<splitc_status> ranks, St
 {
     DeadlockWatch watch;
     for (int look = 1; look <= 50; look++) {
-        if (watch.stuck(ranks))
+        if (watch.look(ranks).stuck)
             return look;
         for (splitc_status &rank : ranks)
             rank.looks++;
@@ -92,6 +92,10 @@ TEST_CASE("deadlock: all wait, and look in vain")
 {
     CHECK(looks_until_stuck({waiting("barrier"), waiting("store_sync")}, nothing) == 5);
     CHECK(looks_until_stuck({waiting("barrier")}, nothing) == 5);
+    CHECK(looks_until_stuck({waiting("lock"), waiting("lock")}, [](auto &ranks, int) {
+              ranks[0].tries++;
+              ranks[1].tries += 2;
+          }) == 5);
 }
 
 TEST_CASE("deadlock: not while anything happens")
@@ -104,10 +108,28 @@ TEST_CASE("deadlock: not while anything happens")
     CHECK(looks_until_stuck({waiting("barrier"), splitc_status{}}, nothing) == 0);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[1].arrivals++; }) == 0);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].waits++; }) == 0);
-    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].sending = 1; }) == 0);
-    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[0].looks--; }) == 0); // it does not run
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].held = 1; }) == 0);
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[0].sent++; }) == 0);
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[2].received++; }) == 0);
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[1].tries = 3; }) == 0); // its try lasts
+    CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r[0].looks--; }) == 0);   // it does not run
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int) { r.resize(2); }) == 6);
     CHECK(looks_until_stuck(ranks, [](Ranks &r, int look) { r[1].arrivals += look == 3; }) == 8);
+}
+
+TEST_CASE("deadlock: what the ranks have sent and received is summed up")
+{
+    DeadlockWatch watch;
+    std::vector<splitc_status> ranks = {waiting("barrier"), waiting("sync")};
+    ranks[0].sent = 5;
+    ranks[1].sent = 7;
+    ranks[1].received = 11;
+    watch.look(ranks);
+    for (splitc_status &rank : ranks)
+        rank.looks++;
+    const Stuck found = watch.look(ranks);
+    CHECK(found.sent == 12);
+    CHECK(found.received == 11);
 }
 
 TEST_CASE("source place: the first that is the program's own")

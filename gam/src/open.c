@@ -395,6 +395,15 @@ bool gam_settled(const struct gam *g)
     return settled;
 }
 
+void gam_traffic(const struct gam *g, struct gam_traffic *traffic)
+{
+    *traffic = (struct gam_traffic){.held = g->list[GAM_WORKING] != NULL};
+    for (uint32_t i = 0; i < g->ports; i++) {
+        if (g->port[i].front)
+            gam_reliable_add_traffic(g->port[i].front, traffic);
+    }
+}
+
 void gam_keep(struct gam *g)
 {
     for (uint32_t i = 0; i < g->ports; i++) {

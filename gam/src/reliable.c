@@ -317,6 +317,19 @@ bool gam_reliable_settled(struct unet_endpoint *ep)
     return settled;
 }
 
+void gam_reliable_add_traffic(struct unet_endpoint *ep, struct gam_traffic *traffic)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    struct gam_net_stats stats;
+
+    lock(r);
+    gam_net_stats(r->net, &stats);
+    traffic->held |= gam_reliable_queued(r);
+    unlock(r);
+    traffic->sent += stats.messages_out;
+    traffic->received += stats.messages_in;
+}
+
 bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank)
 {
     struct gam_reliable *r = gam_reliable_of(ep);

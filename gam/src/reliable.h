@@ -29,6 +29,9 @@ void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank
 /* Whether what was sent is acknowledged, or its receiver dead. */
 bool gam_reliable_settled(struct unet_endpoint *ep);
 
+/* Add what has gone and come. */
+void gam_reliable_add_traffic(struct unet_endpoint *ep, struct gam_traffic *traffic);
+
 /* Whether anything has ever come from a rank. */
 bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank);
 

@@ -178,6 +178,22 @@ static void late_rank(void)
     splitc_barrier();
 }
 
+/* The others try to lock meanwhile. */
+static void late_unlock(void)
+{
+    splitc_ptr lock = area_at(area_open(16), 0, 0);
+
+    if (my_rank() == 0)
+        splitc_lock(lock);
+    splitc_barrier();
+    if (my_rank() == 0)
+        usleep(4000000);
+    else
+        splitc_lock(lock);
+    splitc_unlock(lock);
+    splitc_barrier();
+}
+
 /* The last rank is there and does not answer, as behind a cut cable. */
 static void stopped_rank(void)
 {
@@ -220,6 +236,7 @@ const struct check error_checks[] = {
     {"deadlock", deadlock},
     {"hang", hang},
     {"late_rank", late_rank},
+    {"late_unlock", late_unlock},
     {"stopped_rank", stopped_rank},
     {"one_fails", one_fails},
     {"aborts", aborts},

@@ -125,6 +125,25 @@ TEST_CASE("network: a deadlock is recognised")
     job_ends(4, "--nodes 2 --chaos loss=0.05,seed=1", "deadlock", 1, says);
 }
 
+TEST_CASE("network: a deadlock on a lock that is tried by messages is recognised")
+{
+    for (const char *options : {"--backend udp", "--nodes 2", "--nodes 2 -x SPLITC_WINDOWS=0",
+                                "--backend udp --chaos loss=0.05,dup=0.05,seed=1"})
+        job_ends(3, options, "deadlock lock", 1, " waits in lock, since ");
+}
+
+TEST_CASE("network: a lock that is held for long is no deadlock")
+{
+    for (const char *options :
+         {"--backend udp", "--nodes 2", "--backend udp --chaos loss=0.3,seed=1"})
+        job_passes(3, options, "late_unlock");
+}
+
+TEST_CASE("network: messages that are lost for long are no deadlock")
+{
+    job_passes(2, "--backend udp --chaos loss=0.7,seed=1 --peer-timeout 40", "late_unlock");
+}
+
 TEST_CASE("network: ranks end well though the last acknowledgements get lost")
 {
     for (int seed = 1; seed <= 10; seed++)

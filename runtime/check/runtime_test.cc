@@ -442,6 +442,8 @@ TEST_CASE("report: a deadlock is recognised, and told rank by rank")
 TEST_CASE("report: a rank that takes long is no deadlock")
 {
     passes(3, "late_rank");
+    passes(3, "late_unlock");
+    passes(3, "late_unlock", "SPLITC_WINDOWS=0");
 }
 
 TEST_CASE("report: SIGUSR1 and a time-out tell what every rank is at")

@@ -12,6 +12,7 @@
 #include "runtime.h"
 
 #include "checks.h"
+#include "endpoints.h"
 #include "library.h"
 
 enum operation {
@@ -62,6 +63,12 @@ static uint64_t code(enum operation operation, size_t size)
     return (uint64_t)operation << 8 | size;
 }
 
+static void in_vain(uint32_t source)
+{
+    splitc_runtime.vain++;
+    splitc_runtime.vain_far += splitc_by_network(source);
+}
+
 /* An exchange that leaves all as it was is a try in vain to take a lock. */
 void splitc_on_atomic(struct gam *g, const struct gam_message *m)
 {
@@ -75,14 +82,15 @@ void splitc_on_atomic(struct gam *g, const struct gam_message *m)
     splitc_expect(m, m->words == 4 && packed >> 8 < OPERATIONS && (size == 4 || size == 8));
     old = apply(operation, size, object, m->word[2], m->word[3]);
     unchanged = operation == EXCHANGE && old == m->word[2];
-    splitc_runtime.vain += unchanged;
+    if (unchanged)
+        in_vain(m->source);
     splitc_sent(m->source, gam_reply_2(g, unchanged ? SPLITC_MSG_UNCHANGED : SPLITC_MSG_ANSWER,
                                        m->word[1], old));
 }
 
 void splitc_on_unchanged(struct gam *g, const struct gam_message *m)
 {
-    splitc_runtime.vain++;
+    in_vain(m->source);
     splitc_on_answer(g, m);
 }
 
@@ -137,10 +145,15 @@ perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a, ui
 
 int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)
 {
+    int old;
+
     check(object, sizeof value);
     if (splitc_is_near(object))
         return (int)apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
-    return (int)ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
+    w->trying = splitc_by_network(splitc_target(object));
+    old = (int)ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
+    w->trying = false;
+    return old;
 }
 
 int splitc_fetch_add(splitc_ptr g, int value)

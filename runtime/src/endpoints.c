@@ -229,7 +229,7 @@ void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 
 /* ---- where the others are ------------------------------------------------------------ */
 
-static bool is_far(uint32_t rank)
+bool splitc_by_network(uint32_t rank)
 {
     if (one_way)
         return ours.near.length == 0;
@@ -238,7 +238,7 @@ static bool is_far(uint32_t rank)
 
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address)
 {
-    const bool far = is_far(rank);
+    const bool far = splitc_by_network(rank);
     struct places theirs = ours;
     struct unet_address *place = far ? &theirs.network : &theirs.near;
 

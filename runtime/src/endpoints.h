@@ -9,6 +9,7 @@
 #ifndef SPLITC_ENDPOINTS_H
 #define SPLITC_ENDPOINTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct splitc_boot;
@@ -26,6 +27,9 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
 
 /* A gam_resolve_fn, after splitc_boot_publish. */
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address);
+
+/* Whether a network leads to that rank. */
+bool splitc_by_network(uint32_t rank);
 
 /* The first rank of each node, in ascending order, after all ranks were resolved.  Returns how many
  * nodes there are. */

@@ -37,10 +37,13 @@ static void back_off(struct splitc_wait *w, uint32_t tries)
 void splitc_lock(splitc_ptr lock)
 {
     SPLITC_INSIDE;
-    struct splitc_wait w = {.kind = SPLITC_WAIT_LOCK, .what = "lock", .whom = SPLITC_ANYBODY};
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_LOCK, .what = "lock", .whom = SPLITC_ANYBODY, .tries = 1};
 
-    for (uint32_t tries = 0; splitc_exchange_in(&w, lock, 1) != 0; tries++)
+    for (uint32_t tries = 0; splitc_exchange_in(&w, lock, 1) != 0; tries++) {
+        w.tries++;
         back_off(&w, tries);
+    }
     splitc_wait_end(&w);
 }
 

@@ -46,6 +46,7 @@ struct splitc_runtime {
     uint64_t stored_in;    /* of those that came, bytes in place here */
     uint64_t consumed;     /* of these, what store_sync and its kin have taken */
     uint64_t vain;         /* messages of locks that were tried in vain; they change nothing */
+    uint64_t vain_far;     /* of these, those that came over a network: as many as were sent */
     const char *running;   /* a function of the program that must not wait; NULL = none */
 };
 extern struct splitc_runtime splitc_runtime;
@@ -145,9 +146,11 @@ struct splitc_wait {
     const char *what; /* as the program calls it; a constant */
     uint32_t whom;    /* the rank that has to do something, or SPLITC_ANYBODY */
 
-    uint32_t idle; /* steps in a row that found nothing: it spins, then yields, then sleeps */
-    bool shown;    /* on the status page: it has lasted longer than it spins */
-    double began;  /* 0 = not timed */
+    uint32_t idle;  /* steps in a row that found nothing: it spins, then yields, then sleeps */
+    bool shown;     /* on the status page: it has lasted longer than it spins */
+    bool trying;    /* a message over a network tries to end it */
+    uint64_t tries; /* what the status page shows (split-c/status.h) */
+    double began;   /* 0 = not timed */
     struct splitc_site *site; /* where the program was then */
 };
 

@@ -77,13 +77,26 @@ void splitc_status_counts(void)
     page->taken = splitc_runtime.consumed;
 }
 
+/* A try that is under way may turn out to be in vain. */
+static void show_traffic(const struct splitc_wait *w)
+{
+    struct gam_traffic traffic;
+
+    gam_traffic(splitc_runtime.gam, &traffic);
+    page->tries = w->tries;
+    page->sent = traffic.sent - splitc_runtime.vain_far - w->trying;
+    page->received = traffic.received - splitc_runtime.vain_far;
+    page->held = traffic.held;
+    page->sending = !gam_settled(splitc_runtime.gam);
+}
+
 void splitc_status_waits(struct splitc_wait *w)
 {
     if (!w->shown || page->what[0] == '\0') { /* a wait within it has ended */
         w->shown = true;
         show(w);
     }
-    page->sending = !gam_settled(splitc_runtime.gam);
+    show_traffic(w);
     __atomic_store_n(&page->looks, page->looks + 1, __ATOMIC_RELEASE);
 }
 

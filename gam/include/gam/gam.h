@@ -202,6 +202,15 @@ size_t gam_pending(const struct gam *g);
  * endpoints it always has. */
 bool gam_settled(const struct gam *g);
 
+/* Messages of any kind, exactly as often as they were sent or arrived, on endpoints that are not
+ * reliable alone.  When over all ranks the sums of both are equal, and nobody has any held back,
+ * none is on its way. */
+struct gam_traffic {
+    uint64_t sent, received;
+    bool held; /* there is more to be sent, on any endpoint */
+};
+void gam_traffic(const struct gam *g, struct gam_traffic *traffic);
+
 /* ---- progress ----------------------------------------------------------- */
 
 /* Run the handlers of what has arrived and move bulk transfers on.  Returns the
