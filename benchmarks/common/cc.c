@@ -27,7 +27,7 @@ static const struct option_entry options[] = {
     {"percent", OPTION_NUMBER, &given.source.percent, "N", "of its edges are there (default 60)"},
     {"seed", OPTION_NUMBER, &given.source.seed, "N", "the random edges' seed (default 1)"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write each vertex's label on a line"},
-    {NULL},
+    {0},
 };
 
 static void check_options(void)

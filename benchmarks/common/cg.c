@@ -29,7 +29,7 @@ static const struct option_entry options[] = {
     {"iterations", OPTION_NUMBER, &given.iterations, "N", "at most that many (default 10 a row)"},
     {"seed", OPTION_NUMBER, &given.seed, "N", "the random right side's seed (default 1)"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write x as a Matrix Market vector"},
-    {NULL},
+    {0},
 };
 
 /* ---- the matrix, entry by entry ------------------------------------------------------------ */

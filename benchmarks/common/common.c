@@ -76,7 +76,7 @@ struct asked asked;
 static const struct option_entry common_options[] = {
     {"check", OPTION_FLAG, &asked.check, "", "compare the result with an independent one"},
     {"json", OPTION_FLAG, &asked.json, "", "report as one line of JSON"},
-    {NULL},
+    {0},
 };
 
 static void print_option(const struct option_entry *option)

@@ -31,7 +31,7 @@ static const struct option_entry options[] = {
     {"seed", OPTION_NUMBER, &given.seed, "N", "the random graph's seed (default 1)"},
     {"electric", OPTION_TEXT, &given.electric, "FILE", "write the electric nodes' values"},
     {"magnetic", OPTION_TEXT, &given.magnetic, "FILE", "write the magnetic nodes' values"},
-    {NULL},
+    {0},
 };
 
 enum kind { ELECTRIC, MAGNETIC };

@@ -26,7 +26,7 @@ static const struct option_entry options[] = {
     {"seed", OPTION_NUMBER, &given.seed, "N", "the random numbers' seed (default 1)"},
     {"input", OPTION_TEXT, &given.input, "FILE", "a .npy file of 2^N x 2 doubles"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write the transform to a .npy file"},
-    {NULL},
+    {0},
 };
 
 /* ---- the signal -------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ static const struct option_entry options[] = {
     {"input", OPTION_TEXT, &given.input, "FILE", "update for each 32-bit key of a file instead"},
     {"seed", OPTION_NUMBER, &given.seed, "N", "the random updates' seed (default 1)"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write the table, 64-bit little-endian"},
-    {NULL},
+    {0},
 };
 
 static void replay(const struct table *table, const struct updates *updates, long first, long n,

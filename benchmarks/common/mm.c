@@ -10,6 +10,7 @@
 #include "team.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ static const struct option_entry options[] = {
     {"b", OPTION_TEXT, &given.b, "FILE", "read B from a .npy file of doubles"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write C to a .npy file"},
     {"blas", OPTION_FLAG, &given.blas, "", "multiply blocks with OpenBLAS"},
-    {NULL},
+    {0},
 };
 
 /* A matrix, and the file that it comes from or goes to. */
@@ -113,6 +114,19 @@ static struct blocks make_blocks(int rows, int columns, int b)
     return m;
 }
 
+static void require_finite(const struct matrix *m, const struct blocks *blocks)
+{
+    long b = blocks->b, n = b * b * blocks_each(blocks), at = 0, block;
+    char problem[80];
+
+    while (at < n && isfinite(blocks->mine[at]))
+        at++;
+    block = at / (b * b) * team_size() + team_rank();
+    snprintf(problem, sizeof problem, "element (%ld, %ld) is not finite",
+             block / blocks->columns * b + at % (b * b) / b, block % blocks->columns * b + at % b);
+    all_require(at < n ? problem : NULL, m->file, "put a number there");
+}
+
 static struct blocks load(const struct matrix *m, int b)
 {
     struct blocks blocks =
@@ -120,6 +134,8 @@ static struct blocks load(const struct matrix *m, int b)
 
     all_require(problem_of(move_blocks(m, m->file ? read_row : make_row, &blocks)), m->file,
                 "it could not be read to its end");
+    if (m->file)
+        require_finite(m, &blocks);
     return blocks;
 }
 

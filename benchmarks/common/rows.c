@@ -12,7 +12,7 @@
 
 struct npy rows_shape(const char *file)
 {
-    struct npy shape;
+    struct npy shape = {0};
     long length, n;
     int fd = open_input(file, &length);
     const char *problem;

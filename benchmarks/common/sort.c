@@ -27,7 +27,7 @@ static const struct option_entry options[] = {
     {"output", OPTION_TEXT, &given.output, "FILE", "write the sorted keys to a file"},
     {"variant", OPTION_TEXT, &given.variant, "small|bulk",
      "two keys a message, or one message a peer (default bulk)"},
-    {NULL},
+    {0},
 };
 
 static enum variant chosen_variant(void)

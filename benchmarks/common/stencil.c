@@ -27,7 +27,7 @@ static const struct option_entry options[] = {
     {"steps", OPTION_NUMBER, &given.steps, "N", "how often (default 100)"},
     {"seed", OPTION_NUMBER, &given.seed, "N", "the random grid's seed (default 1)"},
     {"output", OPTION_TEXT, &given.output, "FILE", "write the result to a .npy file"},
-    {NULL},
+    {0},
 };
 
 /* Some rows of the grid to begin with. */

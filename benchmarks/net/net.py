@@ -123,6 +123,7 @@ class OverTcp:
         far = ["--mca", "plm_rsh_agent", rsh] if self.hosts.both() else []
         return [*self.peer.launcher, *root, *far, "--mca", "pml", "ob1", "--mca", "btl",
                 "tcp,self", "--mca", "btl_tcp_if_include", self.hosts.interface,
+                "--mca", "osc", "^rdma",  # which takes TCP, and then makes no windows
                 "--bind-to", "none", "--oversubscribe"]
 
     def rank(self, number, arguments):

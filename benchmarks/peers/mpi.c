@@ -12,6 +12,7 @@
  *   mpi start                          a program that only starts and ends
  */
 #include "../micro/measure.h"
+#include "../mpi/wait.h"
 
 #include <mpi.h>
 #include <string.h>
@@ -286,7 +287,7 @@ static double stream(long n)
         else
             MPI_Irecv(landing, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, one);
     }
-    MPI_Waitall(STREAMS, request, MPI_STATUSES_IGNORE);
+    wait_all(STREAMS, request);
     rank == 0 ? receive_words(1) : send_words(0);
     return now_ns() - start;
 }

@@ -13,8 +13,8 @@ RANKS = 2  # one on each host
 Hosts = net.Hosts
 
 
-def ours(hosts, build, network, program, *arguments):
-    return hosts.on_first(f"{build}/bin/unetrun", "--hosts", "host1,host2", "--ppn", "1",
+def ours(hosts, build, network, program, *arguments, per_host=1):
+    return hosts.on_first(f"{build}/bin/unetrun", "--hosts", "host1,host2", "--ppn", str(per_host),
                           "--rsh", f"{hosts.folder}/rsh", "--backend", f"shm,{network}",
                           f"{build}/benchmarks/{program}", *arguments)
 

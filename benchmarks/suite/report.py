@@ -235,7 +235,7 @@ def draw_bar(axes, at, width, name, figure, unit, top):
 def draw_endless_bar(axes, at, width, name, seconds, top):
     axes.bar(at, top, width * 0.92, color="none", edgecolor=COLOURS[name], hatch="//", linewidth=0)
     axes.text(at, top * 0.985, f"> {seconds} s", ha="center", va="top", fontsize=7, rotation=90,
-              backgroundcolor="white")
+              bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
 
 
 def speed_ups(plt, told):

@@ -44,7 +44,6 @@ class Twins:
         self.name = name
         self.peer = LAUNCHERS[name]
         self.folder = pathlib.Path(folder) / name
-        self.warnings = ""
 
     def build(self):
         """Why they cannot be had, or None."""
@@ -68,11 +67,16 @@ class Twins:
         sources = [f"mpi/{program}.c"] + PROGRAMS[program] + EVERYWHERE
         done = subprocess.run([self.peer.compiler, *FLAGS, *sources, "-o", made, "-lm"],
                               cwd=SOURCES, capture_output=True, text=True, timeout=120, check=False)
-        self.warnings += done.stderr
         return micro.first_line(done.stderr) if done.returncode != 0 else None
 
     def command(self, ranks, program, *arguments):
         return self.peer.launch(ranks) + [str(self.folder / program), *arguments]
+
+
+def all_sources():
+    """Each source that a twin is made of, once."""
+    return sorted({f"mpi/{program}.c" for program in PROGRAMS}.union(EVERYWHERE,
+                                                                     *PROGRAMS.values()))
 
 
 def ours(build, ranks, program, *arguments):
