@@ -506,7 +506,7 @@ void Daemon::report(Rank &rank, int status)
                 board_->read(static_cast<std::uint32_t>(index_of(rank.number))).fault_pc)
             place = source_place(program_, pc, job_->environment);
     send(Exited{rank.number, rank.pid, status, rank.joined, rank.left,
-                memory_kills() > memory_kills_, place});
+                status == SIGKILL ? memory_watch_.news() : "", place});
     if (rank.number == 0)
         input_.reset();
 }

@@ -13,6 +13,7 @@
 #include "job_directory.h"
 #include "link.h"
 #include "mailbox.h"
+#include "memory_watch.h"
 #include "pmix_node.h"
 #include "process.h"
 #include "rank.h"
@@ -109,9 +110,9 @@ private:
     std::size_t next_ = 0; // the rank to start
     std::unordered_map<pid_t, Rank *> running_;
     std::unique_ptr<InputPipe> input_;
-    Fd input_end_;                                      // rank 0's, until it is started
-    rlim_t open_files_ = 0;                             // the soft limit as we found it
-    const std::uint64_t memory_kills_ = memory_kills(); // before the job
+    Fd input_end_;          // rank 0's, until it is started
+    rlim_t open_files_ = 0; // the soft limit as we found it
+    const MemoryWatch memory_watch_;
 
     std::int64_t room_ = output_window; // for output, until the front end gives credit
     bool output_watched_ = false;

@@ -174,9 +174,6 @@ bool same_file(int a, int b)
 
 // ---- words ------------------------------------------------------------------------
 
-constexpr char starved[] = "; meanwhile the system has killed a process for lack of memory, the "
-                           "machine's or that of a limit (cgroup): run fewer ranks, or give more";
-
 std::string describe(const Exited &exited)
 {
     std::string text =
@@ -186,7 +183,7 @@ std::string describe(const Exited &exited)
         return text + ") was killed by signal " + std::to_string(number) + " (" +
                signal_text(number) + (WCOREDUMP(exited.status) ? ", core dumped)" : ")") +
                (exited.place.empty() ? "" : " at " + exited.place) +
-               (exited.starved && number == SIGKILL ? starved : "");
+               (exited.starved.empty() ? "" : "; " + exited.starved);
     }
     text += ") exited with code " + std::to_string(WEXITSTATUS(exited.status));
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;

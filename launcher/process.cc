@@ -92,18 +92,6 @@ std::string find_program(const std::string &program, const std::string &search_p
                                       program);
 }
 
-// ---- memory ---------------------------------------------------------------
-
-std::uint64_t memory_kills()
-{
-    std::ifstream counters("/proc/vmstat");
-    std::string name;
-    for (std::uint64_t count; counters >> name >> count;)
-        if (name == "oom_kill")
-            return count;
-    return 0;
-}
-
 // ---- starting a process ---------------------------------------------------
 
 namespace {

@@ -34,9 +34,6 @@ private:
 // one in the directories of `search_path`.  Throws Failure: 127 not found, 126 no program.
 std::string find_program(const std::string &program, const std::string &search_path);
 
-// How many processes the system has killed for lack of memory since it started.
-std::uint64_t memory_kills();
-
 // What a process is started with.
 struct Spawn {
     std::string file;

@@ -274,7 +274,7 @@ struct Exited {
     std::int32_t status = 0; // as waitpid gives it
     bool joined = false;     // it called PMIx_Init
     bool left = false;       // it called PMIx_Finalize
-    bool starved = false;    // the system has meanwhile killed processes for lack of memory
+    std::string starved;     // the system has meanwhile killed for lack of memory; or empty
     std::string place;       // of the source where it was at fault; empty: not known
     UNETRUN_MESSAGE(exited, rank, pid, status, joined, left, starved, place)
 };

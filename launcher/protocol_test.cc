@@ -73,12 +73,12 @@ TEST_CASE("a job survives the journey")
 TEST_CASE("messages keep their values, the extreme ones too")
 {
     const auto exited = decode<Exited>(
-        frame_of(encode(Exited{65535, -1, 0x7fffffff, true, false, true, "a.sc:1"})));
+        frame_of(encode(Exited{65535, -1, 0x7fffffff, true, false, "no memory", "a.sc:1"})));
     REQUIRE(exited);
     CHECK(exited->rank == 65535);
     CHECK(exited->pid == -1);
     CHECK(exited->status == 0x7fffffff);
-    CHECK(exited->starved);
+    CHECK(exited->starved == "no memory");
     CHECK(exited->place == "a.sc:1");
     CHECK(exited->joined);
     CHECK_FALSE(exited->left);

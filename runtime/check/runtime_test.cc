@@ -114,7 +114,9 @@ TEST_CASE("error: the system kills a rank for lack of memory")
     CHECK(ended.code == 128 + SIGKILL);
     CHECK_THAT(ended.output, Catch::Contains("unetrun: rank 0 (pid ") &&
                                  Catch::Contains("was killed by signal 9 (Killed); meanwhile the "
-                                                 "system has killed a process for lack of memory"));
+                                                 "system has killed a process for lack of memory, "
+                                                 "in cgroup /") &&
+                                 Catch::Contains(", whose limit is 262144 KiB: run fewer ranks"));
 }
 
 #ifndef __SANITIZE_ADDRESS__ // whose shadow takes more than any limit here
