@@ -576,7 +576,7 @@ TEST_CASE("who was away itself does not take others for dead")
 
 // ---- memory ------------------------------------------------------------------------------
 
-TEST_CASE("memory: a link is below 5 KiB, a rank never talked to is nothing")
+TEST_CASE("memory: a link is below 3 KiB, a rank never talked to is nothing")
 {
     gam_net_config config = {};
     gam_net *net;
@@ -586,7 +586,7 @@ TEST_CASE("memory: a link is below 5 KiB, a rank never talked to is nothing")
     config.backlog = 256;
     config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
     REQUIRE(gam_net_open(&config, &net) == 0);
-    CHECK(gam_net_link_bytes() < 5 * 1024);
+    CHECK(gam_net_link_bytes() < 3 * 1024);
     CHECK(gam_net_link_bytes_max(net) < 800 * 1024);
     for (uint32_t rank = 0; rank < 65536; rank += 4096)
         REQUIRE(gam_net_send(net, 1, rank, 0, "x", 1) == 0);
@@ -595,6 +595,30 @@ TEST_CASE("memory: a link is below 5 KiB, a rank never talked to is nothing")
     gam_net_stats(net, &stats);
     CHECK(stats.links == 16);
     CHECK(stats.parcels == 16);
+    gam_net_close(net);
+}
+
+TEST_CASE("memory: what links needed at their worst is given back")
+{
+    gam_net_config config = {};
+    gam_net *net;
+    struct gam_net_stats stats;
+    const std::vector<uint8_t> message(1400);
+
+    config.ranks = 9;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    REQUIRE(gam_net_open(&config, &net) == 0);
+    for (uint32_t rank = 1; rank < 9; rank++)
+        while (gam_net_send(net, 1, rank, 0, message.data(), message.size()) == 0)
+            continue;
+    gam_net_stats(net, &stats);
+    CHECK(stats.parcels == 8 * GAM_NET_WINDOW);
+    for (uint32_t rank = 1; rank < 9; rank++)
+        gam_net_give_up(net, rank);
+    gam_net_stats(net, &stats);
+    CHECK(stats.parcels <= 2 * GAM_NET_WINDOW + 1);
     gam_net_close(net);
 }
 

@@ -10,6 +10,7 @@
  * GAM_LINK_ACK_US.
  */
 #include "link.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { EPOCH_US = 10000 }; /* who has sent in this one or the last is an active sender */
@@ -126,9 +127,17 @@ static void deliver(struct gam_net *net, const struct gam_link *link,
 
 /* ---- order ------------------------------------------------------------------------------ */
 
+/* NULL: no memory. */
+static struct gam_parcel *parcel_to_hold(struct gam_net *net, struct gam_link *link)
+{
+    if (!link->early)
+        link->early = calloc(GAM_NET_WINDOW, sizeof(struct gam_parcel *));
+    return link->early ? gam_net_parcel(net) : NULL;
+}
+
 static void hold(struct gam_net *net, struct gam_link *link, const struct gam_packet *packet)
 {
-    struct gam_parcel *parcel = gam_net_parcel(net);
+    struct gam_parcel *parcel = parcel_to_hold(net, link);
 
     if (!parcel) {
         net->stats.refused[GAM_NET_NO_MEMORY]++;
@@ -144,12 +153,16 @@ static void take_held(struct gam_net *net, struct gam_link *link)
 {
     struct gam_parcel *parcel;
 
-    while ((parcel = link->early[gam_link_at(link->expected)]) != NULL) {
+    while (link->held > 0 && (parcel = link->early[gam_link_at(link->expected)]) != NULL) {
         link->early[gam_link_at(link->expected)] = NULL;
         link->held--;
         link->expected++;
         deliver(net, link, &parcel->packet);
         gam_net_parcel_free(net, parcel);
+    }
+    if (link->held == 0 && link->early) {
+        free(link->early);
+        link->early = NULL;
     }
 }
 
@@ -169,7 +182,7 @@ static void take_next(struct gam_net *net, struct gam_link *link, uint64_t now,
 
 static void take_early(struct gam_net *net, struct gam_link *link, const struct gam_packet *packet)
 {
-    if (link->early[gam_link_at(packet->number)]) {
+    if (link->early && link->early[gam_link_at(packet->number)]) {
         net->stats.duplicates++;
     } else {
         net->stats.early++;

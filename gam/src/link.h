@@ -88,8 +88,8 @@ struct gam_link {
     uint64_t due;     /* in the heap: not later than the first of its times */
     uint32_t heap_at; /* where in the heap */
 
-    struct gam_parcel *out[GAM_NET_WINDOW];   /* from `first` to `end`; NULL: has arrived */
-    struct gam_parcel *early[GAM_NET_WINDOW]; /* those that arrived early, or NULL */
+    struct gam_parcel **early;              /* a window of those, or NULL; none held: NULL */
+    struct gam_parcel *out[GAM_NET_WINDOW]; /* from `first` to `end`; NULL: has arrived */
 };
 
 struct gam_net {
@@ -102,7 +102,8 @@ struct gam_net {
     uint32_t heap_room;
     struct gam_link *ready_first, *ready_last;
     uint32_t burst;           /* packets that the first ready link has sent in a row */
-    struct gam_parcel *spare; /* free parcels */
+    struct gam_parcel *spare; /* free parcels, */
+    uint32_t spares;          /* so many */
     uint64_t random;
     uint64_t ticked;      /* when the timers last ran */
     uint64_t grace;       /* nobody is dead by what was not heard before */
@@ -114,6 +115,7 @@ struct gam_net {
 };
 
 enum {
+    GAM_NET_SPARES = 2 * GAM_NET_WINDOW, /* free parcels that are kept: as many as one link needs */
     GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, the next goes at once */
     GAM_LINK_ACK_EVERY = 2,
     GAM_LINK_SELECTED =

@@ -99,12 +99,9 @@ static struct gam_parcel *parcel_new(struct gam_net *net)
 
 int gam_net_stock(struct gam_net *net, uint32_t count)
 {
-    struct gam_parcel *parcel = net->spare;
+    while (net->spares < count) {
+        struct gam_parcel *parcel = parcel_new(net);
 
-    for (; count > 0 && parcel; parcel = parcel->next)
-        count--;
-    for (; count > 0; count--) {
-        parcel = parcel_new(net);
         if (!parcel)
             return -ENOMEM;
         gam_net_parcel_free(net, parcel);
@@ -119,13 +116,20 @@ struct gam_parcel *gam_net_parcel(struct gam_net *net)
     if (!parcel)
         return parcel_new(net);
     net->spare = parcel->next;
+    net->spares--;
     return parcel;
 }
 
 void gam_net_parcel_free(struct gam_net *net, struct gam_parcel *parcel)
 {
+    if (net->spares == GAM_NET_SPARES) {
+        net->stats.parcels--;
+        free(parcel);
+        return;
+    }
     parcel->next = net->spare;
     net->spare = parcel;
+    net->spares++;
 }
 
 /* ---- links by rank ---------------------------------------------------------------- */
@@ -199,11 +203,12 @@ static void drop_parcels(struct gam_net *net, struct gam_link *link)
         if (link->out[gam_link_at(n)])
             gam_net_parcel_free(net, link->out[gam_link_at(n)]);
     }
-    for (uint64_t n = 0; n < GAM_NET_WINDOW; n++) {
+    for (uint64_t n = 0; link->early && n < GAM_NET_WINDOW; n++) {
         if (link->early[n])
             gam_net_parcel_free(net, link->early[n]);
-        link->early[n] = NULL;
     }
+    free(link->early);
+    link->early = NULL;
     link->first = link->next = link->end;
     link->lost = link->beyond = link->resent = link->held = link->in_flight = 0;
 }
@@ -429,7 +434,7 @@ size_t gam_net_link_bytes(void)
 
 size_t gam_net_link_bytes_max(const struct gam_net *net)
 {
-    return sizeof(struct gam_link) +
+    return sizeof(struct gam_link) + GAM_NET_WINDOW * sizeof(struct gam_parcel *) +
            2 * GAM_NET_WINDOW * (offsetof(struct gam_parcel, bytes) + net->config.packet_bytes);
 }
 

@@ -92,7 +92,7 @@ struct gam_net_stats {
     uint64_t messages_out; /* messages taken */
     uint64_t refused[GAM_NET_REFUSALS];
     uint64_t links;   /* made so far */
-    uint64_t parcels; /* packet buffers ever allocated, all of them reused */
+    uint64_t parcels; /* packet buffers that there are, free ones too */
 };
 
 /* Errors: -EINVAL a field is out of range, -ENOMEM. */

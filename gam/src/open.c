@@ -367,6 +367,10 @@ uint32_t gam_rank(const struct gam *g)
 void gam_stats(const struct gam *g, struct gam_stats *stats)
 {
     *stats = g->stats;
+    for (uint32_t i = 0; i < g->ports; i++) {
+        if (g->port[i].front)
+            stats->narrow += gam_reliable_narrow(g->port[i].front);
+    }
 }
 
 int64_t gam_dead_peer(const struct gam *g)

@@ -317,15 +317,27 @@ bool gam_reliable_settled(struct unet_endpoint *ep)
     return settled;
 }
 
-void gam_reliable_add_traffic(struct unet_endpoint *ep, struct gam_traffic *traffic)
+static struct gam_net_stats stats_of(struct gam_reliable *r)
 {
-    struct gam_reliable *r = gam_reliable_of(ep);
     struct gam_net_stats stats;
 
     lock(r);
     gam_net_stats(r->net, &stats);
-    traffic->held |= gam_reliable_queued(r);
     unlock(r);
+    return stats;
+}
+
+uint64_t gam_reliable_narrow(struct unet_endpoint *ep)
+{
+    return stats_of(gam_reliable_of(ep)).narrow;
+}
+
+void gam_reliable_add_traffic(struct unet_endpoint *ep, struct gam_traffic *traffic)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    const struct gam_net_stats stats = stats_of(r);
+
+    traffic->held |= gam_reliable_queued(r);
     traffic->sent += stats.messages_out;
     traffic->received += stats.messages_in;
 }

@@ -32,6 +32,9 @@ bool gam_reliable_settled(struct unet_endpoint *ep);
 /* Add what has gone and come. */
 void gam_reliable_add_traffic(struct unet_endpoint *ep, struct gam_traffic *traffic);
 
+/* To how many ranks shorter packets go than the endpoint below takes. */
+uint64_t gam_reliable_narrow(struct unet_endpoint *ep);
+
 /* Whether anything has ever come from a rank. */
 bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank);
 

@@ -17,6 +17,7 @@ struct stats {
     uint64_t stored;         /* bytes of signalling stores from here */
     uint64_t collectives;
     uint64_t stalls; /* times that a sender waited for room */
+    uint64_t narrow; /* ranks that the network takes only short packets to */
     double waited[SPLITC_WAITS];
     double elapsed, cpu;
 };
@@ -73,6 +74,7 @@ static struct stats take(void)
     s.received = g.handled;
     s.bulk = g.bulk_bytes;
     s.stalls = g.stalls;
+    s.narrow = g.narrow;
     splitc_store_counts(&s.stored, &landed);
     memcpy(s.waited, waited, sizeof s.waited);
     s.elapsed = splitc_get_seconds() - begin;
@@ -127,6 +129,16 @@ static void print_line(FILE *out, const char *rank, const struct stats *s)
     fprintf(out, " %8.3f %8.3f\n", s->elapsed, s->cpu);
 }
 
+/* An MTU that differs somewhere on the way costs speed, and nothing else tells. */
+static void tell_narrow(FILE *out, uint32_t rank, uint64_t narrow)
+{
+    if (narrow > 0)
+        fprintf(out,
+                "splitc: rank %u: on %lu ways to other ranks only packets shorter than our "
+                "interface's pass; give all interfaces of the network the same MTU\n",
+                rank, narrow);
+}
+
 static void print_table(void)
 {
     struct stats *sum = &table[splitc_runtime.ranks];
@@ -143,6 +155,8 @@ static void print_table(void)
         add(sum, &table[i]);
     }
     print_line(out, "total", sum);
+    for (uint32_t i = 0; i < splitc_runtime.ranks; i++)
+        tell_narrow(out, i, table[i].narrow);
     fclose(out);
     fwrite(text, 1, length, stderr);
     free(text);
@@ -151,11 +165,12 @@ static void print_table(void)
 /* Who has sent its line is done: nobody's messages are needed any more. */
 void splitc_stats_tell(void)
 {
-    struct stats own;
+    struct stats own = take();
 
+    if (!wanted && getenv("SPLITC_VERBOSE"))
+        tell_narrow(stderr, splitc_runtime.rank, own.narrow);
     if (!wanted)
         return;
-    own = take();
     if (splitc_runtime.rank != 0) {
         splitc_sent(0, gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_STATS, &own, sizeof own,
                                           0, NULL));

@@ -90,6 +90,7 @@ struct gam_stats {
     uint64_t stalls;  /* times a sender waited for its window */
     uint64_t refused; /* arrivals refused: unknown handler, bad length or kind */
     uint64_t misuse;  /* calls refused by the request/reply rule */
+    uint64_t narrow;  /* ranks to which only shorter packets pass than this end of the way takes */
 };
 
 /* What a U-Net endpoint has to be opened with so that `ranks` peers with that window
