@@ -156,7 +156,8 @@ int gam_reliable_open(struct unet_endpoint *lower, const struct gam_config *conf
     *r = (struct gam_reliable){
         .ep = {.ops = &gam_reliable_ops,
                .config = lower->config,
-               .capabilities = lower->capabilities | UNET_CAP_RELIABLE | UNET_CAP_ORDERED,
+               .capabilities = (lower->capabilities & ~(uint32_t)UNET_CAP_RANGES) |
+                               UNET_CAP_RELIABLE | UNET_CAP_ORDERED,
                .packet_bytes = UNET_MESSAGE_MAX,
                .fd = lower->fd,
                .bell = {-1, -1}},

@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr unsigned kWorkers = 4, kEndpoints = 3, kPorts = 16;
+constexpr unsigned kWorkers = 4, kEndpoints = 3, kPorts = 16, kGroundBytes = 64 * 4096;
 
 // What the workers share.
 struct Board {
@@ -37,6 +37,7 @@ public:
     Worker(Board &shared, uint32_t seed, const char *where)
         : board(shared), random(seed), interface(where)
     {
+        lay_ground();
     }
 
     void step();
@@ -56,6 +57,9 @@ private:
     void end(Endpoint &ep);
     void connect(Endpoint &ep);
     void push(Endpoint &ep);
+    void put(Endpoint &ep);
+    void ranges(Endpoint &ep);
+    void lay_ground();
     void give(Endpoint &ep);
     void drain(Endpoint &ep);
     void scribble(Endpoint &ep);
@@ -72,6 +76,7 @@ private:
     std::mt19937 random;
     const char *interface;
     Endpoint endpoints[kEndpoints];
+    uint8_t *ground = nullptr; // for ranges
 };
 
 // Numbers that are likely to be on some edge.
@@ -163,6 +168,65 @@ void Worker::push(Endpoint &ep)
     call(ep.fd, UNET_FE_SEND, 0);
 }
 
+// Between places that may be good.
+void Worker::put(Endpoint &ep)
+{
+    unet_desc &slot = ring(ep, ep.layout.send)->slot[ep.sent & (ep.layout.send_slots - 1)];
+
+    slot.channel = static_cast<uint16_t>(1 + below(ep.layout.channels));
+    slot.kind = UNET_DIRECT;
+    slot.pieces = 0;
+    slot.length = 1 + below(3000);
+    slot.local = UNET_PLACE(1 + below(3), below(kGroundBytes));
+    slot.remote = UNET_PLACE(1 + below(3), below(kGroundBytes));
+    if (below(4) == 0)
+        reinterpret_cast<uint32_t *>(&slot)[1 + below(15)] = odd_number();
+    __atomic_store_n(&slot.turn, ++ep.sent, __ATOMIC_RELEASE);
+    call(ep.fd, UNET_FE_SEND, 0);
+}
+
+// Of the ground, which comes and goes.
+void Worker::ranges(Endpoint &ep)
+{
+    const uint64_t page = below(kGroundBytes / 4096);
+    unet_fe_export range = {reinterpret_cast<uint64_t>(ground) + 4096 * page,
+                            4096 * (1 + below(32)), 0, 0};
+    unet_fe_pin pin = {1 + below(3), 1 + below(16), below(16)};
+    unet_fe_allow allow = {1 + below(ep.layout.channels), below(8) != 0};
+
+    if (below(8) == 0)
+        reinterpret_cast<uint32_t *>(&pin)[below(4)] = odd_number();
+    if (below(8) == 0)
+        reinterpret_cast<uint32_t *>(&range)[below(4)] = odd_number();
+    switch (below(8)) {
+    case 0:
+        return call(ep.fd, UNET_FE_EXPORT, reinterpret_cast<unsigned long>(&range));
+    case 1:
+        return call(ep.fd, UNET_FE_UNEXPORT, below(4));
+    case 2:
+    case 3:
+        return call(ep.fd, UNET_FE_PIN, reinterpret_cast<unsigned long>(&pin));
+    case 4:
+        return call(ep.fd, UNET_FE_UNPIN, reinterpret_cast<unsigned long>(&pin));
+    case 5:
+    case 6:
+        return call(ep.fd, UNET_FE_ALLOW, reinterpret_cast<unsigned long>(&allow));
+    default:
+        lay_ground();
+    }
+}
+
+// Memory anew where there was some before.
+void Worker::lay_ground()
+{
+    const int fixed = ground ? MAP_FIXED : 0;
+    void *at = mmap(ground, kGroundBytes, below(8) ? PROT_READ | PROT_WRITE : PROT_READ,
+                    (below(2) ? MAP_PRIVATE : MAP_SHARED) | MAP_ANONYMOUS | fixed, -1, 0);
+
+    if (at != MAP_FAILED)
+        ground = static_cast<uint8_t *>(at);
+}
+
 void Worker::give(Endpoint &ep)
 {
     unet_desc &slot = ring(ep, ep.layout.free)->slot[ep.given & (ep.layout.free_slots - 1)];
@@ -227,7 +291,7 @@ void Worker::wild_call(Endpoint &ep)
     const unsigned long argument =
         below(2) ? odd_number() : reinterpret_cast<unsigned long>(ep.area) + below(8192);
 
-    call(ep.fd, _IOC(below(4), UNET_FE_IOC, below(8), below(128)), argument);
+    call(ep.fd, _IOC(below(4), UNET_FE_IOC, below(12), below(128)), argument);
     call(ep.fd, below(2) ? UNET_FE_CREATE : UNET_FE_CONNECT, argument);
     call(ep.fd, below(2) ? UNET_FE_DISCONNECT : UNET_FE_TELL, below(2) ? argument : below(9));
 }
@@ -247,10 +311,11 @@ void Worker::rest(Endpoint &ep)
 void Worker::step()
 {
     using Deed = void (Worker::*)(Endpoint &);
-    static const Deed deeds[] = {&Worker::connect,  &Worker::push,      &Worker::push,
-                                 &Worker::push,     &Worker::push,      &Worker::give,
-                                 &Worker::give,     &Worker::drain,     &Worker::drain,
-                                 &Worker::scribble, &Worker::wild_call, &Worker::rest};
+    static const Deed deeds[] = {
+        &Worker::connect, &Worker::push,     &Worker::push,      &Worker::push,
+        &Worker::push,    &Worker::give,     &Worker::give,      &Worker::drain,
+        &Worker::drain,   &Worker::scribble, &Worker::wild_call, &Worker::rest,
+        &Worker::put,     &Worker::put,      &Worker::ranges,    &Worker::ranges};
     Endpoint &ep = endpoints[below(kEndpoints)];
     const uint32_t choice = below(1000);
 

@@ -362,3 +362,25 @@ TEST_CASE("frame: random bytes")
     wire.send(good(pair).bytes());
     CHECK(wait_for(pair.b, UNET_FE_RECEIVED, before + 1) >= before + 1);
 }
+
+// ---- direct access -------------------------------------------------------------------
+
+TEST_CASE("frame: direct, too short to name a place")
+{
+    const uint16_t length = GENERATE(0, 1, 7, 8);
+    expect(UNET_FE_MALFORMED, [&](Forged &frame) {
+        frame.header.kind = UNET_FRAME_DIRECT;
+        frame.header.length = length;
+        frame.message.assign(length, 1);
+    });
+}
+
+TEST_CASE("frame: direct, on a channel without permission")
+{
+    expect(UNET_FE_REFUSED, [](Forged &frame) {
+        frame.header.kind = UNET_FRAME_DIRECT;
+        frame.header.length = 12;
+        frame.message.assign(12, 0);
+        frame.message[6] = 1; // of range 1, which is not there either
+    });
+}

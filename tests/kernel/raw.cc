@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -147,6 +149,11 @@ RawPair::RawPair(const unet_fe_create &wanted)
 {
     REQUIRE(a.connect(to_b) == 1);
     REQUIRE(b.connect(to_a) == 1);
+    open_both(a, b);
+}
+
+void open_both(Raw &a, Raw &b)
+{
     for (int i = 0; i < 1000 && !(is_open(a) && is_open(b)); i++) {
         CHECK(ioctl_of(a.fd, UNET_FE_TELL, 1ul) == 0);
         CHECK(ioctl_of(b.fd, UNET_FE_TELL, 1ul) == 0);
@@ -196,4 +203,33 @@ std::string text_of(const std::string &path)
 
     std::getline(file, line);
     return line;
+}
+
+int as_nobody(bool may_open, const std::function<int()> &attack)
+{
+    int status = 0;
+
+    REQUIRE(chmod(UNET_FE_DEVICE, may_open ? 0666 : 0600) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (setgid(65534) < 0 || setuid(65534) < 0)
+            _exit(255);
+        try {
+            _exit(-attack());
+        } catch (...) { // of a REQUIRE
+            _exit(254);
+        }
+    }
+    waitpid(child, &status, 0);
+    chmod(UNET_FE_DEVICE, 0600);
+    REQUIRE(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+void set_parameter(const char *name, const char *value)
+{
+    const std::string path = std::string("/sys/module/unet_fe/parameters/") + name;
+    File file(open(path.c_str(), O_WRONLY));
+
+    REQUIRE(write(file, value, std::strlen(value)) == static_cast<ssize_t>(std::strlen(value)));
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unet/unet_fe.h>
 #include <unet/unet_frame.h>
@@ -87,6 +88,9 @@ struct RawPair {
     unet_fe_connect to_b, to_a;
 };
 
+// Tells until channel 1 is open on both sides; REQUIREs that it is.
+void open_both(Raw &a, Raw &b);
+
 // What `to` needs to reach `from`, with keys made of the number.
 unet_fe_connect request_for(const Raw &to, uint64_t number, uint32_t life);
 
@@ -95,6 +99,13 @@ unet_desc pieces_desc(uint16_t channel, std::vector<unet_piece> pieces);
 
 // Waits until the endpoint's counter is at least that, or a second is over.  Returns it.
 uint64_t wait_for(const Raw &ep, unet_fe_counter which, uint64_t value);
+
+// Runs the attack as the user nobody, with the device open to all meanwhile or not, and returns
+// what it returns, negated errno values up to 255.
+int as_nobody(bool may_open, const std::function<int()> &attack);
+
+// Sets a parameter of the module.
+void set_parameter(const char *name, const char *value);
 
 // A file's text, without the line's end; empty if there is none.
 std::string text_of(const std::string &path);

@@ -406,7 +406,8 @@ static int decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
         .bell = 1,
     };
     ce->ep.ops = &chaos_ops;
-    ce->ep.capabilities &= ~(uint32_t)(UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT);
+    ce->ep.capabilities &=
+        ~(uint32_t)(UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_RANGES);
     ce->ep.config.segment_bytes -= COPIES * UNET_MESSAGE_MAX;
     ce->ep.packet_bytes = PACKET_BYTES;
     error = open_queues(ce);

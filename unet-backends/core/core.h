@@ -40,6 +40,9 @@ void unet_bell_disarm(struct unet_endpoint *ep);
 /* 0 if descriptors may go on the channel; -EPIPE: its peer is dead, -ENOTCONN: it is not open. */
 int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
 
+/* 0 when sends on the channel are taken; -EAGAIN it is connecting; otherwise as unet_not_open. */
+int unet_may_send(const struct unet_endpoint *ep, uint16_t channel);
+
 /* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR. */
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
                  int error);

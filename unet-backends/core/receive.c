@@ -39,6 +39,8 @@ static bool acceptable(struct unet_endpoint *ep, uint32_t ring)
         ep->stats.foreign++;
         return false;
     }
+    if (desc->kind == UNET_DIRECT && desc->pieces == 0 && ep->ops->ranges)
+        return true; /* the NI has checked and placed it */
     if ((desc->kind == UNET_PIECES || desc->kind == UNET_DIRECT) &&
         unet_check_pieces(desc, ep->config.segment_bytes) == 0)
         return true;

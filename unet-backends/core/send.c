@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* 0 when sends on the channel are taken. */
-static int channel_error(const struct unet_endpoint *ep, uint16_t channel)
+int unet_may_send(const struct unet_endpoint *ep, uint16_t channel)
 {
     static const int error[] = {
         [UNET_CLOSED] = -ENOTCONN,
@@ -26,7 +25,7 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
                      uint32_t length)
 {
     struct unet_desc *desc;
-    int error = channel_error(ep, channel);
+    int error = unet_may_send(ep, channel);
 
     if (error)
         return error;
@@ -73,7 +72,7 @@ int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *
 static int add_pieces(const struct unet_endpoint *ep, struct unet_desc *desc,
                       const struct unet_piece *piece, uint32_t count)
 {
-    const int error = channel_error(ep, desc->channel);
+    const int error = unet_may_send(ep, desc->channel);
 
     if (error)
         return error;

@@ -66,9 +66,9 @@ void unet_fe_look(struct fe_endpoint *fe)
     learn_states(fe);
     stats->bad_descriptors += more(fe, UNET_FE_BAD_DESCRIPTORS);
     stats->errors_lost += more(fe, UNET_FE_ERRORS_LOST);
-    stats->foreign += more(fe, UNET_FE_FOREIGN);
+    stats->foreign += more(fe, UNET_FE_FOREIGN) + more(fe, UNET_FE_REFUSED);
     stats->malformed += more(fe, UNET_FE_MALFORMED);
-    stats->overruns += more(fe, UNET_FE_OVERRUNS);
+    stats->overruns += more(fe, UNET_FE_OVERRUNS) + more(fe, UNET_FE_UNPINNED);
     stats->wakeups += more(fe, UNET_FE_WAKEUPS);
 }
 

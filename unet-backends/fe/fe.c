@@ -223,6 +223,7 @@ static void release(struct fe_endpoint *fe)
         munmap(fe->shared, fe->area_bytes);
     if (fe->fd >= 0)
         close(fe->fd);
+    unet_fe_ranges_free(fe);
     free(fe->full_memory);
     free(fe->link);
     free(fe->ep.rx);
@@ -241,7 +242,7 @@ static int fe_open(const struct unet_config *config, struct unet_endpoint **endp
     *fe = (struct fe_endpoint){
         .ep = {.ops = &unet_fe_ops,
                .config = *config,
-               .capabilities = UNET_CAP_REMOTE,
+               .capabilities = UNET_CAP_REMOTE | UNET_CAP_RANGES,
                .fd = -1,
                .bell = {-1, -1}},
         .fd = -1,
@@ -289,4 +290,5 @@ const struct unet_ops unet_fe_ops = {
     .kick = fe_kick,
     .progress = fe_progress,
     .wait = fe_wait,
+    .ranges = &unet_fe_range_ops,
 };

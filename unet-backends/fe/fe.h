@@ -4,6 +4,7 @@
  *
  *   channel.c   opening, closing, and noticing that a peer is gone
  *   fe.c        opening an endpoint, progress, waiting
+ *   range.c     exported ranges, and what of them is pinned
  */
 #ifndef UNET_FE_BACKEND_H
 #define UNET_FE_BACKEND_H
@@ -26,6 +27,17 @@ struct fe_link {
     uint32_t pause_us;     /* until the next telling; doubles */
 };
 
+/* An exported range: of each block of pages, whether it is pinned and how many hold it. */
+struct fe_range {
+    uint32_t *block; /* NULL: there is no range of that number */
+    uint64_t bytes;
+};
+
+struct fe_pinned {
+    uint32_t block;
+    uint16_t range;
+};
+
 struct fe_endpoint {
     struct unet_endpoint ep; /* first: the interface knows only this */
     int fd;
@@ -35,6 +47,9 @@ struct fe_endpoint {
     size_t area_bytes;
     struct unet_ring full; /* always looks full: where a channel sends that cannot */
     void *full_memory;
+    struct fe_range range[UNET_RANGES_MAX + 1]; /* by number, from 1 */
+    struct fe_pinned *pinned;                   /* blocks, the oldest first */
+    size_t pinned_count, pinned_room;
     uint32_t taken;      /* descriptors that the module has taken from the send queue */
     uint32_t calls;      /* of progress */
     uint64_t looked_us;  /* when a wait last asked after peers */
@@ -65,5 +80,12 @@ void unet_fe_look(struct fe_endpoint *fe);
 
 /* Tell peers that we are open, those whose time has come. */
 void unet_fe_tell(struct fe_endpoint *fe);
+
+/* ---- range.c --------------------------------------------------------------------- */
+
+extern const struct unet_range_ops unet_fe_range_ops;
+
+/* The module unpins what was pinned when the file is closed. */
+void unet_fe_ranges_free(struct fe_endpoint *fe);
 
 #endif

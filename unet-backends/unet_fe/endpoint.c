@@ -20,6 +20,7 @@ static void free_work(struct work_struct *work)
 {
 	struct fe_endpoint *ep = container_of(to_rcu_work(work), struct fe_endpoint, free_work);
 
+	fe_ranges_free(ep);
 	fe_area_free(ep);
 	kvfree(ep->channel);
 	kvfree(ep->by_key);
@@ -56,6 +57,7 @@ struct fe_endpoint *fe_endpoint_alloc(void)
 	spin_lock_init(&ep->rx_lock);
 	spin_lock_init(&ep->tx_lock);
 	init_waitqueue_head(&ep->wait);
+	fe_ranges_init(ep);
 	return ep;
 }
 

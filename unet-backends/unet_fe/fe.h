@@ -8,6 +8,7 @@
  *   endpoint.c   making and ending endpoints
  *   memory.c     the area that an endpoint shares with its user
  *   user.c       what one user may have
+ *   pin.c        ranges of the user's address space, and which of their pages are pinned
  *   channel.c    opening and closing channels, and noticing that a peer is gone
  *   send.c       the trap: the send queue into frames
  *   frame.c      frames on their way out
@@ -77,7 +78,18 @@ struct fe_channel {
 	u32 peer_life;
 	u16 port;
 	u8 mac[ETH_ALEN];
-	u8 state; /* enum fe_channel_state */
+	u8 state;    /* enum fe_channel_state */
+	bool direct; /* the peer may write in our ranges */
+};
+
+/* A range of the user's address space.  Pages come and go under the mutex, and go under rx_lock,
+ * too; so either suffices to look at one.
+ */
+struct fe_range {
+	u64 bytes; /* 0: none of that number; rx_lock and mutex to write */
+	u64 address;
+	struct mm_struct *mm; /* only that */
+	struct xarray pages;  /* those that are pinned, by their number in the range */
 };
 
 /* A message that is sent from the user's pages, until the network is done with them. */
@@ -132,6 +144,7 @@ struct fe_endpoint {
 	bool created;
 	struct fe_user *user;
 	struct user_struct *account; /* whose locked memory this is */
+	unsigned long pinned;	     /* pages of ranges */
 
 	spinlock_t rx_lock ____cacheline_aligned_in_smp;
 	struct fe_channel *channel; /* by number, from 1 */
@@ -139,6 +152,7 @@ struct fe_endpoint {
 	unsigned int key_bits;
 	struct fe_ring free;
 	u32 changes;
+	struct fe_range range[UNET_RANGES_MAX + 1]; /* by number, from 1 */
 
 	struct fe_ring tx ____cacheline_aligned_in_smp;
 	struct fe_ring errors;
@@ -189,6 +203,10 @@ void fe_user_remove_channels(struct fe_user *user, unsigned int count);
 
 /* ---- memory.c -------------------------------------------------------------- */
 
+/* Count pages as locked memory of the endpoint's user: 0 or -ENOBUFS. */
+int fe_charge(struct fe_endpoint *ep, unsigned long pages);
+void fe_uncharge(struct fe_endpoint *ep, unsigned long pages);
+
 int fe_area_layout(const struct unet_fe_create *config, struct fe_area *area);
 int fe_area_alloc(struct fe_endpoint *ep, struct fe_area *area);
 void fe_area_free(struct fe_endpoint *ep);
@@ -233,11 +251,34 @@ void fe_interface_leave(struct fe_endpoint *ep);
 int fe_interfaces_init(void);
 void fe_interfaces_exit(void);
 
+/* ---- pin.c ----------------------------------------------------------------- */
+
+void fe_ranges_init(struct fe_endpoint *ep);
+void fe_ranges_free(struct fe_endpoint *ep);
+
+/* Under the mutex. */
+int fe_export(struct fe_endpoint *ep, struct unet_fe_export *request);
+int fe_unexport(struct fe_endpoint *ep, unsigned long range);
+int fe_pin(struct fe_endpoint *ep, const struct unet_fe_pin *request);
+int fe_unpin(struct fe_endpoint *ep, const struct unet_fe_pin *request);
+
+/* 0, -EFAULT it is in no range, -ENOENT not all of its pages are pinned. */
+int fe_check_place(struct fe_endpoint *ep, u64 place, u32 length);
+
+/* A pinned page of a place that was checked, under the same lock. */
+static inline struct page *fe_page_at(struct fe_endpoint *ep, u64 place)
+{
+	struct fe_range *range = &ep->range[place >> 48];
+
+	return xa_load(&range->pages, (place & UNET_PLACE_OFFSET) >> PAGE_SHIFT);
+}
+
 /* ---- channel.c ------------------------------------------------------------- */
 
 int fe_channel_connect(struct fe_endpoint *ep, struct unet_fe_connect *request);
 int fe_channel_disconnect(struct fe_endpoint *ep, unsigned long channel);
 int fe_channel_tell(struct fe_endpoint *ep, unsigned long channel);
+int fe_channel_allow(struct fe_endpoint *ep, const struct unet_fe_allow *request);
 /* Tell all peers that we are going. */
 void fe_channels_close(struct fe_endpoint *ep);
 /* The interface is gone. */
@@ -265,6 +306,7 @@ int fe_send(struct fe_endpoint *ep);
 
 /* Where a frame goes, and its header. */
 struct fe_frame {
+	u64 place; /* of UNET_FRAME_DIRECT */
 	u8 kind;
 	u16 length;
 	u16 to_port;

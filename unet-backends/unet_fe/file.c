@@ -54,6 +54,43 @@ static long connect(struct fe_endpoint *ep, void __user *arg)
 	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
 }
 
+static long export(struct fe_endpoint *ep, void __user *arg)
+{
+	struct unet_fe_export request;
+	int error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	mutex_lock(&ep->mutex);
+	error = fe_export(ep, &request);
+	mutex_unlock(&ep->mutex);
+	if (error)
+		return error;
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
+/* Those whose argument is only read. */
+static long with_argument(struct fe_endpoint *ep, unsigned int command, void __user *arg)
+{
+	union {
+		struct unet_fe_pin pin;
+		struct unet_fe_allow allow;
+	} request;
+	long result;
+
+	if (copy_from_user(&request, arg, _IOC_SIZE(command)))
+		return -EFAULT;
+	mutex_lock(&ep->mutex);
+	if (command == UNET_FE_PIN)
+		result = fe_pin(ep, &request.pin);
+	else if (command == UNET_FE_UNPIN)
+		result = fe_unpin(ep, &request.pin);
+	else
+		result = fe_channel_allow(ep, &request.allow);
+	mutex_unlock(&ep->mutex);
+	return result;
+}
+
 static long with_mutex(struct fe_endpoint *ep, unsigned int command, unsigned long arg)
 {
 	long result;
@@ -69,6 +106,9 @@ static long with_mutex(struct fe_endpoint *ep, unsigned int command, unsigned lo
 		break;
 	case UNET_FE_DISCONNECT:
 		result = fe_channel_disconnect(ep, arg);
+		break;
+	case UNET_FE_UNEXPORT:
+		result = fe_unexport(ep, arg);
 		break;
 	default:
 		result = -ENOTTY;
@@ -88,9 +128,18 @@ static long fe_ioctl(struct file *file, unsigned int command, unsigned long arg)
 		return -ENOTTY;
 	if (!smp_load_acquire(&ep->created)) /* pairs with fe_endpoint_create */
 		return -ENOTCONN;
-	if (command == UNET_FE_CONNECT)
+	switch (command) {
+	case UNET_FE_CONNECT:
 		return connect(ep, (void __user *)arg);
-	return with_mutex(ep, command, arg);
+	case UNET_FE_EXPORT:
+		return export(ep, (void __user *)arg);
+	case UNET_FE_PIN:
+	case UNET_FE_UNPIN:
+	case UNET_FE_ALLOW:
+		return with_argument(ep, command, (void __user *)arg);
+	default:
+		return with_mutex(ep, command, arg);
+	}
 }
 
 /* ---- the rest ------------------------------------------------------------------ */

@@ -57,25 +57,39 @@ int fe_area_layout(const struct unet_fe_create *c, struct fe_area *area)
 
 /* ---- locked memory -------------------------------------------------------------- */
 
-static int charge(struct fe_endpoint *ep, unsigned long pages)
+int fe_charge(struct fe_endpoint *ep, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = get_uid(current_user());
+	atomic_long_t *locked = &ep->account->locked_vm;
 
-	if (atomic_long_add_return(pages, &user->locked_vm) > limit && !capable(CAP_IPC_LOCK)) {
-		atomic_long_sub(pages, &user->locked_vm);
-		free_uid(user);
+	if (atomic_long_add_return(pages, locked) > limit && !capable(CAP_IPC_LOCK)) {
+		atomic_long_sub(pages, locked);
 		return -ENOBUFS;
 	}
-	ep->account = user;
 	return 0;
+}
+
+void fe_uncharge(struct fe_endpoint *ep, unsigned long pages)
+{
+	atomic_long_sub(pages, &ep->account->locked_vm);
+}
+
+static int charge(struct fe_endpoint *ep, unsigned long pages)
+{
+	int error;
+
+	ep->account = get_uid(current_user());
+	error = fe_charge(ep, pages);
+	if (error) {
+		free_uid(ep->account);
+		ep->account = NULL;
+	}
+	return error;
 }
 
 static void uncharge(struct fe_endpoint *ep, unsigned long pages)
 {
-	if (!ep->account)
-		return;
-	atomic_long_sub(pages, &ep->account->locked_vm);
+	fe_uncharge(ep, pages);
 	free_uid(ep->account);
 	ep->account = NULL;
 }

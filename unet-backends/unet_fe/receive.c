@@ -18,6 +18,7 @@ static bool parse(const struct sk_buff *skb, struct fe_frame *frame)
 {
 	struct unet_frame buffer;
 	const struct unet_frame *header = skb_header_pointer(skb, 0, sizeof(buffer), &buffer);
+	__le64 place;
 
 	if (!header || header->version != UNET_FRAME_VERSION)
 		return false;
@@ -29,7 +30,13 @@ static bool parse(const struct sk_buff *skb, struct fe_frame *frame)
 	frame->life = le32_to_cpu(header->life);
 	frame->user = le32_to_cpu(header->user);
 	ether_addr_copy(frame->mac, eth_hdr(skb)->h_source);
-	return frame->length <= skb->len - sizeof(*header);
+	if (frame->length > skb->len - sizeof(*header))
+		return false;
+	if (frame->kind == UNET_FRAME_DIRECT && frame->length > sizeof(place)) {
+		skb_copy_bits(skb, sizeof(*header), &place, sizeof(place));
+		frame->place = le64_to_cpu(place);
+	}
+	return true;
 }
 
 static bool length_ok(const struct fe_frame *frame)
@@ -39,6 +46,8 @@ static bool length_ok(const struct fe_frame *frame)
 		return frame->length <= UNET_INLINE_MAX;
 	case UNET_FRAME_PIECES:
 		return frame->length > 0;
+	case UNET_FRAME_DIRECT:
+		return frame->length > sizeof(frame->place);
 	case UNET_FRAME_OPEN:
 	case UNET_FRAME_OPENED:
 	case UNET_FRAME_CLOSE:
@@ -48,6 +57,12 @@ static bool length_ok(const struct fe_frame *frame)
 	default:
 		return false;
 	}
+}
+
+/* Of the message, without its place. */
+static u32 message_length(const struct fe_frame *frame)
+{
+	return frame->length - (frame->kind == UNET_FRAME_DIRECT ? sizeof(frame->place) : 0);
 }
 
 /* ---- messages -------------------------------------------------------------------- */
@@ -96,8 +111,8 @@ static unsigned int take_buffers(struct fe_endpoint *ep, u32 length, struct unet
 	return count;
 }
 
-static bool fill_pieces(struct fe_endpoint *ep, struct unet_desc *slot, const struct sk_buff *skb,
-			u32 length)
+static enum unet_fe_counter fill_pieces(struct fe_endpoint *ep, struct unet_desc *slot,
+					const struct sk_buff *skb, u32 length)
 {
 	struct unet_piece piece[UNET_PIECES_MAX];
 	unsigned int i, count = take_buffers(ep, length, piece);
@@ -105,43 +120,93 @@ static bool fill_pieces(struct fe_endpoint *ep, struct unet_desc *slot, const st
 
 	for (i = 0; i < count; i++) {
 		if (skb_copy_bits(skb, at, fe_segment(ep, piece[i].offset), piece[i].length))
-			return false;
+			return UNET_FE_MALFORMED;
 		at += piece[i].length;
 		slot->piece[i] = piece[i];
 	}
 	slot->kind = UNET_PIECES;
 	slot->pieces = count;
-	return count > 0;
+	return count > 0 ? UNET_FE_RECEIVED : UNET_FE_OVERRUNS;
 }
 
-static bool fill_inline(struct unet_desc *slot, const struct sk_buff *skb, u32 length)
+static enum unet_fe_counter fill_inline(struct unet_desc *slot, const struct sk_buff *skb,
+					u32 length)
 {
 	slot->kind = UNET_INLINE;
 	slot->pieces = 0;
-	return skb_copy_bits(skb, sizeof(struct unet_frame), slot->data, length) == 0;
+	if (skb_copy_bits(skb, sizeof(struct unet_frame), slot->data, length))
+		return UNET_FE_MALFORMED;
+	return UNET_FE_RECEIVED;
+}
+
+/* Into pages that were found to be there. */
+static bool place(struct fe_endpoint *ep, const struct sk_buff *skb, u64 at, u32 left)
+{
+	int from = sizeof(struct unet_frame) + sizeof(at);
+	bool placed = true;
+
+	while (left > 0 && placed) {
+		struct page *page = fe_page_at(ep, at);
+		u32 n = min_t(u32, left, PAGE_SIZE - offset_in_page(at));
+		void *to = kmap_local_page(page);
+
+		placed = skb_copy_bits(skb, from, to + offset_in_page(at), n) == 0;
+		kunmap_local(to);
+		flush_dcache_page(page);
+		from += n;
+		at += n;
+		left -= n;
+	}
+	return placed;
+}
+
+static enum unet_fe_counter fill_direct(struct fe_endpoint *ep, const struct fe_channel *ch,
+					struct unet_desc *slot, const struct sk_buff *skb,
+					const struct fe_frame *frame)
+{
+	u32 length = message_length(frame);
+	int error = ch->direct ? fe_check_place(ep, frame->place, length) : -EACCES;
+
+	if (error)
+		return error == -ENOENT ? UNET_FE_UNPINNED : UNET_FE_REFUSED;
+	if (!place(ep, skb, frame->place, length))
+		return UNET_FE_MALFORMED;
+	slot->kind = UNET_DIRECT;
+	slot->pieces = 0;
+	slot->remote = frame->place;
+	fe_count(ep, UNET_FE_DIRECT, 1);
+	return UNET_FE_RECEIVED;
+}
+
+/* UNET_FE_RECEIVED, or what to count instead. */
+static enum unet_fe_counter fill(struct fe_endpoint *ep, const struct fe_channel *ch,
+				 struct unet_desc *slot, const struct sk_buff *skb,
+				 const struct fe_frame *frame)
+{
+	if (!slot)
+		return UNET_FE_OVERRUNS;
+	if (frame->kind == UNET_FRAME_INLINE)
+		return fill_inline(slot, skb, frame->length);
+	if (frame->kind == UNET_FRAME_PIECES)
+		return fill_pieces(ep, slot, skb, frame->length);
+	return fill_direct(ep, ch, slot, skb, frame);
 }
 
 static void deliver(struct fe_endpoint *ep, struct fe_channel *ch, const struct sk_buff *skb,
 		    const struct fe_frame *frame)
 {
 	struct unet_desc *slot = fe_ring_reserve(&ch->in);
-	bool room = slot != NULL;
+	enum unet_fe_counter counter = fill(ep, ch, slot, skb, frame);
 
-	if (room && frame->kind == UNET_FRAME_INLINE)
-		room = fill_inline(slot, skb, frame->length);
-	else if (room)
-		room = fill_pieces(ep, slot, skb, frame->length);
 	fe_mark(FE_RECEIVE_PLACED);
-	if (!room) {
-		fe_count(ep, UNET_FE_OVERRUNS, 1);
+	fe_count(ep, counter, 1);
+	if (counter != UNET_FE_RECEIVED)
 		return;
-	}
+	fe_count(ep, UNET_FE_RECEIVED_BYTES, message_length(frame));
 	slot->channel = fe_channel_number(ep, ch);
-	slot->length = frame->length;
+	slot->length = message_length(frame);
 	slot->user = frame->user;
 	fe_ring_submit(&ch->in);
-	fe_count(ep, UNET_FE_RECEIVED, 1);
-	fe_count(ep, UNET_FE_RECEIVED_BYTES, frame->length);
 	fe_mark(FE_RECEIVE_PUBLISHED);
 	fe_notify(ep, &ch->in);
 	fe_mark(FE_RECEIVE_RUNG);

@@ -2,10 +2,11 @@
 /*
  * The trap: the send queue into frames.
  *
- * Where the device gathers, the frame points at the user's pages, and the descriptor is done when
- * the last one that looked at the frame has let go of it.  Who wants a frame for longer, a
- * packet sniffer or a slow receiver on the same machine, gets a copy from the network stack.
- * Short messages are copied at once: that is cheaper than two frames' worth of book-keeping.
+ * Where the device gathers, the frame points at the user's pages, of the segment or of a range, and
+ * the descriptor is done when the last one that looked at the frame has let go of it.  Who wants a
+ * frame for longer, a packet sniffer or a slow receiver on the same machine, gets a copy from the
+ * network stack.  Short messages are copied at once: that is cheaper than two frames' worth of
+ * book-keeping.
  *
  * `consumed` of the send queue is what is done.  Frames are done in any order, so:
  *
@@ -84,21 +85,46 @@ static int check_pieces(const struct fe_endpoint *ep, const struct unet_desc *de
 	return sum == desc->length && sum > 0 ? 0 : -EINVAL;
 }
 
-static int check(const struct fe_endpoint *ep, const struct unet_desc *desc)
+/* The peer's place is the peer's business. */
+static int check_direct(struct fe_endpoint *ep, const struct unet_desc *desc)
+{
+	if (desc->pieces != 0 || desc->length == 0)
+		return -EINVAL;
+	if (desc->length > UNET_MESSAGE_MAX)
+		return -EMSGSIZE;
+	return fe_check_place(ep, desc->local, desc->length) ? -EFAULT : 0;
+}
+
+static int check_content(struct fe_endpoint *ep, const struct unet_desc *desc)
+{
+	switch (desc->kind) {
+	case UNET_INLINE:
+		return desc->length <= UNET_INLINE_MAX ? 0 : -EMSGSIZE;
+	case UNET_PIECES:
+		return check_pieces(ep, desc);
+	case UNET_DIRECT:
+		return check_direct(ep, desc);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Bytes behind the frame's header. */
+static u32 wire_length(const struct unet_desc *desc)
+{
+	return desc->length + (desc->kind == UNET_DIRECT ? sizeof(desc->remote) : 0);
+}
+
+static int check(struct fe_endpoint *ep, const struct unet_desc *desc)
 {
 	int error = check_channel(ep, desc->channel);
 
-	if (error)
+	if (error == 0)
+		error = check_content(ep, desc);
+	if (error || desc->kind == UNET_INLINE)
 		return error;
-	if (desc->kind == UNET_INLINE)
-		return desc->length <= UNET_INLINE_MAX ? 0 : -EMSGSIZE;
-	if (desc->kind != UNET_PIECES)
-		return -EINVAL;
-	error = check_pieces(ep, desc);
-	if (error)
-		return error;
-	if (desc->length > U16_MAX ||
-	    desc->length + sizeof(struct unet_frame) > READ_ONCE(ep->iface->dev->mtu))
+	if (wire_length(desc) > U16_MAX ||
+	    wire_length(desc) + sizeof(struct unet_frame) > READ_ONCE(ep->iface->dev->mtu))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -123,39 +149,65 @@ static void refuse(struct fe_endpoint *ep, const struct unet_desc *desc, int err
 
 /* ---- frames ---------------------------------------------------------------------- */
 
-static void copy_message(const struct fe_endpoint *ep, const struct unet_desc *desc,
-			 struct sk_buff *skb)
+/* The message's pages: of the segment by their place in the area, or of a range by theirs there. */
+static struct page *page_at(struct fe_endpoint *ep, const struct unet_desc *desc, u64 at)
+{
+	if (desc->kind == UNET_DIRECT)
+		return fe_page_at(ep, at);
+	return ep->area.page[at >> PAGE_SHIFT];
+}
+
+static void copy_range(struct fe_endpoint *ep, const struct unet_desc *desc, struct sk_buff *skb)
+{
+	u64 at = desc->local;
+	u32 left = desc->length;
+
+	while (left > 0) {
+		u32 n = min_t(u32, left, PAGE_SIZE - offset_in_page(at));
+		void *from = kmap_local_page(fe_page_at(ep, at));
+
+		skb_put_data(skb, from + offset_in_page(at), n);
+		kunmap_local(from);
+		at += n;
+		left -= n;
+	}
+}
+
+static void copy_message(struct fe_endpoint *ep, const struct unet_desc *desc, struct sk_buff *skb)
 {
 	unsigned int i;
 
-	if (desc->kind == UNET_INLINE) {
+	if (desc->kind == UNET_INLINE)
 		skb_put_data(skb, desc->data, desc->length);
+	if (desc->kind == UNET_DIRECT)
+		copy_range(ep, desc, skb);
+	if (desc->kind != UNET_PIECES)
 		return;
-	}
 	for (i = 0; i < desc->pieces; i++)
 		skb_put_data(skb, fe_segment(ep, desc->piece[i].offset), desc->piece[i].length);
+}
+
+static unsigned int pages_of(u64 at, u32 length)
+{
+	return DIV_ROUND_UP(offset_in_page(at) + length, PAGE_SIZE);
 }
 
 static unsigned int count_frags(const struct unet_desc *desc)
 {
 	unsigned int i, count = 0;
 
-	for (i = 0; i < desc->pieces; i++) {
-		const struct unet_piece *piece = &desc->piece[i];
-
-		count += DIV_ROUND_UP(offset_in_page(piece->offset) + piece->length, PAGE_SIZE);
-	}
+	if (desc->kind == UNET_DIRECT)
+		return pages_of(desc->local, desc->length);
+	for (i = 0; i < desc->pieces; i++)
+		count += pages_of(desc->piece[i].offset, desc->piece[i].length);
 	return count;
 }
 
-static void add_frags(const struct fe_endpoint *ep, struct sk_buff *skb,
-		      const struct unet_piece *piece)
+static void add_frags(struct fe_endpoint *ep, const struct unet_desc *desc, struct sk_buff *skb,
+		      u64 at, u32 left)
 {
-	u64 at = ep->area.segment + piece->offset;
-	u32 left = piece->length;
-
 	while (left > 0) {
-		struct page *page = ep->area.page[at >> PAGE_SHIFT];
+		struct page *page = page_at(ep, desc, at);
 		u32 n = min_t(u32, left, PAGE_SIZE - offset_in_page(at));
 
 		get_page(page);
@@ -175,8 +227,11 @@ static void point_at_message(struct fe_endpoint *ep, const struct unet_desc *des
 	u32 n = ep->tx.position & ep->tx.mask;
 	unsigned int i;
 
+	if (desc->kind == UNET_DIRECT)
+		add_frags(ep, desc, skb, desc->local, desc->length);
 	for (i = 0; i < desc->pieces; i++)
-		add_frags(ep, skb, &desc->piece[i]);
+		add_frags(ep, desc, skb, ep->area.segment + desc->piece[i].offset,
+			  desc->piece[i].length);
 	kref_get(&ep->ref);
 	set_bit(n, ep->busy);
 	fe_ubuf_init(&ep->slot[n].ubuf);
@@ -190,14 +245,21 @@ static bool copies(const struct net_device *dev, const struct unet_desc *desc, b
 	       count_frags(desc) > MAX_SKB_FRAGS;
 }
 
+static const u8 frame_kind[] = {
+	[UNET_INLINE] = UNET_FRAME_INLINE,
+	[UNET_PIECES] = UNET_FRAME_PIECES,
+	[UNET_DIRECT] = UNET_FRAME_DIRECT,
+};
+
 static struct sk_buff *make_frame(struct fe_endpoint *ep, const struct unet_desc *desc, bool local)
 {
 	const struct fe_channel *ch = &ep->channel[desc->channel];
 	struct net_device *dev = ep->iface->dev;
 	bool copy = copies(dev, desc, local);
 	struct fe_frame frame = {
-		.kind = desc->kind == UNET_INLINE ? UNET_FRAME_INLINE : UNET_FRAME_PIECES,
-		.length = desc->length,
+		.place = desc->remote,
+		.kind = frame_kind[desc->kind],
+		.length = wire_length(desc),
 		.to_port = ch->port,
 		.from_port = ep->config.port,
 		.key = ch->key_out,

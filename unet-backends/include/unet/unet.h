@@ -56,6 +56,7 @@ enum unet_capability {
     UNET_CAP_ORDERED = 1u << 1,  /* messages of one channel arrive in order */
     UNET_CAP_DIRECT = 1u << 2,   /* UNET_DIRECT sends (section 3.5, direct-access) */
     UNET_CAP_REMOTE = 1u << 3,   /* reaches other processes */
+    UNET_CAP_RANGES = 1u << 4,   /* UNET_DIRECT sends between ranges of address spaces */
 };
 
 /* Conditions that wake a sleeper or run an upcall (section 3.1). */
@@ -147,7 +148,16 @@ struct unet_endpoint {
     struct unet_stats stats;
 };
 
-/* A backend.  No entry is NULL.  `kick` and `progress` are the only ones that a
+/* What a backend with UNET_CAP_RANGES adds.  No entry is NULL. */
+struct unet_range_ops {
+    int (*export_range)(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
+    int (*end_range)(struct unet_endpoint *ep, uint16_t range);
+    int (*allow)(struct unet_endpoint *ep, uint16_t channel, bool allowed);
+    int (*hold)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+    void (*release)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+};
+
+/* A backend.  No entry but `ranges` is NULL.  `kick` and `progress` are the only ones that a
  * data path calls.  What each has to do stands with the function of its name
  * below; arguments have been checked by then.
  *  - `kick` is called after something was submitted to the send queue, and by
@@ -166,6 +176,7 @@ struct unet_ops {
     void (*kick)(struct unet_endpoint *ep, uint16_t channel);
     int (*progress)(struct unet_endpoint *ep);
     int (*wait)(struct unet_endpoint *ep, int timeout_ms);
+    const struct unet_range_ops *ranges; /* NULL: it has no such thing */
 };
 
 /* ---- backends --------------------------------------------------------- */
@@ -305,7 +316,8 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel, u
  * the next peek.  In it, `channel` is this
  * endpoint's number of the channel it came on; of UNET_PIECES, `piece` names buffers that
  * came from the free queue and now belong to the caller, who gives each back
- * with unet_free_put when done; of UNET_DIRECT, it has one piece, where the bytes are.
+ * with unet_free_put when done; of UNET_DIRECT, it has one piece, where the bytes are, or none if
+ * they are in a range.
  *
  * What is returned is a private copy and was checked: kind, channel, lengths, offsets.
  * Anything else is counted and dropped. */
@@ -350,6 +362,41 @@ int unet_arm(struct unet_endpoint *ep);
 /* Stop the ringing, swallow what was rung and bring all channels' states up to
  * date.  Two system calls. */
 void unet_disarm(struct unet_endpoint *ep);
+
+/* ---- direct access to the address space (section 3.5) ----------------- */
+
+/* Endpoints with UNET_CAP_RANGES may export ranges of their process' address space.  A peer that
+ * is allowed to names a place in one (UNET_PLACE), and what it sends lands there without this
+ * process' help; then it is told by a descriptor of kind UNET_DIRECT without pieces, whose
+ * `remote` is the place.  For that the pages have to be pinned: hold them.  What comes for others
+ * is dropped and counted.
+ *
+ * All of these are -EOPNOTSUPP without UNET_CAP_RANGES. */
+
+/* Let peers name what is there.  Whole pages; nothing is pinned yet.
+ * Errors: -EINVAL no whole pages of the address space, -ENOSPC UNET_RANGES_MAX of them, -ENOMEM. */
+int unet_export(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
+
+/* End that; nothing comes any more once it returns.  Errors: -EINVAL no such range. */
+int unet_unexport(struct unet_endpoint *ep, uint16_t range);
+
+/* Say whether the channel's peer may name places in ranges.  At first it may not.
+ * Errors: -EINVAL no such channel, -ENOTCONN it is closed. */
+int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed);
+
+/* Have a place's pages pinned, and keep them so until they are released as often.  They remain
+ * pinned after that, as long as there is room for others, so holding them again is cheap.
+ * Errors: -EINVAL not in a range, -EFAULT not all of it is mapped for writing, -EOPNOTSUPP pages
+ * of a file, -ENOBUFS, -EDQUOT more than this user may have pinned at once, -EPERM the range is
+ * another process', -ENOMEM. */
+int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+
+/* Send `length` bytes from a place of our own, which is held until unet_sent(ep, *ticket), to one
+ * of the peer's.  The longest message is 8 bytes shorter than others.
+ * Errors: as unet_send; by completion EFAULT: our place is not held. */
+int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
+             uint32_t length, uint64_t remote, uint32_t *ticket);
 
 /* ---- upcalls (section 3.1) -------------------------------------------- */
 

@@ -33,7 +33,8 @@ enum unet_kind {
     UNET_EMPTY = 0,
     UNET_INLINE = 1, /* `length` bytes in `data` */
     UNET_PIECES = 2, /* `pieces` entries of `piece`, `length` is their sum */
-    UNET_DIRECT = 3, /* as UNET_PIECES, to land at `remote` in the peer's segment */
+    UNET_DIRECT = 3, /* as UNET_PIECES, to land at `remote` in the peer's segment; without pieces:
+                        from `local` in a range of one's own to `remote` in one of the peer's */
     UNET_ERROR = 4,  /* receive side only: a send that was refused, see `error` */
 };
 
@@ -66,12 +67,21 @@ struct unet_desc {
         uint64_t word[UNET_INLINE_MAX / 8];
         struct {
             struct unet_piece piece[UNET_PIECES_MAX];
-            uint64_t remote; /* UNET_DIRECT: offset in the peer's segment */
+            uint64_t remote; /* UNET_DIRECT: offset in the peer's segment, or UNET_PLACE */
             uint32_t error;  /* UNET_ERROR: errno value */
             uint32_t pad;
         };
+        uint64_t local; /* UNET_DIRECT without pieces: UNET_PLACE */
     };
 } __attribute__((aligned(64)));
+
+/* A place in the ranges of its address space that an endpoint exports: range, counted from 1, and
+ * offset in it. */
+#define UNET_PLACE(range, offset) ((uint64_t)(range) << 48 | (offset))
+#define UNET_PLACE_OFFSET 0xffffffffffffull
+
+/* Ranges that an endpoint may export at once. */
+#define UNET_RANGES_MAX 16u
 
 /* The head of an inline message, for who writes it by one store. */
 #define UNET_INLINE_HEAD(turn, channel)                                                            \

@@ -15,7 +15,7 @@
 #include <unet/unet_abi.h>
 
 #define UNET_FE_DEVICE "/dev/unet"
-#define UNET_FE_VERSION 1u
+#define UNET_FE_VERSION 2u
 
 /* Counters that the module keeps of an endpoint; sysfs has the same. */
 enum unet_fe_counter {
@@ -31,6 +31,9 @@ enum unet_fe_counter {
     UNET_FE_BAD_BUFFERS,     /* entries of the free queue that lie outside the segment */
     UNET_FE_BAD_DESCRIPTORS, /* sends refused */
     UNET_FE_ERRORS_LOST,     /* of those, completions that found no slot */
+    UNET_FE_DIRECT,          /* of the received ones, those placed by direct access */
+    UNET_FE_REFUSED,         /* direct frames dropped: not allowed, or outside of every range */
+    UNET_FE_UNPINNED,        /* direct frames dropped: for pages that are not pinned */
     UNET_FE_WAKEUPS,         /* times a sleeper was woken */
     UNET_FE_COUNTERS
 };
@@ -80,6 +83,30 @@ struct unet_fe_connect {
     __u32 channel; /* out: its number, from 1 */
 };
 
+/* UNET_FE_EXPORT.  Nothing of the range is pinned by that. */
+struct unet_fe_export {
+    __u64 address; /* whole pages */
+    __u64 bytes;
+    __u32 range; /* out: its number, from 1 */
+    __u32 pad;
+};
+
+/* UNET_FE_PIN and UNET_FE_UNPIN.  All or none of the pages are pinned; none may be already.  Those
+ * that are not are no obstacle to unpinning the others. */
+struct unet_fe_pin {
+    __u32 range;
+    __u32 pages; /* up to UNET_FE_PIN_MAX */
+    __u64 first; /* of the range's pages */
+};
+
+#define UNET_FE_PIN_MAX 64u
+
+/* UNET_FE_ALLOW.  Whether the peer of a channel may write in our ranges. */
+struct unet_fe_allow {
+    __u32 channel;
+    __u32 allowed; /* 0 or 1 */
+};
+
 #define UNET_FE_IOC 0xb5
 #define UNET_FE_CREATE _IOWR(UNET_FE_IOC, 1, struct unet_fe_create)
 #define UNET_FE_CONNECT _IOWR(UNET_FE_IOC, 2, struct unet_fe_connect)
@@ -89,6 +116,12 @@ struct unet_fe_connect {
 #define UNET_FE_TELL _IO(UNET_FE_IOC, 4)
 /* The trap: service the send queue.  Returns the number of descriptors taken. */
 #define UNET_FE_SEND _IO(UNET_FE_IOC, 5)
+#define UNET_FE_EXPORT _IOWR(UNET_FE_IOC, 6, struct unet_fe_export)
+/* The argument is the range's number. */
+#define UNET_FE_UNEXPORT _IO(UNET_FE_IOC, 7)
+#define UNET_FE_PIN _IOW(UNET_FE_IOC, 8, struct unet_fe_pin)
+#define UNET_FE_UNPIN _IOW(UNET_FE_IOC, 9, struct unet_fe_pin)
+#define UNET_FE_ALLOW _IOW(UNET_FE_IOC, 10, struct unet_fe_allow)
 
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_shared, counter) == 128);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_shared, state) == 128 + 8 * UNET_FE_COUNTERS + 8);
@@ -96,5 +129,8 @@ UNET_ABI_ASSERT(sizeof(struct unet_fe_create) == 112);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_create, port) == 40);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_create, area_bytes) == 56);
 UNET_ABI_ASSERT(sizeof(struct unet_fe_connect) == 32);
+UNET_ABI_ASSERT(sizeof(struct unet_fe_export) == 24);
+UNET_ABI_ASSERT(sizeof(struct unet_fe_pin) == 16);
+UNET_ABI_ASSERT(sizeof(struct unet_fe_allow) == 8);
 
 #endif

@@ -28,6 +28,8 @@ enum unet_frame_kind {
     UNET_FRAME_CLOSE = 5,  /* the sender has closed it */
     UNET_FRAME_ALIVE = 6,  /* a question: answered if the channel is gone */
     UNET_FRAME_GONE = 7,   /* the answer */
+    UNET_FRAME_DIRECT = 8, /* 8 bytes that say where in the receiver's ranges (UNET_PLACE), and what
+                              belongs there */
 };
 
 struct unet_frame {

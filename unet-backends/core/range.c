@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * range.c - direct access to ranges of the address space, as far as backends have it in common.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+
+int unet_export(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->export_range(ep, address, bytes, range);
+}
+
+int unet_unexport(struct unet_endpoint *ep, uint16_t range)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->end_range(ep, range);
+}
+
+int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->allow(ep, channel, allowed);
+}
+
+int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->hold(ep, place, length);
+}
+
+void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length)
+{
+    if (ep->ops->ranges)
+        ep->ops->ranges->release(ep, place, length);
+}
+
+int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
+             uint32_t length, uint64_t remote, uint32_t *ticket)
+{
+    struct unet_desc desc = {
+        .channel = channel, .kind = UNET_DIRECT, .length = length, .user = user};
+    int error;
+
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    error = unet_may_send(ep, channel);
+    desc.local = local;
+    desc.remote = remote;
+    return error ? error : unet_push(ep, &desc, ticket);
+}
