@@ -134,7 +134,7 @@ static void tell_narrow(FILE *out, uint32_t rank, uint64_t narrow)
 {
     if (narrow > 0)
         fprintf(out,
-                "splitc: rank %u: on %lu ways to other ranks only packets shorter than our "
+                "splitc: rank %u: on %lu of the ways to other ranks only packets shorter than our "
                 "interface's pass; give all interfaces of the network the same MTU\n",
                 rank, narrow);
 }
