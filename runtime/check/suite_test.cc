@@ -4,6 +4,8 @@
 // ranks.  RANK_COUNTS and JOB_OPTIONS (of unetrun) make suites of it for the backends.
 #include "job.h"
 
+#include <unistd.h>
+
 #ifndef RANK_COUNTS
 #define RANK_COUNTS                                                                                \
     {                                                                                              \
@@ -15,6 +17,12 @@ namespace {
 
 void passes_everywhere(const std::string &check)
 {
+#ifdef RAW_ETHERNET
+    if (geteuid() != 0) {
+        std::puts("\nnot run: raw Ethernet takes root");
+        return;
+    }
+#endif
     for (int ranks : RANK_COUNTS)
         passes(ranks, check);
 }
