@@ -84,7 +84,7 @@ void find_owners(const struct keys *keys, long total, const tagged splitter[], u
 
 /* ---- in the order of their processors ------------------------------------------------ */
 
-key *presort(const struct keys *keys, const uint16_t owner[], const long count[])
+void presort(struct keys *keys, const uint16_t owner[], const long count[])
 {
     key *sorted = allocate(keys->n * sizeof *sorted);
     long *next = allocate(team_size() * sizeof *next);
@@ -95,5 +95,6 @@ key *presort(const struct keys *keys, const uint16_t owner[], const long count[]
     for (long i = 0; i < keys->n; i++)
         sorted[next[owner[i]]++] = keys->at[i];
     free(next);
-    return sorted;
+    free(keys->at);
+    keys->at = sorted;
 }

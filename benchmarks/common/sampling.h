@@ -25,7 +25,8 @@ void choose_splitters(tagged all[], int n, tagged splitter[]);
 void find_owners(const struct keys *keys, long total, const tagged splitter[], uint16_t owner[],
                  long count[]);
 
-/* The keys in the order of their processors; from malloc. */
-key *presort(const struct keys *keys, const uint16_t owner[], const long count[]);
+/* Put the keys into the order of their processors.  They then lie elsewhere, and where they were
+ * there is room for those that arrive: memory that nobody has touched costs more than a pass. */
+void presort(struct keys *keys, const uint16_t owner[], const long count[]);
 
 #endif

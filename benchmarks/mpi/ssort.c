@@ -34,16 +34,6 @@ static tagged *agree_on_splitters(const struct keys *keys, long total)
 
 /* ---- the two ways to get there --------------------------------------------------------- */
 
-static void send_runs(const struct exchange *x, const struct keys *keys, const uint16_t owner[],
-                      const long count[], struct keys *room, struct watch *watch)
-{
-    key *sorted = presort(keys, owner, count);
-
-    watch_computed(watch);
-    exchange_send(x, sorted, room->at, sizeof *sorted);
-    free(sorted);
-}
-
 /* The places at the others begin behind the keys of the processors before this one. */
 static void send_pairs(const struct exchange *x, const struct keys *keys, const uint16_t owner[],
                        struct keys *room)
@@ -70,11 +60,13 @@ void sort_keys(struct keys *keys, long total, enum variant variant, struct watch
 
     watch_communicated(watch);
     find_owners(keys, total, splitter, owner, count);
+    if (variant == BULK)
+        presort(keys, owner, count);
     watch_computed(watch);
     x = exchange_plan(count);
     room = (struct keys){allocate(x.in_all * sizeof(key)), x.in_all};
     if (variant == BULK)
-        send_runs(&x, keys, owner, count, &room, watch);
+        exchange_send(&x, keys->at, room.at, sizeof(key));
     else
         send_pairs(&x, keys, owner, &room);
     watch_communicated(watch);

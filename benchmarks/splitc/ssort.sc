@@ -77,20 +77,20 @@ static void send_pairs(const struct keys *keys, const uint16_t owner[], key *glo
     free(waiting);
 }
 
-static void send_to_owners(const struct keys *keys, const uint16_t owner[], const long count[],
+static void send_to_owners(struct keys *keys, const uint16_t owner[], const long count[],
                            enum variant variant, struct keys *room, struct watch *watch)
 {
-    key *sorted = variant == BULK ? presort(keys, owner, count) : NULL;
     key *global *place;
 
+    if (variant == BULK)
+        presort(keys, owner, count);
     watch_computed(watch);
     place = make_room(count, room);
     if (variant == BULK)
-        send_runs(sorted, count, place);
+        send_runs(keys->at, count, place);
     else
         send_pairs(keys, owner, place);
     watch_communicated(watch);
-    free(sorted);
 }
 
 void sort_keys(struct keys *keys, long total, enum variant variant, struct watch *watch)

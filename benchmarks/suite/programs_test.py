@@ -403,6 +403,8 @@ class Hosts(Folder):
                 list(self.all_pass(program, "--keys", 20001, "--variant", variant))
 
     def test_mm(self):
+        if TWINS and TWINS.name == "mpich":
+            self.skipTest("MPICH 4.0's windows over UCX's TCP now and then hang, or fail as they end")
         numbers = [float(i % 7 - 3) for i in range(35)]
         a, b = self.file("a.npy", npy(5, 7, numbers)), self.file("b.npy", npy(7, 5, numbers))
         product = [sum(numbers[7 * i + k] * numbers[5 * k + j] for k in range(7))
