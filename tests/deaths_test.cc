@@ -90,6 +90,11 @@ void require_nothing_left(const Job &job, const std::set<std::string> &objects_b
 
 } // namespace
 
+TEST_CASE("A file that opens and cannot be read is empty")
+{
+    CHECK(read_file("/") == ""); // as a process's files are when it ends meanwhile
+}
+
 TEST_CASE("A rank that is killed ends the job, and nothing is left")
 {
     const auto objects = shared_objects();

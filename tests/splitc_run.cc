@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 std::string launcher()
 {
@@ -34,9 +35,10 @@ void write_file(const std::string &name, const std::string &bytes)
 
 std::string read_file(const std::string &name)
 {
-    std::ifstream file(name, std::ios::binary);
+    std::ostringstream text;
 
-    return std::string((std::istreambuf_iterator<char>(file)), {});
+    text << std::ifstream(name, std::ios::binary).rdbuf(); // an iterator would throw errors
+    return text.str();
 }
 
 void write_keys(const std::string &name, const Keys &keys)

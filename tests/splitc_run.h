@@ -19,7 +19,7 @@ Command ranks(int count, const std::string &program, const std::vector<std::stri
 using Keys = std::vector<std::uint32_t>;
 
 void write_file(const std::string &name, const std::string &bytes);
-std::string read_file(const std::string &name);
+std::string read_file(const std::string &name); // as far as it can be read
 void write_keys(const std::string &name, const Keys &keys);
 Keys read_keys(const std::string &name);
 
