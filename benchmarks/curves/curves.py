@@ -99,12 +99,7 @@ def parties(network, build, peers, hosts, effort):
             yield peer_party(peer.name, peer.command(2, "sizes", millis, *sizes))
         return
     yield layers(bench(f"our_{network}_sizes"))
-    if hosts.both():
-        yield splitc(hosts.on_first(f"{build}/bin/unetrun", "--hosts", "host1,host2", "--ppn", "1",
-                                    "--rsh", f"{hosts.folder}/rsh", "--backend", f"shm,{network}",
-                                    *program))
-    else:
-        yield splitc([f"{build}/bin/unetrun", "-n", "2", "--backend", network, *program])
+    yield splitc(hosts.split_c(build, network, *program))
     yield sockets("tcp", bench("tcp_sizes"))
     if network == "udp":
         yield sockets("udp", bench("udp_sizes"))

@@ -73,6 +73,21 @@ class Hosts:
     def on_first(self, *command):
         return ["nsenter", "-t", self.pids[0], "-n", "-u", "-m", "--", *command]
 
+    def split_c(self, build, network, program, *arguments, per_host=1):
+        """A Split-C program, each rank on a core of its own, as those of the peers are.
+
+        The hosts are one machine and know nothing of each other, so unetrun would bind the first
+        rank of either to the same core.
+        """
+        if not self.both():
+            return [f"{build}/bin/unetrun", "-n", str(2 * per_host), "--backend", network,
+                    program, *arguments]
+        bind = f'exec taskset -c $((PMIX_RANK % {micro.cores()})) "$@"'
+        return self.on_first(f"{build}/bin/unetrun", "--hosts", "host1,host2", "--ppn",
+                             str(per_host), "--rsh", f"{self.folder}/rsh", "--backend",
+                             f"shm,{network}", "--bind-to", "none", "sh", "-c", bind, "sh",
+                             program, *arguments)
+
     def lose(self, packets):
         """One in a hundred of what arrives at either host, or none; False if it cannot be done."""
         rules = "add table inet loss; add chain inet loss in { type filter hook input priority 0; };" \

@@ -14,9 +14,8 @@ Hosts = net.Hosts
 
 
 def ours(hosts, build, network, program, *arguments, per_host=1):
-    return hosts.on_first(f"{build}/bin/unetrun", "--hosts", "host1,host2", "--ppn", str(per_host),
-                          "--rsh", f"{hosts.folder}/rsh", "--backend", f"shm,{network}",
-                          f"{build}/benchmarks/{program}", *arguments)
+    return hosts.split_c(build, network, f"{build}/benchmarks/{program}", *arguments,
+                         per_host=per_host)
 
 
 def theirs(hosts, twin, program, *arguments):

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "curves"
 import draw  # pylint: disable=wrong-import-position
 
 NAMES = {"ours": "Split-C", "udp": "Split-C over udp", "eth": "Split-C over eth",
-         "mpich": "MPICH", "openmpi": "Open MPI"}
+         "mpich": "MPICH", "openmpi": "Open MPI", "ucx": "UCX"}
 COLOURS = {"ours": "#0b6e99", "udp": "#0b6e99", "eth": "#2a9d8f", "mpich": "#d9822b",
            "openmpi": "#7a5195"}
 PALE = {"ours": "#9fd0e4", "udp": "#9fd0e4", "eth": "#a8dcd5", "mpich": "#f5cfa5",
@@ -113,10 +113,13 @@ def weak_table(told):
 def hosts_table(told):
     """Header and rows: what is between two hosts."""
     peers = [who for who in who_took_part(told["hosts"]) if who in told["peers"]]
-    yield ["case", "Split-C over", "Split-C", *(NAMES[who] for who in peers), "ratio", "aim", ""]
+    yield ["case", "Split-C over", "Split-C", "speed-up", *(NAMES[who] for who in peers), "ratio",
+           "aim", ""]
     for row in told["hosts"]:
         yield [row["case"], row["network"],
-               *(time_cell(row, who) for who in (row["network"], *peers)),
+               time_cell(row, row["network"]),
+               f"{row['speed_up']:.2f}" if row["speed_up"] else "-",
+               *(time_cell(row, who) for who in peers),
                f"{row['ratio']:.2f}" if row["ratio"] else "-", f">= {row['aim']:g}",
                row["verdict"]]
 
@@ -142,7 +145,8 @@ def rate_text(rate, unit):
 
 NOTE = ("The times are those of the slowest processor. The ratio is the best peer's time to ours; "
         "it could be at most what is said beside it if our communication took no time.")
-HOSTS_NOTE = "The hosts are namespaces of one machine, joined by a bridge; the peers use TCP."
+HOSTS_NOTE = ("The hosts are namespaces of one machine, joined by a bridge, with a rank and a core each; "
+              "the peers use TCP. The speed-up is that of our rate over our rate on one rank.")
 WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
 MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
 

@@ -30,6 +30,7 @@ from twins import micro  # pylint: disable=wrong-import-position
 import estimate  # pylint: disable=wrong-import-position
 
 PEERS = ("mpich", "openmpi")
+ONE_HOST = "one host"  # ours on one rank, which those on two hosts are compared with
 OTHERS = ("micro", "net", "curves")
 ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
 KEPT = 0.85  # of the throughput, with more ranks than cores
@@ -253,6 +254,8 @@ class HostsRunner(Runner):
         return [(case, networks.RANKS) for case in self.options.cases if case.hosts_aim]
 
     def runs_of(self, case, ranks):
+        yield Run(ONE_HOST, case, ranks, twins.ours(self.options.build, 1, case.program,
+                                                    *case.arguments(1, True), "--json"))
         arguments = case.arguments(ranks, True) + ["--json"]
         for who, command in networks.commands(self.hosts, self.options.build, self.peers,
                                               case.program, arguments):
@@ -311,7 +314,10 @@ def make_hosts_row(runner, case, network):
     """Ours over one of the networks beside the twins over TCP."""
     figures = figures_of(runner, case, networks.RANKS, (network,) + PEERS)
     ratio = divide(best_peer(figures), figures.get(network, {}).get("time"))
+    alone = figures_of(runner, case, networks.RANKS, (ONE_HOST,)).get(ONE_HOST, {})
+    speed_up = divide(figures.get(network, {}).get("rate"), alone.get("rate"))
     return {"case": case.title, "network": network, "figures": figures, "ratio": ratio,
+            "speed_up": speed_up,
             "too_slow": too_slow(runner, case, networks.RANKS),
             "aim": case.hosts_aim, "verdict": judge(ratio, case.hosts_aim)}
 

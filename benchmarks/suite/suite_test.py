@@ -73,6 +73,7 @@ class Run(unittest.TestCase):
         self.assertEqual([row["network"] for row in told["hosts"]], ["udp", "eth"])
         for row in told["hosts"]:
             self.assertGreater(row["figures"][row["network"]]["time"], 0)
+            self.assertGreater(row["speed_up"], 0)
         self.assertIn("Between two hosts", (self.out / "report.html").read_text())
 
     def test_survives_a_peer_that_fails(self):
@@ -240,10 +241,12 @@ class Figures(unittest.TestCase):
         case = next(case for case in suite.CASES if case.hosts_aim == 3)
         runner = type("Runner", (), {"too_slow": {}, "samples": {
             (case.title, 2, who): [sample(seconds)]
-            for who, seconds in (("udp", 4), ("eth", 1), ("mpich", 8), ("openmpi", 6))}})
+            for who, seconds in ((suite.ONE_HOST, 2), ("udp", 4), ("eth", 1), ("mpich", 8),
+                                 ("openmpi", 6))}})
         rows = [suite.make_hosts_row(runner, case, network) for network in ("udp", "eth")]
-        self.assertEqual([(row["ratio"], row["verdict"]) for row in rows],
-                         [(1.5, "miss"), (6, "pass")])
+        self.assertEqual([(row["ratio"], row["speed_up"], row["verdict"]) for row in rows],
+                         [(1.5, 0.5, "miss"), (6, 2, "pass")])
+        self.assertNotIn(suite.ONE_HOST, rows[0]["figures"])
 
     def test_throughput_on_shared_cores_is_judged(self):
         def row(ranks, rate):
