@@ -22,6 +22,8 @@
 #define HEAP_ALIGNMENT (1ul << 30)
 #define PAGE 4096ul            /* no architecture we run on has smaller ones */
 #define HUGE_PAGE_SECONDS 1e-3 /* small ones take as long; it should be a tenth */
+/* Where huge pages take longer, a heap begins with so much in small ones. */
+#define SMALL_FIRST (4ul << 20)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -107,9 +109,11 @@ static int make_object(const struct splitc_memory *m, bool huge, int *fd)
 void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
                           uint64_t size)
 {
-    bool heap = part == SPLITC_SPREAD || part == SPLITC_HEAP;
+    const bool heap = part == SPLITC_SPREAD || part == SPLITC_HEAP;
+    const uint64_t small = heap && m->small_first < size ? m->small_first : size;
 
-    madvise((void *)start, size, heap && m->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise((void *)start, small, MADV_NOHUGEPAGE);
+    madvise((void *)(start + small), size - small, MADV_HUGEPAGE);
 }
 
 static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
@@ -148,17 +152,19 @@ static int map_parts(const struct splitc_memory *m)
 }
 
 /* Where a virtual machine takes memory that is free from its guests, a huge page costs
- * the guest milliseconds; small ones are rather those that have just been in use. */
+ * the guest milliseconds.  So do the small ones in its place, but few programs that need little
+ * memory touch them all. */
 static void try_huge_page(struct splitc_memory *m)
 {
     const struct splitc_range *heap = &m->part[SPLITC_HEAP];
     double begun = splitc_get_seconds();
 
     *(volatile char *)heap->start = 0; /* which malloc is about to use */
-    m->huge = splitc_get_seconds() - begun < HUGE_PAGE_SECONDS;
-    if (!m->huge)
-        for (enum splitc_part part = SPLITC_SPREAD; part < SPLITC_PARTS; part++)
-            splitc_memory_advise(m, part, m->part[part].start, m->part[part].size);
+    if (splitc_get_seconds() - begun < HUGE_PAGE_SECONDS)
+        return;
+    m->small_first = SMALL_FIRST;
+    for (enum splitc_part part = SPLITC_SPREAD; part < SPLITC_PARTS; part++)
+        splitc_memory_advise(m, part, m->part[part].start, m->part[part].size);
 }
 
 /* Growing a file beyond this limit would raise a signal. */
@@ -189,7 +195,7 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     if (error)
         return error;
     *why = "reserving addresses from 4 GiB on";
-    m->huge = huge;
+    m->small_first = huge ? 0 : UINT64_MAX;
     error = map_parts(m);
     if (error)
         close(m->fd);

@@ -29,7 +29,8 @@ struct splitc_range {
 
 struct splitc_memory {
     int fd;
-    bool huge; /* its heaps may lie in huge pages */
+    uint64_t small_first; /* bytes at the start of each heap that lie in small pages; the rest may
+                             lie in huge ones */
     uint64_t nonce[2];
     struct splitc_range part[SPLITC_PARTS]; /* in the order of addresses */
 };
