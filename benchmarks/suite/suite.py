@@ -161,10 +161,13 @@ class Runner:
         return [(case, ranks) for case in self.options.cases for ranks in self.options.ranks]
 
     def plan(self):
-        """All of one turn before the next: noise that lasts falls on everybody."""
-        for _ in range(self.options.turns):
+        """All of one turn before the next: noise that lasts falls on everybody.  Another begins each
+        turn, for who runs second finds memory that the first has just used."""
+        for turn in range(self.options.turns):
             for case, ranks in self.cases():
-                yield from self.runs_of(case, ranks)
+                runs = list(self.runs_of(case, ranks))
+                first = turn % len(runs)
+                yield from runs[first:] + runs[:first]
 
     def run_all(self):
         plan = list(self.plan())

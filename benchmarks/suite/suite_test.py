@@ -135,6 +135,14 @@ class Turns(unittest.TestCase):
         self.clock = clock[0]
         return runner, {key[1:]: len(told) for key, told in runner.samples.items()}
 
+    def test_another_begins_each_turn(self):
+        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
+        options = type("Options", (), {"turns": 3, "cases": [case], "ranks": [1], "quick": True,
+                                       "build": "/nowhere"})
+        peer = type("Peer", (), {"name": "mpich", "command": lambda *_: []})
+        self.assertEqual([run.who for run in suite.Runner(options, [peer]).plan()],
+                         ["ours", "mpich", "mpich", "ours", "ours", "mpich"])
+
     def test_who_is_slow_has_fewer(self):
         for part, count in ((0.01, 3), (0.4, 3), (0.6, 2), (2, 1)):
             _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * suite.ENOUGH)
