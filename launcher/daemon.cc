@@ -109,6 +109,9 @@ void Daemon::on_frame(const Frame &frame)
         const End end = take<End>(frame, front_end);
         return on_end(end.signal, std::chrono::milliseconds(end.grace_ms));
     }
+    case FrameType::ask_stuck: // the next look will tell
+        stuck_round_ = take<AskStuck>(frame, front_end).round;
+        return;
     case FrameType::inspect:
         return inspect(take<Inspect>(frame, front_end).asked);
     case FrameType::fence_done:
@@ -470,9 +473,9 @@ void Daemon::watch_for_deadlock()
         return;
     look_at_ = Clock::now() + look_period;
     const bool all_run = running_.size() == ranks_.size();
-    const Stuck found =
-        deadlock_watch_.look(all_run ? board_->read_all() : std::vector<splitc_status>());
-    if (found.stuck != stuck_)
+    Stuck found = deadlock_watch_.look(all_run ? board_->read_all() : std::vector<splitc_status>());
+    found.round = std::exchange(stuck_round_, 0);
+    if (found.stuck != stuck_ || found.round != 0)
         send(found);
     stuck_ = found.stuck;
 }

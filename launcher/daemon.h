@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deadlock.h"
 #include "job_directory.h"
 #include "link.h"
 #include "mailbox.h"
@@ -104,6 +105,7 @@ private:
     DeadlockWatch deadlock_watch_;
     Deadline look_at_; // the ranks
     bool stuck_ = false;
+    std::uint32_t stuck_round_ = 0; // in which the front end asks; 0: it does not
     std::string program_;
     std::string wrapper_; // the file of the program that runs ours
     std::vector<Rank> ranks_;

@@ -279,6 +279,7 @@ void FrontEnd::launch()
     job_.hosts = tree_.hosts;
     job_.hosts.resize(*std::max_element(job_.node_of.begin(), job_.node_of.end()) + 1);
     pids_.resize(job_.ranks());
+    judge_.emplace(job_.hosts.size());
     fences_.emplace(job_.node_of, [this](std::uint32_t node) { return branches_.branch_to(node); });
     branches_.broadcast(job_);
     launched_ = true;
@@ -427,20 +428,20 @@ void FrontEnd::on_report(const Report &report)
         report.text);
 }
 
-// Should messages be on their way, those that they come to will not be stuck any more.
 void FrontEnd::on_stuck(std::uint32_t node, const Stuck &stuck)
 {
-    std::uint64_t under_way = 0;
-    bool all = launched_ && !ending_ && !interrupted_;
-    nodes_[node].stuck = stuck;
-    for (std::size_t i = 0; i < job_.hosts.size(); i++) { // the others have no ranks
-        under_way += nodes_[i].stuck.sent - nodes_[i].stuck.received;
-        all = all && nodes_[i].stuck.stuck;
-    }
-    if (!all || under_way != 0)
+    if (!judge_ || ending_ || interrupted_)
         return;
-    branches_.broadcast(Inspect{false});
-    fail(exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job");
+    switch (judge_->hear(node, stuck)) {
+    case DeadlockJudge::Verdict::nothing:
+        return;
+    case DeadlockJudge::Verdict::ask:
+        return branches_.broadcast(AskStuck{judge_->round()});
+    case DeadlockJudge::Verdict::deadlock:
+        branches_.broadcast(Inspect{false});
+        return fail(exit_trouble,
+                    "deadlock: every rank waits, and nothing is under way; ending the job");
+    }
 }
 
 void FrontEnd::on_output(std::uint32_t node, const Output &output)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "branches.h"
+#include "deadlock.h"
 #include "fence.h"
 #include "input_source.h"
 #include "lines.h"
@@ -32,7 +33,6 @@ private:
         std::uint32_t cores = 0;          // 0: its daemon has not said hello
         std::optional<Networks> networks; // by which it can be reached, if it was asked
         bool done = false;                // all that it had to do and to say
-        Stuck stuck;                      // all its ranks wait, and nothing comes
     };
 
     // starting
@@ -89,6 +89,7 @@ private:
     std::vector<Node> nodes_;
     std::vector<pid_t> pids_;             // by rank
     std::optional<FenceGatherer> fences_; // once the ranks have places
+    std::optional<DeadlockJudge> judge_;  // the same
     Branches branches_;
     InputSource input_;
 

@@ -21,6 +21,7 @@
 //     Inspect             ->
 //                         <-  Report     what a rank is at, once per rank
 //                         <-  Stuck      all ranks of the node wait, or no longer
+//     AskStuck            ->             which of the two, once more?
 //                         <-  Exited     once per started rank
 //                         <-  Done       every rank, child and byte is gone
 //     end of file         ->             stop the PMIx server, remove the directory, exit
@@ -67,6 +68,7 @@ enum class FrameType : std::uint32_t {
     inspect,
     report,
     stuck,
+    ask_stuck,
     done,
     last = done
 };
@@ -395,7 +397,14 @@ struct Report {
 struct Stuck {
     bool stuck = false;
     std::uint64_t sent = 0, received = 0;
-    UNETRUN_MESSAGE(stuck, stuck, sent, received)
+    std::uint32_t round = 0; // of AskStuck, or 0 if nobody has asked
+    UNETRUN_MESSAGE(stuck, stuck, sent, received, round)
+};
+
+// Look once more, and answer by Stuck.
+struct AskStuck {
+    std::uint32_t round = 0;
+    UNETRUN_MESSAGE(ask_stuck, round)
 };
 
 struct Done {

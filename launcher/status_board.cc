@@ -11,7 +11,6 @@ namespace unetrun {
 
 namespace {
 
-constexpr int quiet_looks = 4; // each with a look of every rank in between
 constexpr int read_attempts = 8;
 
 int make_memory(std::size_t bytes)
@@ -78,6 +77,11 @@ bool has_joined(const splitc_status &status)
     return status.magic == SPLITC_STATUS_MAGIC;
 }
 
+bool is_waiting(const splitc_status &status)
+{
+    return has_joined(status) && status.what[0] != '\0';
+}
+
 // ---- words --------------------------------------------------------------------------
 
 namespace {
@@ -100,11 +104,6 @@ std::string state_text(char state)
     }
 }
 
-bool is_waiting(const splitc_status &status)
-{
-    return has_joined(status) && status.what[0] != '\0';
-}
-
 } // namespace
 
 std::string describe(const splitc_status &status, std::uint64_t now_ns, char state)
@@ -125,36 +124,6 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
            " puts; stores: " + std::to_string(status.stored) + " bytes sent, " +
            std::to_string(status.landed) + " have come, " + std::to_string(status.taken) +
            " waited for" + (status.sending ? "; messages of it are under way" : "") + process;
-}
-
-// ---- deadlock -------------------------------------------------------------------------
-
-namespace {
-
-// Still in the same wait, and no message came or went, but it looked again.
-bool quiet(const splitc_status &before, const splitc_status &now)
-{
-    return is_waiting(before) && is_waiting(now) && now.waits == before.waits &&
-           now.arrivals == before.arrivals && now.sent == before.sent &&
-           now.received == before.received && now.held == 0 && now.looks > before.looks &&
-           (now.tries == 0 || now.tries > before.tries);
-}
-
-} // namespace
-
-Stuck DeadlockWatch::look(const std::vector<splitc_status> &now)
-{
-    bool all_quiet = !now.empty() && before_.size() == now.size();
-    Stuck found;
-    for (std::size_t i = 0; all_quiet && i < now.size(); i++) {
-        all_quiet = quiet(before_[i], now[i]);
-        found.sent += now[i].sent;
-        found.received += now[i].received;
-    }
-    quiet_ = all_quiet ? quiet_ + 1 : 0;
-    before_ = now;
-    found.stuck = quiet_ >= quiet_looks;
-    return found;
 }
 
 } // namespace unetrun

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fd.h"
-#include "protocol.h"
 
 namespace unetrun {
 
@@ -35,23 +34,11 @@ private:
 // The rank runs a Split-C program.
 bool has_joined(const splitc_status &status);
 
+// And is in one of Split-C's waits.
+bool is_waiting(const splitc_status &status);
+
 // In words, without the rank's name.  `now_ns` is CLOCK_MONOTONIC's, `state` the letter
 // that /proc has for the process.
 std::string describe(const splitc_status &status, std::uint64_t now_ns, char state);
-
-// Finds out that ranks wait for ever.  A wait ends by a message, or by what another
-// rank writes; so when each rank looks again and again, without success and without any
-// message, while all others are in waits as well, nothing will ever happen.  Messages that
-// are on their way between nodes only the sums of what all nodes' ranks have sent and
-// received can tell.
-class DeadlockWatch {
-public:
-    // Looks at all ranks, now and then; whether they have been stuck for some looks.
-    Stuck look(const std::vector<splitc_status> &now);
-
-private:
-    std::vector<splitc_status> before_;
-    int quiet_ = 0;
-};
 
 } // namespace unetrun

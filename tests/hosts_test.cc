@@ -10,8 +10,10 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -233,6 +235,66 @@ TEST_CASE("Split-C programs sort on two hosts whose networks take packets of dif
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.err, Contains("splitc: rank 0: on 1 of the ways to other ranks only packets "
                                      "shorter than our interface's pass; give all interfaces"));
+}
+
+namespace {
+
+// The numbers in the line that begins with `name` and a colon.
+std::vector<double> numbers_of(const std::string &text, const std::string &name)
+{
+    std::istringstream lines(text);
+    std::vector<double> numbers;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string word;
+        if (words >> word && word == name + ":")
+            for (double number; words >> number;)
+                numbers.push_back(number);
+    }
+    return numbers;
+}
+
+// A counter of UDP's on a host, named as in /proc/net/snmp.
+double udp_counter(pid_t sshd, const std::string &name)
+{
+    const Outcome found =
+        run({{"nsenter", "-n", "-t", std::to_string(sshd), "cat", "/proc/net/snmp"}});
+    std::istringstream lines(found.out);
+    std::string line, word;
+    while (std::getline(lines, line) && !line.starts_with("Udp: "))
+        continue;
+    std::istringstream names(line);
+    std::size_t at = 0;
+    while (names >> word && word != name)
+        at++;
+    std::getline(lines, line);
+    std::istringstream values(line);
+    for (std::size_t i = 0; i <= at; i++)
+        values >> word;
+    return std::stod(word);
+}
+
+} // namespace
+
+// How fast, the cores tell that they all share; but none may be left behind, and no senders so
+// many that the receiver's buffer overflows.
+TEST_CASE("many hosts that send to one neither starve one of them nor choke it")
+{
+    Bed bed(8);
+    if (!bed)
+        return;
+    const std::string network = GENERATE(as<std::string>(), "--backend=udp", "--backend=shm,eth");
+    const Outcome outcome = run(bed.job({network, MANY_TO_ONE, "2"}));
+    INFO(network << ": " << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    const std::vector<double> all = numbers_of(outcome.out, "all");
+    REQUIRE(all.size() == 7);
+    const double mean = std::accumulate(all.begin(), all.end(), 0.0) / 7;
+    CHECK(*std::min_element(all.begin(), all.end()) > mean / 4);
+    const double came = udp_counter(bed->sshd(1), "InDatagrams");
+    const double dropped = udp_counter(bed->sshd(1), "RcvbufErrors");
+    CHECK(dropped <= came / 100);
+    bed.check_clean();
 }
 
 TEST_CASE("a network that lets nothing pass is told")

@@ -148,7 +148,10 @@ void splitc_job_open(void)
  * are.  Who leaves is dead to those that have not yet heard that all have come. */
 static void wait_for_all(void)
 {
-    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
+    struct splitc_wait w = {.kind = SPLITC_WAIT_END,
+                            .what = "its end",
+                            .whom = SPLITC_ANYBODY,
+                            .tries = 1}; /* no message ends it, but an acknowledgement */
 
     while (!gam_settled(splitc_runtime.gam))
         splitc_wait_step_unrung(&w);

@@ -25,8 +25,8 @@ struct splitc_status {
     uint64_t looks;    /* whether a wait is over, without success */
     uint64_t arrivals; /* messages that came while it waited */
     uint64_t sending;  /* 1: some from here may not have arrived, or have to be sent again */
-    uint64_t tries;    /* 0: a message or a write will end the wait; else it tries again and again,
-                          and has done so, in vain, so often but for one */
+    uint64_t tries;    /* 0: a message or a write will end the wait; else something else may, which
+                          it has tried in vain so often but for one */
 
     /* Messages between nodes since the start, but for those of tries in vain.  Over all ranks the
      * sums are equal when none is on its way, nor held back. */
