@@ -125,7 +125,7 @@ TEST_CASE("deadlock: not while a node is at work, or a message on its way")
     CHECK(judge.hear(1, no) == Verdict::nothing);
     CHECK(judge.hear(1, yes(2, 3)) == Verdict::nothing); // one of node 0's has not come
     CHECK(judge.hear(1, no) == Verdict::nothing);
-    CHECK(judge.hear(1, yes(2, 4)) == Verdict::ask); // it has
+    CHECK(judge.hear(1, yes(2, 4)) == Verdict::ask);     // it has
     CHECK(judge.hear(7, yes(0, 0)) == Verdict::nothing); // has no ranks
 }
 
