@@ -33,11 +33,11 @@ void job_ends(int ranks, const std::string &options, const std::string &check, i
     CHECK_THAT(ended.output, Catch::Contains(says));
 }
 
-void serves_meanwhile(const std::string &options)
+void serves_meanwhile(const std::string &options, const std::string &by = "thread")
 {
     for (const char *check : {"waiting_without_polling", "random_traffic", "own_messages",
                               "mixed_collectives", "locks_exclude", "flood_of_stores"})
-        job_passes(3, options + " -x SPLITC_PROGRESS=thread", check);
+        job_passes(3, options + " -x SPLITC_PROGRESS=" + by, check);
 }
 
 } // namespace
@@ -171,6 +171,12 @@ TEST_CASE("progress: a thread serves what comes from this node and others")
     serves_meanwhile("--nodes 2");
 }
 
+TEST_CASE("progress: upcalls serve what comes through shared memory, and from other nodes")
+{
+    serves_meanwhile("-x SPLITC_WINDOWS=0", "upcall");
+    serves_meanwhile("--nodes 2", "upcall");
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,
@@ -181,7 +187,7 @@ TEST_CASE("network: what makes no sense is told")
     job_ends(2, "--chaos loss=0.1", "identity", 1,
              "is for networks, but no rank is reached by one");
     job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
-             "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread");
+             "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread or upcall");
     job_ends(2, "--backend udp --chaos loss=2", "identity", 1,
              "SPLITC_CHAOS is \"loss=2\": it may be");
     job_ends(2, "--backend udp --peer-timeout 0.01", "identity", 1,

@@ -141,7 +141,7 @@ void splitc_job_open(void)
     splitc_windows_open(&boot);
     splitc_spread_heap_open(sizes.spread);
     splitc_faults_watch();
-    splitc_keeper_start(endpoints.network ? unet_fd(endpoints.network) : -1);
+    splitc_keeper_start(endpoints.near, endpoints.network);
 }
 
 /* What we sent has to arrive, and be acknowledged to us; then the others' to us, wherever they

@@ -10,16 +10,26 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
+#include <unet/unet.h>
 #include <unistd.h>
 
 #define LOOK_MS 20  /* how long a peer waits for a busy rank's acknowledgement */
 #define SERVE_MS 1  /* and, if handlers are run, for what came through shared memory */
 #define SERVE_MAX 4 /* polls in a row before the program gets its turn */
 
+enum progress {
+    POLL,   /* by the program alone */
+    THREAD, /* by a thread that looks again and again */
+    UPCALL, /* by a thread that sleeps until something comes */
+};
+
 static pthread_mutex_t monitor;
 static pthread_t thread;
-static int stop = -1;    /* an event: it is to stop; -1: it does not run */
-static int packets = -1; /* readable when some have come */
+static int stop = -1;                 /* an event: it is to stop; -1: it does not run */
+static int packets = -1;              /* readable when some have come */
+static int bell = -1;                 /* the same of messages through shared memory, if armed */
+static struct unet_endpoint *bellman; /* who arms it; NULL: nobody */
 
 /* ---- the monitor ------------------------------------------------------------------ */
 
@@ -46,17 +56,19 @@ static void make_monitor(void)
 /* ---- the thread --------------------------------------------------------------------- */
 
 /* Sleep until something has come, if told to look for it, or the time is over. */
-static bool stopped_within(int ms, int look_for)
+static bool stopped_within(int ms, bool look)
 {
-    struct pollfd fd[] = {{.fd = stop, .events = POLLIN}, {.fd = look_for, .events = POLLIN}};
+    struct pollfd fd[] = {{.fd = stop, .events = POLLIN},
+                          {.fd = look ? packets : -1, .events = POLLIN},
+                          {.fd = look ? bell : -1, .events = POLLIN}};
 
-    return poll(fd, 2, ms) > 0 && fd[0].revents != 0;
+    return poll(fd, 3, ms) > 0 && fd[0].revents != 0;
 }
 
 static void *keep(void *arg)
 {
     (void)arg;
-    while (!stopped_within(LOOK_MS, -1))
+    while (!stopped_within(LOOK_MS, false))
         gam_keep(splitc_runtime.gam);
     return NULL;
 }
@@ -79,23 +91,69 @@ static void *serve(void *arg)
 
     (void)arg;
     splitc_heap_thread();
-    while (!stopped_within(SERVE_MS, served ? packets : -1))
+    while (!stopped_within(SERVE_MS, served))
         served = serve_some();
+    return NULL;
+}
+
+static bool enter_within(long ms)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += ms * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return pthread_mutex_timedlock(&monitor, &end) == 0;
+}
+
+/* Serve until nothing is left, and have the bell rung for what comes next.  False: there is more,
+ * but it is the program's turn. */
+static bool serve_and_arm(void)
+{
+    int polls = 0;
+
+    if (bellman)
+        unet_disarm(bellman);
+    do {
+        while (gam_poll(splitc_runtime.gam) > 0)
+            if (++polls >= SERVE_MAX)
+                return false;
+    } while (bellman && unet_arm(bellman) > 0 && ++polls < SERVE_MAX);
+    return polls < SERVE_MAX;
+}
+
+/* A program that sleeps in the library arms the bell itself, and afterwards it is not armed; so we
+ * look now and then.  While the program is inside it serves messages, and we wait for its end. */
+static void *serve_when_rung(void *arg)
+{
+    int ms = 0;
+
+    (void)arg;
+    splitc_heap_thread();
+    while (!stopped_within(ms, ms > SERVE_MS)) {
+        ms = 0;
+        if (!enter_within(LOOK_MS))
+            continue;
+        ms = serve_and_arm() ? LOOK_MS : SERVE_MS;
+        pthread_mutex_unlock(&monitor);
+    }
     return NULL;
 }
 
 /* ---- start and stop ------------------------------------------------------------------ */
 
-static bool wants_thread(void)
+static enum progress wanted(void)
 {
+    static const char *const names[] = {[POLL] = "poll", [THREAD] = "thread", [UPCALL] = "upcall"};
     const char *told = getenv("SPLITC_PROGRESS");
 
-    if (told && strcmp(told, "poll") != 0 && strcmp(told, "thread") != 0)
-        splitc_die_together(
-            "SPLITC_PROGRESS is \"%s\": it may be poll, or thread to serve messages "
-            "while the program computes",
-            told);
-    return told && strcmp(told, "thread") == 0;
+    for (enum progress p = POLL; p <= UPCALL; p++)
+        if (strcmp(told ? told : "poll", names[p]) == 0)
+            return p;
+    splitc_die_together("SPLITC_PROGRESS is \"%s\": it may be poll, or thread or upcall to serve "
+                        "messages while the program computes",
+                        told);
 }
 
 /* Signals are the program's, and go to its thread. */
@@ -111,20 +169,27 @@ static int start(void *(*run)(void *))
     return error;
 }
 
-void splitc_keeper_start(int network)
+void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *network)
 {
-    const bool serves = wants_thread();
+    static void *(*const run[])(void *) = {
+        [POLL] = keep, [THREAD] = serve, [UPCALL] = serve_when_rung};
+    const enum progress progress = wanted();
     int error;
 
-    if (network < 0 && !serves)
+    if (!network && progress == POLL)
         return;
-    packets = network;
+    if (network)
+        packets = unet_fd(network);
+    if (near && progress == UPCALL) {
+        bellman = near;
+        bell = unet_fd(near);
+    }
     make_monitor();
     stop = eventfd(0, EFD_CLOEXEC);
-    error = stop < 0 ? errno : start(serves ? serve : keep);
+    error = stop < 0 ? errno : start(run[progress]);
     if (error)
         splitc_die("cannot start the thread that is there for other ranks: %s", strerror(error));
-    splitc_runtime.threaded = serves;
+    splitc_runtime.threaded = progress != POLL;
 }
 
 void splitc_keeper_stop(void)

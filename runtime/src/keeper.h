@@ -6,14 +6,17 @@
  * lives, so that nobody takes a rank for dead that is busy.  It looks now and then, and does
  * nothing if the rank itself has been at its messages.
  *
- * With SPLITC_PROGRESS=thread it also runs handlers, whenever the program is not inside
+ * With SPLITC_PROGRESS=thread or upcall it also runs handlers, whenever the program is not inside
  * the library (SPLITC_INSIDE).
  */
 #ifndef SPLITC_KEEPER_H
 #define SPLITC_KEEPER_H
 
-/* Start it if it is needed.  `network` is readable when packets have come; -1: there is none. */
-void splitc_keeper_start(int network);
+struct unet_endpoint;
+
+/* Start it if it is needed.  The endpoints are those to the ranks of this node and of others, or
+ * NULL. */
+void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *network);
 
 /* Before the end of GAM.  Does nothing if none was started. */
 void splitc_keeper_stop(void);

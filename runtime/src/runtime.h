@@ -53,9 +53,9 @@ extern struct splitc_runtime splitc_runtime;
 
 /* ---- the monitor (keeper.c) ------------------------------------------------ */
 
-/* With SPLITC_PROGRESS=thread another thread runs handlers while the program computes.  Functions
- * of the library that send, wait, or use what handlers use keep it out from this line to their
- * ends.  It may be done within one another, and by handlers. */
+/* With SPLITC_PROGRESS=thread or upcall another thread runs handlers while the program computes.
+ * Functions of the library that send, wait, or use what handlers use keep it out from this line to
+ * their ends.  It may be done within one another, and by handlers. */
 #define SPLITC_INSIDE                                                                              \
     __attribute__((cleanup(splitc_monitor_leave), unused)) bool inside = splitc_monitor_enter()
 
