@@ -14,6 +14,9 @@
 namespace {
 
 constexpr uint64_t KEY[2] = {0x1111222233334444, 0x5555666677778888};
+constexpr uint32_t PACKET = 1024;                                        // bytes, the longest
+constexpr size_t PART = PACKET - sizeof(gam_packet) - sizeof(gam_frame); // of a message
+constexpr uint32_t BATCH = 32768; // bytes that are worth a call: more than the tests send
 
 // A packet on its way, aligned as net.h asks.
 struct Wire {
@@ -41,7 +44,7 @@ public:
         config.rank = rank;
         config.key[0] = KEY[0];
         config.key[1] = KEY[1];
-        config.packet_bytes = 1024;
+        config.packet_bytes = PACKET;
         config.packet_sure = sure;
         config.backlog = 256;
         config.peer_timeout_us = 1000000;
@@ -179,19 +182,60 @@ TEST_CASE("a long message travels in parts")
     CHECK(b.messages == Texts{text});
 }
 
+TEST_CASE("a message of several packets goes whole at once, unless others are on their way")
+{
+    Peer a(0), b(1);
+    const std::string text(4 * PART - 100, 'x');
+
+    a.net->config.batch = BATCH;
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    CHECK(wires.size() == 4);
+    b.receive(wires);
+    CHECK(b.messages == Texts{text});
+    REQUIRE(a.send(text) == 0);
+    CHECK(a.transmit().empty());
+    a.receive(b.transmit());
+    b.receive(a.transmit());
+    CHECK(b.messages == Texts(2, text));
+}
+
+TEST_CASE("small messages wait for others only while a packet with room is on its way")
+{
+    Peer a(0), b(1);
+
+    a.net->config.batch = BATCH;
+    REQUIRE(a.send(std::string(4 * PART, 'x')) == 0);
+    auto full = a.transmit();
+    CHECK(full.size() == 4);
+    REQUIRE(a.send("behind full packets") == 0);
+    auto roomy = a.transmit();
+    CHECK(roomy.size() == 1);
+    for (int i = 0; i < 10; i++) {
+        REQUIRE(a.send("behind one with room") == 0);
+        CHECK(a.transmit().empty());
+    }
+    b.receive(full);
+    b.receive(roomy);
+    a.receive(b.transmit());
+    auto shared = a.transmit();
+    CHECK(shared.size() == 1);
+    b.receive(shared);
+    CHECK(b.messages.size() == 12);
+}
+
 TEST_CASE("a message that takes more than half a window is refused")
 {
     Peer a(0);
-    const size_t part = 1024 - sizeof(gam_packet) - sizeof(gam_frame);
 
-    CHECK(a.send(std::string(part * GAM_NET_WINDOW / 2 + 1, 'x')) == -EMSGSIZE);
-    CHECK(a.send(std::string(part * GAM_NET_WINDOW / 2, 'x')) == 0);
+    CHECK(a.send(std::string(PART * GAM_NET_WINDOW / 2 + 1, 'x')) == -EMSGSIZE);
+    CHECK(a.send(std::string(PART * GAM_NET_WINDOW / 2, 'x')) == 0);
 }
 
 TEST_CASE("a full window is told to the sender and opens again")
 {
     Peer a(0), b(1);
-    const std::string text(1024 - sizeof(gam_packet) - sizeof(gam_frame), 'x');
+    const std::string text(PART, 'x');
 
     for (int i = 0; i < GAM_NET_WINDOW; i++)
         REQUIRE(a.send(text) == 0);

@@ -40,11 +40,13 @@ struct gam_link {
     bool ready; /* on the list of those that may have something to send */
     bool ack_now;
     bool ping;
-    bool news; /* an acknowledgement came, and what it lets go has not all gone */
+    bool news;  /* an acknowledgement came, and what it lets go has not all gone */
+    bool eager; /* few packets were on their way, and what that lets go has not all gone */
     struct gam_link *next_ready;
 
     /* outbound */
     uint64_t first, next, end;
+    uint64_t roomy;     /* 1 + the last packet that went with room for more; 0: none */
     uint32_t beyond;    /* packets that have arrived, though not all before them */
     uint32_t lost;      /* packets that have to go again */
     uint32_t resent;    /* packets that went again and have not arrived */
@@ -116,7 +118,7 @@ struct gam_net {
 
 enum {
     GAM_NET_SPARES = 2 * GAM_NET_WINDOW, /* free parcels that are kept: as many as one link needs */
-    GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, the next goes at once */
+    GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, all that waits may go */
     GAM_LINK_ACK_EVERY = 2,
     GAM_LINK_SELECTED =
         64, /* packets behind the first missing one that an acknowledgement tells of */

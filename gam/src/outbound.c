@@ -272,17 +272,35 @@ static const struct gam_packet *send_bare(struct gam_net *net, struct gam_link *
     return &net->bare;
 }
 
-/* While enough packets are on their way, one with room waits for more messages, and full ones wait
- * to be so many that it pays to take them to the network; or for an acknowledgement. */
-static bool new_may_go(const struct gam_net *net, const struct gam_link *link)
+static bool has_room(const struct gam_link *link, const struct gam_parcel *parcel)
+{
+    return room_in(link, parcel) >= NO_ROOM;
+}
+
+/* Once few packets are on their way, all that waits may go: the end of a message does not wait for
+ * its beginning to be acknowledged.  Else a packet with room waits for more messages while another
+ * such is on its way (Minshall's form of Nagle's rule), and full ones wait to be so many that it
+ * pays to take them to the network; or for an acknowledgement. */
+static bool new_may_go(const struct gam_net *net, struct gam_link *link)
 {
     const uint64_t count = link->end - link->next;
 
-    if (count == 0 || link->in_flight < GAM_LINK_EAGER)
+    link->eager = link->eager || link->in_flight < GAM_LINK_EAGER;
+    if (count == 0 || link->eager)
         return count > 0;
-    if (count == 1 && room_in(link, open_parcel(link)) >= NO_ROOM)
-        return false;
+    if (count == 1 && has_room(link, open_parcel(link)))
+        return link->roomy <= link->first;
     return link->news || count * link->longest >= net->config.batch;
+}
+
+static const struct gam_packet *send_new(struct gam_net *net, struct gam_link *link, uint64_t now,
+                                         size_t *length)
+{
+    const uint64_t number = link->next++;
+
+    if (has_room(link, link->out[gam_link_at(number)]))
+        link->roomy = number + 1;
+    return send_packet(net, link, now, number, length);
 }
 
 const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
@@ -292,9 +310,10 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
         if (link->lost > 0)
             return send_lost(net, link, now, length);
         if (new_may_go(net, link))
-            return send_packet(net, link, now, link->next++, length);
+            return send_new(net, link, now, length);
     }
     link->news = false;
+    link->eager = false;
     if (link->ack_now || link->ping)
         return send_bare(net, link, now, length);
     return gam_path_probe(net, link, now, length);
