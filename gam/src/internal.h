@@ -254,10 +254,11 @@ static inline void gam_gather(const struct gam_port *port)
         gam_reliable_gather(port->front);
 }
 
-static inline void gam_scatter(const struct gam_port *port)
+/* What was gathered goes; and acknowledgements that none has taken along, if so. */
+static inline void gam_scatter(const struct gam_port *port, bool acknowledge)
 {
     if (port->front)
-        gam_reliable_flush(port->front);
+        gam_reliable_flush(port->front, acknowledge);
 }
 
 /* Give back the credits that are owed. */

@@ -259,7 +259,8 @@ static void idle(struct gam *g)
         gam_check_some(g);
 }
 
-/* Many messages at one port keep nothing from progress at another. */
+/* Many messages at one port keep nothing from progress at another.  Replies go at once; what
+ * acknowledges a lone message waits for the next poll, for the caller may answer before. */
 static inline int drain(struct gam *g, const struct gam_port *port)
 {
     const struct unet_desc *slot;
@@ -273,7 +274,7 @@ static inline int drain(struct gam *g, const struct gam_port *port)
     if (handled == 0)
         unet_progress(port->ep);
     else
-        gam_scatter(port); /* replies, and acknowledgements that none has taken along */
+        gam_scatter(port, handled > 1);
     return handled;
 }
 

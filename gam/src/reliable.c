@@ -22,21 +22,30 @@ static void unlock(struct gam_reliable *r)
 
 /* ---- sending ------------------------------------------------------------------------------- */
 
-void gam_reliable_flush(struct unet_endpoint *ep)
+void gam_reliable_flush(struct unet_endpoint *ep, bool acknowledge)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
     const uint64_t now = gam_now_us();
 
     lock(r);
     r->gathering = false;
-    gam_take_sends(r, now);
-    gam_send_packets(r, now);
+    if (gam_take_sends(r, now) > 0 || r->gathered || acknowledge)
+        gam_send_packets(r, now);
+    r->gathered = false;
     unlock(r);
 }
 
 void gam_reliable_gather(struct unet_endpoint *ep)
 {
     gam_reliable_of(ep)->gathering = true;
+}
+
+static void send_or_gather(struct gam_reliable *r, uint64_t now)
+{
+    if (r->gathering)
+        r->gathered = true;
+    else
+        gam_send_packets(r, now);
 }
 
 static void kick(struct unet_endpoint *ep, uint16_t channel)
@@ -47,8 +56,7 @@ static void kick(struct unet_endpoint *ep, uint16_t channel)
     (void)channel;
     lock(r);
     gam_take_sends(r, now);
-    if (!r->gathering)
-        gam_send_packets(r, now);
+    send_or_gather(r, now);
     unlock(r);
 }
 
@@ -62,8 +70,7 @@ static int send_locked(struct gam_reliable *r, uint16_t channel, uint32_t user,
     if (gam_reliable_queued(r) ||
         gam_net_send_text(r->net, now, r->line[channel].rank, user, text) != 0)
         return -EAGAIN;
-    if (!r->gathering)
-        gam_send_packets(r, now);
+    send_or_gather(r, now);
     return 0;
 }
 

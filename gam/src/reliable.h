@@ -52,9 +52,10 @@ int gam_reliable_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
                       const struct gam_text *text);
 
 /* Messages of the same thread wait for others until gam_reliable_flush sends them together; does
- * not nest.  It sends what has to go now in any case, and does not look for arrivals. */
+ * not nest.  If it is to acknowledge, too, it sends all that has to go now; it does not look for
+ * arrivals. */
 void gam_reliable_gather(struct unet_endpoint *ep);
-void gam_reliable_flush(struct unet_endpoint *ep);
+void gam_reliable_flush(struct unet_endpoint *ep, bool acknowledge);
 
 /* Wait until what was sent is acknowledged or its receiver dead, at most a second. */
 void gam_reliable_settle(struct unet_endpoint *ep);

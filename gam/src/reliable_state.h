@@ -69,6 +69,7 @@ struct gam_reliable {
     uint32_t changes;      /* channels that opened or died so far */
     uint32_t buffer_bytes; /* of each packet below */
     bool gathering;        /* messages wait for others: the owner's */
+    bool gathered;         /* and some do */
     uint32_t buffer_next;  /* the send buffer whose turn it is */
     uint32_t ticket[GAM_RELIABLE_SENDS];
     bool busy[GAM_RELIABLE_SENDS];

@@ -134,7 +134,7 @@ bool gam_work(struct gam *g, struct gam_peer *peer)
 
     gam_gather(peer->port);
     done = work(g, peer);
-    gam_scatter(peer->port);
+    gam_scatter(peer->port, true);
     return done;
 }
 
