@@ -4,6 +4,7 @@
  */
 #include "check.h"
 #include "library.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <split-c/am.h>
@@ -185,6 +186,16 @@ static void late_store(void)
     splitc_barrier();
 }
 
+/* Rank 0 is told of the others' traces before it comes to its own: it does not leave before they
+ * do, whose messages that say so come behind those. */
+static void traced_early(void)
+{
+    if (my_rank() == 0)
+        return;
+    splitc_trace_tell();
+    splitc_runtime.traced = false;
+}
+
 /* All fail, each with a line and code 3; every line has to come out. */
 static void fails_together(void)
 {
@@ -219,6 +230,7 @@ const struct check program_checks[] = {
     {"unfinished_puts", unfinished_puts},
     {"own_messages", own_messages},
     {"late_store", late_store},
+    {"traced_early", traced_early},
     {"fails_together", fails_together},
     {0},
 };

@@ -246,6 +246,17 @@ TEST_CASE("program: SPLITC_STATS tells what was sent and waited for")
     ends(2, "identity", 1, "SPLITC_STATS is \"yes\": it may be 1, ", "SPLITC_STATS=yes");
 }
 
+TEST_CASE("program: a trace begins with its head, whoever is told first")
+{
+    Ended ended = run(3, "traced_early", "SPLITC_TRACE=/dev/stdout");
+
+    INFO(ended.output);
+    CHECK(ended.code == 0);
+    CHECK_THAT(ended.output, Catch::StartsWith("{\"displayTimeUnit\"") && Catch::EndsWith("]}\n"));
+    for (int rank = 0; rank < 3; rank++)
+        CHECK_THAT(ended.output, Catch::Contains("\"name\":\"rank " + std::to_string(rank) + "\""));
+}
+
 TEST_CASE("crowd: ranks that wait leave the cores to others")
 {
     enum { elapsed = 12, cpu };

@@ -34,6 +34,7 @@ static uint32_t (*sent_to)[GAM_HANDLERS]; /* messages so far, by rank and handle
 static uint32_t (*handled_from)[GAM_HANDLERS], (*asked_of)[GAM_HANDLERS];
 static double begun, offset; /* our clock is ahead of processor 0's by that */
 
+static const char *path;
 static FILE *out; /* processor 0's */
 static uint32_t ended;
 static double answer;
@@ -41,19 +42,37 @@ static bool answered;
 
 /* ---- remembering ---------------------------------------------------------------------- */
 
+static _Noreturn void cannot_write(void)
+{
+    splitc_die("cannot write the trace %s (SPLITC_TRACE): %s", path, strerror(errno));
+}
+
+/* The others' lines may come before we are at our own.  Nothing stays in the buffer, which
+ * children by fork would write again. */
+static void begin_file(void)
+{
+    out = fopen(path, "we");
+    if (!out ||
+        fprintf(out,
+                "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"name\":\"ranks\","
+                "\"ph\":\"M\",\"args\":{\"ranks\":%u}}",
+                splitc_runtime.ranks) < 0 ||
+        fflush(out) != 0)
+        cannot_write();
+}
+
 void splitc_trace_init(void)
 {
-    const char *file = getenv("SPLITC_TRACE");
-
-    if (!file || !*file)
+    path = getenv("SPLITC_TRACE");
+    if (!path || !*path)
         return;
     sent_to = calloc(splitc_runtime.ranks, sizeof *sent_to);
     handled_from = calloc(splitc_runtime.ranks, sizeof *handled_from);
     asked_of = calloc(splitc_runtime.ranks, sizeof *asked_of);
     if (!sent_to || !handled_from || !asked_of)
         splitc_die("no memory for a trace of %u ranks", splitc_runtime.ranks);
-    if (splitc_runtime.rank == 0 && !(out = fopen(file, "we")))
-        splitc_die("cannot write the trace %s (SPLITC_TRACE): %s", file, strerror(errno));
+    if (splitc_runtime.rank == 0)
+        begin_file();
     splitc_runtime.traced = splitc_runtime.watched = splitc_runtime.timed = true;
     begun = splitc_get_seconds();
 }
@@ -219,12 +238,18 @@ static int print_event(char *line, const struct event *e)
 
 /* ---- gathering --------------------------------------------------------------------------- */
 
+static void write_lines(const char *text, size_t length)
+{
+    if (fwrite(text, 1, length, out) != length)
+        cannot_write();
+}
+
 static void send_lines(const char *text, size_t length)
 {
     uint64_t topic = LINES;
 
     if (splitc_runtime.rank == 0)
-        fwrite(text, 1, length, out);
+        write_lines(text, length);
     else
         splitc_sent(0, gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_TRACE, text, length, 1,
                                           &topic));
@@ -250,11 +275,6 @@ static void tell_events(void)
     send_lines(text, length);
 }
 
-static void take_lines(const struct gam_message *m)
-{
-    fwrite(m->data, 1, m->length, out);
-}
-
 static void take_end(uint64_t count)
 {
     forgotten += count;
@@ -277,7 +297,7 @@ void splitc_on_trace(struct gam *g, const struct gam_message *m)
         answered = true;
         break;
     case LINES:
-        take_lines(m);
+        write_lines(m->data, m->length);
         break;
     default:
         take_end(m->word[1]);
@@ -286,12 +306,9 @@ void splitc_on_trace(struct gam *g, const struct gam_message *m)
 
 static void finish_file(void)
 {
-    bool whole = fputs("\n]}\n", out) >= 0;
-
-    whole = fclose(out) == 0 && whole;
+    if (fputs("\n]}\n", out) < 0 || fclose(out) != 0)
+        cannot_write();
     out = NULL;
-    if (!whole)
-        splitc_die("cannot write the trace (SPLITC_TRACE): %s", strerror(errno));
     if (forgotten)
         fprintf(stderr, "splitc: the trace lacks %lu events: a rank keeps %d\n", forgotten,
                 EVENTS_MAX);
@@ -312,10 +329,6 @@ void splitc_trace_tell(void)
     if (!splitc_runtime.traced)
         return;
     if (splitc_runtime.rank == 0) {
-        fprintf(out,
-                "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"name\":\"ranks\","
-                "\"ph\":\"M\",\"args\":{\"ranks\":%u}}",
-                splitc_runtime.ranks);
         tell_events();
         collect();
         return;

@@ -80,6 +80,12 @@ class Trace(unittest.TestCase):
         self.assertIn("cannot write the trace", done.stderr)
         self.assertIn("No such file or directory", done.stderr)
 
+    def test_a_full_disk(self):
+        done = self.run_traced("-n", "2", file="/dev/full")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("cannot write the trace /dev/full (SPLITC_TRACE): No space left on device",
+                      done.stderr)
+
     def test_nothing_is_written_unasked(self):
         done = subprocess.run([f"{BUILD}/bin/unetrun", "-n", "2", f"{BUILD}/tests/trace"],
                               cwd=self.folder, capture_output=True, text=True, timeout=100,
