@@ -399,7 +399,7 @@ TEST_CASE("what cannot be run gets one line and its exit code")
         Case{{"./no/such"}, 127, "No such file or directory"},
         Case{{"/etc/passwd"}, 126, "not executable"}, Case{{"/usr"}, 126, "directory"},
         Case{{"--wdir", "/no/such", "true"}, 1, "cannot change to the directory /no/such"},
-        Case{{"-x", "TMPDIR=/x", "-n", "65536", "./nothing"}, 127, "./nothing"});
+        Case{{"-x", "TMPDIR=/x", "-n", "100", "./nothing"}, 127, "./nothing"});
     TestJob job(bad.arguments);
     CHECK(job.wait() == bad.code);
     CHECK(job.out() == "");
