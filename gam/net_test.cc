@@ -224,6 +224,25 @@ TEST_CASE("small messages wait for others only while a packet with room is on it
     CHECK(b.messages.size() == 12);
 }
 
+TEST_CASE("the end of a stream waits for more messages, its full packets do not")
+{
+    Peer a(0), b(1);
+
+    a.net->config.batch = BATCH;
+    REQUIRE(a.send(std::string(4 * PART + 100, 'x')) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() == 5);
+    REQUIRE(a.send(std::string(2 * PART + 100, 'y')) == 0);
+    CHECK(a.transmit().empty());
+    b.receive({wires.begin(), wires.end() - 1});
+    a.receive(b.transmit());
+    CHECK(a.transmit().size() == 2);
+    b.receive({wires.end() - 1, wires.end()});
+    b.now += GAM_LINK_ACK_US;
+    a.receive(b.transmit());
+    CHECK(a.transmit().size() == 1);
+}
+
 TEST_CASE("a message that takes more than half a window is refused")
 {
     Peer a(0);

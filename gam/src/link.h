@@ -41,7 +41,7 @@ struct gam_link {
     bool ack_now;
     bool ping;
     bool news;  /* an acknowledgement came, and what it lets go has not all gone */
-    bool eager; /* few packets were on their way, and what that lets go has not all gone */
+    bool eager; /* few packets were on their way, and what was sent then has not all gone */
     struct gam_link *next_ready;
 
     /* outbound */
@@ -118,7 +118,7 @@ struct gam_net {
 
 enum {
     GAM_NET_SPARES = 2 * GAM_NET_WINDOW, /* free parcels that are kept: as many as one link needs */
-    GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, all that waits may go */
+    GAM_LINK_EAGER = 2, /* with fewer packets than that in flight, all that is sent goes */
     GAM_LINK_ACK_EVERY = 2,
     GAM_LINK_SELECTED =
         64, /* packets behind the first missing one that an acknowledgement tells of */

@@ -277,16 +277,18 @@ static bool has_room(const struct gam_link *link, const struct gam_parcel *parce
     return room_in(link, parcel) >= NO_ROOM;
 }
 
-/* Once few packets are on their way, all that waits may go: the end of a message does not wait for
- * its beginning to be acknowledged.  Else a packet with room waits for more messages while another
- * such is on its way (Minshall's form of Nagle's rule), and full ones wait to be so many that it
- * pays to take them to the network; or for an acknowledgement. */
+/* What is sent while few packets are on their way may all go: the end of a message does not wait
+ * for its beginning to be acknowledged.  Else, and where an acknowledgement lets a stream go on, a
+ * packet with room waits for more messages while another such is on its way (Minshall's form of
+ * Nagle's rule), and full ones wait to be so many that it pays to take them to the network; or for
+ * an acknowledgement. */
 static bool new_may_go(const struct gam_net *net, struct gam_link *link)
 {
     const uint64_t count = link->end - link->next;
+    const bool few = link->in_flight < GAM_LINK_EAGER;
 
-    link->eager = link->eager || link->in_flight < GAM_LINK_EAGER;
-    if (count == 0 || link->eager)
+    link->eager = link->eager || (few && !link->news);
+    if (count == 0 || few || link->eager)
         return count > 0;
     if (count == 1 && has_room(link, open_parcel(link)))
         return link->roomy <= link->first;
