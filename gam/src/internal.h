@@ -116,6 +116,7 @@ struct gam_windows {
 struct gam_port {
     struct unet_endpoint *ep;
     struct unet_endpoint *front; /* `ep`, when that is ours and not the caller's (reliable.h) */
+    bool direct;                 /* it has direct access */
     struct gam_port *next;       /* to be looked at after this one; they are a circle */
     struct gam_peer **by_channel;
     struct gam_windows windows; /* of all peers that it leads to */

@@ -57,6 +57,16 @@ int gam_reliable_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 void gam_reliable_gather(struct unet_endpoint *ep);
 void gam_reliable_flush(struct unet_endpoint *ep, bool acknowledge);
 
+/* Direct access through the endpoint below (gam.h): places are addresses, in one range that is
+ * the whole address space. */
+int gam_reliable_export(struct unet_endpoint *ep);
+size_t gam_reliable_direct_most(const struct unet_endpoint *ep);
+int gam_reliable_hold(struct unet_endpoint *ep, uint64_t address, size_t n);
+void gam_reliable_release(struct unet_endpoint *ep, uint64_t address, size_t n);
+int gam_reliable_put(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer, uint64_t from,
+                     uint64_t to, size_t n);
+uint32_t gam_reliable_come(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer);
+
 /* Wait until what was sent is acknowledged or its receiver dead, at most a second. */
 void gam_reliable_settle(struct unet_endpoint *ep);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "direct.h"
 #include "library.h"
 
 /* Sizes around the limits of the small messages, and into the bulk. */
@@ -264,6 +265,26 @@ static void bulk_put_large(void)
     check_writer(bulk_put, large, LARGES, LARGEST);
 }
 
+/* Where the network has it, and has not been told otherwise. */
+static void puts_directly(void)
+{
+    bulk_put_large();
+    EXPECT(splitc_direct_landed > 0);
+}
+
+static void puts_in_messages(void)
+{
+    bulk_put_large();
+    EXPECT_EQ(0, splitc_direct_landed);
+}
+
+/* Memory that is given back and taken again is not what was pinned. */
+static void puts_into_new_memory(void)
+{
+    for (int i = 0; i < 4; i++)
+        bulk_put_large();
+}
+
 static void bulk_of_nothing(void)
 {
     char here = 'x';
@@ -446,6 +467,9 @@ const struct check access_checks[] = {
     {"bulk_put_sizes", bulk_put_sizes},
     {"bulk_write_large", bulk_write_large},
     {"bulk_put_large", bulk_put_large},
+    {"puts_directly", puts_directly},
+    {"puts_in_messages", puts_in_messages},
+    {"puts_into_new_memory", puts_into_new_memory},
     {"bulk_of_nothing", bulk_of_nothing},
     {"many_outstanding", many_outstanding},
     {"asking_for_completion", asking_for_completion},

@@ -51,6 +51,12 @@ TEST_CASE("network: who is reached through a window")
     job_passes(2, "--nodes 2 --backend udp", "reach far");
 }
 
+TEST_CASE("network: puts go in messages where there is no direct access")
+{
+    job_passes(2, "--backend udp", "puts_in_messages");
+    job_passes(2, "--backend udp -x SPLITC_DIRECT=1", "puts_into_new_memory");
+}
+
 TEST_CASE("network: nodes of different sizes, one of a single rank")
 {
     for (const char *check : {"statics", "random_traffic", "every_scalar", "mixed_collectives"})

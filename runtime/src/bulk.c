@@ -5,6 +5,7 @@
 #include "runtime.h"
 
 #include "checks.h"
+#include "direct.h"
 #include "library.h"
 #include "trace.h"
 
@@ -77,20 +78,26 @@ void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
     splitc_trace_moved("bulk_get", from, bytes, began);
 }
 
+void splitc_put_in_messages(uint32_t rank, void *to, const void *from, size_t n)
+{
+    int result = gam_store_async(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0,
+                                 NULL, NULL);
+
+    if (result == -ENOMEM) /* no room to remember it: do it now */
+        result = gam_store(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0);
+    splitc_sent(rank, result);
+}
+
 /* Unlike a put, leaves the source to the transfer until sync. */
 static void put_async(splitc_ptr to, const void *from, size_t n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to);
-    int result;
+    const uint32_t rank = splitc_target(to);
 
+    if (splitc_direct_put(rank, splitc_address(to), from, n))
+        return;
     splitc_runtime.puts++;
-    result = gam_store_async(splitc_runtime.gam, rank, from, splitc_address(to), n,
-                             SPLITC_MSG_PUT_LANDED, 0, NULL, NULL);
-    if (result == -ENOMEM) /* no room to remember it: do it now */
-        result = gam_store(splitc_runtime.gam, rank, from, splitc_address(to), n,
-                           SPLITC_MSG_PUT_LANDED, 0);
-    splitc_sent(rank, result);
+    splitc_put_in_messages(rank, splitc_address(to), from, n);
 }
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)

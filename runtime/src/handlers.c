@@ -7,6 +7,7 @@
  */
 #include "runtime.h"
 
+#include "direct.h"
 #include "library.h"
 #include "trace.h"
 
@@ -292,7 +293,10 @@ int am_poll(void)
 {
     SPLITC_INSIDE;
 
-    return splitc_runtime.running ? 0 : gam_poll(splitc_runtime.gam);
+    if (splitc_runtime.running)
+        return 0;
+    splitc_direct_step();
+    return gam_poll(splitc_runtime.gam);
 }
 
 int am_request_0(int dest, am_handler h)

@@ -3,6 +3,7 @@
  * job.c - joining and leaving a job, and the messages in between.
  */
 #include "boot.h"
+#include "direct.h"
 #include "endpoints.h"
 #include "fault.h"
 #include "heap.h"
@@ -53,6 +54,10 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_STATS] = splitc_on_stats,
     [SPLITC_MSG_TRACE] = splitc_on_trace,
     [SPLITC_MSG_PROFILE] = splitc_on_profile,
+    [SPLITC_MSG_DIRECT_ASK] = splitc_on_direct_ask,
+    [SPLITC_MSG_DIRECT_READY] = splitc_on_direct_ready,
+    [SPLITC_MSG_DIRECT_CHECK] = splitc_on_direct_check,
+    [SPLITC_MSG_DIRECT_LANDED] = splitc_on_direct_landed,
 };
 
 static void check(int result, const char *what)
@@ -108,6 +113,7 @@ static void open_messages(const struct splitc_boot *boot)
     for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
         check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_handlers_open();
+    splitc_direct_open();
 }
 
 /* Whom only a network reaches shares memory with nobody. */
@@ -153,7 +159,7 @@ static void wait_for_all(void)
                             .whom = SPLITC_ANYBODY,
                             .tries = 1}; /* no message ends it, but an acknowledgement */
 
-    while (!gam_settled(splitc_runtime.gam))
+    while (splitc_direct_busy || !gam_settled(splitc_runtime.gam))
         splitc_wait_step_unrung(&w);
     splitc_wait_end(&w);
     splitc_boot_meet();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keeper.h"
 
+#include "direct.h"
 #include "heap.h"
 #include "runtime.h"
 
@@ -80,6 +81,7 @@ static bool serve_some(void)
         return false;
     for (int i = 0; i < SERVE_MAX && gam_poll(splitc_runtime.gam) > 0; i++)
         ;
+    splitc_direct_step();
     pthread_mutex_unlock(&monitor);
     return true;
 }
@@ -120,6 +122,7 @@ static bool serve_and_arm(void)
             if (++polls >= SERVE_MAX)
                 return false;
     } while (bellman && unet_arm(bellman) > 0 && ++polls < SERVE_MAX);
+    splitc_direct_step();
     return polls < SERVE_MAX;
 }
 

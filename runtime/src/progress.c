@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "runtime.h"
 
+#include "direct.h"
 #include "library.h"
 #include "profile.h"
 #include "stats.h"
@@ -112,6 +113,8 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
     if (__builtin_expect(splitc_runtime.timed, 0))
         start_timing(w);
     handled = gam_poll(splitc_runtime.gam);
+    if (splitc_direct_step())
+        sleep_ms = NAP_MS;
     if (handled == 0 && ++w->idle > spin_limit)
         handled = rest(w, sleep_ms);
     if (handled > 0) {
@@ -207,6 +210,7 @@ void splitc_poll(void)
 
     if (splitc_runtime.running)
         return; /* nothing may come between */
+    splitc_direct_step();
     if (gam_poll(splitc_runtime.gam) > 0)
         idle = 0;
     else if (++idle > spin_limit && idle % YIELDS == 0)

@@ -315,6 +315,10 @@ enum splitc_message {
     SPLITC_MSG_STATS, /* what a rank tells at its end */
     SPLITC_MSG_TRACE,
     SPLITC_MSG_PROFILE,
+    SPLITC_MSG_DIRECT_ASK, /* direct.c has the conversation */
+    SPLITC_MSG_DIRECT_READY,
+    SPLITC_MSG_DIRECT_CHECK,
+    SPLITC_MSG_DIRECT_LANDED,
     SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
@@ -342,6 +346,10 @@ gam_handler_fn splitc_on_wake;
 gam_handler_fn splitc_on_stats;
 gam_handler_fn splitc_on_trace;
 gam_handler_fn splitc_on_profile;
+gam_handler_fn splitc_on_direct_ask;
+gam_handler_fn splitc_on_direct_ready;
+gam_handler_fn splitc_on_direct_check;
+gam_handler_fn splitc_on_direct_landed;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);

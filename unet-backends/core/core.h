@@ -13,6 +13,7 @@ extern const struct unet_ops unet_shm_ops;
 extern const struct unet_ops unet_udp_ops;
 extern const struct unet_ops unet_eth_ops;
 extern const struct unet_ops unet_fe_ops;
+extern const struct unet_ops unet_mux_ops;
 
 /* ---- upcall.c -------------------------------------------------------------- */
 
@@ -42,6 +43,9 @@ int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
 
 /* 0 when sends on the channel are taken; -EAGAIN it is connecting; otherwise as unet_not_open. */
 int unet_may_send(const struct unet_endpoint *ep, uint16_t channel);
+
+/* As unet_push, but the NI is not told. */
+int unet_enqueue(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
 
 /* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR. */
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,

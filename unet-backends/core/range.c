@@ -40,17 +40,31 @@ void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length)
         ep->ops->ranges->release(ep, place, length);
 }
 
+static int prepare(struct unet_endpoint *ep, uint16_t channel, struct unet_desc *desc)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    desc->channel = channel;
+    desc->kind = UNET_DIRECT;
+    return unet_may_send(ep, channel);
+}
+
 int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
              uint32_t length, uint64_t remote, uint32_t *ticket)
 {
-    struct unet_desc desc = {
-        .channel = channel, .kind = UNET_DIRECT, .length = length, .user = user};
-    int error;
+    struct unet_desc desc = {.length = length, .user = user, .remote = remote};
+    const int error = prepare(ep, channel, &desc);
 
-    if (!ep->ops->ranges)
-        return -EOPNOTSUPP;
-    error = unet_may_send(ep, channel);
     desc.local = local;
-    desc.remote = remote;
     return error ? error : unet_push(ep, &desc, ticket);
+}
+
+int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
+                  uint32_t length, uint64_t remote, uint32_t *ticket)
+{
+    struct unet_desc desc = {.length = length, .user = user, .remote = remote};
+    const int error = prepare(ep, channel, &desc);
+
+    desc.local = local;
+    return error ? error : unet_enqueue(ep, &desc, ticket);
 }

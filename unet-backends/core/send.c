@@ -42,7 +42,7 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
     return 0;
 }
 
-static int push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
+int unet_enqueue(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
 {
     struct unet_desc *slot = unet_ring_reserve(&ep->tx);
 
@@ -62,7 +62,7 @@ static int push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t
 
 int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket)
 {
-    const int error = push(ep, desc, ticket);
+    const int error = unet_enqueue(ep, desc, ticket);
 
     if (error == 0)
         ep->ops->kick(ep, desc->channel);
@@ -103,7 +103,7 @@ int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
     struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
     const int error = add_pieces(ep, &desc, piece, count);
 
-    return error ? error : push(ep, &desc, ticket);
+    return error ? error : unet_enqueue(ep, &desc, ticket);
 }
 
 int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,

@@ -5,7 +5,8 @@
  * The table is ours and the module believes none of it, as in VMMC-2's user-managed translation
  * (section 4): a place that is held is looked up here, and only for what is missing is the module
  * called.  Pages are pinned by blocks.  Those that nobody holds any more stay, in the order in
- * which they came, until the module refuses to pin more: then the oldest go.
+ * which they came, until the module refuses to pin more: then the oldest go.  All of them go when
+ * the module tells that the mapping of some has changed: they may not be what is there now.
  */
 #include "fe/fe.h"
 
@@ -13,15 +14,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BLOCK_PAGES = 16 };
 
-#define PINNED (1u << 31) /* of a block's word; the rest counts who holds it */
+/* A block's word.  Where not all of a block is mapped, the part that was asked for is pinned. */
+#define PINNED (1u << 31)
+#define STALE (1u << 30) /* held when mappings changed: good for who holds it, and nobody else */
+#define LAST_AT 20       /* four bits each: the first and the last page of it that are pinned */
+#define FIRST_AT 16
+#define HELD 0xffffu /* how many hold it */
+
+/* Pages of a block. */
+struct part {
+    uint32_t first, last;
+};
+
+static uint32_t word_for(struct part part)
+{
+    return PINNED | part.last << LAST_AT | part.first << FIRST_AT;
+}
+
+static bool covers(uint32_t word, struct part part)
+{
+    return (word >> FIRST_AT & 15) <= part.first && part.last <= (word >> LAST_AT & 15);
+}
+
+static uint64_t page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 static uint64_t block_bytes(void)
 {
-    return (uint64_t)BLOCK_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
+    return BLOCK_PAGES * page_bytes();
 }
 
 /* ---- ranges ------------------------------------------------------------------------ */
@@ -33,19 +60,35 @@ static struct fe_range *range_of(struct fe_endpoint *fe, uint64_t n)
     return &fe->range[n];
 }
 
+static size_t table_bytes(uint64_t bytes)
+{
+    return (bytes / block_bytes() + 1) * sizeof(uint32_t);
+}
+
+static void free_table(struct fe_range *range)
+{
+    if (range->block)
+        munmap(range->block, table_bytes(range->bytes));
+    *range = (struct fe_range){0};
+}
+
+/* The table costs memory where it is used, so the range may be all of the address space. */
 static int export_range(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range)
 {
     struct fe_endpoint *fe = fe_of(ep);
     struct unet_fe_export request = {.address = (uintptr_t)address, .bytes = bytes};
-    const uint64_t blocks = bytes / block_bytes() + 1;
-    uint32_t *block = bytes > UNET_PLACE_OFFSET ? NULL : calloc(blocks, sizeof *block);
+    uint32_t *block;
 
-    if (!block)
-        return bytes > UNET_PLACE_OFFSET ? -EINVAL : -ENOMEM;
+    if (bytes > UNET_PLACE_OFFSET)
+        return -EINVAL;
+    block = mmap(NULL, table_bytes(bytes), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED)
+        return -ENOMEM;
     if (ioctl(fe->fd, UNET_FE_EXPORT, &request) < 0) {
         const int error = -errno;
 
-        free(block);
+        munmap(block, table_bytes(bytes));
         return error;
     }
     fe->range[request.range] = (struct fe_range){.block = block, .bytes = bytes};
@@ -65,8 +108,7 @@ static void forget(struct fe_endpoint *fe, uint16_t n)
             fe->pinned[kept++] = one;
     }
     fe->pinned_count = kept;
-    free(fe->range[n].block);
-    fe->range[n] = (struct fe_range){0};
+    free_table(&fe->range[n]);
 }
 
 static int end_range(struct unet_endpoint *ep, uint16_t n)
@@ -82,7 +124,7 @@ static int end_range(struct unet_endpoint *ep, uint16_t n)
 void unet_fe_ranges_free(struct fe_endpoint *fe)
 {
     for (unsigned n = 1; n <= UNET_RANGES_MAX; n++)
-        free(fe->range[n].block);
+        free_table(&fe->range[n]);
     free(fe->pinned);
 }
 
@@ -95,35 +137,68 @@ static int allow(struct unet_endpoint *ep, uint16_t channel, bool allowed)
 
 /* ---- pinning -------------------------------------------------------------------------- */
 
-static int call_module(const struct fe_endpoint *fe, unsigned long what, struct fe_pinned one)
+static int call_module(const struct fe_endpoint *fe, unsigned long what, struct fe_pinned one,
+                       struct part part)
 {
-    const uint64_t pages = fe->range[one.range].bytes / (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t first = (uint64_t)one.block * BLOCK_PAGES, left = pages - first;
     const struct unet_fe_pin request = {
         .range = one.range,
-        .pages = (uint32_t)(left < BLOCK_PAGES ? left : BLOCK_PAGES),
-        .first = first,
+        .pages = part.last - part.first + 1,
+        .first = (uint64_t)one.block * BLOCK_PAGES + part.first,
     };
 
     return ioctl(fe->fd, what, &request) < 0 ? -errno : 0;
 }
 
-/* Unpin the oldest block that nobody holds.  Those that are held count as young again. */
+/* What of the block is in the range. */
+static struct part whole(const struct fe_endpoint *fe, struct fe_pinned one)
+{
+    const uint64_t pages = fe->range[one.range].bytes / page_bytes();
+    const uint64_t left = pages - (uint64_t)one.block * BLOCK_PAGES;
+
+    return (struct part){.last = (uint32_t)(left < BLOCK_PAGES ? left : BLOCK_PAGES) - 1};
+}
+
+static uint32_t *word_of(struct fe_endpoint *fe, struct fe_pinned one)
+{
+    return &fe->range[one.range].block[one.block];
+}
+
+/* Unpin the i-th in the order. */
+static void drop(struct fe_endpoint *fe, size_t i)
+{
+    const struct fe_pinned one = fe->pinned[i];
+
+    fe->pinned_count--;
+    memmove(fe->pinned + i, fe->pinned + i + 1, (fe->pinned_count - i) * sizeof *fe->pinned);
+    *word_of(fe, one) = 0;
+    call_module(fe, UNET_FE_UNPIN, one, whole(fe, one));
+}
+
+/* Unpin the oldest block that nobody holds; false: all are held. */
 static bool make_room(struct fe_endpoint *fe)
 {
-    for (size_t tries = fe->pinned_count; tries > 0; tries--) {
-        const struct fe_pinned oldest = fe->pinned[0];
-        uint32_t *word = &fe->range[oldest.range].block[oldest.block];
-
-        memmove(fe->pinned, fe->pinned + 1, (fe->pinned_count - 1) * sizeof *fe->pinned);
-        if (*word == PINNED) {
-            fe->pinned_count--;
-            *word = 0;
-            return call_module(fe, UNET_FE_UNPIN, oldest) == 0;
+    for (size_t i = 0; i < fe->pinned_count; i++) {
+        if (!(*word_of(fe, fe->pinned[i]) & HELD)) {
+            drop(fe, i);
+            return true;
         }
-        fe->pinned[fe->pinned_count - 1] = oldest;
     }
     return false;
+}
+
+static void distrust(struct fe_endpoint *fe)
+{
+    const uint32_t stale = __atomic_load_n(&fe->shared->stale, __ATOMIC_ACQUIRE);
+
+    if (stale == fe->stale)
+        return;
+    fe->stale = stale;
+    for (size_t i = fe->pinned_count; i-- > 0;) {
+        if (*word_of(fe, fe->pinned[i]) & HELD)
+            *word_of(fe, fe->pinned[i]) |= STALE;
+        else
+            drop(fe, i);
+    }
 }
 
 static int remember(struct fe_endpoint *fe, struct fe_pinned one)
@@ -146,25 +221,52 @@ static bool is_limit(int error)
     return error == -ENOBUFS || error == -EDQUOT;
 }
 
-static int pin(struct fe_endpoint *fe, struct fe_pinned one)
+/* Within limits, if need be at the cost of others. */
+static int pin_part(struct fe_endpoint *fe, struct fe_pinned one, struct part part)
 {
-    int error = remember(fe, one);
+    int error;
 
+    do
+        error = call_module(fe, UNET_FE_PIN, one, part);
+    while (is_limit(error) && make_room(fe));
     if (error)
         return error;
-    error = call_module(fe, UNET_FE_PIN, one);
-    while (is_limit(error)) {
-        fe->pinned_count--; /* ours is the youngest, and not to be chosen */
-        if (!make_room(fe))
-            return error;
-        fe->pinned[fe->pinned_count++] = one;
-        error = call_module(fe, UNET_FE_PIN, one);
-    }
+    error = remember(fe, one);
     if (error)
-        fe->pinned_count--;
+        call_module(fe, UNET_FE_UNPIN, one, part);
     else
-        fe->range[one.range].block[one.block] = PINNED;
+        *word_of(fe, one) = word_for(part);
     return error;
+}
+
+static int pin(struct fe_endpoint *fe, struct fe_pinned one, struct part wanted)
+{
+    const int error = pin_part(fe, one, whole(fe, one));
+
+    return error == -EFAULT || error == -EOPNOTSUPP ? pin_part(fe, one, wanted) : error;
+}
+
+static size_t place_in_order(const struct fe_endpoint *fe, struct fe_pinned one)
+{
+    size_t i = 0;
+
+    while (fe->pinned[i].range != one.range || fe->pinned[i].block != one.block)
+        i++;
+    return i;
+}
+
+/* Have a part of a block pinned as it is mapped now. */
+static int have(struct fe_endpoint *fe, struct fe_pinned one, struct part wanted)
+{
+    const uint32_t word = *word_of(fe, one);
+
+    if (word && !(word & STALE) && covers(word, wanted))
+        return (word & HELD) == HELD ? -EBUSY : 0;
+    if (word & HELD)
+        return -EBUSY;
+    if (word)
+        drop(fe, place_in_order(fe, one));
+    return pin(fe, one, wanted);
 }
 
 /* ---- holding ---------------------------------------------------------------------------- */
@@ -183,24 +285,37 @@ static struct fe_range *range_at(struct fe_endpoint *fe, uint64_t place, uint64_
 static void release_blocks(struct fe_range *range, uint64_t first, uint64_t end)
 {
     for (uint64_t block = first; block < end; block++)
-        if (range->block[block] > PINNED)
+        if (range->block[block] & HELD)
             range->block[block]--;
+}
+
+/* What of a block lies between two offsets of the range. */
+static struct part part_of(uint64_t block, uint64_t first, uint64_t last)
+{
+    const uint64_t start = block * block_bytes(), end = start + block_bytes() - 1;
+
+    return (struct part){
+        .first = first > start ? (uint32_t)((first - start) / page_bytes()) : 0,
+        .last = last < end ? (uint32_t)((last - start) / page_bytes()) : BLOCK_PAGES - 1,
+    };
 }
 
 static int hold(struct unet_endpoint *ep, uint64_t place, uint64_t length)
 {
     struct fe_endpoint *fe = fe_of(ep);
     struct fe_range *range = range_at(fe, place, length);
-    const uint64_t offset = place & UNET_PLACE_OFFSET, first = offset / block_bytes();
+    const uint64_t offset = place & UNET_PLACE_OFFSET, last = offset + length - 1;
+    const uint64_t first_block = offset / block_bytes();
 
     if (!range)
         return -EINVAL;
-    for (uint64_t block = first; block <= (offset + length - 1) / block_bytes(); block++) {
+    distrust(fe);
+    for (uint64_t block = first_block; block <= last / block_bytes(); block++) {
         const struct fe_pinned one = {.range = (uint16_t)(place >> 48), .block = (uint32_t)block};
-        const int error = range->block[block] ? 0 : pin(fe, one);
+        const int error = have(fe, one, part_of(block, offset, last));
 
         if (error) {
-            release_blocks(range, first, block);
+            release_blocks(range, first_block, block);
             return error;
         }
         range->block[block]++;

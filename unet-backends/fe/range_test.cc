@@ -132,6 +132,60 @@ TEST_CASE("ranges: memory that is not there cannot be held, and what is there st
     REQUIRE(munmap(memory.at + kBlock, kPage) == 0);
     CHECK(unet_hold(ep, UNET_PLACE(range, 0), memory.bytes) == -EFAULT);
     CHECK(unet_hold(ep, UNET_PLACE(range, 0), kBlock) == 0);
+    CHECK(unet_hold(ep, UNET_PLACE(range, kBlock), 1) == -EFAULT);
+    CHECK(unet_hold(ep, UNET_PLACE(range, kBlock + 3 * kPage - 1), 2) == 0); // beside it
+    CHECK(unet_hold(ep, UNET_PLACE(range, kBlock + 2 * kPage), 2 * kPage) == 0);
+    CHECK(unet_hold(ep, UNET_PLACE(range, kBlock + 5 * kPage), 1) == -EBUSY); // more of it
+    unet_release(ep, UNET_PLACE(range, kBlock + 3 * kPage - 1), 2);
+    unet_release(ep, UNET_PLACE(range, kBlock + 2 * kPage), 2 * kPage);
+    CHECK(unet_hold(ep, UNET_PLACE(range, kBlock + 5 * kPage), 1) == 0);
+}
+
+TEST_CASE("ranges: a range may be all of the address space")
+{
+    Endpoint ep;
+    static uint8_t here[100];
+    uint16_t range = 0;
+
+    REQUIRE(unet_export(ep, nullptr, (1ull << 47) - kBlock, &range) == 0);
+    CHECK(unet_hold(ep, UNET_PLACE(range, reinterpret_cast<uint64_t>(here)), sizeof(here)) == 0);
+    CHECK(unet_hold(ep, UNET_PLACE(range, 0), 1) == -EFAULT);
+}
+
+TEST_CASE("ranges: what is held is the memory that is there now")
+{
+    Pair pair;
+    Memory from(kPage), to(2 * kBlock);
+    uint16_t ours = 0, theirs = 0;
+    const uint64_t first = UNET_PLACE(1, 0), second = UNET_PLACE(1, kPage);
+
+    REQUIRE(unet_export(pair.a, from.at, from.bytes, &ours) == 0);
+    REQUIRE(unet_export(pair.b, to.at, to.bytes, &theirs) == 0);
+    REQUIRE(theirs == 1);
+    REQUIRE(unet_allow(pair.b, pair.ba, true) == 0);
+    REQUIRE(unet_hold(pair.a, UNET_PLACE(ours, 0), from.bytes) == 0);
+    std::memset(from.at, 'x', from.bytes);
+    const auto renew = [&](uint8_t *page) {
+        REQUIRE(mmap(page, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                     -1, 0) == page);
+    };
+
+    REQUIRE(unet_hold(pair.b, first, 100) == 0);
+    unet_release(pair.b, first, 100);
+    renew(to.at); // unmapped, and other memory in its place
+    REQUIRE(unet_hold(pair.b, first, 100) == 0);
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, first));
+    CHECK(to.at[99] == 'x');
+
+    renew(to.at + kPage); // beside what is held
+    CHECK(unet_hold(pair.b, second, 100) == -EBUSY);
+    unet_release(pair.b, first, 100);
+    REQUIRE(unet_hold(pair.b, second, 100) == 0);
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, second));
+    CHECK(to.at[kPage + 99] == 'x');
+
+    REQUIRE(madvise(to.at + kBlock, kPage, MADV_DONTNEED) == 0); // which nobody has pinned
+    CHECK(unet_hold(pair.b, first, 100) == 0);
 }
 
 // Within a limit of locked memory, in a process of its own user.

@@ -36,6 +36,7 @@
 #include <linux/if_ether.h>
 #include <linux/kobject.h>
 #include <linux/kref.h>
+#include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/ratelimit.h>
@@ -88,8 +89,9 @@ struct fe_channel {
 struct fe_range {
 	u64 bytes; /* 0: none of that number; rx_lock and mutex to write */
 	u64 address;
-	struct mm_struct *mm; /* only that */
-	struct xarray pages;  /* those that are pinned, by their number in the range */
+	struct mmu_interval_notifier mapping; /* tells of changes; its mm is the exporter's */
+	struct xarray pages; /* those that are pinned, by their number in the range */
+	struct fe_endpoint *ep;
 };
 
 /* A message that is sent from the user's pages, until the network is done with them. */
@@ -145,6 +147,7 @@ struct fe_endpoint {
 	struct fe_user *user;
 	struct user_struct *account; /* whose locked memory this is */
 	unsigned long pinned;	     /* pages of ranges */
+	atomic_t stale;		     /* see struct unet_fe_shared */
 
 	spinlock_t rx_lock ____cacheline_aligned_in_smp;
 	struct fe_channel *channel; /* by number, from 1 */

@@ -4,14 +4,14 @@
  *
  * The user's library decides what is pinned; here is checked that it may be.  A page is pinned for
  * as long as it stands in its range's table, whatever becomes of its mapping: frames are placed in
- * the page that was there when it was pinned.
+ * the page that was there when it was pinned.  The library is told when it is not any more, so that
+ * it does not take what it had pinned once for what is there now.
  *
  * The receive handler looks pages up under rx_lock, and a page leaves the table under it before it
  * is unpinned.  Who sends looks under the mutex.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/uaccess.h>
 
 #include "fe.h"
@@ -25,9 +25,38 @@ void fe_ranges_init(struct fe_endpoint *ep)
 {
 	unsigned int n;
 
-	for (n = 0; n <= UNET_RANGES_MAX; n++)
+	for (n = 0; n <= UNET_RANGES_MAX; n++) {
 		xa_init(&ep->range[n].pages);
+		ep->range[n].ep = ep;
+	}
 }
+
+/* ---- mappings that change --------------------------------------------------------- */
+
+static void tell_stale(struct fe_endpoint *ep)
+{
+	WRITE_ONCE(fe_shared(ep)->stale, atomic_inc_return(&ep->stale));
+}
+
+/* May not sleep: pages are only looked for.  Either a page that is being pinned is found in the
+ * table, or fe_pin sees the sequence.
+ */
+static bool mapping_changes(struct mmu_interval_notifier *mapping,
+			    const struct mmu_notifier_range *what, unsigned long sequence)
+{
+	struct fe_range *range = container_of(mapping, struct fe_range, mapping);
+	unsigned long first = max(what->start, mapping->interval_tree.start);
+	unsigned long last = min(what->end - 1, mapping->interval_tree.last);
+	unsigned long number = (first - range->address) >> PAGE_SHIFT;
+
+	mmu_interval_set_seq(mapping, sequence);
+	smp_mb(); /* pairs with pin_pages */
+	if (xa_find(&range->pages, &number, (last - range->address) >> PAGE_SHIFT, XA_PRESENT))
+		tell_stale(range->ep);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops mapping_ops = { .invalidate = mapping_changes };
 
 /* ---- unpinning ------------------------------------------------------------------ */
 
@@ -58,9 +87,9 @@ static void end_range(struct fe_endpoint *ep, struct fe_range *range)
 	spin_lock_bh(&ep->rx_lock);
 	range->bytes = 0;
 	spin_unlock_bh(&ep->rx_lock);
+	mmu_interval_notifier_remove(&range->mapping);
 	unpin(ep, range, 0, ULONG_MAX);
 	xa_destroy(&range->pages);
-	mmdrop(range->mm);
 }
 
 /* Nobody else looks at the endpoint any more. */
@@ -87,6 +116,7 @@ int fe_export(struct fe_endpoint *ep, struct unet_fe_export *request)
 {
 	struct fe_range *range;
 	unsigned int n;
+	int error;
 
 	if (request->bytes == 0 || request->bytes > UNET_PLACE_OFFSET ||
 	    !PAGE_ALIGNED(request->bytes | request->address) ||
@@ -97,9 +127,11 @@ int fe_export(struct fe_endpoint *ep, struct unet_fe_export *request)
 	if (n > UNET_RANGES_MAX)
 		return -ENOSPC;
 	range = &ep->range[n];
-	mmgrab(current->mm);
-	range->mm = current->mm;
 	range->address = request->address;
+	error = mmu_interval_notifier_insert(&range->mapping, current->mm, request->address,
+					     request->bytes, &mapping_ops);
+	if (error)
+		return error;
 	spin_lock_bh(&ep->rx_lock);
 	range->bytes = request->bytes;
 	spin_unlock_bh(&ep->rx_lock);
@@ -127,7 +159,7 @@ static int check_request(struct fe_endpoint *ep, const struct unet_fe_pin *reque
 	    request->first >= pages_of(*range) ||
 	    request->pages > pages_of(*range) - request->first)
 		return -EINVAL;
-	return (*range)->mm == current->mm ? 0 : -EPERM;
+	return (*range)->mapping.mm == current->mm ? 0 : -EPERM;
 }
 
 static int charge(struct fe_endpoint *ep, unsigned long pages)
@@ -197,9 +229,28 @@ static bool any_is_pinned(struct fe_range *range, const struct unet_fe_pin *requ
 	return xa_find(&range->pages, &number, number + request->pages - 1, XA_PRESENT);
 }
 
-int fe_pin(struct fe_endpoint *ep, const struct unet_fe_pin *request)
+/* What was charged is given back if it fails. */
+static int pin_pages(struct fe_endpoint *ep, struct fe_range *range,
+		     const struct unet_fe_pin *request)
 {
 	struct page *page[UNET_FE_PIN_MAX];
+	unsigned long sequence = mmu_interval_read_begin(&range->mapping);
+	int error = get_pages(range, request, page);
+
+	if (error) {
+		ep->pinned -= request->pages;
+		fe_uncharge(ep, request->pages);
+		return error;
+	}
+	error = enter(ep, range, request, page);
+	smp_mb(); /* pairs with mapping_changes */
+	if (mmu_interval_read_retry(&range->mapping, sequence))
+		tell_stale(ep);
+	return error;
+}
+
+int fe_pin(struct fe_endpoint *ep, const struct unet_fe_pin *request)
+{
 	struct fe_range *range;
 	int error = check_request(ep, request, &range);
 
@@ -208,15 +259,7 @@ int fe_pin(struct fe_endpoint *ep, const struct unet_fe_pin *request)
 	if (any_is_pinned(range, request))
 		return -EBUSY;
 	error = charge(ep, request->pages);
-	if (error)
-		return error;
-	error = get_pages(range, request, page);
-	if (error) {
-		ep->pinned -= request->pages;
-		fe_uncharge(ep, request->pages);
-		return error;
-	}
-	return enter(ep, range, request, page);
+	return error ? error : pin_pages(ep, range, request);
 }
 
 int fe_unpin(struct fe_endpoint *ep, const struct unet_fe_pin *request)

@@ -194,6 +194,34 @@ int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, si
 int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, uint32_t handler,
             uint64_t arg);
 
+/* ---- direct access: over networks whose endpoints have UNET_CAP_RANGES -- */
+
+/* Transfers whose pieces go from memory to memory, past the system of the receiver and past what
+ * makes up for losses: somebody has to ask which have come, and send the others in another way.
+ * They are not under the hash of GAM's packets. */
+
+#define GAM_DIRECT_PIECES 16u /* of a transfer, at most */
+
+/* Begin to take part.  Errors: -EOPNOTSUPP no endpoint has direct access, -ENOMEM, -EINVAL. */
+int gam_direct_open(struct gam *g);
+
+/* The longest piece to a rank; 0: it is not reached that way. */
+size_t gam_direct_most(const struct gam *g, uint32_t rank);
+
+/* Hold memory for pieces that come or go, and release it again.  Handlers may do so, too.
+ * Errors: those of unet_hold. */
+int gam_direct_hold(struct gam *g, const void *address, size_t n);
+void gam_direct_release(struct gam *g, const void *address, size_t n);
+
+/* Send n held bytes, up to GAM_DIRECT_PIECES times gam_direct_most, to held memory of dest, as
+ * pieces of a transfer: a number below 2^24 that no other on its way has.  Returns how many.
+ * Errors: -EAGAIN there is no room for all of them now; -EINVAL, -EPIPE. */
+int gam_direct_put(struct gam *g, uint32_t dest, uint32_t transfer, const void *lva, void *rva,
+                   size_t n);
+
+/* How many pieces of a rank's transfer have come.  Remembered of the last 16 that began. */
+uint32_t gam_direct_come(struct gam *g, uint32_t source, uint32_t transfer);
+
 /* Bulk transfers started here that are not yet complete (asyncs whose source is
  * still needed, gets whose data is not yet all there).  A store to a peer that died has
  * ended; a get from it never will. */

@@ -181,7 +181,7 @@ struct unet_ops {
 
 /* ---- backends --------------------------------------------------------- */
 
-/* The backend of that name ("loopback", "shm", "udp", "eth", "fe"), or NULL. */
+/* The backend of that name ("loopback", "shm", "udp", "eth", "fe", "mux"), or NULL. */
 const struct unet_ops *unet_backend(const char *name);
 
 /* The i-th backend, counting from 0, or NULL after the last. */
@@ -384,11 +384,12 @@ int unet_unexport(struct unet_endpoint *ep, uint16_t range);
  * Errors: -EINVAL no such channel, -ENOTCONN it is closed. */
 int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed);
 
-/* Have a place's pages pinned, and keep them so until they are released as often.  They remain
- * pinned after that, as long as there is room for others, so holding them again is cheap.
+/* Have a place's pages pinned as they are mapped now, and keep them so until they are released as
+ * often; meanwhile who unmaps them gets no data.  They remain pinned after that, as long as their
+ * mapping stays and there is room for others, so holding them again is cheap.
  * Errors: -EINVAL not in a range, -EFAULT not all of it is mapped for writing, -EOPNOTSUPP pages
- * of a file, -ENOBUFS, -EDQUOT more than this user may have pinned at once, -EPERM the range is
- * another process', -ENOMEM. */
+ * of a file, -ENOBUFS, -EDQUOT more than this user may have pinned at once, -EBUSY
+ * something near by is held that came before its mapping changed, or of which more is wanted, -EPERM the range is another process', -ENOMEM. */
 int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 
@@ -397,6 +398,11 @@ void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length);
  * Errors: as unet_send; by completion EFAULT: our place is not held. */
 int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
              uint32_t length, uint64_t remote, uint32_t *ticket);
+
+/* As unet_put, and the next call on the endpoint is unet_put or unet_put_more again: see
+ * unet_send_more. */
+int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
+                  uint32_t length, uint64_t remote, uint32_t *ticket);
 
 /* ---- upcalls (section 3.1) -------------------------------------------- */
 

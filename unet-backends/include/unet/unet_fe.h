@@ -45,7 +45,7 @@ struct unet_fe_shared {
     __u32 pad[31];
     __u64 counter[UNET_FE_COUNTERS];
     __u32 changes; /* of states, so far */
-    __u32 pad2;
+    __u32 stale;   /* times that pinned pages were no longer mapped as they had been */
     __u8 state[]; /* enum unet_channel_state by channel */
 };
 
