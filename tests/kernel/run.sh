@@ -83,7 +83,7 @@ prepare() {
         die "the compiler or sparse complains about the module"
     fi
     make_initrd "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
-        "$build"/test/{unet_fe_test,gam_fe_test} "$build"/bin/{unetrun,kernel_bench} \
+        "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
 

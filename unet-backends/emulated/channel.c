@@ -67,7 +67,8 @@ static void forget(struct emu_endpoint *ee, uint16_t n)
 /* ---- frames without a message ----------------------------------------------------------- */
 
 /* What does not go is told again, or found out. */
-static void say(struct emu_endpoint *ee, const struct emu_place *to, const struct unet_frame *frame)
+void unet_emu_say(struct emu_endpoint *ee, const struct emu_place *to,
+                  const struct unet_frame *frame)
 {
     sendto(ee->socket, frame, sizeof *frame, 0, &to->any, to->length);
 }
@@ -86,24 +87,29 @@ static void tell(struct emu_endpoint *ee, uint16_t n, enum unet_frame_kind kind,
         .user = user,
     };
 
-    say(ee, &link->peer, &frame);
+    ee->transport->say(ee, &link->peer, &frame);
+}
+
+struct unet_frame unet_emu_gone_frame(const struct unet_frame *question)
+{
+    return (struct unet_frame){
+        .version = UNET_FRAME_VERSION,
+        .kind = UNET_FRAME_GONE,
+        .to_port = question->from_port,
+        .from_port = question->to_port,
+        .key = question->key,
+        .life = question->user,
+        .user = question->life,
+    };
 }
 
 /* No channel of ours is the one that was asked for. */
 static void answer_gone(struct emu_endpoint *ee, const struct unet_frame *question,
                         const struct emu_place *to)
 {
-    const struct unet_frame frame = {
-        .version = UNET_FRAME_VERSION,
-        .kind = UNET_FRAME_GONE,
-        .to_port = question->from_port,
-        .from_port = ee->port,
-        .key = question->key,
-        .life = question->user,
-        .user = question->life,
-    };
+    const struct unet_frame frame = unet_emu_gone_frame(question);
 
-    say(ee, to, &frame);
+    ee->transport->say(ee, to, &frame);
 }
 
 /* ---- states ------------------------------------------------------------------------------ */

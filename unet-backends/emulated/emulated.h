@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * emulated.h - endpoints whose network interface is a socket of the kernel.
+ * emulated.h - endpoints whose network interface is a socket of the kernel, or another endpoint.
  *
- * Everything but the socket is common: queues, channels, and messages into frames
+ * Everything but that is common: queues, channels, and messages into frames
  * (unet_frame.h) and back.  What carries the frames is a `struct emu_transport`.
  *
  *   endpoint.c  opening an endpoint, progress, waiting
@@ -26,6 +26,7 @@ struct emu_place {
         struct sockaddr_in ip4;
         struct sockaddr_in6 ip6;
         struct sockaddr_ll eth;
+        uint32_t number; /* of a channel below */
     };
     socklen_t length;
 };
@@ -100,6 +101,10 @@ struct emu_transport {
      * none now. */
     unsigned (*send)(struct emu_endpoint *ee, struct emu_batch *batch);
 
+    /* Send a frame without a message, once: it may be lost. */
+    void (*say)(struct emu_endpoint *ee, const struct emu_place *to,
+                const struct unet_frame *frame);
+
     /* Give what arrived to unet_emu_arrived.  Returns the number of frames. */
     int (*receive)(struct emu_endpoint *ee);
 
@@ -148,6 +153,13 @@ void unet_emu_control(struct emu_endpoint *ee, const struct unet_frame *frame,
 
 /* Tell peers that we are open, those whose time has come. */
 void unet_emu_tell(struct emu_endpoint *ee);
+
+/* `say` of a transport whose socket takes frames as they are. */
+void unet_emu_say(struct emu_endpoint *ee, const struct emu_place *to,
+                  const struct unet_frame *frame);
+
+/* The answer to a question whether a channel is alive that is not. */
+struct unet_frame unet_emu_gone_frame(const struct unet_frame *question);
 
 /* The peer of channel n is no more. */
 void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);

@@ -177,6 +177,7 @@ static const struct emu_transport eth_transport = {
     .unbind = eth_unbind,
     .resolve = unet_eth_resolve,
     .send = eth_send,
+    .say = unet_emu_say,
     .receive = eth_receive,
     .probe = eth_probe,
 };

@@ -335,6 +335,7 @@ static const struct emu_transport udp_transport = {
     .unbind = udp_unbind,
     .resolve = unet_udp_resolve,
     .send = udp_send,
+    .say = unet_emu_say,
     .receive = udp_receive,
     .probe = udp_probe,
 };
