@@ -50,7 +50,7 @@ struct fe_endpoint {
     struct fe_range range[UNET_RANGES_MAX + 1]; /* by number, from 1 */
     struct fe_pinned *pinned;                   /* blocks, the oldest first */
     size_t pinned_count, pinned_room;
-    uint32_t stale; /* as the module told when we last looked */
+    uint32_t stale;      /* as the module told when we last looked */
     uint32_t taken;      /* descriptors that the module has taken from the send queue */
     uint32_t calls;      /* of progress */
     uint64_t looked_us;  /* when a wait last asked after peers */

@@ -16,7 +16,8 @@ const Words generator{
 const Words options{"-w", "-O0", "-I" CSMITH_INCLUDE};
 
 // csmith's programs print the checksum of each global variable when given a 1.
-Outcome start(const std::string &program, const TemporaryFolder &folder, std::chrono::milliseconds limit)
+Outcome start(const std::string &program, const TemporaryFolder &folder,
+              std::chrono::milliseconds limit)
 {
     return run({{folder / program, "1"}, {}, folder.path, limit});
 }

@@ -389,7 +389,8 @@ int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed);
  * mapping stays and there is room for others, so holding them again is cheap.
  * Errors: -EINVAL not in a range, -EFAULT not all of it is mapped for writing, -EOPNOTSUPP pages
  * of a file, -ENOBUFS, -EDQUOT more than this user may have pinned at once, -EBUSY
- * something near by is held that came before its mapping changed, or of which more is wanted, -EPERM the range is another process', -ENOMEM. */
+ * something near by is held that came before its mapping changed, or of which more is wanted,
+ * -EPERM the range is another process', -ENOMEM. */
 int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 
