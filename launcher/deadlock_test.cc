@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <vector>
 
 #include "deadlock.h"
+#include "test_status.h"
 
 using namespace unetrun;
 
 // ---- the daemon's part ------------------------------------------------------------------------
 
 namespace {
-
-splitc_status waiting(const char *what, std::uint64_t looks = 1)
-{
-    splitc_status status{};
-    status.magic = SPLITC_STATUS_MAGIC;
-    status.whom = SPLITC_ANYBODY;
-    std::strncpy(status.what, what, sizeof status.what - 1);
-    status.waits = 7;
-    status.looks = looks;
-    return status;
-}
 
 // How many looks it takes to find them stuck, if each passes `step` in between; 0: never.
 template <class Step> int looks_until_stuck(std::vector<splitc_status> ranks, Step step)

@@ -7,23 +7,9 @@
 
 #include "source_place.h"
 #include "status_board.h"
+#include "test_status.h"
 
 using namespace unetrun;
-
-namespace {
-
-splitc_status waiting(const char *what, std::uint64_t looks = 1)
-{
-    splitc_status status{};
-    status.magic = SPLITC_STATUS_MAGIC;
-    status.whom = SPLITC_ANYBODY;
-    std::strncpy(status.what, what, sizeof status.what - 1);
-    status.waits = 7;
-    status.looks = looks;
-    return status;
-}
-
-} // namespace
 
 TEST_CASE("status: a rank writes where the board reads")
 {
