@@ -207,12 +207,13 @@ void Daemon::prepare()
         tell_prepared(Clock::now() - begin);
 }
 
-// Each rank has two pipes and a connection to the PMIx server, which has two threads.
+// Each rank has two pipes and a connection to the PMIx server, which has two threads and a port.
 void Daemon::require_resources() const
 {
     const std::size_t ranks = numbers_.size();
-    require({.descriptors = 24 + 3 * ranks, .threads = 2, .bytes = 8 << 20},
-            std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+    const std::string purpose = std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+    require({.descriptors = 24 + 3 * ranks, .threads = 2, .bytes = 8 << 20}, purpose);
+    require_port(purpose);
 }
 
 // The user's program, or the copy of it that came with the job.

@@ -3,10 +3,12 @@
 #include "resources.h"
 
 #include <mutex>
+#include <netinet/in.h>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <thread>
 #include <vector>
 
@@ -111,6 +113,19 @@ void require(const Needs &needs, const std::string &purpose)
     try_descriptors(needs.descriptors, purpose);
     try_memory(needs.bytes + needs.threads * thread_stack(), purpose);
     try_threads(needs.threads, purpose);
+}
+
+void require_port(const std::string &purpose)
+{
+    const sockaddr_in any{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
+    const Fd port(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (port && bind(port.get(), reinterpret_cast<const sockaddr *>(&any), sizeof any) == 0)
+        return;
+    if (errno != EADDRINUSE)
+        throw system_failure("cannot have a TCP port of 127.0.0.1 for " + purpose);
+    throw Failure(exit_trouble, "all TCP ports of 127.0.0.1 are in use; for " + purpose +
+                                    " one has to be free: end what holds them (ss -tanp), or widen "
+                                    "net.ipv4.ip_local_port_range (sysctl)");
 }
 
 void require_stack()

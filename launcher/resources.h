@@ -21,6 +21,9 @@ struct Needs {
 // the limit, its value and the remedy.  `purpose` is what takes it, as in "4 ranks".
 void require(const Needs &needs, const std::string &purpose);
 
+// Throws Failure if there is no TCP port to be had, without which PMIx's server aborts.
+void require_port(const std::string &purpose);
+
 // Throws Failure if the stack is too small for what we call.  Takes little of it.
 void require_stack();
 

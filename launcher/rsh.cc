@@ -60,6 +60,8 @@ const Explanation explanations[] = {
     {"Connection refused", "HOST cannot be reached", "see that sshd runs there"},
     {"No route to host", "HOST cannot be reached", "see that it is up, and the routes to it"},
     {"Network is unreachable", "HOST cannot be reached", "check this machine's routes"},
+    {"Cannot assign requested address", "HOST cannot be reached",
+     "see that a TCP port is free here (ss -tanp), or widen net.ipv4.ip_local_port_range (sysctl)"},
     {"timed out", "HOST cannot be reached",
      "see that it is up, and that no firewall drops what goes there"},
 };

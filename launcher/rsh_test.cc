@@ -49,6 +49,8 @@ TEST_CASE("what ssh says when a host cannot be used is told with a remedy")
                Contains("host2 cannot be reached: ") && Contains("firewall"));
     CHECK_THAT(told(255, "ssh: Could not resolve hostname host2: Name or service not known"),
                Contains("host2 is not known: ") && Contains("check the name"));
+    CHECK_THAT(told(255, "ssh: connect to host host2 port 22: Cannot assign requested address"),
+               Contains("host2 cannot be reached: ") && Contains("TCP port is free here"));
     CHECK_THAT(told(255, "Host key verification failed."), Contains("log in once by hand"));
 }
 

@@ -10,10 +10,12 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <netinet/in.h>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <sstream>
+#include <sys/socket.h>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -328,7 +330,81 @@ TEST_CASE("a network that a host does not have is told")
         return;
     const Outcome outcome = run(bed.job({"--iface", "no-such", BUILD_FOLDER "/examples/ring"}));
     CHECK(outcome.code == 1);
-    CHECK_THAT(outcome.err, Contains("cannot open an endpoint: ") && Contains("--iface"));
+    CHECK_THAT(outcome.err,
+               Contains("cannot open an endpoint at no-such: ") && Contains("--iface"));
+    bed.check_clean();
+}
+
+namespace {
+
+// Has all ports of this host that the kernel chooses from by itself, which are few then.
+class AllPorts {
+public:
+    explicit AllPorts(int type)
+    {
+        write_file("/proc/sys/net/ipv4/ip_local_port_range", "40000 40063\n");
+        while (take(type))
+            continue;
+    }
+    ~AllPorts()
+    {
+        for (const int fd : sockets_)
+            close(fd);
+    }
+    AllPorts(const AllPorts &) = delete;
+    AllPorts &operator=(const AllPorts &) = delete;
+
+    std::size_t count() const { return sockets_.size(); }
+
+private:
+    bool take(int type)
+    {
+        const int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+        const sockaddr_in any{AF_INET, 0, {INADDR_ANY}, {}};
+        if (bind(fd, reinterpret_cast<const sockaddr *>(&any), sizeof any) != 0) {
+            close(fd);
+            return false;
+        }
+        sockets_.push_back(fd);
+        return true;
+    }
+
+    std::vector<int> sockets_;
+};
+
+} // namespace
+
+TEST_CASE("ports that are all in use are told")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const std::string ring = BUILD_FOLDER "/examples/ring";
+    SECTION("those of UDP")
+    {
+        const AllPorts ports(SOCK_DGRAM);
+        REQUIRE(ports.count() == 64);
+        const Outcome outcome = run(bed.job({"--backend", "udp", ring}));
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("rank 0: backend \"udp\" cannot open an endpoint at "
+                                         "10.78.0.1: Address already in use; all UDP ports there"));
+    }
+    SECTION("those of TCP, which ssh wants")
+    {
+        const AllPorts ports(SOCK_STREAM);
+        REQUIRE(ports.count() == 64);
+        const Outcome outcome = run(bed.job({ring}));
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err,
+                   Contains("cannot be reached: ") && Contains("see that a TCP port is free here"));
+    }
+    SECTION("those of TCP, which ranks and daemon want")
+    {
+        const AllPorts ports(SOCK_STREAM);
+        const Outcome outcome = run({{launcher(), "-n", "2", ring}});
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Contains("unetrun: all TCP ports of 127.0.0.1 are in use"));
+    }
     bed.check_clean();
 }
 

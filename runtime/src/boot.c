@@ -6,12 +6,14 @@
 
 #include "runtime.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #define KEY_KEY "splitc.key"
 #define KEY_DIGITS 32
@@ -121,15 +123,47 @@ static void try_limits(void)
     pthread_join(thread, NULL);
 }
 
+/* Of this machine, where PMIx meets its server. */
+static bool ports_are_left(void)
+{
+    const struct sockaddr_in any = {.sin_family = AF_INET,
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool left =
+        bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 || errno != EADDRINUSE;
+
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+static _Noreturn void launcher_unreachable(void)
+{
+    if (!ports_are_left())
+        splitc_die("cannot reach the launcher: all TCP ports of 127.0.0.1 are in use; end what "
+                   "holds them (ss -tanp), or widen net.ipv4.ip_local_port_range (sysctl)");
+    splitc_die("cannot reach the launcher that PMIX_NAMESPACE names; start the program under "
+               "a launcher that runs, or unset PMIX_NAMESPACE to run it as one rank");
+}
+
+/* Who speaks, should we come no further. */
+static void read_rank(void)
+{
+    const char *text = getenv("PMIX_RANK");
+
+    if (text)
+        splitc_runtime.rank = (uint32_t)strtoul(text, NULL, 10);
+}
+
 static void join_launcher(struct splitc_boot *boot)
 {
     pmix_status_t status;
 
+    read_rank();
     try_limits();
     status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH)
-        splitc_die("cannot reach the launcher that PMIX_NAMESPACE names; start the program under "
-                   "a launcher that runs, or unset PMIX_NAMESPACE to run it as one rank");
+        launcher_unreachable();
     check(status, "PMIx_Init");
     launched = true;
     boot->rank = self.rank;

@@ -133,10 +133,15 @@ static const char *remedy(const struct unet_ops *backend, int error)
         {"shm", -ENOSYS, "; the kernel, or a sandbox, lacks memfd_create"},
         {"udp", -EADDRNOTAVAIL, UDP_REMEDY},
         {"udp", -EINVAL, UDP_REMEDY},
+        {"udp", -EADDRINUSE,
+         "; all UDP ports there have owners: end some (ss -uanp), or widen "
+         "net.ipv4.ip_local_port_range (sysctl)"},
         {"eth", -EPERM,
          "; raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
         {"eth", -ENODEV, "; UNET_ETH_INTERFACE has to name an interface of every node, or be auto"},
         {"eth", -EINVAL, "; UNET_ETH_INTERFACE has to name an Ethernet"},
+        {"eth", -EADDRINUSE,
+         "; all 32768 ports of the interface have owners: end some (ss -xap, @unet-eth)"},
         {"fe", -ENODEV,
          "; the kernel module has to be loaded on every node (modprobe unet_fe), and "
          "UNET_FE_INTERFACE has to name an interface of every node, or be auto"},
@@ -153,6 +158,27 @@ static const char *remedy(const struct unet_ops *backend, int error)
     return "";
 }
 
+/* Where it was to be, if that was told. */
+static const char *wished_place(const struct unet_ops *backend)
+{
+    static const char *const variables[][2] = {
+        {"udp", "UNET_UDP_ADDRESS"}, {"eth", "UNET_ETH_INTERFACE"}, {"fe", "UNET_FE_INTERFACE"}};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (strcmp(variables[i][0], backend->name) == 0)
+            return getenv(variables[i][1]);
+    return NULL;
+}
+
+static _Noreturn void cannot_open(const struct unet_ops *backend, int error)
+{
+    const char *place = wished_place(backend);
+
+    splitc_die_together("backend \"%s\" cannot open an endpoint%s%s: %s%s", backend->name,
+                        place ? " at " : "", place ? place : "", strerror(-error),
+                        remedy(backend, error));
+}
+
 static struct unet_endpoint *open_one(const struct splitc_boot *boot,
                                       const struct unet_ops *backend)
 {
@@ -167,8 +193,7 @@ static struct unet_endpoint *open_one(const struct splitc_boot *boot,
     else
         error = unet_open(backend, &config, &endpoint);
     if (error)
-        splitc_die_together("backend \"%s\" cannot open an endpoint: %s%s", backend->name,
-                            strerror(-error), remedy(backend, error));
+        cannot_open(backend, error);
     return endpoint;
 }
 
