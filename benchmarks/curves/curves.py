@@ -310,7 +310,7 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     parser.add_argument("--peers", metavar="LIST",
                         help=f"of {','.join(PEERS)}, or none (default: those installed)")
-    parser.add_argument("--build", default=str(SOURCES.parent / "build"), help=argparse.SUPPRESS)
+    micro.add_build(parser)
     options = parser.parse_args()
     options.names = [name for name in micro.peer_names(parser, options.peers) if name in PEERS]
     is_root = os.geteuid() == 0

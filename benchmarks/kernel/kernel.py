@@ -160,7 +160,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="dev bench kernel", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one network card, in a minute or so")
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
-    parser.add_argument("--build", default=str(SOURCES.parent / "build"), help=argparse.SUPPRESS)
+    micro.add_build(parser)
     return parser.parse_args()
 
 

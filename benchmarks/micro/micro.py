@@ -478,10 +478,16 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     parser.add_argument("--peers", metavar="LIST",
                         help=f"of {','.join(PEERS)}, or none (default: those that are installed)")
-    parser.add_argument("--build", default=str(SOURCES.parent / "build"), help=argparse.SUPPRESS)
+    add_build(parser)
     options = parser.parse_args()
     options.names = peer_names(parser, options.peers)
     return options
+
+
+def add_build(parser):
+    """The build folder, wherever a command will be started."""
+    parser.add_argument("--build", type=os.path.abspath, default=SOURCES.parent / "build",
+                        help=argparse.SUPPRESS)
 
 
 def peer_names(parser, wanted):

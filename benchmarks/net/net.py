@@ -270,7 +270,7 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     parser.add_argument("--peers", metavar="LIST",
                         help=f"of {','.join(micro.PEERS)}, or none (default: those installed)")
-    parser.add_argument("--build", default=str(SOURCES.parent / "build"), help=argparse.SUPPRESS)
+    micro.add_build(parser)
     options = parser.parse_args()
     options.names = micro.peer_names(parser, options.peers)
     return options

@@ -423,8 +423,7 @@ def arguments():
                         help="take what the other benchmarks wrote there into the report, too")
     parser.add_argument("--out", metavar="DIR", help="write report.html, report.md and plots there")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
-    parser.add_argument("--build", default=str(twins.SOURCES.parent / "build"),
-                        help=argparse.SUPPRESS)
+    micro.add_build(parser)
     options = parser.parse_args()
     options.ranks = options.ranks or ([1, 2, 4] if options.quick else [1, 2, 4, 8])
     if options.hosts and os.geteuid() != 0:

@@ -85,7 +85,7 @@ class Run(unittest.TestCase):
         (build / "bin").symlink_to(pathlib.Path(BUILD) / "bin")
         (build / "benchmarks" / "cc").symlink_to(pathlib.Path(BUILD) / "benchmarks" / "cc")
         done = self.run_suite("--ranks", "2", "--peers", "mpich", "--programs", "cc",
-                              tools=self.out, build=build)
+                              tools=self.out, build=os.path.relpath(build))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.told()["failures"],
                          ["mpich, connected components, 2 ranks: no such luck"])
@@ -277,5 +277,5 @@ class Figures(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD = sys.argv.pop(1)
+    BUILD = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=2)
