@@ -143,11 +143,29 @@ static void write_labels(const char *file, const long *label, long n)
     all_require(problem_of(error), file, "it is incomplete; see that there is room for it");
 }
 
+/* Each turn uses up a copy of the graph. */
+static int run(const struct graph *graph, long *label, struct watch *watch)
+{
+    size_t bytes = graph->edges * sizeof *graph->edge;
+    struct edge *edge = allocate(bytes);
+    int rounds = 0;
+
+    while (next_turn(watch)) {
+        struct graph copy = {graph->vertices, graph->edges, edge};
+
+        memcpy(edge, graph->edge, bytes);
+        watch_start(watch);
+        rounds = find_components(&copy, label, watch);
+    }
+    free(edge);
+    return rounds;
+}
+
 int benchmark_main(int argc, char **argv)
 {
     long vertices, first, n, *label;
     struct graph graph;
-    struct watch watch;
+    struct watch watch = {0};
     double edges;
     int good = 1;
 
@@ -159,9 +177,7 @@ int benchmark_main(int argc, char **argv)
     graph = graph_load(&given.source, vertices, first, first + n);
     edges = team_sum(graph.edges);
     label = allocate(n * sizeof *label);
-
-    watch_start(&watch);
-    report_fact("rounds", find_components(&graph, label, &watch));
+    report_fact("rounds", run(&graph, label, &watch));
 
     if (asked.check)
         good = check(vertices, first, n, label);

@@ -43,6 +43,7 @@ struct option_entry {
 /* What every program can be asked for. */
 extern struct asked {
     int check; /* compare the result with an independent one */
+    int warm;  /* do all twice; the second time counts */
     int json;
 } asked;
 
@@ -84,6 +85,10 @@ struct watch {
 void watch_start(struct watch *watch); /* collective, all begin together; again: from now on */
 void watch_computed(struct watch *watch);
 void watch_communicated(struct watch *watch);
+
+/* Collective: whether to do the problem (once more).  There is one turn, or with --warm one before
+ * it, which finds memory that nobody has touched; its time is in the report, too. */
+int next_turn(const struct watch *watch);
 
 /* Collective: say on processor 0's standard error how far a long run is, now and then.
  * Begins with done = 0. */

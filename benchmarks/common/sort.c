@@ -53,19 +53,21 @@ int benchmark_main(int argc, char **argv)
 {
     struct fingerprint before = {0, 0};
     enum variant variant;
-    struct watch watch;
-    struct keys keys;
+    struct watch watch = {0};
+    struct keys keys = {NULL, 0};
     long total;
     int good;
 
     parse_options(argc, argv, sort_summary, options);
     variant = chosen_variant();
-    keys = load(&total);
-    if (asked.check)
-        before = fingerprint_keys(&keys);
-
-    watch_start(&watch);
-    sort_keys(&keys, total, variant, &watch);
+    while (next_turn(&watch)) {
+        free(keys.at);
+        keys = load(&total);
+        if (asked.check)
+            before = fingerprint_keys(&keys);
+        watch_start(&watch);
+        sort_keys(&keys, total, variant, &watch);
+    }
 
     good = !asked.check || check_keys(&keys, before);
     report(&watch, total, "keys", good, "%ld keys, variant %s", total, given.variant);

@@ -128,6 +128,18 @@ class Check(Folder):
             self.all_pass(program, f"--keys {small} --variant small", "--keys 5001 --variant bulk",
                           "--keys 3 --variant small", "--keys 0")
 
+    def test_a_turn_before(self):
+        """It has a time of its own, and the next one finds the problem as it was."""
+        for case in ("cc --grid 60", "cg --poisson 20", "em3d --nodes 300 --steps 5", "fft --log2 11",
+                     "stencil --rows 37 --columns 20 --steps 9", "gups --log2 11",
+                     "gups_bulk --log2 11", "mm --blocks 3 --block-size 17",
+                     "ssort --keys 501 --variant small", "ssort --keys 5001 --variant bulk",
+                     "rsort --keys 501 --variant small", "rsort --keys 5001 --variant bulk"):
+            told = self.succeeds(2, *case.split(), "--warm")
+            if told:
+                self.assertGreater(told["first"], 0)
+        self.assertNotIn("first", self.succeeds(2, "fft", "--log2", "11"))
+
 
 class Answers(Folder):
     """File input, known answers."""

@@ -101,6 +101,24 @@ def main_table(told):
                f">= {row['aim']:g}" if row["aim"] else "", row["verdict"]]
 
 
+def first_ranks(told):
+    """As many as have a core each."""
+    fitting = [ranks for ranks in all_ranks(told) if ranks <= told["machine"]["cores"]]
+    return max(fitting, default=None)
+
+
+def first_table(told):
+    """Header and rows: the first turns."""
+    rows = rows_of(told, first_ranks(told))
+    who = who_took_part(rows)
+    yield ["case", "ranks", *(f"{NAMES[name]}{what}" for name in who for what in ("", ", warm"))]
+    for row in rows:
+        figures = [row["figures"].get(name) for name in who]
+        yield [row["case"], str(row["ranks"]),
+               *(time_text(figure[turn]) if figure else "-" for figure in figures
+                 for turn in ("first", "time"))]
+
+
 def weak_table(told):
     """Header and rows: throughput where each rank has as much to do, however many there are."""
     ranks = all_ranks(told)
@@ -147,6 +165,9 @@ NOTE = ("The times are those of the slowest processor. The ratio is the best pee
         "it could be at most what is said beside it if our communication took no time.")
 HOSTS_NOTE = ("The hosts are namespaces of one machine, joined by a bridge, with a rank and a core each; "
               "the peers use TCP. The speed-up is that of our rate over our rate on one rank.")
+FIRST_NOTE = ("Every program does its problem twice, and everywhere else the second time counts. "
+              "The first finds memory that its process has never touched, and pays for new pages; "
+              "what that takes is up to the system and, on a virtual machine, to its host.")
 WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
 MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
 
@@ -154,6 +175,8 @@ MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
 def program_tables(told):
     """Those of the suite itself."""
     yield Table("All programs", list(main_table(told)), NOTE)
+    if rows_of(told, first_ranks(told)):
+        yield Table("The first turn", list(first_table(told)), FIRST_NOTE)
     if told["weak"]:
         yield Table("Throughput, each rank having as much to do", list(weak_table(told)), WEAK_NOTE)
     if told["hosts"]:

@@ -36,6 +36,7 @@ ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no
 KEPT = 0.85  # of the throughput, with more ranks than cores
 TRACED_RANKS = 4
 LIMIT = 60  # seconds that one run of ours may take
+TURN = ["--warm", "--json"]  # how everybody is run
 
 
 @dataclasses.dataclass
@@ -150,7 +151,7 @@ class Runner:
         self.deadline = self.begun + (seconds or self.budget.all)
 
     def runs_of(self, case, ranks):
-        arguments = case.arguments(ranks, self.options.quick) + ["--json"]
+        arguments = case.arguments(ranks, self.options.quick) + TURN
         yield Run("ours", case, ranks,
                   twins.ours(self.options.build, ranks, case.program, *arguments))
         for peer in self.peers:
@@ -258,8 +259,8 @@ class HostsRunner(Runner):
 
     def runs_of(self, case, ranks):
         yield Run(ONE_HOST, case, ranks, twins.ours(self.options.build, 1, case.program,
-                                                    *case.arguments(1, True), "--json"))
-        arguments = case.arguments(ranks, True) + ["--json"]
+                                                    *case.arguments(1, True), *TURN))
+        arguments = case.arguments(ranks, True) + TURN
         for who, command in networks.commands(self.hosts, self.options.build, self.peers,
                                               case.program, arguments):
             yield Run(who, case, ranks, command)
@@ -276,6 +277,7 @@ def summarise(samples):
     return {"time": statistics.median(times), "low": low, "high": high, "least": times[0],
             "most": times[-1],
             "computation": middle["computation"], "communication": middle["communication"],
+            "first": statistics.median(sample.get("first", 0) for sample in samples),
             "rate": middle["rate"], "unit": middle["unit"], "problem": middle["problem"],
             "values": [sample["time"] for sample in samples]}
 
