@@ -67,7 +67,7 @@ std::vector<std::string> backends_to_try(const std::vector<std::string> &environ
     const std::string told = value_of(environment, "SPLITC_BACKEND");
     if (!told.empty() && told != "auto")
         return {};
-    return {"fe", "eth", "udp"};
+    return {"fe", "udp"}; // not eth: docs/adr/0012
 }
 
 std::vector<std::string> places_of(const std::vector<std::string> &environment)

@@ -164,7 +164,7 @@ def all_groups(build, hosts, effort):
                        "ucx": ("messages", millis)}, suffix="_udp")
     if os.geteuid() == 0:
         yield micro.Group("messages and streams over eth",
-                          {"ours": bench("our_eth", *sizes), "raw": bench("packets")},
+                          {"ours": bench("our_eth", *sizes), "raw": bench("packets", *sizes)},
                           suffix="_eth")
     yield micro.Group("streams over TCP",
                       {"raw": bench("tcp", *sizes), "mpich": ("stream", millis, *sizes),
@@ -192,7 +192,8 @@ def all_rows(effort):
         yield micro.Row(f"am_one_way_{backend}", f"AMs one way, {backend}", "M/s",
                         [micro.at_least_million(4)], one_way)
         for size in effort.sizes:
-            same = {column: f"stream_{size}" for column in ("raw",) + micro.PEERS}
+            limit = ("raw",) if backend == "udp" else ()  # of eth: its own row's
+            same = {column: f"stream_{size}" for column in limit + micro.PEERS}
             yield micro.Row(f"stream_{size}_{backend}",
                             f"stream of {micro.size_text(size)}, {backend}", "GB/s",
                             [figure_aim(size, 6)] if size == 65536 else [], same, size)

@@ -16,7 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DATAGRAM_MAX = 32768 }; /* longer ones are lost too easily */
+enum {
+    DATAGRAM_MAX = 32768, /* longer ones are lost too easily */
+    FRAMES = 64,          /* that go with one system call, and get an answer together */
+    AHEAD = 3 * FRAMES,   /* of the answers: fewer than the ring holds */
+};
 
 static int fd;
 
@@ -228,13 +232,22 @@ static void send_packet(void)
         die("send");
 }
 
+static void await_packet(void *to, uint32_t length)
+{
+    double start = 0;
+
+    while (!packet_port_take(&port, to, length)) {
+        if (start == 0)
+            start = now_ns();
+        expect_done(start);
+    }
+}
+
 static void receive_packet(void)
 {
-    double start = now_ns();
     uint64_t words[WORDS];
 
-    while (!packet_port_take(&port, words, sizeof words))
-        expect_done(start);
+    await_packet(words, sizeof words);
 }
 
 static double packet_round_trips(long n)
@@ -253,13 +266,71 @@ static double packet_round_trips(long n)
     return now_ns() - start;
 }
 
+/* A batch of the longest frames. */
+static void send_packets(unsigned count)
+{
+    struct iovec iov = {landing, ETH_DATA_LEN};
+    struct mmsghdr message[FRAMES];
+
+    for (unsigned i = 0; i < count; i++)
+        message[i].msg_hdr = (struct msghdr){.msg_name = &port.far_end,
+                                             .msg_namelen = sizeof port.far_end,
+                                             .msg_iov = &iov,
+                                             .msg_iovlen = 1};
+    for (unsigned sent = 0; sent < count;) {
+        const int n = sendmmsg(port.fd, message + sent, count - sent, 0);
+
+        if (n < 0)
+            die("send");
+        sent += (unsigned)n;
+    }
+}
+
+static void send_stream(long frames)
+{
+    long answered = 0;
+
+    for (long sent = 0; sent < frames; sent += FRAMES) {
+        for (; sent + FRAMES - answered > AHEAD; answered += FRAMES)
+            receive_packet();
+        send_packets(FRAMES);
+    }
+    for (; answered < frames; answered += FRAMES)
+        receive_packet();
+}
+
+static void receive_stream(long frames)
+{
+    static uint8_t to[ETH_DATA_LEN];
+
+    for (long i = 1; i <= frames; i++) {
+        await_packet(to, sizeof to);
+        if (i % FRAMES == 0)
+            send_packet();
+    }
+}
+
+/* In whole batches of frames, so a message costs its part of them. */
+static double packet_stream(long n)
+{
+    const double frames = (double)n * (double)message_bytes / ETH_DATA_LEN;
+    const long whole = ((long)frames / FRAMES + 1) * FRAMES;
+    double start;
+
+    meet();
+    start = now_ns();
+    if (side == 0)
+        send_stream(whole);
+    else
+        receive_stream(whole);
+    return (now_ns() - start) * frames / (double)whole;
+}
+
 void measure_packets(const struct team *team, int count, char **sizes)
 {
     uint8_t mine[BLOB] = {0}, theirs[BLOB];
     const char *failed = packet_port_open(&port, interface, mine);
 
-    (void)count;
-    (void)sizes;
     if (failed)
         die(failed);
     exchange(mine, theirs);
@@ -267,4 +338,5 @@ void measure_packets(const struct team *team, int count, char **sizes)
     if (failed)
         die(failed);
     measure(team, "am_round_trip", 1, packet_round_trips, NULL);
+    measure_sizes(team, "stream", 1, packet_stream, count, sizes);
 }
