@@ -75,7 +75,7 @@ struct asked asked;
 
 static const struct option_entry common_options[] = {
     {"check", OPTION_FLAG, &asked.check, "", "compare the result with an independent one"},
-    {"warm", OPTION_FLAG, &asked.warm, "", "do it twice, for memory to be touched before the clock"},
+    {"warm", OPTION_FLAG, &asked.warm, "", "do it twice; the second counts"},
     {"json", OPTION_FLAG, &asked.json, "", "report as one line of JSON"},
     {0},
 };
