@@ -87,3 +87,13 @@ long list_roots(const long *label, long first, long n, long *root)
             root[roots++] = i;
     return roots;
 }
+
+long list_hanging(const long *parent, long first, const long *root, long n, long *hanging)
+{
+    long kept = 0;
+
+    for (long i = 0; i < n; i++)
+        if (parent[root[i]] != first + root[i])
+            hanging[kept++] = root[i];
+    return kept;
+}

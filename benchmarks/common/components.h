@@ -18,6 +18,9 @@ long local_components(long first, long n, struct graph *graph, long *label);
 /* Which of the vertices name a component; returns how many. */
 long list_roots(const long *label, long first, long n, long *root);
 
+/* Which of n roots hang below another by now; returns how many.  The others cannot move up. */
+long list_hanging(const long *parent, long first, const long *root, long n, long *hanging);
+
 /* Drop edges that are there twice, whichever way round; returns how many remain. */
 long distinct_edges(struct edge *edge, long n);
 

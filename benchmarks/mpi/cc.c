@@ -89,20 +89,24 @@ static void hook(struct forest *f, const struct edge *edge, long n)
 
 static void shorten(struct forest *f, const long *root, long n)
 {
-    long *above = allocate(n * sizeof *above);
+    long *hanging = allocate(n * sizeof *hanging);
+    long *above;
     int moved;
 
+    n = list_hanging(f->parent, f->first, root, n, hanging);
+    above = allocate(n * sizeof *above);
     do {
         moved = 0;
         for (long i = 0; i < n; i++)
-            above[i] = f->parent[root[i]];
+            above[i] = f->parent[hanging[i]];
         to_parents(f, above, n);
         for (long i = 0; i < n; i++) {
-            moved |= f->parent[root[i]] != above[i];
-            f->parent[root[i]] = above[i];
+            moved |= f->parent[hanging[i]] != above[i];
+            f->parent[hanging[i]] = above[i];
         }
     } while (team_max(moved) > 0);
     free(above);
+    free(hanging);
 }
 
 static long contract(const struct forest *f, struct edge *edge, long n)

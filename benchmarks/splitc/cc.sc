@@ -28,20 +28,24 @@ static void hook(const struct edge *edge, long n, long block, long parent[PROCS]
  * grandparent. */
 static void shorten(const long *root, long n, long block, long parent[PROCS]::[block])
 {
-    long *own = tolocal(parent[MYPROC]), *above = allocate(n * sizeof *above);
+    long *own = tolocal(parent[MYPROC]), *hanging = allocate(n * sizeof *hanging);
+    long *above;
     int moved;
 
+    n = list_hanging(own, MYPROC * block, root, n, hanging);
+    above = allocate(n * sizeof *above);
     do {
         moved = 0;
         for (long i = 0; i < n; i++)
-            above[i] := PARENT(own[root[i]]);
+            above[i] := PARENT(own[hanging[i]]);
         sync();
         for (long i = 0; i < n; i++) {
-            moved |= own[root[i]] != above[i];
-            own[root[i]] = above[i];
+            moved |= own[hanging[i]] != above[i];
+            own[hanging[i]] = above[i];
         }
     } while (all_reduce_to_all_max(moved));
     free(above);
+    free(hanging);
 }
 
 /* The edges between the components' roots; returns how many remain. */

@@ -88,7 +88,8 @@ class Run(unittest.TestCase):
                               tools=self.out, build=os.path.relpath(build))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.told()["failures"],
-                         ["mpich, connected components, 2 ranks: no such luck"])
+                         [f"mpich, connected components, {kind}, 2 ranks: no such luck"
+                          for kind in ("grid", "random")])
         self.assertIn("ours", self.told()["rows"][0]["figures"])
 
     def test_goes_on_without_a_peer_that_does_not_build(self):
