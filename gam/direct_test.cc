@@ -11,62 +11,109 @@ using namespace world;
 
 namespace {
 
-constexpr uint32_t TRANSFER = 77;
+// What a rank keeps of one transfer of its own, and of one of its peer's.
+struct Ground {
+    Rank &r;
+    const uint32_t peer;
+    const size_t n;
+    std::vector<uint8_t> from, to;
 
-// Whether all pieces come, for which it waits some time: they may be lost.
-bool arrives(Rank &r, uint32_t transfer, uint32_t pieces)
-{
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-
-    while (gam_direct_come(r.g, 1 - r.me, transfer) != pieces) {
-        if (std::chrono::steady_clock::now() >= end)
-            return false;
-        gam_poll(r.g);
+    // The vectors are so large that they share no pages, nor blocks of them.
+    explicit Ground(Rank &rank)
+        : r(rank), peer(1 - r.me), n(3 * gam_direct_most(r.g, peer) + 17), from(1 << 20),
+          to(1 << 20)
+    {
+        for (size_t i = 0; i < n; i++)
+            from[i] = pattern(r.me, i);
+        r.show(0, to.data());
+        r.expect("hold", gam_direct_hold(r.g, from.data(), n), 0);
     }
-    return true;
-}
+    ~Ground() { gam_direct_release(r.g, from.data(), n); }
+
+    // Grants all of it, and learns what the peer grants.
+    uint64_t exchange_grants(uint64_t &own)
+    {
+        r.expect("grant", gam_direct_grant(r.g, peer, to.data(), n, &own), 0);
+        r.show(1, own);
+        r.barrier();
+        const uint64_t theirs = r.shown(peer, 1);
+        r.barrier(); // both have looked
+        return theirs;
+    }
+    int put(uint64_t grant)
+    {
+        return gam_direct_put(r.g, peer, grant, from.data(), r.address(peer, 0), n);
+    }
+    // Whether it comes, for which it waits some time: it may be lost.
+    bool arrives()
+    {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+
+        while (!pattern_wrong(to.data(), n, peer).empty()) {
+            if (std::chrono::steady_clock::now() >= end)
+                return false;
+            gam_poll(r.g);
+        }
+        return true;
+    }
+};
 
 // What one rank puts into the other's memory, as often as the network loses some of it.
-void exchange(Rank &r, std::vector<uint8_t> &from, std::vector<uint8_t> &to)
+void exchange(Ground &ground)
 {
-    const size_t n = 3 * gam_direct_most(r.g, 1 - r.me) + 17;
+    Rank &r = ground.r;
 
-    r.expect("hold", gam_direct_hold(r.g, from.data(), n), 0);
-    r.expect("hold", gam_direct_hold(r.g, to.data(), n), 0);
-    for (size_t i = 0; i < n; i++)
-        from[i] = pattern(r.me, i);
-    r.show(0, to.data());
-    r.barrier();
-    for (uint32_t round = 0; round < 20; round++) {
-        const uint32_t transfer = TRANSFER + round;
-        r.expect("pieces",
-                 gam_direct_put(r.g, 1 - r.me, transfer, from.data(), r.address(1 - r.me, 0), n),
-                 4);
-        if (arrives(r, transfer, 4)) {
-            r.expect("bytes", pattern_wrong(to.data(), n, 1 - r.me), std::string());
-            r.count[0]++;
-        }
-        std::memset(to.data(), 0, n);
+    for (int round = 0; round < 20; round++) {
+        uint64_t own = 0;
+        const uint64_t theirs = ground.exchange_grants(own);
+
+        r.expect("put", ground.put(theirs), 0);
+        r.count[0] += ground.arrives();
+        r.expect("revoke", gam_direct_revoke(r.g, ground.to.data(), ground.n, own), 0);
+        r.expect("revoke once more", gam_direct_revoke(r.g, ground.to.data(), ground.n, own),
+                 -EINVAL);
+        std::memset(ground.to.data(), 0, ground.n);
+        r.barrier();
+        r.expect("late", ground.put(theirs), 0);
+        r.barrier(); // messages, behind it
+        r.expect("what came late", ground.to == std::vector<uint8_t>(1 << 20), true);
         r.barrier();
     }
     if (r.count[0] == 0)
         throw Failure("of 20 transfers none has come in whole");
-    gam_direct_release(r.g, from.data(), n);
-    gam_direct_release(r.g, to.data(), n);
+}
+
+void compare_sums(Ground &ground)
+{
+    Rank &r = ground.r;
+    std::vector<uint8_t> &bytes = ground.from;
+    const auto sum = [&](uint64_t grant, size_t n) {
+        return gam_direct_sum(r.g, grant, bytes.data(), n);
+    };
+    const uint64_t whole = sum(5, ground.n);
+
+    r.expect("the same sum", sum(5, ground.n), whole);
+    r.expect("under another grant", sum(6, ground.n) != whole, true);
+    r.expect("of less", sum(5, ground.n - 1) != whole, true);
+    bytes[ground.n / 2] ^= 1;
+    r.expect("of a bit less", sum(5, ground.n) != whole, true);
+    bytes[ground.n / 2] ^= 1;
+    r.show(2, sum(5, 0));
+    r.barrier();
+    r.expect("the other's sum", r.shown(ground.peer, 2), sum(5, 0));
+    r.barrier();
 }
 
 } // namespace
 
-TEST_CASE("direct: pieces go from memory to memory")
+TEST_CASE("direct: pieces go from memory to memory, and none when it is too late")
 {
     run(EACH_BACKEND, 2, [](Rank &r) {
-        std::vector<uint8_t> from(1 << 20), to(1 << 20);
-
         if (gam_direct_open(r.g) != 0)
             return;
-        r.barrier(); // all have allowed it
-        r.expect("nothing of it has come", gam_direct_come(r.g, 1 - r.me, TRANSFER), 0u);
-        exchange(r, from, to);
+        Ground ground(r);
+        compare_sums(ground);
+        exchange(ground);
     });
 }
 
@@ -77,16 +124,19 @@ TEST_CASE("direct: what cannot be is refused")
         uint8_t *at = bytes.data();
         const bool has_it = gam_direct_open(r.g) == 0;
         const size_t most = gam_direct_most(r.g, 1 - r.me);
+        const int without = has_it ? -EFAULT : -EOPNOTSUPP;
+        uint64_t grant = 0;
 
         r.expect("length of a piece", most > 0, has_it);
         r.expect("a rank that is not there", gam_direct_most(r.g, 2), size_t{0});
-        r.expect("hold nothing", gam_direct_hold(r.g, nullptr, 100),
-                 has_it ? -EFAULT : -EOPNOTSUPP);
+        r.expect("hold nothing", gam_direct_hold(r.g, nullptr, 100), without);
+        r.expect("grant nothing", gam_direct_grant(r.g, 1 - r.me, nullptr, 100, &grant),
+                 has_it ? -EFAULT : -EINVAL);
+        r.expect("grant to nobody", gam_direct_grant(r.g, 2, at, 100, &grant), -EINVAL);
+        r.expect("revoke nothing", gam_direct_revoke(r.g, at, 100, 0),
+                 has_it ? -EINVAL : -EOPNOTSUPP);
         r.expect("no bytes", gam_direct_put(r.g, 1 - r.me, 1, at, at, 0), -EINVAL);
-        r.expect("a number too large", gam_direct_put(r.g, 1 - r.me, 1u << 24, at, at, 100),
-                 -EINVAL);
         r.expect("too many bytes",
                  gam_direct_put(r.g, 1 - r.me, 1, at, at, GAM_DIRECT_PIECES * most + 1), -EINVAL);
-        r.expect("come", gam_direct_come(r.g, 1 - r.me, 1), 0u);
     });
 }

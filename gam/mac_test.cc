@@ -120,3 +120,30 @@ TEST_CASE("zeros at the end of a packet are part of it")
     p.length++; // the byte behind is 0
     CHECK(p.hash(mac) != hash);
 }
+
+TEST_CASE("the hash of memory depends on grant, length and bytes, and is no packet's")
+{
+    gam_mac mac;
+    Packet p(1500);
+    const auto of = [&](uint64_t grant, size_t n) {
+        return gam_memory_mac(&mac, grant, p.frames(), n);
+    };
+
+    gam_mac_open(&mac, KEY);
+    const uint64_t hash = of(7, 1500);
+    CHECK(of(7, 1500) == hash);
+    CHECK(of(8, 1500) != hash);
+    CHECK(of(7, 1499) != hash);
+    for (const size_t at : {0, 1, 1023, 1024, 1499}) {
+        p.frames()[at] ^= 0x40;
+        CAPTURE(at);
+        CHECK(of(7, 1500) != hash);
+        p.frames()[at] ^= 0x40;
+    }
+    // The nearest packet: one whose header is that of the memory, but for the version.
+    p.header() = {};
+    p.header().number = 7;
+    p.header().selected = 1500;
+    p.header().version = GAM_PACKET_VERSION;
+    CHECK(p.hash(mac) != hash);
+}

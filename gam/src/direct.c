@@ -50,24 +50,46 @@ void gam_direct_release(struct gam *g, const void *address, size_t n)
         gam_reliable_release(port->front, (uintptr_t)address, n);
 }
 
-int gam_direct_put(struct gam *g, uint32_t dest, uint32_t transfer, const void *lva, void *rva,
-                   size_t n)
+static int direct_peer(const struct gam *g, uint32_t rank, const struct gam_peer **peer)
 {
-    const struct gam_peer *peer = &g->peer[dest];
-
-    if (gam_direct_most(g, dest) == 0)
+    if (gam_direct_most(g, rank) == 0)
         return -EINVAL;
-    if (peer->dead)
-        return -EPIPE;
-    return gam_reliable_put(peer->port->front, peer->channel, transfer, (uintptr_t)lva,
-                            (uintptr_t)rva, n);
+    *peer = &g->peer[rank];
+    return (*peer)->dead ? -EPIPE : 0;
 }
 
-uint32_t gam_direct_come(struct gam *g, uint32_t source, uint32_t transfer)
+int gam_direct_grant(struct gam *g, uint32_t source, const void *address, size_t n, uint64_t *grant)
 {
-    const struct gam_peer *peer = &g->peer[source];
+    const struct gam_peer *peer;
+    const int rc = direct_peer(g, source, &peer);
 
-    if (gam_direct_most(g, source) == 0)
-        return 0;
-    return gam_reliable_come(peer->port->front, peer->channel, transfer);
+    if (rc)
+        return rc;
+    return gam_reliable_grant(peer->port->front, peer->channel, (uintptr_t)address, n, grant);
+}
+
+int gam_direct_revoke(struct gam *g, const void *address, size_t n, uint64_t grant)
+{
+    struct gam_port *port = direct_port(g);
+
+    return port ? gam_reliable_revoke(port->front, (uintptr_t)address, n, grant) : -EOPNOTSUPP;
+}
+
+int gam_direct_put(struct gam *g, uint32_t dest, uint64_t grant, const void *lva, void *rva,
+                   size_t n)
+{
+    const struct gam_peer *peer;
+    const int rc = direct_peer(g, dest, &peer);
+
+    if (rc)
+        return rc;
+    return gam_reliable_put(peer->port->front, peer->channel, grant, (uintptr_t)lva, (uintptr_t)rva,
+                            n);
+}
+
+uint64_t gam_direct_sum(struct gam *g, uint64_t grant, const void *address, size_t n)
+{
+    struct gam_port *port = direct_port(g);
+
+    return port ? gam_reliable_sum(port->front, grant, address, n) : 0;
 }

@@ -51,21 +51,36 @@ static void absorb_header(struct gam_sip *s, const struct gam_packet *packet)
         gam_sip_absorb(s, word[i]);
 }
 
-uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length)
+static void absorb_text(struct gam_sip *s, const struct gam_mac *mac, const uint8_t *at,
+                        size_t left)
 {
-    const uint8_t *at = (const uint8_t *)(packet + 1);
-    struct gam_sip s = gam_sip_begin(mac->key);
-    size_t left = length - sizeof(*packet);
-
-    absorb_header(&s, packet);
     while (left > 0) {
         const size_t n = left < GAM_MAC_BLOCK ? left : GAM_MAC_BLOCK;
         const sum_t sum = nh(mac->nh, at, n);
 
-        gam_sip_absorb(&s, (uint64_t)sum);
-        gam_sip_absorb(&s, (uint64_t)(sum >> 64));
+        gam_sip_absorb(s, (uint64_t)sum);
+        gam_sip_absorb(s, (uint64_t)(sum >> 64));
         at += n;
         left -= n;
     }
+}
+
+uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length)
+{
+    struct gam_sip s = gam_sip_begin(mac->key);
+
+    absorb_header(&s, packet);
+    absorb_text(&s, mac, (const uint8_t *)(packet + 1), length - sizeof(*packet));
     return gam_sip_end(&s, length);
+}
+
+uint64_t gam_memory_mac(const struct gam_mac *mac, uint64_t grant, const void *data, size_t n)
+{
+    const uint64_t header[] = {grant, n, 0, 0}; /* where a packet has its version: none's */
+    struct gam_sip s = gam_sip_begin(mac->key);
+
+    for (size_t i = 0; i < sizeof(header) / sizeof(*header); i++)
+        gam_sip_absorb(&s, header[i]);
+    absorb_text(&s, mac, data, n);
+    return gam_sip_end(&s, n);
 }

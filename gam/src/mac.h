@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * mac.h - the keyed hash of a packet.
+ * mac.h - the keyed hash of a packet, or of memory.
  *
  * Each KiB of frames is compressed by NH, the universal hash of UMAC (Black, Halevi, Krawczyk,
  * Krovetz and Rogaway, 1999) on 64-bit words, to 16 bytes.  SipHash-2-4 of the header and of these
@@ -27,6 +27,9 @@ void gam_mac_open(struct gam_mac *mac, const uint64_t key[2]);
 
 /* Of all but the field `mac`; `length` is the whole packet's. */
 uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length);
+
+/* Of memory that somebody was granted to write in; no packet has it. */
+uint64_t gam_memory_mac(const struct gam_mac *mac, uint64_t grant, const void *data, size_t n);
 
 #ifdef __cplusplus
 }

@@ -413,6 +413,11 @@ void gam_net_close(struct gam_net *net)
 
 /* ---- looking at one ------------------------------------------------------------------------ */
 
+uint64_t gam_net_sum(const struct gam_net *net, uint64_t grant, const void *data, size_t n)
+{
+    return gam_memory_mac(&net->mac, grant, data, n);
+}
+
 bool gam_net_idle(const struct gam_net *net)
 {
     for (uint32_t i = 0; i < net->heap_count; i++) {

@@ -125,6 +125,9 @@ const void *gam_net_transmit(struct gam_net *net, uint64_t now, uint32_t *rank, 
 /* Forget what waits for a rank that is known to be dead; `died` is not told. */
 void gam_net_give_up(struct gam_net *net, uint32_t rank);
 
+/* The keyed hash of memory that was granted: see gam_direct_sum. */
+uint64_t gam_net_sum(const struct gam_net *net, uint64_t grant, const void *data, size_t n);
+
 /* The time at which gam_net_transmit has to be called again, if nothing else happens. */
 uint64_t gam_net_deadline(const struct gam_net *net);
 

@@ -63,9 +63,13 @@ int gam_reliable_export(struct unet_endpoint *ep);
 size_t gam_reliable_direct_most(const struct unet_endpoint *ep);
 int gam_reliable_hold(struct unet_endpoint *ep, uint64_t address, size_t n);
 void gam_reliable_release(struct unet_endpoint *ep, uint64_t address, size_t n);
-int gam_reliable_put(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer, uint64_t from,
+int gam_reliable_grant(struct unet_endpoint *ep, uint16_t channel, uint64_t address, size_t n,
+                       uint64_t *grant);
+int gam_reliable_revoke(struct unet_endpoint *ep, uint64_t address, size_t n, uint64_t grant);
+int gam_reliable_put(struct unet_endpoint *ep, uint16_t channel, uint64_t grant, uint64_t from,
                      uint64_t to, size_t n);
-uint32_t gam_reliable_come(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer);
+uint64_t gam_reliable_sum(const struct unet_endpoint *ep, uint64_t grant, const void *data,
+                          size_t n);
 
 /* Wait until what was sent is acknowledged or its receiver dead, at most a second. */
 void gam_reliable_settle(struct unet_endpoint *ep);

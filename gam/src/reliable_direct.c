@@ -9,9 +9,6 @@
 enum {
     RANGE = 1,         /* ours, and everybody's */
     PAGE_MOST = 65536, /* bytes of a page, on any processor */
-    PLACE_BYTES = 8,   /* of a message, in front of a piece */
-    PIECE_BITS = 8,    /* of `user`; above stands the transfer */
-    TRANSFER_BITS = 24 /* see gam_direct_put */
 };
 
 static void lock(struct gam_reliable *r)
@@ -37,17 +34,6 @@ static int export_all(struct unet_endpoint *lower)
     return rc == 0 && range != RANGE ? -EINVAL : rc;
 }
 
-static int export_locked(struct gam_reliable *r)
-{
-    int rc = export_all(r->lower);
-
-    for (uint32_t n = 1; rc == 0 && n < r->ep.rx_rings; n++) {
-        if (r->ep.channel[n].state != UNET_CLOSED)
-            rc = unet_allow(r->lower, (uint16_t)n, true);
-    }
-    return rc;
-}
-
 int gam_reliable_export(struct unet_endpoint *ep)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
@@ -56,7 +42,7 @@ int gam_reliable_export(struct unet_endpoint *ep)
     if (!(r->lower->capabilities & UNET_CAP_RANGES))
         return -EOPNOTSUPP;
     lock(r);
-    rc = export_locked(r);
+    rc = export_all(r->lower);
     unlock(r);
     return rc;
 }
@@ -65,7 +51,7 @@ size_t gam_reliable_direct_most(const struct unet_endpoint *ep)
 {
     const struct gam_reliable *r = (const struct gam_reliable *)ep;
 
-    return (r->lower->packet_bytes - PLACE_BYTES) & ~(size_t)63;
+    return (r->lower->packet_bytes - UNET_DIRECT_BYTES) & ~(size_t)63;
 }
 
 /* ---- memory --------------------------------------------------------------------------- */
@@ -94,6 +80,53 @@ void gam_reliable_release(struct unet_endpoint *ep, uint64_t address, size_t n)
     unlock(r);
 }
 
+static int grant_locked(struct gam_reliable *r, uint16_t channel, uint64_t place, size_t n,
+                        uint64_t *grant)
+{
+    int rc = unet_hold(r->lower, place, n);
+
+    if (rc)
+        return rc;
+    rc = unet_grant(r->lower, channel, place, n, grant);
+    if (rc)
+        unet_release(r->lower, place, n);
+    return rc;
+}
+
+int gam_reliable_grant(struct unet_endpoint *ep, uint16_t channel, uint64_t address, size_t n,
+                       uint64_t *grant)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    int rc;
+
+    if (address > UNET_PLACE_OFFSET)
+        return -EINVAL;
+    lock(r);
+    rc = grant_locked(r, channel, UNET_PLACE(RANGE, address), n, grant);
+    unlock(r);
+    return rc;
+}
+
+int gam_reliable_revoke(struct unet_endpoint *ep, uint64_t address, size_t n, uint64_t grant)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    int rc;
+
+    lock(r);
+    rc = unet_revoke(r->lower, grant);
+    if (rc == 0)
+        unet_release(r->lower, UNET_PLACE(RANGE, address), n);
+    unlock(r);
+    return rc;
+}
+
+/* The memory is the caller's, and the key does not change. */
+uint64_t gam_reliable_sum(const struct unet_endpoint *ep, uint64_t grant, const void *data,
+                          size_t n)
+{
+    return gam_net_sum(((const struct gam_reliable *)ep)->net, grant, data, n);
+}
+
 /* ---- pieces ----------------------------------------------------------------------------- */
 
 /* Packets keep their part of the send queue: one that finds no slot counts as lost. */
@@ -105,7 +138,7 @@ static bool has_room(const struct gam_reliable *r, uint32_t pieces)
     return tx->position - done + pieces + GAM_RELIABLE_SENDS <= tx->mask + 1;
 }
 
-static int put_locked(struct gam_reliable *r, uint16_t channel, uint32_t transfer, uint64_t from,
+static int put_locked(struct gam_reliable *r, uint16_t channel, uint64_t grant, uint64_t from,
                       uint64_t to, size_t n)
 {
     const size_t most = gam_reliable_direct_most(&r->ep);
@@ -114,55 +147,28 @@ static int put_locked(struct gam_reliable *r, uint16_t channel, uint32_t transfe
 
     if (!has_room(r, pieces))
         return -EAGAIN;
-    for (uint32_t i = 0; i < pieces && rc == 0; i++) {
-        const size_t at = i * most, left = n - at;
-        const uint32_t user = transfer << PIECE_BITS | i;
+    for (size_t at = 0; at < n && rc == 0; at += most) {
+        const uint64_t source = UNET_PLACE(RANGE, from + at), place = UNET_PLACE(RANGE, to + at);
 
-        if (left > most)
-            rc = unet_put_more(r->lower, channel, user, UNET_PLACE(RANGE, from + at),
-                               (uint32_t)most, UNET_PLACE(RANGE, to + at), NULL);
+        if (n - at > most)
+            rc = unet_put_more(r->lower, channel, 0, source, (uint32_t)most, place, grant, NULL);
         else
-            rc = unet_put(r->lower, channel, user, UNET_PLACE(RANGE, from + at), (uint32_t)left,
-                          UNET_PLACE(RANGE, to + at), NULL);
+            rc = unet_put(r->lower, channel, 0, source, (uint32_t)(n - at), place, grant, NULL);
     }
-    return rc ? rc : (int)pieces;
+    return rc;
 }
 
-int gam_reliable_put(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer, uint64_t from,
+int gam_reliable_put(struct unet_endpoint *ep, uint16_t channel, uint64_t grant, uint64_t from,
                      uint64_t to, size_t n)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
     int rc;
 
-    if (transfer >> TRANSFER_BITS || n == 0 ||
-        n > GAM_DIRECT_PIECES * gam_reliable_direct_most(ep) || from > UNET_PLACE_OFFSET ||
-        to > UNET_PLACE_OFFSET)
+    if (n == 0 || n > GAM_DIRECT_PIECES * gam_reliable_direct_most(ep) ||
+        from > UNET_PLACE_OFFSET || to > UNET_PLACE_OFFSET)
         return -EINVAL;
     lock(r);
-    rc = put_locked(r, channel, transfer, from, to, n);
+    rc = put_locked(r, channel, grant, from, to, n);
     unlock(r);
     return rc;
-}
-
-/* What comes late, of a transfer that was given up, takes the place of another only until that is
- * asked for: it then lacks pieces, and is sent again. */
-void gam_direct_arrived(struct gam_reliable *r, const struct unet_desc *desc)
-{
-    const uint32_t transfer = desc->user >> PIECE_BITS;
-    struct gam_come *come = &r->line[desc->channel].come[transfer % GAM_COMES];
-
-    if (come->transfer != transfer)
-        *come = (struct gam_come){.transfer = transfer};
-    come->pieces |= 1u << desc->user % 32;
-}
-
-uint32_t gam_reliable_come(struct unet_endpoint *ep, uint16_t channel, uint32_t transfer)
-{
-    struct gam_reliable *r = gam_reliable_of(ep);
-    struct gam_come come;
-
-    lock(r);
-    come = r->line[channel].come[transfer % GAM_COMES];
-    unlock(r);
-    return come.transfer == transfer ? (uint32_t)__builtin_popcount(come.pieces) : 0;
 }

@@ -125,10 +125,8 @@ static void receive_one(struct gam_reliable *r, uint64_t now, const struct unet_
     unet_rx_release(r->lower);
     if (desc.kind == UNET_INLINE)
         gam_net_receive(r->net, now, desc.data, desc.length);
-    if (desc.kind == UNET_DIRECT)
-        gam_direct_arrived(r, &desc);
     if (desc.kind != UNET_PIECES)
-        return;
+        return; /* UNET_DIRECT: its sender will ask */
     if (desc.pieces == 1 && desc.piece[0].offset % 8 == 0)
         gam_net_receive(r->net, now, r->lower->segment + desc.piece[0].offset, desc.length);
     else

@@ -44,22 +44,13 @@ struct gam_assembly {
     bool spoilt; /* it found no buffer, or is longer than that */
 };
 
-/* Pieces of a transfer by direct access that have come: bit i, the i-th. */
-struct gam_come {
-    uint32_t transfer;
-    uint32_t pieces;
-};
-
-enum { GAM_COMES = 16 };
-
 /* What we keep of a channel beside `struct unet_channel`. */
 struct gam_line {
     uint32_t rank;
     struct unet_ring in; /* rx[n], the NI's side */
     uint64_t since;      /* when it began to connect */
     struct gam_assembly assembly;
-    bool silent;                     /* its peer does not answer */
-    struct gam_come come[GAM_COMES]; /* by the transfer's number, modulo theirs */
+    bool silent; /* its peer does not answer */
 };
 
 struct gam_reliable {
@@ -122,11 +113,6 @@ void gam_reliable_died(void *arg, uint32_t rank);
 int gam_take_sends(struct gam_reliable *r, uint64_t now);
 void gam_send_packets(struct gam_reliable *r, uint64_t now);
 int gam_receive_packets(struct gam_reliable *r, uint64_t now);
-
-/* ---- reliable_direct.c --------------------------------------------------------- */
-
-/* A piece has come. */
-void gam_direct_arrived(struct gam_reliable *r, const struct unet_desc *desc);
 
 /* ---- reliable_open.c ----------------------------------------------------------- */
 

@@ -2,16 +2,17 @@
  *
  * direct.c - bulk puts by direct access, where the network between two ranks has it.
  *
- * A put is cut into transfers.  The owner of the place has its pages pinned, pieces go there
- * without the owner's help, and then it is asked how many have come.  A transfer that lacks one
- * goes again as a store: what is placed twice does no harm.
+ * A put is cut into transfers.  The owner of the place grants it, pieces go there without the
+ * owner's help, and then it is asked whether what is there is what was sent.  A transfer of which
+ * that is not true goes again as a store: the grant has ended by then, so nothing that comes late
+ * is placed over it, or over what the program does with that memory later.
  *
- *     we                                        the owner
- *     ASK    address, bytes, transfer       ->  holds
- *                                           <-  READY   transfer, whether it is held
- *     pieces .................................>
- *     CHECK  address, bytes, transfer, pieces -> releases
- *                                           <-  LANDED  transfer, whether all have come
+ *     we                                     the owner
+ *     ASK    address, bytes, transfer    ->  grants
+ *                                        <-  READY   transfer, grant (0: none)
+ *     pieces .............................>
+ *     CHECK  grant, address, bytes, sum  ->  revokes, sums
+ *                                        <-  LANDED  grant, whether the sums are one
  *
  * A put counts as pending for itself until it is cut up, and once for each of its transfers.
  */
@@ -22,7 +23,7 @@
 
 enum {
     LEAST = 8192,  /* bytes of a put for which it is worth asking */
-    TRANSFERS = 8, /* on their way; fewer than what GAM remembers of each peer */
+    TRANSFERS = 8, /* on their way */
     PATIENCE = 64, /* with transfers in a row that come to nothing */
     NUMBERS = (1 << 24) - 1,
 };
@@ -30,7 +31,7 @@ enum {
 enum stage {
     FREE,
     ASKED,
-    READY,    /* the owner holds its pages */
+    READY,    /* the owner has granted it */
     CHECKING, /* all pieces have gone */
     REFUSED,  /* it goes as a store */
 };
@@ -40,6 +41,7 @@ struct transfer {
     bool holds; /* the source's pages */
     uint32_t rank;
     uint32_t number;
+    uint64_t grant;
     const char *from;
     char *to;
     size_t bytes;
@@ -73,40 +75,46 @@ void splitc_direct_open(void)
 void splitc_on_direct_ask(struct gam *g, const struct gam_message *m)
 {
     const void *address = (void *)(uintptr_t)m->word[0];
+    uint64_t grant = 0;
 
     splitc_expect(m, m->words == 3);
-    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_READY, m->word[2],
-                                       gam_direct_hold(g, address, m->word[1]) == 0));
+    gam_direct_grant(g, m->source, address, m->word[1], &grant);
+    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_READY, m->word[2], grant));
 }
 
 void splitc_on_direct_check(struct gam *g, const struct gam_message *m)
 {
-    const void *address = (void *)(uintptr_t)m->word[0];
-    const uint32_t number = (uint32_t)m->word[2];
+    const uint64_t grant = m->word[0];
+    const void *address = (void *)(uintptr_t)m->word[1];
+    const size_t n = m->word[2];
 
-    splitc_expect(m, m->words == 4);
-    gam_direct_release(g, address, m->word[1]);
-    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, number,
-                                       gam_direct_come(g, m->source, number) == m->word[3]));
+    splitc_expect(m, m->words == 4 && gam_direct_revoke(g, address, n, grant) == 0);
+    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
+                                       gam_direct_sum(g, grant, address, n) == m->word[3]));
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
 
-static struct transfer *answered(const struct gam_message *m, enum stage stage)
+void splitc_on_direct_ready(struct gam *g, const struct gam_message *m)
 {
     struct transfer *t = &transfer[m->word[0] % TRANSFERS];
 
-    splitc_expect(m, m->words == 2 && t->stage == stage && t->rank == m->source &&
+    (void)g;
+    splitc_expect(m, m->words == 2 && t->stage == ASKED && t->rank == m->source &&
                          t->number == m->word[0]);
-    return t;
+    t->grant = m->word[1];
+    t->stage = t->grant ? READY : REFUSED;
 }
 
-void splitc_on_direct_ready(struct gam *g, const struct gam_message *m)
+static struct transfer *checked(uint32_t rank, uint64_t grant)
 {
-    struct transfer *t = answered(m, ASKED);
+    for (int i = 0; i < TRANSFERS; i++) {
+        struct transfer *t = &transfer[i];
 
-    (void)g;
-    t->stage = m->word[1] ? READY : REFUSED;
+        if (t->stage == CHECKING && t->rank == rank && t->grant == grant)
+            return t;
+    }
+    return NULL;
 }
 
 static void release(struct transfer *t)
@@ -118,9 +126,10 @@ static void release(struct transfer *t)
 
 void splitc_on_direct_landed(struct gam *g, const struct gam_message *m)
 {
-    struct transfer *t = answered(m, CHECKING);
+    struct transfer *t = checked(m->source, m->word[0]);
 
     (void)g;
+    splitc_expect(m, m->words == 2 && t);
     release(t);
     t->stage = m->word[1] ? FREE : REFUSED;
     if (t->stage == REFUSED)
@@ -141,27 +150,30 @@ static void ask(struct transfer *t)
                                        (uintptr_t)t->to, t->bytes, t->number));
 }
 
-static void check(struct transfer *t, int pieces)
+static void check(struct transfer *t)
 {
+    struct gam *g = splitc_runtime.gam;
+    const uint64_t sum = gam_direct_sum(g, t->grant, t->from, t->bytes);
+
     t->stage = CHECKING;
-    splitc_sent(t->rank, gam_request_4(splitc_runtime.gam, t->rank, SPLITC_MSG_DIRECT_CHECK,
-                                       (uintptr_t)t->to, t->bytes, t->number, (uint64_t)pieces));
+    splitc_sent(t->rank, gam_request_4(g, t->rank, SPLITC_MSG_DIRECT_CHECK, t->grant,
+                                       (uintptr_t)t->to, t->bytes, sum));
 }
 
 /* Where our own pages cannot be held, nothing goes, and the owner finds that all is missing. */
 static void put_pieces(struct transfer *t)
 {
     struct gam *g = splitc_runtime.gam;
-    int pieces = GAM_DIRECT_PIECES + 1;
+    int rc = 0;
 
     if (!t->holds)
         t->holds = gam_direct_hold(g, t->from, t->bytes) == 0;
     if (t->holds)
-        pieces = gam_direct_put(g, t->rank, t->number, t->from, t->to, t->bytes);
-    if (pieces == -EAGAIN)
+        rc = gam_direct_put(g, t->rank, t->grant, t->from, t->to, t->bytes);
+    if (rc == -EAGAIN)
         return;
-    splitc_sent(t->rank, pieces);
-    check(t, pieces);
+    splitc_sent(t->rank, rc);
+    check(t);
 }
 
 /* Its share of the pending puts is the store's now. */

@@ -26,10 +26,15 @@ namespace {
 
 constexpr unsigned kWorkers = 4, kEndpoints = 3, kPorts = 16, kGroundBytes = 64 * 4096;
 
+struct Grant {
+    std::atomic<uint64_t> key, place;
+};
+
 // What the workers share.
 struct Board {
     std::atomic<uint64_t> calls, refused;
     std::atomic<uint32_t> port[kPorts];
+    Grant grant[kPorts];
 };
 
 class Worker {
@@ -171,6 +176,7 @@ void Worker::push(Endpoint &ep)
 // Between places that may be good.
 void Worker::put(Endpoint &ep)
 {
+    const Grant &grant = board.grant[below(kPorts)];
     unet_desc &slot = ring(ep, ep.layout.send)->slot[ep.sent & (ep.layout.send_slots - 1)];
 
     slot.channel = static_cast<uint16_t>(1 + below(ep.layout.channels));
@@ -178,7 +184,8 @@ void Worker::put(Endpoint &ep)
     slot.pieces = 0;
     slot.length = 1 + below(3000);
     slot.local = UNET_PLACE(1 + below(3), below(kGroundBytes));
-    slot.remote = UNET_PLACE(1 + below(3), below(kGroundBytes));
+    slot.grant = grant.key;
+    slot.remote = grant.place + below(5000);
     if (below(4) == 0)
         reinterpret_cast<uint32_t *>(&slot)[1 + below(15)] = odd_number();
     __atomic_store_n(&slot.turn, ++ep.sent, __ATOMIC_RELEASE);
@@ -192,13 +199,19 @@ void Worker::ranges(Endpoint &ep)
     unet_fe_export range = {reinterpret_cast<uint64_t>(ground) + 4096 * page,
                             4096 * (1 + below(32)), 0, 0};
     unet_fe_pin pin = {1 + below(3), 1 + below(16), below(16)};
-    unet_fe_allow allow = {1 + below(ep.layout.channels), below(8) != 0};
+    unet_fe_grant grant = {1 + below(ep.layout.channels), 0,
+                           UNET_PLACE(1 + below(3), 4096 * below(4) + below(100)), 1 + below(20000),
+                           0};
+    Grant &known = board.grant[below(kPorts)];
+    uint64_t key = known.key;
 
     if (below(8) == 0)
         reinterpret_cast<uint32_t *>(&pin)[below(4)] = odd_number();
     if (below(8) == 0)
         reinterpret_cast<uint32_t *>(&range)[below(4)] = odd_number();
-    switch (below(8)) {
+    if (below(8) == 0)
+        reinterpret_cast<uint32_t *>(&grant)[below(6)] = odd_number();
+    switch (below(9)) {
     case 0:
         return call(ep.fd, UNET_FE_EXPORT, reinterpret_cast<unsigned long>(&range));
     case 1:
@@ -210,7 +223,12 @@ void Worker::ranges(Endpoint &ep)
         return call(ep.fd, UNET_FE_UNPIN, reinterpret_cast<unsigned long>(&pin));
     case 5:
     case 6:
-        return call(ep.fd, UNET_FE_ALLOW, reinterpret_cast<unsigned long>(&allow));
+        call(ep.fd, UNET_FE_GRANT, reinterpret_cast<unsigned long>(&grant));
+        known.key = grant.key;
+        known.place = grant.place;
+        return;
+    case 7:
+        return call(ep.fd, UNET_FE_REVOKE, reinterpret_cast<unsigned long>(&key));
     default:
         lay_ground();
     }

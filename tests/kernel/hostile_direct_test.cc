@@ -4,6 +4,7 @@
 #include "raw.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstring>
@@ -63,11 +64,23 @@ long pin(int fd, uint32_t range, uint64_t first, uint32_t pages, unsigned long w
     return ioctl_of(fd, what, &request);
 }
 
-long allow(const Raw &ep, uint32_t channel, uint32_t allowed)
-{
-    unet_fe_allow request = {channel, allowed};
+// The key, or the negative errno.
+struct Granted {
+    long error;
+    uint64_t key;
+};
 
-    return ioctl_of(ep.fd, UNET_FE_ALLOW, &request);
+Granted grant(const Raw &ep, uint32_t channel, uint64_t place, uint64_t bytes)
+{
+    unet_fe_grant request = {channel, 0, place, bytes, 0};
+    const long error = ioctl_of(ep.fd, UNET_FE_GRANT, &request);
+
+    return {error, request.key};
+}
+
+long revoke(const Raw &ep, uint64_t key)
+{
+    return ioctl_of(ep.fd, UNET_FE_REVOKE, &key);
 }
 
 // a may write in two pages of b's, range 1, of which both are pinned; its own two are pinned, too.
@@ -78,7 +91,14 @@ struct Direct : RawPair {
         REQUIRE(export_of(b, to) == 1);
         REQUIRE(pin(a.fd, 1, 0, 2) == 0);
         REQUIRE(pin(b.fd, 1, 0, 2) == 0);
-        REQUIRE(allow(b, 1, 1) == 0);
+        grant_all();
+    }
+
+    void grant_all()
+    {
+        const Granted granted = grant(b, 1, UNET_PLACE(1, 0), to.bytes);
+        REQUIRE(granted.error == 0);
+        key = granted.key;
     }
 
     // The completion's error, or 0.
@@ -91,6 +111,7 @@ struct Direct : RawPair {
         desc.length = length;
         desc.local = local;
         desc.remote = remote;
+        desc.grant = key;
         a.push(desc);
         CHECK(a.trap() == 1);
         return a.error();
@@ -118,9 +139,11 @@ struct Direct : RawPair {
         CHECK(desc.pieces == 0);
         CHECK(desc.length == length);
         CHECK(desc.remote == remote);
+        CHECK(desc.grant == key);
     }
 
     Pages from, to;
+    uint64_t key = 0; // b's grant
 };
 
 } // namespace
@@ -139,15 +162,56 @@ TEST_CASE("direct: what is allowed lands where it belongs, and nowhere else")
 
 // ---- without permission -----------------------------------------------------------------
 
-TEST_CASE("direct: to who has not allowed it, or no longer does")
+TEST_CASE("direct: without a grant")
+{
+    Direct pair;
+    const uint64_t good = pair.key;
+
+    for (const uint64_t key : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}, good + 1, good - 1,
+                               good ^ uint64_t{1} << 63, good ^ 256, good >> 8}) {
+        pair.key = key;
+        pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100);
+    }
+    pair.key = good;
+    pair.expect_good(UNET_PLACE(1, 0), 100);
+}
+
+TEST_CASE("direct: what comes after its grant was revoked, and its slot given to another")
 {
     Direct pair;
 
-    REQUIRE(allow(pair.b, 1, 0) == 0);
+    REQUIRE(revoke(pair.b, pair.key) == 0);
+    CHECK(revoke(pair.b, pair.key) == -EINVAL);
     pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100);
+    const uint64_t old = pair.key;
+    pair.grant_all();
+    const uint64_t now = pair.key;
+    REQUIRE(now % UNET_GRANTS_MAX == old % UNET_GRANTS_MAX); // the same slot
+    CHECK(now != old);
+    pair.key = old;
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100);
+    pair.key = now;
+    pair.expect_good(UNET_PLACE(1, 0), 100);
 }
 
-TEST_CASE("direct: on a channel of the same endpoint that is not allowed")
+TEST_CASE("direct: beside what was granted")
+{
+    Direct pair;
+
+    REQUIRE(revoke(pair.b, pair.key) == 0);
+    const Granted part = grant(pair.b, 1, UNET_PLACE(1, 1000), 500);
+    REQUIRE(part.error == 0);
+    pair.key = part.key;
+    for (const uint64_t offset : {0, 999, 1401, 1499, 1500, 1501, 5000})
+        pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, offset), 100);
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 999), 502);
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(0, 1000), 100);
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(2, 1000), 100);
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 1000), 501);
+    pair.expect_good(UNET_PLACE(1, 1000), 500);
+}
+
+TEST_CASE("direct: by a grant that is another channel's")
 {
     Direct pair;
     Raw c;
@@ -164,34 +228,65 @@ TEST_CASE("direct: on a channel of the same endpoint that is not allowed")
     desc.kind = UNET_DIRECT;
     desc.length = 64;
     desc.local = desc.remote = UNET_PLACE(1, 0);
+    desc.grant = pair.key;
     c.push(desc);
     CHECK(c.trap() == 1);
     CHECK(wait_for(pair.b, UNET_FE_REFUSED, 1) == 1);
     CHECK(pair.to.all('b'));
 }
 
-TEST_CASE("direct: permission does not outlive the channel")
+TEST_CASE("direct: a grant does not outlive the channel")
 {
     Direct pair;
 
     REQUIRE(ioctl_of(pair.b.fd, UNET_FE_DISCONNECT, 1ul) == 0);
     REQUIRE(ioctl_of(pair.a.fd, UNET_FE_DISCONNECT, 1ul) == 0);
-    CHECK(allow(pair.b, 1, 1) == -ENOTCONN);
+    CHECK(revoke(pair.b, pair.key) == -EINVAL);
+    CHECK(grant(pair.b, 1, UNET_PLACE(1, 0), 100).error == -ENOTCONN);
     REQUIRE(pair.b.connect(pair.to_a) == 1);
     REQUIRE(pair.a.connect(pair.to_b) == 1);
     open_both(pair.a, pair.b);
     pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100);
 }
 
-TEST_CASE("direct: permission for channels that cannot be")
+TEST_CASE("direct: grants that cannot be")
 {
-    Raw ep;
+    Direct pair;
+    const uint64_t place = UNET_PLACE(1, 0);
 
-    CHECK(allow(ep, 0, 1) == -EINVAL);
-    CHECK(allow(ep, 9, 1) == -EINVAL);
-    CHECK(allow(ep, 0xffffffff, 1) == -EINVAL);
-    CHECK(allow(ep, 1, 2) == -EINVAL);
-    CHECK(allow(ep, 1, 1) == -ENOTCONN);
+    for (const uint32_t channel : {0u, 9u, 0x10001u, 0xffffffffu})
+        CHECK(grant(pair.b, channel, place, 1).error == -EINVAL);
+    CHECK(grant(pair.b, 2, place, 1).error == -ENOTCONN);
+    for (const uint64_t range : {0, 2, 16, 17, 65535})
+        CHECK(grant(pair.b, 1, UNET_PLACE(range, 0), 1).error == -EINVAL);
+    CHECK(grant(pair.b, 1, place, 0).error == -EINVAL);
+    CHECK(grant(pair.b, 1, place, 2 * kPage + 1).error == -EINVAL);
+    CHECK(grant(pair.b, 1, place + 1, UINT64_MAX).error == -EINVAL);
+    CHECK(grant(pair.b, 1, place + 2 * kPage, 1).error == -EINVAL);
+    CHECK(grant(pair.b, 1, UNET_PLACE(1, kLast), 1).error == -EINVAL);
+    CHECK(ioctl_of(pair.b.fd, UNET_FE_GRANT, 16ul) == -EFAULT);
+    CHECK(ioctl_of(pair.b.fd, UNET_FE_REVOKE, 16ul) == -EFAULT);
+    for (const uint64_t key : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}, pair.key + 256})
+        CHECK(revoke(pair.b, key) == -EINVAL);
+    CHECK(revoke(pair.a, pair.key) == -EINVAL); // another endpoint's
+}
+
+TEST_CASE("direct: more grants than there may be")
+{
+    Direct pair;
+    std::vector<uint64_t> keys = {pair.key};
+
+    while (keys.size() < UNET_GRANTS_MAX) {
+        const Granted one = grant(pair.b, 1, UNET_PLACE(1, 0), kPage);
+        REQUIRE(one.error == 0);
+        keys.push_back(one.key);
+    }
+    CHECK(grant(pair.b, 1, UNET_PLACE(1, 0), kPage).error == -ENOSPC);
+    std::sort(keys.begin(), keys.end());
+    CHECK(std::unique(keys.begin(), keys.end()) == keys.end());
+    CHECK(keys.front() != 0);
+    REQUIRE(revoke(pair.b, keys[100]) == 0);
+    CHECK(grant(pair.b, 1, UNET_PLACE(1, 0), kPage).error == 0);
 }
 
 // ---- wild places ----------------------------------------------------------------------------
@@ -226,6 +321,8 @@ TEST_CASE("direct: a range that was revoked, and its number used again")
     pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100);
     Pages other(2, 'o');
     REQUIRE(export_of(pair.b, other) == 1);
+    pair.expect(UNET_FE_REFUSED, UNET_PLACE(1, 0), 100); // nothing of the old one is granted
+    pair.grant_all();
     pair.expect(UNET_FE_UNPINNED, UNET_PLACE(1, 0), 100); // nothing of the old one is pinned
     REQUIRE(pin(pair.b.fd, 1, 0, 2) == 0);
     pair.expect_good(UNET_PLACE(1, 0), 100);
@@ -386,8 +483,7 @@ TEST_CASE("direct: shared memory may be pinned")
     CHECK(pin(ep.fd, 1, 0, 2) == 0);
 }
 
-// ---- address spaces that change
-// -------------------------------------------------------------------
+// ---- address spaces that change -----------------------------------------------------------
 
 TEST_CASE("direct: a child that pins its parent's range")
 {
@@ -438,16 +534,20 @@ TEST_CASE("direct: memory that is unmapped while it is pinned, and other in its 
 TEST_CASE("direct: unmapped, thrown away and pinned by threads while frames come")
 {
     Direct pair;
+    std::atomic<uint64_t> key{pair.key};
     std::thread hostile([&] {
         for (int i = 0; i < 200; i++) {
             madvise(pair.to.at, pair.to.bytes, MADV_DONTNEED);
             pin(pair.b.fd, 1, 0, 2, UNET_FE_UNPIN);
+            revoke(pair.b, key);
             ioctl_of(pair.b.fd, UNET_FE_UNEXPORT, 1ul);
             export_of(pair.b, pair.to);
+            key = grant(pair.b, 1, UNET_PLACE(1, 0), pair.to.bytes).key;
             pin(pair.b.fd, 1, 0, 2);
         }
     });
     for (int i = 0; i < 400; i++) {
+        pair.key = key;
         pair.put(UNET_PLACE(1, 1000), 6000);
         while (pair.b.next(1).kind != UNET_EMPTY)
             continue;
@@ -465,8 +565,7 @@ TEST_CASE("direct: unmapped, thrown away and pinned by threads while frames come
           all);
 }
 
-// ---- limits
-// -----------------------------------------------------------------------------------------
+// ---- limits ---------------------------------------------------------------------------------
 
 TEST_CASE("direct: more pages than an endpoint may have")
 {

@@ -12,6 +12,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <random>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -365,9 +366,55 @@ TEST_CASE("frame: random bytes")
 
 // ---- direct access -------------------------------------------------------------------
 
-TEST_CASE("frame: direct, too short to name a place")
+namespace {
+
+// A frame for 4 bytes at that place.
+Forged direct(const RawPair &pair, uint64_t place, uint64_t key)
 {
-    const uint16_t length = GENERATE(0, 1, 7, 8);
+    Forged frame = good(pair);
+    const unet_frame_direct header = {place, key};
+    const uint8_t *start = reinterpret_cast<const uint8_t *>(&header);
+
+    frame.header.kind = UNET_FRAME_DIRECT;
+    frame.header.length = sizeof(header) + 4;
+    frame.message.insert(frame.message.begin(), start, start + sizeof(header));
+    return frame;
+}
+
+// Memory of b's that it grants.
+struct Ground {
+    explicit Ground(const Raw &owner) : ep(owner)
+    {
+        unet_fe_export range = {reinterpret_cast<uint64_t>(at), 4096, 0, 0};
+        unet_fe_pin first = {1, 1, 0};
+
+        REQUIRE(at != MAP_FAILED);
+        REQUIRE(ioctl_of(ep.fd, UNET_FE_EXPORT, &range) == 0);
+        REQUIRE(ioctl_of(ep.fd, UNET_FE_PIN, &first) == 0);
+    }
+    ~Ground() { munmap(at, 4096); }
+    Ground(const Ground &) = delete;
+    Ground &operator=(const Ground &) = delete;
+
+    uint64_t grant() const
+    {
+        unet_fe_grant request = {1, 0, UNET_PLACE(1, 0), 100, 0};
+
+        REQUIRE(ioctl_of(ep.fd, UNET_FE_GRANT, &request) == 0);
+        return request.key;
+    }
+    void revoke(uint64_t key) const { REQUIRE(ioctl_of(ep.fd, UNET_FE_REVOKE, &key) == 0); }
+
+    const Raw &ep;
+    char *const at = static_cast<char *>(
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+};
+
+} // namespace
+
+TEST_CASE("frame: direct, too short to name a place and a grant")
+{
+    const uint16_t length = GENERATE(0, 1, 8, 15, 16);
     expect(UNET_FE_MALFORMED, [&](Forged &frame) {
         frame.header.kind = UNET_FRAME_DIRECT;
         frame.header.length = length;
@@ -375,12 +422,68 @@ TEST_CASE("frame: direct, too short to name a place")
     });
 }
 
-TEST_CASE("frame: direct, on a channel without permission")
+TEST_CASE("frame: direct, to an endpoint that has granted nothing")
 {
     expect(UNET_FE_REFUSED, [](Forged &frame) {
         frame.header.kind = UNET_FRAME_DIRECT;
-        frame.header.length = 12;
-        frame.message.assign(12, 0);
+        frame.header.length = 20;
+        frame.message.assign(20, 0);
         frame.message[6] = 1; // of range 1, which is not there either
     });
+}
+
+TEST_CASE(
+    "frame: direct, delayed until its transfer was sent again, or the memory given to another")
+{
+    RawPair pair;
+    Wire wire;
+    const Ground ground(pair.b);
+    const uint64_t first = ground.grant();
+    const std::vector<uint8_t> piece = direct(pair, UNET_PLACE(1, 10), first).bytes();
+
+    wire.send(piece);
+    CHECK(wait_for(pair.b, UNET_FE_DIRECT, 1) == 1);
+    CHECK(std::memcmp(ground.at + 10, "abcd", 4) == 0);
+    ground.revoke(first);
+    std::memset(ground.at, 0, 100);
+    wire.send(piece); // once more, after it has landed
+    CHECK(wait_for(pair.b, UNET_FE_REFUSED, 1) == 1);
+    const uint64_t second = ground.grant();
+    wire.send(piece);
+    CHECK(wait_for(pair.b, UNET_FE_REFUSED, 2) == 2);
+    CHECK(ground.at[10] == 0);
+    wire.send(direct(pair, UNET_PLACE(1, 10), second).bytes());
+    CHECK(wait_for(pair.b, UNET_FE_DIRECT, 2) == 2);
+    CHECK(ground.at[10] == 'a');
+}
+
+TEST_CASE("frame: direct, from another address than the channel's, or to an earlier opening")
+{
+    RawPair pair;
+    Wire wire;
+    const Ground ground(pair.b);
+    const uint64_t key = ground.grant();
+    Forged frame = direct(pair, UNET_PLACE(1, 10), key);
+
+    frame.from[5] ^= 1;
+    wire.send(frame.bytes());
+    CHECK(wait_for(pair.b, UNET_FE_FOREIGN, 1) == 1);
+    frame.from[5] ^= 1;
+    frame.header.life++;
+    wire.send(frame.bytes());
+    CHECK(wait_for(pair.b, UNET_FE_FOREIGN, 2) == 2);
+    CHECK(ground.at[10] == 0);
+}
+
+TEST_CASE("frame: direct, keys that are guessed")
+{
+    RawPair pair;
+    Wire wire;
+    const Ground ground(pair.b);
+    const uint64_t key = ground.grant();
+
+    for (unsigned bit = 0; bit < 64; bit++)
+        wire.send(direct(pair, UNET_PLACE(1, 10), key ^ uint64_t{1} << bit).bytes());
+    CHECK(wait_for(pair.b, UNET_FE_REFUSED, 64) == 64);
+    CHECK(ground.at[10] == 0);
 }

@@ -20,13 +20,6 @@ int unet_unexport(struct unet_endpoint *ep, uint16_t range)
     return ep->ops->ranges->end_range(ep, range);
 }
 
-int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed)
-{
-    if (!ep->ops->ranges)
-        return -EOPNOTSUPP;
-    return ep->ops->ranges->allow(ep, channel, allowed);
-}
-
 int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length)
 {
     if (!ep->ops->ranges)
@@ -40,31 +33,47 @@ void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length)
         ep->ops->ranges->release(ep, place, length);
 }
 
-static int prepare(struct unet_endpoint *ep, uint16_t channel, struct unet_desc *desc)
+int unet_grant(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
+               uint64_t *grant)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->grant(ep, channel, place, length, grant);
+}
+
+int unet_revoke(struct unet_endpoint *ep, uint64_t grant)
+{
+    if (!ep->ops->ranges)
+        return -EOPNOTSUPP;
+    return ep->ops->ranges->revoke(ep, grant);
+}
+
+static int prepare(struct unet_endpoint *ep, uint16_t channel, uint64_t local, uint64_t grant,
+                   struct unet_desc *desc)
 {
     if (!ep->ops->ranges)
         return -EOPNOTSUPP;
     desc->channel = channel;
     desc->kind = UNET_DIRECT;
+    desc->local = local;
+    desc->grant = grant;
     return unet_may_send(ep, channel);
 }
 
 int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
-             uint32_t length, uint64_t remote, uint32_t *ticket)
+             uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket)
 {
     struct unet_desc desc = {.length = length, .user = user, .remote = remote};
-    const int error = prepare(ep, channel, &desc);
+    const int error = prepare(ep, channel, local, grant, &desc);
 
-    desc.local = local;
     return error ? error : unet_push(ep, &desc, ticket);
 }
 
 int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
-                  uint32_t length, uint64_t remote, uint32_t *ticket)
+                  uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket)
 {
     struct unet_desc desc = {.length = length, .user = user, .remote = remote};
-    const int error = prepare(ep, channel, &desc);
+    const int error = prepare(ep, channel, local, grant, &desc);
 
-    desc.local = local;
     return error ? error : unet_enqueue(ep, &desc, ticket);
 }

@@ -128,13 +128,6 @@ void unet_fe_ranges_free(struct fe_endpoint *fe)
     free(fe->pinned);
 }
 
-static int allow(struct unet_endpoint *ep, uint16_t channel, bool allowed)
-{
-    const struct unet_fe_allow request = {.channel = channel, .allowed = allowed};
-
-    return ioctl(fe_of(ep)->fd, UNET_FE_ALLOW, &request) < 0 ? -errno : 0;
-}
-
 /* ---- pinning -------------------------------------------------------------------------- */
 
 static int call_module(const struct fe_endpoint *fe, unsigned long what, struct fe_pinned one,
@@ -332,10 +325,29 @@ static void release(struct unet_endpoint *ep, uint64_t place, uint64_t length)
         release_blocks(range, offset / block_bytes(), (offset + length - 1) / block_bytes() + 1);
 }
 
+/* ---- granting --------------------------------------------------------------------------- */
+
+static int give_grant(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
+                      uint64_t *key)
+{
+    struct unet_fe_grant request = {.channel = channel, .place = place, .bytes = length};
+
+    if (ioctl(fe_of(ep)->fd, UNET_FE_GRANT, &request) < 0)
+        return -errno;
+    *key = request.key;
+    return 0;
+}
+
+static int end_grant(struct unet_endpoint *ep, uint64_t key)
+{
+    return ioctl(fe_of(ep)->fd, UNET_FE_REVOKE, &key) < 0 ? -errno : 0;
+}
+
 const struct unet_range_ops unet_fe_range_ops = {
     .export_range = export_range,
     .end_range = end_range,
-    .allow = allow,
     .hold = hold,
     .release = release,
+    .grant = give_grant,
+    .revoke = end_grant,
 };

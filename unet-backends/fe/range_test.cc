@@ -35,12 +35,12 @@ struct Memory {
 };
 
 // What is missing at its destination is sent again: the network may lose it.
-bool arrives(Pair &pair, uint64_t local, uint32_t length, uint64_t remote)
+bool arrives(Pair &pair, uint64_t local, uint32_t length, uint64_t remote, uint64_t grant)
 {
     for (int tries = 0; tries < 10; tries++) {
         const Deadline soon(std::chrono::milliseconds(500));
         uint32_t ticket = 0;
-        REQUIRE(unet_put(pair.a, pair.ab, 7, local, length, remote, &ticket) == 0);
+        REQUIRE(unet_put(pair.a, pair.ab, 7, local, length, remote, grant, &ticket) == 0);
         while (!soon.passed()) {
             const unet_desc *desc;
             unet_progress(pair.a);
@@ -68,19 +68,20 @@ TEST_CASE("ranges: what is put lands in the place that was named")
     REQUIRE((pair.a->capabilities & UNET_CAP_RANGES) != 0);
     REQUIRE(unet_export(pair.a, from.at, from.bytes, &ours) == 0);
     REQUIRE(unet_export(pair.b, to.at, to.bytes, &theirs) == 0);
-    REQUIRE(unet_allow(pair.b, pair.ba, true) == 0);
     const Bytes bytes = pattern(3 * kPage, 5);
     std::memcpy(from.at, bytes.data(), bytes.size());
     REQUIRE(unet_hold(pair.a, UNET_PLACE(ours, 0), from.bytes) == 0);
     REQUIRE(unet_hold(pair.b, UNET_PLACE(theirs, 0), to.bytes) == 0);
-    const uint32_t most = pair.a->packet_bytes - 8;
+    uint64_t grant = 0;
+    REQUIRE(unet_grant(pair.b, pair.ba, UNET_PLACE(theirs, 0), to.bytes, &grant) == 0);
+    const uint32_t most = pair.a->packet_bytes - UNET_DIRECT_BYTES;
     for (const uint32_t length : {1u, 8u, 48u, 255u, 256u, 257u, 1000u, 1460u, 4096u, 9000u}) {
         if (length > most)
             continue;
         INFO("length " << length);
         const uint64_t offset = 4095 + length % 77; // unaligned, mostly across pages
         std::memset(to.at, 0, to.bytes);
-        REQUIRE(arrives(pair, UNET_PLACE(ours, 77), length, UNET_PLACE(theirs, offset)));
+        REQUIRE(arrives(pair, UNET_PLACE(ours, 77), length, UNET_PLACE(theirs, offset), grant));
         CHECK(std::memcmp(to.at + offset, bytes.data() + 77, length) == 0);
         CHECK(to.at[offset - 1] == 0);
         CHECK(to.at[offset + length] == 0);
@@ -94,12 +95,13 @@ TEST_CASE("ranges: a message that is too long, or from a place that is not held,
     uint16_t ours = 0;
 
     REQUIRE(unet_export(pair.a, from.at, from.bytes, &ours) == 0);
-    REQUIRE(unet_put(pair.a, pair.ab, 1, UNET_PLACE(ours, 0), 100, UNET_PLACE(1, 0), nullptr) == 0);
+    REQUIRE(unet_put(pair.a, pair.ab, 1, UNET_PLACE(ours, 0), 100, UNET_PLACE(1, 0), 1, nullptr) ==
+            0);
     CHECK(await(pair.a).error == EFAULT);
     REQUIRE(unet_hold(pair.a, UNET_PLACE(ours, 0), from.bytes) == 0);
-    const uint32_t length = pair.a->packet_bytes - 7;
-    REQUIRE(unet_put(pair.a, pair.ab, 1, UNET_PLACE(ours, 0), length, UNET_PLACE(1, 0), nullptr) ==
-            0);
+    const uint32_t length = pair.a->packet_bytes - UNET_DIRECT_BYTES + 1;
+    REQUIRE(unet_put(pair.a, pair.ab, 1, UNET_PLACE(ours, 0), length, UNET_PLACE(1, 0), 1,
+                     nullptr) == 0);
     CHECK(await(pair.a).error == EMSGSIZE);
 }
 
@@ -162,7 +164,8 @@ TEST_CASE("ranges: what is held is the memory that is there now")
     REQUIRE(unet_export(pair.a, from.at, from.bytes, &ours) == 0);
     REQUIRE(unet_export(pair.b, to.at, to.bytes, &theirs) == 0);
     REQUIRE(theirs == 1);
-    REQUIRE(unet_allow(pair.b, pair.ba, true) == 0);
+    uint64_t grant = 0;
+    REQUIRE(unet_grant(pair.b, pair.ba, first, to.bytes, &grant) == 0);
     REQUIRE(unet_hold(pair.a, UNET_PLACE(ours, 0), from.bytes) == 0);
     std::memset(from.at, 'x', from.bytes);
     const auto renew = [&](uint8_t *page) {
@@ -174,18 +177,48 @@ TEST_CASE("ranges: what is held is the memory that is there now")
     unet_release(pair.b, first, 100);
     renew(to.at); // unmapped, and other memory in its place
     REQUIRE(unet_hold(pair.b, first, 100) == 0);
-    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, first));
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, first, grant));
     CHECK(to.at[99] == 'x');
 
     renew(to.at + kPage); // beside what is held
     CHECK(unet_hold(pair.b, second, 100) == -EBUSY);
     unet_release(pair.b, first, 100);
     REQUIRE(unet_hold(pair.b, second, 100) == 0);
-    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, second));
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, second, grant));
     CHECK(to.at[kPage + 99] == 'x');
 
     REQUIRE(madvise(to.at + kBlock, kPage, MADV_DONTNEED) == 0); // which nobody has pinned
     CHECK(unet_hold(pair.b, first, 100) == 0);
+}
+
+TEST_CASE("ranges: nothing comes any more by a grant that was revoked")
+{
+    Pair pair;
+    Memory from(kPage), to(kPage);
+    uint16_t ours = 0, theirs = 0;
+    uint64_t grant = 0, other = 0;
+
+    REQUIRE(unet_export(pair.a, from.at, from.bytes, &ours) == 0);
+    REQUIRE(unet_export(pair.b, to.at, to.bytes, &theirs) == 0);
+    const uint64_t place = UNET_PLACE(theirs, 100);
+    CHECK(unet_grant(pair.b, pair.ba, place, to.bytes, &grant) == -EINVAL); // beyond the range
+    CHECK(unet_grant(pair.b, 77, place, 100, &grant) == -EINVAL);
+    REQUIRE(unet_grant(pair.b, pair.ba, place, 100, &grant) == 0);
+    REQUIRE(unet_grant(pair.b, pair.ba, place, 100, &other) == 0);
+    CHECK(grant != 0);
+    CHECK(grant != other);
+    REQUIRE(unet_hold(pair.a, UNET_PLACE(ours, 0), from.bytes) == 0);
+    REQUIRE(unet_hold(pair.b, place, 100) == 0);
+    std::memset(from.at, 'x', from.bytes);
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 100, place, grant));
+    REQUIRE(unet_revoke(pair.b, grant) == 0);
+    CHECK(unet_revoke(pair.b, grant) == -EINVAL);
+    std::memset(to.at, 0, to.bytes);
+    REQUIRE(unet_put(pair.a, pair.ab, 7, UNET_PLACE(ours, 0), 100, place, grant, nullptr) == 0);
+    REQUIRE(arrives(pair, UNET_PLACE(ours, 0), 1, place + 99, other)); // behind it
+    CHECK(to.at[99] == 0);
+    CHECK(to.at[100] == 0);
+    CHECK(to.at[199] == 'x');
 }
 
 // Within a limit of locked memory, in a process of its own user.
@@ -240,7 +273,9 @@ TEST_CASE("ranges: other backends have none")
     CHECK((ep->capabilities & UNET_CAP_RANGES) == 0);
     CHECK(unet_export(ep, memory.at, memory.bytes, &range) == -EOPNOTSUPP);
     CHECK(unet_hold(ep, UNET_PLACE(1, 0), 1) == -EOPNOTSUPP);
-    CHECK(unet_allow(ep, 1, true) == -EOPNOTSUPP);
-    CHECK(unet_put(ep, 1, 0, UNET_PLACE(1, 0), 1, UNET_PLACE(1, 0), nullptr) == -EOPNOTSUPP);
+    uint64_t grant = 0;
+    CHECK(unet_grant(ep, 1, UNET_PLACE(1, 0), 1, &grant) == -EOPNOTSUPP);
+    CHECK(unet_revoke(ep, 1) == -EOPNOTSUPP);
+    CHECK(unet_put(ep, 1, 0, UNET_PLACE(1, 0), 1, UNET_PLACE(1, 0), 1, nullptr) == -EOPNOTSUPP);
     unet_close(ep);
 }

@@ -70,7 +70,6 @@ static int open_channel(struct fe_endpoint *ep, struct fe_channel *ch,
 		ch->key_out = request->key_out;
 		ch->life = request->life;
 		ch->peer_life = 0;
-		ch->direct = false;
 		ch->port = request->port;
 		ether_addr_copy(ch->mac, request->mac);
 		hlist_add_head(&ch->by_key, &ep->by_key[hash_64(ch->key_in, ep->key_bits)]);
@@ -142,21 +141,6 @@ int fe_channel_tell(struct fe_endpoint *ep, unsigned long n)
 	return state == FE_CLOSED ? -ENOTCONN : 0;
 }
 
-int fe_channel_allow(struct fe_endpoint *ep, const struct unet_fe_allow *request)
-{
-	struct fe_channel *ch;
-
-	if (!fe_is_channel(ep, request->channel) || request->allowed > 1)
-		return -EINVAL;
-	ch = &ep->channel[request->channel];
-	if (READ_ONCE(ch->state) == FE_CLOSED)
-		return -ENOTCONN;
-	spin_lock_bh(&ep->rx_lock);
-	ch->direct = request->allowed;
-	spin_unlock_bh(&ep->rx_lock);
-	return 0;
-}
-
 /* ---- closing ------------------------------------------------------------------------ */
 
 /* When this returns nothing more is put into the channel's ring.  The peer may be open even if we
@@ -169,6 +153,7 @@ static void close_channel(struct fe_endpoint *ep, struct fe_channel *ch)
 	spin_lock_bh(&ep->rx_lock);
 	tell = ch->state != FE_DEAD;
 	hlist_del_init(&ch->by_key);
+	fe_revoke_channel(ep, fe_channel_number(ep, ch));
 	fe_channel_set_state(ep, ch, FE_CLOSED);
 	spin_unlock_bh(&ep->rx_lock);
 	if (tell && ep->iface) {

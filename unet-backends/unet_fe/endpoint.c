@@ -25,6 +25,7 @@ static void free_work(struct work_struct *work)
 	kvfree(ep->channel);
 	kvfree(ep->by_key);
 	kvfree(ep->slot);
+	kvfree(ep->grant);
 	bitmap_free(ep->busy);
 	mutex_destroy(&ep->mutex);
 	kfree(ep);
@@ -71,8 +72,9 @@ static int alloc_tables(struct fe_endpoint *ep)
 	ep->channel = kvcalloc(c->channels + 1, sizeof(*ep->channel), GFP_KERNEL_ACCOUNT);
 	ep->by_key = kvcalloc(1u << ep->key_bits, sizeof(*ep->by_key), GFP_KERNEL_ACCOUNT);
 	ep->slot = kvcalloc(c->send_slots, sizeof(*ep->slot), GFP_KERNEL_ACCOUNT);
+	ep->grant = kvcalloc(UNET_GRANTS_MAX, sizeof(*ep->grant), GFP_KERNEL_ACCOUNT);
 	ep->busy = bitmap_zalloc(c->send_slots, GFP_KERNEL_ACCOUNT);
-	return ep->channel && ep->by_key && ep->slot && ep->busy ? 0 : -ENOMEM;
+	return ep->channel && ep->by_key && ep->slot && ep->grant && ep->busy ? 0 : -ENOMEM;
 }
 
 static void attach_rings(struct fe_endpoint *ep)

@@ -9,6 +9,7 @@
  *   memory.c     the area that an endpoint shares with its user
  *   user.c       what one user may have
  *   pin.c        ranges of the user's address space, and which of their pages are pinned
+ *   grant.c      who may write where in ranges
  *   channel.c    opening and closing channels, and noticing that a peer is gone
  *   send.c       the trap: the send queue into frames
  *   frame.c      frames on their way out
@@ -79,8 +80,7 @@ struct fe_channel {
 	u32 peer_life;
 	u16 port;
 	u8 mac[ETH_ALEN];
-	u8 state;    /* enum fe_channel_state */
-	bool direct; /* the peer may write in our ranges */
+	u8 state; /* enum fe_channel_state */
 };
 
 /* A range of the user's address space.  Pages come and go under the mutex, and go under rx_lock,
@@ -92,6 +92,14 @@ struct fe_range {
 	struct mmu_interval_notifier mapping; /* tells of changes; its mm is the exporter's */
 	struct xarray pages; /* those that are pinned, by their number in the range */
 	struct fe_endpoint *ep;
+};
+
+/* What the peer of a channel may write in; rx_lock. */
+struct fe_grant {
+	u64 key; /* 0: nobody */
+	u64 place;
+	u64 bytes;
+	u32 channel;
 };
 
 /* A message that is sent from the user's pages, until the network is done with them. */
@@ -156,6 +164,8 @@ struct fe_endpoint {
 	struct fe_ring free;
 	u32 changes;
 	struct fe_range range[UNET_RANGES_MAX + 1]; /* by number, from 1 */
+	struct fe_grant *grant;			    /* by the low bits of its key */
+	DECLARE_BITMAP(granted, UNET_GRANTS_MAX);
 
 	struct fe_ring tx ____cacheline_aligned_in_smp;
 	struct fe_ring errors;
@@ -265,8 +275,11 @@ int fe_unexport(struct fe_endpoint *ep, unsigned long range);
 int fe_pin(struct fe_endpoint *ep, const struct unet_fe_pin *request);
 int fe_unpin(struct fe_endpoint *ep, const struct unet_fe_pin *request);
 
-/* 0, -EFAULT it is in no range, -ENOENT not all of its pages are pinned. */
-int fe_check_place(struct fe_endpoint *ep, u64 place, u32 length);
+/* Whether it is part of a range; also under rx_lock. */
+bool fe_in_range(const struct fe_endpoint *ep, u64 place, u64 length);
+
+/* Whether it is, and all of its pages are pinned. */
+bool fe_is_pinned(struct fe_endpoint *ep, u64 place, u32 length);
 
 /* A pinned page of a place that was checked, under the same lock. */
 static inline struct page *fe_page_at(struct fe_endpoint *ep, u64 place)
@@ -276,12 +289,22 @@ static inline struct page *fe_page_at(struct fe_endpoint *ep, u64 place)
 	return xa_load(&range->pages, (place & UNET_PLACE_OFFSET) >> PAGE_SHIFT);
 }
 
+/* ---- grant.c --------------------------------------------------------------- */
+
+/* Under the mutex. */
+int fe_grant(struct fe_endpoint *ep, struct unet_fe_grant *request);
+int fe_revoke(struct fe_endpoint *ep, u64 key);
+
+/* The next three under rx_lock. */
+bool fe_is_granted(const struct fe_endpoint *ep, u32 channel, u64 key, u64 place, u32 length);
+void fe_revoke_channel(struct fe_endpoint *ep, u32 channel);
+void fe_revoke_range(struct fe_endpoint *ep, u64 range);
+
 /* ---- channel.c ------------------------------------------------------------- */
 
 int fe_channel_connect(struct fe_endpoint *ep, struct unet_fe_connect *request);
 int fe_channel_disconnect(struct fe_endpoint *ep, unsigned long channel);
 int fe_channel_tell(struct fe_endpoint *ep, unsigned long channel);
-int fe_channel_allow(struct fe_endpoint *ep, const struct unet_fe_allow *request);
 /* Tell all peers that we are going. */
 void fe_channels_close(struct fe_endpoint *ep);
 /* The interface is gone. */
@@ -309,7 +332,8 @@ int fe_send(struct fe_endpoint *ep);
 
 /* Where a frame goes, and its header. */
 struct fe_frame {
-	u64 place; /* of UNET_FRAME_DIRECT */
+	u64 place; /* of UNET_FRAME_DIRECT, and the next */
+	u64 grant;
 	u8 kind;
 	u16 length;
 	u16 to_port;

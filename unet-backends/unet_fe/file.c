@@ -39,56 +39,47 @@ static long create(struct fe_endpoint *ep, void __user *arg)
 	return copy_to_user(arg, &config, sizeof(config)) ? -EFAULT : 0;
 }
 
-static long connect(struct fe_endpoint *ep, void __user *arg)
-{
-	struct unet_fe_connect request;
-	int error;
+union request {
+	struct unet_fe_connect connect;
+	struct unet_fe_export export;
+	struct unet_fe_pin pin;
+	struct unet_fe_grant grant;
+	u64 key;
+};
 
-	if (copy_from_user(&request, arg, sizeof(request)))
-		return -EFAULT;
-	mutex_lock(&ep->mutex);
-	error = fe_channel_connect(ep, &request);
-	mutex_unlock(&ep->mutex);
-	if (error)
-		return error;
-	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+/* Under the mutex. */
+static int serve(struct fe_endpoint *ep, unsigned int command, union request *request)
+{
+	switch (command) {
+	case UNET_FE_CONNECT:
+		return fe_channel_connect(ep, &request->connect);
+	case UNET_FE_EXPORT:
+		return fe_export(ep, &request->export);
+	case UNET_FE_PIN:
+		return fe_pin(ep, &request->pin);
+	case UNET_FE_UNPIN:
+		return fe_unpin(ep, &request->pin);
+	case UNET_FE_GRANT:
+		return fe_grant(ep, &request->grant);
+	default:
+		return fe_revoke(ep, request->key);
+	}
 }
 
-static long export(struct fe_endpoint *ep, void __user *arg)
-{
-	struct unet_fe_export request;
-	int error;
-
-	if (copy_from_user(&request, arg, sizeof(request)))
-		return -EFAULT;
-	mutex_lock(&ep->mutex);
-	error = fe_export(ep, &request);
-	mutex_unlock(&ep->mutex);
-	if (error)
-		return error;
-	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
-}
-
-/* Those whose argument is only read. */
+/* Those whose argument is read, and some of which write the answer in it. */
 static long with_argument(struct fe_endpoint *ep, unsigned int command, void __user *arg)
 {
-	union {
-		struct unet_fe_pin pin;
-		struct unet_fe_allow allow;
-	} request;
-	long result;
+	union request request;
+	int error;
 
 	if (copy_from_user(&request, arg, _IOC_SIZE(command)))
 		return -EFAULT;
 	mutex_lock(&ep->mutex);
-	if (command == UNET_FE_PIN)
-		result = fe_pin(ep, &request.pin);
-	else if (command == UNET_FE_UNPIN)
-		result = fe_unpin(ep, &request.pin);
-	else
-		result = fe_channel_allow(ep, &request.allow);
+	error = serve(ep, command, &request);
 	mutex_unlock(&ep->mutex);
-	return result;
+	if (error || !(_IOC_DIR(command) & _IOC_READ))
+		return error;
+	return copy_to_user(arg, &request, _IOC_SIZE(command)) ? -EFAULT : 0;
 }
 
 static long with_mutex(struct fe_endpoint *ep, unsigned int command, unsigned long arg)
@@ -130,12 +121,11 @@ static long fe_ioctl(struct file *file, unsigned int command, unsigned long arg)
 		return -ENOTCONN;
 	switch (command) {
 	case UNET_FE_CONNECT:
-		return connect(ep, (void __user *)arg);
 	case UNET_FE_EXPORT:
-		return export(ep, (void __user *)arg);
 	case UNET_FE_PIN:
 	case UNET_FE_UNPIN:
-	case UNET_FE_ALLOW:
+	case UNET_FE_GRANT:
+	case UNET_FE_REVOKE:
 		return with_argument(ep, command, (void __user *)arg);
 	default:
 		return with_mutex(ep, command, arg);

@@ -23,16 +23,17 @@ static void put_header(struct sk_buff *skb, const struct fe_frame *frame)
 	header->life = cpu_to_le32(frame->life);
 	header->user = cpu_to_le32(frame->user);
 	if (frame->kind == UNET_FRAME_DIRECT) {
-		__le64 place = cpu_to_le64(frame->place);
+		struct unet_frame_direct *direct = skb_put(skb, sizeof(*direct));
 
-		skb_put_data(skb, &place, sizeof(place));
+		direct->place = cpu_to_le64(frame->place);
+		direct->grant = cpu_to_le64(frame->grant);
 	}
 }
 
 struct sk_buff *fe_frame_alloc(struct net_device *dev, const struct fe_frame *frame,
 			       unsigned int room, gfp_t gfp)
 {
-	unsigned int header = sizeof(struct unet_frame) + sizeof(frame->place);
+	unsigned int header = sizeof(struct unet_frame) + sizeof(struct unet_frame_direct);
 	unsigned int bytes = max_t(unsigned int, header + room, ETH_ZLEN);
 	struct sk_buff *skb = alloc_skb(LL_RESERVED_SPACE(dev) + bytes + dev->needed_tailroom,
 					gfp | __GFP_NOWARN);

@@ -86,6 +86,7 @@ static void end_range(struct fe_endpoint *ep, struct fe_range *range)
 {
 	spin_lock_bh(&ep->rx_lock);
 	range->bytes = 0;
+	fe_revoke_range(ep, range - ep->range);
 	spin_unlock_bh(&ep->rx_lock);
 	mmu_interval_notifier_remove(&range->mapping);
 	unpin(ep, range, 0, ULONG_MAX);
@@ -105,11 +106,14 @@ void fe_ranges_free(struct fe_endpoint *ep)
 
 /* ---- ranges ----------------------------------------------------------------------- */
 
+static bool is_range(const struct fe_endpoint *ep, u64 number)
+{
+	return number >= 1 && number <= UNET_RANGES_MAX && ep->range[number].bytes;
+}
+
 static struct fe_range *range_of(struct fe_endpoint *ep, u64 number)
 {
-	if (number < 1 || number > UNET_RANGES_MAX || !ep->range[number].bytes)
-		return NULL;
-	return &ep->range[number];
+	return is_range(ep, number) ? &ep->range[number] : NULL;
 }
 
 int fe_export(struct fe_endpoint *ep, struct unet_fe_export *request)
@@ -274,18 +278,25 @@ int fe_unpin(struct fe_endpoint *ep, const struct unet_fe_pin *request)
 
 /* ---- looking ------------------------------------------------------------------------ */
 
-int fe_check_place(struct fe_endpoint *ep, u64 place, u32 length)
+bool fe_in_range(const struct fe_endpoint *ep, u64 place, u64 length)
+{
+	u64 number = place >> 48, offset = place & UNET_PLACE_OFFSET;
+
+	return is_range(ep, number) && length > 0 && offset < ep->range[number].bytes &&
+	       length <= ep->range[number].bytes - offset;
+}
+
+bool fe_is_pinned(struct fe_endpoint *ep, u64 place, u32 length)
 {
 	u64 offset = place & UNET_PLACE_OFFSET;
-	struct fe_range *range = range_of(ep, place >> 48);
 	u64 number, last;
 
-	if (!range || length == 0 || offset > range->bytes || length > range->bytes - offset)
-		return -EFAULT;
+	if (!fe_in_range(ep, place, length))
+		return false;
 	last = (offset + length - 1) >> PAGE_SHIFT;
 	for (number = offset >> PAGE_SHIFT; number <= last; number++) {
-		if (!xa_load(&range->pages, number))
-			return -ENOENT;
+		if (!xa_load(&ep->range[place >> 48].pages, number))
+			return false;
 	}
-	return 0;
+	return true;
 }

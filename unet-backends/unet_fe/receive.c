@@ -18,7 +18,7 @@ static bool parse(const struct sk_buff *skb, struct fe_frame *frame)
 {
 	struct unet_frame buffer;
 	const struct unet_frame *header = skb_header_pointer(skb, 0, sizeof(buffer), &buffer);
-	__le64 place;
+	struct unet_frame_direct direct;
 
 	if (!header || header->version != UNET_FRAME_VERSION)
 		return false;
@@ -32,9 +32,10 @@ static bool parse(const struct sk_buff *skb, struct fe_frame *frame)
 	ether_addr_copy(frame->mac, eth_hdr(skb)->h_source);
 	if (frame->length > skb->len - sizeof(*header))
 		return false;
-	if (frame->kind == UNET_FRAME_DIRECT && frame->length > sizeof(place)) {
-		skb_copy_bits(skb, sizeof(*header), &place, sizeof(place));
-		frame->place = le64_to_cpu(place);
+	if (frame->kind == UNET_FRAME_DIRECT && frame->length > sizeof(direct)) {
+		skb_copy_bits(skb, sizeof(*header), &direct, sizeof(direct));
+		frame->place = le64_to_cpu(direct.place);
+		frame->grant = le64_to_cpu(direct.grant);
 	}
 	return true;
 }
@@ -47,7 +48,7 @@ static bool length_ok(const struct fe_frame *frame)
 	case UNET_FRAME_PIECES:
 		return frame->length > 0;
 	case UNET_FRAME_DIRECT:
-		return frame->length > sizeof(frame->place);
+		return frame->length > UNET_DIRECT_BYTES;
 	case UNET_FRAME_OPEN:
 	case UNET_FRAME_OPENED:
 	case UNET_FRAME_CLOSE:
@@ -62,7 +63,7 @@ static bool length_ok(const struct fe_frame *frame)
 /* Of the message, without its place. */
 static u32 message_length(const struct fe_frame *frame)
 {
-	return frame->length - (frame->kind == UNET_FRAME_DIRECT ? sizeof(frame->place) : 0);
+	return frame->length - (frame->kind == UNET_FRAME_DIRECT ? UNET_DIRECT_BYTES : 0);
 }
 
 /* ---- messages -------------------------------------------------------------------- */
@@ -142,7 +143,7 @@ static enum unet_fe_counter fill_inline(struct unet_desc *slot, const struct sk_
 /* Into pages that were found to be there. */
 static bool place(struct fe_endpoint *ep, const struct sk_buff *skb, u64 at, u32 left)
 {
-	int from = sizeof(struct unet_frame) + sizeof(at);
+	int from = sizeof(struct unet_frame) + sizeof(struct unet_frame_direct);
 	bool placed = true;
 
 	while (left > 0 && placed) {
@@ -165,15 +166,17 @@ static enum unet_fe_counter fill_direct(struct fe_endpoint *ep, const struct fe_
 					const struct fe_frame *frame)
 {
 	u32 length = message_length(frame);
-	int error = ch->direct ? fe_check_place(ep, frame->place, length) : -EACCES;
 
-	if (error)
-		return error == -ENOENT ? UNET_FE_UNPINNED : UNET_FE_REFUSED;
+	if (!fe_is_granted(ep, fe_channel_number(ep, ch), frame->grant, frame->place, length))
+		return UNET_FE_REFUSED;
+	if (!fe_is_pinned(ep, frame->place, length))
+		return UNET_FE_UNPINNED;
 	if (!place(ep, skb, frame->place, length))
 		return UNET_FE_MALFORMED;
 	slot->kind = UNET_DIRECT;
 	slot->pieces = 0;
 	slot->remote = frame->place;
+	slot->grant = frame->grant;
 	fe_count(ep, UNET_FE_DIRECT, 1);
 	return UNET_FE_RECEIVED;
 }

@@ -92,7 +92,7 @@ static int check_direct(struct fe_endpoint *ep, const struct unet_desc *desc)
 		return -EINVAL;
 	if (desc->length > UNET_MESSAGE_MAX)
 		return -EMSGSIZE;
-	return fe_check_place(ep, desc->local, desc->length) ? -EFAULT : 0;
+	return fe_is_pinned(ep, desc->local, desc->length) ? 0 : -EFAULT;
 }
 
 static int check_content(struct fe_endpoint *ep, const struct unet_desc *desc)
@@ -112,7 +112,7 @@ static int check_content(struct fe_endpoint *ep, const struct unet_desc *desc)
 /* Bytes behind the frame's header. */
 static u32 wire_length(const struct unet_desc *desc)
 {
-	return desc->length + (desc->kind == UNET_DIRECT ? sizeof(desc->remote) : 0);
+	return desc->length + (desc->kind == UNET_DIRECT ? UNET_DIRECT_BYTES : 0);
 }
 
 static int check(struct fe_endpoint *ep, const struct unet_desc *desc)
@@ -258,6 +258,7 @@ static struct sk_buff *make_frame(struct fe_endpoint *ep, const struct unet_desc
 	bool copy = copies(dev, desc, local);
 	struct fe_frame frame = {
 		.place = desc->remote,
+		.grant = desc->grant,
 		.kind = frame_kind[desc->kind],
 		.length = wire_length(desc),
 		.to_port = ch->port,

@@ -197,8 +197,9 @@ int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, 
 /* ---- direct access: over networks whose endpoints have UNET_CAP_RANGES -- */
 
 /* Transfers whose pieces go from memory to memory, past the system of the receiver and past what
- * makes up for losses: somebody has to ask which have come, and send the others in another way.
- * They are not under the hash of GAM's packets. */
+ * makes up for losses.  The receiver grants memory for each; in the end it revokes the grant, after
+ * which nothing comes any more, and compares sums: whether all has come, and as it was sent, shows
+ * in them.  What has not has to go in another way. */
 
 #define GAM_DIRECT_PIECES 16u /* of a transfer, at most */
 
@@ -208,19 +209,26 @@ int gam_direct_open(struct gam *g);
 /* The longest piece to a rank; 0: it is not reached that way. */
 size_t gam_direct_most(const struct gam *g, uint32_t rank);
 
-/* Hold memory for pieces that come or go, and release it again.  Handlers may do so, too.
+/* Hold memory that pieces are sent from, and release it again.  Handlers may do so, too.
  * Errors: those of unet_hold. */
 int gam_direct_hold(struct gam *g, const void *address, size_t n);
 void gam_direct_release(struct gam *g, const void *address, size_t n);
 
-/* Send n held bytes, up to GAM_DIRECT_PIECES times gam_direct_most, to held memory of dest, as
- * pieces of a transfer: a number below 2^24 that no other on its way has.  Returns how many.
+/* Hold memory for a rank's pieces, and let it send them there, until it is revoked; the rank has to
+ * be told the grant, which is not 0.  Handlers may do so, too.
+ * Errors: those of unet_hold and unet_grant; -EPIPE. */
+int gam_direct_grant(struct gam *g, uint32_t source, const void *address, size_t n,
+                     uint64_t *grant);
+/* Errors: -EINVAL it was not granted, or has been revoked. */
+int gam_direct_revoke(struct gam *g, const void *address, size_t n, uint64_t grant);
+
+/* Send n held bytes, up to GAM_DIRECT_PIECES times gam_direct_most, to where dest has granted it.
  * Errors: -EAGAIN there is no room for all of them now; -EINVAL, -EPIPE. */
-int gam_direct_put(struct gam *g, uint32_t dest, uint32_t transfer, const void *lva, void *rva,
+int gam_direct_put(struct gam *g, uint32_t dest, uint64_t grant, const void *lva, void *rva,
                    size_t n);
 
-/* How many pieces of a rank's transfer have come.  Remembered of the last 16 that began. */
-uint32_t gam_direct_come(struct gam *g, uint32_t source, uint32_t transfer);
+/* The sum of what was, or should be, sent under a grant: a hash under the job's key. */
+uint64_t gam_direct_sum(struct gam *g, uint64_t grant, const void *address, size_t n);
 
 /* Bulk transfers started here that are not yet complete (asyncs whose source is
  * still needed, gets whose data is not yet all there).  A store to a peer that died has

@@ -152,9 +152,11 @@ struct unet_endpoint {
 struct unet_range_ops {
     int (*export_range)(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
     int (*end_range)(struct unet_endpoint *ep, uint16_t range);
-    int (*allow)(struct unet_endpoint *ep, uint16_t channel, bool allowed);
     int (*hold)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
     void (*release)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+    int (*grant)(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
+                 uint64_t *grant);
+    int (*revoke)(struct unet_endpoint *ep, uint64_t grant);
 };
 
 /* A backend.  No entry but `ranges` is NULL.  `kick` and `progress` are the only ones that a
@@ -365,24 +367,21 @@ void unet_disarm(struct unet_endpoint *ep);
 
 /* ---- direct access to the address space (section 3.5) ----------------- */
 
-/* Endpoints with UNET_CAP_RANGES may export ranges of their process' address space.  A peer that
- * is allowed to names a place in one (UNET_PLACE), and what it sends lands there without this
- * process' help; then it is told by a descriptor of kind UNET_DIRECT without pieces, whose
- * `remote` is the place.  For that the pages have to be pinned: hold them.  What comes for others
- * is dropped and counted.
+/* Endpoints with UNET_CAP_RANGES may export ranges of their process' address space, and grant parts
+ * of them to peers.  A peer names grant and place (UNET_PLACE), and what it sends lands there
+ * without this process' help; then it is told by a descriptor of kind UNET_DIRECT without pieces,
+ * whose `remote` is the place.  For that the pages have to be pinned: hold them.  What comes for
+ * others is dropped and counted.
  *
  * All of these are -EOPNOTSUPP without UNET_CAP_RANGES. */
 
-/* Let peers name what is there.  Whole pages; nothing is pinned yet.
+/* Make a range of what is there.  Whole pages; nothing is pinned yet.
  * Errors: -EINVAL no whole pages of the address space, -ENOSPC UNET_RANGES_MAX of them, -ENOMEM. */
 int unet_export(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
 
-/* End that; nothing comes any more once it returns.  Errors: -EINVAL no such range. */
+/* End that, and what was granted of it; nothing comes any more once it returns.
+ * Errors: -EINVAL no such range. */
 int unet_unexport(struct unet_endpoint *ep, uint16_t range);
-
-/* Say whether the channel's peer may name places in ranges.  At first it may not.
- * Errors: -EINVAL no such channel, -ENOTCONN it is closed. */
-int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed);
 
 /* Have a place's pages pinned as they are mapped now, and keep them so until they are released as
  * often; meanwhile who unmaps them gets no data.  They remain pinned after that, as long as their
@@ -394,16 +393,26 @@ int unet_allow(struct unet_endpoint *ep, uint16_t channel, bool allowed);
 int unet_hold(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 void unet_release(struct unet_endpoint *ep, uint64_t place, uint64_t length);
 
+/* Let the channel's peer write from `place` on.  The grant is a random number that it has to be
+ * told; it ends with the channel, too. Errors: -EINVAL no such channel, or not in a range,
+ * -ENOTCONN the channel is closed, -ENOSPC UNET_GRANTS_MAX of them. */
+int unet_grant(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
+               uint64_t *grant);
+
+/* End that; nothing comes any more once it returns, however late it is.
+ * Errors: -EINVAL no such grant. */
+int unet_revoke(struct unet_endpoint *ep, uint64_t grant);
+
 /* Send `length` bytes from a place of our own, which is held until unet_sent(ep, *ticket), to one
- * of the peer's.  The longest message is 8 bytes shorter than others.
+ * of the peer's that it has granted.  The longest message is UNET_DIRECT_BYTES shorter than others.
  * Errors: as unet_send; by completion EFAULT: our place is not held. */
 int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
-             uint32_t length, uint64_t remote, uint32_t *ticket);
+             uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket);
 
 /* As unet_put, and the next call on the endpoint is unet_put or unet_put_more again: see
  * unet_send_more. */
 int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t local,
-                  uint32_t length, uint64_t remote, uint32_t *ticket);
+                  uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket);
 
 /* ---- upcalls (section 3.1) -------------------------------------------- */
 

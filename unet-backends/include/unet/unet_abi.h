@@ -71,7 +71,10 @@ struct unet_desc {
             uint32_t error;  /* UNET_ERROR: errno value */
             uint32_t pad;
         };
-        uint64_t local; /* UNET_DIRECT without pieces: UNET_PLACE */
+        struct { /* UNET_DIRECT without pieces */
+            uint64_t local; /* UNET_PLACE */
+            uint64_t grant; /* the peer's, for `remote` */
+        };
     };
 } __attribute__((aligned(64)));
 
@@ -80,8 +83,12 @@ struct unet_desc {
 #define UNET_PLACE(range, offset) ((uint64_t)(range) << 48 | (offset))
 #define UNET_PLACE_OFFSET 0xffffffffffffull
 
-/* Ranges that an endpoint may export at once. */
+/* Bytes of a message that a network takes for place and grant. */
+#define UNET_DIRECT_BYTES 16u
+
+/* Ranges that an endpoint may export at once, and grants that it may have given. */
 #define UNET_RANGES_MAX 16u
+#define UNET_GRANTS_MAX 256u
 
 /* The head of an inline message, for who writes it by one store. */
 #define UNET_INLINE_HEAD(turn, channel)                                                            \
@@ -106,6 +113,7 @@ UNET_ABI_ASSERT(sizeof(struct unet_desc) == 64);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, user) == 12);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, data) == 16);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, remote) == 48);
+UNET_ABI_ASSERT(__builtin_offsetof(struct unet_desc, grant) == 24);
 UNET_ABI_ASSERT(sizeof(struct unet_ring_shared) == 128);
 
 #endif

@@ -15,7 +15,7 @@
 #include <unet/unet_abi.h>
 
 #define UNET_FE_DEVICE "/dev/unet"
-#define UNET_FE_VERSION 2u
+#define UNET_FE_VERSION 3u
 
 /* Counters that the module keeps of an endpoint; sysfs has the same. */
 enum unet_fe_counter {
@@ -32,7 +32,7 @@ enum unet_fe_counter {
     UNET_FE_BAD_DESCRIPTORS, /* sends refused */
     UNET_FE_ERRORS_LOST,     /* of those, completions that found no slot */
     UNET_FE_DIRECT,          /* of the received ones, those placed by direct access */
-    UNET_FE_REFUSED,         /* direct frames dropped: not allowed, or outside of every range */
+    UNET_FE_REFUSED,         /* direct frames dropped: no grant of that channel's covers them */
     UNET_FE_UNPINNED,        /* direct frames dropped: for pages that are not pinned */
     UNET_FE_WAKEUPS,         /* times a sleeper was woken */
     UNET_FE_COUNTERS
@@ -101,10 +101,14 @@ struct unet_fe_pin {
 
 #define UNET_FE_PIN_MAX 64u
 
-/* UNET_FE_ALLOW.  Whether the peer of a channel may write in our ranges. */
-struct unet_fe_allow {
+/* UNET_FE_GRANT.  The peer of a channel may write in part of a range, until UNET_FE_REVOKE takes
+ * the key, or channel or range end. */
+struct unet_fe_grant {
     __u32 channel;
-    __u32 allowed; /* 0 or 1 */
+    __u32 pad;
+    __u64 place; /* UNET_PLACE */
+    __u64 bytes;
+    __u64 key; /* out: not 0, and not to be guessed */
 };
 
 #define UNET_FE_IOC 0xb5
@@ -121,7 +125,8 @@ struct unet_fe_allow {
 #define UNET_FE_UNEXPORT _IO(UNET_FE_IOC, 7)
 #define UNET_FE_PIN _IOW(UNET_FE_IOC, 8, struct unet_fe_pin)
 #define UNET_FE_UNPIN _IOW(UNET_FE_IOC, 9, struct unet_fe_pin)
-#define UNET_FE_ALLOW _IOW(UNET_FE_IOC, 10, struct unet_fe_allow)
+#define UNET_FE_GRANT _IOWR(UNET_FE_IOC, 10, struct unet_fe_grant)
+#define UNET_FE_REVOKE _IOW(UNET_FE_IOC, 11, __u64)
 
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_shared, counter) == 128);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_shared, state) == 128 + 8 * UNET_FE_COUNTERS + 8);
@@ -131,6 +136,6 @@ UNET_ABI_ASSERT(__builtin_offsetof(struct unet_fe_create, area_bytes) == 56);
 UNET_ABI_ASSERT(sizeof(struct unet_fe_connect) == 32);
 UNET_ABI_ASSERT(sizeof(struct unet_fe_export) == 24);
 UNET_ABI_ASSERT(sizeof(struct unet_fe_pin) == 16);
-UNET_ABI_ASSERT(sizeof(struct unet_fe_allow) == 8);
+UNET_ABI_ASSERT(sizeof(struct unet_fe_grant) == 32);
 
 #endif

@@ -28,8 +28,7 @@ enum unet_frame_kind {
     UNET_FRAME_CLOSE = 5,  /* the sender has closed it */
     UNET_FRAME_ALIVE = 6,  /* a question: answered if the channel is gone */
     UNET_FRAME_GONE = 7,   /* the answer */
-    UNET_FRAME_DIRECT = 8, /* 8 bytes that say where in the receiver's ranges (UNET_PLACE), and what
-                              belongs there */
+    UNET_FRAME_DIRECT = 8, /* struct unet_frame_direct, and what belongs there */
 };
 
 struct unet_frame {
@@ -43,7 +42,14 @@ struct unet_frame {
     __le32 user;      /* the descriptor's; without a message: see docs/protocol.md */
 };
 
+/* Where in the receiver's ranges a message belongs, and what allows that. */
+struct unet_frame_direct {
+    __le64 place; /* UNET_PLACE */
+    __le64 grant;
+};
+
 UNET_ABI_ASSERT(sizeof(struct unet_frame) == 24);
+UNET_ABI_ASSERT(sizeof(struct unet_frame_direct) == UNET_DIRECT_BYTES);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_frame, key) == 8);
 UNET_ABI_ASSERT(__builtin_offsetof(struct unet_frame, life) == 16);
 
