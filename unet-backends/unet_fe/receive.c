@@ -358,7 +358,7 @@ int fe_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *
 		take(iface, skb);
 	else
 		atomic_long_inc(&iface->strange);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1); /* its head is the next frame's */
 	fe_mark(FE_RECEIVE_ENDS);
 	return NET_RX_SUCCESS;
 }
