@@ -10,8 +10,10 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -275,4 +277,37 @@ TEST_CASE("interface: one whose frames are too small")
 
     command("ip link set dummy9 mtu 68");
     CHECK(ioctl_of(fd, UNET_FE_CREATE, &wanted) == -EMSGSIZE);
+}
+
+// Creates an endpoint on the lo of a network namespace of its own: 0, or what went wrong.
+static int create_apart(uint16_t port)
+{
+    struct stat ns;
+    unet_fe_create wanted = small();
+    const int fd = open(UNET_FE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+    wanted.port = port;
+    if (fd < 0 || unshare(CLONE_NEWNET) != 0 || std::system("ip link set lo up") != 0 ||
+        stat("/proc/self/ns/net", &ns) != 0)
+        return 1;
+    if (ioctl_of(fd, UNET_FE_CREATE, &wanted) < 0)
+        return 2;
+    const std::string folder = kFolder + "lo@" + std::to_string(ns.st_ino);
+    return text_of(folder + "/" + std::to_string(port) + "/sent") == "0" ? 0 : 3;
+}
+
+TEST_CASE("interface: of the same name in another network namespace")
+{
+    RawPair pair; // on our own lo
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0)
+        _exit(create_apart(pair.a.layout.port)); // which is free there
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == 0);
+    // And what was there before still is.
+    pair.a.push(inline_desc(1, "x"));
+    CHECK(pair.a.trap() == 1);
+    CHECK(wait_for(pair.b, UNET_FE_RECEIVED, 1) == 1);
 }

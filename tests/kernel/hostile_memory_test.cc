@@ -228,6 +228,27 @@ TEST_CASE("free queue: nothing but nonsense")
     CHECK(pair.b.counter(UNET_FE_BAD_BUFFERS) == 16);
 }
 
+TEST_CASE("free queue: so much nonsense that others would wait for it")
+{
+    unet_fe_create wanted = small();
+    wanted.free_slots = 1024;
+    RawPair pair(wanted);
+
+    for (int i = 0; i < 1000; i++)
+        pair.b.give(UINT32_MAX, UINT32_MAX);
+    pair.b.give(128, 64);
+    for (uint64_t frames = 1; frames <= 15; frames++) { // each looks at 64
+        pair.a.push(pieces_desc(1, {{0, 64}}));
+        CHECK(pair.a.trap() == 1);
+        CHECK(wait_for(pair.b, UNET_FE_OVERRUNS, frames) == frames);
+        CHECK(pair.b.counter(UNET_FE_BAD_BUFFERS) == 64 * frames);
+    }
+    pair.a.push(pieces_desc(1, {{0, 64}}));
+    CHECK(pair.a.trap() == 1);
+    CHECK(wait_for(pair.b, UNET_FE_RECEIVED, 1) == 1);
+    CHECK(pair.b.counter(UNET_FE_BAD_BUFFERS) == 1000);
+}
+
 TEST_CASE("free queue: the same buffer again and again")
 {
     RawPair pair;

@@ -372,6 +372,10 @@ void fe_ring_bell(struct fe_endpoint *ep);
 
 /* ---- sysfs.c --------------------------------------------------------------- */
 
+enum { FE_INTERFACE_NAME = IFNAMSIZ + sizeof("@4294967295") };
+
+/* The name of an interface's folder. */
+void fe_sysfs_name(const struct net_device *dev, char name[FE_INTERFACE_NAME]);
 int fe_sysfs_add_interface(struct fe_interface *iface);
 int fe_sysfs_add_endpoint(struct fe_endpoint *ep);
 void fe_sysfs_remove(struct kobject *kobj);

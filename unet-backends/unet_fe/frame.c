@@ -105,13 +105,14 @@ static int xmit_linear(struct net_device *dev, struct sk_buff *skb, u16 queue)
 	struct netdev_queue *txq = netdev_get_tx_queue(dev, queue);
 	int result = NETDEV_TX_BUSY;
 
+	skb_set_queue_mapping(skb, queue);
+	local_bh_disable(); /* who stops the device waits until here is done */
 	if (unlikely(!netif_running(dev) || !netif_carrier_ok(dev))) {
 		dev_core_stats_tx_dropped_inc(dev);
 		kfree_skb(skb);
+		local_bh_enable();
 		return NET_XMIT_DROP;
 	}
-	skb_set_queue_mapping(skb, queue);
-	local_bh_disable();
 	HARD_TX_LOCK(dev, txq, smp_processor_id());
 	if (!netif_xmit_frozen_or_drv_stopped(txq))
 		result = netdev_start_xmit(skb, dev, txq, false);

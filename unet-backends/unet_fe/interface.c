@@ -175,8 +175,11 @@ static void unregistered(struct fe_interface *iface)
 
 static void renamed(struct fe_interface *iface)
 {
-	if (kobject_rename(&iface->kobj, iface->dev->name))
-		pr_warn("unet_fe: %s keeps its old name in sysfs\n", iface->dev->name);
+	char name[FE_INTERFACE_NAME];
+
+	fe_sysfs_name(iface->dev, name);
+	if (kobject_rename(&iface->kobj, name))
+		pr_warn("unet_fe: %s keeps its old name in sysfs\n", name);
 }
 
 static int event(struct notifier_block *block, unsigned long what, void *info)

@@ -116,15 +116,21 @@ static struct fe_range *range_of(struct fe_endpoint *ep, u64 number)
 	return is_range(ep, number) ? &ep->range[number] : NULL;
 }
 
+/* Neither is cut off where a long has 32 bits. */
+static bool is_addressable(u64 address, u64 bytes)
+{
+	return bytes > 0 && bytes <= UNET_PLACE_OFFSET && PAGE_ALIGNED(bytes | address) &&
+	       (unsigned long)bytes == bytes && (unsigned long)address == address &&
+	       access_ok((void __user *)(unsigned long)address, bytes);
+}
+
 int fe_export(struct fe_endpoint *ep, struct unet_fe_export *request)
 {
 	struct fe_range *range;
 	unsigned int n;
 	int error;
 
-	if (request->bytes == 0 || request->bytes > UNET_PLACE_OFFSET ||
-	    !PAGE_ALIGNED(request->bytes | request->address) ||
-	    !access_ok((void __user *)(unsigned long)request->address, request->bytes))
+	if (!is_addressable(request->address, request->bytes))
 		return -EINVAL;
 	for (n = 1; n <= UNET_RANGES_MAX && ep->range[n].bytes; n++)
 		;

@@ -68,14 +68,16 @@ static u32 message_length(const struct fe_frame *frame)
 
 /* ---- messages -------------------------------------------------------------------- */
 
+enum { BAD_MOST = 64 }; /* what one frame may look at: it holds up the others */
+
 /* The next good buffer, `ahead` of the free queue's head.  Bad ones at the head go; bad ones
  * behind good ones wait until they are there.
  */
 static bool next_buffer(struct fe_endpoint *ep, u32 ahead, struct unet_piece *piece)
 {
-	u32 lap;
+	u32 tries;
 
-	for (lap = 0; lap <= ep->free.mask; lap++) {
+	for (tries = 0; tries < BAD_MOST; tries++) {
 		const struct unet_desc *slot = fe_ring_peek(&ep->free, ahead);
 		u64 word;
 

@@ -27,7 +27,7 @@ static void finish(struct fe_endpoint *ep)
 	u32 end, done;
 
 	spin_lock_irqsave(&ep->tx_lock, flags);
-	end = READ_ONCE(ep->tx.position);
+	end = smp_load_acquire(&ep->tx.position); /* pairs with fe_send: `busy` is as new */
 	done = ep->done;
 	while (done != end && !test_bit(done & ep->tx.mask, ep->busy))
 		done++;
@@ -351,7 +351,7 @@ int fe_send(struct fe_endpoint *ep)
 		if (error == -EAGAIN)
 			break;
 		account(ep, &desc, error);
-		WRITE_ONCE(ep->tx.position, ep->tx.position + 1);
+		smp_store_release(&ep->tx.position, ep->tx.position + 1); /* pairs with finish */
 		cond_resched();
 	}
 	finish(ep);

@@ -7,11 +7,13 @@
  *                                       /1024/sent   of the endpoint at port 1024
  *                                            /uid    whose it is
  *
- * An interface's folder goes with its last endpoint.
+ * An interface's folder goes with its last endpoint.  Those of other network namespaces than the
+ * first are eth0@4026532345, with the inode of /proc/PID/ns/net.
  */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <linux/uidgid.h>
+#include <net/net_namespace.h>
 
 #include "fe.h"
 
@@ -171,12 +173,24 @@ static struct kobj_type interface_type = {
 	.default_groups = interface_groups,
 };
 
+void fe_sysfs_name(const struct net_device *dev, char name[FE_INTERFACE_NAME])
+{
+	const struct net *net = dev_net(dev);
+
+	if (net_eq(net, &init_net))
+		strscpy(name, dev->name, FE_INTERFACE_NAME);
+	else
+		snprintf(name, FE_INTERFACE_NAME, "%s@%u", dev->name, net->ns.inum);
+}
+
 /* After a failure the interface has been freed. */
 int fe_sysfs_add_interface(struct fe_interface *iface)
 {
-	int error = kobject_init_and_add(&iface->kobj, &interface_type, fe_interfaces_kobj, "%s",
-					 iface->dev->name);
+	char name[FE_INTERFACE_NAME];
+	int error;
 
+	fe_sysfs_name(iface->dev, name);
+	error = kobject_init_and_add(&iface->kobj, &interface_type, fe_interfaces_kobj, "%s", name);
 	if (error)
 		kobject_put(&iface->kobj);
 	return error;
