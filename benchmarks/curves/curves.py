@@ -25,9 +25,9 @@ import micro  # pylint: disable=wrong-import-position
 import net  # pylint: disable=wrong-import-position
 
 NETWORKS = ("shm", "udp", "eth")
-PEERS = ("mpich", "openmpi")
+PEERS = ("mpich", "openmpi", "ucx")
 TITLES = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C", "splitc_get": "Split-C get",
-          "mpich": "MPICH", "openmpi": "Open MPI", "tcp": "TCP", "udp": "UDP"}
+          "mpich": "MPICH", "openmpi": "Open MPI", "ucx": "UCX", "tcp": "TCP", "udp": "UDP"}
 OURS = ("unet", "gam", "splitc", "splitc_get")
 WORDS = {"read": "read", "write": "write", "get": "get, many per sync",
          "put": "put, many per sync", "store": "signalling store"}
@@ -96,7 +96,8 @@ def parties(network, build, peers, hosts, effort):
         yield layers(bench("our_shm_sizes"))
         yield splitc([f"{build}/bin/unetrun", "-n", "2", *program])
         for peer in peers:
-            yield peer_party(peer.name, peer.command(2, "sizes", millis, *sizes))
+            here = ["0", "0"] if peer.name == "ucx" else []
+            yield peer_party(peer.name, peer.command(2, "sizes", millis, *here, *sizes))
         return
     yield layers(bench(f"our_{network}_sizes"))
     yield splitc(hosts.split_c(build, network, *program))

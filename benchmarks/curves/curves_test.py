@@ -95,6 +95,21 @@ class Options(unittest.TestCase):
         self.assertIn("no backend 'atm'", done.stderr)
 
 
+@unittest.skipIf(subprocess.run(["pkg-config", "--exists", "ucx"], check=False).returncode,
+                 "takes libucx-dev")
+class Ucx(unittest.TestCase):
+    def test_has_every_size(self):
+        ucx = next(peer for peer in curves.micro.all_peers() if peer.name == "ucx")
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(ucx.build(pathlib.Path(folder)))
+            party = next(party for party in curves.parties("shm", BUILD, [ucx], curves.net.Hosts(),
+                                                           curves.TINY) if party.title == "UCX")
+            one = curves.Measurement("shm", curves.TINY)
+            self.assertIsNone(one.run_one(party))
+        self.assertEqual(set(one.curves), {("ucx", what, size) for size in curves.TINY.sizes
+                                           for what in ("round_trip", "stream")})
+
+
 class Reckoning(unittest.TestCase):
     def test_lines_are_told_apart(self):
         one = curves.Measurement("shm", curves.TINY)

@@ -2,10 +2,12 @@
 """Pictures of what curves.py measured, and its tables for the report."""
 
 NAMES = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C store", "splitc_get": "Split-C get",
-         "mpich": "MPICH", "openmpi": "Open MPI", "tcp": "TCP", "udp": "UDP"}
+         "mpich": "MPICH", "openmpi": "Open MPI", "ucx": "UCX", "tcp": "TCP",
+         "udp": "UDP"}
 STYLES = {"unet": ("#7fb3d5", "o-"), "gam": ("#2e86c1", "s-"), "splitc": ("#0b4f6c", "D-"),
           "splitc_get": ("#0b4f6c", "D:"), "mpich": ("#d9822b", "^-"), "openmpi": ("#7a5195", "v-"),
-          "tcp": ("#777777", "x--"), "udp": ("#aaaaaa", "+--")}
+          "ucx": ("#c0392b", "<-"), "tcp": ("#777777", "x--"),
+          "udp": ("#aaaaaa", "+--")}
 PLACES = {"shm": "between two processes of this machine (shm)",
           "udp": "between two hosts, over udp; peers over TCP",
           "eth": "between two hosts, over raw Ethernet; peers over TCP"}

@@ -244,7 +244,7 @@ def all_groups(build, effort):
     raw = f"{build}/bin/micro_raw"
     yield Group("messages and accesses",
                 {"ours": ours(build, 2, "am", millis), "raw": [raw, "pair", millis],
-                 "mpich": (2, "pair", millis), "openmpi": (2, "pair", millis), "ucx": (2, millis)})
+                 "mpich": (2, "pair", millis), "openmpi": (2, "pair", millis), "ucx": (2, "pair", millis)})
     yield Group("accesses, kind by kind",
                 {"ours": ours(build, 2, "access", millis, str(table_mib(effort.table_mib)))})
     yield Group("bulk transfers",

@@ -121,7 +121,7 @@ class OverTcp:
     def command(self, *arguments):
         if self.name == "ucx":
             return ["env", "UCX_TLS=tcp,self", f"UCX_NET_DEVICES={self.hosts.interface}",
-                    self.peer.program, arguments[1], *self.hosts.pids]
+                    self.peer.program, *arguments[:2], *self.hosts.pids, *arguments[2:]]
         if not self.hosts.both():
             return [*self.start(), *self.rank(0, arguments), ":", *self.rank(1, arguments)]
         return self.hosts.on_first(*self.start(), *self.rank(0, arguments), ":",

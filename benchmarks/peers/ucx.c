@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ucx.c MILLISECONDS [PID PID] - the micro-benchmarks of two ranks over UCX's ucp, which MPIs are
- * built on: active messages, and one-sided accesses to mapped memory.  With PIDs, active messages
- * alone, between the networks of these processes.
+ * ucx.c - the micro-benchmarks of two ranks over UCX's ucp, which MPIs are built on.
  *
+ *   ucx pair MILLISECONDS                    active messages, and accesses to mapped memory
+ *   ucx messages MILLISECONDS PID PID        active messages between these processes' networks
+ *   ucx sizes MILLISECONDS PID PID BYTES...  round trips and streams of messages of those sizes
+ *
+ * A PID of 0 is for the network in which this is started.
  * The two processes are a parent and its child; they tell each other their addresses through a
  * page that they share.
  */
@@ -13,7 +16,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 enum { WORDS = 4, BURST = 4096, OBJECTS = 2048, REQUEST = 1, REPLY = 2, TOLD = 4096 };
+enum { LONGEST = 1 << 20, STREAMS = 16, TAG = 1 };
 
 static struct shared {
     struct blob {
@@ -40,6 +43,7 @@ static ucp_worker_h worker;
 static ucp_ep_h peer;
 static ucp_rkey_h key;
 static long requests, replies;
+static const ucp_request_param_t plain;
 
 static void need(ucs_status_t status, const char *what)
 {
@@ -88,7 +92,6 @@ static void complete(ucs_status_ptr_t request)
 static void send_words(unsigned id)
 {
     static const long words[WORDS];
-    const ucp_request_param_t plain = {.op_attr_mask = 0};
 
     complete(ucp_am_send_nbx(peer, id, NULL, 0, words, sizeof words, &plain));
 }
@@ -161,9 +164,67 @@ static double one_way(long n)
     return now_ns() - start;
 }
 
-/* ---- one-sided ------------------------------------------------------------------------------ */
+/* ---- messages of any size ----------------------------------------------------------------- */
 
-static const ucp_request_param_t plain;
+static char landing[LONGEST];
+static long bytes;
+
+static ucs_status_ptr_t begin_send(size_t n)
+{
+    return ucp_tag_send_nbx(peer, landing, n, TAG, &plain);
+}
+
+static ucs_status_ptr_t begin_receive(size_t n)
+{
+    return ucp_tag_recv_nbx(worker, landing, n, TAG, UINT64_MAX, &plain);
+}
+
+static double long_round_trips(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            complete(begin_send(bytes));
+        complete(begin_receive(bytes));
+        if (side == 1)
+            complete(begin_send(bytes));
+    }
+    return now_ns() - start;
+}
+
+/* Several are on their way at once. */
+static double stream(long n)
+{
+    ucs_status_ptr_t request[STREAMS] = {NULL};
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        complete(request[i % STREAMS]);
+        request[i % STREAMS] = side == 0 ? begin_send(bytes) : begin_receive(bytes);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        complete(request[i]);
+    complete(side == 0 ? begin_receive(sizeof(long)) : begin_send(sizeof(long)));
+    return now_ns() - start;
+}
+
+static void measure_sizes(const struct team *team, const char *prefix, batch_fn *batch, char **size)
+{
+    char metric[64];
+
+    for (; *size; size++) {
+        bytes = atol(*size);
+        snprintf(metric, sizeof metric, "%s_%ld", prefix, bytes);
+        measure(team, metric, 1, batch, NULL);
+    }
+}
+
+/* ---- one-sided ------------------------------------------------------------------------------ */
 
 static uint64_t there(long i)
 {
@@ -256,7 +317,7 @@ static void tell_address(void)
 static void connect_both(void)
 {
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-                                 .features = UCP_FEATURE_AM | UCP_FEATURE_RMA};
+                                 .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_TAG};
     const ucp_worker_params_t single = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                         .thread_mode = UCS_THREAD_MODE_SINGLE};
     ucp_ep_params_t to = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
@@ -281,31 +342,48 @@ static void pin(int number)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static void run_side(double budget, bool messages_only)
+static void run_side(double budget, char **argv)
 {
+    const char *mode = argv[1];
     struct team team = {.measures = side == 0, .share = share, .budget_ns = budget};
     struct team alone = {.measures = side == 0, .alone = 1, .share = share, .budget_ns = budget};
 
     connect_both();
-    measure(&team, "am_round_trip", 1, round_trips, NULL);
-    measure(&team, "am_one_way", BURST, one_way, NULL);
-    if (messages_only) {
-        meet();
-        return;
+    if (strcmp(mode, "sizes") == 0) {
+        measure_sizes(&team, "round_trip", long_round_trips, argv + 5);
+        measure_sizes(&team, "stream", stream, argv + 5);
+    } else {
+        measure(&team, "am_round_trip", 1, round_trips, NULL);
+        measure(&team, "am_one_way", BURST, one_way, NULL);
     }
-    map_objects();
-    measure(&alone, "read", OBJECTS, reads, NULL);
-    measure(&alone, "write", OBJECTS, writes, NULL);
-    measure(&alone, "put", OBJECTS, put_all, NULL);
+    if (strcmp(mode, "pair") == 0) {
+        map_objects();
+        measure(&alone, "read", OBJECTS, reads, NULL);
+        measure(&alone, "write", OBJECTS, writes, NULL);
+        measure(&alone, "put", OBJECTS, put_all, NULL);
+    }
     meet();
+}
+
+static void check_arguments(int argc, char **argv)
+{
+    const char *mode = argc > 2 ? argv[1] : "";
+
+    if ((strcmp(mode, "pair") == 0 && argc == 3) || (strcmp(mode, "messages") == 0 && argc == 5) ||
+        (strcmp(mode, "sizes") == 0 && argc > 5))
+        return;
+    fprintf(stderr, "usage: ucx pair MS | messages MS PID PID | sizes MS PID PID BYTES...\n");
+    exit(2);
 }
 
 int main(int argc, char **argv)
 {
-    double budget = budget_of(argc > 1 ? argv[1] : "100");
+    double budget;
     pid_t other;
     int status;
 
+    check_arguments(argc, argv);
+    budget = budget_of(argv[2]);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         need(UCS_ERR_NO_MEMORY, "shared page");
@@ -316,9 +394,9 @@ int main(int argc, char **argv)
     if (side == 1)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to wait for */
     if (argc > 3)
-        enter_network(argv[2 + side]);
+        enter_network(argv[3 + side]);
     pin(side);
-    run_side(budget, argc > 3);
+    run_side(budget, argv);
     fflush(stdout);
     if (side == 1)
         _exit(0);
