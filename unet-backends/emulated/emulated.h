@@ -170,6 +170,9 @@ void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);
  * descriptors done with. */
 int unet_emu_service(struct emu_endpoint *ee);
 
+/* As sendmmsg, for a transport whose socket takes frames as they are. */
+int unet_emu_submit(const struct emu_endpoint *ee, struct mmsghdr *message, unsigned count);
+
 /* What a transport's `send` returns when the network takes none: a device that is busy takes the
  * next frame soon; where no frame of that length gets on, it is lost after some tries. */
 unsigned unet_emu_no_room(struct emu_endpoint *ee);

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-enum { NO_ROOM_MOST = 64 }; /* tries, in less than a millisecond */
+enum {
+    NO_ROOM_MOST = 64, /* tries, in less than a millisecond */
+    LONE_MOST = 256,   /* bytes of a frame that is cheaper to copy than to have gathered */
+};
 
 /* ---- sending -------------------------------------------------------------------------- */
 
@@ -87,6 +90,34 @@ static void release(struct emu_endpoint *ee, unsigned count)
 {
     while (count-- > 0)
         unet_ring_release(&ee->tx);
+}
+
+static size_t bytes_of(const struct msghdr *message)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        sum += message->msg_iov[i].iov_len;
+    return sum;
+}
+
+static int send_lone(int socket, const struct msghdr *message)
+{
+    uint8_t bytes[LONE_MOST];
+    size_t at = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen; i++) {
+        memcpy(bytes + at, message->msg_iov[i].iov_base, message->msg_iov[i].iov_len);
+        at += message->msg_iov[i].iov_len;
+    }
+    return sendto(socket, bytes, at, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
+}
+
+int unet_emu_submit(const struct emu_endpoint *ee, struct mmsghdr *message, unsigned count)
+{
+    if (count == 1 && bytes_of(&message->msg_hdr) <= LONE_MOST)
+        return send_lone(ee->socket, &message->msg_hdr);
+    return sendmmsg(ee->socket, message, count, 0);
 }
 
 unsigned unet_emu_no_room(struct emu_endpoint *ee)

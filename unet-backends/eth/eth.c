@@ -34,7 +34,7 @@ enum {
 static unsigned eth_send(struct emu_endpoint *ee, struct emu_batch *batch)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const int n = sendmmsg(ee->socket, batch->message, batch->count, 0);
+        const int n = unet_emu_submit(ee, batch->message, batch->count);
 
         if (n > 0) {
             ee->no_room = 0;

@@ -172,7 +172,7 @@ static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
 
     make_datagrams(ue, batch, &d);
     for (int tries = 0; tries < 4; tries++) {
-        const int n = sendmmsg(ee->socket, d.message, d.count, 0);
+        const int n = unet_emu_submit(ee, d.message, d.count);
 
         if (n > 0) {
             ee->no_room = 0;
