@@ -374,3 +374,23 @@ TEST_CASE("gam_wait handles what is there already without sleeping")
         r.expect("handled", r.count[COUNT], 1u);
     });
 }
+
+// Who serves by a thread polls when something has come, and then sleeps again.
+TEST_CASE("one poll handles what has come over a network")
+{
+    run("udp", 2, [](Rank &r) {
+        use_all(r);
+        r.expect("request", gam_request_0(r.g, r.right(), ECHO), 0); // opens the channel
+        r.until("echo", [&] { return r.count[ECHOED] == 1 && r.count[ECHO] == 1; });
+        r.barrier();
+        if (r.me == 0) {
+            r.expect("request", gam_request_0(r.g, 1, COUNT), 0);
+            r.show(0, 1);
+        } else {
+            while (r.shown(0, 0) == 0)
+                continue;
+            r.expect("handled", gam_poll(r.g), 1);
+        }
+        r.barrier();
+    });
+}

@@ -261,7 +261,7 @@ static void idle(struct gam *g)
 
 /* Many messages at one port keep nothing from progress at another.  Replies go at once; what
  * acknowledges a lone message waits for the next poll, for the caller may answer before. */
-static inline int drain(struct gam *g, const struct gam_port *port)
+static inline int handle(struct gam *g, const struct gam_port *port)
 {
     const struct unet_desc *slot;
     int handled = 0;
@@ -271,11 +271,17 @@ static inline int drain(struct gam *g, const struct gam_port *port)
             gam_gather(port);
         receive(g, port, slot);
     }
-    if (handled == 0)
-        unet_progress(port->ep);
-    else
+    if (handled > 0)
         gam_scatter(port, handled > 1);
     return handled;
+}
+
+/* What the endpoint takes in only now is handled now: the caller may be about to sleep. */
+static inline int drain(struct gam *g, const struct gam_port *port)
+{
+    const int handled = handle(g, port);
+
+    return handled == 0 && unet_progress(port->ep) > 0 ? handle(g, port) : handled;
 }
 
 int gam_poll(struct gam *g)
