@@ -300,6 +300,82 @@ TEST_CASE("a lost packet goes again after its timeout, and later each time")
     CHECK(a.stats().sent_again == 3);
 }
 
+namespace {
+
+// So many packets of `a`, all on their way.
+std::vector<Wire> flight_of(Peer &a, int count)
+{
+    std::vector<Wire> all;
+
+    for (int i = 0; i < count; i++) {
+        REQUIRE(a.send(std::string(960, static_cast<char>('a' + i))) == 0);
+        for (Wire &wire : a.transmit())
+            all.push_back(wire);
+    }
+    REQUIRE(all.size() == static_cast<size_t>(count));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a timeout asks a peer that is late, and takes nothing for lost")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 8);
+
+    for (int i = 0; i < 3; i++) {
+        auto question = next_frames(a);
+        REQUIRE(question.size() == 1);
+        CHECK(question[0].header().number == 1);
+        CHECK(question[0].header().flags & GAM_PACKET_PING);
+    }
+    b.receive(flight);
+    a.receive(b.transmit());
+    CHECK(b.messages.size() == 8);
+    CHECK(a.stats().sent_again == 3);
+    CHECK(a.stats().congestions == 0);
+    CHECK(flight_of(a, 8).size() == 8); // as many as before go at once
+}
+
+TEST_CASE("what the answer to a timeout does not tell of goes again")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 8);
+
+    b.receive({flight[0], flight[1], flight[4]});
+    b.receive(next_frames(a));
+    a.receive(b.transmit());
+    std::vector<uint64_t> numbers;
+    for (int i = 0; i < 4; i++) {
+        auto again = a.transmit();
+        for (Wire &wire : again)
+            numbers.push_back(wire.header().number);
+        b.receive(again);
+        a.receive(b.transmit());
+    }
+    CHECK(numbers == std::vector<uint64_t>{3, 4, 6, 7, 8});
+    CHECK(b.messages.size() == 8);
+    CHECK(a.stats().timeouts == 1);
+}
+
+TEST_CASE("an answer that comes late tells nothing of what went since")
+{
+    Peer a(0), b(1);
+    const auto first = flight_of(a, 1);
+
+    b.receive(next_frames(a));
+    const auto late = b.transmit();
+    a.receive(b.transmit());
+    b.receive(next_frames(a)); // the second question
+    a.receive(b.transmit());
+    const auto flight = flight_of(a, 8);
+    CHECK(next_frames(a).size() == 1);
+    a.receive(late);
+    CHECK(a.transmit().empty());
+    b.receive(flight);
+    CHECK(b.messages.size() == 9);
+}
+
 TEST_CASE("long messages follow one another in full packets")
 {
     const std::string text(3000, 'x');
@@ -456,9 +532,9 @@ TEST_CASE("packets are refused, and counted, for each reason")
         wire.seal();
         reason = GAM_NET_VERSION;
     }
-    SECTION("with a flag of the future")
+    SECTION("with the number of a question that it does not ask")
     {
-        wire.header().flags = 8;
+        wire.header().flags = 1 << GAM_PACKET_ASKED;
         wire.seal();
         reason = GAM_NET_VERSION;
     }

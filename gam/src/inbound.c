@@ -210,14 +210,22 @@ static void take(struct gam_net *net, struct gam_link *link, uint64_t now,
 
 /* ---- checking --------------------------------------------------------------------------- */
 
+static bool flags_ok(const struct gam_packet *packet)
+{
+    const uint8_t flags = packet->flags;
+
+    return (flags & GAM_PACKET_PING || gam_packet_asked(packet) == 0) &&
+           (flags & GAM_PACKET_ANSWER || gam_packet_answered(packet) == 0) &&
+           (flags & GAM_PACKET_PASSED ? true : false) == (packet->passed != 0);
+}
+
 /* GAM_NET_REFUSALS: nothing is wrong with it. */
 static enum gam_net_refusal check(const struct gam_net *net, const struct gam_packet *packet,
                                   size_t length)
 {
     if (length < sizeof(*packet) || length != sizeof(*packet) + packet->length)
         return GAM_NET_SHORT;
-    if (packet->version != GAM_PACKET_VERSION || (packet->flags & ~GAM_PACKET_FLAGS) ||
-        (packet->passed != 0) != (packet->flags & GAM_PACKET_PASSED ? true : false))
+    if (packet->version != GAM_PACKET_VERSION || !flags_ok(packet))
         return GAM_NET_VERSION;
     if (packet->dest != net->config.rank || packet->source >= net->config.ranks)
         return GAM_NET_STRANGER;
@@ -241,12 +249,18 @@ static void authentic(struct gam_net *net, struct gam_link *link, uint64_t now,
         net->stats.refused[GAM_NET_FUTURE]++;
         return;
     }
+    if (packet->flags & GAM_PACKET_ANSWER)
+        gam_link_answered(net, link, gam_packet_answered(packet));
     if (packet->flags & GAM_PACKET_PASSED)
         gam_path_passed(net, link, packet->passed);
     if (packet->flags & GAM_PACKET_PROBE)
         link->came = (uint32_t)sizeof(*packet) + packet->length;
     if (packet->flags & (GAM_PACKET_PING | GAM_PACKET_PROBE))
         acknowledge_now(net, link);
+    if (packet->flags & GAM_PACKET_PING) {
+        link->pinged = true;
+        link->answer = gam_packet_asked(packet);
+    }
     if (packet->number > 0)
         take(net, link, now, packet);
 }

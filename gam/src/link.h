@@ -40,8 +40,11 @@ struct gam_link {
     bool ready; /* on the list of those that may have something to send */
     bool ack_now;
     bool ping;
-    bool news;  /* an acknowledgement came, and what it lets go has not all gone */
-    bool eager; /* few packets were on their way, and what was sent then has not all gone */
+    bool pinged;      /* the peer's is to be answered, */
+    bool news;        /* an acknowledgement came, and what it lets go has not all gone */
+    bool eager;       /* few packets were on their way, and what was sent then has not all gone */
+    uint8_t answer;   /* of that number; */
+    uint8_t question; /* ours had this one */
     struct gam_link *next_ready;
 
     /* outbound */
@@ -53,6 +56,7 @@ struct gam_link {
     uint64_t order;     /* transmissions so far */
     uint64_t confirmed; /* the latest of them that is known to have arrived */
     uint64_t recovery;  /* losses below this packet have cut the window already */
+    uint64_t asked;     /* of transmissions up to this one we wait to be told; 0: of none */
     uint32_t in_flight; /* sent, and neither acknowledged nor taken for lost */
     uint32_t share;     /* packets in flight that the peer lets us have */
     uint32_t window;    /* and that the network seems to bear */
@@ -168,6 +172,9 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
 
 /* Its timer ran out. */
 void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now);
+
+/* The peer has told of all that came before that question of ours. */
+void gam_link_answered(struct gam_net *net, struct gam_link *link, uint8_t question);
 
 /* Fill in the header of a packet to the peer but for its number and what is asked by `flags`. */
 void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,

@@ -3,7 +3,8 @@
  * outbound.c - what goes: messages into packets, windows, losses, congestion.
  *
  * A packet is taken for lost when LATER transmissions after its last one are known to
- * have arrived, or when the timer of its link runs out.
+ * have arrived.  When the timer of its link runs out, the peer may as well be computing: the first
+ * packet goes again and asks for an answer, and what that does not tell of is lost.
  *
  * How many packets may be in flight is the least of
  *   share   what the receiver allows: an equal part, for each active sender, of what can wait
@@ -11,7 +12,7 @@
  *   window  what the network bears: doubles per round trip up to `threshold`, then grows by one,
  *           and is cut, once per window, when packets are lost: by half where the round trip
  *           has grown, too, which means that a queue was full; by one and a 64th where it has not,
- *           as on a line that is merely bad; and to SMALLEST by a timeout.
+ *           as on a line that is merely bad; and to SMALLEST by losses that only a timeout showed.
  */
 #include "link.h"
 #include <string.h>
@@ -206,6 +207,19 @@ static void await_sign(struct gam_net *net, struct gam_link *link, uint64_t now)
         gam_net_due(net, link, link->waiting + net->config.peer_timeout_us);
 }
 
+static uint8_t flags_of(struct gam_link *link)
+{
+    unsigned flags = link->came ? GAM_PACKET_PASSED : 0;
+
+    if (link->ping) {
+        link->question = (link->question + 1) % GAM_PACKET_QUESTIONS;
+        flags |= GAM_PACKET_PING | (unsigned)link->question << GAM_PACKET_ASKED;
+    }
+    if (link->pinged)
+        flags |= GAM_PACKET_ANSWER | (unsigned)link->answer << GAM_PACKET_ANSWERED;
+    return (uint8_t)flags;
+}
+
 void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,
                    size_t length)
 {
@@ -213,13 +227,13 @@ void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet
     packet->dest = (uint16_t)link->rank;
     packet->length = (uint16_t)(length - sizeof(*packet));
     packet->version = GAM_PACKET_VERSION;
-    packet->flags |= (link->ping ? GAM_PACKET_PING : 0) | (link->came ? GAM_PACKET_PASSED : 0);
+    packet->flags |= flags_of(link);
     packet->passed = (uint16_t)link->came;
     link->came = 0;
     gam_link_acknowledge(net, link, packet);
     packet->mac = gam_packet_mac(&net->mac, packet, length);
     net->stats.pings += link->ping;
-    link->ping = false;
+    link->ping = link->pinged = false;
     net->stats.sent++;
 }
 
@@ -229,7 +243,9 @@ static const struct gam_packet *send_packet(struct gam_net *net, struct gam_link
     struct gam_parcel *parcel = link->out[gam_link_at(number)];
 
     parcel->sent_at = now;
-    parcel->order = ++link->order;
+    link->order++;
+    if (!parcel->again || link->backoff == 0) /* else what tells of it may mean the first time */
+        parcel->order = link->order;
     link->in_flight++;
     link->spoke = now;
     if (link->timeout_at == GAM_NET_NEVER)
@@ -305,15 +321,21 @@ static const struct gam_packet *send_new(struct gam_net *net, struct gam_link *l
     return send_packet(net, link, now, number, length);
 }
 
+/* The packet that went again by a timeout goes whatever the window says. */
+static bool asks(const struct gam_link *link)
+{
+    return link->ping && link->backoff > 0;
+}
+
 const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link *link, uint64_t now,
                                            size_t *length)
 {
-    if (link->in_flight < gam_min(link->share, link->window)) {
-        if (link->lost > 0)
-            return send_lost(net, link, now, length);
-        if (new_may_go(net, link))
-            return send_new(net, link, now, length);
-    }
+    const bool room = link->in_flight < gam_min(link->share, link->window);
+
+    if (link->lost > 0 && (room || asks(link)))
+        return send_lost(net, link, now, length);
+    if (room && new_may_go(net, link))
+        return send_new(net, link, now, length);
     link->news = false;
     link->eager = false;
     if (link->ack_now || link->ping)
@@ -384,17 +406,59 @@ static void lose_all(struct gam_link *link)
     }
 }
 
-void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now)
+/* What comes back to it after the first of several timeouts grows fast up to half of what was. */
+static void begin_anew(struct gam_link *link)
 {
-    net->stats.timeouts++;
-    lose_all(link);
-    if (link->backoff == 0) /* what comes back to it after the first of several */
+    if (link->backoff == 0)
         link->threshold = link->window / 2 < SMALLEST ? (uint32_t)SMALLEST : link->window / 2;
     link->window = SMALLEST;
     link->recovery = link->next;
+}
+
+/* The first packet that is not acknowledged goes again, and wants to be answered. */
+static void ask(struct gam_link *link)
+{
+    struct gam_parcel *first = flying(link, link->first);
+
+    if (first)
+        lose(link, first);
+    if (link->backoff == 0)
+        link->asked = link->order;
+    link->ping = true;
+}
+
+void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    net->stats.timeouts++;
+    if (net->config.go_back_n) {
+        lose_all(link);
+        begin_anew(link);
+    } else {
+        ask(link);
+    }
     if (link->backoff < BACKOFF_MOST)
         link->backoff++;
     start_timer(net, link, now);
+}
+
+void gam_link_answered(struct gam_net *net, struct gam_link *link, uint8_t question)
+{
+    const uint32_t lost = link->lost;
+
+    if (question != link->question)
+        return; /* it came late, and knows nothing of what went since */
+    for (uint64_t n = link->first; n < link->next; n++) {
+        struct gam_parcel *parcel = flying(link, n);
+
+        if (parcel && parcel->order <= link->asked)
+            lose(link, parcel);
+    }
+    if (link->lost > lost) {
+        begin_anew(link);
+        net->stats.congestions++;
+        gam_net_ready(net, link);
+    }
+    link->asked = 0;
 }
 
 /* ---- acknowledgements --------------------------------------------------------------------- */

@@ -18,15 +18,21 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define GAM_PACKET_VERSION 3u
+#define GAM_PACKET_VERSION 4u
 
 enum gam_packet_flag {
     GAM_PACKET_PING = 1u << 0,   /* answer at once */
     GAM_PACKET_PROBE = 1u << 1,  /* does one of this length arrive?  Zero bytes, no frames */
     GAM_PACKET_PASSED = 1u << 2, /* one did, of `passed` bytes */
+    GAM_PACKET_ANSWER = 1u << 3, /* to GAM_PACKET_PING: tells of all that came before it */
 };
 
-#define GAM_PACKET_FLAGS (GAM_PACKET_PING | GAM_PACKET_PROBE | GAM_PACKET_PASSED)
+/* Above the flags: which question a ping is, and to which an answer is. */
+enum {
+    GAM_PACKET_QUESTIONS = 4, /* are told apart */
+    GAM_PACKET_ASKED = 4,     /* from this bit on; without GAM_PACKET_PING: 0 */
+    GAM_PACKET_ANSWERED = 6,  /* from this bit on; without GAM_PACKET_ANSWER: 0 */
+};
 
 struct gam_packet {
     uint64_t mac;      /* of all that follows, under the job's key: mac.h */
@@ -38,9 +44,19 @@ struct gam_packet {
     uint16_t length;   /* bytes of frames */
     uint16_t window;   /* packets that the receiver of this one may have in flight */
     uint8_t version;
-    uint8_t flags;   /* enum gam_packet_flag */
+    uint8_t flags;   /* enum gam_packet_flag, and two bits each for question and answer */
     uint16_t passed; /* without that flag: 0 */
 };
+
+static inline uint8_t gam_packet_asked(const struct gam_packet *packet)
+{
+    return packet->flags >> GAM_PACKET_ASKED & (GAM_PACKET_QUESTIONS - 1);
+}
+
+static inline uint8_t gam_packet_answered(const struct gam_packet *packet)
+{
+    return packet->flags >> GAM_PACKET_ANSWERED;
+}
 
 enum gam_frame_flag {
     GAM_FRAME_MORE = 1u << 0, /* the next frame goes on with this message */

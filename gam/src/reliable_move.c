@@ -221,15 +221,16 @@ static void depart(struct gam_reliable *r, const struct departure *d, bool more)
         r->busy[d->buffer] = unet_send(r->lower, d->channel, 0, &piece, 1, ticket) == 0;
 }
 
-/* One ahead, so that the endpoint below can take all at once. */
+/* One ahead, so that the endpoint below can take all at once; and again with the buffers of those
+ * that have gone then. */
 void gam_send_packets(struct gam_reliable *r, uint64_t now)
 {
     struct departure one, next;
-    bool more = next_departure(r, now, &one);
 
-    while (more) {
-        more = next_departure(r, now, &next);
-        depart(r, &one, more);
-        one = next;
+    while (next_departure(r, now, &one)) {
+        for (bool more = true; more; one = next) {
+            more = next_departure(r, now, &next);
+            depart(r, &one, more);
+        }
     }
 }
