@@ -109,7 +109,8 @@ std::vector<Host> read_host_file(const std::string &file)
 {
     std::ifstream stream(file);
     std::ostringstream text;
-    if (!stream || !(text << stream.rdbuf()))
+    const bool empty = stream.peek() == std::ifstream::traits_type::eof() && !stream.bad();
+    if (!stream.is_open() || (!empty && !(text << stream.rdbuf())))
         throw Failure(exit_usage, "--hostfile " + file + ": " + std::strerror(errno) +
                                       "; name a file with a host a line");
     return parse_host_file(text.str(), file);

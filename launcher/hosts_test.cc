@@ -67,5 +67,6 @@ TEST_CASE("a bad host file is refused with the line that is wrong")
     CHECK_THROWS_WITH(parse_host_file("# none\n", "f"), Contains("--hostfile f names no host"));
     CHECK_THROWS_WITH(read_host_file("/no/such"),
                       Contains("--hostfile /no/such: No such file or directory"));
-    CHECK_THROWS_WITH(read_host_file("/"), Contains("--hostfile /"));
+    CHECK_THROWS_WITH(read_host_file("/"), Contains("--hostfile /: Is a directory"));
+    CHECK_THROWS_WITH(read_host_file("/dev/null"), Contains("--hostfile /dev/null names no host"));
 }
