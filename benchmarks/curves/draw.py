@@ -58,7 +58,8 @@ def draw_network(plt, told, network):
     right.set_title("Bandwidth (more is better)", fontsize=10)
     handles = {text: handle for axes in (left, right)
                for handle, text in zip(*axes.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), ncols=len(handles), loc="upper center",
+    shown = [name for name in NAMES.values() if name in handles]
+    figure.legend([handles[name] for name in shown], shown, ncols=len(handles), loc="upper center",
                   bbox_to_anchor=(0.5, 0), frameon=False, fontsize=9)
     return figure
 

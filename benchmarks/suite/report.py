@@ -122,9 +122,12 @@ def first_table(told):
 def weak_table(told):
     """Header and rows: throughput where each rank has as much to do, however many there are."""
     ranks = all_ranks(told)
-    yield ["case", *(f"{count} ranks" for count in ranks), "kept", "aim", ""]
+    yield ["case", *(f"{count} ranks" for count in ranks),
+           f"one per core, as much as {ranks[-1]}", "kept of that", "kept", "aim", ""]
     for row in told["weak"]:
         yield [row["case"], *(rate_text(row["rates"].get(count), row["unit"]) for count in ranks),
+               rate_text(row["same"], row["unit"]),
+               f"{row['kept_of_same']:.2f}" if row["kept_of_same"] else "-",
                f"{row['kept']:.2f}" if row["kept"] else "-", f">= {row['aim']:g}", row["verdict"]]
 
 
@@ -168,7 +171,9 @@ HOSTS_NOTE = ("The hosts are namespaces of one machine, joined by a bridge, with
 FIRST_NOTE = ("Every program does its problem twice, and everywhere else the second time counts. "
               "The first finds memory that its process has never touched, and pays for new pages; "
               "what that takes is up to the system and, on a virtual machine, to its host.")
-WEAK_NOTE = "What is kept is the throughput with most ranks against that of one rank per core."
+WEAK_NOTE = ("What is kept is the throughput with most ranks against that of one rank per core. "
+             "With more ranks there is more to sort, and less of it in the caches: kept of that is "
+             "against one rank per core that has as much to do as all those ranks.")
 MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
 
 

@@ -66,6 +66,7 @@ class Case:
     weak: bool = False  # the problem grows with the number of ranks
     traced: bool = False  # for the pictures of who sends how much to whom
     hosts_aim: float = 0  # the same between two hosts; 0: not run there
+    alone: bool = False  # of ours only
 
     def aim(self, ranks):
         return self.aims.get(ranks, self.aims.get(0) if ranks > 1 else None)
@@ -123,6 +124,17 @@ CASES = [
 ]
 
 
+def fitting_ranks(ranks):
+    """As many as can have a core each, or 0."""
+    return max((count for count in ranks if count <= micro.cores()), default=0)
+
+
+def of_most(case, most):
+    """The problem that so many ranks have, for fewer to do: it fills the caches as theirs does."""
+    return dataclasses.replace(case, title=f"{case.title}, as large as on {most}", alone=True,
+                               arguments=lambda _, quick: case.arguments(most, quick))
+
+
 # ---- running --------------------------------------------------------------------------------
 
 
@@ -156,12 +168,15 @@ class Runner:
         arguments = case.arguments(ranks, self.options.quick) + TURN
         yield Run("ours", case, ranks,
                   twins.ours(self.options.build, ranks, case.program, *arguments))
-        for peer in self.peers:
+        for peer in self.peers if not case.alone else ():
             yield Run(peer.name, case, ranks, peer.command(ranks, case.program, *arguments))
 
     def cases(self):
         """Each with its number of ranks."""
-        return [(case, ranks) for case in self.options.cases for ranks in self.options.ranks]
+        plain = [(case, ranks) for case in self.options.cases for ranks in self.options.ranks]
+        fitting, most = fitting_ranks(self.options.ranks), max(self.options.ranks)
+        return plain + [(of_most(case, most), fitting) for case in self.options.cases
+                        if case.weak and 0 < fitting < most]
 
     def plan(self):
         """All of one turn before the next: noise that lasts falls on everybody.  Another begins each
@@ -329,17 +344,28 @@ def make_hosts_row(runner, case, network):
             "aim": case.hosts_aim, "verdict": judge(ratio, case.hosts_aim)}
 
 
-def make_weak(rows):
-    """What is left of our throughput where ranks share cores."""
+def make_weak(rows, same=None):
+    """What is left of our throughput where ranks share cores, and what of that with the `same`
+    problem where they do not."""
     rates = {row["ranks"]: row["figures"]["ours"]["rate"] for row in rows
              if "ours" in row["figures"]}
     most = max(rates, default=0)
-    fitting = max((ranks for ranks in rates if ranks <= micro.cores()), default=0)
+    fitting = fitting_ranks(rates)
     kept = divide(rates[most], rates[fitting]) if fitting and most > fitting else None
-    return {"case": rows[0]["case"], "rates": rates, "kept": kept, "aim": KEPT,
+    return {"case": rows[0]["case"], "rates": rates, "kept": kept, "aim": KEPT, "same": same,
+            "kept_of_same": divide(rates.get(most), same),
             "unit": next((row["figures"]["ours"]["unit"] for row in rows
                           if "ours" in row["figures"]), ""),
             "verdict": judge(kept, KEPT)}
+
+
+def all_weak(runner, rows):
+    """Of each case of that kind."""
+    fitting, most = fitting_ranks(runner.options.ranks), max(runner.options.ranks)
+    for case in runner.options.cases:
+        if case.weak:
+            same = figures_of(runner, of_most(case, most), fitting, ("ours",)).get("ours", {})
+            yield make_weak([row for row in rows if row["case"] == case.title], same.get("rate"))
 
 
 def make_traces(runner):
@@ -377,8 +403,7 @@ def make_report(runner, load, missing):
             "peers": {peer.name: peer.peer.version for peer in runner.peers},
             "missing": missing, "failures": runner.failures + failures,
             "rows": rows, "hosts": between_hosts, "traces": traced,
-            "weak": [make_weak([row for row in rows if row["case"] == case.title])
-                     for case in runner.options.cases if case.weak]}
+            "weak": list(all_weak(runner, rows))}
 
 
 # ---- the command line ------------------------------------------------------------------------------

@@ -266,6 +266,13 @@ class Figures(unittest.TestCase):
             weak = suite.make_weak([row(cores, 8), row(4 * cores, 8 * kept), row(9 * cores, None)])
             self.assertEqual((weak["kept"], weak["verdict"]), (kept, verdict))
         self.assertEqual(suite.make_weak([row(cores, 8)])["verdict"], "")
+        weak = suite.make_weak([row(cores, 8), row(4 * cores, 4)], same=5)
+        self.assertEqual((weak["kept"], weak["kept_of_same"]), (0.5, 0.8))
+
+    def test_as_much_as_most_ranks_have(self):
+        case = suite.of_most(next(case for case in suite.CASES if case.weak), 8)
+        self.assertEqual(case.arguments(2, False), suite.CASES[0].arguments(8, False))
+        self.assertTrue(case.alone)
 
     def test_who_was_too_slow_is_told(self):
         row = {"figures": {"ours": {"time": 1}}, "too_slow": {"mpich": 20}}

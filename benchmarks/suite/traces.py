@@ -62,7 +62,7 @@ def of_case(build, case, ranks):
 
 
 def bytes_text(count):
-    for unit, size in (("M", 1 << 20), ("K", 1 << 10)):
+    for unit, size in (("Mi", 1 << 20), ("Ki", 1 << 10)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return str(count)
@@ -90,6 +90,7 @@ def draw_matrices(plt, traces):
         draw_matrix(axes, trace)
     for axes in grid.flat[len(traces):]:
         axes.set_visible(False)
+    figure.suptitle("bytes from rank to rank", fontsize=10)
     figure.supxlabel("to rank")
     figure.supylabel("from rank")
     return figure
