@@ -10,9 +10,10 @@
 
 #include "fe.h"
 
+/* There is room: see fe_frame_alloc. */
 static void put_header(struct sk_buff *skb, const struct fe_frame *frame)
 {
-	struct unet_frame *header = skb_put(skb, sizeof(*header));
+	struct unet_frame *header = __skb_put(skb, sizeof(*header));
 
 	header->version = UNET_FRAME_VERSION;
 	header->kind = frame->kind;
@@ -23,7 +24,7 @@ static void put_header(struct sk_buff *skb, const struct fe_frame *frame)
 	header->life = cpu_to_le32(frame->life);
 	header->user = cpu_to_le32(frame->user);
 	if (frame->kind == UNET_FRAME_DIRECT) {
-		struct unet_frame_direct *direct = skb_put(skb, sizeof(*direct));
+		struct unet_frame_direct *direct = __skb_put(skb, sizeof(*direct));
 
 		direct->place = cpu_to_le64(frame->place);
 		direct->grant = cpu_to_le64(frame->grant);

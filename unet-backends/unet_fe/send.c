@@ -166,25 +166,26 @@ static void copy_range(struct fe_endpoint *ep, const struct unet_desc *desc, str
 		u32 n = min_t(u32, left, PAGE_SIZE - offset_in_page(at));
 		void *from = kmap_local_page(fe_page_at(ep, at));
 
-		skb_put_data(skb, from + offset_in_page(at), n);
+		__skb_put_data(skb, from + offset_in_page(at), n);
 		kunmap_local(from);
 		at += n;
 		left -= n;
 	}
 }
 
+/* Into the room that make_frame has asked for. */
 static void copy_message(struct fe_endpoint *ep, const struct unet_desc *desc, struct sk_buff *skb)
 {
 	unsigned int i;
 
 	if (desc->kind == UNET_INLINE)
-		skb_put_data(skb, desc->data, desc->length);
+		__skb_put_data(skb, desc->data, desc->length);
 	if (desc->kind == UNET_DIRECT)
 		copy_range(ep, desc, skb);
 	if (desc->kind != UNET_PIECES)
 		return;
 	for (i = 0; i < desc->pieces; i++)
-		skb_put_data(skb, fe_segment(ep, desc->piece[i].offset), desc->piece[i].length);
+		__skb_put_data(skb, fe_segment(ep, desc->piece[i].offset), desc->piece[i].length);
 }
 
 static unsigned int pages_of(u64 at, u32 length)
