@@ -42,7 +42,7 @@ struct gam_link {
     bool ping;
     bool pinged;      /* the peer's is to be answered, */
     bool news;        /* an acknowledgement came, and what it lets go has not all gone */
-    bool eager;       /* few packets were on their way, and what was sent then has not all gone */
+    bool eager;       /* all that was sent may go, and has not yet */
     uint8_t answer;   /* of that number; */
     uint8_t question; /* ours had this one */
     struct gam_link *next_ready;

@@ -10,7 +10,7 @@
  * million a second, more than 32; over a network, where it lasts a hundred times longer, as many as
  * a byte can count.  With many peers, memory matters more. */
 enum { WINDOW_FEW = 64, WINDOW_FAR = 128, WINDOW_MANY = 32, FEW_RANKS = 64 };
-enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 32, BULK_BUFFERS = 512 };
+enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 128, BULK_BUFFERS = 512 };
 
 /* Long packets of some networks have 9000 bytes, and a sender may have 64 on their way. */
 enum { NETWORK_SEGMENT = 2 << 20, NETWORK_PACKETS = 256 };

@@ -294,21 +294,22 @@ static bool has_room(const struct gam_link *link, const struct gam_parcel *parce
 }
 
 /* What is sent while few packets are on their way may all go: the end of a message does not wait
- * for its beginning to be acknowledged.  Else, and where an acknowledgement lets a stream go on, a
- * packet with room waits for more messages while another such is on its way (Minshall's form of
- * Nagle's rule), and full ones wait to be so many that it pays to take them to the network; or for
- * an acknowledgement. */
+ * for its beginning to be acknowledged.  Else a packet with room waits for more messages while
+ * another such is on its way (Minshall's form of Nagle's rule), and full ones wait to be so many
+ * that it pays to take them to the network; or, when an acknowledgement comes, as many as are still
+ * on their way: a train let go by each would be as short as what was acknowledged. */
 static bool new_may_go(const struct gam_net *net, struct gam_link *link)
 {
     const uint64_t count = link->end - link->next;
     const bool few = link->in_flight < GAM_LINK_EAGER;
 
-    link->eager = link->eager || (few && !link->news);
-    if (count == 0 || few || link->eager)
+    if (count == 0 || link->eager)
         return count > 0;
-    if (count == 1 && has_room(link, open_parcel(link)))
+    if (count == 1 && !few && has_room(link, open_parcel(link)))
         return link->roomy <= link->first;
-    return link->news || count * link->longest >= net->config.batch;
+    link->eager = few || (link->news && count >= link->in_flight) ||
+                  count * link->longest >= net->config.batch;
+    return link->eager;
 }
 
 static const struct gam_packet *send_new(struct gam_net *net, struct gam_link *link, uint64_t now,
