@@ -89,7 +89,10 @@ class Hosts:
                              program, *arguments)
 
     def lose(self, packets):
-        """One in a hundred of what arrives at either host, or none; False if it cannot be done."""
+        """One in a hundred of what arrives at either host, or none; False if it cannot be done.
+
+        What the kernel hands up at once counts as one: trains of packets, TCP's as ours.
+        """
         rules = "add table inet loss; add chain inet loss in { type filter hook input priority 0; };" \
                 " add rule inet loss in meta l4proto { tcp, udp } numgen random mod 100 < 1 drop"
         if not self.both() or not shutil.which("nft"):
