@@ -108,20 +108,14 @@ static void take_message(void)
     unet_rx_release(ep);
 }
 
+static void send_one(void)
+{
+    send_message(message_bytes);
+}
+
 static double round_trips(long n)
 {
-    double start;
-
-    meet();
-    start = now_ns();
-    for (long i = 0; i < n; i++) {
-        if (side == 0)
-            send_message(message_bytes);
-        take_message();
-        if (side == 1)
-            send_message(message_bytes);
-    }
-    return now_ns() - start;
+    return time_round_trips(n, send_one, take_message);
 }
 
 /* A unit is a group. */

@@ -38,6 +38,24 @@ void meet(void);
 void arrive(void);
 bool both_are_here(void);
 
+/* The time of n round trips, in ns.  Inline: what sends and takes is called directly. */
+static inline __attribute__((always_inline)) double time_round_trips(long n, void (*send_it)(void),
+                                                                     void (*take_it)(void))
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0)
+            send_it();
+        take_it();
+        if (side == 1)
+            send_it();
+    }
+    return now_ns() - start;
+}
+
 /* Collective: what the other side tells; BLOB bytes. */
 void exchange(const void *mine, void *theirs);
 

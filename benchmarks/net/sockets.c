@@ -63,18 +63,7 @@ static void send_datagram(void)
 
 static double udp_round_trips(long n)
 {
-    double start;
-
-    meet();
-    start = now_ns();
-    for (long i = 0; i < n; i++) {
-        if (side == 0)
-            send_datagram();
-        receive_datagram();
-        if (side == 1)
-            send_datagram();
-    }
-    return now_ns() - start;
+    return time_round_trips(n, send_datagram, receive_datagram);
 }
 
 /* A socket at our address; the other side's address. */
@@ -149,20 +138,19 @@ static void send_bytes(size_t n)
     }
 }
 
+static void send_one(void)
+{
+    send_bytes(message_bytes);
+}
+
+static void receive_one(void)
+{
+    receive_bytes(message_bytes);
+}
+
 static double tcp_round_trips(long n)
 {
-    double start;
-
-    meet();
-    start = now_ns();
-    for (long i = 0; i < n; i++) {
-        if (side == 0)
-            send_bytes(message_bytes);
-        receive_bytes(message_bytes);
-        if (side == 1)
-            send_bytes(message_bytes);
-    }
-    return now_ns() - start;
+    return time_round_trips(n, send_one, receive_one);
 }
 
 static double tcp_stream(long n)
@@ -252,18 +240,7 @@ static void receive_packet(void)
 
 static double packet_round_trips(long n)
 {
-    double start;
-
-    meet();
-    start = now_ns();
-    for (long i = 0; i < n; i++) {
-        if (side == 0)
-            send_packet();
-        receive_packet();
-        if (side == 1)
-            send_packet();
-    }
-    return now_ns() - start;
+    return time_round_trips(n, send_packet, receive_packet);
 }
 
 /* A batch of the longest frames. */
