@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <unistd.h>
 
 using Catch::Matchers::Contains;
@@ -16,6 +18,7 @@ namespace {
 
 const std::string ring = BUILD_FOLDER "/examples/ring";
 const std::string hello = BUILD_FOLDER "/examples/hello";
+const std::string late = BUILD_FOLDER "/tests/late";
 
 bool has(const std::string &program)
 {
@@ -71,6 +74,27 @@ void check_cards(const Command &command)
         CHECK_THAT(outcome.out, Contains(std::string("rank ") + rank + " got 4 cards"));
 }
 
+// Nobody leaves before all have come to the last fence.
+void check_end(const Command &command, int ranks)
+{
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    std::map<int, long> came, left; // by rank; of fences the last counts
+    std::istringstream lines(outcome.err);
+    std::string what;
+    long when;
+    for (int rank; lines >> rank >> what >> when;)
+        (what == "comes" ? came : left)[rank] = when;
+    REQUIRE(came.size() == static_cast<std::size_t>(ranks));
+    REQUIRE(left.size() == came.size());
+    for (const auto &[rank, time] : left)
+        for (const auto &[other, arrival] : came) {
+            INFO("rank " << rank << " left, and rank " << other << " came");
+            CHECK(time >= arrival);
+        }
+}
+
 // Slurm on two hosts.
 class Slurm {
 public:
@@ -116,6 +140,7 @@ TEST_CASE("mpirun starts programs on two hosts by ssh")
     };
     check_cards(on_both(PMIX_CLIENT));
     check_ring(on_both(ring), 4);
+    check_end(on_both(late), 4);
 }
 
 TEST_CASE("srun starts programs on one host and on two")
@@ -126,4 +151,5 @@ TEST_CASE("srun starts programs on one host and on two")
     check_ring(slurm.srun({"-N1", "-n2", ring}), 2);
     check_cards(slurm.srun({"-N2", "-n4", PMIX_CLIENT}));
     check_ring(slurm.srun({"-N2", "-n4", ring}), 4);
+    check_end(slurm.srun({"-N2", "-n4", late}), 4);
 }

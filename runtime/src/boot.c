@@ -21,9 +21,12 @@
 enum { WAITING = 0, MET = 1 }; /* PMIx's errors are negative */
 enum { START_BYTES = 1 << 20 };
 
-static bool launched;    /* a launcher is there */
-static pmix_proc_t self; /* this rank; its nspace names the job */
-static int met;          /* WAITING, MET, or a pmix_status_t that is an error */
+static bool launched;          /* a launcher is there, */
+static bool by_unetrun;        /* and it is ours */
+static pmix_proc_t self;       /* this rank; its nspace names the job */
+static pmix_proc_t everybody;  /* all ranks of it */
+static pmix_info_t collecting; /* of a fence: all get what each has told */
+static int met;                /* WAITING, MET, or a pmix_status_t that is an error */
 
 static void check(pmix_status_t status, const char *what)
 {
@@ -230,12 +233,10 @@ int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n)
 static void fence(void)
 {
     const bool collect = true;
-    pmix_proc_t job;
-    pmix_info_t info;
 
-    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
-    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    check_fence(PMIx_Fence(&job, 1, &info, 1));
+    PMIX_LOAD_PROCID(&everybody, self.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&collecting, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    check_fence(PMIx_Fence(&everybody, 1, &collecting, 1));
 }
 
 /* ---- the key --------------------------------------------------------------------- */
@@ -276,15 +277,15 @@ static bool told_key(uint64_t key[2])
 static void publish_in_job(uint64_t key[2])
 {
     const size_t n = 2 * sizeof key[0];
-    const bool told = told_key(key);
 
-    if (!told && self.rank == 0) {
+    by_unetrun = told_key(key);
+    if (!by_unetrun && self.rank == 0) {
         make_key(key);
         put(KEY_KEY, key, n);
     }
     check(PMIx_Commit(), "PMIx_Commit");
     fence();
-    if (!told && self.rank != 0 && get(0, KEY_KEY, key, n) < 0)
+    if (!by_unetrun && self.rank != 0 && get(0, KEY_KEY, key, n) < 0)
         splitc_die("cannot join the job: rank 0 has published no key");
 }
 
@@ -305,16 +306,17 @@ static void all_have_come(pmix_status_t status, void *arg)
     __atomic_store_n(&met, status == PMIX_SUCCESS ? MET : status, __ATOMIC_RELEASE);
 }
 
+/* A fence that collects nothing lets the ranks of a node go by themselves under Slurm (22.05), so
+ * only unetrun, which keeps them, is spared what everybody has been told already. */
 void splitc_boot_meet(void)
 {
-    pmix_proc_t job;
+    const size_t directives = by_unetrun ? 0 : 1;
 
-    if (!launched) {
+    if (launched)
+        check(PMIx_Fence_nb(&everybody, 1, &collecting, directives, all_have_come, NULL),
+              "PMIx_Fence");
+    else
         met = MET;
-        return;
-    }
-    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
-    check(PMIx_Fence_nb(&job, 1, NULL, 0, all_have_come, NULL), "PMIx_Fence");
 }
 
 bool splitc_boot_met(void)
