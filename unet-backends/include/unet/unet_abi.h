@@ -71,7 +71,7 @@ struct unet_desc {
             uint32_t error;  /* UNET_ERROR: errno value */
             uint32_t pad;
         };
-        struct { /* UNET_DIRECT without pieces */
+        struct {            /* UNET_DIRECT without pieces */
             uint64_t local; /* UNET_PLACE */
             uint64_t grant; /* the peer's, for `remote` */
         };

@@ -46,7 +46,7 @@ struct unet_fe_shared {
     __u64 counter[UNET_FE_COUNTERS];
     __u32 changes; /* of states, so far */
     __u32 stale;   /* times that pinned pages were no longer mapped as they had been */
-    __u8 state[]; /* enum unet_channel_state by channel */
+    __u8 state[];  /* enum unet_channel_state by channel */
 };
 
 /* UNET_FE_CREATE.  Sizes are those of struct unet_config, none of them 0. */
