@@ -101,6 +101,11 @@ static size_t bytes_of(const struct msghdr *message)
     return sum;
 }
 
+static bool is_lone(const struct msghdr *message)
+{
+    return message->msg_controllen == 0 && bytes_of(message) <= LONE_MOST;
+}
+
 static int send_lone(int socket, const struct msghdr *message)
 {
     uint8_t bytes[LONE_MOST];
@@ -115,7 +120,7 @@ static int send_lone(int socket, const struct msghdr *message)
 
 int unet_emu_submit(const struct emu_endpoint *ee, struct mmsghdr *message, unsigned count)
 {
-    if (count == 1 && bytes_of(&message->msg_hdr) <= LONE_MOST)
+    if (count == 1 && is_lone(&message->msg_hdr))
         return send_lone(ee->socket, &message->msg_hdr);
     return sendmmsg(ee->socket, message, count, 0);
 }
