@@ -106,12 +106,35 @@ static void reduce_double(void)
     }
 }
 
-/* Sums of doubles that depend on the order: the same bits each time and everywhere. */
+/* What a binomial tree over so many ranks gives. */
+static double sum_of_tree(double of_rank(int), int ranks)
+{
+    double *sum = calloc((size_t)ranks, sizeof *sum), all;
+
+    for (int r = 0; r < ranks; r++)
+        sum[r] = of_rank(r);
+    for (int step = 1; step < ranks; step *= 2)
+        for (int r = 0; r + step < ranks; r += 2 * step)
+            sum[r] += sum[r + step];
+    all = sum[0];
+    free(sum);
+    return all;
+}
+
+static double third(int rank)
+{
+    return 1.0 / (3 + rank);
+}
+
+/* Sums of doubles that depend on the order: the same bits each time, everywhere, and however the
+ * ranks are placed. */
 static void reduce_double_repeats(void)
 {
-    double mine = 1.0 / (3 + my_rank()), first = splitc_all_reduce_to_all_dadd(mine);
+    double mine = third(my_rank()), first = splitc_all_reduce_to_all_dadd(mine);
+    double expected = sum_of_tree(third, ranks());
     uint64_t state = 31 + (uint64_t)my_rank();
 
+    EXPECT_EQ(0, memcmp(&first, &expected, sizeof first));
     for (int round = 0; round < 200; round++) {
         double again;
 

@@ -6,14 +6,18 @@
  * bit, its child of level k is r + 2^k and stands for the ranks [r + 2^k,
  * r + 2^(k+1)).  Children are combined from the lowest level up, so values
  * combine in the order of ranks, whatever the order of arrival: floating-point
- * results repeat.  Broadcasts go down the same tree.  In round k of a scan,
- * rank r hears from r - 2^k.
+ * results repeat.  Broadcasts go down the same tree.  Where all get the result,
+ * the tree's lowest levels gather what lies within nodes; above them the two
+ * halves of each subtree swap their values, a butterfly, so that everybody has
+ * the result after half as many messages one behind the other, from the same
+ * combinations.  In round k of a scan, rank r hears from r - 2^k.
  *
  * Values travel as 64 bits: doubles as they are, ints sign-extended.
  */
 #include "episode.h"
 
 #include "checks.h"
+#include "endpoints.h"
 #include "library.h"
 
 /* ---- combining ------------------------------------------------------------------ */
@@ -60,15 +64,27 @@ uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b)
 
 /* ---- up, down and across ------------------------------------------------------------ */
 
-/* The tree's level of this rank: it has children on all levels below it. */
-static unsigned level(void)
+#define FAN 16u /* messages of one rank, one after the other, in a round across */
+
+static unsigned height; /* of the subtrees that gather before their roots meet */
+
+/* The level of this rank in subtrees so high, from the one of the leaves, 0, to their roots': it
+ * has children on all levels below. */
+static unsigned level(unsigned up_to)
 {
-    return splitc_runtime.rank ? (unsigned)__builtin_ctz(splitc_runtime.rank) : SPLITC_LEVELS;
+    const uint32_t rank = splitc_runtime.rank;
+
+    return rank & ((1u << up_to) - 1) ? (unsigned)__builtin_ctz(rank) : up_to;
 }
 
-static bool has_child(unsigned k)
+static bool has_child(unsigned k, unsigned up_to)
 {
-    return k < level() && splitc_runtime.rank + (1u << k) < splitc_runtime.ranks;
+    return k < level(up_to) && splitc_runtime.rank + (1u << k) < splitc_runtime.ranks;
+}
+
+static bool is_root(unsigned up_to)
+{
+    return level(up_to) == up_to;
 }
 
 static uint32_t parent(void)
@@ -76,27 +92,111 @@ static uint32_t parent(void)
     return splitc_runtime.rank & (splitc_runtime.rank - 1);
 }
 
-/* Combine our part of the tree; the result counts on processor 0. */
-static uint64_t up(enum splitc_combine with, uint64_t value)
+/* Combine our part of the subtree; the result counts on its root. */
+static uint64_t up(enum splitc_combine with, uint64_t value, unsigned up_to)
 {
-    for (unsigned k = 0; has_child(k); k++)
+    for (unsigned k = 0; has_child(k, up_to); k++)
         value = splitc_combine(with, value, splitc_hear(k, splitc_runtime.rank + (1u << k)));
-    if (splitc_runtime.rank != 0)
-        splitc_tell(parent(), level(), value);
+    if (!is_root(up_to))
+        splitc_tell(parent(), level(up_to), value);
     return value;
 }
 
-static uint64_t down(uint64_t value)
+static uint64_t down(uint64_t value, unsigned from)
 {
     unsigned k = 0;
 
-    if (splitc_runtime.rank != 0)
+    if (!is_root(from))
         value = splitc_hear(SPLITC_DOWN, parent());
-    while (has_child(k))
+    while (has_child(k, from))
         k++;
     while (k-- > 0) /* the largest part of the tree first */
         splitc_tell(splitc_runtime.rank + (1u << k), SPLITC_DOWN, value);
     return value;
+}
+
+/* The roots of subtrees are numbered from 0. */
+static uint32_t roots(unsigned of_height)
+{
+    return ((splitc_runtime.ranks - 1) >> of_height) + 1;
+}
+
+/* How many of so many are among those from the first on, at most most. */
+static uint32_t count_from(uint32_t first, uint32_t most, uint32_t all)
+{
+    if (all <= first)
+        return 0;
+    return all - first < most ? all - first : most;
+}
+
+/* The roots of each half of a larger subtree have the same value, and swap it with those of the
+ * other half.  The last half may have fewer; each then tells several. */
+static uint64_t across(enum splitc_combine with, uint64_t value)
+{
+    const uint32_t all = roots(height), here = splitc_runtime.rank >> height;
+
+    for (unsigned k = 0; 1u << k < all; k++) {
+        const uint32_t most = 1u << k, place = SPLITC_ACROSS + k;
+        const uint32_t ours = here & -most, theirs = ours ^ most;
+        const uint32_t of_ours = count_from(ours, most, all);
+        const uint32_t of_theirs = count_from(theirs, most, all);
+        uint64_t heard;
+
+        if (of_theirs == 0)
+            continue;
+        for (uint32_t i = here - ours; i < of_theirs; i += of_ours)
+            splitc_tell((theirs + i) << height, place, value);
+        heard = splitc_hear(place, (theirs + (here - ours) % of_theirs) << height);
+        value =
+            ours < theirs ? splitc_combine(with, value, heard) : splitc_combine(with, heard, value);
+    }
+    return value;
+}
+
+/* Whether some root would have to tell too many. */
+static bool is_lopsided(unsigned of_height)
+{
+    const uint32_t all = roots(of_height);
+
+    for (unsigned k = 0; 1u << k < all; k++) {
+        const uint32_t last = all & ((2u << k) - 1); /* of the last subtree with two halves */
+
+        if (last > 1u << k && (1u << k) / (last - (1u << k)) > FAN)
+            return true;
+    }
+    return false;
+}
+
+/* The lowest level of the tree on which an edge of ours leaves the node. */
+static unsigned height_of_node(void)
+{
+    unsigned lowest = SPLITC_LEVELS;
+
+    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++) {
+        const uint32_t rank = splitc_runtime.near[i];
+        const unsigned k = rank ? (unsigned)__builtin_ctz(rank) : SPLITC_LEVELS;
+
+        if (k < lowest && splitc_by_network(rank & (rank - 1)))
+            lowest = k;
+    }
+    return lowest;
+}
+
+void splitc_collectives_open(void)
+{
+    unsigned inside = 0;
+
+    if (splitc_runtime.nodes > 0)
+        inside = (unsigned)splitc_reduce_to_all(SPLITC_MIN, height_of_node());
+    height = is_lopsided(inside) ? SPLITC_LEVELS : inside;
+}
+
+static uint64_t meet(enum splitc_combine with, uint64_t value)
+{
+    value = up(with, value, height);
+    if (is_root(height))
+        value = across(with, value);
+    return down(value, height);
 }
 
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
@@ -107,7 +207,7 @@ uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
     if (splitc_runtime.crowded)
         value = splitc_gate_meet(splitc_last_episode(), SPLITC_REDUCE_TO_ALL, with, value);
     else
-        value = down(up(with, value));
+        value = meet(with, value);
     splitc_episode_met();
     return value;
 }
@@ -117,14 +217,14 @@ static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
     SPLITC_INSIDE;
     splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, 0);
     splitc_episode_begin(SPLITC_REDUCE_TO_ONE);
-    return up(with, value);
+    return up(with, value, SPLITC_LEVELS);
 }
 
 uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
 {
     SPLITC_INSIDE;
     splitc_episode_begin(what);
-    return down(value);
+    return down(value, SPLITC_LEVELS);
 }
 
 static uint64_t broadcast(bool real, uint64_t value)

@@ -154,15 +154,10 @@ static bool is_filled(const struct mailbox *box, uint64_t number)
     return __atomic_load_n(&box->episode, __ATOMIC_ACQUIRE) == number;
 }
 
-static uint32_t places_in_use(void)
-{
-    return splitc_runtime.nodes > 0 ? PLACES : SPLITC_ACROSS;
-}
-
 void splitc_check_agreement(uint64_t number)
 {
     splitc_gate_compare(number);
-    for (uint32_t place = 0; place < places_in_use(); place++) {
+    for (uint32_t place = 0; place < PLACES; place++) {
         const struct mailbox *box = &mailbox[number % EPISODES][place];
 
         if (is_filled(box, number))

@@ -36,7 +36,7 @@ enum splitc_collective {
 };
 
 /* The place of a value from the parent in a tree; below it, one for each level; above it, one for
- * each round in which nodes meet. */
+ * each round in which nodes meet, or halves of the ranks. */
 #define SPLITC_DOWN SPLITC_LEVELS
 #define SPLITC_ACROSS (SPLITC_DOWN + 1)
 

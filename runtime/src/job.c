@@ -145,6 +145,7 @@ void splitc_job_open(void)
     splitc_windows_offer(&boot, &sizes);
     open_messages(&boot);
     splitc_windows_open(&boot);
+    splitc_collectives_open();
     splitc_spread_heap_open(sizes.spread);
     splitc_faults_watch();
     splitc_keeper_start(endpoints.near, endpoints.network);

@@ -371,6 +371,9 @@ uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b);
 /* The combination of every rank's value, in the order of ranks, on every rank. */
 uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value);
 
+/* See which ranks meet within nodes first.  Collective, after the windows. */
+void splitc_collectives_open(void);
+
 /* ---- spread heap (spread_heap.c) --------------------------------------------- */
 
 /* Get the range that is the same on every rank, of `size` bytes if all have as
