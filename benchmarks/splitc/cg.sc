@@ -2,10 +2,11 @@
  *
  * cg.sc - conjugate gradients.
  *
- * The direction of the search is the one vector that others read: a spread array, each
- * processor's block followed by room for its ghosts, which it gets from their owners
- * before it multiplies.
+ * The direction of the search is the one vector that others need: each processor's block is
+ * followed by its ghosts, which their owners store there.  Two sums over all processors lie
+ * between a direction and the next, so what is stored belongs to one of them.
  */
+#include "ghosts.h"
 #include "solve.h"
 #include "team.h"
 
@@ -13,22 +14,6 @@
 #include <split-c/split-c.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void get_ghosts(const struct sparse *a, long room, double vector[PROCS]::[room])
-{
-    double *ghost = (double *)tolocal(vector[MYPROC]) + a->own;
-
-    for (long r = 0; r < a->runs; r++) {
-        const struct run *run = &a->run[r];
-
-        if (run->n == 1)
-            *ghost := vector[run->processor][run->place];
-        else
-            bulk_get(ghost, &vector[run->processor][run->place], run->n * sizeof *ghost);
-        ghost += run->n;
-    }
-    sync();
-}
 
 /* The sum over all processors; none has gone on before all have arrived. */
 static double all_dot(long n, const double *x, const double *y, struct watch *watch)
@@ -47,6 +32,7 @@ long solve(struct system *s, struct watch *watch)
     long n = a->rows, room = team_max(a->own + a->ghosts), iteration = 0;
     double direction[PROCS]::[room], *p = tolocal(direction[MYPROC]);
     double *q = allocate(n * sizeof *q), *r = allocate(n * sizeof *r);
+    struct ghosts ghosts = ghosts_plan(a, p);
     double left, begin, before, step;
 
     memset(s->x, 0, n * sizeof *s->x);
@@ -56,10 +42,11 @@ long solve(struct system *s, struct watch *watch)
 
     for (; left > s->reduction * s->reduction * begin && iteration < s->limit; iteration++) {
         progress("iteration", iteration, s->limit);
-        get_ghosts(a, room, direction);
+        ghosts_send(&ghosts);
+        store_sync(ghosts.bytes);
         watch_communicated(watch);
         sparse_multiply(a, p, q);
-        step = all_dot(n, p, q, watch); /* and nobody needs the old direction any more */
+        step = all_dot(n, p, q, watch);
         require_positive(step);
         step = left / step;
         add_scaled(n, s->x, step, p);
@@ -68,9 +55,9 @@ long solve(struct system *s, struct watch *watch)
         left = all_dot(n, r, r, watch);
         scale_add(n, p, left / before, r);
         watch_computed(watch);
-        barrier(); /* the new direction is there */
     }
     s->residual = begin > 0 ? sqrt(left / begin) : 0;
+    ghosts_free(&ghosts);
     free(q);
     free(r);
     return iteration;
