@@ -2,7 +2,9 @@
 #include "check.h"
 #include "library.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- static spread arrays, as the compiler emits them --------------------------- */
@@ -177,6 +179,28 @@ static void freed_pages_are_kept(void)
         EXPECT_EQ(0, has_page(block[i], (size_t)middle));
 }
 
+/* What malloc gets back it hands out again with its pages, which cost more than their use. */
+static void malloc_keeps_pages(void)
+{
+    const size_t bytes = 64ul << 20;
+    struct rusage before, after;
+    volatile char *block;
+
+    for (int turn = 0; turn < 4; turn++) {
+        getrusage(RUSAGE_SELF, &before);
+        block = malloc(bytes);
+        EXPECT(block != NULL);
+        for (size_t at = 0; at < bytes; at += 4096)
+            block[at] = (char)turn;
+        getrusage(RUSAGE_SELF, &after);
+        free((void *)block);
+    }
+    EXPECT(after.ru_minflt - before.ru_minflt < 100); /* of 16,384 */
+    block = malloc(bytes / 2 + (size_t)my_rank());    /* and it is still a malloc */
+    block[bytes / 2 - 1] = 1;
+    free((void *)block);
+}
+
 /* ---- random allocations with contents ----------------------------------------------- */
 
 #define LIVE 40
@@ -231,6 +255,7 @@ const struct check heap_checks[] = {
     {"large_arrays", large_arrays},
     {"freed_space_returns", freed_space_returns},
     {"freed_pages_are_kept", freed_pages_are_kept},
+    {"malloc_keeps_pages", malloc_keeps_pages},
     {"random_allocations", random_allocations},
     {0},
 };

@@ -37,6 +37,16 @@ TEST_CASE("heap: freed space keeps its pages, up to a limit")
     passes(2, "freed_pages_are_kept", "SPLITC_WINDOWS=0");
 }
 
+TEST_CASE("heap: malloc keeps the pages of what was freed, with windows and without")
+{
+    passes(1, "malloc_keeps_pages");
+    passes(2, "malloc_keeps_pages");
+    passes(2, "malloc_keeps_pages", "SPLITC_WINDOWS=0");
+    passes(1, "malloc_keeps_pages", "SPLITC_HUGE_PAGES=0");
+    passes(1, "private_objects", "ulimit -v 100000000;");
+    passes(1, "private_objects", "ulimit -d 100000000;");
+}
+
 TEST_CASE("windows: who has no privileges has huge pages by a user namespace")
 {
     passes(2, "huge_pages wanted",

@@ -4,18 +4,23 @@
  */
 #include "heap.h"
 
+#include "memory.h"
 #include "runtime.h"
+#include "window.h"
 
 #include <errno.h>
 #include <mimalloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define SIZE_MAX_BYTES (1ul << 44)
 #define SPREAD_GRANULE (1ul << 20)
 #define PRIVATE_GRANULE (64ul << 20) /* mimalloc takes memory in pieces of 32 MiB */
-#define WINDOWS_MAX (1ul << 46)      /* all windows of a rank together: half its addresses */
+#define SPARSE 4 /* times the memory may be allocated by a program that touches little of it */
+#define WINDOWS_MAX (1ul << 46) /* all windows of a rank together: half its addresses */
 
 /* ---- sizes --------------------------------------------------------------------- */
 
@@ -103,10 +108,10 @@ static bool moved;
 
 /* The thread of control gets a heap of its own, for the one it has used so far still has
  * room outside.  Freed memory stays in the heap: dropping pages of a shared mapping would
- * not free them. */
-int splitc_heap_move(uint64_t start, uint64_t size)
+ * not free them, and touching others for the first time costs more than most that is done
+ * with them. */
+static int move_to(uint64_t start, uint64_t size)
 {
-    static size_t limit;
     mi_heap_t *heap;
 
     if (!malloc_is_mimalloc())
@@ -120,10 +125,48 @@ int splitc_heap_move(uint64_t start, uint64_t size)
     if (!heap)
         return -ENOTSUP;
     mi_heap_set_default(heap);
-    limit = size;
-    mi_register_error(on_error, &limit);
     moved = true;
     return 0;
+}
+
+int splitc_heap_move(uint64_t start, uint64_t size)
+{
+    static size_t limit;
+    const int error = move_to(start, size);
+
+    limit = size;
+    if (error == 0)
+        mi_register_error(on_error, &limit);
+    return error;
+}
+
+static bool limited(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Huge pages, and freed memory that stays, as in windows.  Where addresses are limited, they are
+ * left to others, and malloc goes on as it is. */
+void splitc_heap_reserve(void)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    const uint64_t size = SPARSE * round_up(machine_memory(), PRIVATE_GRANULE);
+    const uint64_t whole = size + PRIVATE_GRANULE; /* mimalloc's pieces are aligned, too */
+    uint64_t start;
+    void *at;
+
+    if (limited(RLIMIT_AS) || limited(RLIMIT_DATA))
+        return;
+    at = mmap(NULL, whole, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (at == MAP_FAILED)
+        return;
+    start = round_up((uint64_t)at, PRIVATE_GRANULE);
+    if (splitc_huge_pages())
+        madvise((void *)(start + SPLITC_SMALL_FIRST), size - SPLITC_SMALL_FIRST, MADV_HUGEPAGE);
+    if (move_to(start, size) < 0)
+        munmap(at, whole);
 }
 
 void splitc_heap_thread(void)

@@ -19,6 +19,10 @@ struct splitc_heap_sizes splitc_heap_sizes(uint32_t local_ranks);
  * stays where it is.  Errors: -ENOTSUP malloc is not ours to direct. */
 int splitc_heap_move(uint64_t start, uint64_t size);
 
+/* Without windows: move malloc to a range that is larger than the machine's memory, if there may
+ * be one. */
+void splitc_heap_reserve(void);
+
 /* The same for a thread of the library. */
 void splitc_heap_thread(void);
 

@@ -147,6 +147,8 @@ void splitc_job_open(void)
     splitc_windows_open(&boot);
     splitc_collectives_open();
     splitc_spread_heap_open(sizes.spread);
+    if (!splitc_windows_memory())
+        splitc_heap_reserve();
     splitc_faults_watch();
     splitc_keeper_start(endpoints.near, endpoints.network);
 }

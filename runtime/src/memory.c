@@ -22,8 +22,6 @@
 #define HEAP_ALIGNMENT (1ul << 30)
 #define PAGE 4096ul            /* no architecture we run on has smaller ones */
 #define HUGE_PAGE_SECONDS 1e-3 /* small ones take as long; it should be a tenth */
-/* Where huge pages take longer, a heap begins with so much in small ones. */
-#define SMALL_FIRST (4ul << 20)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -162,7 +160,7 @@ static void try_huge_page(struct splitc_memory *m)
     *(volatile char *)heap->start = 0; /* which malloc is about to use */
     if (splitc_get_seconds() - begun < HUGE_PAGE_SECONDS)
         return;
-    m->small_first = SMALL_FIRST;
+    m->small_first = SPLITC_SMALL_FIRST;
     for (enum splitc_part part = SPLITC_SPREAD; part < SPLITC_PARTS; part++)
         splitc_memory_advise(m, part, m->part[part].start, m->part[part].size);
 }

@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where huge pages may take longer than small ones, a heap begins with so much in those. */
+#define SPLITC_SMALL_FIRST (4ul << 20)
+
 enum splitc_part { SPLITC_STATICS, SPLITC_STACK, SPLITC_SPREAD, SPLITC_HEAP, SPLITC_PARTS };
 
 struct splitc_range {

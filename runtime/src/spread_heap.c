@@ -45,7 +45,8 @@ static void reserve(uint64_t base)
         splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
                             "ask for less with SPLITC_HEAP",
                             heap_size >> 20, base, strerror(errno));
-    madvise(at, heap_size, MADV_HUGEPAGE); /* where the system offers them */
+    if (splitc_huge_pages())
+        madvise(at, heap_size, MADV_HUGEPAGE); /* where the system offers them */
 }
 
 void splitc_spread_heap_open(uint64_t size)

@@ -69,6 +69,11 @@ static bool is_on(const char *variable, const char *off)
     return !told || *told == '1';
 }
 
+bool splitc_huge_pages(void)
+{
+    return is_on("SPLITC_HUGE_PAGES", "have small pages alone");
+}
+
 static bool wanted(const struct splitc_boot *boot)
 {
     return is_on("SPLITC_WINDOWS", "reach other ranks by messages alone") && boot->windows &&
@@ -100,7 +105,7 @@ void splitc_windows_begin(void)
 
 void splitc_windows_offer(const struct splitc_boot *boot, const struct splitc_heap_sizes *sizes)
 {
-    bool huge = is_on("SPLITC_HUGE_PAGES", "have shared memory of small pages");
+    bool huge = splitc_huge_pages();
     struct offer offer = {.magic = 0};
     const char *why;
     int error;

@@ -25,6 +25,9 @@ void splitc_windows_begin(void);
 
 void splitc_windows_offer(const struct splitc_boot *boot, const struct splitc_heap_sizes *sizes);
 
+/* Whether the user wants them.  Errors end the job. */
+bool splitc_huge_pages(void);
+
 /* Collective. */
 void splitc_windows_open(const struct splitc_boot *boot);
 
