@@ -6,6 +6,7 @@
 #include "library.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static void null_read(void)
@@ -209,6 +210,50 @@ static void one_fails(void)
     splitc_barrier();
 }
 
+/* Run at the last rank, for the first one; every rank knows the function. */
+static void run_at_last(void (*run)(void *object, const void *arguments, void *result))
+{
+    static struct splitc_atomic function = {.name = "run_at_last"};
+    splitc_ptr last = area_at(area_open(16), ranks() - 1, 0);
+
+    function.run = run;
+    splitc_register_atomic(&function);
+    splitc_barrier();
+    if (my_rank() == 0)
+        splitc_run_atomic(&function, last, NULL, NULL);
+    splitc_barrier();
+}
+
+static void end_with_9(void *object, const void *arguments, void *result)
+{
+    (void)object, (void)arguments, (void)result;
+    exit(9);
+}
+
+static void function_ends(void)
+{
+    run_at_last(end_with_9);
+}
+
+static void take_long(void *object, const void *arguments, void *result)
+{
+    (void)object, (void)arguments, (void)result;
+    usleep(4000000);
+}
+
+static void function_takes_long(void)
+{
+    run_at_last(take_long);
+}
+
+static void launcher_ends(void)
+{
+    int signal = 0;
+
+    EXPECT_EQ(0, prctl(PR_GET_PDEATHSIG, &signal));
+    EXPECT_EQ(SIGKILL, signal);
+}
+
 static void aborts(void)
 {
     if (my_rank() == 0)
@@ -239,6 +284,9 @@ const struct check error_checks[] = {
     {"late_unlock", late_unlock},
     {"stopped_rank", stopped_rank},
     {"one_fails", one_fails},
+    {"function_ends", function_ends},
+    {"function_takes_long", function_takes_long},
+    {"launcher_ends", launcher_ends},
     {"aborts", aborts},
     {0},
 };

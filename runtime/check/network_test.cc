@@ -100,6 +100,9 @@ TEST_CASE("network: a rank that computes for longer than the peer timeout is not
 {
     job_passes(3, "--backend udp --peer-timeout 1", "late_rank");
     job_passes(4, "--nodes 2 --peer-timeout 1", "late_rank");
+    for (const char *progress : {"poll", "thread", "upcall"})
+        job_passes(2, "--backend udp --peer-timeout 1 -x SPLITC_PROGRESS=" + std::string(progress),
+                   "function_takes_long");
 }
 
 TEST_CASE("network: a rank that does not answer is named")

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <set>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 
 TEST_CASE("program: waiting works however many ranks share a core")
 {
@@ -51,6 +52,31 @@ TEST_CASE("windows: who has no privileges has huge pages by a user namespace")
 {
     passes(2, "huge_pages wanted",
            "$([ $(id -u) -ne 0 ] || echo setpriv --bounding-set -sys_admin)");
+}
+
+// exec with capabilities forgets the signal that unetrun asks for, and closes the rank's memory.
+TEST_CASE("windows: a program with capabilities by its file has them, and dies with its launcher")
+{
+    // of revision 2, effective, CAP_NET_RAW
+    const unsigned char capability[20] = {1, 0, 0, 2, 0, 1U << 5U};
+    char folder[] = "/tmp/splitc-capabilities-XXXXXX";
+    REQUIRE(mkdtemp(folder) != nullptr);
+    const std::string at = folder, program = at + "/check";
+
+    if (shell("cp '" RUNTIME_CHECK "' " + program + " && cp '" UNETRUN "' " + at +
+              "/unetrun && chmod -R a+rx " + at)
+                .code != 0 ||
+        setxattr(program.c_str(), "security.capability", capability, sizeof capability, 0) != 0)
+        WARN("not run: giving a file capabilities takes root, and a file system that has them");
+    else
+        for (const char *check : {"reach near", "launcher_ends"}) {
+            const Ended ended =
+                shell("setpriv --reuid 54321 --regid 54321 --clear-groups timeout 50 " + at +
+                      "/unetrun -n 2 " + program + " " + check);
+            INFO(ended.output);
+            CHECK(ended.code == 0);
+        }
+    shell("rm -r " + at);
 }
 
 TEST_CASE("windows: a kernel without what huge pages take")
@@ -530,6 +556,9 @@ TEST_CASE("debugging: valgrind sees what a rank does with its heap")
 TEST_CASE("error: the code of a rank that fails is the job's")
 {
     ends(4, "one_fails", 7, "");
+    ends(1, "function_ends", 9, ""); // it runs here
+    ends(3, "function_ends", 9, "");
+    ends(2, "function_ends", 9, "", "SPLITC_PROGRESS=thread");
     ends(2, "aborts", 128 + 6, "");
 }
 

@@ -66,7 +66,8 @@ uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b)
 
 #define FAN 16u /* messages of one rank, one after the other, in a round across */
 
-static unsigned height; /* of the subtrees that gather before their roots meet */
+/* Of the subtrees that gather before their roots meet; until it is known, of the whole tree. */
+static unsigned height = SPLITC_LEVELS;
 
 /* The level of this rank in subtrees so high, from the one of the leaves, 0, to their roots': it
  * has children on all levels below. */

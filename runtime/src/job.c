@@ -17,8 +17,12 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <unet/unet.h>
+#include <unistd.h>
 
 #define END_NAP_MS 1 /* a sleep until PMIx says that all have come: it does not wake us */
 
@@ -126,11 +130,23 @@ static void choose_neighbours(struct splitc_boot *boot)
     boot->local_ranks = 1;
 }
 
+/* exec gave us capabilities by our file, closed our memory to others of our user, who map it, and
+ * forgot that we are to die with unetrun. */
+static void undo_secure_exec(void)
+{
+    if (getuid() == geteuid() && getgid() == getegid())
+        prctl(PR_SET_DUMPABLE, 1);
+    if (getenv("SPLITC_JOB_KEY"))
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 void splitc_job_open(void)
 {
     struct splitc_boot boot;
     struct splitc_heap_sizes sizes;
 
+    if (getauxval(AT_SECURE))
+        undo_secure_exec();
     splitc_boot_join(&boot);
     set_identity(&boot);
     splitc_status_open();

@@ -26,8 +26,10 @@ enum progress {
 };
 
 static pthread_mutex_t monitor;
-static pthread_t thread;
-static int stop = -1;                 /* an event: it is to stop; -1: it does not run */
+static pthread_t thread[2];
+static int threads;
+static uint64_t turns;                /* of the one that runs handlers */
+static int stop = -1;                 /* an event: they are to stop; -1: none runs */
 static int packets = -1;              /* readable when some have come */
 static int bell = -1;                 /* the same of messages through shared memory, if armed */
 static struct unet_endpoint *bellman; /* who arms it; NULL: nobody */
@@ -54,7 +56,7 @@ static void make_monitor(void)
     pthread_mutexattr_destroy(&recursive);
 }
 
-/* ---- the thread --------------------------------------------------------------------- */
+/* ---- the threads -------------------------------------------------------------------- */
 
 /* Sleep until something has come, if told to look for it, or the time is over. */
 static bool stopped_within(int ms, bool look)
@@ -66,12 +68,26 @@ static bool stopped_within(int ms, bool look)
     return poll(fd, 3, ms) > 0 && fd[0].revents != 0;
 }
 
+/* Where nobody runs handlers, or one takes long, peers still hear of us. */
 static void *keep(void *arg)
 {
+    uint64_t before = 0;
+
     (void)arg;
-    while (!stopped_within(LOOK_MS, false))
-        gam_keep(splitc_runtime.gam);
+    while (!stopped_within(LOOK_MS, false)) {
+        const uint64_t now = __atomic_load_n(&turns, __ATOMIC_RELAXED);
+
+        if (now == before)
+            gam_keep(splitc_runtime.gam);
+        before = now;
+    }
     return NULL;
+}
+
+static void end_turn(void)
+{
+    pthread_mutex_unlock(&monitor);
+    __atomic_store_n(&turns, turns + 1, __ATOMIC_RELAXED);
 }
 
 /* False: the program is inside the library, and serves messages itself. */
@@ -82,7 +98,7 @@ static bool serve_some(void)
     for (int i = 0; i < SERVE_MAX && gam_poll(splitc_runtime.gam) > 0; i++)
         ;
     splitc_direct_step();
-    pthread_mutex_unlock(&monitor);
+    end_turn();
     return true;
 }
 
@@ -139,7 +155,7 @@ static void *serve_when_rung(void *arg)
         if (!enter_within(LOOK_MS))
             continue;
         ms = serve_and_arm() ? LOOK_MS : SERVE_MS;
-        pthread_mutex_unlock(&monitor);
+        end_turn();
     }
     return NULL;
 }
@@ -160,24 +176,24 @@ static enum progress wanted(void)
 }
 
 /* Signals are the program's, and go to its thread. */
-static int start(void *(*run)(void *))
+static void start(void *(*run)(void *))
 {
     sigset_t all, before;
     int error;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, run, NULL);
+    error = pthread_create(&thread[threads], NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
+    if (error)
+        splitc_die("cannot start the thread that is there for other ranks: %s", strerror(error));
+    threads++;
 }
 
 void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *network)
 {
-    static void *(*const run[])(void *) = {
-        [POLL] = keep, [THREAD] = serve, [UPCALL] = serve_when_rung};
+    static void *(*const run[])(void *) = {[THREAD] = serve, [UPCALL] = serve_when_rung};
     const enum progress progress = wanted();
-    int error;
 
     if (!network && progress == POLL)
         return;
@@ -189,9 +205,13 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
     }
     make_monitor();
     stop = eventfd(0, EFD_CLOEXEC);
-    error = stop < 0 ? errno : start(run[progress]);
-    if (error)
-        splitc_die("cannot start the thread that is there for other ranks: %s", strerror(error));
+    if (stop < 0)
+        splitc_die("cannot make an event for the threads that are there for other ranks: %s",
+                   strerror(errno));
+    if (network)
+        start(keep);
+    if (progress != POLL)
+        start(run[progress]);
     splitc_runtime.threaded = progress != POLL;
 }
 
@@ -202,8 +222,9 @@ void splitc_keeper_stop(void)
     if (stop < 0)
         return;
     if (write(stop, &one, sizeof one) < 0)
-        splitc_die("cannot stop the thread that is there for other ranks: %s", strerror(errno));
-    pthread_join(thread, NULL);
+        splitc_die("cannot stop the threads that are there for other ranks: %s", strerror(errno));
+    while (threads > 0)
+        pthread_join(thread[--threads], NULL);
     splitc_runtime.threaded = false;
     close(stop);
     stop = -1;

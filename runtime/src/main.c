@@ -34,7 +34,8 @@ static void leave(int status, void *arg)
     fflush(NULL);
     splitc_keeper_stop(); /* from here on we serve messages ourselves */
     if ((status & 0xff) != 0) {
-        splitc_fail_at_end(GRACE_SECONDS);
+        if (!splitc_runtime.running) /* by a message, which must send none */
+            splitc_fail_at_end(GRACE_SECONDS);
         return;
     }
     splitc_sync();
