@@ -124,8 +124,10 @@ std::vector<Host> merged(const std::vector<Host> &hosts)
                                        [&](const Host &other) { return other.name == host.name; });
         if (same == all.end())
             all.push_back(host);
+        else if (same->slots || host.slots)
+            same->slots = same->slots.value_or(same->times) + host.slots.value_or(host.times);
         else
-            same->slots = same->slots.value_or(1) + host.slots.value_or(1);
+            same->times += host.times;
     }
     return all;
 }

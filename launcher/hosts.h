@@ -13,6 +13,7 @@ namespace unetrun {
 struct Host {
     std::string name;                   // what the remote shell is told
     std::optional<std::uint32_t> slots; // ranks for which it has room, if that was said
+    std::uint32_t times = 1;            // that it was mentioned, if not
 
     bool operator==(const Host &) const = default;
 };
@@ -26,7 +27,8 @@ std::vector<Host> parse_host_file(const std::string &text, const std::string &fi
 
 std::vector<Host> read_host_file(const std::string &file);
 
-// One entry for each name, with the sum of its slots; one without a number is one slot then.
+// One entry for each name: with the sum of its slots, of which a mention without a number has
+// one, or if none has a number with how often it was mentioned.
 std::vector<Host> merged(const std::vector<Host> &hosts);
 
 } // namespace unetrun

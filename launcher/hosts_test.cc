@@ -14,7 +14,8 @@ namespace Catch {
 template <> struct StringMaker<Host> {
     static std::string convert(const Host &host)
     {
-        return host.name + ":" + (host.slots ? std::to_string(*host.slots) : "-");
+        return host.name + ":" + (host.slots ? std::to_string(*host.slots) : "-") + " x" +
+               std::to_string(host.times);
     }
 };
 
@@ -38,6 +39,11 @@ TEST_CASE("a host named twice has the slots of both")
     CHECK(parse_hosts("a,b,a:3,a") == Hosts{{"a", 5}, {"b", {}}});
 }
 
+TEST_CASE("a host named twice without slots is known to have been")
+{
+    CHECK(parse_hosts("a,b,a") == Hosts{{"a", {}, 2}, {"b", {}}});
+}
+
 TEST_CASE("what is no list of hosts is refused with the piece that is wrong")
 {
     CHECK_THROWS_WITH(parse_hosts(""), Contains("--hosts: '' is no host's name"));
@@ -56,7 +62,7 @@ TEST_CASE("what is no list of hosts is refused with the piece that is wrong")
 TEST_CASE("a host file has a host a line, in the ways that others write them")
 {
     CHECK(parse_host_file("# our machines\n\na\nb:4 # the big one\n  c slots=2\r\na\n", "f") ==
-          Hosts{{"a", 2}, {"b", 4}, {"c", 2}});
+          Hosts{{"a", {}, 2}, {"b", 4}, {"c", 2}});
 }
 
 TEST_CASE("a bad host file is refused with the line that is wrong")

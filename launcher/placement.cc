@@ -14,7 +14,7 @@ std::vector<std::uint32_t> slots_of(const std::vector<Host> &hosts,
 {
     std::vector<std::uint32_t> slots;
     for (std::size_t i = 0; i < hosts.size(); i++) {
-        const std::uint32_t usual = map_by == MapBy::core ? std::max(1u, cores[i]) : 1;
+        const std::uint32_t usual = map_by == MapBy::core ? std::max(1u, cores[i]) : hosts[i].times;
         slots.push_back(ppn ? *ppn : hosts[i].slots.value_or(usual));
     }
     return slots;

@@ -111,6 +111,14 @@ TEST_CASE("a host has as many slots as were said, as --ppn says, or as it has co
     CHECK(slots_of(hosts, std::nullopt, MapBy::core, {0, 0}) == Numbers{1, 4});
 }
 
+TEST_CASE("a host named twice without slots has two, or as many as it has cores")
+{
+    const std::vector<Host> hosts{{"a", std::nullopt, 2}, {"b", std::nullopt}};
+    CHECK(slots_of(hosts, std::nullopt, MapBy::slot, {8, 8}) == Numbers{2, 1});
+    CHECK(slots_of(hosts, std::nullopt, MapBy::node, {8, 8}) == Numbers{2, 1});
+    CHECK(slots_of(hosts, std::nullopt, MapBy::core, {8, 8}) == Numbers{8, 8});
+}
+
 TEST_CASE("ranks are bound to cores when each can have one, or when told so")
 {
     const Machine quad("core:4 pu:1");
