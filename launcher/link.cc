@@ -65,6 +65,8 @@ void Link::flush()
         if (n >= 0) {
             sent_ += static_cast<std::size_t>(n);
         } else if (errno == EAGAIN) {
+            if (sent_ > unsent_.size() / 2) // or a backlog that lasts would keep all that passes
+                unsent_.erase(0, std::exchange(sent_, 0));
             poller_.watch(out_.get(), POLLOUT, [this] { flush(); });
             return;
         } else if (errno != EINTR) {
