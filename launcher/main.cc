@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <signal.h>
 
 #include "daemon.h"
 #include "front_end.h"
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 {
     using namespace unetrun;
     open_standard_descriptors();
+    signal(SIGCHLD, SIG_DFL); // ignored, it would leave us no child to wait for
     try {
         require_stack();
         if (argc == 2 && std::strcmp(argv[1], "--daemon") == 0)

@@ -57,6 +57,12 @@ Strings limited(const std::string &limit, const std::string &user = "env", int r
                 std::to_string(ranks) + " sleep 1000\""};
 }
 
+// A job of one rank that is this script, in which $0 is unetrun.
+Strings script(const std::string &text)
+{
+    return {"--timeout", "20", "bash", "-c", text, UNETRUN_PROGRAM};
+}
+
 // A script by which each rank has a child of its own and one that hides in a session.
 const char *const with_family = "sleep 1000 & setsid sleep 1000 & echo up; wait";
 
@@ -328,6 +334,13 @@ TEST_CASE("the exit code is that of the rank that failed")
     CHECK(std::chrono::steady_clock::now() - begin < 10s);
     CHECK_THAT(job.err(), Matches("unetrun: rank 1 \\(pid [0-9]+\\) exited with code 7; ending "
                                   "the job\n"));
+    check_clean(job);
+}
+
+TEST_CASE("the exit code is known even if whoever started unetrun ignores the ends of children")
+{
+    TestJob job(script("trap '' CHLD; exec \"$0\" -n 2 --timeout 10 sh -c 'exit 3'"));
+    CHECK(job.wait() == 3);
     check_clean(job);
 }
 
