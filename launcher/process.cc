@@ -24,12 +24,24 @@ BlockedSignals::BlockedSignals()
     sigprocmask(SIG_SETMASK, &all, &before_);
 }
 
+namespace {
+
+bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+} // namespace
+
+// The kernel drops no blocked signal, even if it is ignored.
 Fd BlockedSignals::descriptor(std::initializer_list<int> signals)
 {
     sigset_t set;
     sigemptyset(&set);
     for (const int number : signals)
-        sigaddset(&set, number);
+        if (!is_ignored(number))
+            sigaddset(&set, number);
     Fd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd)
         throw system_failure("signalfd");

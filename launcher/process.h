@@ -23,7 +23,8 @@ public:
     BlockedSignals();
 
     const sigset_t &before() const { return before_; }
-    // A non-blocking signalfd of `signals`.
+    // A non-blocking signalfd of `signals`, but for those that are ignored: nohup and shells
+    // have it so for who should not hear of them.
     static Fd descriptor(std::initializer_list<int> signals);
 
 private:

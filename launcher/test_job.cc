@@ -107,6 +107,8 @@ TestJob::TestJob(const Strings &arguments, const Strings &environment)
     what.standard[1] = out.write_end.get();
     what.standard[2] = err.write_end.get();
     sigemptyset(&what.signals);
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTSTP})
+        signal(number, SIG_DFL); // or unetrun would ignore them with whoever runs the tests
     signal(SIGPIPE, SIG_DFL);
     pid_ = unetrun::spawn(what);
     signal(SIGPIPE, SIG_IGN);

@@ -508,6 +508,19 @@ TEST_CASE("signals reach every rank")
     check_clean(job);
 }
 
+TEST_CASE("signals that were ignored when unetrun started are so for good")
+{
+    const int number = GENERATE(SIGHUP, SIGINT, SIGQUIT, SIGTSTP);
+    TestJob job(script("echo $$; trap '' " + std::to_string(number) +
+                       "; exec \"$0\" sh -c 'echo up; exec sleep 1000'"));
+    REQUIRE(job.prints("up\n"));
+    const pid_t inner = std::stoi(job.out());
+    kill(inner, number);
+    kill(inner, SIGTERM);
+    CHECK(job.wait() == 128 + SIGTERM);
+    check_clean(job);
+}
+
 TEST_CASE("SIGUSR1 asks what every rank is at, and does not reach them")
 {
     TestJob job({"-n", "2", "sh", "-c", "echo up; exec sleep 1000"});
