@@ -323,10 +323,12 @@ bool Branches::reap()
 {
     pid_t pid;
     int status;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        strangers_.erase(pid); // the next of that number is none
         for (Branch &branch : branches_)
             if (branch.pid == pid)
                 branch.ending.status = status;
+    }
     return pid == 0;
 }
 
@@ -350,10 +352,8 @@ void Branches::clean_up()
     const auto give_up = Clock::now() + (remote ? remote_farewell : farewell);
     while (reap() && any_runs() && Clock::now() < give_up)
         poller_.run_once(give_up);
-    for (int round = 0; reap() && round < sweep_rounds; round++) {
-        kill_descendants();
+    for (int round = 0; reap() && kill_descendants(strangers_) && round < sweep_rounds; round++)
         poller_.run_once(Clock::now() + sweep_period);
-    }
 }
 
 } // namespace unetrun

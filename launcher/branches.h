@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "fd.h"
@@ -69,7 +70,8 @@ public:
     void tend();
     Deadline next_deadline() const;
 
-    // Hangs up, waits until all have ended, kills what has not, and every descendant.
+    // Hangs up, waits until all have ended, kills what has not, and every descendant that
+    // was not there before us.
     void clean_up();
 
 private:
@@ -109,6 +111,9 @@ private:
     BranchHost &host_;
     Tree tree_;
     std::vector<Branch> branches_;
+    // Children that the process has from before it executed unetrun: a shell's last command
+    // has its background jobs, and who reads its output.
+    std::set<pid_t> strangers_ = children();
 };
 
 } // namespace unetrun

@@ -235,16 +235,29 @@ std::multimap<pid_t, pid_t> children_by_parent()
 
 } // namespace
 
-void kill_descendants()
+std::set<pid_t> children()
+{
+    if (waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return {}; // the usual case, which need not look at every process
+    std::set<pid_t> ours;
+    for (const auto &[parent, child] : children_by_parent())
+        if (parent == getpid())
+            ours.insert(child);
+    return ours;
+}
+
+bool kill_descendants(const std::set<pid_t> &spared)
 {
     const std::multimap<pid_t, pid_t> children = children_by_parent();
     std::vector<pid_t> found{getpid()};
     for (std::size_t i = 0; i < found.size(); i++) {
         const auto [first, last] = children.equal_range(found[i]);
         for (auto child = first; child != last; ++child)
-            found.push_back(child->second);
+            if (spared.count(child->second) == 0)
+                found.push_back(child->second);
     }
     std::for_each(found.begin() + 1, found.end(), [](pid_t pid) { kill(pid, SIGKILL); });
+    return found.size() > 1;
 }
 
 // ---- what they do, and what became of them --------------------------------------------------

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <sched.h>
+#include <set>
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
@@ -55,9 +56,11 @@ pid_t spawn(const Spawn &what);
 // Makes orphans among our descendants our children, so that none escapes.
 void adopt_orphans();
 
-// Sends SIGKILL to every descendant; they are still to be reaped, and the orphans they
-// leave to be killed again.
-void kill_descendants();
+std::set<pid_t> children(); // ours
+
+// Sends SIGKILL to every descendant but these children and theirs; they are still to be
+// reaped, and the orphans they leave to be killed again.  Whether there was any.
+bool kill_descendants(const std::set<pid_t> &spared = {});
 
 // The letter that /proc has for what it does; 'X': it is gone.
 char process_state(pid_t pid);

@@ -154,6 +154,33 @@ TEST_CASE("descendants are killed however they hide")
     CHECK(read(pipe.read_end.get(), text, sizeof text) == 0); // nobody holds the pipe
 }
 
+TEST_CASE("children that are spared live on, with all they have started")
+{
+    adopt_orphans();
+    Pipe in = make_pipe(), out = make_pipe();
+    Spawn what = shell("sh -c 'echo up; read word; echo $word'; exit 3");
+    what.standard[0] = in.read_end.get();
+    what.standard[1] = out.write_end.get();
+    const pid_t stranger = spawn(what);
+    out.write_end.reset();
+    char text[16];
+    REQUIRE(read(out.read_end.get(), text, sizeof text) == 3);
+    const std::set<pid_t> before = children();
+    CHECK(before == std::set<pid_t>{stranger});
+
+    spawn(shell("setsid sleep 1000 & sleep 1000 & wait"));
+    int rounds = 0;
+    for (; rounds < 1000 && kill_descendants(before); rounds++)
+        waitpid(-1, nullptr, WNOHANG);
+    CHECK(rounds > 0);
+    CHECK(children() == before);
+
+    CHECK(write(in.write_end.get(), "alive\n", 6) == 6);
+    CHECK(exit_code_of(status_of(stranger)) == 3);
+    CHECK(read(out.read_end.get(), text, sizeof text) == 6);
+    CHECK(children().empty());
+}
+
 TEST_CASE("signals have names and codes")
 {
     CHECK(signal_text(SIGKILL) == "Killed");

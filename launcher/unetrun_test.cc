@@ -395,6 +395,29 @@ TEST_CASE("children that ranks leave behind end with the job")
     check_clean(job);
 }
 
+TEST_CASE("a reader that the shell has started gets all of the output, and finishes")
+{
+    // the inner shell becomes unetrun, so the reader is unetrun's child
+    TestJob job(script("bash -c 'exec \"$0\" -n 1 seq 20000 > >(wc -l)' \"$0\" | cat"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "20000\n");
+    check_clean(job);
+}
+
+TEST_CASE("children that unetrun had before live on, those that its ranks leave behind do not")
+{
+    TestJob job(script(R"(cd "$TMPDIR"
+        bash -c 'sleep 1000 & echo $! > before
+            exec "$0" sh -c "setsid sleep 1000 & echo \$! > since; kill -9 \$PPID"' "$0"
+        echo "code $?"
+        kill $(cat before) && echo "one lives"
+        kill -0 $(cat since) || echo "the other does not"
+        rm before since)"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "code 1\none lives\nthe other does not\n");
+    check_clean(job);
+}
+
 // ---- bad input --------------------------------------------------------------------------
 
 TEST_CASE("what cannot be run gets one line and its exit code")
