@@ -56,6 +56,14 @@ bool leads_to(const fs::path &path, const Fd &directory)
 
 } // namespace
 
+void fix_parent_directory()
+{
+    const char *tmpdir = std::getenv("TMPDIR");
+    std::error_code ignored; // the directory that we are in is gone: /tmp will do
+    if (tmpdir && *tmpdir)
+        setenv("TMPDIR", fs::absolute(tmpdir, ignored).c_str(), true);
+}
+
 std::string make_job_id(pid_t pid, const std::string &random)
 {
     return prefix() + std::to_string(pid) + "-" + random;

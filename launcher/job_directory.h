@@ -15,6 +15,10 @@
 
 namespace unetrun {
 
+// Makes TMPDIR an absolute path in the environment: its directory remains the same when the
+// process, or what it starts, changes its own.
+void fix_parent_directory();
+
 // A job's unique name, with which the name of its directories begins:
 // unetrun-UID-PID-RANDOM.
 std::string make_job_id(pid_t pid, const std::string &random);

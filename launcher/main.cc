@@ -10,6 +10,7 @@
 
 #include "daemon.h"
 #include "front_end.h"
+#include "job_directory.h"
 #include "options.h"
 #include "relay.h"
 #include "resources.h"
@@ -58,6 +59,7 @@ int main(int argc, char **argv)
     signal(SIGCHLD, SIG_DFL); // ignored, it would leave us no child to wait for
     try {
         require_stack();
+        fix_parent_directory();
         if (argc == 2 && std::strcmp(argv[1], "--daemon") == 0)
             return daemon_main();
         if (argc == 2 && std::strcmp(argv[1], "--relay") == 0)

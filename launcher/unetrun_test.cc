@@ -453,6 +453,15 @@ TEST_CASE("a directory for temporary files that does not exist is told")
     check_clean(job);
 }
 
+TEST_CASE("a relative directory for temporary files is one of where unetrun was started")
+{
+    TestJob job(script(R"(cd "$TMPDIR" && mkdir t && export TMPDIR=t
+        "$0" -n 2 --wdir / sh -c 'test -d "$TMPDIR"' && rmdir t)"));
+    CHECK(job.wait() == 0);
+    CHECK(job.err() == "");
+    check_clean(job);
+}
+
 TEST_CASE("too few descriptors are told, and the ranks already started end")
 {
     TestJob job(limited("-n 60", "env", 64));
