@@ -504,15 +504,21 @@ void Daemon::reap()
 void Daemon::report(Rank &rank, int status)
 {
     running_.erase(rank.pid);
-    std::string place;
-    if (WIFSIGNALED(status) && board_)
-        if (const auto pc =
-                board_->read(static_cast<std::uint32_t>(index_of(rank.number))).fault_pc)
-            place = source_place(program_, pc, job_->environment);
     send(Exited{rank.number, rank.pid, status, rank.joined, rank.left,
-                status == SIGKILL ? memory_watch_.news() : "", place});
+                status == SIGKILL ? memory_watch_.news() : "",
+                WIFSIGNALED(status) ? place_of_fault(rank) : ""});
     if (rank.number == 0)
         input_.reset();
+}
+
+// Of the first rank only: the front end tells of no other, and a look-up may take seconds.
+std::string Daemon::place_of_fault(const Rank &rank)
+{
+    const auto index = static_cast<std::uint32_t>(index_of(rank.number));
+    const std::uint64_t pc = board_ ? board_->read(index).fault_pc : 0;
+    if (pc == 0 || std::exchange(sought_place_, true))
+        return {};
+    return source_place(program_, pc, job_->environment);
 }
 
 // Brings the end nearer by whatever can be done now: a rank's own children die with the

@@ -83,6 +83,7 @@ private:
     // ending
     void reap();
     void report(Rank &rank, int status);
+    std::string place_of_fault(const Rank &rank);
     void advance_end();
     bool drain();
     bool all_started() const { return next_ == ranks_.size(); }
@@ -118,8 +119,9 @@ private:
 
     std::int64_t room_ = output_window; // for output, until the front end gives credit
     bool output_watched_ = false;
-    bool childless_ = false; // all ranks have been started and every child is gone
-    bool done_ = false;      // and told so
+    bool sought_place_ = false; // in the source, of a rank's fault
+    bool childless_ = false;    // all ranks have been started and every child is gone
+    bool done_ = false;         // and told so
     Deadline kill_at_;
 };
 
