@@ -81,11 +81,14 @@ void check_end(const Command &command, int ranks)
     INFO(outcome.err);
     CHECK(outcome.code == 0);
     std::map<int, long> came, left; // by rank; of fences the last counts
-    std::istringstream lines(outcome.err);
-    std::string what;
-    long when;
-    for (int rank; lines >> rank >> what >> when;)
-        (what == "comes" ? came : left)[rank] = when;
+    std::istringstream text(outcome.err);
+    for (std::string line; std::getline(text, line);) { // some are the launcher's
+        std::istringstream words(line);
+        std::string what;
+        long when;
+        if (int rank; words >> rank >> what >> when)
+            (what == "comes" ? came : left)[rank] = when;
+    }
     REQUIRE(came.size() == static_cast<std::size_t>(ranks));
     REQUIRE(left.size() == came.size());
     for (const auto &[rank, time] : left)
