@@ -4,7 +4,6 @@
 #include "world.h"
 
 #include <algorithm>
-#include <unet/unet_chaos.h>
 
 using namespace world;
 
@@ -249,83 +248,4 @@ TEST_CASE("a peer that never answers, from the start, is dead after the peer tim
     CHECK(gam_request_0(a.g, 1, 1) == -EPIPE);
     CHECK(gam_dead_peer(a.g) == 1);
     CHECK(gam_settled(a.g));
-}
-
-namespace {
-
-int lone_messages;
-
-void on_lone_message(gam *, const gam_message *)
-{
-    lone_messages++;
-}
-
-// Two ranks of one thread that have to acknowledge: their network promises nothing.
-struct Couple {
-    static constexpr unet_chaos NO_FAULTS = {0, 0, 0, 0, 0, 1};
-    unet_endpoint *ep[2] = {};
-    gam *g[2] = {};
-
-    Couple()
-    {
-        gam_config config = {};
-        unet_config sizes = {};
-
-        gam_endpoint_config(2, 0, &sizes);
-        for (unet_endpoint *&one : ep)
-            REQUIRE(unet_chaos_open(unet_backend("loopback"), &NO_FAULTS, &sizes, &one) == 0);
-        config.ranks = 2;
-        config.key[0] = 1;
-        config.resolve = [](void *arg, uint32_t rank, struct unet_address *address) {
-            unet_address(static_cast<unet_endpoint **>(arg)[rank], address);
-            return 0;
-        };
-        config.resolve_arg = ep;
-        for (config.rank = 0; config.rank < 2; config.rank++) {
-            REQUIRE(gam_open(ep[config.rank], &config, &g[config.rank]) == 0);
-            gam_register(g[config.rank], 1, on_lone_message);
-        }
-        for (int i = 0; i < 1000 && !connected(); i++) {
-            gam_poll(g[0]);
-            gam_poll(g[1]);
-        }
-        REQUIRE(connected());
-    }
-    ~Couple()
-    {
-        for (int i : {0, 1}) {
-            gam_close(g[i]);
-            unet_close(ep[i]);
-        }
-    }
-    Couple(const Couple &) = delete;
-    Couple &operator=(const Couple &) = delete;
-
-    bool connected() const
-    {
-        return unet_channel_state(ep[0], 2) == UNET_OPEN &&
-               unet_channel_state(ep[1], 1) == UNET_OPEN;
-    }
-};
-
-} // namespace
-
-TEST_CASE("the acknowledgement of a lone message of several packets rides on the answer")
-{
-    const std::vector<uint8_t> data(2000); // links begin with packets of 512 bytes
-    Couple couple;
-
-    lone_messages = 0;
-    const uint64_t before[] = {couple.ep[0]->stats.sent, couple.ep[1]->stats.sent};
-    REQUIRE(gam_request_medium(couple.g[0], 1, 1, data.data(), data.size(), 0, nullptr) == 0);
-    CHECK(couple.ep[0]->stats.sent - before[0] >= 4);
-    for (int i = 0; i < 100 && lone_messages == 0; i++)
-        gam_poll(couple.g[1]);
-    REQUIRE(lone_messages == 1);
-    REQUIRE(gam_request_0(couple.g[1], 0, 1) == 0);
-    CHECK(couple.ep[1]->stats.sent - before[1] == 1);
-    for (int i = 0; i < 100 && lone_messages == 1; i++)
-        gam_poll(couple.g[0]);
-    CHECK(lone_messages == 2);
-    CHECK(gam_settled(couple.g[0]));
 }

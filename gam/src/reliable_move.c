@@ -30,6 +30,8 @@ static void deliver_inline(struct gam_reliable *r, uint16_t channel, uint32_t us
     unet_ring_submit(in);
 }
 
+/* Told at once, before the message that will bring the buffer back: there may be as many buffers as
+ * the ring can take, and one that finds no room there is lost. */
 static void take_buffer(struct gam_reliable *r, struct gam_assembly *a)
 {
     const struct unet_desc *slot = unet_ring_peek(&r->free);
@@ -39,6 +41,7 @@ static void take_buffer(struct gam_reliable *r, struct gam_assembly *a)
     a->offset = (uint32_t)slot->word[0];
     a->room = (uint32_t)(slot->word[0] >> 32);
     unet_ring_release(&r->free);
+    unet_ring_publish(&r->free);
 }
 
 static void assembly_begin(struct gam_reliable *r, struct gam_assembly *a)
