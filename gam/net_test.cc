@@ -360,6 +360,25 @@ TEST_CASE("what the answer to a timeout does not tell of goes again")
     CHECK(a.stats().timeouts == 1);
 }
 
+TEST_CASE("what the answer to a timeout tells counts though heartbeats have asked since")
+{
+    Peer a(0), b(1);
+
+    flight_of(a, 8); // is lost
+    b.receive(next_frames(a));
+    const auto answer = b.transmit();
+    while (a.stats().pings < 3) {
+        a.now = gam_net_deadline(a.net);
+        for (Wire &wire : a.transmit())
+            REQUIRE(wire.header().number == 0);
+    }
+    a.receive(answer);
+    std::vector<uint64_t> numbers;
+    for (Wire &wire : a.transmit())
+        numbers.push_back(wire.header().number);
+    CHECK(numbers == std::vector<uint64_t>{2, 3});
+}
+
 TEST_CASE("an answer that comes late tells nothing of what went since")
 {
     Peer a(0), b(1);

@@ -225,6 +225,21 @@ TEST_CASE("a cut shorter than the peer timeout loses nothing")
         CHECK(sim.died(r).empty());
 }
 
+// The heartbeats of 10 s are closer to one another than the round trip takes.
+TEST_CASE("what a cut has lost goes again though the round trip is long")
+{
+    Options o;
+
+    o.delay = SECOND / 10;
+    Sim sim(o);
+    sim.add({0, 1, 60000});
+    sim.at(SECOND, [&] { sim.cut(1, true); });
+    sim.at(SECOND + SECOND / 5, [&] { sim.cut(1, false); });
+    CHECK(sim.run(60 * SECOND) == "");
+    INFO("finished after " << sim.finished() << " us");
+    CHECK(sim.finished() < 8 * SECOND);
+}
+
 TEST_CASE("a rank that does not look for a while is waited for")
 {
     Options o;

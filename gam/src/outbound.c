@@ -207,14 +207,12 @@ static void await_sign(struct gam_net *net, struct gam_link *link, uint64_t now)
         gam_net_due(net, link, link->waiting + net->config.peer_timeout_us);
 }
 
-static uint8_t flags_of(struct gam_link *link)
+static uint8_t flags_of(const struct gam_link *link)
 {
     unsigned flags = link->came ? GAM_PACKET_PASSED : 0;
 
-    if (link->ping) {
-        link->question = (link->question + 1) % GAM_PACKET_QUESTIONS;
+    if (link->ping)
         flags |= GAM_PACKET_PING | (unsigned)link->question << GAM_PACKET_ASKED;
-    }
     if (link->pinged)
         flags |= GAM_PACKET_ANSWER | (unsigned)link->answer << GAM_PACKET_ANSWERED;
     return (uint8_t)flags;
@@ -416,15 +414,19 @@ static void begin_anew(struct gam_link *link)
     link->recovery = link->next;
 }
 
-/* The first packet that is not acknowledged goes again, and wants to be answered. */
+/* The first packet that is not acknowledged goes again, and wants to be answered.  What asks later,
+ * the next timeouts and heartbeats, repeats the question: its answers tell of all before as well,
+ * and where the round trip takes longer than the pauses between them none would ever count. */
 static void ask(struct gam_link *link)
 {
     struct gam_parcel *first = flying(link, link->first);
 
     if (first)
         lose(link, first);
-    if (link->backoff == 0)
+    if (link->backoff == 0) {
         link->asked = link->order;
+        link->question = (link->question + 1) % GAM_PACKET_QUESTIONS;
+    }
     link->ping = true;
 }
 
