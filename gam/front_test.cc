@@ -10,6 +10,11 @@
 #include <unet/unet_chaos.h>
 #include <vector>
 
+extern "C" {
+#include "src/link.h"
+#include "src/reliable_state.h"
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -154,4 +159,58 @@ TEST_CASE("what came while its receiver computes has buffers, however many have 
     CHECK(handled == sent - window * (ranks - 1));
     team.until([&] { return handled == sent; });
     CHECK(handled == sent);
+}
+
+// ---- by itself ---------------------------------------------------------------------------
+
+namespace {
+
+// Rank 0's, without GAM, and an address at which nobody has opened a channel.
+struct Front {
+    unet_endpoint *lower = nullptr, *nobody = nullptr, *ep = nullptr;
+    uint16_t channel = 0; // to rank 1, there
+    gam_reliable *r = nullptr;
+
+    Front()
+    {
+        gam_config config = {};
+        unet_config sizes = {};
+        struct unet_address there;
+
+        config.ranks = 2;
+        gam_endpoint_config(2, 0, &sizes);
+        for (unet_endpoint **one : {&lower, &nobody})
+            REQUIRE(unet_chaos_open(unet_backend("loopback"), &Team::NO_FAULTS, &sizes, one) == 0);
+        REQUIRE(gam_reliable_open(lower, &config, &ep) == 0);
+        unet_address(nobody, &there);
+        REQUIRE(unet_connect(ep, &there, 1, &channel) == 0);
+        gam_reliable_bind(ep, channel, 1);
+        r = gam_reliable_of(ep);
+    }
+    ~Front()
+    {
+        unet_close(ep);
+        unet_close(lower);
+        unet_close(nobody);
+    }
+    Front(const Front &) = delete;
+    Front &operator=(const Front &) = delete;
+};
+
+constexpr uint64_t HOUR = 3600000000;
+
+} // namespace
+
+TEST_CASE("who was away itself does not give up those to whom it connects")
+{
+    Front front;
+
+    CHECK(unet_channel_state(front.ep, front.channel) == UNET_CONNECTING);
+    // As if it had been stopped for an hour.
+    front.r->line[front.channel].since -= HOUR;
+    front.r->net->ticked -= HOUR;
+    CHECK(unet_channel_state(front.ep, front.channel) == UNET_CONNECTING);
+    // As if it had waited for an hour.
+    front.r->net->grace -= HOUR;
+    CHECK(unet_channel_state(front.ep, front.channel) == UNET_DEAD);
 }

@@ -418,6 +418,11 @@ uint64_t gam_net_sum(const struct gam_net *net, uint64_t grant, const void *data
     return gam_memory_mac(&net->mac, grant, data, n);
 }
 
+uint64_t gam_net_grace(const struct gam_net *net)
+{
+    return net->grace;
+}
+
 bool gam_net_idle(const struct gam_net *net)
 {
     for (uint32_t i = 0; i < net->heap_count; i++) {

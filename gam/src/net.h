@@ -131,6 +131,9 @@ uint64_t gam_net_sum(const struct gam_net *net, uint64_t grant, const void *data
 /* The time at which gam_net_transmit has to be called again, if nothing else happens. */
 uint64_t gam_net_deadline(const struct gam_net *net);
 
+/* What was not heard before that time says nothing: we may have been away ourselves. */
+uint64_t gam_net_grace(const struct gam_net *net);
+
 /* Whether an authentic packet has ever come from a rank. */
 bool gam_net_answers(const struct gam_net *net, uint32_t rank);
 

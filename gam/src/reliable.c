@@ -7,7 +7,7 @@
 
 enum {
     SETTLE_US = 1000000, /* what closing waits for acknowledgements */
-    QUEUED_MS = 1,       /* what a wait may sleep while sends wait for their window */
+    QUEUED_MS = 1, /* what a wait may sleep while sends wait for their window, or to connect */
 };
 
 static void lock(struct gam_reliable *r)
@@ -166,22 +166,29 @@ void gam_reliable_keep(struct unet_endpoint *ep)
     unlock(r);
 }
 
-/* Whom nothing reaches from the start, of that the protocol never hears. */
+/* Whom nothing reaches from the start, of that the protocol never hears.  As there, who was away
+ * itself starts the wait anew. */
 static void give_up_connecting(struct gam_reliable *r, uint16_t channel)
 {
+    const uint64_t grace = gam_net_grace(r->net), since = r->line[channel].since;
+
     if (r->ep.channel[channel].state == UNET_CONNECTING &&
-        gam_now_us() - r->line[channel].since > r->timeout_us)
+        gam_now_us() - (since > grace ? since : grace) > r->timeout_us) {
         r->line[channel].silent = true;
+        update(r, channel);
+    }
 }
 
 static void state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
+    bool waits;
 
     lock(r);
-    if (unet_channel_state(r->lower, channel) == UNET_CONNECTING)
-        give_up_connecting(r, channel);
+    waits = unet_channel_state(r->lower, channel) == UNET_CONNECTING;
     move_and_update(r);
+    if (waits)
+        give_up_connecting(r, channel);
     unlock(r);
 }
 
@@ -231,13 +238,23 @@ void gam_reliable_bind(struct unet_endpoint *ep, uint16_t channel, uint32_t rank
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+static bool connecting(const struct gam_reliable *r)
+{
+    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
+        if (r->ep.channel[n].state == UNET_CONNECTING)
+            return true;
+    }
+    return false;
+}
+
+/* Of channels that connect the protocol knows no deadline. */
 static int nap_ms(const struct gam_reliable *r, uint64_t now, uint64_t end)
 {
     const uint64_t due = gam_net_deadline(r->net);
     const uint64_t until = due < end ? due : end;
     uint64_t ms = until > now ? (until - now) / 1000 : 0;
 
-    if (gam_reliable_queued(r) && ms > QUEUED_MS)
+    if (ms > QUEUED_MS && (gam_reliable_queued(r) || connecting(r)))
         ms = QUEUED_MS;
     return ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
@@ -278,27 +295,15 @@ static int wait_for(struct unet_endpoint *ep, int timeout_ms)
     return rc;
 }
 
-static bool connecting(const struct gam_reliable *r)
-{
-    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
-        if (r->ep.channel[n].state == UNET_CONNECTING)
-            return true;
-    }
-    return false;
-}
-
 /* From here to gam_reliable_disarm, as wait_for. */
 int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
     const uint64_t now = gam_now_us();
-    int nap, rc;
+    int rc;
 
     lock(r);
-    nap = nap_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
-    if (connecting(r) && nap > QUEUED_MS)
-        nap = QUEUED_MS;
-    *timeout_ms = nap;
+    *timeout_ms = nap_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
     rc = unet_rx_peek(ep) ? 1 : unet_arm(r->lower);
     if (rc != 0)
         unlock(r);
