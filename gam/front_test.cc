@@ -3,11 +3,17 @@
 // front_test.cc - the endpoint in front of one that may lose messages: its queues and its packets.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <gam/gam.h>
+#include <sstream>
+#include <string>
+#include <thread>
 #include <unet/unet.h>
 #include <unet/unet_chaos.h>
+#include <unistd.h>
 #include <vector>
 
 extern "C" {
@@ -199,6 +205,15 @@ struct Front {
 
 constexpr uint64_t HOUR = 3600000000;
 
+bool sleeps(pid_t thread)
+{
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::ostringstream text;
+
+    text << file.rdbuf();
+    return text.str().find(") S ") != std::string::npos;
+}
+
 } // namespace
 
 TEST_CASE("who was away itself does not give up those to whom it connects")
@@ -213,4 +228,37 @@ TEST_CASE("who was away itself does not give up those to whom it connects")
     // As if it had waited for an hour.
     front.r->net->grace -= HOUR;
     CHECK(unet_channel_state(front.ep, front.channel) == UNET_DEAD);
+}
+
+TEST_CASE("whoever waits while another works does not set the protocol's clock back")
+{
+    const bool flush = GENERATE(true, false);
+    Front front;
+    std::atomic<pid_t> waiter{0};
+
+    unet_channel_state(front.ep,
+                       front.channel); // the first look of all counts as one after a pause
+    const uint64_t grace = gam_net_grace(front.r->net);
+    pthread_mutex_lock(&front.r->lock);
+    std::thread thread([&] {
+        waiter = gettid();
+        if (flush)
+            gam_reliable_flush(front.ep, true);
+        else
+            front.ep->ops->kick(front.ep, front.channel);
+    });
+    while (waiter == 0 || !sleeps(waiter))
+        std::this_thread::yield();
+    const uint64_t after = gam_now_us() + 1;
+    uint32_t rank;
+    size_t length;
+
+    while (gam_now_us() < after) {
+    }
+    gam_net_transmit(front.r->net, after, &rank, &length);
+    pthread_mutex_unlock(&front.r->lock);
+    thread.join();
+    INFO((flush ? "flush" : "kick") << ": a clock that goes back looks like a pause of our own");
+    CHECK(gam_net_grace(front.r->net) == grace);
+    CHECK(front.r->net->ticked >= after);
 }

@@ -10,6 +10,7 @@ enum {
     QUEUED_MS = 1, /* what a wait may sleep while sends wait for their window, or to connect */
 };
 
+/* The clock is read behind it: who read it before might find the protocol at a later time. */
 static void lock(struct gam_reliable *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -25,9 +26,10 @@ static void unlock(struct gam_reliable *r)
 void gam_reliable_flush(struct unet_endpoint *ep, bool acknowledge)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
-    const uint64_t now = gam_now_us();
+    uint64_t now;
 
     lock(r);
+    now = gam_now_us();
     r->gathering = false;
     if (gam_take_sends(r, now) > 0 || r->gathered || acknowledge)
         gam_send_packets(r, now);
@@ -51,10 +53,11 @@ static void send_or_gather(struct gam_reliable *r, uint64_t now)
 static void kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
-    const uint64_t now = gam_now_us();
+    uint64_t now;
 
     (void)channel;
     lock(r);
+    now = gam_now_us();
     gam_take_sends(r, now);
     send_or_gather(r, now);
     unlock(r);
@@ -299,10 +302,11 @@ static int wait_for(struct unet_endpoint *ep, int timeout_ms)
 int gam_reliable_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     struct gam_reliable *r = gam_reliable_of(ep);
-    const uint64_t now = gam_now_us();
+    uint64_t now;
     int rc;
 
     lock(r);
+    now = gam_now_us();
     *timeout_ms = nap_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
     rc = unet_rx_peek(ep) ? 1 : unet_arm(r->lower);
     if (rc != 0)
