@@ -171,36 +171,66 @@ TEST_CASE("what came while its receiver computes has buffers, however many have 
 
 namespace {
 
-// Rank 0's, without GAM, and an address at which nobody has opened a channel.
+// Rank 0's, without GAM, and two addresses: at rank 1's nobody has opened a channel.
 struct Front {
-    unet_endpoint *lower = nullptr, *nobody = nullptr, *ep = nullptr;
-    uint16_t channel = 0; // to rank 1, there
+    unet_endpoint *lower = nullptr, *there[2] = {}, *ep = nullptr;
+    uint16_t channel = 0; // to rank 1
     gam_reliable *r = nullptr;
 
     Front()
     {
         gam_config config = {};
-        unet_config sizes = {};
-        struct unet_address there;
 
-        config.ranks = 2;
-        gam_endpoint_config(2, 0, &sizes);
-        for (unet_endpoint **one : {&lower, &nobody})
-            REQUIRE(unet_chaos_open(unet_backend("loopback"), &Team::NO_FAULTS, &sizes, one) == 0);
+        open_endpoint(lower);
+        config.ranks = 3;
         REQUIRE(gam_reliable_open(lower, &config, &ep) == 0);
-        unet_address(nobody, &there);
-        REQUIRE(unet_connect(ep, &there, 1, &channel) == 0);
-        gam_reliable_bind(ep, channel, 1);
+        connect(2);
+        open_channel(2);
+        channel = connect(1);
         r = gam_reliable_of(ep);
     }
     ~Front()
     {
         unet_close(ep);
-        unet_close(lower);
-        unet_close(nobody);
+        for (unet_endpoint *one : {lower, there[0], there[1]})
+            unet_close(one);
     }
     Front(const Front &) = delete;
     Front &operator=(const Front &) = delete;
+
+private:
+    static void open_endpoint(unet_endpoint *&one)
+    {
+        unet_config sizes = {};
+
+        gam_endpoint_config(3, 0, &sizes);
+        REQUIRE(unet_chaos_open(unet_backend("loopback"), &Team::NO_FAULTS, &sizes, &one) == 0);
+    }
+    uint16_t connect(uint32_t rank)
+    {
+        struct unet_address address;
+        uint16_t to;
+
+        open_endpoint(there[rank - 1]);
+        unet_address(there[rank - 1], &address);
+        REQUIRE(unet_connect(ep, &address, rank, &to) == 0);
+        gam_reliable_bind(ep, to, rank);
+        return to;
+    }
+    void open_channel(uint32_t rank)
+    {
+        unet_endpoint *one = there[rank - 1];
+        struct unet_address address;
+        uint16_t from;
+
+        unet_address(lower, &address);
+        REQUIRE(unet_free_put(one, 0, 8192) == 0);
+        REQUIRE(unet_connect(one, &address, rank, &from) == 0);
+        for (int i = 0; i < 100 && unet_channel_state(ep, 1) != UNET_OPEN; i++)
+            unet_channel_state(one, from);
+        REQUIRE(unet_channel_state(ep, 1) == UNET_OPEN);
+        REQUIRE(unet_channel_state(one, from) == UNET_OPEN);
+    }
 };
 
 constexpr uint64_t HOUR = 3600000000;
@@ -261,4 +291,18 @@ TEST_CASE("whoever waits while another works does not set the protocol's clock b
     INFO((flush ? "flush" : "kick") << ": a clock that goes back looks like a pause of our own");
     CHECK(gam_net_grace(front.r->net) == grace);
     CHECK(front.r->net->ticked >= after);
+}
+
+TEST_CASE("packets go although the last of them, to another rank, cannot")
+{
+    const uint8_t data[100] = {};
+    const uint64_t now = gam_now_us();
+    Front front;
+
+    for (uint32_t rank : {2, 1})
+        REQUIRE(gam_net_send(front.r->net, now, rank, 0, data, sizeof(data)) == 0);
+    gam_send_packets(front.r, now);
+    CHECK(front.lower->stats.sent == 1);
+    CHECK(unet_sent(front.lower, front.lower->tx.position));
+    CHECK(unet_rx_peek(front.there[1]) != nullptr);
 }

@@ -210,18 +210,23 @@ static bool next_departure(struct gam_reliable *r, uint64_t now, struct departur
     return true;
 }
 
-/* What the endpoint below does not take is lost, as it may be on the way. */
+/* What the endpoint below does not take is lost, as it may be on the way; those before it go. */
 static void depart(struct gam_reliable *r, const struct departure *d, bool more)
 {
     const struct unet_piece piece = {d->buffer * r->buffer_bytes, d->length};
     uint32_t *ticket = &r->ticket[d->buffer];
+    int rc;
 
     if (d->length <= UNET_INLINE_MAX)
-        unet_send_inline(r->lower, d->channel, 0, r->lower->segment + piece.offset, piece.length);
+        rc = unet_send_inline(r->lower, d->channel, 0, r->lower->segment + piece.offset,
+                              piece.length);
     else if (more)
-        r->busy[d->buffer] = unet_send_more(r->lower, d->channel, 0, &piece, 1, ticket) == 0;
+        rc = unet_send_more(r->lower, d->channel, 0, &piece, 1, ticket);
     else
-        r->busy[d->buffer] = unet_send(r->lower, d->channel, 0, &piece, 1, ticket) == 0;
+        rc = unet_send(r->lower, d->channel, 0, &piece, 1, ticket);
+    r->busy[d->buffer] = rc == 0 && d->length > UNET_INLINE_MAX;
+    if (rc != 0 && !more)
+        r->lower->ops->kick(r->lower, d->channel);
 }
 
 /* One ahead, so that the endpoint below can take all at once; and again with the buffers of those
