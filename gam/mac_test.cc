@@ -13,6 +13,7 @@ constexpr uint64_t KEY[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
 struct Packet {
     alignas(8) uint8_t bytes[sizeof(gam_packet) + 5000] = {};
     size_t length;
+    uint64_t ack = 0x1234567800000005;
 
     explicit Packet(size_t n) : length(n)
     {
@@ -27,7 +28,7 @@ struct Packet {
     gam_packet &header() { return *reinterpret_cast<gam_packet *>(bytes); }
     uint64_t hash(const gam_mac &mac)
     {
-        return gam_packet_mac(&mac, &header(), sizeof(gam_packet) + length);
+        return gam_packet_mac(&mac, &header(), ack, sizeof(gam_packet) + length);
     }
     uint8_t *frames() { return bytes + sizeof(gam_packet); }
 };
@@ -65,11 +66,11 @@ uint64_t by_definition(Packet &p)
         append(input, static_cast<uint64_t>(sum));
         append(input, static_cast<uint64_t>(sum >> 64));
     }
-    // SipHash ends with the length of its input; here that is the packet's.
+    // SipHash ends with the length of its input; here that is the packet's, and what `ack` lacks.
     gam_sip s = gam_sip_begin(KEY);
     for (size_t at = 0; at < input.size(); at += 8)
         gam_sip_absorb(&s, word(input, at));
-    return gam_sip_end(&s, sizeof(gam_packet) + p.length);
+    return gam_sip_end(&s, uint64_t{0x12345678} << 32 | (sizeof(gam_packet) + p.length));
 }
 
 } // namespace
@@ -99,6 +100,12 @@ TEST_CASE("the hash of a packet depends on every bit of it and of the key")
         CAPTURE(bit);
         CHECK(p.hash(mac) != hash);
         p.bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    }
+    for (unsigned bit = 32; bit < 64; bit++) {
+        p.ack ^= uint64_t{1} << bit;
+        CAPTURE(bit);
+        CHECK(p.hash(mac) != hash);
+        p.ack ^= uint64_t{1} << bit;
     }
     for (unsigned bit = 0; bit < 128; bit++) {
         uint64_t other[2] = {KEY[0], KEY[1]};
@@ -145,5 +152,6 @@ TEST_CASE("the hash of memory depends on grant, length and bytes, and is no pack
     p.header().number = 7;
     p.header().selected = 1500;
     p.header().version = GAM_PACKET_VERSION;
+    p.ack = 0;
     CHECK(p.hash(mac) != hash);
 }

@@ -30,7 +30,7 @@ struct Wire {
         gam_mac mac;
 
         gam_mac_open(&mac, KEY);
-        header().mac = gam_packet_mac(&mac, &header(), length);
+        header().mac = gam_packet_mac(&mac, &header(), header().ack, length);
     }
 };
 
@@ -661,6 +661,62 @@ TEST_CASE("a replayed packet is not delivered again")
         b.receive(seen);
     CHECK(b.messages.size() == 200);
     CHECK(b.stats().duplicates == 2 * seen.size());
+}
+
+// As if so many packets had come and gone, all of them.
+static void skip_to(Peer &from, Peer &to, uint64_t number)
+{
+    gam_link *out = nullptr, *in = nullptr;
+
+    for (int i = 0; i < 8; i++) {
+        out = from.net->link[i] ? from.net->link[i] : out;
+        in = to.net->link[i] ? to.net->link[i] : in;
+    }
+    REQUIRE(out->first == out->end);
+    out->first = out->next = out->end = in->expected = number;
+    out->roomy = out->recovery = 0;
+}
+
+TEST_CASE("a packet that is replayed 2^32 packets later acknowledges nothing")
+{
+    Peer a(0), b(1);
+
+    b.receive(flight_of(a, 6));
+    auto old = b.transmit();
+    REQUIRE(old.size() == 1);
+    REQUIRE(old[0].header().ack == 7);
+    a.receive(old);
+    skip_to(a, b, (uint64_t{1} << 32) + 2);
+    flight_of(a, 5); // is lost
+    a.receive(old);
+    CHECK_FALSE(gam_net_idle(a.net));
+    CHECK(a.stats().refused[GAM_NET_FORGED] == 1);
+    for (uint64_t end = a.now + 500000; a.now < end; a.now = b.now += 1000) {
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 11);
+    CHECK(gam_net_idle(a.net));
+}
+
+TEST_CASE("numbers go on where their low half begins anew")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("first") == 0);
+    b.receive(a.transmit());
+    b.now += GAM_LINK_ACK_US;
+    a.receive(b.transmit());
+    skip_to(a, b, (uint64_t{1} << 32) - 10);
+    for (int i = 0; i < 20; i++) {
+        REQUIRE(a.send("on") == 0);
+        b.receive(a.transmit());
+        b.now += GAM_LINK_ACK_US;
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 21);
+    CHECK(gam_net_idle(a.net));
+    CHECK(a.stats().sent_again == 0);
 }
 
 // ---- life and death --------------------------------------------------------------------

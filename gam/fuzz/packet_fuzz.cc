@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (length >= sizeof(gam_packet)) {
             auto *packet = reinterpret_cast<gam_packet *>(words.data());
 
-            packet->mac = gam_packet_mac(&mac, packet, length);
+            packet->mac = gam_packet_mac(&mac, packet, packet->ack, length);
         }
         transmit_all(net, now);
         gam_net_receive(net, now, words.data(), length);

@@ -219,6 +219,15 @@ static bool flags_ok(const struct gam_packet *packet)
            (flags & GAM_PACKET_PASSED ? true : false) == (packet->passed != 0);
 }
 
+/* The hash covers all of what is acknowledged: a packet that is replayed when numbers have come
+ * round to the low half of that again is none of ours. */
+static bool hash_ok(const struct gam_net *net, const struct gam_packet *packet, size_t length)
+{
+    const uint64_t ack = gam_link_ack(gam_net_find(net, packet->source), packet);
+
+    return packet->mac == gam_packet_mac(&net->mac, packet, ack, length);
+}
+
 /* GAM_NET_REFUSALS: nothing is wrong with it. */
 static enum gam_net_refusal check(const struct gam_net *net, const struct gam_packet *packet,
                                   size_t length)
@@ -229,7 +238,7 @@ static enum gam_net_refusal check(const struct gam_net *net, const struct gam_pa
         return GAM_NET_VERSION;
     if (packet->dest != net->config.rank || packet->source >= net->config.ranks)
         return GAM_NET_STRANGER;
-    if (packet->mac != gam_packet_mac(&net->mac, packet, length))
+    if (!hash_ok(net, packet, length))
         return GAM_NET_FORGED;
     if (packet->flags & GAM_PACKET_PROBE)
         return packet->number == 0 ? GAM_NET_REFUSALS : GAM_NET_MALFORMED;

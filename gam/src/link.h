@@ -139,7 +139,19 @@ static inline uint64_t gam_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* What a packet acknowledges: the number of which it has the low half that is next to what we wait
+ * for.  No link: there is nothing yet. */
+static inline uint64_t gam_link_ack(const struct gam_link *link, const struct gam_packet *packet)
+{
+    const uint64_t first = link ? link->first : 1;
+
+    return first + (uint64_t)(int64_t)(int32_t)(packet->ack - (uint32_t)first);
+}
+
 /* ---- net.c ------------------------------------------------------------------ */
+
+/* The link to a rank, or NULL. */
+struct gam_link *gam_net_find(const struct gam_net *net, uint32_t rank);
 
 /* The link to a rank, made if need be; NULL: no memory. */
 struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank);

@@ -65,13 +65,15 @@ static void absorb_text(struct gam_sip *s, const struct gam_mac *mac, const uint
     }
 }
 
-uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length)
+/* The closing word has room for what the packet does not say. */
+uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, uint64_t ack,
+                        size_t length)
 {
     struct gam_sip s = gam_sip_begin(mac->key);
 
     absorb_header(&s, packet);
     absorb_text(&s, mac, (const uint8_t *)(packet + 1), length - sizeof(*packet));
-    return gam_sip_end(&s, length);
+    return gam_sip_end(&s, ack >> 32 << 32 | length);
 }
 
 uint64_t gam_memory_mac(const struct gam_mac *mac, uint64_t grant, const void *data, size_t n)

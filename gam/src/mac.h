@@ -25,8 +25,10 @@ struct gam_mac {
 
 void gam_mac_open(struct gam_mac *mac, const uint64_t key[2]);
 
-/* Of all but the field `mac`; `length` is the whole packet's. */
-uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, size_t length);
+/* Of all but the field `mac`; `length` is the whole packet's.  `ack` is what the field of that name
+ * has the low half of. */
+uint64_t gam_packet_mac(const struct gam_mac *mac, const struct gam_packet *packet, uint64_t ack,
+                        size_t length);
 
 /* Of memory that somebody was granted to write in; no packet has it. */
 uint64_t gam_memory_mac(const struct gam_mac *mac, uint64_t grant, const void *data, size_t n);

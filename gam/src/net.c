@@ -145,6 +145,11 @@ static struct gam_link **place_of(const struct gam_net *net, uint32_t rank)
     return &net->link[at];
 }
 
+struct gam_link *gam_net_find(const struct gam_net *net, uint32_t rank)
+{
+    return *place_of(net, rank);
+}
+
 static int make_places(struct gam_net *net, uint32_t bits)
 {
     struct gam_link **before = net->link;
@@ -174,7 +179,7 @@ static int places_grow(struct gam_net *net)
 
 struct gam_link *gam_net_link(struct gam_net *net, uint64_t now, uint32_t rank)
 {
-    struct gam_link *link = *place_of(net, rank);
+    struct gam_link *link = gam_net_find(net, rank);
 
     if (link)
         return link;
@@ -222,14 +227,14 @@ static void bury(struct gam_net *net, struct gam_link *link)
 
 bool gam_net_answers(const struct gam_net *net, uint32_t rank)
 {
-    const struct gam_link *link = *place_of(net, rank);
+    const struct gam_link *link = gam_net_find(net, rank);
 
     return link && link->answers;
 }
 
 void gam_net_give_up(struct gam_net *net, uint32_t rank)
 {
-    struct gam_link *link = *place_of(net, rank);
+    struct gam_link *link = gam_net_find(net, rank);
 
     if (link && !link->dead)
         bury(net, link);

@@ -229,7 +229,7 @@ void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet
     packet->passed = (uint16_t)link->came;
     link->came = 0;
     gam_link_acknowledge(net, link, packet);
-    packet->mac = gam_packet_mac(&net->mac, packet, length);
+    packet->mac = gam_packet_mac(&net->mac, packet, link->expected, length);
     net->stats.pings += link->ping;
     link->ping = link->pinged = false;
     net->stats.sent++;
@@ -556,8 +556,8 @@ static void count_repeats(struct gam_net *net, struct gam_link *link,
 bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
                     const struct gam_packet *packet)
 {
-    const int32_t news = (int32_t)(packet->ack - (uint32_t)link->first);
-    const uint64_t ack = link->first + (uint64_t)(int64_t)news;
+    const uint64_t ack = gam_link_ack(link, packet);
+    const int64_t news = (int64_t)(ack - link->first);
     const uint32_t beyond = link->beyond;
     const bool disordered = beyond > 0 || link->resent > 0;
 

@@ -18,7 +18,7 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define GAM_PACKET_VERSION 4u
+#define GAM_PACKET_VERSION 5u
 
 enum gam_packet_flag {
     GAM_PACKET_PING = 1u << 0,   /* answer at once */
@@ -35,7 +35,7 @@ enum {
 };
 
 struct gam_packet {
-    uint64_t mac;      /* of all that follows, under the job's key: mac.h */
+    uint64_t mac;      /* of all that follows and all of `ack`, under the job's key: mac.h */
     uint64_t number;   /* counts this direction's packets with frames from 1; 0: no frames */
     uint64_t selected; /* bit i: packet ack + 1 + i has arrived */
     uint32_t ack;      /* all packets below this one have arrived; the low 32 bits */
