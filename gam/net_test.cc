@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -754,6 +755,114 @@ TEST_CASE("a silent peer is dead after the peer timeout, and told once")
     CHECK(told <= 1100000);
     CHECK(a.send("hello?") == -EPIPE);
     CHECK(gam_net_idle(a.net));
+}
+
+namespace {
+
+// A second, a millisecond at a time: what `passes` of a's packets arrives, and all of b's.
+void second(Peer &a, Peer &b, const std::function<bool(const gam_packet &)> &passes)
+{
+    for (int i = 0; i < 1000; i++) {
+        a.now = b.now += 1000;
+        for (Wire &wire : a.transmit()) {
+            if (passes(wire.header()))
+                b.receive(wire);
+        }
+        a.receive(b.transmit());
+    }
+}
+
+bool is_bare(const gam_packet &packet)
+{
+    return packet.number == 0;
+}
+
+} // namespace
+
+TEST_CASE("who answers, but does not get what is sent, is dead after a peer timeout of it")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    second(a, b, is_bare);
+    CHECK(a.died.empty());
+    CHECK(gam_net_reaches(a.net, 1));
+    second(a, b, is_bare);
+    CHECK(a.died == std::vector<uint32_t>{1});
+    CHECK_FALSE(gam_net_reaches(a.net, 1));
+    CHECK(a.stats().sent_again >= 16);
+    CHECK(a.send("more") == -EPIPE);
+    second(a, b, is_bare);
+    CHECK(b.died == std::vector<uint32_t>{0});
+    CHECK(gam_net_reaches(b.net, 0));
+}
+
+TEST_CASE("what overtakes the packet that never gets there is no excuse")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    for (int i = 0; i < 2; i++) {
+        second(a, b, [&](const gam_packet &packet) {
+            a.send("short");
+            return packet.number != 1;
+        });
+    }
+    CHECK(a.died == std::vector<uint32_t>{1});
+}
+
+TEST_CASE("who gets little of what is sent, but does, is not taken for dead")
+{
+    Peer a(0), b(1);
+    int count = 0;
+
+    for (int i = 0; i < 20; i++) {
+        while (a.send(std::string(900, 'x')) == 0) {
+        }
+        second(a, b, [&](const gam_packet &packet) { return is_bare(packet) || ++count % 8 == 0; });
+    }
+    CHECK(a.died.empty());
+    CHECK(b.messages.size() >= 20);
+}
+
+TEST_CASE("who computes, and only now and then takes in what came, is not taken for dead")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 20; i++) {
+        std::vector<Wire> waiting;
+
+        REQUIRE(a.send("x") == 0);
+        for (int ms = 0; ms < 900; ms++) {
+            a.now += 1000;
+            for (Wire &wire : a.transmit())
+                waiting.push_back(wire);
+        }
+        b.now = a.now;
+        b.receive(waiting);
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    CHECK(b.messages.size() == 20);
+}
+
+TEST_CASE("who is away itself does not take for dead who answers that nothing came")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    for (int i = 0; i < 100; i++) {
+        a.now = b.now += 300000; // more than a quarter of the peer timeout
+        for (Wire &wire : a.transmit()) {
+            if (is_bare(wire.header()))
+                b.receive(wire);
+        }
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    second(a, b, is_bare);
+    second(a, b, is_bare);
+    CHECK(a.died == std::vector<uint32_t>{1});
 }
 
 TEST_CASE("a rank given up is dead at once, and not told")

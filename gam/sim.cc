@@ -455,6 +455,11 @@ void Sim::kill(uint32_t rank)
     world->ranks[rank].is_dead = true;
 }
 
+void Sim::narrow(uint32_t mtu)
+{
+    world->options.mtu = mtu;
+}
+
 void Sim::pause(uint32_t r, bool paused)
 {
     Rank &rank = world->ranks[r];

@@ -69,6 +69,8 @@ public:
     void cut(uint32_t rank, bool is_cut);
     void kill(uint32_t rank);
     void pause(uint32_t rank, bool paused);
+    // From now on longer packets are lost.
+    void narrow(uint32_t mtu);
 
     uint64_t now() const;
     uint64_t finished() const; // when the last message was delivered

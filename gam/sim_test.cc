@@ -207,6 +207,27 @@ TEST_CASE("a bad line does not make packets short")
     CHECK(sim.stats(0).narrow == 0);
 }
 
+// What the probes have found is not asked again, and packets are not cut anew.
+TEST_CASE("a way that becomes narrower is an error and no hang")
+{
+    Options o;
+
+    o.packet_bytes = 8960;
+    o.packet_sure = 512;
+    Sim sim(o);
+    sim.add({0, 1, 1000000, 8000});
+    sim.at(SECOND / 100, [&] { sim.narrow(1500); });
+    REQUIRE(sim.pass(SECOND) == "");
+    const uint64_t delivered = sim.delivered(0, 1);
+    REQUIRE(sim.pass(9 * SECOND) == "");
+    CHECK(sim.delivered(0, 1) == delivered);
+    CHECK(sim.died(0).empty());
+    CHECK(sim.pass(4 * SECOND) == "");
+    CHECK(sim.died(0) == std::vector<uint32_t>{1});
+    CHECK(sim.pass(12 * SECOND) == "");
+    CHECK(sim.died(1) == std::vector<uint32_t>{0});
+}
+
 // ---- cuts and deaths ---------------------------------------------------------------------
 
 TEST_CASE("a cut shorter than the peer timeout loses nothing")

@@ -259,7 +259,7 @@ static void authentic(struct gam_net *net, struct gam_link *link, uint64_t now,
         return;
     }
     if (packet->flags & GAM_PACKET_ANSWER)
-        gam_link_answered(net, link, gam_packet_answered(packet));
+        gam_link_answered(net, link, now, gam_packet_answered(packet));
     if (packet->flags & GAM_PACKET_PASSED)
         gam_path_passed(net, link, packet->passed);
     if (packet->flags & GAM_PACKET_PROBE)

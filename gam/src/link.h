@@ -40,6 +40,7 @@ struct gam_link {
     bool ready; /* on the list of those that may have something to send */
     bool ack_now;
     bool ping;
+    bool beat;        /* the same by a packet of its own: what has frames may be what gets lost */
     bool pinged;      /* the peer's is to be answered, */
     bool news;        /* an acknowledgement came, and what it lets go has not all gone */
     bool eager;       /* all that was sent may go, and has not yet */
@@ -91,6 +92,9 @@ struct gam_link {
     bool answers;     /* one ever came */
     uint64_t spoke;   /* when the last one went */
     uint64_t waiting; /* since when we wait for a sign of life */
+    uint64_t denied;  /* since when the peer answers that it has not got `first` */
+    uint32_t tries;   /* how often that has gone again since */
+    bool unreached;   /* it never got there: we give up */
     uint64_t due;     /* in the heap: not later than the first of its times */
     uint32_t heap_at; /* where in the heap */
 
@@ -186,7 +190,7 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
 void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now);
 
 /* The peer has told of all that came before that question of ours. */
-void gam_link_answered(struct gam_net *net, struct gam_link *link, uint8_t question);
+void gam_link_answered(struct gam_net *net, struct gam_link *link, uint64_t now, uint8_t question);
 
 /* Fill in the header of a packet to the peer but for its number and what is asked by `flags`. */
 void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet *packet,

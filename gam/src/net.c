@@ -232,6 +232,13 @@ bool gam_net_answers(const struct gam_net *net, uint32_t rank)
     return link && link->answers;
 }
 
+bool gam_net_reaches(const struct gam_net *net, uint32_t rank)
+{
+    const struct gam_link *link = gam_net_find(net, rank);
+
+    return !link || !link->unreached;
+}
+
 void gam_net_give_up(struct gam_net *net, uint32_t rank)
 {
     struct gam_link *link = gam_net_find(net, rank);
@@ -311,7 +318,7 @@ static void fire(struct gam_net *net, struct gam_link *link, uint64_t now)
     if (link->ack_at <= now)
         link->ack_now = true;
     if (heartbeat_at(net, link) <= now)
-        link->ping = true;
+        link->beat = true;
     gam_net_ready(net, link);
 }
 
@@ -320,7 +327,7 @@ static void look_at_first(struct gam_net *net, uint64_t now)
 {
     struct gam_link *link = net->heap[0];
 
-    if (death_at(net, link) <= now) {
+    if (link->unreached || death_at(net, link) <= now) {
         bury(net, link);
         if (net->config.died)
             net->config.died(net->config.arg, link->rank);

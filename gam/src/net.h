@@ -43,7 +43,8 @@ enum {
 typedef void gam_net_deliver_fn(void *arg, uint32_t source, uint32_t user, const void *data,
                                 size_t length, bool more);
 
-/* A rank has not been heard of for the peer timeout.  Told once. */
+/* A rank has not been heard of for the peer timeout, or not got what was sent to it
+ * (gam_net_reaches). Told once. */
 typedef void gam_net_died_fn(void *arg, uint32_t rank);
 
 struct gam_net_config {
@@ -136,6 +137,10 @@ uint64_t gam_net_grace(const struct gam_net *net);
 
 /* Whether an authentic packet has ever come from a rank. */
 bool gam_net_answers(const struct gam_net *net, uint32_t rank);
+
+/* False: a rank was taken for dead that answered, but for a peer timeout did not get what was sent
+ * to it again and again. */
+bool gam_net_reaches(const struct gam_net *net, uint32_t rank);
 
 /* Nothing of ours is on its way to, or waits for, any rank that lives. */
 bool gam_net_idle(const struct gam_net *net);

@@ -385,6 +385,13 @@ bool gam_answers(const struct gam *g, uint32_t rank)
     return !port || !port->front || gam_reliable_answers(port->front, rank);
 }
 
+bool gam_reaches(const struct gam *g, uint32_t rank)
+{
+    const struct gam_port *port = g->peer[rank].port;
+
+    return !port || !port->front || gam_reliable_reaches(port->front, rank);
+}
+
 int64_t gam_serving(const struct gam *g)
 {
     return g->serving ? (int64_t)g->serving->rank : -1;

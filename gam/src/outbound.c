@@ -29,7 +29,7 @@ enum {
     TIMEOUT_LEAST_US = 500,
     TIMEOUT_MOST_US = 500000,
     BACKOFF_MOST = 16,
-    TIMEOUTS_BEFORE_DEATH = 16, /* at least that many fit into the peer timeout */
+    TIMEOUTS_BEFORE_DEATH = 16, /* about that many fit into the peer timeout, at the least */
 };
 
 void gam_link_outbound_open(struct gam_link *link)
@@ -40,6 +40,7 @@ void gam_link_outbound_open(struct gam_link *link)
     link->threshold = GAM_NET_WINDOW;
     link->least = GAM_NET_NEVER;
     link->timeout_at = GAM_NET_NEVER;
+    link->denied = GAM_NET_NEVER;
 }
 
 /* ---- messages into packets -------------------------------------------------------- */
@@ -211,7 +212,7 @@ static uint8_t flags_of(const struct gam_link *link)
 {
     unsigned flags = link->came ? GAM_PACKET_PASSED : 0;
 
-    if (link->ping)
+    if (link->ping || link->beat)
         flags |= GAM_PACKET_PING | (unsigned)link->question << GAM_PACKET_ASKED;
     if (link->pinged)
         flags |= GAM_PACKET_ANSWER | (unsigned)link->answer << GAM_PACKET_ANSWERED;
@@ -230,8 +231,12 @@ void gam_link_seal(struct gam_net *net, struct gam_link *link, struct gam_packet
     link->came = 0;
     gam_link_acknowledge(net, link, packet);
     packet->mac = gam_packet_mac(&net->mac, packet, link->expected, length);
-    net->stats.pings += link->ping;
-    link->ping = link->pinged = false;
+    net->stats.pings += link->ping || link->beat;
+    link->pinged = false;
+    if (link->beat)
+        link->beat = false;
+    else
+        link->ping = false;
     net->stats.sent++;
 }
 
@@ -265,6 +270,7 @@ static const struct gam_packet *send_lost(struct gam_net *net, struct gam_link *
     while (!(parcel = link->out[gam_link_at(number)]) || !parcel->lost)
         number++;
     link->lost--;
+    link->tries += number == link->first;
     link->resent += !parcel->again;
     parcel->lost = false;
     parcel->again = true;
@@ -277,7 +283,7 @@ static const struct gam_packet *send_bare(struct gam_net *net, struct gam_link *
 {
     link->spoke = now;
     net->stats.acks++;
-    if (link->ping)
+    if (link->ping || link->beat)
         await_sign(net, link, now);
     net->bare.number = 0;
     net->bare.flags = 0;
@@ -331,6 +337,8 @@ const struct gam_packet *gam_link_transmit(struct gam_net *net, struct gam_link 
 {
     const bool room = link->in_flight < gam_min(link->share, link->window);
 
+    if (link->beat)
+        return send_bare(net, link, now, length);
     if (link->lost > 0 && (room || asks(link)))
         return send_lost(net, link, now, length);
     if (room && new_may_go(net, link))
@@ -444,12 +452,32 @@ void gam_link_timeout(struct gam_net *net, struct gam_link *link, uint64_t now)
     start_timer(net, link, now);
 }
 
-void gam_link_answered(struct gam_net *net, struct gam_link *link, uint8_t question)
+/* Who answers is alive, but what goes to it may all get lost: packets of a length that the way
+ * takes no more, as a rule.  It was sent often enough, and for long enough, when for a peer timeout
+ * in which we were not away ourselves the answers say that it has not come.  Who computes answers
+ * nothing, or has got it; and a full window holds back what has not gone yet. */
+static void count_denial(struct gam_net *net, struct gam_link *link, uint64_t now)
+{
+    const uint64_t timeout = net->config.peer_timeout_us;
+
+    if (link->first == link->next)
+        return;
+    if (link->denied == GAM_NET_NEVER || link->denied < net->grace) {
+        link->denied = now;
+        link->tries = 0;
+    } else if (timeout && now - link->denied >= timeout && link->tries >= TIMEOUTS_BEFORE_DEATH) {
+        link->unreached = true;
+        gam_net_due(net, link, now);
+    }
+}
+
+void gam_link_answered(struct gam_net *net, struct gam_link *link, uint64_t now, uint8_t question)
 {
     const uint32_t lost = link->lost;
 
     if (question != link->question)
         return; /* it came late, and knows nothing of what went since */
+    count_denial(net, link, now);
     for (uint64_t n = link->first; n < link->next; n++) {
         struct gam_parcel *parcel = flying(link, n);
 
@@ -568,6 +596,8 @@ bool gam_link_acked(struct gam_net *net, struct gam_link *link, uint64_t now,
     arrived_below(net, link, now, ack);
     arrived_early(net, link, now, packet->selected);
     link->share = packet->window > 0 ? packet->window : 1;
+    if (news > 0)
+        link->denied = GAM_NET_NEVER;
     if (news > 0 || link->beyond != beyond) {
         link->backoff = 0;
         link->news = true;

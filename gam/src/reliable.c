@@ -369,6 +369,17 @@ bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank)
     return answers;
 }
 
+bool gam_reliable_reaches(struct unet_endpoint *ep, uint32_t rank)
+{
+    struct gam_reliable *r = gam_reliable_of(ep);
+    bool reaches;
+
+    lock(r);
+    reaches = gam_net_reaches(r->net, rank);
+    unlock(r);
+    return reaches;
+}
+
 void gam_reliable_settle(struct unet_endpoint *ep)
 {
     const uint64_t end = gam_now_us() + SETTLE_US;

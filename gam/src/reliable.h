@@ -38,6 +38,9 @@ uint64_t gam_reliable_narrow(struct unet_endpoint *ep);
 /* Whether anything has ever come from a rank. */
 bool gam_reliable_answers(struct unet_endpoint *ep, uint32_t rank);
 
+/* Whether what is sent to a rank gets there, as far as is known. */
+bool gam_reliable_reaches(struct unet_endpoint *ep, uint32_t rank);
+
 /* From another thread: does the interface's work if its owner has not since the last call. */
 void gam_reliable_keep(struct unet_endpoint *ep);
 

@@ -86,6 +86,10 @@ _Noreturn void splitc_peer_died(uint32_t rank)
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",
                    rank);
+    if (!gam_reaches(splitc_runtime.gam, rank))
+        splitc_die("rank %u answers, but what is sent to it gets lost: does the network take only "
+                   "shorter packets now (MTU)?  unetrun --net or --iface chooses another network",
+                   rank);
     splitc_die("rank %u has died, or nothing reaches it any more", rank);
 }
 

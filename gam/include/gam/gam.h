@@ -131,6 +131,10 @@ int64_t gam_dead_peer(const struct gam *g);
  * ranks that are reached without one. */
 bool gam_answers(const struct gam *g, uint32_t rank);
 
+/* False: a rank counts as dead that answered to the end, because what was sent to it again and
+ * again never got there: the network lets pass less than it did. */
+bool gam_reaches(const struct gam *g, uint32_t rank);
+
 /* The rank whose message is being worked on, or -1: who asked for the access that has just
  * gone wrong.  May be called in a signal handler. */
 int64_t gam_serving(const struct gam *g);
