@@ -3,11 +3,27 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <iostream>
 #include <new>
+#include <sched.h>
+#include <string>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static void write_file(const char *path, const std::string &text)
+{
+    int fd = open(path, O_WRONLY);
+
+    if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        std::perror(path);
+    if (fd >= 0)
+        close(fd);
+}
 
 Board::Board()
 {
@@ -35,7 +51,15 @@ struct unet_address Board::see(unsigned i) const
     return contents->address[i];
 }
 
-Child::Child(const std::function<bool()> &body) : id(fork())
+// What was printed is printed once, and what a child prints not lost.
+static pid_t fork_flushed()
+{
+    std::cout.flush();
+    std::fflush(nullptr);
+    return fork();
+}
+
+Child::Child(const std::function<bool()> &body) : id(fork_flushed())
 {
     REQUIRE(id >= 0);
     if (id > 0)
@@ -47,6 +71,8 @@ Child::Child(const std::function<bool()> &body) : id(fork())
     } catch (...) {
         // A REQUIRE that failed has said so already.
     }
+    std::cout.flush();
+    std::fflush(nullptr);
     _exit(good ? 0 : 1);
 }
 
@@ -88,4 +114,23 @@ uint16_t meet(unet_endpoint *ep, const Board &board, unsigned there, uint64_t ta
     if (!eventually([&] { return unet_channel_state(ep, channel) == UNET_OPEN; }))
         return 0;
     return channel;
+}
+
+static bool loopback_up()
+{
+    return std::system("ip link set lo up") == 0;
+}
+
+bool enter_network()
+{
+    const std::string uid = std::to_string(geteuid()), gid = std::to_string(getegid());
+
+    if (geteuid() == 0)
+        return unshare(CLONE_NEWNET) == 0 && loopback_up();
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return false;
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", "0 " + uid + " 1");
+    write_file("/proc/self/gid_map", "0 " + gid + " 1");
+    return loopback_up();
 }

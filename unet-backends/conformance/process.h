@@ -54,6 +54,10 @@ private:
     int status = -1;
 };
 
+// Puts the process into a network of its own, with a loopback interface alone, where it is root:
+// who is not becomes it in a user namespace.  False where that is not allowed, or there is no `ip`.
+bool enter_network();
+
 // In a child: open a channel to the endpoint shown at `there`; 0 when it does not open.
 uint16_t meet(unet_endpoint *ep, const Board &board, unsigned there, uint64_t tag);
 

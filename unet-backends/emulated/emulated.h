@@ -43,6 +43,7 @@ struct emu_link {
     uint32_t pause_us;     /* until the next telling; doubles */
     uint32_t life;         /* this opening of ours */
     uint32_t peer_life;    /* and the peer's */
+    bool uncut;            /* udp: the kernel does not cut datagrams that go there */
     struct unet_ring in;   /* rx[n], the NI's side */
 };
 

@@ -40,6 +40,14 @@ struct datagrams {
     union segment_control control[EMU_BATCH];
 };
 
+/* Whose frame it is: the place it goes to is in there. */
+static struct emu_link *link_of(const struct emu_batch *b, unsigned i)
+{
+    uint8_t *place = b->message[i].msg_hdr.msg_name;
+
+    return (struct emu_link *)(place - offsetof(struct emu_link, peer));
+}
+
 static bool same_peer(const struct emu_batch *b, unsigned i, unsigned j)
 {
     return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
@@ -67,7 +75,7 @@ static unsigned run_of_long(const struct udp_endpoint *ue, const struct emu_batc
     uint32_t sum = segment;
     unsigned end = first + 1;
 
-    if (!ue->segments || segment > ue->datagram_most)
+    if (!ue->segments || link_of(b, first)->uncut || segment > ue->datagram_most)
         return 1;
     for (; end < b->count && end - first < SEGMENTS_MOST && same_peer(b, first, end); end++) {
         sum += b->bytes[end];
@@ -163,8 +171,21 @@ static unsigned frames_in(const struct datagrams *d, int datagrams)
     return frames;
 }
 
-/* A datagram that cannot go (the way is gone, it is longer than the way allows) is lost; errors of
- * earlier ones are read and passed over. */
+static bool is_cut(const struct datagrams *d)
+{
+    return d->message[0].msg_hdr.msg_controllen > 0;
+}
+
+/* What the kernel says to a datagram that it cannot cut: its pieces are longer than the way allows,
+ * or the interface does not go with that. */
+static bool says_uncut(int error)
+{
+    return error == EMSGSIZE || error == EINVAL || error == EIO || error == EOPNOTSUPP;
+}
+
+/* A datagram that cannot go (the way is gone, it is longer than the way allows) is lost.  But the
+ * kernel also answers what the network said to an earlier one, to whomever that went: only what is
+ * said again after that was read is about this one. */
 static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
 {
     struct udp_endpoint *ue = udp_of(ee);
@@ -173,23 +194,23 @@ static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
     make_datagrams(ue, batch, &d);
     for (int tries = 0; tries < 4; tries++) {
         const int n = unet_emu_submit(ee, d.message, d.count);
+        const int error = errno;
 
         if (n > 0) {
             ee->no_room = 0;
             return frames_in(&d, n);
         }
-        if (errno == EAGAIN || errno == EWOULDBLOCK)
+        if (error == EAGAIN || error == EWOULDBLOCK)
             return 0;
-        if (errno == ENOBUFS)
+        if (error == ENOBUFS)
             return unet_emu_no_room(ee) ? frames_in(&d, 1) : 0;
-        if (errno == ECONNREFUSED) {
-            read_errors(ee);
-        } else if (ue->segments && d.run[0] > 1) { /* the way allows shorter ones only */
-            ue->segments = false;
-            make_datagrams(ue, batch, &d);
-        } else if (errno != EINTR) {
+        read_errors(ee);
+        if (tries == 0)
+            continue;
+        if (!is_cut(&d) || !says_uncut(error))
             break;
-        }
+        link_of(batch, 0)->uncut = true;
+        make_datagrams(ue, batch, &d);
     }
     return frames_in(&d, 1);
 }
@@ -240,7 +261,7 @@ static int receive_one(struct emu_endpoint *ee)
 
     if (n >= 0)
         return take(ee, a, 0, (size_t)n, from);
-    if (errno == ECONNREFUSED)
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
         read_errors(ee);
     return 0;
 }
