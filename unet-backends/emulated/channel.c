@@ -11,7 +11,8 @@
  *   a: is open, to y <--             b in turn learns of x when a answers its OPEN
  *
  * A closed channel is told once.  If that gets lost, the peer's next question whether we are alive
- * is answered by GONE.  Where nobody is left to answer, the transport may know.
+ * is answered by GONE.  Where nobody is left to answer, the transport may know.  Who was heard of
+ * need not be asked, and who has many channels asks each the less often.
  */
 #include "emulated/emulated.h"
 
@@ -22,7 +23,9 @@
 enum {
     PAUSE_FIRST_US = 200,
     PAUSE_LAST_US = 50000,
-    PROBE_US = 20000, /* between two questions whether a peer is alive */
+    PROBE_US = 20000, /* between two questions whether a peer is alive, at least */
+    ASK_US = 1000,    /* between two questions, on average over all channels */
+    ASK_MOST = 64,    /* channels in one look */
 };
 
 bool unet_emu_same(const struct emu_place *a, const struct emu_place *b)
@@ -162,17 +165,30 @@ static bool is_gone(struct emu_endpoint *ee, const struct unet_frame *frame,
     return true;
 }
 
-/* A frame about channel n, from its peer; false: it is for none that we have. */
-static bool control(struct emu_endpoint *ee, uint16_t n, const struct unet_frame *frame)
+/* Who opens to us while we are open to another life of his may have closed that, or this may be
+ * late: he knows.  He has no use for our answer before we have opened anew. */
+static void answer_open(struct emu_endpoint *ee, uint16_t n, const struct unet_frame *frame)
 {
     const struct emu_link *link = &ee->link[n];
 
-    if (frame->kind == UNET_FRAME_OPEN) {
+    if (ee->ep.channel[n].state == UNET_OPEN && frame->user != link->peer_life)
+        tell(ee, n, UNET_FRAME_ALIVE, link->peer_life, n);
+    else
         tell(ee, n, UNET_FRAME_OPENED, frame->user, link->life);
+}
+
+/* A frame about channel n, from its peer; false: it is for none that we have. */
+static bool control(struct emu_endpoint *ee, uint16_t n, const struct unet_frame *frame)
+{
+    struct emu_link *link = &ee->link[n];
+
+    if (frame->kind == UNET_FRAME_OPEN) {
+        answer_open(ee, n, frame);
         return true;
     }
     if (frame->life != link->life)
         return false;
+    link->heard = true;
     if (frame->kind == UNET_FRAME_OPENED)
         opened(ee, n, frame);
     else if (frame->kind == UNET_FRAME_CLOSE && frame->user == link->peer_life)
@@ -215,15 +231,53 @@ void unet_emu_tell(struct emu_endpoint *ee)
     }
 }
 
-static void ask(struct emu_endpoint *ee, uint16_t n, uint64_t now)
+/* Ask channel n's peer whether it is alive, if it is time to and it was not heard of since. */
+static bool ask(struct emu_endpoint *ee, uint16_t n, uint64_t now)
 {
     struct emu_link *link = &ee->link[n];
+    const uint64_t share = (uint64_t)ee->ep.rx_rings * ASK_US;
 
-    if (ee->ep.channel[n].state != UNET_OPEN || now - link->probed_us < PROBE_US)
-        return;
+    if (ee->ep.channel[n].state != UNET_OPEN ||
+        now - link->probed_us < (share > PROBE_US ? share : PROBE_US))
+        return false;
     link->probed_us = now;
+    if (link->heard) {
+        link->heard = false;
+        return false;
+    }
     tell(ee, n, UNET_FRAME_ALIVE, link->peer_life, n);
-    ee->transport->probe(ee, n);
+    return true;
+}
+
+/* Ask some; the next look goes on where this one ends.  Returns how many. */
+static unsigned ask_some(struct emu_endpoint *ee, uint64_t now, uint16_t asked[ASK_MOST])
+{
+    const uint32_t rings = ee->ep.rx_rings;
+    unsigned count = 0;
+
+    for (uint32_t i = 1; i < rings && count < ASK_MOST; i++) {
+        ee->turn = (uint16_t)(ee->turn + 1u < rings ? ee->turn + 1 : 1);
+        if (ask(ee, ee->turn, now))
+            asked[count++] = ee->turn;
+    }
+    return count;
+}
+
+static void look(struct emu_endpoint *ee, uint64_t now)
+{
+    uint16_t asked[ASK_MOST];
+    const unsigned count = ask_some(ee, now, asked);
+
+    ee->looked_us = now;
+    ee->transport->probe(ee, asked, count);
+}
+
+void unet_emu_look(struct emu_endpoint *ee)
+{
+    const uint64_t now = unet_now_us();
+
+    if (now - ee->looked_us >= PROBE_US)
+        look(ee, now);
 }
 
 void unet_emu_state(struct unet_endpoint *ep, uint16_t channel)
@@ -231,9 +285,12 @@ void unet_emu_state(struct unet_endpoint *ep, uint16_t channel)
     struct emu_endpoint *ee = emu_of(ep);
     const uint64_t now = unet_now_us();
 
-    for (uint32_t n = channel ? channel : 1; n < (channel ? channel + 1u : ep->rx_rings); n++)
-        ask(ee, (uint16_t)n, now);
-    unet_emu_tell(ee);
+    if (channel == 0)
+        look(ee, now);
+    else if (ask(ee, channel, now))
+        ee->transport->probe(ee, &channel, 1);
+    if (ee->connecting > 0)
+        unet_emu_tell(ee);
     unet_emu_receive(ee);
 }
 

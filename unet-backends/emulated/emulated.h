@@ -39,10 +39,12 @@ struct emu_link {
     uint64_t key_in;       /* what the peer's frames have to say */
     uint64_t key_out;      /* what ours say */
     uint64_t next_open_us; /* when to tell the peer again that we are open */
-    uint64_t probed_us;    /* when we last looked whether it is alive */
+    uint64_t probed_us;    /* when it was last its turn to be asked whether it is alive */
     uint32_t pause_us;     /* until the next telling; doubles */
     uint32_t life;         /* this opening of ours */
     uint32_t peer_life;    /* and the peer's */
+    bool heard;            /* something of the peer, since then */
+    bool here;             /* eth: the peer is on this machine */
     bool uncut;            /* udp: the kernel does not cut datagrams that go there */
     struct unet_ring in;   /* rx[n], the NI's side */
 };
@@ -62,6 +64,8 @@ struct emu_endpoint {
     struct unet_ring errors; /* rx[0], the NI's side */
     struct unet_ring full;   /* always looks full: where a channel sends that cannot */
     uint32_t calls;          /* of progress */
+    uint16_t turn;           /* the channel that a look ended with */
+    uint64_t looked_us;      /* when that was */
     uint32_t always;         /* a bell that is always set: every send wants a kick */
     uint32_t connecting;     /* channels in UNET_CONNECTING */
     uint32_t changes;        /* channels that opened or died so far */
@@ -93,7 +97,7 @@ struct emu_transport {
     /* Undo it, and what of it was done before it failed. */
     void (*unbind)(struct emu_endpoint *ee);
 
-    /* Where that address is: fill in the link's `peer` and `peer_port`, and the peer's nonce.
+    /* Where that address is: fill in the link's `peer`, `peer_port` and `here`, and its nonce.
      * Errors: -EADDRNOTAVAIL it is none of this transport, or cannot be reached from ours. */
     int (*resolve)(const struct emu_endpoint *ee, const struct unet_address *address,
                    struct emu_link *link, uint64_t *nonce);
@@ -109,9 +113,9 @@ struct emu_transport {
     /* Give what arrived to unet_emu_arrived.  Returns the number of frames. */
     int (*receive)(struct emu_endpoint *ee);
 
-    /* An open channel's peer was asked whether it is alive.  Learn what the network, or this
-     * machine, knows: unet_emu_gone. */
-    void (*probe)(struct emu_endpoint *ee, uint16_t n);
+    /* Those open channels' peers were asked whether they are alive, or none.  Learn what the
+     * network says of any, or this machine of these: unet_emu_gone. */
+    void (*probe)(struct emu_endpoint *ee, const uint16_t *asked, unsigned count);
 };
 
 static inline struct emu_endpoint *emu_of(struct unet_endpoint *ep)
@@ -144,6 +148,9 @@ int unet_emu_connect(struct unet_endpoint *ep, const struct unet_address *peer, 
                      uint16_t *channel);
 void unet_emu_disconnect(struct unet_endpoint *ep, uint16_t channel);
 void unet_emu_state(struct unet_endpoint *ep, uint16_t channel);
+
+/* Look, if it is time to, whether peers are alive. */
+void unet_emu_look(struct emu_endpoint *ee);
 
 /* The channel that is not closed and whose peer says that key; 0: none. */
 uint16_t unet_emu_find(const struct emu_endpoint *ee, uint64_t key);

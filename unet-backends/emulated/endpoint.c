@@ -47,7 +47,7 @@ int unet_emu_progress(struct unet_endpoint *ep)
     if (ee->connecting > 0)
         unet_emu_tell(ee);
     if (++ee->calls % LOOK_EVERY == 0)
-        unet_emu_state(ep, 0);
+        unet_emu_look(ee);
     return count + unet_emu_receive(ee);
 }
 

@@ -211,6 +211,7 @@ static void deliver(struct emu_endpoint *ee, uint16_t n, const struct unet_frame
     struct unet_desc *slot = unet_ring_reserve(in);
     bool room = slot != NULL;
 
+    ee->link[n].heard = true;
     if (room && frame->kind == UNET_FRAME_INLINE) {
         slot->kind = UNET_INLINE;
         slot->pieces = 0;

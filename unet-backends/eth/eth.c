@@ -100,10 +100,11 @@ static int eth_receive(struct emu_endpoint *ee)
     return count;
 }
 
-static void eth_probe(struct emu_endpoint *ee, uint16_t n)
+static void eth_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
 {
-    if (!unet_eth_is_there(eth_of(ee), &ee->link[n]))
-        unet_emu_gone(ee, n);
+    for (unsigned i = 0; i < count; i++)
+        if (!unet_eth_is_there(eth_of(ee), &ee->link[asked[i]]))
+            unet_emu_gone(ee, asked[i]);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <ifaddrs.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -21,6 +23,15 @@
 #include <sys/socket.h>
 #include <unet/unet_frame.h>
 #include <unistd.h>
+
+// The library's calls come by here.
+static int interface_lists;
+
+extern "C" int getifaddrs(ifaddrs **all)
+{
+    interface_lists++;
+    return reinterpret_cast<int (*)(ifaddrs **)>(dlsym(RTLD_NEXT, "getifaddrs"))(all);
+}
 
 namespace {
 
@@ -259,6 +270,29 @@ TEST_CASE("endpoints of one interface have ports of their own")
     CHECK(address_of(a).port != address_of(c).port); // in turn: a and c share one
     CHECK(address_of(b).port != address_of(d).port);
     CHECK(address_of(a).port >= UNET_FRAME_SOCKET_PORTS);
+}
+
+TEST_CASE("which peers are on this machine is found out once")
+{
+    Board board;
+    Endpoint ep;
+    Child child([&] {
+        Endpoint far; // on the other interface
+
+        board.show(1, far);
+        return meet(far, board, 0, 7) != 0 && eventually([] { return false; });
+    });
+
+    board.show(0, ep);
+    const uint16_t channel = meet(ep, board, 1, 7);
+    REQUIRE(channel != 0);
+    interface_lists = 0;
+    child.kill();
+    CHECK(eventually([&] {
+        unet_progress(ep);
+        return ep->channel[channel].state == UNET_DEAD;
+    }));
+    CHECK(interface_lists == 0);
 }
 
 TEST_CASE("a ring that is full loses frames, and goes on")

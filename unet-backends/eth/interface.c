@@ -201,6 +201,23 @@ static bool is_own(const struct eth_endpoint *ge, const uint8_t *mac)
     return memcmp(mac, ge->own.mac, ETH_ALEN) == 0;
 }
 
+static bool is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac)
+{
+    struct ifaddrs *all;
+    bool found = is_own(ge, mac);
+
+    if (found || getifaddrs(&all) < 0)
+        return found;
+    for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+        const struct sockaddr_ll *address = (const struct sockaddr_ll *)one->ifa_addr;
+
+        found = address && address->sll_family == AF_PACKET && address->sll_halen == ETH_ALEN &&
+                memcmp(address->sll_addr, mac, ETH_ALEN) == 0;
+    }
+    freeifaddrs(all);
+    return found;
+}
+
 int unet_eth_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
                      struct emu_link *link, uint64_t *nonce)
 {
@@ -221,34 +238,18 @@ int unet_eth_resolve(const struct emu_endpoint *ee, const struct unet_address *a
     };
     memcpy(link->peer.eth.sll_addr, peer.mac, ETH_ALEN);
     link->peer_port = peer.port;
+    link->here = is_of_this_machine(ge, peer.mac);
     *nonce = peer.nonce;
     return 0;
 }
 
-static bool is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac)
-{
-    struct ifaddrs *all;
-    bool found = is_own(ge, mac);
-
-    if (found || getifaddrs(&all) < 0)
-        return found;
-    for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-        const struct sockaddr_ll *address = (const struct sockaddr_ll *)one->ifa_addr;
-
-        found = address && address->sll_family == AF_PACKET && address->sll_halen == ETH_ALEN &&
-                memcmp(address->sll_addr, mac, ETH_ALEN) == 0;
-    }
-    freeifaddrs(all);
-    return found;
-}
-
 bool unet_eth_is_there(const struct eth_endpoint *ge, const struct emu_link *link)
 {
-    const uint8_t *mac = link->peer.eth.sll_addr;
     struct sockaddr_un name;
-    const socklen_t length = port_name(mac, link->peer_port, &name);
+    socklen_t length;
 
-    if (connect(ge->lock, (struct sockaddr *)&name, length) == 0 || errno != ECONNREFUSED)
+    if (!link->here)
         return true;
-    return !is_of_this_machine(ge, mac);
+    length = port_name(link->peer.eth.sll_addr, link->peer_port, &name);
+    return connect(ge->lock, (struct sockaddr *)&name, length) == 0 || errno != ECONNREFUSED;
 }

@@ -62,12 +62,14 @@ static int mux_receive(struct emu_endpoint *ee)
     return count;
 }
 
-static void mux_probe(struct emu_endpoint *ee, uint16_t n)
+static void mux_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
 {
-    const struct emu_link *link = &ee->link[n];
+    for (unsigned i = 0; i < count; i++) {
+        const struct emu_link *link = &ee->link[asked[i]];
 
-    if (!unet_mux_is_there(link->peer.number, link->peer_port))
-        unet_emu_gone(ee, n);
+        if (!unet_mux_is_there(link->peer.number, link->peer_port))
+            unet_emu_gone(ee, asked[i]);
+    }
 }
 
 /* ---- opening ----------------------------------------------------------------------------- */

@@ -3,12 +3,17 @@
 // What the network says to udp, of others than those who are spoken to.
 #include "conformance/process.h"
 
+extern "C" {
+#include "core/core.h"
+}
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
@@ -16,7 +21,18 @@
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unet/unet_frame.h>
 #include <unistd.h>
+
+// Looks at what the network says of datagrams that were sent.
+static int error_looks;
+
+extern "C" ssize_t recvmsg(int fd, msghdr *message, int flags)
+{
+    error_looks += (flags & MSG_ERRQUEUE) != 0;
+    return syscall(SYS_recvmsg, fd, message, flags);
+}
 
 namespace {
 
@@ -104,6 +120,133 @@ long datagrams_sent()
     return out;
 }
 
+// An address of udp, as it stands in struct unet_address.
+struct Place {
+    uint16_t family;
+    uint16_t port;
+    uint32_t scope;
+    uint8_t ip[16];
+    uint64_t nonce;
+};
+
+// A peer by hand: its socket has any number of channels to one endpoint.
+class Puppet {
+public:
+    explicit Puppet(const Endpoint &e) : fd(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0))
+    {
+        const struct unet_address address = e.address();
+        sockaddr_in own = {};
+        socklen_t length = sizeof own;
+
+        std::memcpy(&endpoint, address.bytes, sizeof endpoint);
+        to.sin_family = own.sin_family = AF_INET;
+        to.sin_port = endpoint.port;
+        to.sin_addr.s_addr = own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        REQUIRE(bind(fd, reinterpret_cast<sockaddr *>(&own), sizeof own) == 0);
+        REQUIRE(getsockname(fd, reinterpret_cast<sockaddr *>(&own), &length) == 0);
+        place = endpoint;
+        place.port = own.sin_port;
+        place.nonce++;
+    }
+    ~Puppet() { close(fd); }
+    Puppet(const Puppet &) = delete;
+    Puppet &operator=(const Puppet &) = delete;
+
+    // Returns the endpoint's number of the channel.
+    uint16_t join(unet_endpoint *ep, uint64_t tag)
+    {
+        struct unet_address address = {};
+        uint16_t channel;
+
+        address.length = sizeof place;
+        std::memcpy(address.bytes, &place, sizeof place);
+        keys[unet_direction_key(tag, endpoint.nonce, place.nonce)] =
+            unet_direction_key(tag, place.nonce, endpoint.nonce);
+        REQUIRE(unet_connect(ep, &address, tag, &channel) == 0);
+        REQUIRE(eventually([&] {
+            serve();
+            return unet_channel_state(ep, channel) == UNET_OPEN;
+        }));
+        return channel;
+    }
+
+    // Takes in what came, and opens what is to be opened.
+    void serve()
+    {
+        uint8_t bytes[65536];
+
+        for (ssize_t n; (n = recv(fd, bytes, sizeof bytes, 0)) > 0;) {
+            lengths.push_back(static_cast<size_t>(n));
+            for (size_t at = 0; at < static_cast<size_t>(n);)
+                at += take(bytes + at);
+        }
+    }
+
+    void say(uint8_t kind, uint64_t key_in, uint32_t for_life, uint32_t user)
+    {
+        unet_frame frame = {};
+
+        frame.version = UNET_FRAME_VERSION;
+        frame.kind = kind;
+        frame.key = key_in;
+        frame.life = for_life;
+        frame.user = user;
+        REQUIRE(sendto(fd, &frame, sizeof frame, 0, reinterpret_cast<sockaddr *>(&to), sizeof to) ==
+                sizeof frame);
+    }
+
+    // An empty message on every channel.
+    void speak()
+    {
+        for (const auto &[out, in] : keys)
+            say(UNET_FRAME_INLINE, in, lives[out], 0);
+    }
+
+    // Opens every channel, with another life than before.
+    void reopen()
+    {
+        for (const auto &[out, in] : keys)
+            say(UNET_FRAME_OPEN, in, 0, life + 1);
+    }
+
+    int answers = 0;                     // to that
+    std::map<uint64_t, int> asked;       // how often, by channel
+    std::vector<size_t> lengths;         // of the datagrams that came
+    static constexpr uint32_t life = 77; // of all our channels
+
+private:
+    size_t take(const uint8_t *bytes)
+    {
+        unet_frame frame;
+
+        std::memcpy(&frame, bytes, sizeof frame);
+        if (frame.kind == UNET_FRAME_OPEN) {
+            lives[frame.key] = frame.user;
+            say(UNET_FRAME_OPENED, keys.at(frame.key), frame.user, life);
+        } else if (frame.kind == UNET_FRAME_ALIVE) {
+            asked[frame.key]++;
+        } else if (frame.kind == UNET_FRAME_OPENED) {
+            answers++;
+        }
+        return sizeof frame + frame.length;
+    }
+
+    int fd;
+    sockaddr_in to = {};
+    Place endpoint, place;              // the endpoint's and ours
+    std::map<uint64_t, uint64_t> keys;  // what we say, by what we are told
+    std::map<uint64_t, uint32_t> lives; // the endpoint's channels', too
+};
+
+int sum(const std::map<uint64_t, int> &counts)
+{
+    int all = 0;
+
+    for (const auto &[key, count] : counts)
+        all += count;
+    return all;
+}
+
 } // namespace
 
 TEST_CASE("what the network says of one peer costs another nothing")
@@ -157,4 +300,74 @@ TEST_CASE("a way that takes shorter datagrams than are cut for it leaves the oth
         }
         return true;
     });
+}
+
+TEST_CASE("who was heard of is not asked whether he is alive, who was not is")
+{
+    Endpoint e;
+    Puppet puppet(e);
+    const uint16_t channel = puppet.join(e, 1);
+
+    puppet.asked.clear();
+    for (Deadline end(std::chrono::milliseconds(200)); !end.passed();) {
+        puppet.speak();
+        unet_channel_state(e, channel);
+        while (take(e).kind != UNET_EMPTY) {
+        }
+        puppet.serve();
+    }
+    INFO("asked " << sum(puppet.asked) << " times while it spoke");
+    CHECK(sum(puppet.asked) <= 1); // before it began
+    puppet.asked.clear();
+    CHECK(eventually([&] {
+        unet_progress(e);
+        puppet.serve();
+        return sum(puppet.asked) > 0;
+    }));
+}
+
+TEST_CASE("of many channels all are asked in their turn, so many a second")
+{
+    constexpr unsigned channels = 200, a_second = 1000, at_once = 64;
+    unet_config config = {};
+    config.channels = channels;
+    Endpoint e(config);
+    Puppet puppet(e);
+    std::vector<uint16_t> channel(channels);
+
+    for (unsigned i = 0; i < channels; i++)
+        channel[i] = puppet.join(e, i);
+    puppet.asked.clear();
+    int most_looks = 0;
+    const auto start = std::chrono::steady_clock::now();
+    REQUIRE(eventually([&] {
+        error_looks = 0;
+        e->ops->state(e, 0);
+        most_looks = std::max(most_looks, error_looks);
+        for (unsigned i = 0; i < channels; i += 7)
+            unet_channel_state(e, channel[i]);
+        puppet.serve();
+        return puppet.asked.size() == channels && sum(puppet.asked) > 400;
+    }));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double most = seconds.count() * a_second + channels + at_once;
+    INFO(sum(puppet.asked) << " questions, at most " << most << " in " << seconds.count() << " s");
+    CHECK(sum(puppet.asked) <= most);
+    CHECK(most_looks <= 1); // for errors, in one for all channels
+}
+
+TEST_CASE("who opens anew to a channel that is open is asked for its past, not answered")
+{
+    Endpoint e;
+    Puppet puppet(e);
+    const uint16_t channel = puppet.join(e, 1);
+
+    puppet.reopen();
+    CHECK(eventually([&] {
+        unet_progress(e);
+        puppet.serve();
+        return sum(puppet.asked) > 0;
+    }));
+    CHECK(puppet.answers == 0);
+    CHECK(unet_channel_state(e, channel) == UNET_OPEN);
 }

@@ -295,9 +295,11 @@ static int udp_receive(struct emu_endpoint *ee)
     return count > 0 && found_before ? count + receive_many(ee) : count;
 }
 
-static void udp_probe(struct emu_endpoint *ee, uint16_t n)
+/* The network answers to questions themselves. */
+static void udp_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
 {
-    (void)n; /* the network answered to the question itself */
+    (void)asked;
+    (void)count;
     read_errors(ee);
 }
 
