@@ -210,6 +210,7 @@ public:
     }
 
     int answers = 0;                     // to that
+    size_t messages = 0;                 // that came
     std::map<uint64_t, int> asked;       // how often, by channel
     std::vector<size_t> lengths;         // of the datagrams that came
     static constexpr uint32_t life = 77; // of all our channels
@@ -227,6 +228,8 @@ private:
             asked[frame.key]++;
         } else if (frame.kind == UNET_FRAME_OPENED) {
             answers++;
+        } else if (frame.kind == UNET_FRAME_PIECES) {
+            messages++;
         }
         return sizeof frame + frame.length;
     }
@@ -370,4 +373,26 @@ TEST_CASE("who opens anew to a channel that is open is asked for its past, not a
     }));
     CHECK(puppet.answers == 0);
     CHECK(unet_channel_state(e, channel) == UNET_OPEN);
+}
+
+TEST_CASE("frames that are queued together make no datagram that would pass where they do not")
+{
+    Endpoint e;
+    Puppet puppet(e);
+    const uint16_t channel = puppet.join(e, 1);
+    const uint32_t bytes = GENERATE(48, 200, 300, 512);
+    const unet_piece piece = {0, bytes};
+    constexpr size_t count = 30, most = 512 + sizeof(unet_frame);
+
+    puppet.lengths.clear();
+    for (size_t i = 1; i < count; i++)
+        REQUIRE(unet_send_more(e, channel, 0, &piece, 1, nullptr) == 0);
+    REQUIRE(unet_send(e, channel, 0, &piece, 1, nullptr) == 0);
+    REQUIRE(eventually([&] {
+        puppet.serve();
+        return puppet.messages == count;
+    }));
+    const size_t longest = *std::max_element(puppet.lengths.begin(), puppet.lengths.end());
+    INFO(count << " frames of " << bytes << " bytes: " << puppet.lengths.size() << " datagrams");
+    CHECK(longest <= most);
 }

@@ -20,8 +20,8 @@
 enum {
     RECEIVE_MOST = 16, /* system calls that take in what arrived, at a time */
     SEGMENTS_MOST = 64,
-    SHARED_MOST = 1232, /* bytes of a datagram that is shared: passes where our interface's longest
-                           do not */
+    SHARED_MOST = 536, /* bytes of a datagram that is shared: no more than a frame that the layer
+                          above takes to pass everywhere, or sharing would lose what passes alone */
 };
 
 /* ---- sending -------------------------------------------------------------------------- */
