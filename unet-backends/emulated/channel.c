@@ -243,6 +243,7 @@ static bool ask(struct emu_endpoint *ee, uint16_t n, uint64_t now)
     link->probed_us = now;
     if (link->heard) {
         link->heard = false;
+        link->refused_us = 0;
         return false;
     }
     tell(ee, n, UNET_FRAME_ALIVE, link->peer_life, n);
@@ -291,7 +292,8 @@ void unet_emu_state(struct unet_endpoint *ep, uint16_t channel)
         ee->transport->probe(ee, &channel, 1);
     if (ee->connecting > 0)
         unet_emu_tell(ee);
-    unet_emu_receive(ee);
+    if (unet_emu_receive(ee) > 0)
+        unet_emu_receive(ee); /* a farewell may be behind what a look begins with */
 }
 
 /* ---- opening and closing ---------------------------------------------------------------- */

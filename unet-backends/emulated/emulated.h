@@ -40,6 +40,7 @@ struct emu_link {
     uint64_t key_out;      /* what ours say */
     uint64_t next_open_us; /* when to tell the peer again that we are open */
     uint64_t probed_us;    /* when it was last its turn to be asked whether it is alive */
+    uint64_t refused_us;   /* udp: when it was first said that the peer does not listen; 0: not */
     uint32_t pause_us;     /* until the next telling; doubles */
     uint32_t life;         /* this opening of ours */
     uint32_t peer_life;    /* and the peer's */

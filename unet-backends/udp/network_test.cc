@@ -72,9 +72,8 @@ uint16_t checksum(const uint8_t *bytes, size_t length)
     return htons(static_cast<uint16_t>(~sum));
 }
 
-// As a router that filters says of a datagram from that port to another machine; it is there when
-// this returns.
-void prohibit(const Endpoint &e)
+// What a router says of a datagram from the endpoint to there; it has come when this returns.
+void unreachable(const Endpoint &e, uint8_t code, uint32_t address, uint16_t port)
 {
     std::array<uint8_t, sizeof(icmphdr) + sizeof(iphdr) + sizeof(udphdr)> bytes = {};
     icmphdr icmp = {};
@@ -88,12 +87,12 @@ void prohibit(const Endpoint &e)
     ip.protocol = IPPROTO_UDP;
     ip.tot_len = htons(sizeof ip + sizeof udp);
     ip.saddr = htonl(INADDR_LOOPBACK);
-    ip.daddr = htonl(0x0a010203);
+    ip.daddr = htonl(address);
     udp.source = port_of(e);
-    udp.dest = htons(9);
+    udp.dest = port;
     udp.len = htons(sizeof udp);
     icmp.type = ICMP_DEST_UNREACH;
-    icmp.code = ICMP_PKT_FILTERED;
+    icmp.code = code;
     std::memcpy(bytes.data() + sizeof icmp, &ip, sizeof ip);
     std::memcpy(bytes.data() + sizeof icmp + sizeof ip, &udp, sizeof udp);
     std::memcpy(bytes.data(), &icmp, sizeof icmp);
@@ -106,6 +105,12 @@ void prohibit(const Endpoint &e)
     close(fd);
     pollfd errors = {unet_fd(e), 0, 0};
     REQUIRE(poll(&errors, 1, 20000) == 1);
+}
+
+// Of a datagram to another machine.
+void prohibit(const Endpoint &e)
+{
+    unreachable(e, ICMP_PKT_FILTERED, 0x0a010203, htons(9));
 }
 
 // That this network's machines have sent: what the kernel cuts counts as one.
@@ -151,6 +156,8 @@ public:
     ~Puppet() { close(fd); }
     Puppet(const Puppet &) = delete;
     Puppet &operator=(const Puppet &) = delete;
+
+    uint16_t port() const { return place.port; }
 
     // Returns the endpoint's number of the channel.
     uint16_t join(unet_endpoint *ep, uint64_t tag)
@@ -395,4 +402,27 @@ TEST_CASE("frames that are queued together make no datagram that would pass wher
     const size_t longest = *std::max_element(puppet.lengths.begin(), puppet.lengths.end());
     INFO(count << " frames of " << bytes << " bytes: " << puppet.lengths.size() << " datagrams");
     CHECK(longest <= most);
+}
+
+TEST_CASE("who merely is said not to listen is not taken for dead")
+{
+    in_own_network([] {
+        Endpoint e;
+        Puppet puppet(e);
+        const uint16_t channel = puppet.join(e, 1);
+
+        // Once and idle, then for longer than a silent one would live.
+        unreachable(e, ICMP_PORT_UNREACH, INADDR_LOOPBACK, puppet.port());
+        REQUIRE(unet_channel_state(e, channel) == UNET_OPEN);
+        REQUIRE(unet_wait(e, 0) == 0);
+        REQUIRE(unet_channel_state(e, channel) == UNET_OPEN);
+        for (Deadline end(std::chrono::milliseconds(1500)); !end.passed();) {
+            puppet.speak();
+            unreachable(e, ICMP_PORT_UNREACH, INADDR_LOOPBACK, puppet.port());
+            REQUIRE(unet_channel_state(e, channel) == UNET_OPEN);
+            while (take(e).kind != UNET_EMPTY) {
+            }
+        }
+        return true;
+    });
 }

@@ -20,6 +20,8 @@
 enum {
     RECEIVE_MOST = 16, /* system calls that take in what arrived, at a time */
     SEGMENTS_MOST = 64,
+    DOUBT_LEAST_US = 1000000, /* between two answers that a peer does not listen, to believe it */
+    DOUBT_MOST_US = 60000000, /* after that the first one is forgotten */
     SHARED_MOST = 536, /* bytes of a datagram that is shared: no more than a frame that the layer
                           above takes to pass everywhere, or sharing would lose what passes alone */
 };
@@ -117,12 +119,27 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct emu_batch
     }
 }
 
-/* Nobody listens at that address. */
+/* Anybody can say that a peer does not listen, and a firewall may for a moment: he is gone when
+ * that is said twice, with a while in between in which he was silent. */
+static void doubt(struct emu_endpoint *ee, uint16_t n, uint64_t now)
+{
+    struct emu_link *link = &ee->link[n];
+    const uint64_t since = now - link->refused_us;
+
+    if (link->heard || link->refused_us == 0 || since > DOUBT_MOST_US)
+        link->refused_us = now;
+    else if (since >= DOUBT_LEAST_US)
+        unet_emu_gone(ee, n);
+}
+
+/* Nobody listens at that address, it is said. */
 static void refused(struct emu_endpoint *ee, const struct emu_place *where)
 {
+    const uint64_t now = unet_now_us();
+
     for (uint32_t n = 1; n < ee->ep.rx_rings; n++) {
         if (unet_emu_same(&ee->link[n].peer, where))
-            unet_emu_gone(ee, (uint16_t)n);
+            doubt(ee, (uint16_t)n, now);
     }
 }
 
