@@ -53,16 +53,27 @@ static void address_of(const union unet_sockaddr *from, struct udp_address *addr
     }
 }
 
-/* Errors of the network come by a queue of their own, packets are never cut, buffers are
- * large.  None of it is needed to work. */
+/* Errors of the network come by a queue of their own.  Where a way takes less than it did, routers
+ * may cut our packets: the kernel would learn of it, and cut them itself, only if the routers'
+ * answers came through.  Over IPv6 nobody else cuts. */
+static void set_family_options(int fd, int family)
+{
+    const int on = 1, may_be_cut = IP_PMTUDISC_DONT;
+
+    if (family == AF_INET6) {
+        setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
+        return;
+    }
+    setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
+    setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &may_be_cut, sizeof may_be_cut);
+}
+
+/* And buffers are large.  None of it is needed to work. */
 static void set_options(int fd, int family)
 {
-    const int on = 1, bytes = BUFFER_BYTES;
+    const int bytes = BUFFER_BYTES;
 
-    if (family == AF_INET)
-        setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
-    else
-        setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
+    set_family_options(fd, family);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0)

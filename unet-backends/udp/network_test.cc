@@ -426,3 +426,27 @@ TEST_CASE("who merely is said not to listen is not taken for dead")
         return true;
     });
 }
+
+TEST_CASE("routers may cut what goes over IPv4, be it one datagram or many")
+{
+    in_own_network([] {
+        Pair pair;
+        const int fd = socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK, IPPROTO_UDP);
+        const unet_piece piece = {0, 1000};
+        uint8_t packet[65536];
+        int packets = 0;
+
+        REQUIRE(unet_send(pair.a, pair.ab, 1, &piece, 1, nullptr) == 0);
+        REQUIRE(unet_send_more(pair.a, pair.ab, 2, &piece, 1, nullptr) == 0);
+        REQUIRE(unet_send(pair.a, pair.ab, 3, &piece, 1, nullptr) == 0);
+        for (; recv(fd, packet, sizeof packet, 0) > 0; packets++) {
+            iphdr ip;
+
+            std::memcpy(&ip, packet, sizeof ip);
+            REQUIRE((ntohs(ip.frag_off) & IP_DF) == 0);
+        }
+        REQUIRE(packets >= 2);
+        close(fd);
+        return true;
+    });
+}
