@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Any packets at all, with a right hash so that they get past it: a job's rank that has gone mad.
+// Any packets at all, of our version and with a right hash so that they get past both: a job's rank
+// that has gone mad.
 // The input is a series of packets, each behind two bytes of length and two of time that goes by.
 #include <algorithm>
 #include <cstdint>
@@ -80,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (length >= sizeof(gam_packet)) {
             auto *packet = reinterpret_cast<gam_packet *>(words.data());
 
+            packet->version = GAM_PACKET_VERSION;
             packet->mac = gam_packet_mac(&mac, packet, packet->ack, length);
         }
         transmit_all(net, now);
