@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who is dead, and who is not: heartbeats, silence, and answers that say that nothing came.
+#include "net_peer.h"
+
+#include <functional>
+
+TEST_CASE("an idle link is kept alive by heartbeats, four in a peer timeout")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    for (uint64_t t = 0; t < 10000000; t += 1000) {
+        a.now = b.now = 1000 + t;
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    CHECK(b.died.empty());
+    CHECK(a.stats().pings + b.stats().pings >= 30);
+    CHECK(a.stats().pings + b.stats().pings <= 45);
+}
+
+TEST_CASE("a silent peer is dead after the peer timeout, and told once")
+{
+    Peer a(0);
+    uint64_t told = 0;
+
+    REQUIRE(a.send("is anybody there?") == 0);
+    for (uint64_t t = 0; t < 3000000; t += 1000) {
+        a.now = 1000 + t;
+        a.transmit();
+        if (told == 0 && !a.died.empty())
+            told = t;
+    }
+    CHECK(a.died == std::vector<uint32_t>{1});
+    CHECK(told >= 1000000);
+    CHECK(told <= 1100000);
+    CHECK(a.send("hello?") == -EPIPE);
+    CHECK(gam_net_idle(a.net));
+}
+
+namespace {
+
+// A second, a millisecond at a time: what `passes` of a's packets arrives, and all of b's.
+void second(Peer &a, Peer &b, const std::function<bool(const gam_packet &)> &passes)
+{
+    for (int i = 0; i < 1000; i++) {
+        a.now = b.now += 1000;
+        for (Wire &wire : a.transmit()) {
+            if (passes(wire.header()))
+                b.receive(wire);
+        }
+        a.receive(b.transmit());
+    }
+}
+
+bool is_bare(const gam_packet &packet)
+{
+    return packet.number == 0;
+}
+
+} // namespace
+
+TEST_CASE("who answers, but does not get what is sent, is dead after a peer timeout of it")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    second(a, b, is_bare);
+    CHECK(a.died.empty());
+    CHECK(gam_net_reaches(a.net, 1));
+    second(a, b, is_bare);
+    CHECK(a.died == std::vector<uint32_t>{1});
+    CHECK_FALSE(gam_net_reaches(a.net, 1));
+    CHECK(a.stats().sent_again >= 16);
+    CHECK(a.send("more") == -EPIPE);
+    second(a, b, is_bare);
+    CHECK(b.died == std::vector<uint32_t>{0});
+    CHECK(gam_net_reaches(b.net, 0));
+}
+
+TEST_CASE("what overtakes the packet that never gets there is no excuse")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    for (int i = 0; i < 2; i++) {
+        second(a, b, [&](const gam_packet &packet) {
+            a.send("short");
+            return packet.number != 1;
+        });
+    }
+    CHECK(a.died == std::vector<uint32_t>{1});
+}
+
+TEST_CASE("who gets little of what is sent, but does, is not taken for dead")
+{
+    Peer a(0), b(1);
+    int count = 0;
+
+    for (int i = 0; i < 20; i++) {
+        while (a.send(std::string(900, 'x')) == 0) {
+        }
+        second(a, b, [&](const gam_packet &packet) { return is_bare(packet) || ++count % 8 == 0; });
+    }
+    CHECK(a.died.empty());
+    CHECK(b.messages.size() >= 20);
+}
+
+TEST_CASE("who computes, and only now and then takes in what came, is not taken for dead")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 20; i++) {
+        std::vector<Wire> waiting;
+
+        REQUIRE(a.send("x") == 0);
+        for (int ms = 0; ms < 900; ms++) {
+            a.now += 1000;
+            for (Wire &wire : a.transmit())
+                waiting.push_back(wire);
+        }
+        b.now = a.now;
+        b.receive(waiting);
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    CHECK(b.messages.size() == 20);
+}
+
+TEST_CASE("who is away itself does not take for dead who answers that nothing came")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("long") == 0);
+    for (int i = 0; i < 100; i++) {
+        a.now = b.now += 300000; // more than a quarter of the peer timeout
+        for (Wire &wire : a.transmit()) {
+            if (is_bare(wire.header()))
+                b.receive(wire);
+        }
+        a.receive(b.transmit());
+    }
+    CHECK(a.died.empty());
+    second(a, b, is_bare);
+    second(a, b, is_bare);
+    CHECK(a.died == std::vector<uint32_t>{1});
+}
+
+TEST_CASE("a rank given up is dead at once, and not told")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    REQUIRE(b.send("y", 0) == 0);
+    auto late = b.transmit();
+    gam_net_give_up(a.net, 1);
+    CHECK(gam_net_idle(a.net));
+    CHECK(a.send("z") == -EPIPE);
+    CHECK(a.transmit().empty());
+    a.receive(late);
+    CHECK(a.messages.empty());
+    CHECK(a.stats().refused[GAM_NET_DEAD] == 1);
+    CHECK(a.died.empty());
+}
+
+TEST_CASE("who was away itself does not take others for dead")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("x") == 0);
+    b.receive(a.transmit());
+    a.now += 60000000;
+    auto wires = a.transmit();
+    CHECK(a.died.empty());
+    REQUIRE(wires.size() >= 1);
+    b.receive(wires);
+    a.receive(b.transmit());
+    a.now += 300000;
+    a.transmit();
+    CHECK(a.died.empty());
+}
+
+// ---- memory ------------------------------------------------------------------------------
