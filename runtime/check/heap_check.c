@@ -2,6 +2,7 @@
 #include "check.h"
 #include "library.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -201,6 +202,26 @@ static void malloc_keeps_pages(void)
     free((void *)block);
 }
 
+/* What is reserved and never touched is left out: no mapping that is dumped is large. */
+static void cores_are_small(void)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[4096];
+    long size = 0, largest = 0; /* KiB */
+
+    EXPECT(maps != NULL);
+    while (fgets(line, sizeof line, maps)) {
+        sscanf(line, "Size: %ld kB", &size);
+        if (strncmp(line, "VmFlags:", 8) == 0 && !strstr(line, " dd") && strstr(line, " wr") &&
+            size > largest)
+            largest = size;
+    }
+    fclose(maps);
+    if (largest > 1l << 20)
+        printf("a mapping of %ld KiB\n", largest);
+    EXPECT(largest <= 1l << 20);
+}
+
 /* ---- random allocations with contents ----------------------------------------------- */
 
 #define LIVE 40
@@ -256,6 +277,7 @@ const struct check heap_checks[] = {
     {"freed_space_returns", freed_space_returns},
     {"freed_pages_are_kept", freed_pages_are_kept},
     {"malloc_keeps_pages", malloc_keeps_pages},
+    {"cores_are_small", cores_are_small},
     {"random_allocations", random_allocations},
     {0},
 };

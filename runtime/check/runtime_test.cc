@@ -38,6 +38,13 @@ TEST_CASE("heap: freed space keeps its pages, up to a limit")
     passes(2, "freed_pages_are_kept", "SPLITC_WINDOWS=0");
 }
 
+TEST_CASE("heap: what was never used of it is not in cores")
+{
+    passes(1, "cores_are_small");
+    passes(2, "cores_are_small");
+    passes(2, "cores_are_small", "SPLITC_WINDOWS=0");
+}
+
 TEST_CASE("heap: malloc keeps the pages of what was freed, with windows and without")
 {
     passes(1, "malloc_keeps_pages");

@@ -163,6 +163,7 @@ void splitc_heap_reserve(void)
     if (at == MAP_FAILED)
         return;
     start = round_up((uint64_t)at, PRIVATE_GRANULE);
+    splitc_memory_limit_core(start, size);
     if (splitc_huge_pages())
         madvise((void *)(start + SPLITC_SMALL_FIRST), size - SPLITC_SMALL_FIRST, MADV_HUGEPAGE);
     if (move_to(start, size) < 0)

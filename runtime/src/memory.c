@@ -104,6 +104,12 @@ static int make_object(const struct splitc_memory *m, bool huge, int *fd)
     return error;
 }
 
+void splitc_memory_limit_core(uint64_t start, uint64_t size)
+{
+    if (size > SPLITC_DUMPED)
+        madvise((void *)(start + SPLITC_DUMPED), size - SPLITC_DUMPED, MADV_DONTDUMP);
+}
+
 void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
                           uint64_t size)
 {
@@ -112,6 +118,7 @@ void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, 
 
     madvise((void *)start, small, MADV_NOHUGEPAGE);
     madvise((void *)(start + small), size - small, MADV_HUGEPAGE);
+    splitc_memory_limit_core(start, size);
 }
 
 static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)

@@ -23,6 +23,10 @@
 /* Where huge pages may take longer than small ones, a heap begins with so much in those. */
 #define SPLITC_SMALL_FIRST (4ul << 20)
 
+/* Of a range that is reserved for a heap so much belongs into a core: to look at every page of
+ * what was never touched takes seconds, and who is handed the core gets it as zeros. */
+#define SPLITC_DUMPED (256ul << 20)
+
 enum splitc_part { SPLITC_STATICS, SPLITC_STACK, SPLITC_SPREAD, SPLITC_HEAP, SPLITC_PARTS };
 
 struct splitc_range {
@@ -58,6 +62,9 @@ void splitc_memory_close(struct splitc_memory *m);
 /* For each mapping of a part, a peer's too: whether it may be of huge pages. */
 void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
                           uint64_t size);
+
+/* Leave all but the beginning of a heap out of cores. */
+void splitc_memory_limit_core(uint64_t start, uint64_t size);
 
 /* Move the static objects into it.  Errors: -errno; nothing has changed. */
 int splitc_memory_move_statics(const struct splitc_memory *m);

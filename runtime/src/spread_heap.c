@@ -11,6 +11,7 @@
 #include "extents.h"
 #include "kept.h"
 #include "library.h"
+#include "memory.h"
 #include "window.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ static void reserve(uint64_t base)
         splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
                             "ask for less with SPLITC_HEAP",
                             heap_size >> 20, base, strerror(errno));
+    splitc_memory_limit_core(base, heap_size);
     if (splitc_huge_pages())
         madvise(at, heap_size, MADV_HUGEPAGE); /* where the system offers them */
 }
