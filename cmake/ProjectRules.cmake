@@ -68,6 +68,20 @@ if(NOT TARGET catch_main)
   target_compile_options(catch_main PRIVATE -O0 -g0)
   target_link_libraries(catch_main PUBLIC Catch2::Catch2)
 endif()
+
+# Catch2 takes long to parse and to optimise, and what is tested lives in libraries.
+set(PROJECT_TEST_OPTIONS -O0 -g1)
+
+# Catch2's header, parsed once for all tests.  A source that defines something before it includes
+# that header has to have SKIP_PRECOMPILE_HEADERS.
+if(NOT TARGET catch_header)
+  file(WRITE ${CMAKE_BINARY_DIR}/catch_header.cc "")
+  add_library(catch_header OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/catch_header.cc)
+  target_link_libraries(catch_header PRIVATE project_rules Catch2::Catch2)
+  target_compile_options(catch_header PRIVATE ${PROJECT_TEST_OPTIONS})
+  target_precompile_headers(catch_header PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:<catch2/catch.hpp$<ANGLE-R>>)
+endif()
 include(Catch)
 
 # project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [GUEST]): a
@@ -86,8 +100,13 @@ function(project_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE project_rules catch_main ${ARG_USES})
-  # Catch2 takes long to optimise, and what is tested lives in libraries.
-  target_compile_options(${name} PRIVATE -O0 -g1)
+  target_compile_options(${name} PRIVATE ${PROJECT_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM catch_header)
+  foreach(source IN LISTS ARG_SOURCES)
+    if(source MATCHES "\\.c$") # is in C, for which nothing is precompiled
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(ARG_GUEST)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
