@@ -7,6 +7,7 @@
  */
 #include "runtime.h"
 
+#include "checks.h"
 #include "direct.h"
 #include "library.h"
 #include "trace.h"
@@ -114,9 +115,11 @@ static void COLD on_more_than_words(const struct splitc_handler *h, const struct
 {
     union splitc_argument argument[GAM_WORDS_MAX + 1];
 
-    if (!unpack(h, m, argument))
+    if (!unpack(h, m, argument)) {
+        splitc_place = (struct splitc_place){0}; /* it is not where we poll that is at fault */
         splitc_die("processor %u sends handler '%s' other arguments than it takes", m->source,
                    h->name);
+    }
     run(h, m, argument);
 }
 
