@@ -112,13 +112,17 @@ function(project_test name)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     return()
   endif()
-  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL}
-    SKIP_REGULAR_EXPRESSION "not run: ")
+  set(properties SKIP_REGULAR_EXPRESSION "not run: ")
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
+  if(ARG_LONG)
+    catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC "${ARG_ONLY}[long]"
+      PROPERTIES ${properties} TIMEOUT ${ARG_LONG} LABELS long DISCOVERY_MODE PRE_TEST)
+    string(APPEND ARG_ONLY "~[long]")
+  endif()
   catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC ${ARG_ONLY}
-    PROPERTIES ${properties} DISCOVERY_MODE PRE_TEST)
+    PROPERTIES ${properties} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} DISCOVERY_MODE PRE_TEST)
 endfunction()
 
 # project_fuzz(name SOURCES ... [USES ...]): a libFuzzer program, built by preset

@@ -163,19 +163,19 @@ TEST_CASE("rsort bulk sorts a million keys")
     require_sorts_bytes("rsort", "bulk", 4000000);
 }
 
-TEST_CASE("ssort small sorts ten million keys")
+TEST_CASE("ssort small sorts ten million keys", "[long]")
 {
     require_sorts_bytes("ssort", "small", 40000004);
 }
-TEST_CASE("ssort bulk sorts ten million keys")
+TEST_CASE("ssort bulk sorts ten million keys", "[long]")
 {
     require_sorts_bytes("ssort", "bulk", 40000004);
 }
-TEST_CASE("rsort small sorts ten million keys")
+TEST_CASE("rsort small sorts ten million keys", "[long]")
 {
     require_sorts_bytes("rsort", "small", 40000004);
 }
-TEST_CASE("rsort bulk sorts ten million keys")
+TEST_CASE("rsort bulk sorts ten million keys", "[long]")
 {
     require_sorts_bytes("rsort", "bulk", 40000004);
 }

@@ -96,11 +96,11 @@ TEST_CASE("libc6-dev as gnu89")
 {
     sweep(headers_of("libc6-dev"), "gnu89", 300);
 }
-TEST_CASE("libc6-dev as gnu99")
+TEST_CASE("libc6-dev as gnu99", "[long]")
 {
     sweep(headers_of("libc6-dev"), "gnu99", 300);
 }
-TEST_CASE("libc6-dev as gnu11")
+TEST_CASE("libc6-dev as gnu11", "[long]")
 {
     sweep(headers_of("libc6-dev"), "gnu11", 300);
 }
@@ -112,11 +112,11 @@ TEST_CASE("linux-libc-dev as gnu89")
 {
     sweep(headers_of("linux-libc-dev"), "gnu89", 600);
 }
-TEST_CASE("linux-libc-dev as gnu99")
+TEST_CASE("linux-libc-dev as gnu99", "[long]")
 {
     sweep(headers_of("linux-libc-dev"), "gnu99", 600);
 }
-TEST_CASE("linux-libc-dev as gnu11")
+TEST_CASE("linux-libc-dev as gnu11", "[long]")
 {
     sweep(headers_of("linux-libc-dev"), "gnu11", 600);
 }
