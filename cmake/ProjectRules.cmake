@@ -57,6 +57,14 @@ function(project_library name)
   endif()
 endfunction()
 
+# The C++ library's headers that most files of a target include, parsed once for all of them.
+# Each file includes what it uses all the same.
+function(project_precompile name)
+  list(TRANSFORM ARGN REPLACE ".+" "$<$<COMPILE_LANGUAGE:CXX>:<\\0$<ANGLE-R>>"
+    OUTPUT_VARIABLE headers)
+  target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
+
 if(NOT TARGET catch_main)
   file(WRITE ${CMAKE_BINARY_DIR}/catch_main.cc
     "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
@@ -79,18 +87,18 @@ if(NOT TARGET catch_header)
   add_library(catch_header OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/catch_header.cc)
   target_link_libraries(catch_header PRIVATE project_rules Catch2::Catch2)
   target_compile_options(catch_header PRIVATE ${PROJECT_TEST_OPTIONS})
-  target_precompile_headers(catch_header PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:<catch2/catch.hpp$<ANGLE-R>>)
+  project_precompile(catch_header catch2/catch.hpp)
 endif()
 include(Catch)
 
-# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [GUEST]): a
-# Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.  SERIAL
-# cases run alone: they count processes or need both cores.  A case that cannot run here says
-# "not run: " and why.  A GUEST program is for tests/kernel to
-# run in a virtual machine; CTest knows nothing of it.
+# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [LONG s]
+# [GUEST]): a Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.
+# SERIAL cases run alone: they count processes or need both cores.  LONG is the time of cases
+# tagged [long], which get that label.  A case that cannot run here says "not run: " and why, one
+# that does without a part says "left out: ".  A GUEST program is for tests/kernel to run in a
+# virtual machine; CTest knows nothing of it.
 function(project_test name)
-  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY;LONG" "SOURCES;USES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
