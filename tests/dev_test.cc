@@ -75,6 +75,7 @@ TEST_CASE("dev refuses verbs and options it does not know")
     require_refuses({"build", "--frobnicate"}, "unknown option '--frobnicate'");
     require_refuses({"build", "--preset", "nosuch"}, "no preset 'nosuch'");
     require_refuses({"test", "--preset"}, "no preset ''");
+    require_refuses({"test", "--bare", "me"}, "takes no arguments");
     require_refuses({"demo", "me"}, "takes no arguments");
     require_refuses({"lint", "me"}, "takes no arguments");
     require_refuses({"clean", "me"}, "takes no arguments");
@@ -116,4 +117,41 @@ TEST_CASE("dev tells what to install where it may not do so itself")
     CHECK_THAT(outcome.err, Catch::StartsWith("dev: packages are missing; run: "
                                               "sudo apt-get install -y g++ make cmake"));
     CHECK_FALSE(fs::exists(machine.folder / "calls"));
+}
+
+TEST_CASE("dev demo builds what it runs and no tests")
+{
+    const BareMachine machine;
+
+    machine.tool("dpkg-query", "for name; do echo $name installed; done");
+    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    run(machine.command(
+        {machine.folder / "dev", "demo"})); // fails, as there are no programs to run
+    const std::string calls = read_file(machine.folder / "calls");
+    INFO(calls);
+    CHECK_THAT(calls, Catch::Contains(" --target splitcc unetrun "));
+    CHECK_THAT(calls, !Catch::Contains("_test"));
+}
+
+TEST_CASE("dev test installs the sanitizers of clang, and tells what could not run and why")
+{
+    const BareMachine machine;
+
+    machine.tool("cmake", "exit 0");
+    machine.tool("sudo", "shift; exec \"$@\"");
+    machine.tool("ctest", "[ $3 != -N ] || exit 0; mkdir -p $2/Testing/Temporary\n"
+                          "cat >$2/Testing/Temporary/LastTest.log <<'END'\n"
+                          "1/4 Testing: a_test: one\n\nnot run: takes root\nEnd\n"
+                          "2/4 Testing: a_test: two\nall is well\n"
+                          "3/4 Testing: b_test\ntest_x ... skipped 'left out: no UCX'\n"
+                          "4/4 Testing: c_test: four\nwarning:\n  not run: takes root\nEND");
+    const Outcome outcome = run(machine.command({machine.folder / "dev", "test"}));
+    INFO(outcome.out << outcome.err);
+    CHECK_THAT(read_file(machine.folder / "calls"), Catch::Contains(" libclang-rt-14-dev "));
+    CHECK_THAT(outcome.out, Catch::Contains("dev: 3 cannot run here, at least not all of it:\n"
+                                            "  takes root:\n"
+                                            "    a_test: one\n"
+                                            "    c_test: four\n"
+                                            "  no UCX:\n"
+                                            "    b_test\n"));
 }

@@ -43,7 +43,7 @@ bool has_gdb()
 {
     static const bool found = run({{"sh", "-c", "command -v gdb"}}).code == 0;
     if (!found)
-        WARN("skipped: there is no gdb");
+        WARN("not run: there is no gdb");
     return found;
 }
 

@@ -36,7 +36,7 @@ public:
         if (const std::string obstacle = Hosts::obstacle(); obstacle.empty())
             hosts_.emplace(count);
         else
-            WARN("skipped: " + obstacle);
+            WARN("not run: " + obstacle);
     }
     explicit operator bool() const { return hosts_.has_value(); }
     const Hosts *operator->() const { return &*hosts_; }

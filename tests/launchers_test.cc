@@ -29,7 +29,7 @@ bool has(const std::string &program)
 bool ready(const std::string &obstacle)
 {
     if (!obstacle.empty())
-        WARN("skipped: " + obstacle);
+        WARN("not run: " + obstacle);
     return obstacle.empty();
 }
 

@@ -20,7 +20,7 @@ class Warnings(unittest.TestCase):
     def compiles(self, peer, sources):
         mpicc = twins.LAUNCHERS[peer].compiler
         if not shutil.which(mpicc):
-            self.skipTest(f"no {mpicc}")
+            self.skipTest(f"left out: there is no {mpicc}")
         for compiler in COMPILERS:
             for source in sources:
                 with self.subTest(source=source, compiler=compiler):
@@ -45,4 +45,4 @@ class Warnings(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

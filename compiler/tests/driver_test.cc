@@ -344,7 +344,7 @@ TEST_CASE("ccache in front of splitcc or of its C compiler")
 {
     Folder folder;
     if (folder.shell("command -v ccache").code != 0) {
-        WARN("skipped: there is no ccache");
+        WARN("not run: there is no ccache");
         return;
     }
     folder.file("a.sc", kAlone);

@@ -66,7 +66,7 @@ TEST_CASE("windows: a program with capabilities by its file has them, and dies w
 {
     // of revision 2, effective, CAP_NET_RAW
     const unsigned char capability[20] = {1, 0, 0, 2, 0, 1U << 5U};
-    char folder[] = "/tmp/splitc-capabilities-XXXXXX";
+    char folder[] = "/tmp/splitc-capabilities-XXXXXX"; // which another user can enter
     REQUIRE(mkdtemp(folder) != nullptr);
     const std::string at = folder, program = at + "/check";
 
@@ -77,9 +77,9 @@ TEST_CASE("windows: a program with capabilities by its file has them, and dies w
         WARN("not run: giving a file capabilities takes root, and a file system that has them");
     else
         for (const char *check : {"reach near", "launcher_ends"}) {
-            const Ended ended =
-                shell("setpriv --reuid 54321 --regid 54321 --clear-groups timeout 50 " + at +
-                      "/unetrun -n 2 " + program + " " + check);
+            const Ended ended = shell(
+                "cd " + at + " && setpriv --reuid 54321 --regid 54321 --clear-groups timeout 50 " +
+                at + "/unetrun -n 2 " + program + " " + check);
             INFO(ended.output);
             CHECK(ended.code == 0);
         }

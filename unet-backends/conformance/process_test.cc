@@ -357,7 +357,7 @@ TEST_CASE("two pairs of processes do not see each other's data", "[reliable]")
 TEST_CASE("another user is kept out", "[shared]")
 {
     if (geteuid() != 0) {
-        WARN("needs root to become another user; not run");
+        WARN("not run: to become another user takes root");
         return;
     }
     Board board;
