@@ -2,12 +2,15 @@
 #
 # find_package(SplitC): programs in Split-C, and libraries over active messages, with CMake.
 #
-#   add_splitc_executable(name a.sc b.sc c.c)   an executable like others: target_link_libraries,
-#                                               target_compile_options and the like apply
-#   SplitC::splitcc, SplitC::unetrun            the programs, for add_test and custom commands
-#   SplitC::gam, SplitC::unet                   the C libraries below Split-C
+#   add_executable(name a.sc b.c)        works as it does for C, and so do add_library,
+#   add_library(name STATIC c.sc)        target_link_libraries, target_compile_options and the like
+#   add_splitc_executable(name b.c)      for an executable whose Split-C is all in libraries
+#   SplitC::splitcc, SplitC::unetrun     the programs, for add_test and custom commands
+#   SplitC::gam, SplitC::unet            the C libraries below Split-C
+cmake_minimum_required(VERSION 3.19) # cmake_language(DEFER)
 
 get_filename_component(SplitC_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+set_property(GLOBAL PROPERTY SplitC_PREFIX ${SplitC_PREFIX}) # for every folder of the project
 
 foreach(program splitcc unetrun)
   if(NOT TARGET SplitC::${program})
@@ -30,20 +33,52 @@ set_target_properties(SplitC::gam PROPERTIES INTERFACE_LINK_LIBRARIES SplitC::un
 
 # CMake calls the C compiler with its sources, and puts a launcher before it: splitcc,
 # which then compiles with that very compiler and hands C files to it as they are.
-function(add_splitc_executable name)
+function(_splitc_compile_and_link target)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   if(NOT "C" IN_LIST languages)
-    message(FATAL_ERROR "add_splitc_executable(${name}): Split-C becomes C; enable that language: project(name C)")
+    message(FATAL_ERROR
+      "${target}: Split-C becomes C; enable that language: project(name C)")
   endif()
-  set(launcher ${SplitC_PREFIX}/bin/splitcc -cc)
-  add_executable(${name} ${ARGN})
-  set_target_properties(${name} PROPERTIES C_COMPILER_LAUNCHER "${launcher}"
+  get_property(prefix GLOBAL PROPERTY SplitC_PREFIX)
+  set(launcher ${prefix}/bin/splitcc -cc)
+  set_target_properties(${target} PROPERTIES C_COMPILER_LAUNCHER "${launcher}"
     C_LINKER_LAUNCHER "${launcher}" CXX_LINKER_LAUNCHER "${launcher}"
-    LINK_DEPENDS ${SplitC_PREFIX}/lib/libsplitc.a)
-  foreach(source IN LISTS ARGN)
-    if(source MATCHES "\\.sc$")
-      set_source_files_properties(${source} PROPERTIES LANGUAGE C
-        COMPILE_OPTIONS "-x;splitc" OBJECT_DEPENDS ${SplitC_PREFIX}/bin/splitcc)
-    endif()
+    LINK_DEPENDS ${prefix}/lib/libsplitc.a)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.sc$")
+  foreach(source IN LISTS sources)
+    get_filename_component(source ${source} ABSOLUTE BASE_DIR ${folder})
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE C
+      COMPILE_OPTIONS "-x;splitc" OBJECT_DEPENDS ${prefix}/bin/splitcc)
   endforeach()
 endfunction()
+
+# The linker looks for where Split-C begins in libraries, too.
+function(add_splitc_executable name)
+  add_executable(${name} ${ARGN})
+  _splitc_compile_and_link(${name})
+  target_link_options(${name} PRIVATE LINKER:-u,splitc_entry)
+endfunction()
+
+# Every target with a source in Split-C, in this folder and those below it.
+function(_splitc_adopt_targets folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(sources ${target} SOURCES)
+    if(sources MATCHES "\\.sc(;|$)")
+      _splitc_compile_and_link(${target})
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS folders)
+    _splitc_adopt_targets(${below})
+  endforeach()
+endfunction()
+
+get_property(deferred GLOBAL PROPERTY SplitC_DEFERRED)
+if(NOT deferred)
+  set_property(GLOBAL PROPERTY SplitC_DEFERRED TRUE)
+  cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR}
+    CALL _splitc_adopt_targets ${CMAKE_SOURCE_DIR})
+endif()

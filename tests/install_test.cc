@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <regex>
 
 namespace fs = std::filesystem;
 
@@ -49,10 +50,17 @@ const std::map<std::string, std::string> kProject = {
     {"CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.22)
 project(user C)
 find_package(SplitC 0.1 REQUIRED)
-add_splitc_executable(prog main.sc part.sc sub/twice.c)
+add_executable(prog main.sc)
+add_library(part STATIC part.sc)
+add_subdirectory(sub)
 target_compile_definitions(prog PRIVATE GREETING="hi there")
 target_include_directories(prog PRIVATE inc)
-target_link_libraries(prog PRIVATE m)
+target_link_libraries(prog PRIVATE part twice m)
+add_library(main STATIC main.sc)
+target_compile_definitions(main PRIVATE GREETING="hello")
+target_include_directories(main PRIVATE inc)
+add_splitc_executable(linked idle.c)
+target_link_libraries(linked PRIVATE main part twice m)
 add_executable(plain plain.c)
 target_link_libraries(plain PRIVATE SplitC::gam)
 enable_testing()
@@ -75,6 +83,10 @@ int splitc_main(void)
 )"},
     {"part.sc", "int own(int *global p) { return *p; }\n"},
     {"inc/own.h", "#define OWN 1\n"},
+    {"idle.c", "typedef int idle;\n"},
+    {"sub/CMakeLists.txt", "add_library(twice STATIC twice.c)\nadd_executable(below below.sc)\n"},
+    {"sub/below.sc",
+     "#include <split-c/split-c.h>\nint splitc_main(void) { return PROCS != 2; }\n"},
     {"sub/twice.c", "int twice(int x) { return 2 * x; }\n"},
     {"plain.c", "#include <gam/gam.h>\nint main(void) { return GAM_RANKS_MAX == 0; }\n"}};
 
@@ -125,6 +137,25 @@ TEST_CASE("An installed tree is complete and names no folder of the build")
     CHECK(text.out.empty());
 }
 
+TEST_CASE("What the installed documents refer to is installed, too")
+{
+    const Installed tree;
+    const std::regex link(R"(\]\(([^)#:]+)(#[^)]*)?\))");
+    int links = 0;
+
+    for (const auto &entry : fs::recursive_directory_iterator(tree / "share/doc/split-c")) {
+        if (entry.path().extension() != ".md")
+            continue;
+        const std::string text = read_file(entry.path());
+        for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+            INFO(entry.path() << " refers to " << (*at)[1]);
+            CHECK(fs::exists(entry.path().parent_path() / (*at)[1].str()));
+            links++;
+        }
+    }
+    CHECK(links > 20);
+}
+
 TEST_CASE("A project of CMake finds the tree and rebuilds what depends on a header")
 {
     for (const std::string generator : {"Ninja", "Unix Makefiles"}) {
@@ -140,9 +171,11 @@ TEST_CASE("A project of CMake finds the tree and rebuilds what depends on a head
                                 "-DCMAKE_PREFIX_PATH=" + tree.tree, "-DCMAKE_BUILD_TYPE=Debug"});
         must(build, {CMAKE, "--build", "."});
         CHECK(must(build, {tree / "bin/unetrun", "-n", "3", "./prog"}).out == "hi there 1 42 2\n");
+        CHECK(must(build, {tree / "bin/unetrun", "-n", "2", "./linked"}).out == "hello 1 42 1\n");
+        must(build, {tree / "bin/unetrun", "-n", "2", "sub/below"});
         must(build, {"./plain"});
         must(build, {"ctest"});
-        const auto part = build / "CMakeFiles/prog.dir/part.sc.o";
+        const auto part = build / "CMakeFiles/part.dir/part.sc.o";
         const auto compiled = fs::last_write_time(part);
         change(source / "inc/own.h", "#define OWN 2\n");
         must(build, {CMAKE, "--build", "."});
