@@ -13,6 +13,14 @@ ssh_config=${2:?which ssh_config?}
 shift 2
 cpus=2
 
+# Slurm's daemons say why they end in their logs alone.
+tell_of_failure() {
+    local status=$?
+    ((status == 0)) && return
+    echo "slurm.sh: ended with $status; the logs:" >&2
+    tail -n 5 "$dir"/*.log "$dir"/munge/log >&2
+}
+
 authentication() {
     mkdir "$dir/munge"
     (umask 077 && head -c 1024 /dev/urandom >"$dir/munge/key")
@@ -58,10 +66,10 @@ until_idle() {
     done
     echo "slurm.sh: the hosts are not idle after 20 s:" >&2
     sinfo -R >&2 || true
-    tail -n 5 "$dir"/*.log >&2
     exit 1
 }
 
+trap tell_of_failure EXIT
 authentication
 configuration "$@" >"$dir/slurm.conf"
 export SLURM_CONF=$dir/slurm.conf
