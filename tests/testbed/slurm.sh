@@ -70,6 +70,8 @@ until_idle() {
 }
 
 trap tell_of_failure EXIT
+# Nothing here uses cgroups; yet slurmd, left to look which kind there is, refuses a mixture.
+echo 'CgroupPlugin=cgroup/v1' >"$dir/cgroup.conf"
 authentication
 configuration "$@" >"$dir/slurm.conf"
 export SLURM_CONF=$dir/slurm.conf
