@@ -179,7 +179,9 @@ TEST_CASE("a sanitizer complains of the program")
                                   "SPLITCC_CC=" + options.substr(0, space)));
         Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
         CHECK(ran.code != 0);
-        CHECK_THAT(ran.err, Contains("leak of 7 byte(s)") && Contains("main.sc:6"));
+        CHECK_THAT(ran.err, Contains("leak of 7 byte(s)"));
+        if (options.substr(0, space) == "gcc") // clang knows lines by a tool of another package
+            CHECK_THAT(ran.err, Contains("main.sc:6"));
     }
 }
 
