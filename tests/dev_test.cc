@@ -102,6 +102,20 @@ TEST_CASE("dev installs what is missing, with new package lists if need be")
                                 Catch::Contains("/build/log/configure.log"));
 }
 
+TEST_CASE("dev configures anew when packages have come")
+{
+    const BareMachine machine;
+
+    machine.tool("sudo", "shift; exec \"$@\"");
+    machine.tool("apt-get", "exit 0");
+    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    write_file(machine.folder / "build/build.ninja", "");
+    run(machine.command({machine.folder / "dev", "build"}));
+    const std::string calls = read_file(machine.folder / "calls");
+    INFO(calls);
+    CHECK_THAT(calls, Catch::StartsWith(machine.folder / "build" + "\n--build "));
+}
+
 TEST_CASE("dev tells what to install where it may not do so itself")
 {
     const BareMachine machine;
@@ -141,7 +155,8 @@ TEST_CASE("dev test installs the sanitizers of clang, and tells what could not r
     machine.tool("sudo", "shift; exec \"$@\"");
     machine.tool("ctest", "[ $3 != -N ] || exit 0; mkdir -p $2/Testing/Temporary\n"
                           "cat >$2/Testing/Temporary/LastTest.log <<'END'\n"
-                          "1/4 Testing: a_test: one\n\nnot run: takes root\nEnd\n"
+                          "1/4 Testing: a_test: one\n\nnot run: takes root\n"
+                          "Skip regular expression found in output. Regex=[not run: ]\n"
                           "2/4 Testing: a_test: two\nall is well\n"
                           "3/4 Testing: b_test\ntest_x ... skipped 'left out: no UCX'\n"
                           "4/4 Testing: c_test: four\nwarning:\n  not run: takes root\nEND");
