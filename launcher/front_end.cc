@@ -16,6 +16,7 @@
 #include "job_directory.h"
 #include "networks.h"
 #include "placement.h"
+#include "settings.h"
 
 namespace unetrun {
 
@@ -145,6 +146,9 @@ Job job_of(const Options &options)
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;
     job.environment = with_variables(inherited_environment(), options.variables);
+    check_settings(job.environment);
+    if (options.hosts.empty() && !options.network.empty())
+        check_network_is_here(options.network);
     job.wrapper = options.wrapper;
     job.wrapped = options.wrapped;
     job.bind_to = options.bind_to;

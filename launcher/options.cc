@@ -12,6 +12,7 @@
 
 #include "failure.h"
 #include "rsh.h"
+#include "settings.h"
 
 namespace unetrun {
 
@@ -97,10 +98,17 @@ std::vector<std::uint32_t> parse_ranks(const std::string &option, const std::str
     return ranks;
 }
 
+// Tells the ranks by a variable what `option` was told.
+void set(Options &options, const std::string &option, const std::string &variable,
+         const std::string &value)
+{
+    check_setting(option, variable, value);
+    options.variables.push_back(variable + "=" + value);
+}
+
 void use_network(Options &options, const std::string &network)
 {
-    if (network.empty())
-        usage("--net wants a network, as in 10.1.0.0/16, and --iface the name of an interface");
+    options.network = network;
     for (const std::string variable :
          {"UNET_UDP_ADDRESS", "UNET_ETH_INTERFACE", "UNET_FE_INTERFACE"})
         options.variables.push_back(variable + "=" + network);
@@ -130,20 +138,17 @@ const Option option_table[] = {
     {"-x", nullptr, "VAR[=VALUE]", "set a variable for the ranks, or make sure that it is set",
      [](Options &o, const std::string &value) { o.variables.push_back(value); }},
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
-     [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_HEAP=" + value); }},
+     [](Options &o, const std::string &value) { set(o, "--heap", "SPLITC_HEAP", value); }},
     {"--backend", nullptr, "NAME",
      "how ranks reach each other: shm, udp, eth, fe, or two: shm,udp; or auto (default)",
-     [](Options &o, const std::string &value) {
-         o.variables.push_back("SPLITC_BACKEND=" + value);
-     }},
+     [](Options &o, const std::string &value) { set(o, "--backend", "SPLITC_BACKEND", value); }},
     {"--chaos", nullptr, "RATES",
      "have the network lose, repeat, reorder and alter: see unetrun.md",
-     [](Options &o, const std::string &value) { o.variables.push_back("SPLITC_CHAOS=" + value); }},
+     [](Options &o, const std::string &value) { set(o, "--chaos", "SPLITC_CHAOS", value); }},
     {"--peer-timeout", nullptr, "S",
      "a rank not heard of over the network for S seconds is dead (10)",
      [](Options &o, const std::string &value) {
-         parse_seconds("--peer-timeout", value);
-         o.variables.push_back("SPLITC_PEER_TIMEOUT=" + value);
+         set(o, "--peer-timeout", "SPLITC_PEER_TIMEOUT", value);
      }},
     {"--wdir", nullptr, "DIR", "run the ranks in DIR",
      [](Options &o, const std::string &value) { o.directory = value; }},
@@ -162,9 +167,15 @@ const Option option_table[] = {
     {"--rsh", nullptr, "CMD", "reach the hosts by CMD (default: ssh)",
      [](Options &o, const std::string &value) { o.rsh = split_words(value); }},
     {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
-     [](Options &o, const std::string &value) { use_network(o, value); }},
+     [](Options &o, const std::string &value) {
+         check_network(value);
+         use_network(o, value);
+     }},
     {"--iface", nullptr, "NAME", "the same by the name of an interface",
-     [](Options &o, const std::string &value) { use_network(o, value); }},
+     [](Options &o, const std::string &value) {
+         check_interface(value);
+         use_network(o, value);
+     }},
     {"--fanout", nullptr, "K", "reach K hosts directly, others by way of them (default 32)",
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
     {"--stage", nullptr, nullptr, "send the hosts a copy of the program's file, and run that",

@@ -225,9 +225,10 @@ TEST_CASE("what backends share includes no backend")
 }
 
 TEST_CASE(
-    "launcher includes what ranks show and what networks they have, and nothing else of others")
+    "launcher includes what ranks show and are told, and what networks they have; nothing else")
 {
-    require_layer("launcher", {"split-c/status.h", "unet/unet.h"});
+    require_layer("launcher",
+                  {"split-c/settings.h", "split-c/status.h", "unet/unet.h", "unet/unet_chaos.h"});
 }
 
 TEST_CASE("PMIx appears in the launcher and in one boot file")

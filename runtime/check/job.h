@@ -54,6 +54,18 @@ inline std::vector<std::string> lines_of(const std::string &text)
     return lines;
 }
 
+// Ranks that get settings which no launcher has checked, as of a shell that sets them.
+inline void refuses(int ranks, const std::string &settings, const std::string &says)
+{
+    Ended ended =
+        shell("'" UNETRUN "' " JOB_OPTIONS " --timeout " JOB_SECONDS " -n " +
+              std::to_string(ranks) + " env " + settings + " '" RUNTIME_CHECK "' identity");
+
+    INFO(settings << " on " << ranks << " ranks");
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains(says));
+}
+
 inline void passes(int ranks, const std::string &check, const std::string &environment = "")
 {
     Ended ended = run(ranks, check, environment);

@@ -190,17 +190,21 @@ TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,
              "but backend \"shm\" reaches only one node");
-    job_ends(2, "--backend udp,shm", "identity", 1,
-             "of two backends the first is for the ranks of");
-    job_ends(2, "--backend shm,pigeon", "identity", 1, "there is no backend \"pigeon\"; ");
     job_ends(2, "--chaos loss=0.1", "identity", 1,
              "is for networks, but no rank is reached by one");
     job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
              "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread or upcall");
-    job_ends(2, "--backend udp --chaos loss=2", "identity", 1,
-             "SPLITC_CHAOS is \"loss=2\": it may be");
-    job_ends(2, "--backend udp --peer-timeout 0.01", "identity", 1,
-             "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
     job_ends(2, "--backend udp -x UNET_UDP_ADDRESS=192.0.2.1", "identity", 1,
              "UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address");
+}
+
+TEST_CASE("network: what makes no sense and no launcher has checked is told")
+{
+    refuses(2, "SPLITC_BACKEND=udp,shm", "of two backends the first is for the ranks of");
+    refuses(2, "SPLITC_BACKEND=shm,pigeon", "there is no backend \"shm,pigeon\"; ");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_CHAOS=loss=2", "SPLITC_CHAOS is \"loss=2\": it may be");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_PEER_TIMEOUT=0.01",
+            "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
+    refuses(2, "SPLITC_BACKEND=mux UNET_MUX_BACKEND=pigeon",
+            "mux is several endpoints on one of another network, which UNET_MUX_BACKEND names");
 }

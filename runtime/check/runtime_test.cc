@@ -573,10 +573,10 @@ TEST_CASE("error: the code of a rank that fails is the job's")
 TEST_CASE("error: environment variables that make no sense")
 {
     for (const char *size : {"lots", "", "-1", "10X", "5GB", "99999999999G", "0"})
-        ends(1, "identity", 1, "give the bytes of spread heap per rank",
-             "SPLITC_HEAP='" + std::string(size) + "'");
-    ends(1, "identity", 1,
-         "there is no backend \"pigeon\"; SPLITC_BACKEND may be one of: ", "SPLITC_BACKEND=pigeon");
+        refuses(1, "SPLITC_HEAP='" + std::string(size) + "'",
+                "give the bytes of spread heap per rank");
+    refuses(1, "SPLITC_BACKEND=pigeon",
+            "there is no backend \"pigeon\"; SPLITC_BACKEND may be one of: ");
     ends(2, "identity", 1, "SPLITC_WINDOWS is \"maybe\": it may be 1, or 0 ",
          "SPLITC_WINDOWS=maybe");
     ends(2, "identity", 1, "backend \"loopback\" does not reach other processes",

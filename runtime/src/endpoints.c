@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* strchrnul */
 #include "endpoints.h"
 
 #include "boot.h"
 #include "runtime.h"
 
 #include <errno.h>
+#include <split-c/settings.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unet/unet.h>
 #include <unet/unet_chaos.h>
 
 #define PLACES_KEY "splitc.places"
-
-struct plan {
-    const struct unet_ops *near, *network;
-};
 
 /* Where a rank's endpoints are; of no length: it has none. */
 struct places {
@@ -42,24 +38,6 @@ static void list_backends(char *list, size_t room)
         n += (size_t)snprintf(list + n, room - n, "%s%s", i ? " " : "", backend->name);
 }
 
-static const struct unet_ops *named(const char *name, size_t length)
-{
-    char copy[32], list[128];
-    const struct unet_ops *backend = NULL;
-
-    snprintf(copy, sizeof copy, "%.*s", (int)length, name);
-    if (length < sizeof copy)
-        backend = unet_backend(copy);
-    if (!backend) {
-        list_backends(list, sizeof list);
-        splitc_die_together(
-            "there is no backend \"%.*s\"; SPLITC_BACKEND may be one of: %s; or two, "
-            "for this node and for others: shm,udp; or auto",
-            (int)length, name, list);
-    }
-    return backend;
-}
-
 /* What unetrun has found on all nodes, or else what every node has. */
 static const struct unet_ops *common_network(void)
 {
@@ -70,31 +48,45 @@ static const struct unet_ops *common_network(void)
 }
 
 /* Within one process there is no need for shared memory. */
-static struct plan automatic(const struct splitc_boot *boot)
+static struct splitc_backends automatic(const struct splitc_boot *boot)
 {
-    return (struct plan){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
-                         .network = boot->local_ranks < boot->ranks ? common_network() : NULL};
+    return (struct splitc_backends){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
+                                    .network =
+                                        boot->local_ranks < boot->ranks ? common_network() : NULL};
 }
 
-static struct plan told(const struct splitc_boot *boot, const char *text)
+static _Noreturn void refuse_backends(const char *text, int error)
 {
-    const char *comma = strchrnul(text, ',');
-    const struct unet_ops *one = named(text, (size_t)(comma - text));
-    const struct unet_ops *two = *comma ? named(comma + 1, strlen(comma + 1)) : NULL;
+    char list[128];
 
-    if (!two)
-        return one->network ? (struct plan){.network = one} : (struct plan){.near = one};
-    if (one->network || !two->network)
+    if (error == -EINVAL)
         splitc_die_together("SPLITC_BACKEND is \"%s\": of two backends the first is for the ranks "
                             "of a node, and the second a network between nodes, as in shm,udp",
                             text);
-    return (struct plan){.near = one, .network = boot->local_ranks < boot->ranks ? two : NULL};
+    list_backends(list, sizeof list);
+    splitc_die_together("there is no backend \"%s\"; SPLITC_BACKEND may be one of: %s; or two, "
+                        "for this node and for others: shm,udp; or auto",
+                        text, list);
 }
 
-static struct plan make_plan(const struct splitc_boot *boot)
+static struct splitc_backends told(const struct splitc_boot *boot, const char *text)
+{
+    struct splitc_backends plan;
+    const int error = splitc_told_backends(text, &plan);
+
+    if (error)
+        refuse_backends(text, error);
+    if (!plan.near && !plan.network)
+        return automatic(boot);
+    if (plan.near && boot->local_ranks == boot->ranks)
+        plan.network = NULL;
+    return plan;
+}
+
+static struct splitc_backends make_plan(const struct splitc_boot *boot)
 {
     const char *text = getenv("SPLITC_BACKEND");
-    struct plan plan = !text || strcmp(text, "auto") == 0 ? automatic(boot) : told(boot, text);
+    const struct splitc_backends plan = text ? told(boot, text) : automatic(boot);
 
     if (!plan.network && boot->local_ranks < boot->ranks)
         splitc_die_together("%u of the job's %u ranks are on this node, but backend \"%s\" "
@@ -123,6 +115,11 @@ static bool told_chaos(uint32_t rank, struct unet_chaos *chaos)
     "; UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address, a network or an "         \
     "interface of every node"
 
+#define MUX_REMEDY                                                                                 \
+    "; mux is several endpoints on one of another network, which UNET_MUX_BACKEND names (udp, "    \
+    "eth; "                                                                                        \
+    "by default fe); ranks have one each, and need no mux"
+
 static const char *remedy(const struct unet_ops *backend, int error)
 {
     static const struct {
@@ -150,6 +147,8 @@ static const char *remedy(const struct unet_ops *backend, int error)
         {"fe", -ENOBUFS, "; the limit of locked memory is too low: ulimit -l"},
         {"fe", -EDQUOT,
          "; the module's limits (max_endpoints, max_megabytes) are too low: see unet(4)"},
+        {"mux", -ENODEV, MUX_REMEDY},
+        {"mux", -EINVAL, MUX_REMEDY},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -218,7 +217,7 @@ static void list_local(const struct splitc_boot *boot)
 
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints)
 {
-    const struct plan plan = make_plan(boot);
+    const struct splitc_backends plan = make_plan(boot);
     struct splitc_endpoints opened = {NULL, NULL};
 
     if (getenv("SPLITC_CHAOS") && !plan.network)

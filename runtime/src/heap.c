@@ -10,33 +10,19 @@
 
 #include <errno.h>
 #include <mimalloc.h>
+#include <split-c/settings.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SIZE_MAX_BYTES (1ul << 44)
 #define SPREAD_GRANULE (1ul << 20)
 #define PRIVATE_GRANULE (64ul << 20) /* mimalloc takes memory in pieces of 32 MiB */
 #define SPARSE 4 /* times the memory may be allocated by a program that touches little of it */
 #define WINDOWS_MAX (1ul << 46) /* all windows of a rank together: half its addresses */
 
 /* ---- sizes --------------------------------------------------------------------- */
-
-/* "512M" and the like; 0 if it is no such thing. */
-static uint64_t parse_size(const char *text)
-{
-    static const char suffix[] = "KMGT";
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    const char *unit = *end ? strchr(suffix, *end) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - suffix + 1) : 0;
-
-    if (*text < '0' || *text > '9' || (*end && (!unit || end[1])) || n > SIZE_MAX_BYTES >> shift)
-        return 0;
-    return n << shift;
-}
 
 static uint64_t machine_memory(void)
 {
@@ -55,7 +41,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint64_t told_size(const char *told)
 {
-    uint64_t size = parse_size(told);
+    uint64_t size = splitc_told_bytes(told);
 
     if (size == 0)
         splitc_die_together("SPLITC_HEAP is \"%s\": give the bytes of spread heap per rank, "

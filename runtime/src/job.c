@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <split-c/settings.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -86,14 +87,13 @@ static void set_identity(const struct splitc_boot *boot)
 static uint32_t peer_timeout_ms(void)
 {
     const char *told = getenv("SPLITC_PEER_TIMEOUT");
-    char *end;
-    double seconds = told ? strtod(told, &end) : 0;
+    uint32_t ms = told ? splitc_told_ms(told) : 0;
 
-    if (told && (end == told || *end || !(seconds >= 0.1 && seconds <= 86400)))
+    if (told && ms == 0)
         splitc_die_together("SPLITC_PEER_TIMEOUT is \"%s\": it is a number of seconds from 0.1 to "
                             "86400",
                             told);
-    return (uint32_t)(1000 * seconds);
+    return ms;
 }
 
 static void open_messages(const struct splitc_boot *boot)
