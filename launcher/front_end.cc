@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "allocation.h"
 #include "job_directory.h"
 #include "networks.h"
 #include "placement.h"
@@ -230,6 +231,9 @@ FrontEnd::FrontEnd(const Options &options)
     branches_.grow(std::nullopt, tree_);
     for (auto &sink : sinks_)
         sink = std::make_unique<Sink>(mailbox_, [this](const Written &w) { on_written(w); });
+    if (const std::string untaken = untaken_allocation(options_, job_.environment);
+        !untaken.empty())
+        say(untaken);
 }
 
 FrontEnd::~FrontEnd()
