@@ -198,7 +198,7 @@ void Daemon::prepare()
     find_wrapper();
     server_ =
         std::make_unique<PmixServer>(*job_, directory_->path(), topology_.get(), mailbox_, *this);
-    processors_ = bind(static_cast<std::uint32_t>(numbers_.size()), topology_.get(), job_->bind_to);
+    bind_ranks();
     if (numbers_.front() == 0)
         make_input();
     ranks_.resize(numbers_.size());
@@ -214,6 +214,26 @@ void Daemon::require_resources() const
     const std::string purpose = std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
     require({.descriptors = 24 + 3 * ranks, .threads = 2, .bytes = 8 << 20}, purpose);
     require_port(purpose);
+}
+
+// The job's ranks on this machine, of whichever node.
+std::uint32_t Daemon::ranks_here() const
+{
+    return job_->sharing > 1 ? job_->ranks() : static_cast<std::uint32_t>(numbers_.size());
+}
+
+void Daemon::bind_ranks()
+{
+    const std::uint32_t ranks = ranks_here(), cores = topology_.cores();
+    const std::vector<cpu_set_t> sets = bind(ranks, topology_.get(), job_->bind_to);
+    for (std::size_t i = 0; i < numbers_.size() && !sets.empty(); i++)
+        processors_.push_back(sets[job_->sharing > 1 ? numbers_[i] : i]);
+    const bool speaks = job_->sharing == 1 || numbers_.front() == 0;
+    if (job_->bind_to == BindTo::core && ranks > cores && speaks)
+        send(Note{"--bind-to core: " + std::to_string(ranks) + " ranks share the " +
+                  (cores == 1 ? "only core" : std::to_string(cores) + " cores") +
+                  " that unetrun may use on " + job_->hosts[job_->node] +
+                  "; start fewer, or allow it more (taskset, the batch system)"});
 }
 
 // The user's program, or the copy of it that came with the job.
@@ -234,10 +254,8 @@ void Daemon::tell_prepared(Clock::duration took)
     std::string list;
     for (const std::uint32_t number : numbers_)
         list += (list.empty() ? "" : ",") + std::to_string(number);
-    const char *unit =
-        job_->bind_to == BindTo::socket ? ", each bound to a socket" : ", each bound to a core";
-    send(Note{job_->hosts[job_->node] + ": ranks " + list + " of " + program_ +
-              (processors_.empty() ? ", not bound" : unit) + "; PMIx server up in " +
+    send(Note{job_->hosts[job_->node] + ": ranks " + list + " of " + program_ + ", " +
+              binding_text(ranks_here(), topology_.get(), job_->bind_to) + "; PMIx server up in " +
               in_milliseconds(took)});
 }
 

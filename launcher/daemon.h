@@ -57,6 +57,8 @@ private:
     void look_for_networks();
     void prepare();
     void require_resources() const;
+    std::uint32_t ranks_here() const;
+    void bind_ranks();
     void find_program_file();
     void tell_prepared(Clock::duration took);
     std::size_t index_of(std::uint32_t rank) const; // among the node's ranks

@@ -155,7 +155,7 @@ Job job_of(const Options &options)
     job.bind_to = options.bind_to;
     job.sharing = options.nodes;
     if (job.sharing > 1 && job.bind_to == BindTo::automatic)
-        job.bind_to = BindTo::none; // all would take the same cores
+        job.bind_to = BindTo::none; // one machine's cores are not several nodes'
     job.verbose = options.verbose;
     if (options.stage)
         job.program = program_bytes(options, job);

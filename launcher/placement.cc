@@ -69,6 +69,18 @@ std::uint32_t number_of(hwloc_topology_t topology, hwloc_obj_type_t type)
     return static_cast<std::uint32_t>(std::max(0, hwloc_get_nbobjs_by_type(topology, type)));
 }
 
+hwloc_obj_type_t unit_of(BindTo bind_to)
+{
+    return bind_to == BindTo::socket ? HWLOC_OBJ_PACKAGE : HWLOC_OBJ_CORE;
+}
+
+// Whether there is anything to bind the ranks to.
+bool binds(std::uint32_t ranks, hwloc_topology_t topology, BindTo bind_to)
+{
+    const std::uint32_t units = number_of(topology, unit_of(bind_to));
+    return units > 0 && bind_to != BindTo::none && (bind_to != BindTo::automatic || ranks <= units);
+}
+
 } // namespace
 
 std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots,
@@ -78,21 +90,33 @@ std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uin
 }
 
 // Cores are taken in order, sockets in equal blocks of ranks.
-std::vector<cpu_set_t> bind(std::uint32_t local_ranks, hwloc_topology_t topology, BindTo bind_to)
+std::vector<cpu_set_t> bind(std::uint32_t ranks, hwloc_topology_t topology, BindTo bind_to)
 {
-    const bool socket = bind_to == BindTo::socket;
-    const hwloc_obj_type_t type = socket ? HWLOC_OBJ_PACKAGE : HWLOC_OBJ_CORE;
-    const std::uint32_t units = number_of(topology, type);
-    if (units == 0 || bind_to == BindTo::none ||
-        (bind_to == BindTo::automatic && local_ranks > units))
+    if (!binds(ranks, topology, bind_to))
         return {};
+    const hwloc_obj_type_t type = unit_of(bind_to);
+    const std::uint32_t units = number_of(topology, type);
     std::vector<cpu_set_t> sets;
-    for (std::uint32_t i = 0; i < local_ranks; i++)
+    for (std::uint32_t i = 0; i < ranks; i++)
         sets.push_back(processors_of(
             topology, type,
-            socket ? static_cast<std::uint32_t>(std::uint64_t{i} * units / local_ranks)
-                   : i % units));
+            bind_to == BindTo::socket ? static_cast<std::uint32_t>(std::uint64_t{i} * units / ranks)
+                                      : i % units));
     return sets;
+}
+
+std::string binding_text(std::uint32_t ranks, hwloc_topology_t topology, BindTo bind_to)
+{
+    const std::uint32_t cores = number_of(topology, HWLOC_OBJ_CORE);
+    if (!binds(ranks, topology, bind_to))
+        return "not bound";
+    if (bind_to == BindTo::socket)
+        return "each bound to a socket";
+    if (ranks <= cores)
+        return "each bound to a core";
+    return "bound to " + (cores == 1 ? "1 core" : std::to_string(cores) + " cores") +
+           (ranks % cores == 0 ? ", " : ", up to ") + std::to_string(ranks_per_core(ranks, cores)) +
+           " to a core";
 }
 
 std::uint32_t ranks_per_core(std::uint32_t local_ranks, std::uint32_t cores)

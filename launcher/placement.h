@@ -7,6 +7,7 @@
 #include <hwloc.h>
 #include <optional>
 #include <sched.h>
+#include <string>
 #include <vector>
 
 #include "hosts.h"
@@ -32,9 +33,12 @@ std::vector<std::uint32_t> slots_of(const std::vector<Host> &hosts,
 std::vector<std::uint32_t> place(std::uint32_t ranks, const std::vector<std::uint32_t> &slots,
                                  MapBy map_by);
 
-// The processors of each of a node's ranks; empty: bound to none.  Unless told otherwise,
+// The processors of each of a machine's ranks; empty: bound to none.  Unless told otherwise,
 // ranks are bound to a core each when there are enough.
-std::vector<cpu_set_t> bind(std::uint32_t local_ranks, hwloc_topology_t topology, BindTo bind_to);
+std::vector<cpu_set_t> bind(std::uint32_t ranks, hwloc_topology_t topology, BindTo bind_to);
+
+// The same in words: "each bound to a core".
+std::string binding_text(std::uint32_t ranks, hwloc_topology_t topology, BindTo bind_to);
 
 // How many ranks share a core, rounded up.
 std::uint32_t ranks_per_core(std::uint32_t local_ranks, std::uint32_t cores);

@@ -40,6 +40,11 @@ public:
         return lists;
     }
 
+    std::string binding(std::uint32_t ranks, BindTo bind_to) const
+    {
+        return binding_text(ranks, topology_, bind_to);
+    }
+
 private:
     hwloc_topology_t topology_;
 };
@@ -149,4 +154,17 @@ TEST_CASE("ranks per core are rounded up")
     CHECK(ranks_per_core(3, 2) == 2);
     CHECK(ranks_per_core(8, 2) == 4);
     CHECK(ranks_per_core(3, 0) == 3);
+}
+
+TEST_CASE("what is said of a binding is what it is")
+{
+    const Machine quad("package:2 core:2 pu:1"), one("core:1 pu:2");
+    CHECK(quad.binding(2, BindTo::automatic) == "each bound to a core");
+    CHECK(quad.binding(4, BindTo::core) == "each bound to a core");
+    CHECK(quad.binding(5, BindTo::automatic) == "not bound");
+    CHECK(quad.binding(4, BindTo::none) == "not bound");
+    CHECK(quad.binding(5, BindTo::core) == "bound to 4 cores, up to 2 to a core");
+    CHECK(quad.binding(8, BindTo::core) == "bound to 4 cores, 2 to a core");
+    CHECK(quad.binding(8, BindTo::socket) == "each bound to a socket");
+    CHECK(one.binding(2, BindTo::core) == "bound to 1 core, 2 to a core");
 }

@@ -62,7 +62,7 @@ Strings limited(const std::string &limit, const std::string &user = "env", int r
 // A job of one rank that is this script, in which $0 is unetrun.
 Strings script(const std::string &text)
 {
-    return {"--timeout", "20", "bash", "-c", text, UNETRUN_PROGRAM};
+    return {"--timeout", "20", "--bind-to", "none", "bash", "-c", text, UNETRUN_PROGRAM};
 }
 
 // A script by which each rank has a child of its own and one that hides in a session.
@@ -232,6 +232,53 @@ TEST_CASE("the environment is the user's, plus the job's secret and a hint for w
     CHECK(hints == 2);
     REQUIRE(keys.size() == 1);
     CHECK_THAT(*keys.begin(), Matches("SPLITC_JOB_KEY=[0-9a-f]{32}"));
+}
+
+TEST_CASE("what -v says of the ranks' processors is what they have")
+{
+    // a machine of one core, or of all
+    const bool one = GENERATE(true, false);
+    const std::string bind_to = GENERATE("core", "none");
+    const std::string nodes = GENERATE("1", "2");
+    TestJob job(script((one ? "exec taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') " : "exec ") +
+                       std::string("\"$0\" -v -n 2 --nodes ") + nodes + " --bind-to " + bind_to +
+                       " sh -c 'taskset -cp $$ | grep -o \"[^ ]*$\"'"));
+    REQUIRE(job.wait() == 0);
+    const Strings processors = sorted_lines(job.out());
+    REQUIRE(processors.size() == 2);
+    INFO(job.out() << job.err());
+    const bool shared = processors[0] == processors[1];
+    CHECK((job.err().find("each bound to a core") != std::string::npos) == !shared);
+    CHECK((job.err().find("bound to 1 core, 2 to a core") != std::string::npos) ==
+          (one && bind_to == "core"));
+    CHECK((job.err().find("not bound") != std::string::npos) == (bind_to == "none"));
+    CHECK((job.err().find("--bind-to core: 2 ranks share the only core") != std::string::npos) ==
+          (one && bind_to == "core"));
+}
+
+TEST_CASE("ranks for which there is no core each are told to share, once, without -v")
+{
+    const std::string nodes = GENERATE("1", "2");
+    TestJob job(
+        script("exec taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') \"$0\" -n 2 --nodes " +
+               nodes + " --bind-to core true"));
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.err(), Contains("unetrun: --bind-to core: 2 ranks share the only core that "
+                                   "unetrun may use on ") &&
+                              Contains("(taskset, the batch system)\n"));
+    CHECK(count_lines(job.err()) == 1);
+}
+
+TEST_CASE("an allocation of a batch system that is not taken is told in one line")
+{
+    const Strings slurm{"SLURM_JOB_ID=1", "SLURM_NTASKS=4", "SLURM_NNODES=2"};
+    TestJob job({"echo", "hi"}, slurm), named({"-n", "2", "true"}, slurm);
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "hi\n");
+    CHECK_THAT(job.err(), StartsWith("unetrun: 1 rank starts, on this machine, though Slurm "));
+    CHECK(count_lines(job.err()) == 1);
+    CHECK(named.wait() == 0);
+    CHECK(named.err() == "");
 }
 
 TEST_CASE("ranks have no descriptors but the standard three, and no signal blocked")
