@@ -181,16 +181,14 @@ bool same_file(int a, int b)
 
 std::string describe(const Exited &exited)
 {
-    std::string text =
-        "rank " + std::to_string(exited.rank) + " (pid " + std::to_string(exited.pid);
     if (WIFSIGNALED(exited.status)) {
         const int number = WTERMSIG(exited.status);
-        return text + ") was killed by signal " + std::to_string(number) + " (" +
-               signal_text(number) + (WCOREDUMP(exited.status) ? ", core dumped)" : ")") +
+        return " was killed by signal " + std::to_string(number) + " (" + signal_text(number) +
+               (WCOREDUMP(exited.status) ? ", core dumped)" : ")") +
                (exited.place.empty() ? "" : " at " + exited.place) +
                (exited.starved.empty() ? "" : "; " + exited.starved);
     }
-    text += ") exited with code " + std::to_string(WEXITSTATUS(exited.status));
+    const std::string text = " exited with code " + std::to_string(WEXITSTATUS(exited.status));
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;
 }
 
@@ -370,6 +368,13 @@ std::uint32_t FrontEnd::check_rank(std::uint32_t node, std::uint32_t rank) const
     return rank;
 }
 
+// A rank in words: "rank 3 (pid 123 on host2)".
+std::string FrontEnd::process(std::uint32_t rank) const
+{
+    return "rank " + std::to_string(rank) + " (pid " + std::to_string(pids_[rank]) +
+           (tree_.rsh.empty() ? "" : " on " + tree_.hosts[job_.node_of[rank]]) + ")";
+}
+
 // The node, and all below it.
 void FrontEnd::on_branch_lost(std::uint32_t top, const Failure &why)
 {
@@ -407,7 +412,7 @@ void FrontEnd::on_exited(const Exited &exited)
     const std::string ending = exited_ < job_.ranks() ? "; ending the job" : "";
     if (bad && !ending_ && !interrupted_)
         return fail(std::max<int>(exit_code_of(exited.status), exit_trouble),
-                    describe(exited) + ending);
+                    process(exited.rank) + describe(exited) + ending);
     if (!exited.joined && !outsider_)
         outsider_ = exited;
     check_stragglers();
@@ -417,23 +422,22 @@ void FrontEnd::on_exited(const Exited &exited)
 void FrontEnd::check_stragglers()
 {
     if (any_joined_ && outsider_ && !interrupted_)
-        fail(exit_trouble, describe(*outsider_) + " before it joined the job (PMIx_Init), as "
-                                                  "others did; ending the job");
+        fail(exit_trouble, process(outsider_->rank) + describe(*outsider_) +
+                               " before it joined the job (PMIx_Init), as "
+                               "others did; ending the job");
 }
 
 void FrontEnd::on_aborted(const Aborted &aborted)
 {
     const int code = failure_code(aborted.code);
-    fail(code, "rank " + std::to_string(aborted.rank) + " (pid " +
-                   std::to_string(pids_[aborted.rank]) + ") aborted the job with code " +
+    fail(code, process(aborted.rank) + " aborted the job with code " +
                    std::to_string(aborted.code) +
                    (aborted.text.empty() ? "" : ": " + aborted.text));
 }
 
 void FrontEnd::on_report(const Report &report)
 {
-    say("rank " + std::to_string(report.rank) + " (pid " + std::to_string(report.pid) + ") " +
-        report.text);
+    say(process(report.rank) + " " + report.text);
 }
 
 void FrontEnd::on_stuck(std::uint32_t node, const Stuck &stuck)

@@ -56,6 +56,7 @@ private:
     void on_fence(std::uint32_t branch, const Fence &fence);
     void on_modex(std::uint32_t node, Modex modex);
     std::uint32_t check_rank(std::uint32_t node, std::uint32_t rank) const;
+    std::string process(std::uint32_t rank) const;
 
     // from the user
     void on_signals();

@@ -101,6 +101,24 @@ TEST_CASE("much output of many hosts is neither lost nor torn, however slowly it
     CHECK(job.out().size() == 4 * 1288895u);
 }
 
+TEST_CASE("a rank's death, its abort and what it is at are told with its host")
+{
+    TestJob killed(on("a,b", {"sh", "-c", "[ $PMIX_RANK = 1 ] && kill -9 $$; sleep 1000"})),
+        aborted(on("a,b", {PMIX_CLIENT, "abort", "9", "1"})),
+        asked(on("a,b", {"sh", "-c", "echo up; exec sleep 1000"}));
+    CHECK(killed.wait() == 128 + SIGKILL);
+    CHECK_THAT(killed.err(), Matches("unetrun: rank 1 \\(pid [0-9]+ on b\\) was killed by signal 9 "
+                                     "\\(Killed\\); ending the job\n"));
+    CHECK(aborted.wait() == 9);
+    CHECK_THAT(aborted.err(),
+               Matches("unetrun: rank 1 \\(pid [0-9]+ on b\\) aborted the job (.|\n)*"));
+    REQUIRE(asked.prints("up\n", 2));
+    asked.send(SIGUSR1);
+    asked.send(SIGTERM);
+    CHECK(asked.wait() == 128 + SIGTERM);
+    CHECK_THAT(asked.err(), Matches("(.|\n)*rank 1 \\(pid [0-9]+ on b\\) has not joined(.|\n)*"));
+}
+
 TEST_CASE("signals reach ranks on every host")
 {
     TestJob job(on("a,b,c", {"--fanout", "1", "sh", "-c",
