@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 
 #include "lines.h"
+#include "networks.h"
+#include "options.h"
 #include "resources.h"
 
 namespace unetrun {
@@ -51,6 +53,12 @@ std::string find_remote_shell(const std::string &name)
 
 } // namespace
 
+Shape shape_of(const Tree &tree)
+{
+    const auto nodes = static_cast<std::uint32_t>(tree.hosts.size());
+    return {nodes, tree.fanout, tree.here < nodes ? Place(tree.here) : std::nullopt};
+}
+
 Branches::Branches(Poller &poller, const sigset_t &signals, BranchHost &host)
     : poller_(poller), signals_(signals), host_(host)
 {
@@ -61,11 +69,13 @@ Branches::Branches(Poller &poller, const sigset_t &signals, BranchHost &host)
 void Branches::grow(Place place, const Tree &tree)
 {
     tree_ = tree;
-    const auto nodes = static_cast<std::uint32_t>(tree.hosts.size());
     const bool remote = !tree.rsh.empty();
+    Shape shape = shape_of(tree);
+    if (!remote)
+        shape.fanout = shape.nodes;
     if (place)
         branches_.emplace_back().node = *place;
-    for (const std::uint32_t node : nodes_below(place, remote ? tree.fanout : nodes, nodes)) {
+    for (const std::uint32_t node : nodes_below(place, shape)) {
         branches_.emplace_back().node = node;
         branches_.back().remote = remote;
     }
@@ -101,24 +111,45 @@ void Branches::start(std::uint32_t index)
     Fd ours(ends[0]), theirs(ends[1]);
     Pipe errors = make_pipe();
     branch.give_up = Clock::now() + hello_patience;
-    branch.pid = spawn(branch.remote ? remote_shell_of(branch, theirs, errors.write_end)
-                                     : daemon_of(theirs));
+    branch.pid =
+        spawn(branch.remote ? relay_of(branch, theirs, errors.write_end) : daemon_of(theirs));
     if (branch.remote)
         branch.stderr_end = std::move(errors.read_end);
     watch(index, std::move(ours));
 }
 
-Spawn Branches::daemon_of(const Fd &socket) const
+namespace {
+
+// This program once more, to talk to us over a socket.
+Spawn own_program(const char *name, const char *role, const Fd &socket, const sigset_t &signals)
 {
     if (access("/proc/self/exe", X_OK) != 0)
         throw Failure(exit_trouble, "/proc is missing; mount it: mount -t proc proc /proc");
     Spawn what;
     what.file = "/proc/self/exe";
-    what.arguments = {"unetd", "--daemon"};
+    what.arguments = {name, role};
     what.environment = inherited_environment();
     what.standard[0] = what.standard[1] = socket.get();
-    what.signals = signals_;
+    what.signals = signals;
     what.session = true;
+    return what;
+}
+
+} // namespace
+
+Spawn Branches::daemon_of(const Fd &socket) const
+{
+    return own_program("unetd", "--daemon", socket, signals_);
+}
+
+// As a remote shell would have it started from one of the others.
+Spawn Branches::relay_here(const Fd &socket, const Fd &errors) const
+{
+    const std::string &other = tree_.hosts[tree_.here == 0 ? 1 : 0];
+    Spawn what = own_program("unetd-relay", "--relay", socket, signals_);
+    what.standard[2] = errors.get();
+    what.environment =
+        with_variables(what.environment, {"SSH_CONNECTION=" + connection_from(other)});
     return what;
 }
 
@@ -134,6 +165,12 @@ Spawn Branches::remote_shell_of(const Branch &branch, const Fd &socket, const Fd
     what.session = true; // so that it asks nobody for a password
     what.dies_with_parent = true;
     return what;
+}
+
+Spawn Branches::relay_of(const Branch &branch, const Fd &socket, const Fd &errors) const
+{
+    return branch.node == tree_.here ? relay_here(socket, errors)
+                                     : remote_shell_of(branch, socket, errors);
 }
 
 void Branches::watch(std::uint32_t index, Fd socket)
@@ -155,7 +192,7 @@ void Branches::watch(std::uint32_t index, Fd socket)
 std::optional<std::uint32_t> Branches::branch_to(std::uint32_t node) const
 {
     for (std::uint32_t i = 0; i < branches_.size(); i++)
-        if (branches_[i].remote ? is_within(node, branches_[i].node, tree_.fanout)
+        if (branches_[i].remote ? is_within(node, branches_[i].node, shape_of(tree_))
                                 : branches_[i].node == node)
             return i;
     return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is right below the front end, or a relay, in the tree of daemons: a daemon on the
-// same machine, relays on others by a remote shell, and the links to them.
+// same machine, relays (of other hosts by a remote shell), and the links to them.
 #pragma once
 
 #include <memory>
@@ -30,6 +30,8 @@ public:
 protected:
     ~BranchHost() = default;
 };
+
+Shape shape_of(const Tree &tree);
 
 class Branches {
 public:
@@ -77,10 +79,10 @@ public:
 private:
     struct Branch {
         std::uint32_t node = 0; // that leads it
-        bool remote = false;    // a relay, by a remote shell
+        bool remote = false;    // a relay
         std::unique_ptr<Link> link;
-        pid_t pid = 0; // of the daemon or the remote shell
-        Fd stderr_end; // the remote shell's
+        pid_t pid = 0; // of the daemon, the relay or the remote shell
+        Fd stderr_end; // of the latter two
         RshEnding ending;
         std::string partial;  // line of its stderr
         bool greeted = false; // has said hello
@@ -93,7 +95,9 @@ private:
     void require_resources();
     void start(std::uint32_t index);
     Spawn daemon_of(const Fd &socket) const;
+    Spawn relay_here(const Fd &socket, const Fd &errors) const;
     Spawn remote_shell_of(const Branch &branch, const Fd &socket, const Fd &errors) const;
+    Spawn relay_of(const Branch &branch, const Fd &socket, const Fd &errors) const;
     void watch(std::uint32_t index, Fd socket);
 
     void on_frame(std::uint32_t index, const Frame &frame);

@@ -101,11 +101,12 @@ TEST_CASE("a relay answers itself when nobody from elsewhere takes part")
 namespace {
 
 constexpr std::uint32_t fan_out = 32, nodes = 2048, ranks_per_node = 32, card_bytes = 150;
+const Shape shape{nodes, fan_out, {}};
 
 // What a node's part of the tree puts, as the place above gets it.
 std::string gathered(std::uint32_t node, const Numbers &node_of)
 {
-    const Numbers below = nodes_below(node, fan_out, nodes);
+    const Numbers below = nodes_below(node, shape);
     const std::string own(ranks_per_node * card_bytes, 'x');
     if (below.empty())
         return own;
@@ -113,7 +114,7 @@ std::string gathered(std::uint32_t node, const Numbers &node_of)
         if (other == node)
             return fan_out;
         for (std::uint32_t branch = 0; branch < below.size(); branch++)
-            if (is_within(other, below[branch], fan_out))
+            if (is_within(other, below[branch], shape))
                 return branch;
         return std::nullopt;
     });
@@ -132,7 +133,7 @@ TEST_CASE("the addresses of 65536 ranks on 2048 nodes come together in a tree")
     for (std::uint32_t node = 0; node < nodes; node++)
         node_of.insert(node_of.end(), ranks_per_node, node);
     std::size_t bytes = 0;
-    for (const std::uint32_t node : nodes_below(std::nullopt, fan_out, nodes))
+    for (const std::uint32_t node : nodes_below(std::nullopt, shape))
         bytes += gathered(node, node_of).size();
     CHECK(bytes == std::size_t{65536} * card_bytes);
 }

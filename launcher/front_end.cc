@@ -43,13 +43,6 @@ std::string random_hex(std::size_t bytes)
     return text;
 }
 
-std::string host_name()
-{
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 std::vector<std::string> inherited_environment()
 {
     std::vector<std::string> variables;
@@ -121,6 +114,14 @@ void choose_later(Tree &tree, const std::vector<std::string> &environment)
                  [](const std::string &variable) { return variable.starts_with("UNET_"); });
 }
 
+std::uint32_t place_of_this_machine(const std::vector<Host> &hosts)
+{
+    for (std::uint32_t i = 0; i < hosts.size(); i++)
+        if (is_here(hosts[i].name, host_name()))
+            return i;
+    return every_node;
+}
+
 Tree tree_of(const Options &options)
 {
     Tree tree;
@@ -130,6 +131,10 @@ Tree tree_of(const Options &options)
     }
     for (const Host &host : options.hosts)
         tree.hosts.push_back(host.name);
+    if (!options.rsh_everywhere)
+        tree.here = place_of_this_machine(options.hosts);
+    if (options.hosts.size() == 1 && tree.here == 0)
+        return tree;
     tree.fanout = options.fanout;
     tree.rsh = options.rsh;
     tree.unetrun = own_path();
@@ -380,7 +385,7 @@ void FrontEnd::on_branch_lost(std::uint32_t top, const Failure &why)
 {
     bool missed = false;
     for (std::uint32_t node = 0; node < nodes_.size(); node++)
-        if (node == top || (!tree_.rsh.empty() && is_within(node, top, tree_.fanout)))
+        if (node == top || (!tree_.rsh.empty() && is_within(node, top, shape_of(tree_))))
             missed = !std::exchange(nodes_[node].done, true) || missed;
     if (missed)
         fail(why.code, std::string(why.what()) + "; ending the job");

@@ -3,9 +3,13 @@
 #include "hosts.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
+#include <strings.h>
+#include <unistd.h>
 
 #include "failure.h"
 
@@ -130,6 +134,37 @@ std::vector<Host> merged(const std::vector<Host> &hosts)
             same->times += host.times;
     }
     return all;
+}
+
+std::string host_name()
+{
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+bool is_here(const std::string &name, const std::string &own)
+{
+    in_addr ip4;
+    in6_addr ip6;
+    if (inet_pton(AF_INET, name.c_str(), &ip4) == 1)
+        return ntohl(ip4.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (inet_pton(AF_INET6, name.c_str(), &ip6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&ip6);
+    const auto same = [&](const std::string &other) {
+        return !other.empty() && strcasecmp(name.c_str(), other.c_str()) == 0;
+    };
+    return same("localhost") || same(own) || same(own.substr(0, own.find('.')));
+}
+
+std::vector<Host> with_one_here(std::vector<Host> hosts, const std::string &own)
+{
+    const auto here = [&](const Host &host) { return is_here(host.name, own); };
+    const auto first = std::find_if(hosts.begin(), hosts.end(), here);
+    for (Host &host : hosts)
+        if (here(host))
+            host.name = first->name;
+    return merged(hosts);
 }
 
 } // namespace unetrun

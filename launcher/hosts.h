@@ -31,4 +31,14 @@ std::vector<Host> read_host_file(const std::string &file);
 // one, or if none has a number with how often it was mentioned.
 std::vector<Host> merged(const std::vector<Host> &hosts);
 
+// This machine's own name.
+std::string host_name();
+
+// Whether a name means this machine, whose own name is `own`, without asking anybody: that, alone
+// or with its domain, localhost, and loopback addresses.  One for another user does not.
+bool is_here(const std::string &name, const std::string &own);
+
+// All that mean this machine made one, by the first one's name.
+std::vector<Host> with_one_here(std::vector<Host> hosts, const std::string &own);
+
 } // namespace unetrun

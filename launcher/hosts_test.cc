@@ -76,3 +76,15 @@ TEST_CASE("a bad host file is refused with the line that is wrong")
     CHECK_THROWS_WITH(read_host_file("/"), Contains("--hostfile /: Is a directory"));
     CHECK_THROWS_WITH(read_host_file("/dev/null"), Contains("--hostfile /dev/null names no host"));
 }
+
+TEST_CASE("this machine is known by its name and by loopback addresses")
+{
+    for (const char *name : {"localhost", "LocalHost", "127.0.0.1", "127.0.1.1", "::1", "box",
+                             "box.example.org", "BOX"})
+        CHECK(is_here(name, "box.example.org"));
+    for (const char *name : {"boxer", "box.example", "box.else.org", "me@localhost", "me@box",
+                             "10.0.0.1", "::2", "example.org"})
+        CHECK_FALSE(is_here(name, "box.example.org"));
+    CHECK_FALSE(is_here("box.example.org", "box")); // it may be another one
+    CHECK_FALSE(is_here("box", ""));
+}

@@ -5,9 +5,13 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <netdb.h>
 #include <sstream>
+#include <sys/socket.h>
 #include <unet/unet.h>
 
+#include "fd.h"
 #include "options.h"
 
 namespace unetrun {
@@ -81,6 +85,29 @@ std::vector<std::string> places_of(const std::vector<std::string> &environment)
         places.push_back(name + "=" + (interface.empty() ? network : interface));
     }
     return places;
+}
+
+// The way back is the way there; nothing is sent.
+std::string connection_from(const std::string &host)
+{
+    addrinfo datagrams{};
+    datagrams.ai_socktype = SOCK_DGRAM;
+    addrinfo *found = nullptr;
+    const std::string name = host.substr(host.find('@') + 1); // all of it without a user
+    if (getaddrinfo(name.c_str(), "9", &datagrams, &found) != 0)
+        return {};
+    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> peer(found, freeaddrinfo);
+    const Fd fd(socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (!fd || connect(fd.get(), peer->ai_addr, peer->ai_addrlen) != 0 ||
+        getsockname(fd.get(), reinterpret_cast<sockaddr *>(&own), &length) != 0)
+        return {};
+    std::array<char, NI_MAXHOST> address{};
+    if (getnameinfo(reinterpret_cast<sockaddr *>(&own), length, address.data(), address.size(),
+                    nullptr, 0, NI_NUMERICHOST) != 0)
+        return {};
+    return name + " 9 " + address.data() + " 9";
 }
 
 Networks look_for_networks(const std::vector<std::string> &backends)

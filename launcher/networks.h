@@ -18,6 +18,10 @@ std::vector<std::string> backends_to_try(const std::vector<std::string> &environ
 // shell came to, or "auto": what a daemon looks for there its ranks will find.
 std::vector<std::string> places_of(const std::vector<std::string> &environment);
 
+// What ssh says of a connection from another host to this machine: the variable SSH_CONNECTION;
+// empty if we do not know at which address that would come.
+std::string connection_from(const std::string &host);
+
 // By which of the backends this node can be reached; it has `places` in its environment.
 Networks look_for_networks(const std::vector<std::string> &backends);
 

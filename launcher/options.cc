@@ -165,7 +165,10 @@ const Option option_table[] = {
     {"--map-by", nullptr, "slot|core|node", "fill hosts by their slots or cores, or take turns",
      [](Options &o, const std::string &value) { o.map_by = parse_map_by(value); }},
     {"--rsh", nullptr, "CMD", "reach the hosts by CMD (default: ssh)",
-     [](Options &o, const std::string &value) { o.rsh = split_words(value); }},
+     [](Options &o, const std::string &value) {
+         o.rsh = split_words(value);
+         o.rsh_everywhere = true;
+     }},
     {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
      [](Options &o, const std::string &value) {
          check_network(value);
@@ -276,6 +279,8 @@ Options parse_options(const std::vector<std::string> &arguments)
     options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
     if (options.command.empty())
         usage("no program to run: unetrun -n 4 ./program");
+    if (!options.rsh_everywhere)
+        options.hosts = with_one_here(options.hosts, host_name());
     check_places(options);
     return options;
 }

@@ -26,6 +26,7 @@ struct Options {
     std::optional<std::uint32_t> ppn;   // ranks on each host
     MapBy map_by = MapBy::slot;
     std::vector<std::string> rsh{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    bool rsh_everywhere = false; // even to reach this machine
     std::uint32_t fanout = 32;
     bool stage = false;
     std::vector<std::string> variables; // of -x: NAME or NAME=VALUE

@@ -29,7 +29,8 @@ std::string excerpt(std::string_view bytes)
 
 bool Tree::valid() const
 {
-    return fanout > 0 && node < hosts.size() && (rsh.empty() || !unetrun.empty());
+    return fanout > 0 && node < hosts.size() && (here < hosts.size() || here == every_node) &&
+           (rsh.empty() || !unetrun.empty());
 }
 
 bool Job::valid() const

@@ -194,6 +194,7 @@ struct Hello {
 struct Tree {
     std::uint32_t node = 0;            // the receiver's own
     std::uint32_t fanout = 1;          // relays below each, and below the front end
+    std::uint32_t here = every_node;   // the node on the front end's own machine, if one is
     std::vector<std::string> hosts;    // names of the nodes
     std::vector<std::string> rsh;      // the remote shell and its arguments; none: all are here
     std::string unetrun;               // its path on every node
@@ -201,7 +202,7 @@ struct Tree {
     std::vector<std::string> places;   // variables that say where: NAME=VALUE
     bool valid() const;                // the parts fit together
 
-    UNETRUN_MESSAGE(tree, node, fanout, hosts, rsh, unetrun, backends, places)
+    UNETRUN_MESSAGE(tree, node, fanout, here, hosts, rsh, unetrun, backends, places)
 };
 
 // A way for a node's ranks to reach other nodes'.

@@ -5,11 +5,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <signal.h>
 #include <unistd.h>
 
+#include "hosts.h"
 #include "test_job.h"
 
 using Catch::Matchers::Contains;
@@ -88,8 +92,114 @@ TEST_CASE("input, output and exit codes pass through relays")
     job.send(SIGUSR2);
     CHECK(job.wait() == 7);
     CHECK_THAT(job.out(), Contains("[0] some words\n"));
-    CHECK_THAT(job.err(), Contains("[2] done\n") && Contains("rank 2 (pid ") &&
-                              Contains("exited with code 7; ending the job\n"));
+    CHECK_THAT(job.err(), Contains("[2] done\n"));
+    CHECK_THAT(job.err(),
+               Matches("(.|\n)*unetrun: rank 2 \\(pid [0-9]+ on c\\) exited with code 7; "
+                       "ending the job\n"));
+    check_clean(job);
+}
+
+// ---- this machine among the hosts -------------------------------------------------------
+
+namespace {
+
+// A program ssh that goes nowhere, and notes for which hosts it was called.
+class FalseSsh {
+public:
+    FalseSsh()
+    {
+        char name[] = "/tmp/unetrun-ssh-XXXXXX";
+        folder_ = mkdtemp(name);
+        std::ofstream(folder_ / "ssh") << "#!/bin/sh\n"
+                                          "while [ \"$1\" != \"${1#-}\" ]; do\n"
+                                          "    [ \"$1\" = -o ] && shift\n"
+                                          "    shift\n"
+                                          "done\n"
+                                          "echo \"$1\" >>\"${0%/*}/asked\"\n"
+                                          "shift\n"
+                                          "exec /bin/sh -c \"$*\"\n";
+        std::filesystem::permissions(folder_ / "ssh", std::filesystem::perms(0755));
+    }
+    ~FalseSsh() { std::filesystem::remove_all(folder_); }
+    FalseSsh(const FalseSsh &) = delete;
+    FalseSsh &operator=(const FalseSsh &) = delete;
+
+    Strings environment() const
+    {
+        return {"PATH=" + folder_.string() + ":" + std::getenv("PATH"), "SSH_CONNECTION="};
+    }
+
+    // The hosts, in alphabetical order.
+    Strings asked() const
+    {
+        std::ifstream file(folder_ / "asked");
+        Strings hosts;
+        for (std::string host; std::getline(file, host);)
+            hosts.push_back(host);
+        std::sort(hosts.begin(), hosts.end());
+        return hosts;
+    }
+
+private:
+    std::filesystem::path folder_;
+};
+
+} // namespace
+
+TEST_CASE("this machine needs no sshd, by whatever name it is one of the hosts")
+{
+    const std::string name =
+        GENERATE(as<std::string>(), "localhost", "127.0.0.1", "::1", unetrun::host_name());
+    const FalseSsh ssh;
+    TestJob job({"--hosts", name, "--ppn", "2", PMIX_CLIENT}, ssh.environment());
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Contains("rank 1 of 2, universe 2, local rank 1 of 2, node 0 of 1"));
+    CHECK(ssh.asked() == Strings{});
+    check_clean(job);
+}
+
+TEST_CASE("this machine and others are hosts of one job, wherever it is in the tree")
+{
+    struct Case {
+        const char *hosts;
+        Strings others;
+    };
+    const auto mix = GENERATE(Case{"localhost,b,c", {"b", "c"}}, Case{"a,b,localhost", {"a", "b"}},
+                              Case{"a,b,c,localhost,d", {"a", "b", "c", "d"}});
+    const std::string fanout = GENERATE("1", "32");
+    const std::size_t ranks = 2 * (mix.others.size() + 1);
+    const FalseSsh ssh;
+    TestJob job({"--hosts", mix.hosts, "--fanout", fanout, "--ppn", "2", PMIX_CLIENT},
+                ssh.environment());
+    CHECK(job.wait() == 0);
+    CHECK(job.err() == "");
+    for (std::size_t rank = 0; rank < ranks; rank++)
+        CHECK_THAT(job.out(), Contains("rank " + std::to_string(rank) + " got " +
+                                       std::to_string(ranks) + " cards"));
+    CHECK(ssh.asked() == mix.others);
+    check_clean(job);
+}
+
+TEST_CASE("a remote shell that was named reaches this machine, too")
+{
+    const FalseSsh ssh;
+    TestJob job({"--hosts", "localhost", "--rsh", "ssh", "true"}, ssh.environment());
+    CHECK(job.wait() == 0);
+    CHECK(ssh.asked() == Strings{"localhost"});
+}
+
+TEST_CASE("kill -9 of what runs here of a job on several hosts leaves nothing and is told")
+{
+    const std::string name = GENERATE("unetrun", "unetd-relay", "unetd");
+    const std::size_t which = GENERATE(0, 1);
+    const FalseSsh ssh;
+    TestJob job({"--hosts", "a,localhost", "--fanout", "1", "sh", "-c", with_family},
+                ssh.environment());
+    REQUIRE(job.prints("up\n", 2));
+    const std::vector<pid_t> found = job.named(name);
+    REQUIRE(found.size() == (name == "unetrun" ? 1 : 2));
+    kill(found[which % found.size()], SIGKILL);
+    CHECK(job.wait() == (name == "unetrun" ? 128 + SIGKILL : 1));
     check_clean(job);
 }
 

@@ -153,6 +153,36 @@ TEST_CASE("ranks learn at which address other hosts reach them")
     CHECK(run(bed.job(told)).out == "10.78.0.0/24\n10.78.0.0/24\n");
 }
 
+TEST_CASE("this machine among the hosts needs no ssh, and the others reach it")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const TemporaryFolder tools;
+    const std::string ssh = tools / "ssh", asked = tools / "asked";
+    write_file(ssh,
+               "#!/bin/sh\necho \"$@\" >>" + asked + "\nexec /usr/bin/" + bed->rsh() + " \"$@\"\n");
+    fs::permissions(ssh, fs::perms(0755));
+    const std::string hosts = GENERATE("host1,host2", "localhost,host2", "host2,127.0.0.1");
+    Command show = bed.job({}), compute = bed.job({});
+    show.environment.push_back("PATH=" + tools.path.string() + ":" + std::getenv("PATH"));
+    show.environment.push_back("SSH_CONNECTION=10.9.9.9 1 10.9.9.8 2"); // of our own session
+    show.arguments = {launcher(), "--hosts", hosts,
+                      "sh",       "-c",      "echo $(hostname) $UNET_UDP_ADDRESS"};
+    compute = show;
+    compute.arguments = {launcher(),         "--hosts", hosts,  "--ppn",  "2",
+                         benchmark("ssort"), "--keys",  "2000", "--check"};
+    const Outcome shown = run(show);
+    INFO(shown.err);
+    CHECK_THAT(shown.out, Contains("host1 10.78.0.1\n") && Contains("host2 10.78.0.2\n"));
+    CHECK_THAT(read_file(asked), Contains(" host2 ") && !Contains(" host1 ") &&
+                                     !Contains(" localhost ") && !Contains(" 127.0.0.1 "));
+    const Outcome computed = run(compute);
+    INFO(computed.out << computed.err);
+    CHECK(computed.code == 0);
+    bed.check_clean();
+}
+
 TEST_CASE("the best network that all hosts have is chosen, and told")
 {
     Bed bed(2);
