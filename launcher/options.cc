@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <sstream>
 
 #include "failure.h"
+#include "other_launchers.h"
 #include "rsh.h"
 #include "settings.h"
 
@@ -106,6 +108,21 @@ void set(Options &options, const std::string &option, const std::string &variabl
     options.variables.push_back(variable + "=" + value);
 }
 
+bool is_identifier(const std::string &name)
+{
+    const auto good = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
+           std::all_of(name.begin(), name.end(), good);
+}
+
+void pass_variable(Options &options, const std::string &variable)
+{
+    if (!is_identifier(variable.substr(0, variable.find('='))))
+        usage("-x wants a variable, as in -x NAME or -x NAME=VALUE, and '" + variable +
+              "' is none");
+    options.variables.push_back(variable);
+}
+
 void use_network(Options &options, const std::string &network)
 {
     options.network = network;
@@ -136,7 +153,7 @@ const Option option_table[] = {
     {"-n", "-np", "N", "start N ranks, 1 to 65536 (default 1)",
      [](Options &o, const std::string &value) { o.ranks = parse_count("-n", value); }},
     {"-x", nullptr, "VAR[=VALUE]", "set a variable for the ranks, or make sure that it is set",
-     [](Options &o, const std::string &value) { o.variables.push_back(value); }},
+     [](Options &o, const std::string &value) { pass_variable(o, value); }},
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { set(o, "--heap", "SPLITC_HEAP", value); }},
     {"--backend", nullptr, "NAME",
@@ -218,28 +235,59 @@ struct Match {
     std::optional<std::string> value; // of --name=value and -n4
 };
 
+// The option of that name, or null.
+const Option *named(const std::string &word)
+{
+    const std::string synonym = our_option_for(word), name = synonym.empty() ? word : synonym;
+    for (const Option &option : option_table)
+        if (name == option.name || (option.alias && name == option.alias))
+            return &option;
+    return nullptr;
+}
+
+[[noreturn]] void refuse_option(const std::string &argument)
+{
+    const std::string answer = our_word_for(argument.substr(0, argument.find('=')));
+    usage("unknown option " + argument + (answer.empty() ? "" : ": " + answer));
+}
+
 Match find_option(const std::string &argument)
 {
+    if (const Option *option = named(argument))
+        return {option, std::nullopt};
     const std::size_t equals = argument.find('=');
-    for (const Option &option : option_table) {
-        const std::string name = option.name;
-        if (argument == name || (option.alias && argument == option.alias))
-            return {&option, std::nullopt};
-        if (!option.value)
-            continue;
-        if (name.size() > 2 && argument.substr(0, equals) == name)
-            return {&option, argument.substr(equals + 1)};
+    if (argument.starts_with("--") && equals != std::string::npos) {
+        const Option *option = named(argument.substr(0, equals));
+        if (option && option->value)
+            return {option, argument.substr(equals + 1)};
     }
-    for (const Option &option : option_table) // after all names, as -np is not -n p
-        if (option.value && std::string(option.name).size() == 2 &&
-            argument.rfind(option.name, 0) == 0)
-            return {&option, argument.substr(2)};
-    usage("unknown option " + argument);
+    for (const std::string name : {"-np", "-n"})
+        if (argument.starts_with(name) && std::isdigit(argument.c_str()[name.size()]))
+            return {named(name), argument.substr(name.size())};
+    if (argument.starts_with("-x"))
+        return {named("-x"), argument.substr(2)};
+    refuse_option(argument);
 }
 
 bool is_option(const std::string &argument)
 {
     return argument.size() > 1 && argument.front() == '-';
+}
+
+[[noreturn]] void refuse_emptiness(const std::string &taker,
+                                   const std::vector<std::string> &arguments)
+{
+    const std::string why =
+        taker.empty() ? "" : ", as '" + arguments.back() + "' is the value of " + taker;
+    usage("no program to run" + why + ": unetrun -n 4 ./program");
+}
+
+// Elsewhere it separates programs, each with ranks of its own.
+void check_colon(const std::vector<std::string> &command)
+{
+    if (std::find(command.begin(), command.end(), ":") != command.end())
+        usage("':' would begin another program, and a job has one: start two jobs, or a program "
+              "that branches on MYPROC; if it is an argument, write -- before the program");
 }
 
 // What says where ranks run has to fit together.
@@ -261,16 +309,20 @@ void check_places(const Options &options)
 Options parse_options(const std::vector<std::string> &arguments)
 {
     Options options;
+    std::string taker; // the option whose value was the last argument
+    bool dashes = false;
     std::size_t i = 0;
-    while (i < arguments.size() && is_option(arguments[i])) {
+    while (!dashes && i < arguments.size() && is_option(arguments[i])) {
         const std::string &argument = arguments[i++];
-        if (argument == "--")
-            break;
+        taker.clear();
+        if ((dashes = argument == "--"))
+            continue;
         Match match = find_option(argument);
         if (match.option->value && !match.value) {
             if (i == arguments.size())
                 usage(argument + " wants a value: " + argument + " " + match.option->value);
             match.value = arguments[i++];
+            taker = argument;
         }
         match.option->apply(options, match.value.value_or(""));
         if (options.action != Options::Action::run)
@@ -278,7 +330,9 @@ Options parse_options(const std::vector<std::string> &arguments)
     }
     options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
     if (options.command.empty())
-        usage("no program to run: unetrun -n 4 ./program");
+        refuse_emptiness(taker, arguments);
+    if (!dashes)
+        check_colon(options.command);
     if (!options.rsh_everywhere)
         options.hosts = with_one_here(options.hosts, host_name());
     check_places(options);
@@ -304,6 +358,22 @@ std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> 
     return static_cast<std::uint32_t>(ranks);
 }
 
+namespace {
+
+// A line for each option that has any.
+std::string list_synonyms()
+{
+    std::string text;
+    for (const Option &option : option_table) {
+        const std::string names = synonyms_of(option.name);
+        if (!names.empty())
+            text += "  " + names + ": " + option.name + "\n";
+    }
+    return text;
+}
+
+} // namespace
+
 std::string help_text()
 {
     std::string text = "usage: unetrun [options] program [arguments]\n\n"
@@ -317,9 +387,10 @@ std::string help_text()
         left.resize(std::max<std::size_t>(left.size() + 1, 27), ' ');
         text += left + option.help + "\n";
     }
-    return text +
+    return text + "\nWords of other launchers that are understood:\n" + list_synonyms() +
            "\nThe exit code is that of the first rank to fail, 128 + N if signal N killed it, or\n"
-           "0; 124 after a time-out, 126 and 127 if the program cannot be run or found.\n";
+           "0; 124 after a time-out, 126 and 127 if the program cannot be run or found, 2 if the\n"
+           "command line makes no sense, and 1 for any other trouble.\n";
 }
 
 std::vector<std::string> with_variables(std::vector<std::string> inherited,
@@ -328,8 +399,6 @@ std::vector<std::string> with_variables(std::vector<std::string> inherited,
     for (const std::string &variable : variables) {
         const std::size_t equals = variable.find('=');
         const std::string prefix = variable.substr(0, equals) + "=";
-        if (prefix == "=")
-            usage("-x wants the name of a variable, not '" + variable + "'");
         const auto found =
             std::find_if(inherited.begin(), inherited.end(),
                          [&](const std::string &entry) { return entry.rfind(prefix, 0) == 0; });

@@ -39,7 +39,8 @@ TEST_CASE("a program alone is one rank")
 TEST_CASE("the number of ranks can be written in the ways of mpiexec")
 {
     const Strings arguments =
-        GENERATE(Strings{"-n", "8", "p"}, Strings{"-np", "8", "p"}, Strings{"-n8", "p"});
+        GENERATE(Strings{"-n", "8", "p"}, Strings{"-np", "8", "p"}, Strings{"-n8", "p"},
+                 Strings{"-np8", "p"}, Strings{"--np", "8", "p"}, Strings{"--np=8", "p"});
     const Options options = parse_options(arguments);
     CHECK(options.ranks == 8);
     CHECK(options.command == Strings{"p"});
@@ -80,6 +81,15 @@ TEST_CASE("two dashes end the options")
 {
     CHECK(parse_options({"-n", "2", "--", "-prog", "-v"}).command == Strings{"-prog", "-v"});
     CHECK(parse_options({"--", "--", "a"}).command == Strings{"--", "a"});
+}
+
+TEST_CASE("a colon that would begin another program is refused, but not behind two dashes")
+{
+    CHECK_THAT(complaint({"-n", "2", "./a", ":", "-n", "2", "./b"}),
+               Contains("start two jobs, or a program that branches on MYPROC") &&
+                   Contains("write -- before the program"));
+    CHECK(parse_options({"-n", "2", "--", "./a", ":", "b"}).command == Strings{"./a", ":", "b"});
+    CHECK(parse_options({"./a", "a:b", "::"}).command == Strings{"./a", "a:b", "::"});
 }
 
 TEST_CASE("a single dash is the name of a program")
@@ -137,8 +147,98 @@ TEST_CASE("option -x sets, replaces and checks variables")
     CHECK(with_variables(inherited, {"A=x=y", "D="}) == Strings{"A=x=y", "AB=2", "C=", "D="});
     CHECK(with_variables(inherited, {"A", "C"}) == inherited);
     CHECK_THROWS_WITH(with_variables(inherited, {"B"}), Contains("-x B: it is not set"));
-    CHECK_THROWS_WITH(with_variables(inherited, {"=1"}), Contains("name of a variable"));
-    CHECK_THROWS_WITH(with_variables(inherited, {""}), Contains("name of a variable"));
+    for (const char *bad : {"", "=1", "./pi", "1A", "A B=1", "A-B"})
+        CHECK_THAT(complaint({"-x", bad, "p"}), Contains("-x wants a variable, as in -x NAME") &&
+                                                    Contains("'" + std::string(bad) + "'"));
+}
+
+TEST_CASE("an option that takes the program for its value is named")
+{
+    CHECK_THAT(complaint({"-n", "2", "-x", "./pi"}), Contains("'./pi' is none"));
+    CHECK_THAT(complaint({"-n", "2", "-x", "pi"}),
+               Contains("no program to run, as 'pi' is the value of -x"));
+    CHECK_THAT(complaint({"--wdir", "./pi"}), Contains("'./pi' is the value of --wdir"));
+    CHECK_THAT(complaint({"-n", "2"}), Contains("'2' is the value of -n"));
+    CHECK_THAT(complaint({"-n", "2", "-v"}), Contains("no program to run: "));
+}
+
+TEST_CASE("words of other launchers that mean the same are understood")
+{
+    for (const char *option : {"--hosts", "-hosts", "--host", "-host", "-H"})
+        CHECK(parse_options({option, "a,b:4", "p"}).hosts ==
+              std::vector<Host>{{"a", {}}, {"b", 4}});
+    for (const char *option : {"--ppn", "-ppn"})
+        CHECK(parse_options({"--hosts", "a", option, "3", "p"}).ppn == 3);
+    for (const char *option : {"--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f"})
+        CHECK_THAT(complaint({option, "/no/such/file", "p"}),
+                   Contains("--hostfile /no/such/file: No such file"));
+    for (const char *option : {"--wdir", "-wdir", "--wd", "-wd"})
+        CHECK(parse_options({option, "/data", "p"}).directory == "/data");
+    CHECK(parse_options({"-bind-to", "none", "p"}).bind_to == BindTo::none);
+}
+
+TEST_CASE("words of other launchers that mean something else are answered with ours")
+{
+    struct Case {
+        Strings arguments;
+        const char *option, *ours;
+    };
+    const auto other = GENERATE(
+        Case{{"-N", "2", "p"}, "-N", "--ppn K"}, Case{{"--ntasks=4", "p"}, "--ntasks=4", "-n N"},
+        Case{{"-npernode", "4", "p"}, "-npernode", "--ppn K"},
+        Case{{"--oversubscribe", "p"}, "--oversubscribe", "leave it out"},
+        Case{{"-genv", "A", "1", "p"}, "-genv", "-x NAME=VALUE"},
+        Case{{"--mca", "btl", "tcp", "p"}, "--mca", "Open MPI"},
+        Case{{"--mpi=pmix", "p"}, "--mpi=pmix", "srun"}, Case{{"-l", "p"}, "-l", "--tag-output"},
+        Case{{"-w", "a", "p"}, "-w", "--hosts"});
+    CHECK_THAT(complaint(other.arguments),
+               Contains("unknown option " + std::string(other.option) + ": ") &&
+                   Contains(other.ours));
+}
+
+TEST_CASE("what ranks would not understand is refused, and named as the user wrote it")
+{
+    struct Case {
+        const char *option, *value, *wants;
+    };
+    const auto bad = GENERATE(
+        Case{"--heap", "lots", "bytes, with K, M, G or T"}, Case{"--heap", "", "bytes"},
+        Case{"--heap", "17T", "up to 16T"}, Case{"--backend", "pigeon", "shm, udp, eth or fe"},
+        Case{"--backend", "udp,shm", "for the ranks of a node and between nodes"},
+        Case{"--backend", "shm,", "shm,udp"}, Case{"--backend", "", "shm, udp"},
+        Case{"--chaos", "loss=2", "probabilities P from 0 to 1"}, Case{"--chaos", "", "loss=P"},
+        Case{"--peer-timeout", "0.01", "seconds, from 0.1 to 86400"},
+        Case{"--peer-timeout", "soon", "seconds"}, Case{"--net", "eth0", "--iface takes an"},
+        Case{"--net", "10.1.0.0/33", "10.1.0.0/16"}, Case{"--net", "10.1.0.0/", "10.1.0.0/16"},
+        Case{"--iface", "10.1.0.0/16", "--net takes a network"},
+        Case{"--iface", "a-name-too-long0", "the name of an interface"});
+    INFO(bad.option << " " << bad.value);
+    CHECK_THAT(complaint({bad.option, bad.value, "p"}),
+               Contains(std::string(bad.option) + " wants ") && Contains(bad.wants) &&
+                   Contains("not '" + std::string(bad.value) + "'"));
+}
+
+TEST_CASE("what ranks understand passes")
+{
+    for (const char *value : {"shm", "udp", "eth", "fe", "mux", "shm,udp", "loopback", "auto"})
+        CHECK(complaint({"--backend", value, "p"}).empty());
+    for (const char *value : {"4096", "512M", "16T"})
+        CHECK(complaint({"--heap", value, "p"}).empty());
+    for (const char *value : {"10.1.0.0/16", "10.1.2.3", "fd00::/8", "fe80::1%lo"})
+        CHECK(complaint({"--net", value, "p"}).empty());
+    CHECK(complaint({"--chaos", "loss=0.1,seed=3", "--peer-timeout", "0.5", "p"}).empty());
+}
+
+TEST_CASE("this machine, by whatever name, is one host, unless a remote shell is named")
+{
+    const Strings names{"--hosts", "a,localhost:2,127.0.0.1,b,::1,LOCALHOST"};
+    const auto with = [&](Strings more) {
+        more.insert(more.begin(), names.begin(), names.end());
+        more.push_back("p");
+        return parse_options(more).hosts;
+    };
+    CHECK(with({}) == std::vector<Host>{{"a", {}}, {"localhost", 5}, {"b", {}}});
+    CHECK(with({"--rsh", "ssh"}).size() == 6);
 }
 
 TEST_CASE("ranks to debug are told by numbers, ranges, or all")

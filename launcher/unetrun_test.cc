@@ -209,9 +209,9 @@ TEST_CASE("options -x and --wdir reach the ranks")
 
 TEST_CASE("arguments reach the program untouched")
 {
-    TestJob job({"-n", "1", "--", "printf", "<%s>", "-n", "", "a b", "--", "*"});
+    TestJob job({"-n", "1", "--", "printf", "<%s>", "-n", "", "a b", "--", "*", ":"});
     CHECK(job.wait() == 0);
-    CHECK(job.out() == "<-n><><a b><--><*>");
+    CHECK(job.out() == "<-n><><a b><--><*><:>");
 }
 
 TEST_CASE("the environment is the user's, plus the job's secret and a hint for waiting")
@@ -502,6 +502,11 @@ TEST_CASE("what cannot be run gets one line and its exit code")
         Case{{"-n", "0", "true"}, 2, "-n wants a number"},
         Case{{"--bogus", "true"}, 2, "unknown option --bogus"}, Case{{"-n", "2"}, 2, "no program"},
         Case{{"-x", "NOT_SET_AT_ALL", "true"}, 2, "-x NOT_SET_AT_ALL: it is not set"},
+        Case{{"-n", "2", "./a", ":", "./b"}, 2, "start two jobs"},
+        Case{{"-x", "SPLITC_HEAP=lots", "true"}, 2, "SPLITC_HEAP wants bytes"},
+        Case{{"--backend", "pigeon", "true"}, 2, "--backend wants shm"},
+        Case{{"--net", "198.51.100.0/24", "true"}, 2, "this machine cannot be reached there"},
+        Case{{"--iface", "nosuch0", "true"}, 2, "no such interface"},
         Case{{"-n", "2", "no-such-program"}, 127, "cannot find the program no-such-program"},
         Case{{"./no/such"}, 127, "No such file or directory"},
         Case{{"/etc/passwd"}, 126, "not executable"}, Case{{"/usr"}, 126, "directory"},
