@@ -33,6 +33,8 @@ inline std::string remedy(int error)
         return "; raise the limit of open files (ulimit -n)";
     if (error == ENFILE)
         return "; the machine's limit of open files is reached (fs.file-max)";
+    if (error == EFBIG)
+        return "; raise the limit of file sizes (ulimit -f), which holds for shared memory, too";
     if (error == ENOMEM)
         return "; the machine, or a limit (ulimit -v, -d), gives no more memory";
     return "";

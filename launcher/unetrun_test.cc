@@ -569,6 +569,16 @@ TEST_CASE("limits too low for unetrun itself are told in one line, with the reme
     check_clean(job);
 }
 
+TEST_CASE("a limit of file sizes that leaves no room for what ranks show is told, and they run")
+{
+    TestJob job(script("ulimit -f 1; exec \"$0\" -n 2 echo hi"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "hi\nhi\n");
+    CHECK_THAT(job.err(), StartsWith("unetrun: cannot watch the ranks: ") &&
+                              Contains("raise the limit of file sizes (ulimit -f)"));
+    CHECK(count_lines(job.err()) == 1);
+}
+
 TEST_CASE("a limit of processes that leaves no room for unetrun is told")
 {
     // root is above that limit; whom root becomes here has no other process
