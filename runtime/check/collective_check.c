@@ -278,6 +278,78 @@ static void gather(void)
     free(all);
 }
 
+/* What all forms for one type give, which is what one rank alone computes. */
+#define EXPECT_FORMS(letter, type, of_rank)                                                        \
+    do {                                                                                           \
+        type add = 0, max = of_rank(0), min = of_rank(0), mine = of_rank(my_rank());               \
+        type *all = malloc(sizeof *all * (size_t)ranks());                                         \
+                                                                                                   \
+        splitc_all_gather_##letter(all, mine);                                                     \
+        for (int r = 0; r < ranks(); r++) {                                                        \
+            type v = of_rank(r);                                                                   \
+                                                                                                   \
+            EXPECT(all[r] == v);                                                                   \
+            add += v;                                                                              \
+            max = v > max ? v : max;                                                               \
+            min = v < min ? v : min;                                                               \
+            if (r == my_rank()) {                                                                  \
+                EXPECT(splitc_all_scan_##letter##add(mine) == add);                                \
+                EXPECT(splitc_all_scan_##letter##max(mine) == max);                                \
+                EXPECT(splitc_all_scan_##letter##min(mine) == min);                                \
+            }                                                                                      \
+        }                                                                                          \
+        EXPECT(splitc_all_reduce_to_all_##letter##add(mine) == add);                               \
+        EXPECT(splitc_all_reduce_to_all_##letter##max(mine) == max);                               \
+        EXPECT(splitc_all_reduce_to_all_##letter##min(mine) == min);                               \
+        EXPECT(splitc_all_reduce_to_one_##letter##add(mine) == (my_rank() ? 0 : add));             \
+        EXPECT(splitc_all_reduce_to_one_##letter##max(mine) == (my_rank() ? 0 : max));             \
+        EXPECT(splitc_all_reduce_to_one_##letter##min(mine) == (my_rank() ? 0 : min));             \
+        EXPECT(splitc_all_bcast_##letter(mine) == of_rank(0));                                     \
+        free(all);                                                                                 \
+    } while (0)
+
+/* Of either sign, and beyond 32 bits. */
+static long some_long(int rank)
+{
+    return (rank % 2 ? -1 : 1) * (3000000000L + rank);
+}
+
+/* Their sums wrap. */
+static unsigned some_unsigned(int rank)
+{
+    return 4000000000u + (unsigned)rank * 7;
+}
+
+static unsigned long some_unsigned_long(int rank)
+{
+    return rank % 2 ? 5 : ULONG_MAX - (unsigned long)rank;
+}
+
+/* Their sums are exact. */
+static float some_float(int rank)
+{
+    return (float)(rank - 2) / 1024;
+}
+
+static void forms_for_types(void)
+{
+    EXPECT_FORMS(l, long, some_long);
+    EXPECT_FORMS(u, unsigned, some_unsigned);
+    EXPECT_FORMS(ul, unsigned long, some_unsigned_long);
+    EXPECT_FORMS(f, float, some_float);
+}
+
+/* Sums of floats that depend on the order: the same bits everywhere, those of a sum of doubles. */
+static void reduce_float_repeats(void)
+{
+    float mine = (float)third(my_rank()), sum = splitc_all_reduce_to_all_fadd(mine), root;
+    float expected = (float)splitc_all_reduce_to_all_dadd(mine);
+
+    EXPECT_EQ(0, memcmp(&sum, &expected, sizeof sum));
+    root = splitc_all_bcast_f(sum);
+    EXPECT_EQ(0, memcmp(&sum, &root, sizeof sum));
+}
+
 const struct check collective_checks[] = {
     {"barrier_holds", barrier_holds},
     {"barrier_serves", barrier_serves},
@@ -292,5 +364,7 @@ const struct check collective_checks[] = {
     {"running_ahead", running_ahead},
     {"mixed_collectives", mixed_collectives},
     {"gather", gather},
+    {"forms_for_types", forms_for_types},
+    {"reduce_float_repeats", reduce_float_repeats},
     {0},
 };

@@ -4,6 +4,7 @@
  * qualifiers; without them both kinds of pointer are as wide as C's, and C can
  * follow the declarations.
  */
+#include <limits.h>
 #include <unistd.h> /* has a sync() of its own */
 
 #define global
@@ -44,6 +45,7 @@ static void accesses(int *block, int *here)
 static void collectives(void)
 {
     int n = PROCS, sum = n * (n - 1) / 2, *all = malloc(sizeof *all * (size_t)n);
+    long *wide = malloc(sizeof *wide * (size_t)n);
 
     EXPECT_EQ(sum, all_reduce_to_all_add(MYPROC));
     EXPECT_EQ(n - 1, all_reduce_to_all_max(MYPROC));
@@ -66,8 +68,16 @@ static void collectives(void)
     EXPECT_EQ(7, all_bcast(MYPROC + 7));
     EXPECT_EQ(8, all_bcast_i(MYPROC + 8));
     EXPECT_DOUBLE(9, all_bcast_d(MYPROC + 9));
+    EXPECT_EQ(10L << 40, all_bcast_l((MYPROC + 10L) << 40));
+    EXPECT_EQ((long)sum << 40, all_reduce_to_all_ladd((long)MYPROC << 40));
+    EXPECT_EQ(MYPROC ? 0 : UINT_MAX - 1, all_reduce_to_one_umax(UINT_MAX - 1 - (unsigned)MYPROC));
+    EXPECT(all_scan_ulmax(ULONG_MAX - (unsigned long)MYPROC) == ULONG_MAX);
+    EXPECT_DOUBLE(n / 2.0, all_reduce_to_all_fadd(0.5f));
     all_gather_i(all, MYPROC);
+    all_gather_l(wide, (long)MYPROC << 40);
     EXPECT_EQ(n - 1, all[n - 1]);
+    EXPECT_EQ((long)(n - 1) << 40, wide[n - 1]);
+    free(wide);
     free(all);
 }
 

@@ -81,6 +81,8 @@ TEST_CASE("barrier: it leaves traffic alone") { passes_everywhere("barrier_amid_
 TEST_CASE("collective: reductions of ints") { passes_everywhere("reduce_int"); }
 TEST_CASE("collective: reductions of doubles") { passes_everywhere("reduce_double"); }
 TEST_CASE("collective: sums of doubles repeat to the bit") { passes_everywhere("reduce_double_repeats"); }
+TEST_CASE("collective: forms for other types") { passes_everywhere("forms_for_types"); }
+TEST_CASE("collective: sums of floats repeat") { passes_everywhere("reduce_float_repeats"); }
 TEST_CASE("collective: reductions to processor 0") { passes_everywhere("reduce_to_one"); }
 TEST_CASE("collective: broadcasts") { passes_everywhere("broadcast"); }
 TEST_CASE("collective: scans of ints") { passes_everywhere("scan_int"); }

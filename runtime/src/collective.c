@@ -12,13 +12,25 @@
  * the result after half as many messages one behind the other, from the same
  * combinations.  In round k of a scan, rank r hears from r - 2^k.
  *
- * Values travel as 64 bits: doubles as they are, ints sign-extended.
+ * Values travel as 64 bits: integers extended to that by their sign, if they have one, floats as
+ * doubles.
  */
 #include "episode.h"
 
 #include "checks.h"
 #include "endpoints.h"
 #include "library.h"
+
+/* What a program's values are. */
+enum value_type {
+    OF_THE_RUNTIME,
+    OF_INT,
+    OF_LONG,
+    OF_UNSIGNED,
+    OF_UNSIGNED_LONG,
+    OF_FLOAT,
+    OF_DOUBLE,
+};
 
 /* ---- combining ------------------------------------------------------------------ */
 
@@ -38,12 +50,6 @@ static uint64_t from_double(double value)
     return bits;
 }
 
-/* Integers are sign-extended on the way; sums wrap. */
-static uint64_t from_int(int value)
-{
-    return (uint64_t)(int64_t)value;
-}
-
 uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b)
 {
     switch (with) {
@@ -53,6 +59,10 @@ uint64_t splitc_combine(enum splitc_combine with, uint64_t a, uint64_t b)
         return (int64_t)a > (int64_t)b ? a : b;
     case SPLITC_MIN:
         return (int64_t)a < (int64_t)b ? a : b;
+    case SPLITC_MAX_UNSIGNED:
+        return a > b ? a : b;
+    case SPLITC_MIN_UNSIGNED:
+        return a < b ? a : b;
     case SPLITC_ADD_REAL:
         return from_double(to_double(a) + to_double(b));
     case SPLITC_MAX_REAL:
@@ -200,10 +210,11 @@ static uint64_t meet(enum splitc_combine with, uint64_t value)
     return down(value, height);
 }
 
-uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
+/* The type of the values is told for -fcheck alone: all ranks have to say the same. */
+static uint64_t reduce_to_all(enum splitc_combine with, enum value_type type, uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_REDUCE_TO_ALL, with, 0);
+    splitc_check_collective(SPLITC_REDUCE_TO_ALL, with, type);
     splitc_episode_begin(SPLITC_REDUCE_TO_ALL);
     if (splitc_runtime.crowded)
         value = splitc_gate_meet(splitc_last_episode(), SPLITC_REDUCE_TO_ALL, with, value);
@@ -213,12 +224,19 @@ uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
     return value;
 }
 
-static uint64_t reduce_to_one(enum splitc_combine with, uint64_t value)
+uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
+{
+    return reduce_to_all(with, OF_THE_RUNTIME, value);
+}
+
+/* No bit set: 0 of any type. */
+static uint64_t reduce_to_one(enum splitc_combine with, enum value_type type, uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, 0);
+    splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, type);
     splitc_episode_begin(SPLITC_REDUCE_TO_ONE);
-    return up(with, value, SPLITC_LEVELS);
+    value = up(with, value, SPLITC_LEVELS);
+    return splitc_runtime.rank == 0 ? value : 0;
 }
 
 uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
@@ -228,19 +246,19 @@ uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
     return down(value, SPLITC_LEVELS);
 }
 
-static uint64_t broadcast(bool real, uint64_t value)
+static uint64_t broadcast(enum value_type type, uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_BROADCAST, real, 0);
+    splitc_check_collective(SPLITC_BROADCAST, type, 0);
     return splitc_broadcast(SPLITC_BROADCAST, value);
 }
 
-static uint64_t scan(enum splitc_combine with, uint64_t value)
+static uint64_t scan(enum splitc_combine with, enum value_type type, uint64_t value)
 {
     SPLITC_INSIDE;
     uint32_t rank = splitc_runtime.rank;
 
-    splitc_check_collective(SPLITC_SCAN, with, 0);
+    splitc_check_collective(SPLITC_SCAN, with, type);
     splitc_episode_begin(SPLITC_SCAN);
     for (unsigned k = 0; 1u << k < splitc_runtime.ranks; k++) {
         uint32_t step = 1u << k;
@@ -255,136 +273,38 @@ static uint64_t scan(enum splitc_combine with, uint64_t value)
 
 /* ---- the library's names -------------------------------------------------------------- */
 
-static int all_int(enum splitc_combine with, int value)
-{
-    return (int)splitc_reduce_to_all(with, from_int(value));
-}
+/* clang-format off */
+#define TYPE_OF(value)                                                                             \
+    _Generic((value),                                                                              \
+             int: OF_INT, long: OF_LONG, unsigned: OF_UNSIGNED, unsigned long: OF_UNSIGNED_LONG,   \
+             float: OF_FLOAT, double: OF_DOUBLE)
 
-static double all_double(enum splitc_combine with, double value)
-{
-    return to_double(splitc_reduce_to_all(with, from_double(value)));
-}
+/* A value as it travels, and what arrives as one of that type. */
+#define BITS(value)                                                                                \
+    _Generic((value), float: from_double((double)(value)), double: from_double((double)(value)),   \
+             default: (uint64_t)(value))
+#define VALUE(type, bits)                                                                          \
+    ((type)_Generic((type)0, float: to_double(bits), double: to_double(bits), default: (bits)))
+/* clang-format on */
 
-static int one_int(enum splitc_combine with, int value)
-{
-    uint64_t result = reduce_to_one(with, from_int(value));
+#define REDUCTIONS(name, type, how)                                                                \
+    type splitc_all_reduce_to_all_##name(type value)                                               \
+    {                                                                                              \
+        return VALUE(type, reduce_to_all(SPLITC_##how, TYPE_OF(value), BITS(value)));              \
+    }                                                                                              \
+    type splitc_all_reduce_to_one_##name(type value)                                               \
+    {                                                                                              \
+        return VALUE(type, reduce_to_one(SPLITC_##how, TYPE_OF(value), BITS(value)));              \
+    }                                                                                              \
+    type splitc_all_scan_##name(type value)                                                        \
+    {                                                                                              \
+        return VALUE(type, scan(SPLITC_##how, TYPE_OF(value), BITS(value)));                       \
+    }
+SPLITC_REDUCTIONS(REDUCTIONS)
 
-    return splitc_runtime.rank == 0 ? (int)result : 0;
-}
-
-static double one_double(enum splitc_combine with, double value)
-{
-    uint64_t result = reduce_to_one(with, from_double(value));
-
-    return splitc_runtime.rank == 0 ? to_double(result) : 0.0;
-}
-
-static int scan_int(enum splitc_combine with, int value)
-{
-    return (int)scan(with, from_int(value));
-}
-
-static double scan_double(enum splitc_combine with, double value)
-{
-    return to_double(scan(with, from_double(value)));
-}
-
-int splitc_all_reduce_to_all_add(int value)
-{
-    return all_int(SPLITC_ADD, value);
-}
-
-int splitc_all_reduce_to_all_max(int value)
-{
-    return all_int(SPLITC_MAX, value);
-}
-
-int splitc_all_reduce_to_all_min(int value)
-{
-    return all_int(SPLITC_MIN, value);
-}
-
-double splitc_all_reduce_to_all_dadd(double value)
-{
-    return all_double(SPLITC_ADD_REAL, value);
-}
-
-double splitc_all_reduce_to_all_dmax(double value)
-{
-    return all_double(SPLITC_MAX_REAL, value);
-}
-
-double splitc_all_reduce_to_all_dmin(double value)
-{
-    return all_double(SPLITC_MIN_REAL, value);
-}
-
-int splitc_all_reduce_to_one_add(int value)
-{
-    return one_int(SPLITC_ADD, value);
-}
-
-int splitc_all_reduce_to_one_max(int value)
-{
-    return one_int(SPLITC_MAX, value);
-}
-
-int splitc_all_reduce_to_one_min(int value)
-{
-    return one_int(SPLITC_MIN, value);
-}
-
-double splitc_all_reduce_to_one_dadd(double value)
-{
-    return one_double(SPLITC_ADD_REAL, value);
-}
-
-double splitc_all_reduce_to_one_dmax(double value)
-{
-    return one_double(SPLITC_MAX_REAL, value);
-}
-
-double splitc_all_reduce_to_one_dmin(double value)
-{
-    return one_double(SPLITC_MIN_REAL, value);
-}
-
-int splitc_all_scan_add(int value)
-{
-    return scan_int(SPLITC_ADD, value);
-}
-
-int splitc_all_scan_max(int value)
-{
-    return scan_int(SPLITC_MAX, value);
-}
-
-int splitc_all_scan_min(int value)
-{
-    return scan_int(SPLITC_MIN, value);
-}
-
-double splitc_all_scan_dadd(double value)
-{
-    return scan_double(SPLITC_ADD_REAL, value);
-}
-
-double splitc_all_scan_dmax(double value)
-{
-    return scan_double(SPLITC_MAX_REAL, value);
-}
-
-double splitc_all_scan_dmin(double value)
-{
-    return scan_double(SPLITC_MIN_REAL, value);
-}
-
-int splitc_all_bcast_i(int value)
-{
-    return (int)broadcast(false, from_int(value));
-}
-
-double splitc_all_bcast_d(double value)
-{
-    return to_double(broadcast(true, from_double(value)));
-}
+#define BROADCAST(letter, type)                                                                    \
+    type splitc_all_bcast_##letter(type value)                                                     \
+    {                                                                                              \
+        return VALUE(type, broadcast(TYPE_OF(value), BITS(value)));                                \
+    }
+SPLITC_VALUES(BROADCAST)

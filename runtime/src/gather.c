@@ -27,12 +27,9 @@ void splitc_all_gather(void *to, const void *from, long bytes)
     splitc_spread_free(scratch);
 }
 
-void splitc_all_gather_i(int *to, int value)
-{
-    splitc_all_gather(to, &value, sizeof value);
-}
-
-void splitc_all_gather_d(double *to, double value)
-{
-    splitc_all_gather(to, &value, sizeof value);
-}
+#define GATHER(letter, type)                                                                       \
+    void splitc_all_gather_##letter(type *to, type value)                                          \
+    {                                                                                              \
+        splitc_all_gather(to, &value, sizeof value);                                               \
+    }
+SPLITC_VALUES(GATHER)

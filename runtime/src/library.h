@@ -8,6 +8,7 @@
 #define SPLITC_LIBRARY_H
 
 #include <split-c/abi.h>
+#include <split-c/reductions.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,29 +35,16 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes);
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes);
 
 void splitc_barrier(void);
-int splitc_all_reduce_to_all_add(int value);
-int splitc_all_reduce_to_all_max(int value);
-int splitc_all_reduce_to_all_min(int value);
-double splitc_all_reduce_to_all_dadd(double value);
-double splitc_all_reduce_to_all_dmax(double value);
-double splitc_all_reduce_to_all_dmin(double value);
-int splitc_all_reduce_to_one_add(int value);
-int splitc_all_reduce_to_one_max(int value);
-int splitc_all_reduce_to_one_min(int value);
-double splitc_all_reduce_to_one_dadd(double value);
-double splitc_all_reduce_to_one_dmax(double value);
-double splitc_all_reduce_to_one_dmin(double value);
-int splitc_all_scan_add(int value);
-int splitc_all_scan_max(int value);
-int splitc_all_scan_min(int value);
-double splitc_all_scan_dadd(double value);
-double splitc_all_scan_dmax(double value);
-double splitc_all_scan_dmin(double value);
-int splitc_all_bcast_i(int value);
-double splitc_all_bcast_d(double value);
+#define SPLITC_REDUCTIONS_OF(name, type, how)                                                      \
+    type splitc_all_reduce_to_all_##name(type value);                                              \
+    type splitc_all_reduce_to_one_##name(type value);                                              \
+    type splitc_all_scan_##name(type value);
+SPLITC_REDUCTIONS(SPLITC_REDUCTIONS_OF)
+#define SPLITC_VALUES_OF(letter, type)                                                             \
+    type splitc_all_bcast_##letter(type value);                                                    \
+    void splitc_all_gather_##letter(type *to, type value);
+SPLITC_VALUES(SPLITC_VALUES_OF)
 void splitc_all_gather(void *to, const void *from, long bytes);
-void splitc_all_gather_i(int *to, int value);
-void splitc_all_gather_d(double *to, double value);
 
 int splitc_fetch_add(splitc_ptr g, int value);
 int splitc_exchange(splitc_ptr g, int value);

@@ -358,9 +358,11 @@ void splitc_handlers_open(void);
 
 /* What a collective combines; values travel as 64 bits. */
 enum splitc_combine {
-    SPLITC_ADD, /* int and long */
-    SPLITC_MAX,
+    SPLITC_ADD, /* integers */
+    SPLITC_MAX, /* those that 64 bits hold with a sign */
     SPLITC_MIN,
+    SPLITC_MAX_UNSIGNED,
+    SPLITC_MIN_UNSIGNED,
     SPLITC_ADD_REAL,
     SPLITC_MAX_REAL,
     SPLITC_MIN_REAL,

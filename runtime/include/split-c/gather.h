@@ -10,7 +10,10 @@
 /* Collective: every processor's block of `bytes`, in the order of processors,
  * into the PROCS blocks at `to`, everywhere.  `bytes` is the same everywhere. */
 extern void all_gather(void *to, const void *from, long bytes) __asm__("splitc_all_gather");
-extern void all_gather_i(int *to, int value) __asm__("splitc_all_gather_i");
-extern void all_gather_d(double *to, double value) __asm__("splitc_all_gather_d");
+
+/* The same for one value of each: all_gather_i, all_gather_l and so on. */
+#define SPLITC_DECLARE_GATHER(letter, type)                                                        \
+    extern void all_gather_##letter(type *to, type value) __asm__("splitc_all_gather_" #letter);
+SPLITC_VALUES(SPLITC_DECLARE_GATHER)
 
 #endif

@@ -13,6 +13,7 @@
 #define SPLITC_SPLIT_C_H
 
 #include <split-c/abi.h>
+#include <split-c/reductions.h>
 
 /* ---- processors ------------------------------------------------------------- */
 
@@ -91,33 +92,25 @@ extern void bulk_store(void *global to, const void *from, long bytes) __asm__("s
 
 /* ---- collective operations -------------------------------------------------------------- */
 
-/* Values combine in the order of processors.  to_all: the result everywhere;
- * to_one: on processor 0, and 0 elsewhere. */
-extern int all_reduce_to_all_add(int value) __asm__("splitc_all_reduce_to_all_add");
-extern int all_reduce_to_all_max(int value) __asm__("splitc_all_reduce_to_all_max");
-extern int all_reduce_to_all_min(int value) __asm__("splitc_all_reduce_to_all_min");
-extern double all_reduce_to_all_dadd(double value) __asm__("splitc_all_reduce_to_all_dadd");
-extern double all_reduce_to_all_dmax(double value) __asm__("splitc_all_reduce_to_all_dmax");
-extern double all_reduce_to_all_dmin(double value) __asm__("splitc_all_reduce_to_all_dmin");
-extern int all_reduce_to_one_add(int value) __asm__("splitc_all_reduce_to_one_add");
-extern int all_reduce_to_one_max(int value) __asm__("splitc_all_reduce_to_one_max");
-extern int all_reduce_to_one_min(int value) __asm__("splitc_all_reduce_to_one_min");
-extern double all_reduce_to_one_dadd(double value) __asm__("splitc_all_reduce_to_one_dadd");
-extern double all_reduce_to_one_dmax(double value) __asm__("splitc_all_reduce_to_one_dmax");
-extern double all_reduce_to_one_dmin(double value) __asm__("splitc_all_reduce_to_one_dmin");
+/* All collective.  add, max and min are for int; the same with a letter in front for others:
+ * l long, u unsigned, ul unsigned long, f float, d double (reductions.h lists them).
+ *
+ *   all_reduce_to_all_dadd   the combination of all values, in the order of processors, everywhere
+ *   all_reduce_to_one_dadd   the same on processor 0, and 0 elsewhere
+ *   all_scan_dadd            on processor p that of the values of 0..p
+ *
+ * Integers wrap; floats combine as doubles, and are rounded once. */
+#define SPLITC_DECLARE_REDUCTIONS(name, type, how)                                                 \
+    extern type all_reduce_to_all_##name(type value) __asm__("splitc_all_reduce_to_all_" #name);   \
+    extern type all_reduce_to_one_##name(type value) __asm__("splitc_all_reduce_to_one_" #name);   \
+    extern type all_scan_##name(type value) __asm__("splitc_all_scan_" #name);
+SPLITC_REDUCTIONS(SPLITC_DECLARE_REDUCTIONS)
 
-/* Inclusive: processor p gets the combination of the values of 0..p. */
-extern int all_scan_add(int value) __asm__("splitc_all_scan_add");
-extern int all_scan_max(int value) __asm__("splitc_all_scan_max");
-extern int all_scan_min(int value) __asm__("splitc_all_scan_min");
-extern double all_scan_dadd(double value) __asm__("splitc_all_scan_dadd");
-extern double all_scan_dmax(double value) __asm__("splitc_all_scan_dmax");
-extern double all_scan_dmin(double value) __asm__("splitc_all_scan_dmin");
-
-/* Processor 0's value, everywhere. */
+/* Processor 0's value, everywhere: all_bcast_i, all_bcast_l and so on. */
+#define SPLITC_DECLARE_BROADCAST(letter, type)                                                     \
+    extern type all_bcast_##letter(type value) __asm__("splitc_all_bcast_" #letter);
+SPLITC_VALUES(SPLITC_DECLARE_BROADCAST)
 extern int all_bcast(int value) __asm__("splitc_all_bcast_i");
-extern int all_bcast_i(int value) __asm__("splitc_all_bcast_i");
-extern double all_bcast_d(double value) __asm__("splitc_all_bcast_d");
 
 /* ---- atomic operations --------------------------------------------------------------------- */
 
