@@ -99,13 +99,14 @@ private:
     const Type *promote(const Type *type);
     const Type *promoted_argument(const Type *type);
     const Type *arithmetic(const Type *a, const Type *b);
-    const Type *join_pointers(Expr *&a, Expr *&b);
+    const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
     Expr *to_far(Expr *e, const Type *far);
     Expr *spread_index(Expr *e);
     Expr *additive(Expr *e);
     Expr *comparison(Expr *e);
     bool writable(const Expr *e, uint32_t token);
-    void check_far_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
     // A function in a call of <split-c/am.h>, and how the call wants it.
     struct HandlerUse {
         Range where;

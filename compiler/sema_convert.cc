@@ -57,26 +57,40 @@ Expr *Sema::to_far(Expr *e, const Type *far)
     return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
 }
 
-void Sema::check_far_pointers(const Expr *e, const Type *from, const Type *to,
-                              std::string_view what)
+void Sema::check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what)
 {
-    if (from->space == Space::Global && to->space == Space::Spread)
+    std::string makes = std::string(what) + " makes " + quoted(to) + " from " + quoted(from);
+    switch (compare_pointees(from->base, to->base)) {
+    case Pointees::Compatible:
+        break;
+    case Pointees::OtherSign:
+        diag_.warning(range(e), "-Wpointer-sign", makes + ", whose signedness differs");
+        break;
+    case Pointees::Different:
+        diag_.warning(range(e), "-Wincompatible-pointer-types", makes);
+    }
+}
+
+// A pointer that becomes a far one is checked as one that becomes a local one is by cc.
+void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what)
+{
+    if (to->space == Space::Spread && from->space != Space::Spread)
         diag_.warning(range(e), "-Wspread-conversion",
-                      std::string(what) +
-                          " makes a spread pointer from a global one without a cast");
-    const Type *a = from->base, *b = to->base;
-    uint8_t dropped = a->quals & ~b->quals & (kConst | kVolatile);
+                      std::string(what) + " makes a spread pointer from a " +
+                          (from->space == Space::Global ? "global" : "local") +
+                          " one without a cast");
+    uint8_t dropped =
+        object_quals(from->base) & ~object_quals(to->base) & (kConst | kVolatile | kAtomic);
     if (dropped)
         diag_.warning(range(e), "-Wdiscarded-qualifiers",
                       std::string(what) + " discards '" +
-                          (dropped & kConst ? "const" : "volatile") + "' of what " + quoted(from) +
-                          " points to");
-    bool any = a->kind == TypeKind::Void || b->kind == TypeKind::Void || a->is_unknown() ||
-               b->is_unknown();
+                          (dropped & kConst      ? "const"
+                           : dropped & kVolatile ? "volatile"
+                                                 : "_Atomic") +
+                          "' of what " + quoted(from) + " points to");
     // Between spread pointers programs convert freely (a block and its first element).
-    if (!any && !same_type(a, b) && !(from->space == Space::Spread && to->space == Space::Spread))
-        diag_.warning(range(e), "-Wincompatible-pointer-types",
-                      std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
+    if (from->space != Space::Spread || to->space != Space::Spread)
+        check_pointees(e, from, to, what);
 }
 
 Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
@@ -87,16 +101,12 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
     if (from->is_unknown() || to->is_unknown())
         return e;
     if (to->is_far()) {
-        if (from->is_far()) {
-            check_far_pointers(e, from, to, what);
-            return e;
-        }
-        if (from->is_local_pointer() && to->space == Space::Spread && !is_null_constant(e))
-            diag_.warning(range(e), "-Wspread-conversion",
-                          std::string(what) +
-                              " makes a spread pointer from a local one without a cast");
-        if (is_null_constant(e) || from->is_local_pointer())
+        if (is_null_constant(e))
             return wrap(ExprKind::Convert, e, to);
+        if (from->is_pointer()) {
+            check_pointers(e, from, to, what);
+            return to_far(e, to);
+        }
         if (from->is_integer()) {
             note_implicit(diag_.warning(range(e), "-Wint-conversion",
                                         std::string(what) + " makes " + quoted(to) +

@@ -419,7 +419,7 @@ Expr *Sema::additive(Expr *e)
 
 // Bring two operands, one of which is far, to one kind of pointer.  The
 // common type, or null if there is none.
-const Type *Sema::join_pointers(Expr *&a, Expr *&b)
+const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
 {
     const Type *ta = value_type(a), *tb = value_type(b);
     const Type *far = ta->is_far() ? ta : tb;
@@ -429,6 +429,8 @@ const Type *Sema::join_pointers(Expr *&a, Expr *&b)
             continue;
         if (!type->is_pointer() && !is_null_constant(*side))
             return nullptr;
+        if (!is_null_constant(*side))
+            check_pointees(*side, type, far, what);
         *side = to_far(*side, far);
     }
     // void and one kind of pointer give the pointer that says more about where.
@@ -440,7 +442,7 @@ Expr *Sema::comparison(Expr *e)
     const Type *a = value_type(e->a), *b = value_type(e->b);
     if (a->is_far() || b->is_far()) {
         e->touched = true;
-        if (!join_pointers(e->a, e->b))
+        if (!join_pointers(e->a, e->b, "comparison"))
             diag_.error(range(e->name_token), "comparison of " + quoted(a) + " and " + quoted(b));
     }
     e->value = literals::fold(e->op, e->a->value, e->b->value, arithmetic(a, b));
@@ -466,7 +468,7 @@ Expr *Sema::conditional(Expr *e)
     const Type *b = value_type(yes), *c = value_type(e->c);
     const Type *type;
     if (b->is_far() || c->is_far()) {
-        type = join_pointers(yes, e->c);
+        type = join_pointers(yes, e->c, "conditional expression");
         if (!type) {
             diag_.error(range(e), "the two results are " + quoted(b) + " and " + quoted(c));
             type = types_.unknown();

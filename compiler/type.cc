@@ -203,6 +203,57 @@ bool same_type(const Type *a, const Type *b)
     }
 }
 
+// The integer type that an enumeration is compatible with; others as they are.
+static TypeKind compatible_kind(const Type *type)
+{
+    if (type->kind != TypeKind::Enum || !type->enumeration->complete)
+        return type->kind;
+    return type->enumeration->negative ? TypeKind::Int : TypeKind::UInt;
+}
+
+// The signed one of the two integer types of a size.
+static TypeKind without_sign(TypeKind kind)
+{
+    switch (kind) {
+    case TypeKind::Char:
+    case TypeKind::UChar:
+        return TypeKind::SChar;
+    case TypeKind::UShort:
+        return TypeKind::Short;
+    case TypeKind::UInt:
+        return TypeKind::Int;
+    case TypeKind::ULong:
+        return TypeKind::Long;
+    case TypeKind::ULLong:
+        return TypeKind::LLong;
+    case TypeKind::UInt128:
+        return TypeKind::Int128;
+    default:
+        return kind;
+    }
+}
+
+Pointees compare_pointees(const Type *a, const Type *b)
+{
+    for (const Type *type : {a, b})
+        if (type->kind == TypeKind::Void || type->kind == TypeKind::Opaque || type->is_unknown())
+            return Pointees::Compatible;
+    if (same_type(a, b))
+        return Pointees::Compatible;
+    TypeKind left = compatible_kind(a), right = compatible_kind(b);
+    if (!a->is_integer() || !b->is_integer() || without_sign(left) != without_sign(right) ||
+        left == TypeKind::Enum)
+        return Pointees::Different;
+    return left == right ? Pointees::Compatible : Pointees::OtherSign;
+}
+
+uint8_t object_quals(const Type *type)
+{
+    while (type->kind == TypeKind::Array)
+        type = type->base;
+    return type->quals;
+}
+
 std::optional<int64_t> size_of(const Type *type)
 {
     switch (type->kind) {

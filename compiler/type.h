@@ -157,6 +157,13 @@ private:
 // Same type, qualifiers of the outermost level apart.
 bool same_type(const Type *a, const Type *b);
 
+// How pointees of types a and b compare where one pointer becomes the other (C17 6.5.16.1).
+enum class Pointees : uint8_t { Compatible, OtherSign, Different };
+Pointees compare_pointees(const Type *a, const Type *b);
+
+// The qualifiers of an object of that type; of an array, those of its elements.
+uint8_t object_quals(const Type *type);
+
 // Size and alignment in bytes under the LP64 ABI, where they are constant and
 // known to this model.
 std::optional<int64_t> size_of(const Type *type);

@@ -7,20 +7,23 @@
 namespace splitcc {
 namespace {
 
+enum class Default { Off, On, WithAll };
+
 struct Known {
     std::string_view name;
-    bool on;   // by default
-    bool ours; // the C compiler has none of that name
+    Default given; // unless asked for or switched off
+    bool ours;     // the C compiler has none of that name
 };
 
 constexpr Known kKnown[] = {
-    {"-Wcast-local", false, true},
-    {"-Wdiscarded-qualifiers", true, false},
-    {"-Wincompatible-pointer-types", true, false},
-    {"-Wint-conversion", true, false},
-    {"-Wlocal-escape", true, true},
-    {"-Wsplit-phase", true, true},
-    {"-Wspread-conversion", true, true},
+    {"-Wcast-local", Default::Off, true},
+    {"-Wdiscarded-qualifiers", Default::On, false},
+    {"-Wincompatible-pointer-types", Default::On, false},
+    {"-Wint-conversion", Default::On, false},
+    {"-Wlocal-escape", Default::On, true},
+    {"-Wpointer-sign", Default::WithAll, false},
+    {"-Wsplit-phase", Default::On, true},
+    {"-Wspread-conversion", Default::On, true},
 };
 
 const Known *find(std::string_view name)
@@ -38,6 +41,8 @@ bool WarningOptions::read(std::string_view word)
         quiet_ = true;
     if (word == "-Werror" || word == "-Wno-error")
         all_errors_ = word == "-Werror";
+    if (word == "-Wall" || word == "-Wno-all")
+        all_ = word == "-Wall";
     bool no = word.starts_with("-Wno-");
     std::string_view rest = word.starts_with("-W") ? word.substr(no ? 5 : 2) : "";
     bool error = rest.starts_with("error=");
@@ -55,7 +60,9 @@ Level WarningOptions::level(std::string_view name) const
 {
     const Known *known = find(name);
     auto enabled = enabled_.find(name);
-    if (!(enabled != enabled_.end() ? enabled->second : !known || known->on))
+    bool given =
+        !known || known->given == Default::On || (known->given == Default::WithAll && all_);
+    if (!(enabled != enabled_.end() ? enabled->second : given))
         return Level::Off;
     auto error = error_.find(name);
     return (error != error_.end() ? error->second : all_errors_) ? Level::Error : Level::Warning;

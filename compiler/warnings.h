@@ -28,6 +28,7 @@ public:
 private:
     bool quiet_ = false;
     bool all_errors_ = false;
+    bool all_ = false; // -Wall
     std::map<std::string, bool, std::less<>> enabled_, error_;
 };
 

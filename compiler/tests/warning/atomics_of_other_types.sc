@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// flags: -Wall
 #include <split-c/split-c.h>
 
 void f(double *global d, long *global l, unsigned *global u, int *spread s)
