@@ -5,6 +5,13 @@
 
 namespace splitcc {
 
+bool is_bit_field(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren)
+        e = e->a;
+    return e->member && e->member->bit_field;
+}
+
 void Ast::release(const Mark &since)
 {
     exprs_.release(std::max(since.exprs, kept_.exprs));

@@ -127,6 +127,9 @@ struct Expr : Node {
     uint32_t name_token = 0;        // Dot, Arrow: the member's name
 };
 
+// Whether e names a bit-field.
+bool is_bit_field(const Expr *e);
+
 // { ... } of an initializer.
 struct InitList : Node {
     InitList() : Node(NodeKind::InitList) {}

@@ -135,6 +135,19 @@ private:
 
     void check_static(const Expr *e, const Type *type);
 
+    // values that are lost (sema_value.cc)
+    void check_kept(const Expr *e, const Type *to, std::string_view what,
+                    const Expr *call = nullptr);
+    void check_arguments_kept(const Expr *call, const std::vector<const Type *> &params);
+    void check_kept_by_compound(const Expr *e);
+    bool holds(const Type *to, const Expr *e);
+    bool holds_result(const Type *to, const Expr *e);
+    std::optional<double> real_constant(const Expr *e) const;
+    bool is_bit_pattern(const Expr *e) const;
+    std::string fitting_form(const Expr *call, const Type *type);
+    std::string loss(const Expr *e, const Type *to);
+    static bool reads_globally(const Expr *e);
+
     std::string_view spelling(uint32_t token) const
     {
         return text_.substr(tokens_[token].offset, tokens_[token].length);

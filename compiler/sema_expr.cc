@@ -13,13 +13,6 @@ bool touched(const Node *n)
     return n && n->touched;
 }
 
-bool is_bit_field(const Expr *e)
-{
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e->member && e->member->bit_field;
-}
-
 } // namespace
 
 // Set the type; touched if an operand is.
@@ -176,6 +169,7 @@ Expr *Sema::call(Expr *e)
                 : value(e->args[i]);
     check_argument_count(e, type);
     if (e->a->symbol && e->a->symbol->library) {
+        check_arguments_kept(e, type->params);
         note_handler(e);
         e->touched |= ast_.checks || ast_.profile;
     }
@@ -508,9 +502,13 @@ Expr *Sema::assign(Expr *e)
     }
     if (e->op == Tok::Assign) {
         e->b = convert(e->b, type, "assignment");
+        if (e->a->global || reads_globally(e->b))
+            check_kept(e->b, type, "assignment");
         return finish(e, type->unqualified);
     }
     e->b = value(e->b);
+    if (e->a->global || reads_globally(e->b))
+        check_kept_by_compound(e);
     if (type->is_far()) {
         e->touched = true;
         bool integer = value_type(e->b)->is_integer() || value_type(e->b)->is_unknown();
@@ -538,6 +536,7 @@ Expr *Sema::split_phase(Expr *e)
         e->a->global = e->b->global = false;
         return finish(e, nothing);
     }
+    check_kept(e->b, e->a->type, "':='");
     if (fetch) {
         // A get copies bytes.  Where the value has to be converted, or the target
         // has no address, the read completes here: that is allowed, and right.
@@ -575,6 +574,7 @@ Expr *Sema::store(Expr *e)
         return finish(e, nothing);
     }
     e->b = convert(e->b, e->a->type, "':-'");
+    check_kept(e->b, e->a->type, "':-'");
     return finish(e, nothing);
 }
 

@@ -23,7 +23,12 @@ Expr *Sema::initialize(Subobjects &objects, Expr *e)
     const Type *type = objects.take(e);
     if (objects.is_static())
         check_static(e, type);
-    return type->kind == TypeKind::Array ? value(e) : convert(e, type, "initialization");
+    if (type->kind == TypeKind::Array)
+        return value(e);
+    e = convert(e, type, "initialization");
+    if (reads_globally(e))
+        check_kept(e, type, "initialization");
+    return e;
 }
 
 } // namespace splitcc

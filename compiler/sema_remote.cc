@@ -120,9 +120,10 @@ Expr *Sema::run_at_owner(Expr *e)
     for (size_t i = 2; i < e->args.size(); i++) {
         if (!fn->type->prototype)
             params.push_back(promoted_argument(value_type(e->args[i])));
-        e->args[i] =
-            convert(e->args[i], params[i - 1],
-                    "argument " + std::to_string(i) + " of '" + std::string(fn->name->text) + "'");
+        std::string what =
+            "argument " + std::to_string(i) + " of '" + std::string(fn->name->text) + "'";
+        e->args[i] = convert(e->args[i], params[i - 1], what);
+        check_kept(e->args[i], params[i - 1], what);
     }
     // The call as it is made; the function's name is in the first argument's symbol.
     e->kind = ExprKind::RunAtOwner;

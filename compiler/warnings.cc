@@ -24,6 +24,7 @@ constexpr Known kKnown[] = {
     {"-Wpointer-sign", Default::WithAll, false},
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},
+    {"-Wvalue-loss", Default::On, true},
 };
 
 const Known *find(std::string_view name)

@@ -35,7 +35,7 @@
 extern void splitc_poll(void);
 
 /* End this processor; the others go on after a code of 0, else the job ends. */
-extern void splitc_exit(int code) __attribute__((__noreturn__));
+extern void splitc_exit(int code) __asm__("splitc_exit") __attribute__((__noreturn__));
 
 /* Wall-clock time from some fixed moment. */
 extern double get_seconds(void) __asm__("splitc_get_seconds");
