@@ -98,6 +98,8 @@ enum class ExprKind : uint8_t {
     SplitPhase, // l := r
     Store,      // l :- r
     RunAtOwner, // a call of atomic(); args: the function's name, the object, arguments
+    ToLocal,    // a call of tolocal()
+    ToProc,     // a call of toproc()
     // inserted by semantic analysis; they have their operand's tokens
     GlobalRead,  // the value of an object in the global address space
     GlobalDecay, // an array there, to a global pointer to its first element

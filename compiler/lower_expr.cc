@@ -85,6 +85,11 @@ Rope Lower::expr(const Expr *e)
         return split_phase(e);
     case ExprKind::RunAtOwner:
         return run_at_owner(e);
+    case ExprKind::ToLocal:
+        return e->a->type->is_far() ? "((" + type(e->type) + ")splitc_address(" + node(e->a) + "))"
+                                    : "(" + node(e->a) + ")";
+    case ExprKind::ToProc:
+        return "splitc_rank((splitc_ptr)(" + node(e->a) + "))";
     case ExprKind::Generic:
         return e->b ? "(" + node(e->b) + ")" : generic(e);
     case ExprKind::Store:

@@ -120,9 +120,13 @@ private:
     void check_handler(const HandlerUse &use);
     std::vector<Name *> function_values_; // functions whose names are used other than in calls
     std::vector<HandlerUse> handler_uses_;
-    static bool is_atomic(const Symbol *symbol);
+    static bool is_typed_here(const Symbol *symbol);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
     Expr *run_at_owner(Expr *e);
+    Expr *typed_call(Expr *e);
+    Expr *to_local(Expr *e);
+    Expr *to_proc(Expr *e);
+    Expr *retyped_local(Expr *e, const Type *to);
     void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
     void warn_of_local_cast(const Expr *e);
     void note_declaration(const Report &report, const Expr *e);

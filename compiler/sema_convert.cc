@@ -95,8 +95,8 @@ void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::
 
 Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
 {
-    e = value(e);
     to = types_.decayed(to)->unqualified;
+    e = retyped_local(value(e), to);
     const Type *from = value_type(e);
     if (from->is_unknown() || to->is_unknown())
         return e;

@@ -62,8 +62,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     e->symbol = symbol;
     if (symbol->hides_type)
         symbol->uses.push_back(e->first);
-    if (is_atomic(symbol) && !called)
-        return fail(e, "atomic() can only be called");
+    if (is_typed_here(symbol) && !called)
+        return fail(e, std::string(name->text) + "() can only be called");
     if (symbol->kind == SymbolKind::Function && symbol->file_scope && !called)
         function_values_.push_back(name);
     if (symbol->kind == SymbolKind::Constant)
@@ -142,8 +142,8 @@ Expr *Sema::index(Expr *e)
 
 Expr *Sema::call(Expr *e)
 {
-    if (is_atomic(e->a->symbol))
-        return run_at_owner(e);
+    if (is_typed_here(e->a->symbol))
+        return typed_call(e);
     e->a = value(e->a);
     const Type *type = value_type(e->a);
     if (type->is_local_pointer())

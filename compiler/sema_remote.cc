@@ -71,11 +71,6 @@ const Type *Sema::promoted_argument(const Type *type)
     return type->kind == TypeKind::Float ? types_.basic(TypeKind::Double) : promote(type);
 }
 
-bool Sema::is_atomic(const Symbol *symbol)
-{
-    return symbol && symbol->library && symbol->name->text == "atomic";
-}
-
 // Why that function cannot be run with so many arguments behind its object; empty
 // if it can.
 std::string Sema::unfit_for_atomic(const Symbol *fn, size_t arguments)

@@ -107,7 +107,8 @@ std::optional<Place> place_of(const Expr *e)
 std::optional<Place> pointee(const Expr *e, const Expr *bytes)
 {
     e = strip(e);
-    while (e->kind == ExprKind::Convert || e->kind == ExprKind::Cast)
+    while (e->kind == ExprKind::Convert || e->kind == ExprKind::Cast ||
+           e->kind == ExprKind::ToLocal)
         e = strip(e->a);
     if (e->kind == ExprKind::AddressOf)
         return place_of(e->a);

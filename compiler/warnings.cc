@@ -24,6 +24,7 @@ constexpr Known kKnown[] = {
     {"-Wpointer-sign", Default::WithAll, false},
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},
+    {"-Wtolocal", Default::On, true},
     {"-Wvalue-loss", Default::On, true},
 };
 

@@ -134,8 +134,7 @@ static void one_of_us(void)
 
 static void names(void)
 {
-    int *block =
-        tolocal((int *)splitc_address((splitc_ptr)all_spread_malloc(PROCS, 4 * sizeof(int))));
+    int *block = splitc_address((splitc_ptr)all_spread_malloc(PROCS, 4 * sizeof(int)));
     int here[2];
 
     memset(block, 0, 4 * sizeof *block);
@@ -148,8 +147,8 @@ static void names(void)
     loops();
     one_of_us();
     EXPECT(get_seconds() > 0);
-    EXPECT_EQ(1, toproc(toglobal(1, block)));
-    EXPECT_EQ(2, toproc(tospread(2, block)));
+    EXPECT_EQ(1, splitc_rank((splitc_ptr)toglobal(1, block)));
+    EXPECT_EQ(2, splitc_rank((splitc_ptr)tospread(2, block)));
     all_spread_free(block);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <split-c/split-c.h>
+#define first(pointer) (*(pointer))
+#define twice(value) (2 * (value))
 
-int f(int x) { return tolocal(x); }
-int g(int x) { x = x + toproc(x); return tolocal(x) + x; }
+int f(int x) { return first(x); }
+int g(int x) { x = x + twice(x); return first(x) + x; }

@@ -46,9 +46,10 @@ extern double get_seconds(void) __asm__("splitc_get_seconds");
 #define toglobal(proc, address) ((__typeof__(*(address)) *global)splitc_make((proc), (address)))
 #define tospread(proc, address) ((__typeof__(*(address)) *spread)splitc_make((proc), (address)))
 
-/* Take one apart. */
-#define tolocal(pointer) ((__typeof__(*(pointer)) *)(pointer))
-#define toproc(pointer) splitc_rank((splitc_ptr)(pointer))
+/* Take one apart.  splitcc types the calls: tolocal gives a pointer to what its argument points
+ * to, and both take spread arrays and pointers, too.  A local pointer's processor is MYPROC. */
+extern void *tolocal(const volatile void *global pointer) __asm__("splitc_tolocal");
+extern int toproc(const volatile void *global pointer) __asm__("splitc_toproc");
 
 /* ---- completion ------------------------------------------------------------------ */
 
