@@ -70,6 +70,7 @@ private:
     bool ends_at_second_type(const struct TypeWords &words);
     bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
     bool storage_specifier(Specifiers &s);
+    const Type *typeof_value(const Expr *e);
     void typeof_specifier(Specifiers &s, struct TypeWords &words);
     const Type *finish_type(Specifiers &s, struct TypeWords &words);
     const Type *record_specifier(Specifiers &s);

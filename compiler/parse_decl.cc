@@ -4,6 +4,8 @@
 // parse_declarator.cc, types in parse_type.cc.
 #include "parse.h"
 
+#include <algorithm>
+
 #include "split_phase.h"
 
 namespace splitcc {
@@ -113,6 +115,31 @@ static bool uses_automatic(const Expr *e)
         if (part && uses_automatic(part))
             return true;
     return false;
+}
+
+// Whether a size may be another by the time that functions run.  PROCS is const.
+static bool may_change(const Expr *e)
+{
+    const Symbol *symbol = e->symbol;
+    switch (e->kind) {
+    case ExprKind::Ident:
+        return symbol && symbol->kind == SymbolKind::Object &&
+               !(symbol->file_scope && (object_quals(symbol->type) & kConst));
+    case ExprKind::Call: // builtins have no symbols
+        if (e->a->kind != ExprKind::Ident || e->a->symbol)
+            return true;
+        break;
+    case ExprKind::StmtExpr:
+    case ExprKind::RunAtOwner:
+        return true;
+    case ExprKind::SizeofExpr:
+        return uses_automatic(e->a);
+    default:
+        break;
+    }
+    auto changes = [](const Expr *part) { return part && may_change(part); };
+    return changes(e->a) || changes(e->b) || changes(e->c) ||
+           std::any_of(e->args.begin(), e->args.end(), changes);
 }
 
 // The functions of split-c.h are those bound to symbols that begin with splitc_.
@@ -285,9 +312,9 @@ std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
     const Type *type = sema_.value_type(extent.size);
     if (!type->is_unknown() && type->kind != TypeKind::Opaque && !type->is_integer())
         return "the size of a dimension has to be an integer, not '" + describe(type) + "'";
-    if (fixed && uses_automatic(extent.size))
+    if (fixed && may_change(extent.size))
         return "a static spread array is allocated before the program begins: its sizes may "
-               "use PROCS and constants, but no local variables";
+               "use PROCS and constants, but neither variables nor calls";
     return {};
 }
 
@@ -297,7 +324,8 @@ void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, De
     const Token name = tokens_[d.declarator.name_token];
     if (s.storage == Storage::Register && !parameter)
         fail(name.range(), "a spread array is shared by all processors; it cannot be 'register'");
-    bool fixed = s.storage == Storage::Static || s.storage == Storage::Extern;
+    bool fixed = !parameter && (scopes_.at_file_scope() || s.storage == Storage::Static ||
+                                s.storage == Storage::Extern);
     auto check = [&](const Extent &extent) {
         if (std::string wrong = wrong_dimension(extent, fixed); !wrong.empty())
             fail(extent.size ? sema_.range(extent.size) : name.range(), wrong);

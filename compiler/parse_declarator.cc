@@ -368,6 +368,12 @@ TypeName *Parser::type_name()
     declarator(t->declarator, Abstract::Yes, false);
     t->type = derive(t->specifiers.type, t->declarator);
     t->last = pos_;
+    if (t->type->kind == TypeKind::SpreadArray) {
+        diag_.error({tokens_[t->first].offset, tokens_[t->last - 1].end()},
+                    "a spread array's type can stand only in its declaration; name the array, or "
+                    "a spread pointer to its blocks");
+        t->type = types_.unknown();
+    }
     t->touched = t->specifiers.touched || touched_declarator(t->declarator);
     return t;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <split-c/split-c.h>
 
-static int known = 4;
+static const int known = 4;
 int f(int n)
 {
     static int fine[PROCS]::[sizeof(int)], A[n]::, B[PROCS]::[n + 1];
