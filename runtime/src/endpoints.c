@@ -128,6 +128,9 @@ static const char *remedy(const struct unet_ops *backend, int error)
         const char *text;
     } known[] = {
         {"shm", -ENOSYS, "; the kernel, or a sandbox, lacks memfd_create"},
+        {"shm", -EFBIG,
+         "; raise the limit of file sizes (ulimit -f), which holds for shared memory, too, or have "
+         "messages go over the network (--backend udp)"},
         {"udp", -EADDRNOTAVAIL, UDP_REMEDY},
         {"udp", -EINVAL, UDP_REMEDY},
         {"udp", -EADDRINUSE,

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,10 +39,21 @@ _Static_assert(sizeof(struct shm_address) <= UNET_ADDRESS_MAX, "the address fits
 
 /* ---- our own area --------------------------------------------------------------- */
 
+/* Growing a file beyond this limit would raise a signal, which ends the process. */
+static bool file_size_limited(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
+}
+
 static int make_memory(uint64_t bytes)
 {
-    int fd = memfd_create("unet-endpoint", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd;
 
+    if (file_size_limited(bytes))
+        return -EFBIG;
+    fd = memfd_create("unet-endpoint", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -errno;
     /* Sealed, so that nobody can make another's access to it a SIGBUS. */

@@ -192,7 +192,7 @@ const struct unet_ops *unet_backend_at(unsigned i);
 /* ---- endpoints -------------------------------------------------------- */
 
 /* Open an endpoint on a backend.  `config` may be NULL for all defaults.
- * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE. */
+ * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f). */
 int unet_open(const struct unet_ops *backend, const struct unet_config *config,
               struct unet_endpoint **endpoint);
 
