@@ -111,8 +111,14 @@ public:
 
     Command srun(const Words &words) const
     {
-        Command command{{"srun", "--mpi=pmix"}};
+        Command command = with_slurm({"srun", "--mpi=pmix"});
         command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+        return command;
+    }
+
+    Command with_slurm(const Words &words) const
+    {
+        Command command{words};
         command.environment = {"SLURM_CONF=" + folder_ / "slurm.conf"};
         return command;
     }
@@ -155,4 +161,27 @@ TEST_CASE("srun starts programs on one host and on two")
     check_cards(slurm.srun({"-N2", "-n4", PMIX_CLIENT}));
     check_ring(slurm.srun({"-N2", "-n4", ring}), 4);
     check_end(slurm.srun({"-N2", "-n4", late}), 4);
+}
+
+TEST_CASE("srun without PMIx is told of once, and a batch script's program is alone")
+{
+    if (!ready(slurm_obstacle()))
+        return;
+    const Slurm slurm;
+    const Outcome outcome = run(slurm.with_slurm({"srun", "--mpi=none", "-N2", "-n4", hello}));
+    const std::string told = "splitc: rank 0: the launcher has started 4 processes "
+                             "(SLURM_STEP_NUM_TASKS), but does not speak PMIx";
+    INFO(outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.out.empty());
+    const std::size_t at = outcome.err.find(told);
+    REQUIRE(at != std::string::npos);
+    CHECK(outcome.err.find("splitc: ", at + 1) == std::string::npos);
+
+    const TemporaryFolder folder;
+    const Outcome batch = run(slurm.with_slurm(
+        {"sbatch", "--wait", "-N2", "-n4", "-o", folder / "out", "--wrap", hello}));
+    INFO(batch.err << read_file(folder / "out"));
+    CHECK(batch.code == 0);
+    CHECK_THAT(read_file(folder / "out"), Contains("processor 0 of 1"));
 }

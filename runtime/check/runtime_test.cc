@@ -95,7 +95,19 @@ TEST_CASE("windows: where they do not fit, messages do")
 {
     passes(2, "reach far", "ulimit -v 12000000; SPLITC_HEAP=16M");
     passes(2, "reach far", "ulimit -f 1000000;");
+    passes(2, "reach far", "ulimit -f 10000;");
     ends(2, "identity", 0, "no windows, ", "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
+}
+
+TEST_CASE("error: the limit of file sizes leaves no room for shared memory")
+{
+    ends(2, "identity", 1,
+         "splitc: rank 0: backend \"shm\" cannot open an endpoint: File too large; raise the limit "
+         "of file sizes (ulimit -f)",
+         "ulimit -f 1000;");
+    passes(2, "reach far", "ulimit -f 1000; SPLITC_BACKEND=udp");
+    ends(1, "identity", 0, "cannot watch the ranks: memfd_create: File too large; raise the limit",
+         "ulimit -f 1;");
 }
 
 TEST_CASE("windows: where their addresses are taken, messages do")
@@ -618,4 +630,47 @@ TEST_CASE("error: a launcher that is not there")
 
     CHECK(ended.code == 1);
     CHECK_THAT(ended.output, Catch::Contains("splitc: rank 3: cannot reach the launcher that "));
+}
+
+namespace {
+
+// As if a launcher had started it, by these variables.
+Ended alone(const std::string &environment)
+{
+    return shell(environment + " timeout 50 '" RUNTIME_CHECK "' identity");
+}
+
+} // namespace
+
+TEST_CASE("error: a launcher that does not speak PMIx")
+{
+    for (const char *variables :
+         {"SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=", "PMI_SIZE=3 PMI_RANK=",
+          "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=", "FLUX_JOB_SIZE=3 FLUX_TASK_RANK="}) {
+        const Ended first = alone(variables + std::string("0"));
+        const Ended second = alone(variables + std::string("1"));
+
+        INFO(variables << ": " << first.output);
+        CHECK(first.code == 1);
+        CHECK(lines_of(first.output).size() == 1);
+        CHECK_THAT(first.output,
+                   Catch::Contains("splitc: rank 0: the launcher has started 3 processes") &&
+                       Catch::Contains("; use unetrun -n 3, or srun --mpi=pmix; "));
+        CHECK(second.code == 1);
+        CHECK(second.output.empty());
+    }
+    CHECK_THAT(alone("PALS_RANKID=2").output,
+               Catch::Contains("splitc: rank 2: this is no job of one rank (PALS_RANKID=2)"));
+}
+
+TEST_CASE("program: alone in an allocation, a step of one task, or by unetrun in a larger step")
+{
+    const std::string step = "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=1";
+
+    CHECK(alone("SLURM_JOB_ID=1 SLURM_NTASKS=4 SLURM_PROCID=0").code == 0); // a batch script
+    CHECK(alone("SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0").code == 0);
+    CHECK(alone(step + " PMI_SIZE=1 PMI_RANK=0").code == 0);
+    CHECK(alone("PMI_SIZE=none PMI_RANK=0").code == 0);
+    passes(1, "identity", step);
+    passes(2, "identity", step);
 }

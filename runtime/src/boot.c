@@ -4,6 +4,7 @@
  */
 #include "boot.h"
 
+#include "alone.h"
 #include "runtime.h"
 
 #include <arpa/inet.h>
@@ -188,6 +189,8 @@ void splitc_boot_join(struct splitc_boot *boot)
     *boot = (struct splitc_boot){.rank = 0, .ranks = 1, .local_ranks = 1, .local = alone};
     if (getenv("PMIX_NAMESPACE"))
         join_launcher(boot);
+    else
+        splitc_expect_alone();
 }
 
 /* ---- telling and asking -------------------------------------------------------- */

@@ -71,6 +71,12 @@ _Noreturn void splitc_die_together(const char *format, ...)
     die(format, args);
 }
 
+_Noreturn void splitc_die_unheard(void)
+{
+    give_way(1);
+    _exit(EXIT_FAILURE);
+}
+
 /* Its own line, and the launcher's, say why. */
 _Noreturn void splitc_other_gone(void)
 {

@@ -87,6 +87,9 @@ _Noreturn void splitc_die(const char *format, ...)
 _Noreturn void splitc_die_together(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold, noinline));
 
+/* The same without a word: processor 0 has found the fault, too. */
+_Noreturn void splitc_die_unheard(void) __attribute__((cold, noinline));
+
 /* End the job because a rank has ended where all meet by the launcher. */
 _Noreturn void splitc_other_gone(void) __attribute__((cold, noinline));
 
