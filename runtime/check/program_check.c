@@ -170,6 +170,20 @@ static void own_messages(void)
     splitc_barrier();
 }
 
+/* A token goes round; who has not got it waits as programs do that know active messages alone. */
+static void waits_by_polling(void)
+{
+    for (long round = 1; round <= 400; round++) {
+        if (my_rank() == 0)
+            am_request_1(neighbour(1), on_sum, 1);
+        while (answers < round)
+            am_poll();
+        if (my_rank() != 0)
+            am_request_1(neighbour(1), on_sum, 1);
+    }
+    splitc_barrier();
+}
+
 /* Rank 0 waits a tenth of a second for what rank 1 stores; what else there is to count. */
 static void late_store(void)
 {
@@ -229,6 +243,7 @@ const struct check program_checks[] = {
     {"children", children},
     {"unfinished_puts", unfinished_puts},
     {"own_messages", own_messages},
+    {"waits_by_polling", waits_by_polling},
     {"late_store", late_store},
     {"traced_early", traced_early},
     {"fails_together", fails_together},

@@ -330,6 +330,16 @@ TEST_CASE("crowd: ranks that wait leave the cores to others")
     }
 }
 
+// Were each to poll until the system takes its core away, this would take minutes.
+TEST_CASE("crowd: ranks that wait by polling leave the core to others")
+{
+    const std::string on_one_core =
+        "taskset -c $(taskset -pc $$ | sed 's/.*[^0-9]//') timeout 50 env";
+
+    passes(8, "waits_by_polling", on_one_core);
+    passes(8, "waits_by_polling", on_one_core + " SPLITC_WINDOWS=0");
+}
+
 TEST_CASE("crowd: 32 ranks")
 {
     for (const char *check : {"random_traffic", "random_stores", "mixed_collectives", "fetch_add"})

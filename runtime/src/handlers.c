@@ -8,7 +8,6 @@
 #include "runtime.h"
 
 #include "checks.h"
-#include "direct.h"
 #include "library.h"
 #include "trace.h"
 
@@ -294,12 +293,7 @@ splitc_size am_max_medium(void)
 
 int am_poll(void)
 {
-    SPLITC_INSIDE;
-
-    if (splitc_runtime.running)
-        return 0;
-    splitc_direct_step();
-    return gam_poll(splitc_runtime.gam);
+    return splitc_poll_once();
 }
 
 int am_request_0(int dest, am_handler h)

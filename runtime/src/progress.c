@@ -201,18 +201,26 @@ void splitc_await(const bool *done, const char *what, uint32_t whom)
     splitc_wait_end(&w);
 }
 
-/* Programs wait by polling, too: they give others a turn now and then. */
-void splitc_poll(void)
+/* Programs wait by polling, too: those that find nothing give others a turn now and then. */
+int splitc_poll_once(void)
 {
     SPLITC_INSIDE;
 
     static uint32_t idle;
+    int handled;
 
     if (splitc_runtime.running)
-        return; /* nothing may come between */
+        return 0; /* nothing may come between */
     splitc_direct_step();
-    if (gam_poll(splitc_runtime.gam) > 0)
+    handled = gam_poll(splitc_runtime.gam);
+    if (handled > 0)
         idle = 0;
     else if (++idle > spin_limit && idle % YIELDS == 0)
         sched_yield();
+    return handled;
+}
+
+void splitc_poll(void)
+{
+    splitc_poll_once();
 }

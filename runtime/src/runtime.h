@@ -190,6 +190,10 @@ int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value);
 /* Serve messages until *done, which the handler of a message of `whom` sets. */
 void splitc_await(const bool *done, const char *what, uint32_t whom);
 
+/* Serve messages once, as a step of a loop that the program waits in.  Returns how many there
+ * were. */
+int splitc_poll_once(void);
+
 /* ---- the job (job.c), its end (end.c) ------------------------------------ */
 
 /* Join the job; after it everything here works.  Errors end the process. */
