@@ -124,7 +124,7 @@ void splitc_on_put_done(struct gam *g, const struct gam_message *m)
 void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(from);
+    uint32_t rank = splitc_target(from, "read");
     struct splitc_cell cell = {.to = to, .n = n};
     uint64_t word = splitc_cell_word(&cell);
     const void *address = splitc_address(from);
@@ -140,7 +140,7 @@ void splitc_far_read(void *to, splitc_ptr from, splitc_size n)
 void splitc_far_write(splitc_ptr to, const void *from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to);
+    uint32_t rank = splitc_target(to, "write");
     struct splitc_cell cell = {.n = 0};
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n), splitc_cell_word(&cell)};
     struct gam *g = splitc_runtime.gam;
@@ -171,7 +171,7 @@ void splitc_far_write_word(splitc_ptr to, unsigned long word, splitc_size n)
 void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(from);
+    uint32_t rank = splitc_target(from, "get");
     const void *address = splitc_address(from);
     struct gam *g = splitc_runtime.gam;
 
@@ -186,7 +186,7 @@ void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to);
+    uint32_t rank = splitc_target(to, "put");
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
 

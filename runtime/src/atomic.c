@@ -100,7 +100,7 @@ static uint64_t ask(enum operation operation, splitc_ptr object, size_t size, ui
 {
     uint64_t old = 0;
     struct splitc_cell cell = {.to = &old, .n = sizeof old};
-    uint32_t rank = splitc_target(object);
+    uint32_t rank = splitc_target(object, w->what);
 
     splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
                                     splitc_pack(splitc_address(object), code(operation, size)),
@@ -150,7 +150,7 @@ int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)
     check(object, sizeof value);
     if (splitc_is_near(object))
         return (int)apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
-    w->trying = splitc_by_network(splitc_target(object));
+    w->trying = splitc_by_network(splitc_target(object, w->what));
     old = (int)ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
     w->trying = false;
     return old;
@@ -271,7 +271,7 @@ void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, spli
         merge(splitc_near(to), mask, bits, n);
         return;
     }
-    rank = splitc_target(to);
+    rank = splitc_target(to, "write of a bit-field");
     memcpy(both, mask, n);
     memcpy(both + n, bits, n);
     word[0] = (uintptr_t)splitc_address(to);

@@ -97,6 +97,6 @@ void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const 
         run(fn, splitc_address(object), arguments, result);
         return;
     }
-    send(splitc_target(object), fn, word, arguments);
+    send(splitc_target(object, fn->name), fn, word, arguments);
     splitc_await(&cell.done, fn->name, rank);
 }

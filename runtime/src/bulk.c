@@ -92,7 +92,7 @@ void splitc_put_in_messages(uint32_t rank, void *to, const void *from, size_t n)
 static void put_async(splitc_ptr to, const void *from, size_t n)
 {
     SPLITC_INSIDE;
-    const uint32_t rank = splitc_target(to);
+    const uint32_t rank = splitc_target(to, "bulk_put");
 
     if (splitc_direct_put(rank, splitc_address(to), from, n))
         return;

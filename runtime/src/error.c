@@ -26,6 +26,15 @@ static size_t begin_line(char *line, size_t room)
     return (size_t)n;
 }
 
+/* Of several threads that are at fault one tells it. */
+static void be_the_first(void)
+{
+    static bool dying;
+
+    while (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED))
+        pause();
+}
+
 /* Leave without the exit handlers: they would meet the other ranks. */
 static _Noreturn void die(const char *format, va_list args)
 {
@@ -34,6 +43,7 @@ static _Noreturn void die(const char *format, va_list args)
     size_t n = begin_line(line, room);
     int told = vsnprintf(line + n, room - n, format, args);
 
+    be_the_first();
     n += told < 0 ? 0 : (size_t)told;
     n = n < room ? n : room - 1;
     line[n++] = '\n';

@@ -155,6 +155,8 @@ static inline uint32_t target(int dest, const char *call)
 {
     if (__builtin_expect(splitc_runtime.running || (uint32_t)dest >= splitc_runtime.ranks, 0))
         die_of_target(dest, call);
+    if (splitc_is_foreign_thread())
+        splitc_foreign_thread(call);
     return (uint32_t)dest;
 }
 

@@ -56,6 +56,22 @@ static void make_monitor(void)
     pthread_mutexattr_destroy(&recursive);
 }
 
+__thread bool splitc_own_thread;
+
+_Noreturn void splitc_foreign_thread(const char *what)
+{
+    splitc_die("%s by another thread than that which runs splitc_main: only that one may do what "
+               "needs messages; leave it to that thread, or have threads take turns with "
+               "SPLITC_PROGRESS=thread",
+               what);
+}
+
+void splitc_foreign_wait(const char *what)
+{
+    if (splitc_runtime.near_ranks < splitc_runtime.ranks)
+        splitc_foreign_thread(what);
+}
+
 /* ---- the threads -------------------------------------------------------------------- */
 
 /* Sleep until something has come, if told to look for it, or the time is over. */

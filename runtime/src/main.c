@@ -31,6 +31,7 @@ static void leave(int status, void *arg)
     (void)arg;
     if (getpid() != process) /* a child by fork is no rank */
         return;
+    splitc_own_thread = true; /* whichever called exit */
     fflush(NULL);
     splitc_keeper_stop(); /* from here on we serve messages ourselves */
     if ((status & 0xff) != 0) {
@@ -71,6 +72,7 @@ void splitc_exit(int code)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* lines come whole, into pipes too */
+    splitc_own_thread = true;
     splitc_checks_init();
     splitc_job_open();
     process = getpid();

@@ -110,6 +110,8 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
 
     if (splitc_runtime.running)
         splitc_must_not_wait();
+    if (splitc_is_foreign_thread())
+        splitc_foreign_wait(w->what);
     if (__builtin_expect(splitc_runtime.timed, 0))
         start_timing(w);
     handled = gam_poll(splitc_runtime.gam);
@@ -211,6 +213,8 @@ int splitc_poll_once(void)
 
     if (splitc_runtime.running)
         return 0; /* nothing may come between */
+    if (splitc_is_foreign_thread())
+        splitc_foreign_wait("poll");
     splitc_direct_step();
     handled = gam_poll(splitc_runtime.gam);
     if (handled > 0)

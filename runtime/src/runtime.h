@@ -77,6 +77,22 @@ static inline void splitc_monitor_leave(const bool *inside)
         splitc_monitor_unlock();
 }
 
+/* ---- threads (keeper.c) ---------------------------------------------------- */
+
+/* Where there is no monitor, messages are the business of one thread: that which runs the program,
+ * or what it has in its exit handlers. */
+extern __thread bool splitc_own_thread;
+
+/* End the job because another thread does `what`, which needs messages; or let it pass, if they go
+ * over no network. */
+_Noreturn void splitc_foreign_thread(const char *what) __attribute__((cold, noinline));
+void splitc_foreign_wait(const char *what) __attribute__((cold, noinline));
+
+static inline bool splitc_is_foreign_thread(void)
+{
+    return __builtin_expect(!splitc_own_thread, 0) && !splitc_runtime.threaded;
+}
+
 /* ---- errors (error.c) ---------------------------------------------------- */
 
 /* End the job: one line on stderr, "splitc: rank R: ...", then exit code 1. */
@@ -265,12 +281,13 @@ static inline void splitc_copy(void *to, const void *from, size_t n)
     }
 }
 
-/* The rank a far access goes to; ends the job unless the pointer can be followed. */
 _Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));
 
 #define SPLITC_NULL_PAGE 4096ul /* nothing is ever mapped below it */
 
-static inline uint32_t splitc_target(splitc_ptr g)
+/* The rank a far access, `what`, goes to; ends the job unless the pointer can be followed, and
+ * here. */
+static inline uint32_t splitc_target(splitc_ptr g, const char *what)
 {
     uint32_t rank = (uint32_t)splitc_rank(g);
 
@@ -279,6 +296,8 @@ static inline uint32_t splitc_target(splitc_ptr g)
         splitc_bad_pointer(g);
     if (__builtin_expect(splitc_runtime.running != NULL, 0))
         splitc_must_not_wait();
+    if (splitc_is_foreign_thread())
+        splitc_foreign_thread(what);
     return rank;
 }
 

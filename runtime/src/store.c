@@ -26,7 +26,7 @@ static unsigned phase; /* which of them the next one notes */
 void splitc_far_store(splitc_ptr to, const void *from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to);
+    uint32_t rank = splitc_target(to, "store");
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
 
