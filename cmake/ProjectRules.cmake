@@ -42,7 +42,8 @@ set(PROJECT_ALLOCATOR malloc calloc realloc free aligned_alloc memalign posix_me
 # project_library(name SOURCES ... [USES ...]): a static library whose public
 # headers live in its include/ folder.  USES are the libraries of its interface.
 # It becomes part of programs whose names may be those of libc, so its own references
-# to libc are bound to that (sanitizers need them as they are).
+# to libc are bound to that (sanitizers need them as they are).  Its code is in a section
+# of its own, so that it is told from the program's (runtime/src/caller.c).
 function(project_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -50,6 +51,10 @@ function(project_library name)
     PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE project_rules PUBLIC ${ARG_USES})
+  add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+    COMMAND ${CMAKE_OBJCOPY} --rename-section .text=splitc_text
+            --rename-section .text.unlikely=splitc_text --rename-section .text.hot=splitc_text
+            --rename-section .text.startup=splitc_text $<TARGET_FILE:${name}>)
   if(NOT SPLITC_SANITIZE)
     add_custom_command(TARGET ${name} POST_BUILD VERBATIM
       COMMAND ${PROJECT_SOURCE_DIR}/cmake/bind_libc.sh $<TARGET_FILE:${name}>

@@ -480,10 +480,19 @@ void Daemon::inspect(bool asked)
         board_ ? board_->read_all() : std::vector<splitc_status>();
     if (!asked && std::none_of(all.begin(), all.end(), has_joined))
         return;
+    const std::vector<std::string> places = places_of_waits(all);
     for (std::size_t i = 0; i < all.size(); i++)
         if (const Rank &rank = ranks_[i]; running_.count(rank.pid) != 0)
             send(Report{rank.number, rank.pid,
-                        describe(all[i], monotonic_ns(), process_state(rank.pid))});
+                        describe(all[i], monotonic_ns(), process_state(rank.pid), places[i])});
+}
+
+std::vector<std::string> Daemon::places_of_waits(const std::vector<splitc_status> &all) const
+{
+    std::vector<std::uint64_t> pcs;
+    for (const splitc_status &status : all)
+        pcs.push_back(is_waiting(status) ? status.wait_pc : 0);
+    return source_places(program_, pcs, job_->environment);
 }
 
 void Daemon::watch_for_deadlock()
@@ -524,7 +533,7 @@ void Daemon::report(Rank &rank, int status)
     running_.erase(rank.pid);
     send(Exited{rank.number, rank.pid, status, rank.joined, rank.left,
                 status == SIGKILL ? memory_watch_.news() : "",
-                WIFSIGNALED(status) ? place_of_fault(rank) : ""});
+                status != 0 ? place_of_fault(rank) : ""});
     if (rank.number == 0)
         input_.reset();
 }
@@ -536,7 +545,7 @@ std::string Daemon::place_of_fault(const Rank &rank)
     const std::uint64_t pc = board_ ? board_->read(index).fault_pc : 0;
     if (pc == 0 || std::exchange(sought_place_, true))
         return {};
-    return source_place(program_, pc, job_->environment);
+    return source_places(program_, {pc}, job_->environment).front();
 }
 
 // Brings the end nearer by whatever can be done now: a rank's own children die with the

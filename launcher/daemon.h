@@ -80,6 +80,7 @@ private:
 
     // what they are at
     void inspect(bool asked);
+    std::vector<std::string> places_of_waits(const std::vector<splitc_status> &all) const;
     void watch_for_deadlock();
 
     // ending

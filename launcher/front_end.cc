@@ -193,7 +193,8 @@ std::string describe(const Exited &exited)
                (exited.place.empty() ? "" : " at " + exited.place) +
                (exited.starved.empty() ? "" : "; " + exited.starved);
     }
-    const std::string text = " exited with code " + std::to_string(WEXITSTATUS(exited.status));
+    const std::string text = " exited with code " + std::to_string(WEXITSTATUS(exited.status)) +
+                             (exited.place.empty() ? "" : " at " + exited.place);
     return exited.joined && !exited.left ? text + " without calling PMIx_Finalize" : text;
 }
 

@@ -2,8 +2,10 @@
 
 #include "source_place.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <poll.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -65,28 +67,44 @@ std::string run(const std::vector<std::string> &arguments,
     return text;
 }
 
-} // namespace
-
-std::string place_in(const std::string &words)
+bool is_own(const std::string &place)
 {
-    std::istringstream lines(words);
-    for (std::string line; std::getline(lines, line);) {
-        const std::string place = line.substr(0, line.find(" (discriminator"));
-        if (place.rfind("??", 0) != 0 && place.find("split-c/abi.h:") == std::string::npos &&
-            place.find(":?") == std::string::npos)
-            return place;
-    }
-    return {};
+    return place.rfind("??", 0) != 0 && place.find("split-c/abi.h:") == std::string::npos &&
+           place.find(":?") == std::string::npos;
 }
 
-std::string source_place(const std::string &program, std::uint64_t pc,
-                         const std::vector<std::string> &environment)
+} // namespace
+
+// An address begins with a line of its own; the places that it was inlined into follow.
+std::vector<std::string> places_in(const std::string &words, std::size_t count)
 {
+    std::vector<std::string> places(count);
+    std::istringstream lines(words);
+    std::size_t begun = 0;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string place = line.substr(0, line.find(" (discriminator"));
+        if (line.rfind("0x", 0) == 0)
+            begun++;
+        else if (begun > 0 && begun <= count && places[begun - 1].empty() && is_own(place))
+            places[begun - 1] = place;
+    }
+    return places;
+}
+
+std::vector<std::string> source_places(const std::string &program,
+                                       const std::vector<std::uint64_t> &pcs,
+                                       const std::vector<std::string> &environment)
+{
+    const bool known = std::any_of(pcs.begin(), pcs.end(), [](std::uint64_t pc) { return pc; });
     try {
+        if (!known)
+            return std::vector<std::string>(pcs.size());
         const std::string tool = find_program("addr2line", value_of(environment, "PATH"));
-        return place_in(run({tool, "-i", "-e", program, hexadecimal(pc)}, environment));
+        std::vector<std::string> command = {tool, "-a", "-i", "-e", program};
+        std::transform(pcs.begin(), pcs.end(), std::back_inserter(command), hexadecimal);
+        return places_in(run(command, environment), pcs.size());
     } catch (const Failure &) {
-        return {};
+        return std::vector<std::string>(pcs.size());
     }
 }
 

@@ -106,7 +106,8 @@ std::string state_text(char state)
 
 } // namespace
 
-std::string describe(const splitc_status &status, std::uint64_t now_ns, char state)
+std::string describe(const splitc_status &status, std::uint64_t now_ns, char state,
+                     const std::string &place)
 {
     const std::string process = "; the process is " + state_text(state);
     if (!has_joined(status))
@@ -119,11 +120,12 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
         status.whom == SPLITC_ANYBODY ? "" : " for rank " + std::to_string(status.whom);
     char since[64];
     std::snprintf(since, sizeof since, ", since %.1f s", seconds);
-    return "waits in " + std::string(status.what) + whom + since +
-           "; pending: " + std::to_string(status.gets) + " gets, " + std::to_string(status.puts) +
-           " puts; stores: " + std::to_string(status.stored) + " bytes sent, " +
-           std::to_string(status.landed) + " have come, " + std::to_string(status.taken) +
-           " waited for" + (status.sending ? "; messages of it are under way" : "") + process;
+    return "waits in " + std::string(status.what) + whom + (place.empty() ? "" : " at " + place) +
+           since + "; pending: " + std::to_string(status.gets) + " gets, " +
+           std::to_string(status.puts) + " puts; stores: " + std::to_string(status.stored) +
+           " bytes sent, " + std::to_string(status.landed) + " have come, " +
+           std::to_string(status.taken) + " waited for" +
+           (status.sending ? "; messages of it are under way" : "") + process;
 }
 
 } // namespace unetrun

@@ -38,7 +38,8 @@ bool has_joined(const splitc_status &status);
 bool is_waiting(const splitc_status &status);
 
 // In words, without the rank's name.  `now_ns` is CLOCK_MONOTONIC's, `state` the letter
-// that /proc has for the process.
-std::string describe(const splitc_status &status, std::uint64_t now_ns, char state);
+// that /proc has for the process, `place` that of the source where it waits, if it is known.
+std::string describe(const splitc_status &status, std::uint64_t now_ns, char state,
+                     const std::string &place = "");
 
 } // namespace unetrun

@@ -44,6 +44,8 @@ TEST_CASE("status: a wait in words")
     CHECK(describe(status, 3'500'000'000, 'S') ==
           "waits in barrier for rank 4, since 2.5 s; pending: 2 gets, 3 puts; stores: 100 bytes "
           "sent, 60 have come, 50 waited for; the process is asleep");
+    CHECK(describe(status, 0, 'S', "a.sc:12")
+              .rfind("waits in barrier for rank 4 at a.sc:12, since 0.0 s; ", 0) == 0);
     status.whom = SPLITC_ANYBODY;
     CHECK(describe(status, 0, 'S').rfind("waits in barrier, since 0.0 s; ", 0) == 0);
 }
@@ -58,11 +60,11 @@ TEST_CASE("status: ranks that do not wait, in words")
 
 TEST_CASE("source place: the first that is the program's own")
 {
-    CHECK(
-        place_in("/usr/include/split-c/abi.h:190\n/home/me/a.sc:12 (discriminator 2)\nb.sc:1\n") ==
-        "/home/me/a.sc:12");
-    CHECK(place_in("??:0\n").empty());
-    CHECK(place_in("??:?\n").empty());
-    CHECK(place_in("a.sc:?\n").empty());
-    CHECK(place_in("").empty());
+    using Places = std::vector<std::string>;
+
+    CHECK(places_in("0x1\n/usr/include/split-c/abi.h:190\n/home/me/a.sc:12 (discriminator 2)\n"
+                    "b.sc:1\n0x2\n??:0\n0x3\nb.sc:7\n0x4\nc.sc:8\n",
+                    3) == Places{"/home/me/a.sc:12", "", "b.sc:7"});
+    for (const char *unknown : {"0x1\n??:0\n", "0x1\n??:?\n", "0x1\na.sc:?\n", "a.sc:3\n", ""})
+        CHECK(places_in(unknown, 1) == Places{""});
 }

@@ -106,7 +106,7 @@ TEST_CASE("Our archives name nothing that a program might name")
         INFO(name << " is used");
         CHECK((name.find('@') != std::string::npos || name == "_GLOBAL_OFFSET_TABLE_" ||
                name == "_end" || kAllocator.count(name) ||
-               begins_with(name, {"splitc_", "gam_", "unet_", "PMIx_", "mi_", "__",
+               begins_with(name, {"splitc_", "gam_", "unet_", "PMIx_", "mi_", "__", "_Unwind_",
                                   "pthread_atfork"}))); // which is linked statically
     }
     for (const std::string &name : symbols("--defined-only")) {

@@ -138,7 +138,7 @@ TEST_CASE("network: a deadlock on a lock that is tried by messages is recognised
 {
     for (const char *options : {"--backend udp", "--nodes 2", "--nodes 2 -x SPLITC_WINDOWS=0",
                                 "--backend udp --chaos loss=0.05,dup=0.05,seed=1"})
-        job_ends(3, options, "deadlock lock", 1, " waits in lock, since ");
+        job_ends(3, options, "deadlock lock", 1, " waits in lock at ");
 }
 
 TEST_CASE("network: a lock that is held for long is no deadlock")

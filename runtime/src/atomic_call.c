@@ -35,6 +35,7 @@ static void run(const struct splitc_atomic *fn, void *object, const void *argume
     const char *outer = splitc_runtime.running;
 
     splitc_runtime.running = fn->name;
+    splitc_runtime.running_on = __builtin_frame_address(0);
     fn->run(object, arguments, result);
     splitc_runtime.running = outer;
 }

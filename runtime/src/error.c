@@ -5,6 +5,9 @@
  */
 #include "checks.h"
 
+#include "caller.h"
+#include "status.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +47,7 @@ static _Noreturn void die(const char *format, va_list args)
     int told = vsnprintf(line + n, room - n, format, args);
 
     be_the_first();
+    splitc_status_fault(splitc_caller());
     n += told < 0 ? 0 : (size_t)told;
     n = n < room ? n : room - 1;
     line[n++] = '\n';

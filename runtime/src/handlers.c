@@ -102,6 +102,7 @@ static void run(const struct splitc_handler *h, const struct gam_message *m,
 
     source = (int)m->source;
     splitc_runtime.running = h->name;
+    splitc_runtime.running_on = __builtin_frame_address(0);
     began = splitc_trace_begin();
     h->run(source, argument);
     if (__builtin_expect(began > 0, 0))

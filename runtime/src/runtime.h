@@ -31,23 +31,24 @@ struct splitc_runtime {
     uint32_t ranks;
     const uint32_t *near; /* the ranks whose windows are open, ourselves among them */
     uint32_t near_ranks;
-    uint32_t near_at;      /* where among them we stand */
-    const uint32_t *first; /* of nodes whose ranks share memory, each one's first rank */
-    uint32_t nodes;        /* how many; 0: there is one node, or nobody shares memory */
-    uint32_t node_at;      /* where among them ours stands */
-    bool crowded;          /* all ranks are near, and there are more than cores */
-    bool timed;            /* waits are, for the statistics or the trace */
-    bool watched;          /* messages and bulk transfers are, for the trace or the profile */
-    bool threaded;         /* a second thread runs handlers */
-    bool traced;           /* what happens is remembered (trace.h) */
-    uint64_t gets;         /* begun here and not yet complete */
-    uint64_t puts;         /* the same */
-    uint64_t stored_out;   /* bytes of signalling stores sent in messages */
-    uint64_t stored_in;    /* of those that came, bytes in place here */
-    uint64_t consumed;     /* of these, what store_sync and its kin have taken */
-    uint64_t vain;         /* messages of locks that were tried in vain; they change nothing */
-    uint64_t vain_far;     /* of these, those that came over a network: as many as were sent */
-    const char *running;   /* a function of the program that must not wait; NULL = none */
+    uint32_t near_at;       /* where among them we stand */
+    const uint32_t *first;  /* of nodes whose ranks share memory, each one's first rank */
+    uint32_t nodes;         /* how many; 0: there is one node, or nobody shares memory */
+    uint32_t node_at;       /* where among them ours stands */
+    bool crowded;           /* all ranks are near, and there are more than cores */
+    bool timed;             /* waits are, for the statistics or the trace */
+    bool watched;           /* messages and bulk transfers are, for the trace or the profile */
+    bool threaded;          /* a second thread runs handlers */
+    bool traced;            /* what happens is remembered (trace.h) */
+    uint64_t gets;          /* begun here and not yet complete */
+    uint64_t puts;          /* the same */
+    uint64_t stored_out;    /* bytes of signalling stores sent in messages */
+    uint64_t stored_in;     /* of those that came, bytes in place here */
+    uint64_t consumed;      /* of these, what store_sync and its kin have taken */
+    uint64_t vain;          /* messages of locks that were tried in vain; they change nothing */
+    uint64_t vain_far;      /* of these, those that came over a network: as many as were sent */
+    const char *running;    /* a function of the program that must not wait; NULL = none */
+    const void *running_on; /* the stack, which its frames lie below */
 };
 extern struct splitc_runtime splitc_runtime;
 

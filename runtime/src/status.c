@@ -4,6 +4,7 @@
 
 #include "runtime.h"
 
+#include "caller.h"
 #include "library.h"
 
 #include <fcntl.h>
@@ -64,6 +65,7 @@ static void show(const struct splitc_wait *w)
     page->waits++;
     page->whom = w->whom;
     page->began = (uint64_t)(1e9 * splitc_get_seconds());
+    page->wait_pc = 0;
     memcpy(page->what + 1, w->what + 1, n > 0 ? n - 1 : 0);
     page->what[n] = '\0';
     __atomic_store_n(&page->what[0], w->what[0], __ATOMIC_RELEASE); /* now it counts */
@@ -75,6 +77,8 @@ void splitc_status_counts(void)
     page->puts = splitc_runtime.puts;
     splitc_store_counts(&page->stored, &page->landed);
     page->taken = splitc_runtime.consumed;
+    if (page->wait_pc == 0)
+        page->wait_pc = splitc_caller();
 }
 
 /* A try that is under way may turn out to be in vain. */

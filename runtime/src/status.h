@@ -15,7 +15,7 @@ void splitc_status_open(void);
 /* We look once more whether a wait is over: tell of it. */
 void splitc_status_waits(struct splitc_wait *w);
 
-/* It lasts: tell what else is under way. */
+/* It lasts: tell what else is under way, and where it began. */
 void splitc_status_counts(void);
 
 /* It is over. */
@@ -24,7 +24,7 @@ void splitc_status_runs(void);
 /* Messages came in a wait. */
 void splitc_status_arrived(uint64_t messages);
 
-/* The instruction at pc is about to kill us.  May be called in a signal handler. */
+/* We are about to die for what the instruction at pc does.  May be called in a signal handler. */
 void splitc_status_fault(uint64_t pc);
 
 #endif

@@ -39,7 +39,9 @@ struct splitc_status {
     uint64_t landed;     /* bytes of those to here that are in place */
     uint64_t taken;      /* of these, what store_sync and its kin have waited for */
 
-    uint64_t fault_pc; /* the instruction that a signal will kill it for; 0 = none */
+    uint64_t wait_pc; /* of the instruction in the program that called; 0 = not known */
+
+    uint64_t fault_pc; /* of the instruction in the program that it dies for; 0 = none */
 };
 
 #endif
