@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "mpi.h"
 #include "networks.h"
 #include "options.h"
 #include "placement.h"
@@ -199,8 +200,10 @@ void Daemon::prepare()
     server_ =
         std::make_unique<PmixServer>(*job_, directory_->path(), topology_.get(), mailbox_, *this);
     bind_ranks();
-    if (numbers_.front() == 0)
+    if (numbers_.front() == 0) {
+        warn_of_mpi();
         make_input();
+    }
     ranks_.resize(numbers_.size());
     make_board();
     if (job_->verbose)
@@ -332,6 +335,20 @@ void Daemon::make_board()
     }
 }
 
+bool Daemon::is_real_node() const
+{
+    return job_->sharing == 1;
+}
+
+void Daemon::warn_of_mpi()
+{
+    if (job_->ranks() == 1)
+        return;
+    const std::string warning = mpi_warning(program_, is_real_node(), job_->environment);
+    if (!warning.empty())
+        send(Note{warning});
+}
+
 // Rank 0's stdin exists before it does, as the input may come before it.
 void Daemon::make_input()
 {
@@ -397,6 +414,8 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
                         board_->place_of(static_cast<std::uint32_t>(index_of(rank))));
     if (job_->verbose)
         place.push_back("SPLITC_VERBOSE=1");
+    if (is_real_node())
+        place.emplace_back(open_mpi_variable);
     if (!job_->network.empty())
         place.push_back("SPLITC_NETWORK=" + job_->network);
     std::vector<std::string> environment;

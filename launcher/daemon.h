@@ -65,6 +65,8 @@ private:
     void find_wrapper();
     void make_board();
     void make_input();
+    bool is_real_node() const; // and not one of several that one machine acts as
+    void warn_of_mpi();
     void start_next();
     void start(Rank &rank);
     bool is_wrapped(std::uint32_t rank) const;

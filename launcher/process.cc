@@ -3,9 +3,11 @@
 #include "process.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -13,6 +15,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "poller.h"
 #include "resources.h"
 
 namespace unetrun {
@@ -283,6 +286,54 @@ std::string signal_text(int number)
 int exit_code_of(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : exit_signal + WTERMSIG(status);
+}
+
+// ---- helpers -------------------------------------------------------------------
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 2000ms;
+
+// All that can be read until the end, or until then.
+std::string read_until(int fd, Clock::time_point end)
+{
+    std::string text;
+    std::array<char, 4096> bytes;
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+        pollfd entry{fd, POLLIN, 0};
+        if (left.count() <= 0 || poll(&entry, 1, static_cast<int>(left.count())) <= 0)
+            return {};
+        const ssize_t n = read(fd, bytes.data(), bytes.size());
+        if (n <= 0)
+            return text;
+        text.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+}
+
+} // namespace
+
+std::string output_of(const std::vector<std::string> &arguments,
+                      const std::vector<std::string> &environment)
+{
+    Pipe output = make_pipe();
+    const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    Spawn what;
+    what.file = arguments.front();
+    what.arguments = arguments;
+    what.environment = environment;
+    what.standard[0] = what.standard[2] = null.get();
+    what.standard[1] = output.write_end.get();
+    sigemptyset(&what.signals);
+    what.dies_with_parent = true;
+    const pid_t pid = spawn(what);
+    output.write_end.reset();
+    std::string text = read_until(output.read_end.get(), Clock::now() + patience);
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return text;
 }
 
 } // namespace unetrun

@@ -53,6 +53,11 @@ struct Spawn {
 // Returns its pid once it runs.  Throws Failure: 126 or 127 if it cannot be executed.
 pid_t spawn(const Spawn &what);
 
+// What another program writes to its standard output; nothing if it takes longer than two seconds,
+// when it is killed.  Throws Failure if it cannot be started.
+std::string output_of(const std::vector<std::string> &arguments,
+                      const std::vector<std::string> &environment);
+
 // Makes orphans among our descendants our children, so that none escapes.
 void adopt_orphans();
 

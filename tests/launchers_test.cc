@@ -98,6 +98,70 @@ void check_end(const Command &command, int ranks)
         }
 }
 
+// What Open MPI's headers would say, which need not be there.
+const char *const kOpenMpi = R"(
+extern struct communicator ompi_mpi_comm_world;
+int MPI_Init(int *argc, char ***argv);
+int MPI_Comm_rank(struct communicator *in, int *rank);
+int MPI_Comm_size(struct communicator *of, int *size);
+int MPI_Barrier(struct communicator *of);
+int MPI_Finalize(void);
+#include <stdio.h>
+)";
+
+const char *const kMpiProgram = R"(
+int main(int argc, char **argv)
+{
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(&ompi_mpi_comm_world, &rank);
+    MPI_Comm_size(&ompi_mpi_comm_world, &size);
+    MPI_Barrier(&ompi_mpi_comm_world);
+    printf("rank %d of %d\n", rank, size);
+    MPI_Finalize();
+    return 0;
+}
+)";
+
+const char *const kMixedProgram = R"(
+#include <split-c/split-c.h>
+static int part[PROCS]::;
+int splitc_main(int argc, char **argv)
+{
+    int rank, size, next;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(&ompi_mpi_comm_world, &rank);
+    MPI_Comm_size(&ompi_mpi_comm_world, &size);
+    part[MYPROC] = rank;
+    barrier();
+    next = part[(MYPROC + 1) % PROCS];
+    barrier();
+    MPI_Barrier(&ompi_mpi_comm_world);
+    printf("rank %d of %d: %d of %d, next %d\n", rank, size, MYPROC, PROCS, next);
+    MPI_Finalize();
+    return 0;
+}
+)";
+
+std::string open_mpi_obstacle()
+{
+    return run({{"sh", "-c", "ldconfig -p | grep -q libmpi.so.40"}}).code == 0
+               ? ""
+               : "Open MPI's libmpi.so.40 is missing (Debian: openmpi-bin)";
+}
+
+void compile(const TemporaryFolder &folder, const std::string &with, const std::string &source)
+{
+    write_file(folder / "prog.sc", kOpenMpi + source);
+    write_file(folder / "prog.c", kOpenMpi + source);
+    Command command{
+        {with, "-w", with == compiler() ? "prog.sc" : "prog.c", "-o", "prog", "-l:libmpi.so.40"}};
+    command.folder = folder.path;
+    const Outcome compiled = run(command);
+    INFO(compiled.err);
+    REQUIRE(compiled.code == 0);
+}
+
 // Slurm on two hosts.
 class Slurm {
 public:
@@ -184,4 +248,43 @@ TEST_CASE("srun without PMIx is told of once, and a batch script's program is al
     INFO(batch.err << read_file(folder / "out"));
     CHECK(batch.code == 0);
     CHECK_THAT(read_file(folder / "out"), Contains("processor 0 of 1"));
+}
+
+TEST_CASE("unetrun starts programs of Open MPI, and those that are Split-C's as well")
+{
+    if (!ready(open_mpi_obstacle()))
+        return;
+    const TemporaryFolder folder;
+    compile(folder, "cc", kMpiProgram);
+    const Outcome mpi = run(ranks(3, folder / "prog", {}));
+    INFO(mpi.err);
+    CHECK(mpi.code == 0);
+    for (const char *line : {"rank 0 of 3\n", "rank 1 of 3\n", "rank 2 of 3\n"})
+        CHECK_THAT(mpi.out, Contains(line));
+
+    compile(folder, compiler(), kMixedProgram);
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
+        Command command = ranks(3, folder / "prog", {});
+        command.environment = {windows};
+        const Outcome mixed = run(command);
+        INFO(windows << '\n' << mixed.err);
+        CHECK(mixed.code == 0);
+        for (const char *line : {"rank 0 of 3: 0 of 3, next 1\n", "rank 1 of 3: 1 of 3, next 2\n",
+                                 "rank 2 of 3: 2 of 3, next 0\n"})
+            CHECK_THAT(mixed.out, Contains(line));
+    }
+}
+
+TEST_CASE("unetrun starts programs of Open MPI on two hosts")
+{
+    if (!ready(open_mpi_obstacle()) || !ready(Hosts::obstacle()))
+        return;
+    const TemporaryFolder folder;
+    compile(folder, compiler(), kMixedProgram);
+    const Hosts hosts(2);
+    const Outcome outcome = run({{launcher(), "--rsh", hosts.rsh(), "--hosts", hosts.all(), "--ppn",
+                                  "2", folder / "prog"}});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Contains("rank 3 of 4: 3 of 4, next 0\n"));
 }
