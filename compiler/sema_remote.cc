@@ -42,15 +42,15 @@ bool is_real(const Type *t)
 // The parameters behind the source, as a message hands them over.
 std::string handler_parameters(size_t count, bool real, bool block)
 {
-    if (block)
+    if (block && count == 3)
         return ", void *address, splitc_size n, am_word arg";
-    std::string text;
-    for (size_t i = 0; i < count - real; i++)
+    std::string text = block ? ", void *address, splitc_size n" : "";
+    for (size_t i = 0; i < count - real - (block ? 2 : 0); i++)
         text += ", am_word w" + std::to_string(i);
     return text + (real ? ", double d" : "");
 }
 
-// A source, words, perhaps a double at the end.
+// A source, words, perhaps a double at the end; or a source, a block and words.
 bool is_handler(const Type *function)
 {
     const std::vector<const Type *> &params = function->params;
@@ -58,7 +58,9 @@ bool is_handler(const Type *function)
         !(function->base->kind == TypeKind::Void || function->base->is_integer()))
         return false;
     size_t words = params.size() - (is_real(params.back()) ? 2 : 1);
-    return words <= 4 &&
+    const bool block = words > 4 && words <= 6 && !is_real(params.back()) &&
+                       params[1]->is_pointer() && params[2]->is_integer();
+    return (words <= 4 || block) &&
            std::all_of(params.begin() + 1, params.begin() + 1 + static_cast<std::ptrdiff_t>(words),
                        fits_word);
 }
@@ -137,15 +139,17 @@ void Sema::note_handler(const Expr *call)
     bool request = name.starts_with("am_request_") || name.starts_with("am_reply_");
     if (!request && name != "am_store" && name != "am_store_async" && name != "am_get")
         return;
-    size_t at = request ? 1 : 4;
+    const bool transfer = !request || name == "am_reply_xfer";
+    size_t at = transfer ? 4 : 1;
     const Symbol *fn = at < call->args.size() ? named_function(call->args[at]) : nullptr;
     if (!fn)
         return;
-    char count = request ? name[name.find('_', 3) + 1] : 'm';
-    bool words = count >= '0' && count <= '4', real = name.ends_with("_df");
-    size_t arguments = words ? static_cast<size_t>(count - '0') + real : 3;
+    const bool real = name.ends_with("_df"), block = transfer || name.find("_medium") != name.npos;
+    const size_t digit = name.find_first_of("01234");
+    const size_t words =
+        digit == name.npos ? 1 : static_cast<size_t>(name[digit] - '0') + (real ? 1 : 0);
     handler_uses_.push_back(
-        {range(call->args[at]), fn->name, std::string(name), arguments, words && real, !words});
+        {range(call->args[at]), fn->name, std::string(name), words + (block ? 2 : 0), real, block});
 }
 
 void Sema::check_handler(const HandlerUse &use)

@@ -26,8 +26,11 @@ extern uint64_t splitc_direct_landed, splitc_direct_repeated;
 /* Move them on; not in a handler.  Returns whether some wait for room, of which nothing tells. */
 bool splitc_direct_move(void) __attribute__((cold, noinline));
 
-static inline bool splitc_direct_step(void)
+/* What handlers have left to be done outside of them.  Returns as splitc_direct_move. */
+static inline bool splitc_deferred_step(void)
 {
+    if (__builtin_expect(splitc_fetches != NULL, 0))
+        splitc_begin_fetches();
     return __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
 }
 

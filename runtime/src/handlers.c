@@ -13,9 +13,12 @@
 
 #include <errno.h>
 #include <split-c/am.h>
+#include <stdlib.h>
 
 #define FIRST ((uint32_t)SPLITC_MESSAGES) /* index of the program's first handler */
 #define BUCKETS (2 * GAM_HANDLERS)        /* a power of two */
+#define ARGUMENTS_MAX (GAM_WORDS_MAX + 2) /* a block's place and size, and words */
+#define MAX_SIZE (1ul << 20)              /* what programs are told to cut transfers to */
 #define COLD __attribute__((cold, noinline))
 
 static const struct splitc_handler *handler[GAM_HANDLERS];
@@ -81,7 +84,7 @@ static int source; /* of the message being handled; -1 = none is */
 /* The arguments behind the source as a handler takes them that takes more than words; false if
  * it takes others. */
 static bool unpack(const struct splitc_handler *h, const struct gam_message *m,
-                   union splitc_argument argument[GAM_WORDS_MAX + 1])
+                   union splitc_argument argument[ARGUMENTS_MAX])
 {
     if (h->real) {
         memcpy(argument, m->word, sizeof m->word);
@@ -91,8 +94,8 @@ static bool unpack(const struct splitc_handler *h, const struct gam_message *m,
     }
     argument[0].word = (uintptr_t)m->data;
     argument[1].word = m->length;
-    argument[2].word = m->word[0];
-    return h->arguments == 3 && m->words == 1;
+    memcpy(&argument[2], m->word, sizeof m->word);
+    return m->data && h->arguments == 2 + (int)m->words;
 }
 
 static void run(const struct splitc_handler *h, const struct gam_message *m,
@@ -113,7 +116,7 @@ static void run(const struct splitc_handler *h, const struct gam_message *m,
 
 static void COLD on_more_than_words(const struct splitc_handler *h, const struct gam_message *m)
 {
-    union splitc_argument argument[GAM_WORDS_MAX + 1];
+    union splitc_argument argument[ARGUMENTS_MAX];
 
     if (!unpack(h, m, argument)) {
         splitc_place = (struct splitc_place){0}; /* it is not where we poll that is at fault */
@@ -259,6 +262,8 @@ static int reply_medium(const char *call, int dest, am_handler h, const void *da
 
 /* ---- the library's names ------------------------------------------------------------- */
 
+int am_enable(void); /* whatever arguments it is given */
+
 int am_enable(void)
 {
     return 0;
@@ -286,7 +291,7 @@ int am_my_proc(void)
 
 splitc_size am_max_size(void)
 {
-    return PTRDIFF_MAX;
+    return MAX_SIZE;
 }
 
 splitc_size am_max_medium(void)
@@ -385,9 +390,32 @@ int am_request_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, 
     return request_medium("am_request_4_df", dest, h, &d, sizeof d, 4, (am_word[]){w0, w1, w2, w3});
 }
 
-int am_request_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
+int am_request_medium_0(int dest, am_handler h, const void *address, splitc_size n)
+{
+    return request_medium("am_request_medium", dest, h, address, n, 0, NULL);
+}
+
+int am_request_medium_1(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
 {
     return request_medium("am_request_medium", dest, h, address, n, 1, &arg);
+}
+
+int am_request_medium_2(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                        am_word w1)
+{
+    return request_medium("am_request_medium", dest, h, address, n, 2, (am_word[]){w0, w1});
+}
+
+int am_request_medium_3(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                        am_word w1, am_word w2)
+{
+    return request_medium("am_request_medium", dest, h, address, n, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_request_medium_4(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                        am_word w1, am_word w2, am_word w3)
+{
+    return request_medium("am_request_medium", dest, h, address, n, 4, (am_word[]){w0, w1, w2, w3});
 }
 
 int am_reply_0(int dest, am_handler h)
@@ -450,10 +478,117 @@ int am_reply_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am
     return reply_medium("am_reply_4_df", dest, h, &d, sizeof d, 4, (am_word[]){w0, w1, w2, w3});
 }
 
-int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
+int am_reply_medium_0(int dest, am_handler h, const void *address, splitc_size n)
+{
+    return reply_medium("am_reply_medium", dest, h, address, n, 0, NULL);
+}
+
+int am_reply_medium_1(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
 {
     return reply_medium("am_reply_medium", dest, h, address, n, 1, &arg);
 }
+
+int am_reply_medium_2(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                      am_word w1)
+{
+    return reply_medium("am_reply_medium", dest, h, address, n, 2, (am_word[]){w0, w1});
+}
+
+int am_reply_medium_3(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                      am_word w1, am_word w2)
+{
+    return reply_medium("am_reply_medium", dest, h, address, n, 3, (am_word[]){w0, w1, w2});
+}
+
+int am_reply_medium_4(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                      am_word w1, am_word w2, am_word w3)
+{
+    return reply_medium("am_reply_medium", dest, h, address, n, 4, (am_word[]){w0, w1, w2, w3});
+}
+
+/* ---- am_reply_xfer --------------------------------------------------------------------- */
+
+/* A block that fits into a message comes with it.  Of a larger one the message tells where it is,
+ * and who requested it fetches it when out of the handler, which must send nothing. */
+struct fetch {
+    struct fetch *next;
+    uint32_t rank;
+    const void *from;
+    void *to;
+    uint64_t n, handler, arg;
+};
+
+struct fetch *splitc_fetches;
+static struct fetch **fetches_end = &splitc_fetches;
+
+static void check_xfer(const struct gam_message *m, uint64_t index)
+{
+    splitc_expect(m, index == 0 || (index >= FIRST && index < next));
+}
+
+/* To, handler, arg. */
+void splitc_on_xfer(struct gam *g, const struct gam_message *m)
+{
+    const struct gam_message landed = {.source = m->source,
+                                       .words = 1,
+                                       .handler = (uint16_t)m->word[1],
+                                       .word = {m->word[2]},
+                                       .data = (void *)(uintptr_t)m->word[0],
+                                       .length = m->length};
+
+    splitc_expect(m, m->words == 3);
+    check_xfer(m, m->word[1]);
+    if (m->length > 0)
+        memcpy(landed.data, m->data, m->length);
+    if (landed.handler)
+        on_message(g, &landed);
+}
+
+void splitc_on_xfer_large(struct gam *g, const struct gam_message *m)
+{
+    struct fetch *fetch = malloc(sizeof *fetch);
+
+    (void)g;
+    splitc_expect(m, m->words == 0 && m->length == sizeof *fetch);
+    if (!fetch)
+        splitc_die("no memory for a transfer from processor %u", m->source);
+    memcpy(fetch, m->data, sizeof *fetch);
+    check_xfer(m, fetch->handler);
+    fetch->rank = m->source;
+    fetch->next = NULL;
+    *fetches_end = fetch;
+    fetches_end = &fetch->next;
+}
+
+void splitc_begin_fetches(void)
+{
+    while (splitc_fetches) {
+        const struct fetch fetch = *splitc_fetches;
+
+        free(splitc_fetches);
+        splitc_fetches = fetch.next;
+        if (!splitc_fetches)
+            fetches_end = &splitc_fetches;
+        splitc_sent(fetch.rank, gam_get(splitc_runtime.gam, fetch.rank, fetch.from, fetch.to,
+                                        fetch.n, (uint32_t)fetch.handler, fetch.arg));
+    }
+}
+
+int am_reply_xfer(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
+{
+    static const char call[] = "am_reply_xfer";
+    const uint64_t index = h ? answering(dest, h, call) : 0;
+    const struct fetch large = {.from = lva, .to = rva, .n = n, .handler = index, .arg = arg};
+    const uint64_t word[] = {(uintptr_t)rva, index, arg};
+    struct gam *g = splitc_runtime.gam;
+
+    check_reply(dest, call);
+    if (n <= GAM_MEDIUM_MAX)
+        return replied(gam_reply_medium(g, SPLITC_MSG_XFER, lva, n, 3, word), call);
+    return replied(gam_reply_medium(g, SPLITC_MSG_XFER_LARGE, &large, sizeof large, 0, NULL), call);
+}
+
+/* ---- transfers ------------------------------------------------------------------------- */
 
 int am_store(int dest, const void *lva, void *rva, splitc_size n, am_handler h, am_word arg)
 {

@@ -63,6 +63,8 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_DIRECT_READY] = splitc_on_direct_ready,
     [SPLITC_MSG_DIRECT_CHECK] = splitc_on_direct_check,
     [SPLITC_MSG_DIRECT_LANDED] = splitc_on_direct_landed,
+    [SPLITC_MSG_XFER] = splitc_on_xfer,
+    [SPLITC_MSG_XFER_LARGE] = splitc_on_xfer_large,
 };
 
 static void check(int result, const char *what)

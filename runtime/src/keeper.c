@@ -113,7 +113,7 @@ static bool serve_some(void)
         return false;
     for (int i = 0; i < SERVE_MAX && gam_poll(splitc_runtime.gam) > 0; i++)
         ;
-    splitc_direct_step();
+    splitc_deferred_step();
     end_turn();
     return true;
 }
@@ -154,7 +154,7 @@ static bool serve_and_arm(void)
             if (++polls >= SERVE_MAX)
                 return false;
     } while (bellman && unet_arm(bellman) > 0 && ++polls < SERVE_MAX);
-    splitc_direct_step();
+    splitc_deferred_step();
     return polls < SERVE_MAX;
 }
 

@@ -115,7 +115,7 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
     if (__builtin_expect(splitc_runtime.timed, 0))
         start_timing(w);
     handled = gam_poll(splitc_runtime.gam);
-    if (splitc_direct_step())
+    if (splitc_deferred_step())
         sleep_ms = NAP_MS;
     if (handled == 0 && ++w->idle > spin_limit)
         handled = rest(w, sleep_ms);
@@ -215,7 +215,7 @@ int splitc_poll_once(void)
         return 0; /* nothing may come between */
     if (splitc_is_foreign_thread())
         splitc_foreign_wait("poll");
-    splitc_direct_step();
+    splitc_deferred_step();
     handled = gam_poll(splitc_runtime.gam);
     if (handled > 0)
         idle = 0;

@@ -346,6 +346,8 @@ enum splitc_message {
     SPLITC_MSG_DIRECT_READY,
     SPLITC_MSG_DIRECT_CHECK,
     SPLITC_MSG_DIRECT_LANDED,
+    SPLITC_MSG_XFER, /* am_reply_xfer */
+    SPLITC_MSG_XFER_LARGE,
     SPLITC_MSG_PROBE, /* of -fcheck; checks.c registers it */
     SPLITC_MESSAGES
 };
@@ -377,9 +379,15 @@ gam_handler_fn splitc_on_direct_ask;
 gam_handler_fn splitc_on_direct_ready;
 gam_handler_fn splitc_on_direct_check;
 gam_handler_fn splitc_on_direct_landed;
+gam_handler_fn splitc_on_xfer;
+gam_handler_fn splitc_on_xfer_large;
 
 /* Give the program's own handlers (handlers.c) their indices behind these. */
 void splitc_handlers_open(void);
+
+/* Large blocks that handlers were told of, to be fetched outside of them. */
+extern struct fetch *splitc_fetches;
+void splitc_begin_fetches(void) __attribute__((cold, noinline));
 
 /* ---- collective operations (collective.c) ----------------------------------- */
 

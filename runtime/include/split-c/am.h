@@ -6,6 +6,7 @@
  *   words    void f(int source, am_word w0, ...)            as many as were sent
  *   _df      void f(int source, am_word w0, ..., double d)
  *   a block  void f(int source, void *address, splitc_size n, am_word arg)
+ *   medium   void f(int source, void *address, splitc_size n, am_word w0, ...)
  *
  * Words may be any integers or pointers.  A handler is a function whose name a
  * Split-C file that includes this header uses other than to call it: splitcc
@@ -31,16 +32,30 @@ typedef void (*am_handler)(); /* of any of the kinds above */
 
 #define SPLITC_AM(name) __asm__("splitc_am_" #name)
 
-/* Active messages are there from the beginning; these are for programs that ask. */
-extern int am_enable(void) SPLITC_AM(enable);
+/* Active messages are there from the beginning to the end; these are for programs that ask.
+ * am_enable takes any arguments, as am_enable(n, argc, argv) of old did; how many processors there
+ * are, the launcher has decided, whatever n is. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ > 202000L)
+extern int am_enable(...) SPLITC_AM(enable);
+#else
+extern int am_enable() SPLITC_AM(enable);
+#endif
 extern int am_disable(void) SPLITC_AM(disable);
+
+/* End the job with that code, as splitc_exit does. */
 extern void am_exit(int code) SPLITC_AM(exit) __attribute__((__noreturn__));
 
+/* How many processors the job has, and which one this is.  The cluster that programs of old ask
+ * for is the job. */
 extern int am_procs(void) SPLITC_AM(procs);
+extern int am_cluster_size(void) SPLITC_AM(procs);
 extern int am_my_proc(void) SPLITC_AM(my_proc);
 
-/* The most bytes of a store or get, and of a medium message. */
+/* A size of transfers that programs may cut theirs to, and have buffers of: it fits into an int.
+ * Stores, gets and am_reply_xfer take any. */
 extern splitc_size am_max_size(void) SPLITC_AM(max_size);
+
+/* The most bytes of a medium message. */
 extern splitc_size am_max_medium(void) SPLITC_AM(max_medium);
 
 /* Run the handlers of what has arrived; returns how many messages there were. */
@@ -65,9 +80,19 @@ extern int am_request_3_df(int dest, am_handler h, am_word w0, am_word w1, am_wo
 extern int am_request_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3,
                            double d) SPLITC_AM(request_4_df);
 
-/* n bytes, at most am_max_medium(), into storage that lives as long as the handler. */
-extern int am_request_medium(int dest, am_handler h, const void *address, splitc_size n,
-                             am_word arg) SPLITC_AM(request_medium);
+/* n bytes, at most am_max_medium(), into storage that lives as long as the handler; the source may
+ * be reused at once. */
+extern int am_request_medium_0(int dest, am_handler h, const void *address, splitc_size n)
+    SPLITC_AM(request_medium_0);
+extern int am_request_medium_1(int dest, am_handler h, const void *address, splitc_size n,
+                               am_word arg) SPLITC_AM(request_medium);
+extern int am_request_medium_2(int dest, am_handler h, const void *address, splitc_size n,
+                               am_word w0, am_word w1) SPLITC_AM(request_medium_2);
+extern int am_request_medium_3(int dest, am_handler h, const void *address, splitc_size n,
+                               am_word w0, am_word w1, am_word w2) SPLITC_AM(request_medium_3);
+extern int am_request_medium_4(int dest, am_handler h, const void *address, splitc_size n,
+                               am_word w0, am_word w1, am_word w2, am_word w3)
+    SPLITC_AM(request_medium_4);
 
 /* ---- replies: from a request's handler, once, to its source -------------------- */
 
@@ -88,8 +113,67 @@ extern int am_reply_3_df(int dest, am_handler h, am_word w0, am_word w1, am_word
 extern int am_reply_4_df(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3,
                          double d) SPLITC_AM(reply_4_df);
 
-extern int am_reply_medium(int dest, am_handler h, const void *address, splitc_size n, am_word arg)
-    SPLITC_AM(reply_medium);
+extern int am_reply_medium_0(int dest, am_handler h, const void *address, splitc_size n)
+    SPLITC_AM(reply_medium_0);
+extern int am_reply_medium_1(int dest, am_handler h, const void *address, splitc_size n,
+                             am_word arg) SPLITC_AM(reply_medium);
+extern int am_reply_medium_2(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                             am_word w1) SPLITC_AM(reply_medium_2);
+extern int am_reply_medium_3(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                             am_word w1, am_word w2) SPLITC_AM(reply_medium_3);
+extern int am_reply_medium_4(int dest, am_handler h, const void *address, splitc_size n, am_word w0,
+                             am_word w1, am_word w2, am_word w3) SPLITC_AM(reply_medium_4);
+
+/* Copy n bytes from lva here to rva at the source of the request; then run the handler, of a
+ * block, there, where it sends nothing.  Up to am_max_medium() bytes the source of the copy may be
+ * reused at once; that of more has to stay until the handler has run, as it is fetched. */
+extern int am_reply_xfer(int dest, const void *lva, void *rva, splitc_size n, am_handler h,
+                         am_word arg) SPLITC_AM(reply_xfer);
+
+/* ---- forms that count their words, of which there are 0 to 4 ---------------------- */
+
+/* am_request(dest, handler, words...), am_reply(dest, handler, words...) */
+#define am_request(...) SPLITC_AM_WORDS(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_request_, __VA_ARGS__)
+#define am_reply(...) SPLITC_AM_WORDS(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_reply_, __VA_ARGS__)
+
+/* am_request_df(dest, handler, words..., d), am_reply_df(dest, handler, words..., d) */
+#define am_request_df(...) SPLITC_AM_REAL(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_request_, __VA_ARGS__)
+#define am_reply_df(...) SPLITC_AM_REAL(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_reply_, __VA_ARGS__)
+
+/* am_request_medium(dest, handler, address, n, words...), am_reply_medium(dest, ...) */
+#define am_request_medium(...)                                                                     \
+    SPLITC_AM_BLOCK(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_request_medium_, __VA_ARGS__)
+#define am_reply_medium(...)                                                                       \
+    SPLITC_AM_BLOCK(__VA_ARGS__, 4, 3, 2, 1, 0, 0)(am_reply_medium_, __VA_ARGS__)
+
+/* The number behind as many arguments as there are chooses the form, which takes pointers for
+ * words as well. */
+#define SPLITC_AM_WORDS(dest, h, a, b, c, d, count, ...) SPLITC_AM_WORDS_##count
+#define SPLITC_AM_REAL(dest, h, a, b, c, d, real, count, ...) SPLITC_AM_REAL_##count
+#define SPLITC_AM_BLOCK(dest, h, at, n, a, b, c, d, count, ...) SPLITC_AM_BLOCK_##count
+#define SPLITC_AM_WORDS_0(call, dest, h) call##0(dest, h)
+#define SPLITC_AM_WORDS_1(call, dest, h, a) call##1(dest, h, (am_word)(a))
+#define SPLITC_AM_WORDS_2(call, dest, h, a, b) call##2(dest, h, (am_word)(a), (am_word)(b))
+#define SPLITC_AM_WORDS_3(call, dest, h, a, b, c)                                                  \
+    call##3(dest, h, (am_word)(a), (am_word)(b), (am_word)(c))
+#define SPLITC_AM_WORDS_4(call, dest, h, a, b, c, d)                                               \
+    call##4(dest, h, (am_word)(a), (am_word)(b), (am_word)(c), (am_word)(d))
+#define SPLITC_AM_REAL_0(call, dest, h, real) call##0##_df(dest, h, real)
+#define SPLITC_AM_REAL_1(call, dest, h, a, real) call##1##_df(dest, h, (am_word)(a), real)
+#define SPLITC_AM_REAL_2(call, dest, h, a, b, real)                                                \
+    call##2##_df(dest, h, (am_word)(a), (am_word)(b), real)
+#define SPLITC_AM_REAL_3(call, dest, h, a, b, c, real)                                             \
+    call##3##_df(dest, h, (am_word)(a), (am_word)(b), (am_word)(c), real)
+#define SPLITC_AM_REAL_4(call, dest, h, a, b, c, d, real)                                          \
+    call##4##_df(dest, h, (am_word)(a), (am_word)(b), (am_word)(c), (am_word)(d), real)
+#define SPLITC_AM_BLOCK_0(call, dest, h, at, n) call##0(dest, h, at, n)
+#define SPLITC_AM_BLOCK_1(call, dest, h, at, n, a) call##1(dest, h, at, n, (am_word)(a))
+#define SPLITC_AM_BLOCK_2(call, dest, h, at, n, a, b)                                              \
+    call##2(dest, h, at, n, (am_word)(a), (am_word)(b))
+#define SPLITC_AM_BLOCK_3(call, dest, h, at, n, a, b, c)                                           \
+    call##3(dest, h, at, n, (am_word)(a), (am_word)(b), (am_word)(c))
+#define SPLITC_AM_BLOCK_4(call, dest, h, at, n, a, b, c, d)                                        \
+    call##4(dest, h, at, n, (am_word)(a), (am_word)(b), (am_word)(c), (am_word)(d))
 
 /* ---- transfers of any size; a handler of 0 is none -------------------------------- */
 
@@ -121,7 +205,7 @@ struct splitc_handler {
     void (*function)(void);
     void (*run)(int source, const union splitc_argument *argument);
     const char *name;
-    int arguments; /* how many; 4 words and a double at most */
+    int arguments; /* how many; at most 4 words and a double, or 4 words behind a block */
     int real;      /* the last one is a double */
 };
 
