@@ -52,10 +52,11 @@ Strings sorted_lines(const std::string &text)
 }
 
 // A job of one rank that is unetrun under this option of ulimit, started by `user`.
-Strings limited(const std::string &limit, const std::string &user = "env", int ranks = 2)
+Strings limited(const std::string &limit, const std::string &user = "env", int ranks = 2,
+                const std::string &unetrun = UNETRUN_PROGRAM)
 {
     return {"bash", "-c",
-            "exec " + user + " bash -c \"ulimit " + limit + "; exec '" UNETRUN_PROGRAM "' -n " +
+            "cd / && exec " + user + " bash -c \"ulimit " + limit + "; exec '" + unetrun + "' -n " +
                 std::to_string(ranks) + " sleep 1000\""};
 }
 
@@ -581,14 +582,18 @@ TEST_CASE("a limit of file sizes that leaves no room for what ranks show is told
 
 TEST_CASE("a limit of processes that leaves no room for unetrun is told")
 {
-    // root is above that limit; whom root becomes here has no other process
+    // root is above that limit; whom root becomes here has no other process, and perhaps no way to
+    // the build folder
     const std::string user = geteuid() == 0 ? "setpriv --reuid 54321 --clear-groups" : "env";
-    if (std::system((user + " test -x '" UNETRUN_PROGRAM "'").c_str()) != 0) {
-        std::puts("\nnot run: other users than root cannot reach " UNETRUN_PROGRAM);
-        return;
-    }
-    TestJob job(limited("-u 1", user));
-    CHECK(job.wait() == 1);
+    std::string folder = "/tmp/unetrun-test-XXXXXX";
+    REQUIRE(mkdtemp(folder.data()) != nullptr);
+    const std::string unetrun = folder + "/unetrun";
+    std::filesystem::permissions(folder, std::filesystem::perms(0755));
+    std::filesystem::copy(UNETRUN_PROGRAM, unetrun);
+    TestJob job(limited("-u 1", user, 2, unetrun));
+    const int code = job.wait();
+    std::filesystem::remove_all(folder);
+    CHECK(code == 1);
     CHECK_THAT(job.err(), StartsWith("unetrun: cannot start ") &&
                               Contains("the limit of processes (ulimit -u) is 1: raise it"));
     CHECK(count_lines(job.err()) == 2);
