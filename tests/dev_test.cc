@@ -102,6 +102,21 @@ TEST_CASE("dev installs what is missing, with new package lists if need be")
                                 Catch::Contains("/build/log/configure.log"));
 }
 
+TEST_CASE("dev installs programs without what only debuggers read")
+{
+    const BareMachine machine;
+
+    machine.tool("dpkg-query", "for name; do echo $name installed; done");
+    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    const Outcome outcome =
+        run(machine.command({machine.folder / "dev", "install", "--prefix", "/nowhere"}));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(
+        read_file(machine.folder / "calls"),
+        Catch::Contains("--install " + machine.folder / "build" + " --strip --prefix /nowhere\n"));
+}
+
 TEST_CASE("dev configures anew when packages have come")
 {
     const BareMachine machine;
