@@ -215,6 +215,16 @@ CcMessages Reader::read(std::string_view said)
 
 } // namespace
 
+std::vector<std::string> cc_message_options(bool display_columns)
+{
+    std::vector<std::string> options = {"-fshow-column", "-fmessage-length=0",
+                                        "-fdiagnostics-color=never"};
+    if (display_columns)
+        options.insert(options.end(),
+                       {"-fdiagnostics-column-unit=byte", "-fdiagnostics-column-origin=1"});
+    return options;
+}
+
 CcMessages read_cc_messages(std::string_view said, const Translation &translation)
 {
     return said.empty() ? CcMessages() : Reader(translation).read(said);

@@ -18,6 +18,10 @@ struct CcMessages {
     std::string other; // lines that are about no place
 };
 
+// Options that have the C compiler speak as is understood here, whatever came before them.
+// `display_columns`: it counts columns of the display unless told to count bytes.
+std::vector<std::string> cc_message_options(bool display_columns);
+
 CcMessages read_cc_messages(std::string_view said, const Translation &translation);
 
 } // namespace splitcc

@@ -350,6 +350,7 @@ int Compiler::split_c(const Input &input, const std::string &result)
             command.push_back("-fcommon");
         add(command, options_.both);
         add(command, options_.compile);
+        add(command, cc_message_options(translation_.display_columns));
         add(command, {"-x", "cpp-output", c_file});
         if (int code = compile_c(command, result))
             return code;

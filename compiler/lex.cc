@@ -125,7 +125,6 @@ public:
 private:
     char at(uint32_t i) const { return i < text_.size() ? text_[i] : '\0'; }
     bool skip_space();
-    bool universal_at(uint32_t i) const;
     uint32_t identifier_end() const;
     Token identifier();
     Token number();
@@ -217,35 +216,12 @@ bool Lexer::skip_space()
     return false;
 }
 
-// A universal character name: gcc's preprocessor writes all letters beyond ASCII so.
-bool Lexer::universal_at(uint32_t i) const
-{
-    return at(i) == '\\' && (at(i + 1) == 'u' || at(i + 1) == 'U');
-}
-
 uint32_t Lexer::identifier_end() const
 {
     uint32_t end = pos_;
-    while (ident_part(at(end)) || universal_at(end))
+    while (ident_part(at(end)) || is_universal(text_, end))
         end++;
     return end;
-}
-
-// One name has many spellings: \u00e9, \U000000e9, and the letter itself.
-std::string decoded(std::string_view spelling)
-{
-    std::string name;
-    for (size_t i = 0; i < spelling.size();) {
-        size_t digits = spelling[i] != '\\' ? 0 : spelling[i + 1] == 'u' ? 4 : 8;
-        if (digits == 0) {
-            name += spelling[i++];
-            continue;
-        }
-        std::string number(spelling.substr(i + 2, digits));
-        append_utf8(name, static_cast<uint32_t>(std::strtoul(number.c_str(), nullptr, 16)));
-        i = std::min(i + 2 + digits, spelling.size());
-    }
-    return name;
 }
 
 Token Lexer::identifier()
@@ -400,7 +376,7 @@ Token Lexer::next()
             return quoted('"', Tok::String, prefix);
         if (quote == '\'')
             return quoted('\'', Tok::Char, prefix);
-        if (ident_start(c) || universal_at(pos_))
+        if (ident_start(c) || is_universal(text_, pos_))
             return identifier();
         if (is_digit(c) || (c == '.' && is_digit(at(pos_ + 1))))
             return number();
@@ -411,6 +387,28 @@ Token Lexer::next()
 }
 
 } // namespace
+
+// gcc's preprocessor writes all letters beyond ASCII so.
+bool is_universal(std::string_view text, size_t at)
+{
+    return at + 1 < text.size() && text[at] == '\\' && (text[at + 1] == 'u' || text[at + 1] == 'U');
+}
+
+std::string decoded(std::string_view spelling)
+{
+    std::string name;
+    for (size_t i = 0; i < spelling.size();) {
+        size_t digits = spelling[i] != '\\' ? 0 : spelling[i + 1] == 'u' ? 4 : 8;
+        if (digits == 0) {
+            name += spelling[i++];
+            continue;
+        }
+        std::string number(spelling.substr(i + 2, digits));
+        append_utf8(name, static_cast<uint32_t>(std::strtoul(number.c_str(), nullptr, 16)));
+        i = std::min(i + 2 + digits, spelling.size());
+    }
+    return name;
+}
 
 Names::Names()
 {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <fstream>
+
+#include "lex.h"
 
 namespace splitcc {
 namespace {
@@ -26,8 +29,9 @@ size_t piece_end(std::string_view text, size_t i)
 {
     if (text[i] == '"' || text[i] == '\'')
         return literal_end(text, i);
+    auto letter = [&](size_t at) { return word(text[at]) || is_universal(text, at); };
     size_t end = i + 1;
-    while (word(text[i]) && end < text.size() && word(text[end]))
+    while (letter(i) && end < text.size() && letter(end))
         end++;
     return end;
 }
@@ -69,8 +73,11 @@ const std::vector<std::string> &Locator::file(std::string_view name)
     auto [entry, fresh] = files_.try_emplace(std::string(name));
     if (fresh) {
         std::ifstream in{entry->first};
-        for (std::string line; std::getline(in, line);)
+        for (std::string line; std::getline(in, line);) {
+            if (line.ends_with('\r')) // the preprocessor takes it for a part of the line end
+                line.pop_back();
             entry->second.push_back(std::move(line));
+        }
     }
     return entry->second;
 }
@@ -157,12 +164,18 @@ void Locator::compare(uint32_t physical_line, const Position &at)
         user_ += "\n" + lines[i];
     user_pieces_ = pieces(user_, true);
     pieces_ = pieces(preprocessed, false);
-    std::vector<std::string_view> a, b;
-    for (Piece p : pieces_)
-        a.push_back(preprocessed.substr(p.offset, p.length));
-    for (Piece p : user_pieces_)
-        b.push_back(std::string_view(user_).substr(p.offset, p.length));
-    match(a, b);
+    std::deque<std::string> letters; // instead of universal character names
+    auto texts = [&](std::string_view line, const std::vector<Piece> &pieces) {
+        std::vector<std::string_view> list;
+        for (Piece p : pieces) {
+            list.push_back(line.substr(p.offset, p.length));
+            if (word(list.back()[0]) || is_universal(list.back(), 0))
+                if (list.back().find('\\') != std::string_view::npos)
+                    list.back() = letters.emplace_back(decoded(list.back()));
+        }
+        return list;
+    };
+    match(texts(preprocessed, pieces_), texts(user_, user_pieces_));
 }
 
 // The pieces of the user's text between those that match what is around `token`.
@@ -211,7 +224,7 @@ std::optional<size_t> Locator::in_user_text(size_t column) const
         return {};
     size_t within = column - pieces_[index].offset;
     const Piece &user = user_pieces_[matches_[index]];
-    return user.offset + std::min(within, user.length);
+    return user.offset + std::min(within, user.length - 1);
 }
 
 // What is said about the bytes [begin, end) of the user's text: its line, of those

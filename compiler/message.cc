@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "columns.h"
+
 namespace splitcc {
 namespace {
 
 constexpr std::string_view kBold = "\033[1m", kGreen = "\033[1;32m", kReset = "\033[0m";
 constexpr std::string_view kNames[] = {"note", "warning", "error", "fatal error"};
 constexpr std::string_view kColors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m", "\033[1;31m"};
-
-bool continues_character(char c) // of UTF-8
-{
-    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
 
 // ---- text
 
@@ -29,6 +26,7 @@ private:
     void includes(const Message &m);
     void source_line(const Message &m);
     void under_line(const Message &m, const std::string &marks);
+    size_t begin_under(const Message &m, size_t to);
 
     bool color_;
     std::string out_;
@@ -69,20 +67,43 @@ void Text::message(const Message &m)
         message(note);
 }
 
+// What stands to the left of the line shown, and of the marks under it.
+std::string margin(std::string_view number)
+{
+    return "  " + std::string(number) + " | ";
+}
+
 // Marks under the line, each under the character of its byte.  Tabs in front of
 // them stay tabs.
 void Text::under_line(const Message &m, const std::string &marks)
 {
-    out_.append(2 + std::to_string(m.position.line).size(), ' ').append(" | ");
-    size_t pad = std::min(marks.find_first_not_of(' '), marks.size());
-    for (size_t i = 0; i < pad; i++)
-        if (i >= m.line.size() || !continues_character(m.line[i]))
-            out_ += i < m.line.size() && m.line[i] == '\t' ? '\t' : ' ';
-    out_.append(paint(kGreen));
-    for (size_t i = pad; i < marks.size(); i++)
-        if (marks[i] != '~' || i >= m.line.size() || !continues_character(m.line[i]))
+    const size_t first = std::min(marks.find_first_not_of(' '), marks.size());
+    size_t column = begin_under(m, first);
+    for (size_t i = first; i < marks.size(); i++) {
+        const unsigned width = i < m.line.size() ? display_width(m.line, i, column) : 1;
+        if (width > 0 || marks[i] == '^')
             out_ += marks[i];
+        if (width > 1)
+            out_.append(width - 1, marks[i] == ' ' ? ' ' : '~');
+        column += width;
+    }
     out_.append(paint(kReset)).append("\n");
+}
+
+// Begins a line whose text is to stand under the byte `to` of the line shown; its column.
+size_t Text::begin_under(const Message &m, size_t to)
+{
+    const std::string left = margin(std::string(std::to_string(m.position.line).size(), ' '));
+    out_.append(left);
+    size_t column = left.size();
+    for (size_t i = 0; i < to; i++) {
+        const bool tab = i < m.line.size() && m.line[i] == '\t';
+        const unsigned width = i < m.line.size() ? display_width(m.line, i, column) : 1;
+        out_.append(tab ? 1 : width, tab ? '\t' : ' ');
+        column += width;
+    }
+    out_.append(paint(kGreen));
+    return column;
 }
 
 void put(std::string &marks, Span where, char mark)
@@ -95,8 +116,7 @@ void put(std::string &marks, Span where, char mark)
 
 void Text::source_line(const Message &m)
 {
-    out_.append("  ").append(std::to_string(m.position.line)).append(" | ");
-    out_.append(m.line).append("\n");
+    out_.append(margin(std::to_string(m.position.line))).append(m.line).append("\n");
     std::string marks;
     for (Span range : m.ranges)
         put(marks, range, '~');
@@ -104,8 +124,8 @@ void Text::source_line(const Message &m)
     put(marks, {m.caret.begin, m.caret.begin + 1}, '^');
     under_line(m, marks);
     for (const FixIt &fix : m.fixes) {
-        std::string line(fix.where.begin - 1, ' ');
-        under_line(m, line + fix.text);
+        begin_under(m, fix.where.begin - 1);
+        out_.append(fix.text).append(paint(kReset)).append("\n");
     }
 }
 
@@ -147,14 +167,12 @@ std::string number(std::string_view key, uint32_t value)
     return quoted(key) + ": " + std::to_string(value);
 }
 
-// A column as an editor shows it: characters, and tab stops of 8.
+// A column as an editor shows it.
 uint32_t display_column(const std::string &line, uint32_t column)
 {
     uint32_t shown = 0;
-    for (uint32_t i = 0; i + 1 < column; i++) {
-        char c = i < line.size() ? line[i] : ' ';
-        shown += c == '\t' ? 8 - shown % 8 : continues_character(c) ? 0 : 1;
-    }
+    for (uint32_t i = 0; i + 1 < column; i++)
+        shown += i < line.size() ? display_width(line, i, shown) : 1;
     return shown + 1;
 }
 

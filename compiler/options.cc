@@ -187,8 +187,10 @@ bool Reader::message_option(const std::string &word)
             throw UsageError("'" + word + "' needs a number of errors, or 0 for all");
         const unsigned limit = static_cast<unsigned>(std::stoul(number));
         options_.error_limit = limit ? limit : UINT32_MAX;
-    } else if (word == "-fdiagnostics-format=json" || word == "-fdiagnostics-format=text") {
-        options_.json = word.ends_with("json");
+    } else if (word.starts_with("-fdiagnostics-format=")) {
+        options_.json = word.ends_with("=json");
+        if (!options_.json && !word.ends_with("=text"))
+            throw UsageError("'" + word + "': splitcc writes messages as 'text' or 'json'");
     } else if (word.starts_with("-fdiagnostics-color") || word == "-fno-diagnostics-color") {
         if (!word.ends_with("=auto"))
             options_.color = !word.ends_with("=never") && word[2] != 'n';

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "lex.h"
+
 namespace splitcc {
 
 uint32_t Origins::construct(uint32_t begin)
@@ -26,7 +28,8 @@ std::optional<Range> Origins::source_of(uint32_t out, std::string_view source) c
     const uint32_t begin = stretch.from + (out - stretch.out);
     auto word = [&](uint32_t i) {
         return i < source.size() &&
-               (std::isalnum(static_cast<unsigned char>(source[i])) || source[i] == '_');
+               (std::isalnum(static_cast<unsigned char>(source[i])) || source[i] == '_' ||
+                (source[i] & 0x80) || is_universal(source, i));
     };
     uint32_t end = begin + 1;
     while (word(begin) && word(end))

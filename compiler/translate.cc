@@ -24,6 +24,13 @@ bool defines(const Ast &ast, const Name *function)
     });
 }
 
+// What abi.h knows of the C compiler, as an enumerator.
+bool is_set(Names &names, std::string_view enumerator)
+{
+    const Symbol *symbol = names.intern(enumerator)->ordinary;
+    return symbol && symbol->value == 1;
+}
+
 } // namespace
 
 Translation translate(std::string preprocessed, const TranslateOptions &options)
@@ -51,7 +58,6 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     if (!plain && ast.main)
         diag.error(tokens[ast.main].range(), "a Split-C program begins in 'splitc_main', which "
                                              "every processor runs; rename this function");
-    const Symbol *asm_weak = names.intern("splitc_asm_weak")->ordinary;
     ast.translated = defines(ast, names.intern("splitc_entry"));
     if (names.intern("splitc_handlers")->ordinary)
         ast.handlers.clear();
@@ -60,10 +66,11 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     result.source = owned;
     result.ok = diag.errors() == 0;
     result.plain = plain;
+    result.display_columns = is_set(names, "splitc_display_columns");
     if (result.ok) {
         Lower lower(source, tokens);
         if (options.gnu89_inline)
-            lower.define_inlines(ast, asm_weak && asm_weak->value == 1);
+            lower.define_inlines(ast, is_set(names, "splitc_asm_weak"));
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);
     }

@@ -27,6 +27,8 @@ struct TranslateOptions {
 struct Translation {
     std::string c; // empty when there are errors
     std::vector<Message> messages;
+    // The C compiler's messages count columns of the display unless told otherwise.
+    bool display_columns = false;
     bool plain = false; // no Split-C construct in it: C as any other
     std::shared_ptr<const Source> source;
     Origins origins;       // where `c` comes from

@@ -89,6 +89,36 @@ TEST_CASE("Marks stand under characters, not bytes; tabs stay tabs")
                                      "     | \t~   ^~~\n");
 }
 
+TEST_CASE("Marks take the columns of what they stand under")
+{
+    Message m = example();
+    m.line = "a\t\xe6\xbc\xa2"
+             "e\xcc\x81 b\tc";
+    m.caret = {3, 6};
+    m.ranges = {{6, 9}, {10, 13}};
+    CHECK(render_text({m}, false) == "a.sc:12:3: warning: told \"you\" [-Wlocal-escape]\n"
+                                     "  12 | a\t\xe6\xbc\xa2"
+                                     "e\xcc\x81 b\tc\n"
+                                     "     |  \t^~~ ~~~~~\n");
+    CHECK_THAT(render_json({m}), Catch::Contains("\"finish\": {\"file\": \"a.sc\", \"line\": 12, "
+                                                 "\"column\": 17, \"display-column\": 17, "
+                                                 "\"byte-column\": 12}"));
+}
+
+TEST_CASE("A fix is shown as it is to be written")
+{
+    Message m = example();
+    m.option = "";
+    m.line = "\xe6\xbc\xa2 x";
+    m.caret = {5, 6};
+    m.ranges.clear();
+    m.fixes = {{{1, 1}, "(\xe6\xbc\xa2 ~x)"}};
+    CHECK(render_text({m}, false) == "a.sc:12:5: warning: told \"you\"\n"
+                                     "  12 | \xe6\xbc\xa2 x\n"
+                                     "     |    ^\n"
+                                     "     | (\xe6\xbc\xa2 ~x)\n");
+}
+
 TEST_CASE("Colours surround what they paint")
 {
     Message m = example();
@@ -172,6 +202,21 @@ TEST_CASE("Lines that the preprocessor joined are told apart")
     check(pair.find("one"), 1, 7, 10);
     check(pair.find("two"), 2, 7, 10);
     check(pair.find("g"), 3, 1, 2);
+}
+
+TEST_CASE("Line ends of CR LF are line ends")
+{
+    Pair pair("#define F(a) (a)\r\n\tb = F(c \\\r\n  );\r\n", "\n b = (c);\n");
+    check(pair.find("b"), 2, 2, 3);
+    check(pair.find("c"), 2, 8, 9);
+    CHECK(pair.find("c").line == "\tb = F(c \\");
+}
+
+TEST_CASE("Universal character names are the letters they stand for")
+{
+    Pair pair("#define N 1\nint \xc3\xa4x = N;\n", "\nint \\U000000e4x = 1;\n");
+    check(pair.find("\\"), 2, 5, 6);
+    check(pair.find("="), 2, 9, 10);
 }
 
 TEST_CASE("The end of the text is behind its last character")

@@ -44,6 +44,13 @@ enum { splitc_asm_weak = 0 };
 enum { splitc_asm_weak = 1 };
 #endif
 
+/* ... and whether messages count columns of the display unless told to count bytes. */
+#if !defined __clang__ && __GNUC__ >= 11
+enum { splitc_display_columns = 1 };
+#else
+enum { splitc_display_columns = 0 };
+#endif
+
 /* ---- making and taking apart ------------------------------------------ */
 
 SPLITC_INLINE splitc_ptr splitc_make(int rank, const volatile void *address)
