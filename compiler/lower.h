@@ -18,6 +18,10 @@ namespace splitcc {
 // The text as a string literal.
 std::string c_string(std::string_view text);
 
+// Begins a statement expression, which "})" ends.  ISO C has none, and -pedantic would tell
+// users so of text that is not theirs.
+constexpr const char *kBlock = "__extension__ ({ ";
+
 // What is done to an object in the global address space.
 enum class Access { Read, Write, Get, Put, Store, Change };
 std::string access_name(Access how);
@@ -62,7 +66,7 @@ private:
     Rope function_suffix(const Part &part);
     Rope array_suffix(const Part &part);
     Rope declaration(const Declaration *d);
-    Rope far_item(const Declaration *d, const InitDeclarator &item);
+    Rope far_item(const Declaration *d, const InitDeclarator &item, bool statement);
     Rope function_definition(const Declaration *d);
     Rope entry(const Declaration *d);
     Rope block_count(const Type *array);

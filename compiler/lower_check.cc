@@ -69,8 +69,8 @@ Rope Lower::enter(const Expr *e, std::string_view function)
     if (!checks_)
         return count;
     return std::move(count) + "struct splitc_place " + fresh("p") +
-           " __attribute__((cleanup(splitc_leave))) = splitc_enter(\"" + std::string(function) +
-           "\", " + place(e) + "); ";
+           " __attribute__((unused, cleanup(splitc_leave))) = splitc_enter(\"" +
+           std::string(function) + "\", " + place(e) + "); ";
 }
 
 Rope Lower::call(const Expr *e)
@@ -78,7 +78,7 @@ Rope Lower::call(const Expr *e)
     bool library = e->a->symbol && e->a->symbol->library;
     if (!library || !(checks_ || profile_))
         return generic(e);
-    return "({ " + enter(e, e->a->symbol->name->text) + generic(e) + "; })";
+    return kBlock + enter(e, e->a->symbol->name->text) + generic(e) + "; })";
 }
 
 } // namespace splitcc

@@ -307,7 +307,7 @@ Rope Lower::capture(const Type *t)
     }
     if (t->kind == TypeKind::Array && t->captured.empty() && variably_sized(t)) {
         std::string name = fresh("t");
-        rope += "typedef " + declare(t, name) + kUnused + "; ";
+        rope += "__extension__ typedef " + declare(t, name) + kUnused + "; ";
         t->captured = name;
     }
     return rope;
@@ -374,8 +374,7 @@ Rope Lower::declaration(const Declaration *d)
         if (open && far)
             rope += "; ";
         if (far) {
-            rope += far_item(d, item);
-            rope += statement ? "; " : "";
+            rope += far_item(d, item, statement);
         } else {
             rope += open ? Rope(", ") : base + " ";
             rope += declarator(item.declarator) + after_declarator(item);
@@ -387,20 +386,20 @@ Rope Lower::declaration(const Declaration *d)
     return rope;
 }
 
-// One declarator that contains a global pointer or a spread array, as a
-// declaration of its own.
-Rope Lower::far_item(const Declaration *d, const InitDeclarator &item)
+// One declarator that contains a global pointer or a spread array, as a declaration of
+// its own: a parameter, or a statement that ends with a semicolon if it needs one.
+Rope Lower::far_item(const Declaration *d, const InitDeclarator &item, bool statement)
 {
     const Specifiers &s = d->specifiers;
     bool object = d->role == DeclarationRole::Object;
     if (object && item.type->kind == TypeKind::SpreadArray && s.storage != Storage::Extern)
         return d->file_scope || s.storage == Storage::Static ? static_spread(d, item)
-                                                             : automatic_spread(d, item);
+                                                             : automatic_spread(d, item) + "; ";
     Rope rope;
     if (object && !d->file_scope)
         rope += capture_far(item.type);
     return std::move(rope) + not_type(s) + far_type(item.declarator) + declarator(item.declarator) +
-           after_declarator(item);
+           after_declarator(item) + (statement ? "; " : "");
 }
 
 // The number of blocks of a spread array.
@@ -417,7 +416,8 @@ Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
 {
     Rope rope = capture_far(item.type);
     // Something of run-time size, so that cc refuses a jump past the allocation.
-    rope += "typedef char " + fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
+    rope += "__extension__ typedef char " +
+            fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
             "[splitc_job.procs]" + std::string(kUnused) + "; ";
     rope += not_type(d->specifiers) + far_type(item.declarator) + declarator(item.declarator) +
             " __attribute__((cleanup(" +
@@ -453,7 +453,7 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
         std::string id = fresh("array");
         Position at = source_.position(tokens_[item.declarator.name_token].offset);
         registration =
-            "; static void " + id +
+            "static void " + id +
             "_shape(splitc_size *count, splitc_size *size) { *count = " + block_count(item.type) +
             "; *size = " + size_of(item.type->base) + "; } static struct splitc_static " + id +
             " = {&" + variable_name + ", " + id + "_shape, \"" + name + "\", " + c_string(at.file) +
@@ -461,13 +461,14 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
             id + "_register(void) { splitc_register_static(&" + id + "); }";
     }
     hoisting_ = false;
+    variable += "; ";
     if (d->file_scope)
-        return std::move(variable) + std::move(registration);
+        return std::move(variable) + std::move(registration) + " ";
     // The size went to file scope as a number; cc has to agree with it.
     Rope check;
     if (auto bytes = splitcc::size_of(item.type->base))
-        check = "_Static_assert(" + size_of(item.type->base) + " == " + std::to_string(*bytes) +
-                ", \"the size of a spread array's block\")";
+        check = "__extension__ _Static_assert(" + size_of(item.type->base) +
+                " == " + std::to_string(*bytes) + ", \"the size of a spread array's block\"); ";
     pending_ += std::move(variable) + std::move(registration) + " ";
     return check;
 }

@@ -299,13 +299,13 @@ Rope Lower::read(const Expr *e)
         Rope parent = parent_of_bits(strip(e), record);
         Target from = {reached(std::move(parent), Access::Read, "sizeof " + v, e), {}};
         Rope place = with_a_line(from);
-        return "({ " + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
+        return kBlock + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
                from.arguments() + ", sizeof " + v + "); " + v + "." +
                std::string(spelling(strip(e)->name_token)) + "; })";
     }
     Target from = target(e, Access::Read, "sizeof " + v, e);
     Rope place = with_a_line(from);
-    return "({ " + declare(e->type->unqualified, v) + "; " + std::move(place) +
+    return kBlock + declare(e->type->unqualified, v) + "; " + std::move(place) +
            from.access("splitc_read") + "(&" + v + ", " + from.arguments() + ", sizeof " + v +
            "); " + v + "; })";
 }
@@ -316,7 +316,7 @@ Rope Lower::write(const Expr *to, const Expr *value, Access how, bool discarded)
     if (is_bits(to))
         return write_bits(to, value, discarded);
     std::string v = fresh("v");
-    Rope text = "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; ";
+    Rope text = kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; ";
     Target there = target(to, how, "sizeof " + v, to);
     return std::move(text) + there.access("splitc_" + access_name(how)) + "(" + there.arguments() +
            ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
@@ -330,7 +330,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
     std::string field = "." + std::string(spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
     parent = reached(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
-    return "({ " + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
+    return kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
            " = ~" + mask + field + "; " + bits + field + " = " + v + "; splitc_write_masked(" +
@@ -360,7 +360,7 @@ Rope Lower::modify(const Expr *e, const Expr *operand)
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o");
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     Target object = target(e->a, Access::Change, "sizeof(" + type(t) + ")", e);
-    Rope rope = "({ splitc_ptr " + a + " = " + std::move(object.pointer) + "; ";
+    Rope rope = kBlock + ("splitc_ptr " + a) + " = " + std::move(object.pointer) + "; ";
     if (!object.offset.empty()) {
         std::string offset = fresh("d");
         rope += "splitc_size " + offset + " = " + std::move(object.offset) + "; ";
@@ -387,12 +387,12 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     parent = reached(std::move(parent), Access::Change, "sizeof(" + type(record) + ")", e);
     const Type *t = e->a->type->unqualified;
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
-    return "({ splitc_ptr " + a + " = " + std::move(parent) + "; " + declare(record, v) + ", " +
-           mask + "; splitc_read(&" + v + ", " + a + ", sizeof " + v + "); __builtin_memset(&" +
-           mask + ", 0, sizeof " + mask + "); " + mask + field + " = ~" + mask + field + "; " +
-           (postfix ? declare(t, old) + " = " + v + field + "; " : Rope()) + v + field + " = " +
-           operation(v + field, t, e, operand) + "; splitc_write_masked(" + a + ", &" + mask +
-           ", &" + v + ", sizeof " + v + "); " +
+    return kBlock + ("splitc_ptr " + a) + " = " + std::move(parent) + "; " + declare(record, v) +
+           ", " + mask + "; splitc_read(&" + v + ", " + a + ", sizeof " + v +
+           "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field + " = ~" +
+           mask + field + "; " + (postfix ? declare(t, old) + " = " + v + field + "; " : Rope()) +
+           v + field + " = " + operation(v + field, t, e, operand) + "; splitc_write_masked(" + a +
+           ", &" + mask + ", &" + v + ", sizeof " + v + "); " +
            (e->discarded ? "" : (postfix ? old : v + field) + "; ") + "})";
 }
 
@@ -417,7 +417,7 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
     if (simple && !postfix)
         return "(" + object + " = " + operation(object, t, e, operand) + ")";
     // A register variable has no address; a name needs none.
-    Rope rope = "({ ";
+    Rope rope(kBlock);
     if (!simple) {
         rope += "splitc_ptr *" + p + " = &(" + object + "); ";
         object = "*" + p;
@@ -447,7 +447,7 @@ Rope Lower::split_phase(const Expr *e)
         Rope size = size_of(e->b->type->unqualified);
         Target from = target(e->b, Access::Get, size, e);
         Rope place = with_a_line(from);
-        return "({ " + std::move(place) + from.access("splitc_get") + "(&(" + node(e->a) + "), " +
+        return kBlock + std::move(place) + from.access("splitc_get") + "(&(" + node(e->a) + "), " +
                from.arguments() + ", " + std::move(size) + "); })";
     }
     return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once

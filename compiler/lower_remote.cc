@@ -65,7 +65,7 @@ Rope Lower::run_at_owner(const Expr *e)
         values += (i > 2 ? ", " : "") +
                   Rope(type->params[i - 1]->is_local_pointer() ? "(void *)(" : "(") +
                   node(e->args[i]) + ")";
-    Rope rope = "({ " + enter(e, "atomic");
+    Rope rope = kBlock + enter(e, "atomic");
     if (!bare)
         rope += "struct " + id + "_arguments " + a + " = { " + std::move(values) + " }; ";
     if (!nothing)

@@ -74,15 +74,12 @@ Stmt *Parser::static_assertion()
 
 Stmt *Parser::block_item()
 {
-    if (is(Tok::KwExtension) && starts_declaration(1)) {
-        Stmt *stmt = ast_.stmt(StmtKind::Declaration);
-        stmt->first = pos_++;
-        add(stmt, declaration());
-        return end(stmt);
-    }
-    if (!at_label() && (starts_declaration() || is(Tok::KwStaticAssert))) {
+    const bool extension = is(Tok::KwExtension);
+    if (!at_label() &&
+        (starts_declaration(extension) || peek(extension).kind == Tok::KwStaticAssert)) {
         Stmt *stmt = ast_.stmt(StmtKind::Declaration);
         stmt->first = pos_;
+        pos_ += extension;
         if (is(Tok::KwStaticAssert))
             add(stmt, static_assertion());
         else
