@@ -140,16 +140,25 @@ private:
 };
 
 // The compiler counts columns in our output; several lines of that may be one of the
-// source's.
+// source's.  A message is about something on its line, or about the line's end.
 std::optional<Range> Reader::source_of(const Said &said) const
 {
     if (said.column == 0)
         return {};
-    for (uint32_t line : output_.find(said.file, said.line))
-        if (said.column <= output_.physical_text(line).size() + 1)
-            return t_.origins.source_of(output_.line_start(line) + said.column - 1,
-                                        t_.source->text());
-    return {};
+    const std::vector<uint32_t> lines = output_.find(said.file, said.line);
+    auto holds = [&](uint32_t line) {
+        const std::string_view text = output_.physical_text(line);
+        return said.column <= text.size() && text[said.column - 1] != ' ';
+    };
+    auto ends = [&](uint32_t line) {
+        return said.column <= output_.physical_text(line).size() + 1;
+    };
+    auto line = std::find_if(lines.begin(), lines.end(), holds);
+    if (line == lines.end())
+        line = std::find_if(lines.begin(), lines.end(), ends);
+    if (line == lines.end())
+        return {};
+    return t_.origins.source_of(output_.line_start(*line) + said.column - 1, t_.source->text());
 }
 
 void Reader::message(const Said &said)
