@@ -280,10 +280,12 @@ public:
     // The same for a scope that is left, and the types in it with it.
     void release_scope(const Mark &since);
 
-    bool checks = false;     // -fcheck
-    bool profile = false;    // -fprofile-lines
-    bool translated = false; // it came from us: what belongs to splitc_main is there
-    uint32_t main = 0;       // the token that names a definition of main()
+    bool checks = false; // -fcheck
+    bool notes_labels = false;
+    std::vector<uint32_t> labels; // if it does: the first tokens of labels, in their order
+    bool profile = false;         // -fprofile-lines
+    bool translated = false;      // it came from us: what belongs to splitc_main is there
+    uint32_t main = 0;            // the token that names a definition of main()
 
     // In order, of the external declarations: definitions of functions, the library's, and what
     // has to change.

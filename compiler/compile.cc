@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "compile.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -85,6 +86,14 @@ std::vector<std::string_view> names_under(const std::string &standard)
     if (strict && is_c89(standard))
         words.push_back("inline");
     return words;
+}
+
+// Whether the C compiler is to look for comments like "fall through" at labels.
+bool comments_count(const Command &compile)
+{
+    return std::any_of(compile.begin(), compile.end(), [](const std::string &word) {
+        return word == "-W" || word == "-Wextra" || word.starts_with("-Wimplicit-fallthrough");
+    });
 }
 
 void add(Command &command, const Command &words)
@@ -287,6 +296,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
                                          .names = names_under(options_.standard),
                                          .checks = options_.checks,
                                          .profile = options_.profile,
+                                         .comments_at_labels = comments_count(options_.compile),
                                          .gnu89_inline = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);

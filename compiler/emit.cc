@@ -19,6 +19,7 @@ public:
 
 private:
     void text(std::string_view text);
+    void before_gap(uint32_t token, std::string_view text);
     void construct_begins(uint32_t token);
     void construct_ends(uint32_t first, uint32_t last);
     void gap(uint32_t token);
@@ -103,6 +104,17 @@ void Emitter::construct_ends(uint32_t first, uint32_t last)
         }
 }
 
+// Text right behind what stands before the gap of a token; but behind the line markers
+// and pragmas in there, since nothing reaches over these.
+void Emitter::before_gap(uint32_t token, std::string_view what)
+{
+    const uint32_t from = tokens_[token - 1].end();
+    const std::string_view between(source_.text().data() + from, tokens_[token].offset - from);
+    if (between.find("\n#") != between.npos)
+        gap(token);
+    text(what);
+}
+
 // A run of tokens.
 void Emitter::tokens(uint32_t first, uint32_t last)
 {
@@ -111,6 +123,11 @@ void Emitter::tokens(uint32_t first, uint32_t last)
         const auto &[at, substitution] = *next;
         if (at > first)
             range(first, at);
+        first = substitution.last;
+        if (substitution.place == Substitution::BeforeGap) {
+            before_gap(at, substitution.text);
+            continue;
+        }
         gap(at);
         construct_begins(at);
         text(substitution.text);
@@ -119,7 +136,6 @@ void Emitter::tokens(uint32_t first, uint32_t last)
             out_ += ' ';
         else
             next_ = substitution.last;
-        first = substitution.last;
     }
     if (first < last)
         range(first, last);

@@ -16,10 +16,13 @@
 namespace splitcc {
 
 // Text that stands for the tokens from the key up to, not including, `last`,
-// whatever piece they are in; if there are none, it goes in front of the token.
+// whatever piece they are in; if there are none, it goes in front of the token: as a part
+// of the construct there, or, where it may move nothing, right behind the token before.
 struct Substitution {
+    enum Place : uint8_t { AtToken, BeforeGap };
     uint32_t last;
     std::string text;
+    Place place = AtToken;
 };
 using Substitutions = std::map<uint32_t, Substitution>;
 

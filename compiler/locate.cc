@@ -46,6 +46,21 @@ size_t comment_end(std::string_view text, size_t i)
     return end == std::string_view::npos ? text.size() : end + (two == "/*" ? 2 : 0);
 }
 
+// The same comment on one line.  Where it has to change, it gets a character that the
+// words which the C compiler looks for do not have between them.
+std::string block_comment(std::string_view comment)
+{
+    constexpr char kOdd = '\f';
+    const bool to_line_end = comment.starts_with("//");
+    std::string text(comment);
+    std::replace(text.begin(), text.end(), '\n', kOdd);
+    if (!to_line_end)
+        return " " + text;
+    for (size_t at = 2; (at = text.find("*/", at)) != std::string::npos;)
+        text[at] = kOdd;
+    return " /*" + text.substr(2) + "*/";
+}
+
 } // namespace
 
 // Words, literals and single punctuation characters.
@@ -284,6 +299,42 @@ Located Locator::locate(Range where)
     if (!begin)
         return in_expansion(at, first);
     return in_line(at, *begin, end ? *end + 1 : 0);
+}
+
+// The text of a file between two places.
+std::string Locator::text_between(const Located &from, const Located &to)
+{
+    const std::vector<std::string> &lines = file(from.position.file);
+    std::string text;
+    for (uint32_t line = from.position.line; line <= to.position.line; line++) {
+        if (line > lines.size())
+            return {};
+        const std::string &all = lines[line - 1];
+        const size_t begin = line == from.position.line ? from.span.end - 1 : 0;
+        const size_t end = line == to.position.line ? to.span.begin - 1 : all.size();
+        if (begin > end || end > all.size())
+            return {};
+        text.append(all, begin, end - begin).append("\n");
+    }
+    return text;
+}
+
+std::string Locator::comments_between(Range before, Range after)
+{
+    const Located from = locate(before), to = locate(after);
+    if (from.position.file != to.position.file || !to.macro.empty())
+        return {};
+    const std::string text = text_between(from, to);
+    std::string comments;
+    for (size_t i = 0; i < text.size();) {
+        const size_t end = comment_end(text, i);
+        if (end > i)
+            comments += block_comment(std::string_view(text).substr(i, end - i));
+        else if (!std::isspace(static_cast<unsigned char>(text[i])))
+            comments.clear();
+        i = end > i ? end : piece_end(text, i);
+    }
+    return comments;
 }
 
 } // namespace splitcc

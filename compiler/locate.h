@@ -36,6 +36,10 @@ public:
     explicit Locator(const Source &source) : source_(source) {}
     Located locate(Range where);
 
+    // The comments that stand directly in front of `after` in the user's file, behind
+    // `before`, each as one that ends on its line.
+    std::string comments_between(Range before, Range after);
+
 private:
     struct Piece {
         size_t offset, length;
@@ -50,6 +54,7 @@ private:
     Located in_line(const Position &at, size_t begin, size_t end) const;
     Located in_expansion(const Position &at, size_t column) const;
     const std::vector<std::string> &file(std::string_view name);
+    std::string text_between(const Located &from, const Located &to);
 
     const Source &source_;
     std::map<std::string, std::vector<std::string>, std::less<>> files_;

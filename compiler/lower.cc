@@ -35,6 +35,18 @@ Rope Lower::unit(const Ast &ast)
     return std::move(text) + std::move(end_) + handlers(ast.handlers);
 }
 
+void Lower::keep_comments(const std::vector<uint32_t> &tokens)
+{
+    Locator locator(source_);
+    for (uint32_t token : tokens)
+        if (token > 0 && !source_.position(tokens_[token].offset).system) {
+            const Range before = tokens_[token - 1].range();
+            std::string text = locator.comments_between(before, tokens_[token].range());
+            if (!text.empty())
+                substitutions_[token] = {token, std::move(text), Substitution::BeforeGap};
+        }
+}
+
 // Give what hides a type's name a name of its own: emitted code may have to name
 // that type where it is hidden.
 void Lower::rename(const Symbol *symbol)

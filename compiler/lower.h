@@ -34,6 +34,9 @@ public:
     // not inlined after all.
     void define_inlines(const Ast &ast, bool by_assembler);
 
+    // The comments that the source has in front of these tokens, for the C compiler to read.
+    void keep_comments(const std::vector<uint32_t> &tokens);
+
     // The whole translation unit.
     Rope unit(const Ast &ast);
 

@@ -256,6 +256,8 @@ Stmt *Parser::label_statement()
     Stmt *stmt = ast_.stmt(StmtKind::Other);
     stmt->first = pos_;
     while (at_label()) {
+        if (ast_.notes_labels)
+            ast_.labels.push_back(pos_);
         if (tokens_[pos_++].kind == Tok::KwCase) {
             add(stmt, constant());
             if (accept(Tok::Ellipsis))

@@ -52,6 +52,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Ast ast;
     ast.checks = options.checks;
     ast.profile = options.profile;
+    ast.notes_labels = options.comments_at_labels;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
     const bool plain =
         std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
@@ -71,6 +72,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         Lower lower(source, tokens);
         if (options.gnu89_inline)
             lower.define_inlines(ast, is_set(names, "splitc_asm_weak"));
+        lower.keep_comments(ast.labels);
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);
     }

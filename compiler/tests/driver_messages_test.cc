@@ -83,3 +83,147 @@ TEST_CASE("messages of the C compiler are told however it is to write its own")
     CHECK_THAT(display.err, Catch::StartsWith("a.sc:2:9: warning: "));
     check_refused(folder.splitcc("-fdiagnostics-format=sarif-stderr -c a.sc"), "'text' or 'json'");
 }
+
+TEST_CASE("messages of the C compiler are about macros only where there is one")
+{
+    check_place("#include <stddef.h>\n\nint;\n", "3:1", "  3 | int;\n    | ^~~\n");
+    for (const std::string &said : said_about("#include <stddef.h>\n\nint;\n", ""))
+        CHECK_THAT(said, !Contains("expansion"));
+}
+
+TEST_CASE("what -pedantic tells is about the program's own text")
+{
+    Folder folder;
+    folder.file("a.sc", R"(#include <split-c/split-c.h>
+#include <split-c/am.h>
+
+struct node {
+    int key;
+    unsigned bits : 3;
+};
+
+int A[4]::[3];
+static double *global mean;
+static struct node *spread nodes, plain;
+
+static int add(int *p, int n)
+{
+    return *p += n;
+}
+
+static void handler(int source, am_word w)
+{
+    A[0][0] = (int)w + source;
+}
+
+static int several(int n, int B[n]::)
+{
+    int C[n]::[2];
+    struct node *global g = nodes, D[2]::;
+    static int E[2]::[2];
+
+    g->bits = 3;
+    g->bits++;
+    C[0][1] = g->bits + g->key + plain.key;
+    E[1][0] += C[0][1];
+    D[0].key = B[0];
+    am_request_1(0, handler, 7);
+    return atomic(add, &A[1][2], 4) + E[1][1];
+}
+
+int splitc_main(int argc, char **argv)
+{
+    int x, B[2]::;
+    int *global g = &B[1], *spread s = B;
+
+    x := *g;
+    *g := argc;
+    sync();
+    *g :- argv != 0;
+    *s++ = x++;
+    *mean = 0.5;
+    g += 2;
+    all_store_sync();
+    return tolocal(g) == 0 ? several(2, B) : (int)toproc(g);
+}
+)");
+    const std::string flags = "-pedantic-errors -Wall -Wextra -Werror -c a.sc ";
+    for (std::string cc : {"gcc", "clang"})
+        for (std::string more : {"", "-fcheck", "-fprofile-lines", "-std=c99", "-O2"}) {
+            Outcome outcome = folder.splitcc("-cc " + cc + " " + flags + more);
+            INFO(cc << " " << more);
+            check_fine(outcome);
+            CHECK(outcome.err.empty());
+        }
+    folder.file("b.sc", "int *global g; ; int f(void) { return ({ *g; }); }\n");
+    for (std::string cc : {"gcc", "clang"}) {
+        Outcome own = folder.splitcc("-cc " + cc + " -pedantic -c b.sc");
+        CHECK_THAT(own.err, Contains("b.sc:1:16: warning: ") &&
+                                Contains(cc == "gcc" ? "b.sc:1:39: warning: " : "b.sc:1:40: "));
+    }
+}
+
+TEST_CASE("comments that say that a case falls through reach the C compiler")
+{
+    Folder folder;
+    folder.file("a.sc", R"(#define CALL(x) g(x)
+int *global at;
+void g(int);
+void f(int n)
+{
+    switch (n) {
+    case 1:
+        *at = 1;
+        /* FALLTHROUGH */
+    case 2:
+        CALL(2); // falls through
+    case 3: g(3); /* FALLTHRU */ case 4: *at = 4; /* Fall thru. */
+
+    case 5:
+        g(5);
+        /* Here we
+         * fall through. */
+    case 6:
+        g("/* FALLTHROUGH */"[0]);
+    case 7:
+        g(7); /* fall through */ g(8);
+    case 8:
+        g(8);
+        // fall through
+        // to the end
+
+
+    /*
+
+
+
+
+
+
+
+
+
+    */
+    again:
+    default:
+        if (*at)
+            goto again;
+    }
+}
+)");
+    // As gcc itself says of the same without a global pointer.
+    folder.shell("sed 's/int .global at/extern int *at/' a.sc >plain.c");
+    for (std::string level : {"-Wextra", "-Wimplicit-fallthrough=2", "-Wimplicit-fallthrough=4",
+                              "-Wimplicit-fallthrough=5"}) {
+        INFO(level);
+        const std::string places = " 2>&1 | grep -o '[0-9]*:[0-9]*: note: here'";
+        Outcome theirs = folder.shell("gcc " + level + " -c plain.c" + places);
+        Outcome ours =
+            folder.shell("'" SPLITCC_BIN_FOLDER "/splitcc' -cc gcc " + level + " -c a.sc" + places);
+        CHECK(ours.out == theirs.out);
+        CHECK_FALSE(ours.out.empty());
+    }
+    CHECK_THAT(folder.splitcc("-cc gcc -Wextra -c a.sc").err,
+               Contains("a.sc:15:9: warning: ") && Contains("a.sc:19:9: warning: ") &&
+                   Contains("a.sc:21:34: warning: ") && !Contains("a.sc:8:"));
+}
