@@ -26,6 +26,13 @@ void print_link_errors(const Options &options, const std::string &said)
                    stderr);
         return;
     }
+    if (options.shared && has(said, "recompile with -fPIC")) {
+        std::fputs(
+            "splitcc: error: a shared library holds position-independent code alone; compile "
+            "its sources with -fPIC\n",
+            stderr);
+        return;
+    }
     if (no_main)
         std::fputs("splitcc: error: the program has no splitc_main; define 'int splitc_main(int "
                    "argc, char **argv)'\n",

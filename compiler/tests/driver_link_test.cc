@@ -213,6 +213,17 @@ TEST_CASE("coverage of Split-C lines")
     CHECK_THAT(report.out, Contains(":    6:    A[MYPROC] = 21;") && !Contains("#####:    6:"));
 }
 
+TEST_CASE("a shared library of other code than -fPIC makes is refused with the remedy")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\nint A[PROCS]::;\nint n;\n"
+                        "int f(void)\n{\n    return A[0] + n;\n}\n");
+    check_refused(folder.splitcc("-shared a.sc -o liba.so"), "-fPIC");
+    check_fine(folder.splitcc("-c a.sc"));
+    check_refused(folder.splitcc("-shared a.o -o liba.so"), "-fPIC");
+    CHECK_FALSE(folder.has("liba.so"));
+}
+
 TEST_CASE("a shared library may have Split-C in it")
 {
     Folder folder;
