@@ -62,9 +62,11 @@ private:
     Declaration *declaration();
     void init_declarators(Declaration *declaration);
     void init_declarator(Declaration *declaration);
+    bool accept_initializer(const InitDeclarator &d);
     void after_declarator(InitDeclarator &d);
     bool starts_declaration(uint32_t ahead = 0) const;
     bool starts_type(uint32_t ahead = 0) const;
+    uint32_t behind_attributes(uint32_t at) const;
     bool attribute_before_type(uint32_t ahead) const;
     void specifiers(Specifiers &s, bool allow_storage);
     bool ends_at_second_type(const struct TypeWords &words);
@@ -90,6 +92,8 @@ private:
     bool is_space_word() const { return is_name(global_) || is_name(spread_); }
     void check_word_before_name();
     bool is_space_qualifier(Abstract abstract, bool parameter) const;
+    bool may_follow_name(uint32_t ahead) const;
+    bool names_follow(uint32_t ahead) const;
     void direct_declarator(Declarator &d, Abstract abstract, bool parameter);
     bool nested_declarator(Abstract abstract) const;
     bool before_body() const;
@@ -156,6 +160,7 @@ private:
     // Nesting, so that no input exhausts the stack.
     class Depth;
 
+    const Source &source_;
     std::string_view text_;
     Tokens &tokens_;
     Names &names_;

@@ -58,19 +58,54 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
     pointers.push_back(std::move(part));
 }
 
-// `global` and `spread` are ordinary names that mean something only after a
-// star; `int *global;` still declares a variable of that name, and a function's
-// definition a parameter.
+// `global` and `spread` are ordinary names that mean something only after a star.  Where
+// a declarator needs a name and no other follows, they are it: `int *global;`, and
+// `char *spread[10];`.  A parameter of a prototype may be without a name, so they qualify
+// the pointer in `void f(int *global)`, but not in a system header.
 bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 {
     if (!is_space_word())
         return false;
-    Tok next = peek(1).kind;
-    if (parameter && named_parameters_)
-        return next != Tok::RParen && next != Tok::Comma && next != Tok::Semi;
-    if (abstract == Abstract::Yes || parameter)
+    if (abstract == Abstract::Yes)
         return true;
-    return next != Tok::Semi && next != Tok::Assign && next != Tok::Comma;
+    const Tok next = peek(1).kind;
+    const bool nameless =
+        parameter && !named_parameters_ && (next == Tok::RParen || next == Tok::Comma);
+    if (nameless && !source_.position(peek().offset).system)
+        return true;
+    return !may_follow_name(1);
+}
+
+// Whether a declarator goes on so behind its name, and not behind a qualifier.
+bool Parser::may_follow_name(uint32_t ahead) const
+{
+    ahead = behind_attributes(pos_ + ahead) - pos_;
+    switch (peek(ahead).kind) {
+    case Tok::Semi:
+    case Tok::Assign:
+    case Tok::Comma:
+    case Tok::Colon:
+    case Tok::LBracket:
+    case Tok::RParen:
+    case Tok::KwAsm:
+    case Tok::End:
+        return true;
+    case Tok::LParen: // parameters, or a declarator in parentheses?
+        return peek(ahead + 1).kind == Tok::RParen || starts_type(ahead + 1) ||
+               names_follow(ahead + 1);
+    default:
+        return false;
+    }
+}
+
+// Whether these are the names of a K&R definition's parameters.
+bool Parser::names_follow(uint32_t ahead) const
+{
+    if (peek(ahead).kind != Tok::Ident)
+        return false;
+    const bool only = peek(ahead + 1).kind == Tok::RParen;
+    return only ? peek(ahead + 2).kind == Tok::LBrace || starts_declaration(ahead + 2)
+                : peek(ahead + 1).kind == Tok::Comma;
 }
 
 // Behind the name of a declarator, where another word follows: `global` in the wrong place, or

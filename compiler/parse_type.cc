@@ -63,24 +63,29 @@ bool Parser::starts_type(uint32_t ahead) const
     }
 }
 
-// Whether attributes stand in front of a declaration, or of a type in parentheses.
-bool Parser::attribute_before_type(uint32_t ahead) const
+// The token behind the attributes that begin at `at`.
+uint32_t Parser::behind_attributes(uint32_t at) const
 {
-    uint32_t at = pos_ + ahead;
     while (tokens_[at].kind == Tok::KwAttribute) {
         bool standard = tokens_[++at].kind == Tok::LBracket;
         int depth = 0;
         do {
             Tok kind = tokens_[at].kind;
             if (kind == Tok::End)
-                return false;
+                return at;
             depth += (kind == Tok::LParen || kind == Tok::LBracket) -
                      (kind == Tok::RParen || kind == Tok::RBracket);
             at++;
         } while (depth > 0);
         at += standard; // the second ]
     }
-    return starts_declaration(at - pos_);
+    return at;
+}
+
+// Whether attributes stand in front of a declaration, or of a type in parentheses.
+bool Parser::attribute_before_type(uint32_t ahead) const
+{
+    return starts_declaration(behind_attributes(pos_ + ahead) - pos_);
 }
 
 // specifiers = {storage-class | type-specifier | qualifier | function-specifier |
