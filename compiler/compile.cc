@@ -170,7 +170,7 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
         if (word.starts_with("-W") || word == "-w")
             command.push_back(word);
     command.push_back("-I" + tools_.prefix() + "/include");
-    if (!options_.only_dependencies)
+    if (!options_.only_dependencies && !translated_)
         for (const char *header :
              {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr})
             if (header)
@@ -185,6 +185,8 @@ int Compiler::preprocess_only(const Input &input)
     Dependencies made = dependencies(input, "");
     Command command;
     if (input.language == Language::SplitC) {
+        if (input.path != "-")
+            read_source(input);
         command = preprocess_command(input, made);
         command.insert(command.end() - 3, options_.preprocess_only.begin(),
                        options_.preprocess_only.end());
@@ -221,17 +223,33 @@ void Compiler::keep_standard_input()
     close(fd);
 }
 
-std::optional<std::string> Compiler::source_text(const Input &input)
+std::optional<std::string> Compiler::source_text(const Input &input) const
 {
     return read_file(input.path == "-" ? standard_input_ : input.path);
 }
 
+// The text of the source at hand, or nothing.  One that we have preprocessed or translated
+// before has the ABI in it already.
+std::string Compiler::read_source(const Input &input)
+{
+    std::string source = source_text(input).value_or("");
+    translated_ = source.find("\nstruct splitc_job {\n") != std::string::npos;
+    for (const char *option :
+         {options_.checks ? "-fcheck" : nullptr, options_.profile ? "-fprofile-lines" : nullptr})
+        if (translated_ && option)
+            std::fprintf(stderr,
+                         "splitcc: warning: '%s' comes too late for '%s', which splitcc has "
+                         "preprocessed or translated before; give it there\n",
+                         option, input.path.c_str());
+    return source;
+}
+
 int Compiler::preprocess(const Input &input, const Dependencies &dependencies, std::string &text)
 {
+    std::string source = read_source(input);
     Command command = preprocess_command(input, dependencies);
     if (!tools_.announce(command))
         return 0;
-    std::string source = source_text(input).value_or("");
     std::set<uint32_t> suspects = suspect_string_lines(source);
     text.reserve(source.size() + (size_t{1} << 20)); // of headers
     source = {};
@@ -294,8 +312,8 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
     t = translate_deep(std::move(text), {.warnings = options_.warnings,
                                          .error_limit = options_.error_limit,
                                          .names = names_under(options_.standard),
-                                         .checks = options_.checks,
-                                         .profile = options_.profile,
+                                         .checks = options_.checks && !translated_,
+                                         .profile = options_.profile && !translated_,
                                          .comments_at_labels = comments_count(options_.compile),
                                          .gnu89_inline = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
@@ -353,7 +371,7 @@ int Compiler::split_c(const Input &input, const std::string &result)
             return code;
     if (options_.stage != Stage::Translate) {
         Command command = tools_.cc(stage_options(result));
-        if (!translation_.plain) // static objects have one address on every rank
+        if (!translation_.plain || translated_) // static objects have one address on every rank
             command.push_back("-fno-pie");
         // The C of that time has tentative definitions in headers.
         if (is_c89(options_.standard))

@@ -36,7 +36,8 @@ private:
     Dependencies dependencies(const Input &input, const std::string &result);
     void finish(const Dependencies &dependencies);
     void keep_standard_input();
-    std::optional<std::string> source_text(const Input &input);
+    std::optional<std::string> source_text(const Input &input) const;
+    std::string read_source(const Input &input);
     int preprocess(const Input &input, const Dependencies &dependencies, std::string &text);
     int preprocess_joined(const Input &input, const std::set<uint32_t> &lines, std::string &text);
     std::string translation_name(const Input &input, const std::string &result);
@@ -48,6 +49,7 @@ private:
     const Options &options_;
     Toolchain &tools_;
     Translation translation_;    // of the source at hand
+    bool translated_ = false;    // it comes from us
     std::string standard_input_; // what came from it, in a file
 };
 

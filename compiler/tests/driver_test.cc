@@ -340,6 +340,30 @@ TEST_CASE("odd names are names")
     }
 }
 
+TEST_CASE("what splitcc has preprocessed or translated is compiled as a source")
+{
+    Folder folder;
+    folder.file("a.sc", kMain);
+    check_fine(folder.splitcc("-O2 -c a.sc"));
+    check_fine(folder.splitcc("-trans a.sc"));
+    check_fine(folder.splitcc("-E a.sc -o e.sc"));
+    check_fine(folder.splitcc("-O2 -c -x splitc a.trans.c -o t.o"));
+    check_fine(folder.splitcc("-O2 -c e.sc"));
+    check_fine(folder.shell("'" SPLITCC_BIN_FOLDER "/splitcc' -E e.sc | '" SPLITCC_BIN_FOLDER
+                            "/splitcc' -O2 -c -x splitc - -o p.o"));
+    for (std::string name : {"t.o", "e.o", "p.o"}) {
+        INFO(name);
+        check_fine(folder.shell("for o in a.o " + name +
+                                "; do objdump -sr -j .text $o | tail -n +3 >$o.code; done; cmp " +
+                                "a.o.code " + name + ".code && test -s a.o.code"));
+    }
+    for (std::string option : {"-fcheck", "-fprofile-lines"}) {
+        Outcome late = folder.splitcc(option + " -c -x splitc a.trans.c");
+        check_fine(late);
+        CHECK_THAT(late.err, Contains("warning: '" + option + "' comes too late for 'a.trans.c'"));
+    }
+}
+
 TEST_CASE("ccache in front of splitcc or of its C compiler")
 {
     Folder folder;
