@@ -281,6 +281,7 @@ public:
     void release_scope(const Mark &since);
 
     bool checks = false; // -fcheck
+    bool gnu89 = false;  // -std=gnu89 and the like
     bool notes_labels = false;
     std::vector<uint32_t> labels; // if it does: the first tokens of labels, in their order
     bool profile = false;         // -fprofile-lines

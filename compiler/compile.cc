@@ -315,7 +315,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
                                          .checks = options_.checks && !translated_,
                                          .profile = options_.profile && !translated_,
                                          .comments_at_labels = comments_count(options_.compile),
-                                         .gnu89_inline = is_c89(options_.standard)});
+                                         .gnu89 = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);
     if (!t.ok)

@@ -104,6 +104,7 @@ private:
     Rope modify_bits(const Expr *e, const Expr *operand);
     Rope step(const Expr *e);
     Rope change_local(const Expr *e, const Expr *operand, const Type *t, bool postfix);
+    Rope change_cast(const Expr *e, const Expr *operand, bool postfix);
     Rope assign(const Expr *e);
     Rope split_phase(const Expr *e);
     Rope convert(const Expr *e);

@@ -542,7 +542,8 @@ Rope Lower::entry(const Declaration *d)
     size_t count = item.declarator.parts.front().param_symbols.size();
     std::string call = count == 0   ? "splitc_main()"
                        : count == 1 ? "splitc_main(argc)"
-                                    : "splitc_main(argc, argv)";
+                       : count == 2 ? "splitc_main(argc, argv)"
+                                    : "splitc_main(argc, argv, splitc_environment)";
     bool is_void = item.type->base->kind == TypeKind::Void;
     return " int splitc_entry(int argc, char **argv) { (void)argc; (void)argv; " +
            (is_void ? call + "; return 0; }" : "return " + call + "; }");

@@ -120,6 +120,12 @@ Lower::Target Lower::locate(const Expr *e)
         const Expr *pointer = swapped ? e->b : e->a, *index = swapped ? e->a : e->b;
         return locate_element(pointer, block_index(e, pointer, index));
     }
+    case ExprKind::Unary: { // a part of a complex number
+        Target number = locate(e->a);
+        if (e->op == Tok::KwReal)
+            return number;
+        return std::move(number) + ("sizeof(" + type(e->type->unqualified) + ")");
+    }
     default:
         return {"(" + node(e) + ")", {}};
     }
@@ -399,12 +405,14 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
 // ++ and --.
 Rope Lower::step(const Expr *e)
 {
+    bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
+    if (strip(e->a)->kind == ExprKind::Cast)
+        return change_cast(e, nullptr, postfix);
     if (e->a->global)
         return modify(e, nullptr);
     if (!e->a->type->is_far())
         return generic(e);
     const Type *t = e->a->type->unqualified;
-    bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return change_local(e, nullptr, t, postfix);
 }
 
@@ -429,8 +437,33 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
     return std::move(rope) + object + " = " + operation(old, t, e, operand) + "; })";
 }
 
+// (T)x op= v is x = (typeof(x))((T)x op v), and has the type T: the cast-lvalues of old GNU C.
+Rope Lower::change_cast(const Expr *e, const Expr *operand, bool postfix)
+{
+    const Expr *cast = strip(e->a), *to = strip(cast->a);
+    const Type *t = cast->type, *held = to->type->unqualified;
+    std::string p = fresh("p"), old = fresh("o");
+    const bool simple = to->kind == ExprKind::Ident;
+    Rope object = simple ? node(to) : Rope("*" + p);
+    Rope value = "((" + type(t) + ")" + object + ")";
+    Rope changed = e->op == Tok::Assign ? node(operand) : operation(value, t, e, operand);
+    Rope result = "((" + type(t) + ")(" + object + " = (" + type(held) + ")(" + type(t) + ")(" +
+                  std::move(changed) + ")))";
+    if (simple && !postfix)
+        return result;
+    Rope rope(kBlock);
+    if (!simple)
+        rope += declare(held, "*" + p) + " = &(" + node(to) + "); ";
+    if (!postfix)
+        return std::move(rope) + std::move(result) + "; })";
+    return std::move(rope) + declare(t, old) + " = " + value + "; " + std::move(result) + "; " +
+           old + "; })";
+}
+
 Rope Lower::assign(const Expr *e)
 {
+    if (strip(e->a)->kind == ExprKind::Cast)
+        return change_cast(e, e->b, false);
     if (e->a->global)
         return e->op == Tok::Assign ? write(e->a, e->b, Access::Write, e->discarded)
                                     : modify(e, e->b);

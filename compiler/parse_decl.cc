@@ -67,7 +67,7 @@ void Parser::init_declarator(Declaration *declaration)
         declaration->declarators.push_back(std::move(d));
         return function_body(declaration);
     }
-    if (accept(Tok::Assign)) {
+    if (accept_initializer(d)) {
         const Type *type = d.type;
         if (type->kind == TypeKind::SpreadArray) {
             diag_.error(range_before(),
@@ -83,6 +83,22 @@ void Parser::init_declarator(Declaration *declaration)
             d.symbol->type = sema_.value_type(static_cast<Expr *>(d.init));
     }
     declaration->declarators.push_back(std::move(d));
+}
+
+// The "=" of an initializer.  `:=` and `:-` are taken for it, once they have been told of.
+bool Parser::accept_initializer(const InitDeclarator &d)
+{
+    if (!is_pair(Tok::Assign) && !is_pair(Tok::Minus))
+        return accept(Tok::Assign);
+    const Range pair = {peek().offset, peek(1).end()};
+    const std::string word(text_.substr(pair.begin, 2));
+    const std::string name(d.declarator.name->text);
+    diag_
+        .error(pair, "'" + word + "' is no initializer; write '=', or '" + name + " " + word +
+                         " ...;' as a statement of its own")
+        .replace(pair, "=");
+    pos_ += 2;
+    return true;
 }
 
 // The asm label and attributes that follow a declarator.
@@ -224,12 +240,15 @@ void Parser::check_splitc_main(const InitDeclarator &d)
 {
     const Type *type = d.symbol->type, *result = type->base->unqualified;
     auto is_kind = [](const Type *t, TypeKind kind) { return t->unqualified->kind == kind; };
+    auto is_vector = [](const Type *t) {
+        return t->is_local_pointer() && t->base->is_local_pointer();
+    };
     bool right = (is_kind(result, TypeKind::Int) || is_kind(result, TypeKind::Void)) &&
-                 type->params.size() <= 2 && !type->variadic;
+                 type->params.size() <= 3 && !type->variadic;
     if (right && !type->params.empty())
         right = is_kind(type->params[0], TypeKind::Int);
-    if (right && type->params.size() == 2)
-        right = type->params[1]->is_local_pointer() && type->params[1]->base->is_local_pointer();
+    for (size_t i = 1; right && i < type->params.size(); i++)
+        right = is_vector(type->params[i]);
     if (!right)
         diag_.error(
             tokens_[d.declarator.name_token].range(),

@@ -107,6 +107,11 @@ private:
     bool writable(const Expr *e, uint32_t token);
     void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
     void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    std::string_view far_pointer_maker(const Expr *e);
+    // casts that are assigned to (sema_cast.cc)
+    const Expr *as_cast_of_object(const Expr *e);
+    std::string instead_of_change(const Expr *e, const Expr *cast);
+    Expr *change_cast(Expr *e, const Expr *cast);
     // A function in a call of <split-c/am.h>, and how the call wants it.
     struct HandlerUse {
         Range where;

@@ -245,6 +245,8 @@ bool Sema::writable(const Expr *e, uint32_t token)
 
 Expr *Sema::step(Expr *e)
 {
+    if (const Expr *cast = as_cast_of_object(e->a))
+        return change_cast(e, cast);
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;
         return finish(e, types_.unknown());
@@ -262,8 +264,9 @@ Expr *Sema::unary(Expr *e)
     }
     if (e->op == Tok::KwReal || e->op == Tok::KwImag) {
         bool complex = e->a->type->kind == TypeKind::Complex;
-        e->a = e->a->global ? value(e->a) : e->a;
+        e->a = e->a->global && !complex ? value(e->a) : e->a;
         e->lvalue = e->a->lvalue;
+        e->global = e->a->global;
         return finish(e, complex ? e->a->type->base : types_.unknown());
     }
     e->a = value(e->a);
@@ -283,6 +286,18 @@ Expr *Sema::unary(Expr *e)
     return finish(e, type->is_arithmetic() ? promote(type) : types_.unknown());
 }
 
+// The library's macro whose expansion asks here for the type of what its address points to;
+// empty if this '*' is none's.
+std::string_view Sema::far_pointer_maker(const Expr *e)
+{
+    // (typeof(*(address)) *global)splitc_make(...)
+    const uint32_t at = e->last;
+    const Name *maker = tokens_[at + 4].name;
+    if (tokens_[at + 1].kind != Tok::Star || !maker || maker->text != "splitc_make")
+        return {};
+    return spelling(at + 2) == "global" ? "toglobal" : "tospread";
+}
+
 Expr *Sema::deref(Expr *e)
 {
     e->a = value(e->a);
@@ -290,6 +305,14 @@ Expr *Sema::deref(Expr *e)
     if (!type->is_pointer()) {
         if (type->is_unknown())
             return finish(e, type);
+        if (std::string_view maker = far_pointer_maker(e); !maker.empty()) {
+            if (is_null_constant(e->a)) // as NULL is
+                return finish(e, types_.basic(TypeKind::Void));
+            return fail(e, std::string(maker) +
+                               "() needs a local address behind the processor; "
+                               "this is " +
+                               quoted(type));
+        }
         return fail(e, "'*' needs a pointer; this is " + quoted(type));
     }
     e->lvalue = true;
@@ -494,6 +517,8 @@ Expr *Sema::comma(Expr *e)
 
 Expr *Sema::assign(Expr *e)
 {
+    if (const Expr *cast = as_cast_of_object(e->a))
+        return change_cast(e, cast);
     const Type *type = e->a->type;
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;
@@ -567,7 +592,9 @@ Expr *Sema::store(Expr *e)
     if (!e->a->global)
         return fail(e, "':-' stores into a global object; its left side is local");
     if (is_bit_field(e->a))
-        return fail(e, "':-' cannot store into a bit-field");
+        return fail(e,
+                    "':-' cannot store into a bit-field: it stores whole bytes; assign with '=', "
+                    "or with ':=' and sync()");
     if (!writable(e->a, e->name_token)) {
         e->a->global = false;
         e->b = value(e->b);

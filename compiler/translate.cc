@@ -51,6 +51,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Types types;
     Ast ast;
     ast.checks = options.checks;
+    ast.gnu89 = options.gnu89;
     ast.profile = options.profile;
     ast.notes_labels = options.comments_at_labels;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
@@ -70,7 +71,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     result.display_columns = is_set(names, "splitc_display_columns");
     if (result.ok) {
         Lower lower(source, tokens);
-        if (options.gnu89_inline)
+        if (options.gnu89)
             lower.define_inlines(ast, is_set(names, "splitc_asm_weak"));
         lower.keep_comments(ast.labels);
         Rope unit = lower.unit(ast);

@@ -22,7 +22,7 @@ struct TranslateOptions {
     bool checks = false;                 // -fcheck
     bool profile = false;                // -fprofile-lines
     bool comments_at_labels = false;     // the C compiler looks for some that mean something
-    bool gnu89_inline = false;           // `extern inline` defines nothing for the linker
+    bool gnu89 = false; // `extern inline` defines nothing for the linker; casts may be assigned to
 };
 
 struct Translation {

@@ -17,6 +17,7 @@ struct Known {
 
 constexpr Known kKnown[] = {
     {"-Wcast-local", Default::Off, true},
+    {"-Wcast-lvalue", Default::On, true},
     {"-Wdiscarded-qualifiers", Default::On, false},
     {"-Wincompatible-pointer-types", Default::On, false},
     {"-Wint-conversion", Default::On, false},

@@ -53,7 +53,7 @@ bool check_file(const fs::path &file)
              {},
              file.parent_path()});
     TranslateOptions options;
-    options.gnu89_inline = standard == "-std=gnu89";
+    options.gnu89 = standard == "-std=gnu89";
     const Translation once = translate(text.out, options);
     if (text.code != 0 || !once.ok)
         return false;

@@ -394,6 +394,9 @@ void splitc_register_static(struct splitc_static *array);
 
 /* ---- the program ------------------------------------------------------------ */
 
+/* libc's, for a splitc_main that takes it as main may. */
+extern char **splitc_environment __asm__("environ");
+
 /* Emitted beside splitc_main, whatever its type; called by the runtime on every
  * rank.  Returns the rank's exit code. */
 int splitc_entry(int argc, char **argv);
