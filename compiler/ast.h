@@ -282,6 +282,7 @@ public:
 
     bool checks = false; // -fcheck
     bool gnu89 = false;  // -std=gnu89 and the like
+    bool large_stack = false;
     bool notes_labels = false;
     std::vector<uint32_t> labels; // if it does: the first tokens of labels, in their order
     bool profile = false;         // -fprofile-lines

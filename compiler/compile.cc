@@ -314,6 +314,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
                                          .names = names_under(options_.standard),
                                          .checks = options_.checks && !translated_,
                                          .profile = options_.profile && !translated_,
+                                         .large_stack = options_.old_programs && !translated_,
                                          .comments_at_labels = comments_count(options_.compile),
                                          .gnu89 = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
@@ -354,6 +355,15 @@ Command Compiler::stage_options(const std::string &result) const
     }
 }
 
+// What programs of the 1990s found on their machines; the user's options come behind.
+void Compiler::add_old_ways(Command &command)
+{
+    if (!options_.old_programs)
+        return;
+    command.push_back("-fcommon");
+    add(command, tools_.zeroing());
+}
+
 int Compiler::split_c(const Input &input, const std::string &result)
 {
     if (input.path == "-")
@@ -376,6 +386,7 @@ int Compiler::split_c(const Input &input, const std::string &result)
         // The C of that time has tentative definitions in headers.
         if (is_c89(options_.standard))
             command.push_back("-fcommon");
+        add_old_ways(command);
         add(command, options_.both);
         add(command, options_.compile);
         add(command, cc_message_options(translation_.display_columns));
@@ -391,6 +402,7 @@ int Compiler::other(const Input &input, const std::string &result)
 {
     Dependencies made = dependencies(input, result);
     Command command = tools_.cc(stage_options(result));
+    add_old_ways(command);
     add(command, options_.both);
     add(command, options_.preprocess);
     add(command, made.options);

@@ -32,6 +32,7 @@ private:
         std::string temporary;
     };
     Command stage_options(const std::string &result) const;
+    void add_old_ways(Command &command);
     Command preprocess_command(const Input &input, const Dependencies &dependencies) const;
     Dependencies dependencies(const Input &input, const std::string &result);
     void finish(const Dependencies &dependencies);

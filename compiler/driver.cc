@@ -37,6 +37,8 @@ Compiles Split-C programs (.sc) together with C, objects and archives.
   -cc CC             the C compiler: before SPLITCC_CC and `cc`
   -fsyntax-only      check only
   -fcheck            check global pointers, indices and collective calls as the program runs
+  -fold-programs     what programs of the 1990s expect: gnu89, common symbols, variables that
+                     begin as zero, a large stack
   -fprofile-lines    have each line count its remote accesses, for unetrun --profile
   -show, -###        print the commands, run none
   -v                 print the commands and run them

@@ -139,6 +139,8 @@ Command runtime_link_options(const Options &options, const Toolchain &tools,
     words.insert(words.begin(), {"-Wl,--no-as-needed", "-lmimalloc"});
     if (options.checks) // the runtime looks whether it is there
         words.push_back("-Wl,--defsym=splitc_wants_checks=1");
+    if (options.old_programs)
+        words.push_back("-Wl,--defsym=splitc_wants_stack=1");
     if (!version_script.empty())
         words.push_back("-Wl,--version-script=" + version_script);
     words.insert(words.end(), kRuntimeLinkOptions.begin(), kRuntimeLinkOptions.end());

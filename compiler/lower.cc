@@ -27,6 +27,8 @@ Rope Lower::unit(const Ast &ast)
     }
     if (checks_)
         end_ += "const char splitc_wants_checks __attribute__((weak)) = 1;\n";
+    if (ast.large_stack)
+        end_ += "const char splitc_wants_stack __attribute__((weak)) = 1;\n";
     if (!last_site_.empty())
         end_ += "static void __attribute__((constructor)) splitc_sites_register(void) { "
                 "splitc_register_sites(&" +

@@ -214,6 +214,8 @@ bool Reader::own(const std::string &word)
         options_.checks = word == "-fcheck";
     } else if (word == "-fprofile-lines" || word == "-fno-profile-lines") {
         options_.profile = word == "-fprofile-lines";
+    } else if (word == "-fold-programs" || word == "-fno-old-programs") {
+        options_.old_programs = word == "-fold-programs";
     } else if (word == "-cc" || word.starts_with("-cc=")) {
         options_.cc = word.size() > 3 ? word.substr(4) : next(word);
     } else if (word == "-pie" || word == "-static-pie") {
@@ -367,6 +369,10 @@ Options Reader::run()
         }
     }
     standard_input();
+    if (options_.old_programs && options_.standard.empty()) {
+        options_.standard = "gnu89";
+        options_.both.insert(options_.both.begin(), "-std=gnu89");
+    }
     return std::move(options_);
 }
 

@@ -57,9 +57,10 @@ struct Options {
     bool json = false; // messages as gcc's JSON
     unsigned error_limit = 20;
     bool help = false, version = false;
-    bool checks = false;  // -fcheck
-    bool profile = false; // -fprofile-lines
-    std::string print;    // what -print-... asked for, of ours
+    bool checks = false;       // -fcheck
+    bool profile = false;      // -fprofile-lines
+    bool old_programs = false; // -fold-programs
+    std::string print;         // what -print-... asked for, of ours
     std::string standard;
 };
 

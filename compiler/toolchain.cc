@@ -61,11 +61,34 @@ Command Toolchain::cc(const Command &words) const
     return command;
 }
 
+// The number that a predefined macro of the C compiler stands for; 0 if there is none.
+unsigned Toolchain::macro(const std::string &name)
+{
+    if (macros_.empty())
+        splitcc::run_captured(cc({"-dM", "-E", "-x", "c", "/dev/null"}), macros_);
+    const std::string definition = "#define " + name + " ";
+    const size_t at = macros_.find(definition);
+    return at == std::string::npos
+               ? 0
+               : static_cast<unsigned>(std::atoi(macros_.c_str() + at + definition.size()));
+}
+
 bool Toolchain::is_clang()
 {
-    std::string macros;
-    splitcc::run_captured(cc({"-dM", "-E", "-x", "c", "/dev/null"}), macros);
-    return macros.find("__clang__") != std::string::npos;
+    return macro("__clang__") == 1;
+}
+
+Command Toolchain::zeroing()
+{
+    const unsigned clang = is_clang() ? macro("__clang_major__") : 0;
+    const unsigned gcc = clang ? 0 : macro("__GNUC__");
+    if (clang < 8 && gcc < 12)
+        fatal("-fold-programs needs a C compiler that zeroes variables: gcc 12, or clang 8");
+    Command options = {"-ftrivial-auto-var-init=zero"};
+    if (clang && clang < 16) // until then it was afraid of a dialect of C
+        options.push_back(
+            "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang");
+    return options;
 }
 
 TemporaryDirectory &Toolchain::temporary()

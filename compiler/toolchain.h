@@ -23,6 +23,9 @@ public:
     // Whether that is clang.
     bool is_clang();
 
+    // Options with which it zeroes automatic variables.
+    Command zeroing();
+
     // Where splitcc is installed: our headers are in include/, our libraries in lib/.
     const std::string &prefix() const { return prefix_; }
 
@@ -41,8 +44,10 @@ public:
 
 private:
     Command fitting(const Command &command);
+    unsigned macro(const std::string &name);
 
     Command cc_;
+    std::string macros_; // that cc predefines, once one has been asked for
     std::string prefix_;
     bool show_, verbose_;
     std::optional<TemporaryDirectory> temporary_;

@@ -21,6 +21,7 @@ struct TranslateOptions {
     std::vector<std::string_view> names; // keywords elsewhere, but not under this -std
     bool checks = false;                 // -fcheck
     bool profile = false;                // -fprofile-lines
+    bool large_stack = false;            // the program wants one
     bool comments_at_labels = false;     // the C compiler looks for some that mean something
     bool gnu89 = false; // `extern inline` defines nothing for the linker; casts may be assigned to
 };

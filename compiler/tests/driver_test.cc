@@ -364,6 +364,26 @@ TEST_CASE("what splitcc has preprocessed or translated is compiled as a source")
     }
 }
 
+TEST_CASE("option -fold-programs gathers what old programs expect")
+{
+    Folder folder;
+    folder.file("a.sc", kMain);
+    folder.file("b.c", kTwice);
+    Outcome gcc = folder.splitcc("-show -cc gcc -fold-programs a.sc b.c");
+    check_fine(gcc);
+    CHECK_THAT(gcc.out, Contains("-std=gnu89") && Contains("-fcommon") &&
+                            Contains("-ftrivial-auto-var-init=zero") &&
+                            Contains("splitc_wants_stack") && !Contains("-enable-trivial"));
+    CHECK_THAT(folder.splitcc("-show -fold-programs -std=gnu99 a.sc").out,
+               Contains("-std=gnu99") && !Contains("gnu89"));
+    CHECK_THAT(folder.splitcc("-show -fold-programs -fno-old-programs a.sc").out,
+               !Contains("gnu89") && !Contains("auto-var-init"));
+    for (std::string cc : {"gcc", "clang"})
+        check_fine(folder.splitcc("-cc " + cc + " -Werror -fold-programs a.sc b.c -o " + cc));
+    folder.script("gcc-11", "echo '#define __GNUC__ 11'\n");
+    check_refused(folder.splitcc("-cc ./gcc-11 -show -fold-programs -c b.c"), "gcc 12");
+}
+
 TEST_CASE("ccache in front of splitcc or of its C compiler")
 {
     Folder folder;

@@ -18,7 +18,6 @@
 #define STACK_START (4ul << 30)
 #define SPREAD_START (16ul << 30)
 #define STACK_MAX (8ul << 30)
-#define STACK_UNLIMITED (1ul << 30) /* what "unlimited" means */
 #define HEAP_ALIGNMENT (1ul << 30)
 #define PAGE 4096ul            /* no architecture we run on has smaller ones */
 #define HUGE_PAGE_SECONDS 1e-3 /* small ones take as long; it should be a tenth */
@@ -59,8 +58,9 @@ static uint64_t stack_size(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-        return STACK_UNLIMITED;
+    if (&splitc_wants_stack || getrlimit(RLIMIT_STACK, &limit) < 0 ||
+        limit.rlim_cur == RLIM_INFINITY)
+        return SPLITC_LARGE_STACK;
     return round_up(limit.rlim_cur < STACK_MAX ? limit.rlim_cur : STACK_MAX, 16 * PAGE);
 }
 

@@ -27,6 +27,8 @@
  * what was never touched takes seconds, and who is handed the core gets it as zeros. */
 #define SPLITC_DUMPED (256ul << 20)
 
+#define SPLITC_LARGE_STACK (1ul << 30) /* what programs have that want one, or are not limited */
+
 enum splitc_part { SPLITC_STATICS, SPLITC_STACK, SPLITC_SPREAD, SPLITC_HEAP, SPLITC_PARTS };
 
 struct splitc_range {

@@ -2,9 +2,14 @@
  *
  * stack.c - the stack of splitc_main.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_STACK */
+#include "library.h"
 #include "window.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 static struct {
@@ -18,18 +23,36 @@ static void run(void)
     exit(program.entry(program.argc, program.argv));
 }
 
+/* One of our own without windows, above pages that end the program where it overflows. */
+static struct splitc_range large_stack(void)
+{
+    const uint64_t guard = 1ul << 20;
+    char *at;
+
+    if (!&splitc_wants_stack || splitc_sanitized())
+        return (struct splitc_range){0};
+    at = mmap(NULL, guard + SPLITC_LARGE_STACK, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (at == MAP_FAILED)
+        splitc_die("no space for a stack of 1 GiB (-fold-programs): %s; raise ulimit -v",
+                   strerror(errno));
+    mprotect(at, guard, PROT_NONE);
+    return (struct splitc_range){(uint64_t)at + guard, SPLITC_LARGE_STACK};
+}
+
 /* The stack that the system gave us is left for good: exit handlers run on the new one. */
 _Noreturn void splitc_run(int (*entry)(int argc, char **argv), int argc, char **argv)
 {
     const struct splitc_memory *memory = splitc_windows_memory();
+    const struct splitc_range stack = memory ? memory->part[SPLITC_STACK] : large_stack();
     ucontext_t context;
 
     program.entry = entry;
     program.argc = argc;
     program.argv = argv;
-    if (memory && getcontext(&context) == 0) {
-        context.uc_stack.ss_sp = (void *)memory->part[SPLITC_STACK].start;
-        context.uc_stack.ss_size = memory->part[SPLITC_STACK].size;
+    if (stack.size && getcontext(&context) == 0) {
+        context.uc_stack.ss_sp = (void *)stack.start;
+        context.uc_stack.ss_size = stack.size;
         context.uc_link = NULL;
         makecontext(&context, run, 0);
         setcontext(&context);

@@ -49,13 +49,12 @@ _Static_assert(sizeof(struct splitc_window) == 32, "a power of two");
 
 /* ---- who wants them ---------------------------------------------------------------- */
 
-/* A sanitizer has plans of its own for addresses, stacks and malloc. */
 extern void __asan_init(void) __attribute__((weak));
 extern void __lsan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));
 
-static bool sanitized(void)
+bool splitc_sanitized(void)
 {
     return __asan_init || __lsan_init || __tsan_init || __msan_init;
 }
@@ -77,7 +76,7 @@ bool splitc_huge_pages(void)
 static bool wanted(const struct splitc_boot *boot)
 {
     return is_on("SPLITC_WINDOWS", "reach other ranks by messages alone") && boot->windows &&
-           !sanitized();
+           !splitc_sanitized();
 }
 
 /* Falling back is no error; unetrun -v tells of it. */

@@ -41,7 +41,12 @@ int splitc_windows_find(uint64_t address, splitc_ptr *g);
  * in its window. */
 const char *splitc_windows_part(uint32_t rank, uint64_t address);
 
-/* Run the program: entry(argc, argv) on a stack that the others can reach, if there is one. */
+/* Whether a sanitizer is in the program: it has plans of its own for addresses, stacks and
+ * malloc. */
+bool splitc_sanitized(void);
+
+/* Run the program: entry(argc, argv) on a stack that the others can reach, if there is one,
+ * or else on a large one, if the program wants it. */
 _Noreturn void splitc_run(int (*entry)(int argc, char **argv), int argc, char **argv);
 
 /* Let fork() work in a process whose memory is shared. */

@@ -394,6 +394,10 @@ void splitc_register_static(struct splitc_static *array);
 
 /* ---- the program ------------------------------------------------------------ */
 
+/* Defined in programs of -fold-programs, or by their link: the stack of splitc_main is large
+ * whatever the limit says. */
+extern const char splitc_wants_stack __attribute__((weak));
+
 /* libc's, for a splitc_main that takes it as main may. */
 extern char **splitc_environment __asm__("environ");
 
