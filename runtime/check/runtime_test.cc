@@ -99,13 +99,16 @@ TEST_CASE("windows: where they do not fit, messages do")
     ends(2, "identity", 0, "no windows, ", "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
 }
 
-TEST_CASE("error: the limit of file sizes leaves no room for shared memory")
+TEST_CASE("where the limit of file sizes leaves no room for shared memory, a network does")
 {
+    passes(2, "reach far", "ulimit -f 1000;");
+    passes(3, "random_traffic", "ulimit -f 1000;");
+    ends(2, "identity", 0, "no messages by shm: File too large; by udp instead\n",
+         "ulimit -f 1000; SPLITC_VERBOSE=1");
     ends(2, "identity", 1,
          "splitc: rank 0: backend \"shm\" cannot open an endpoint: File too large; raise the limit "
          "of file sizes (ulimit -f)",
-         "ulimit -f 1000;");
-    passes(2, "reach far", "ulimit -f 1000; SPLITC_BACKEND=udp");
+         "ulimit -f 1000; SPLITC_BACKEND=shm");
     ends(1, "identity", 0, "cannot watch the ranks: memfd_create: File too large; raise the limit",
          "ulimit -f 1;");
 }

@@ -22,6 +22,7 @@ struct places {
 static struct places ours;
 static uint32_t *local; /* bit set: the ranks of this node */
 static bool one_way;    /* all ranks are reached by the only endpoint */
+static bool by_default; /* nobody has asked for a backend, so there may be others */
 static uint32_t *first; /* rank of each node */
 static uint32_t nodes;
 
@@ -50,6 +51,7 @@ static const struct unet_ops *common_network(void)
 /* Within one process there is no need for shared memory. */
 static struct splitc_backends automatic(const struct splitc_boot *boot)
 {
+    by_default = true;
     return (struct splitc_backends){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
                                     .network =
                                         boot->local_ranks < boot->ranks ? common_network() : NULL};
@@ -181,19 +183,54 @@ static _Noreturn void cannot_open(const struct unet_ops *backend, int error)
                         remedy(backend, error));
 }
 
-static struct unet_endpoint *open_one(const struct splitc_boot *boot,
-                                      const struct unet_ops *backend)
+static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *backend,
+                       struct unet_endpoint **endpoint)
 {
     struct unet_config config = {0};
     struct unet_chaos chaos = {0};
-    struct unet_endpoint *endpoint;
-    int error;
 
     gam_endpoint_config(boot->ranks, 0, &config);
     if (backend->network && told_chaos(boot->rank, &chaos))
-        error = unet_chaos_open(backend, &chaos, &config, &endpoint);
-    else
-        error = unet_open(backend, &config, &endpoint);
+        return unet_chaos_open(backend, &chaos, &config, endpoint);
+    return unet_open(backend, &config, endpoint);
+}
+
+/* All ranks of a node have the same limits, and so they all do it.  Falling back is no error;
+ * unetrun -v tells of it. */
+static void do_without_near(struct splitc_backends *plan, int error)
+{
+    if (!plan->network)
+        plan->network = common_network();
+    if (getenv("SPLITC_VERBOSE"))
+        fprintf(stderr, "splitc: rank %u: no messages by %s: %s; by %s instead\n",
+                splitc_runtime.rank, plan->near->name, strerror(-error), plan->network->name);
+    plan->near = NULL;
+}
+
+static struct unet_endpoint *open_near(const struct splitc_boot *boot, struct splitc_backends *plan)
+{
+    struct unet_endpoint *endpoint;
+    const int error = try_to_open(boot, plan->near, &endpoint);
+
+    if (!error)
+        return endpoint;
+    if (!by_default)
+        cannot_open(plan->near, error);
+    do_without_near(plan, error);
+    return NULL;
+}
+
+static struct unet_endpoint *open_network(const struct splitc_boot *boot,
+                                          const struct unet_ops *backend)
+{
+    struct unet_endpoint *endpoint;
+    int error;
+
+    if (boot->local_ranks < boot->ranks) { /* by default they reach this machine alone */
+        setenv("UNET_UDP_ADDRESS", "auto", 0);
+        setenv("UNET_ETH_INTERFACE", "auto", 0);
+    }
+    error = try_to_open(boot, backend, &endpoint);
     if (error)
         cannot_open(backend, error);
     return endpoint;
@@ -220,24 +257,21 @@ static void list_local(const struct splitc_boot *boot)
 
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints)
 {
-    const struct splitc_backends plan = make_plan(boot);
+    struct splitc_backends plan = make_plan(boot);
     struct splitc_endpoints opened = {NULL, NULL};
 
     if (getenv("SPLITC_CHAOS") && !plan.network)
         splitc_die_together(
             "SPLITC_CHAOS (unetrun --chaos) is for networks, but no rank is reached "
             "by one; choose one with SPLITC_BACKEND (unetrun --backend udp)");
-    if (plan.near) {
-        opened.near = open_one(boot, plan.near);
+    if (plan.near)
+        opened.near = open_near(boot, &plan);
+    if (opened.near) {
         check_reach(boot, opened.near);
         unet_address(opened.near, &ours.near);
     }
     if (plan.network) {
-        if (boot->local_ranks < boot->ranks) { /* by default they reach this machine alone */
-            setenv("UNET_UDP_ADDRESS", "auto", 0);
-            setenv("UNET_ETH_INTERFACE", "auto", 0);
-        }
-        opened.network = open_one(boot, plan.network);
+        opened.network = open_network(boot, plan.network);
         unet_address(opened.network, &ours.network);
     }
     one_way = !opened.near || !opened.network;
