@@ -5,11 +5,17 @@
 
 namespace splitcc {
 
-bool is_bit_field(const Expr *e)
+const Expr *strip(const Expr *e)
 {
     while (e->kind == ExprKind::Paren)
         e = e->a;
-    return e->member && e->member->bit_field;
+    return e;
+}
+
+bool is_bit_field(const Expr *e)
+{
+    const Expr *named = strip(e);
+    return named->member && named->member->bit_field;
 }
 
 void Ast::release(const Mark &since)

@@ -129,6 +129,9 @@ struct Expr : Node {
     uint32_t name_token = 0;        // Dot, Arrow: the member's name
 };
 
+// An expression without the parentheses around it.
+const Expr *strip(const Expr *e);
+
 // Whether e names a bit-field.
 bool is_bit_field(const Expr *e);
 

@@ -48,8 +48,7 @@ Rope Lower::checked_index(Rope index, Rope extent, const std::string &array, con
 Rope Lower::block_index(const Expr *e, const Expr *pointer, const Expr *index)
 {
     Rope plain = node(index);
-    while (pointer->kind == ExprKind::Paren)
-        pointer = pointer->a;
+    pointer = strip(pointer);
     if (!checks_ || pointer->kind != ExprKind::GlobalDecay)
         return plain;
     const Type *array = pointer->a->type;

@@ -9,13 +9,6 @@
 namespace splitcc {
 namespace {
 
-const Expr *strip(const Expr *e)
-{
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e;
-}
-
 bool is_bits(const Expr *e)
 {
     e = strip(e);

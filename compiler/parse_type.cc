@@ -229,9 +229,7 @@ const Type *Parser::typeof_value(const Expr *e)
 {
     if (e->type->kind != TypeKind::SpreadArray)
         return e->type;
-    const Expr *operand = e;
-    while (operand->kind == ExprKind::Paren)
-        operand = operand->a;
+    const Expr *operand = strip(e);
     if (operand->kind == ExprKind::Ident && operand->symbol->parameter)
         return types_.decayed(e->type);
     diag_.error(sema_.range(e), "typeof of a spread array names no type; declare another array "

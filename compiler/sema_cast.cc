@@ -7,13 +7,6 @@
 namespace splitcc {
 namespace {
 
-const Expr *strip(const Expr *e)
-{
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e;
-}
-
 bool is_held_alike(const Type *a, const Type *b)
 {
     auto scalar = [](const Type *t) { return t->is_local_pointer() || t->is_arithmetic(); };

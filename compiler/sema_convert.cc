@@ -43,8 +43,7 @@ Expr *Sema::discard(Expr *e)
 
 bool Sema::is_null_constant(const Expr *e)
 {
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
+    e = strip(e);
     if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
         e->type->base->kind == TypeKind::Void && !e->type->base->quals)
         return is_null_constant(e->a);

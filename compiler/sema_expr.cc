@@ -565,9 +565,7 @@ Expr *Sema::split_phase(Expr *e)
     if (fetch) {
         // A get copies bytes.  Where the value has to be converted, or the target
         // has no address, the read completes here: that is allowed, and right.
-        const Expr *to = e->a;
-        while (to->kind == ExprKind::Paren)
-            to = to->a;
+        const Expr *to = strip(e->a);
         bool addressable = !(to->kind == ExprKind::Ident && to->symbol &&
                              to->symbol->storage == Storage::Register) &&
                            !is_bit_field(to);

@@ -9,8 +9,7 @@ namespace splitcc {
 // A far pointer with static storage can start only as NULL or as a number.
 void Sema::check_static(const Expr *e, const Type *type)
 {
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
+    e = strip(e);
     bool number = e->kind == ExprKind::Cast && e->a->value;
     if (type->is_far() && !is_null_constant(e) && !number && !e->type->is_unknown())
         diag_.error(range(e),

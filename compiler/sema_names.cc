@@ -48,8 +48,7 @@ void Sema::report_undeclared(const Name *name, uint32_t token)
 // Of an integer that is none if the function it comes from is declared.
 void Sema::note_implicit(const Report &report, const Expr *e)
 {
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
+    e = strip(e);
     const Symbol *fn = e->kind == ExprKind::Call ? e->a->symbol : nullptr;
     if (!fn || !fn->implicit)
         return;

@@ -13,13 +13,6 @@
 namespace splitcc {
 namespace {
 
-const Expr *strip(const Expr *e)
-{
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e;
-}
-
 bool is_real(const Type *type)
 {
     return type->kind >= TypeKind::Float && type->kind <= TypeKind::LDouble;

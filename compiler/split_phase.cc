@@ -7,13 +7,6 @@
 namespace splitcc {
 namespace {
 
-const Expr *strip(const Expr *e)
-{
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e;
-}
-
 // An object as an expression names it: a variable, and the way from it.
 struct Place {
     struct Step {

@@ -28,9 +28,7 @@ bool has_parts(const Type *type)
 
 bool is_string(const Expr *e)
 {
-    while (e->kind == ExprKind::Paren)
-        e = e->a;
-    return e->kind == ExprKind::String;
+    return strip(e)->kind == ExprKind::String;
 }
 
 // Whether the value is that of the whole aggregate.
