@@ -3,7 +3,11 @@
 // Who is dead, and who is not: heartbeats, silence, and answers that say that nothing came.
 #include "net_peer.h"
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <memory>
+#include <random>
 
 TEST_CASE("an idle link is kept alive by heartbeats, four in a peer timeout")
 {
@@ -61,6 +65,50 @@ bool is_bare(const gam_packet &packet)
 }
 
 } // namespace
+
+TEST_CASE("whoever is given up, what is due to others is due when it was")
+{
+    constexpr uint32_t ranks = 24;
+    const unsigned seed = GENERATE(range(1u, 41u));
+    std::mt19937 random(seed);
+    Peer hub(0, ranks);
+    std::vector<std::unique_ptr<Peer>> others;
+    std::map<uint32_t, uint64_t> expected, seen;
+    const auto acknowledge_until = [&](uint64_t end) {
+        for (; gam_net_deadline(hub.net) <= end;) {
+            hub.now = std::max(hub.now, gam_net_deadline(hub.net));
+            for (Wire &wire : hub.transmit())
+                seen[wire.header().dest] = hub.now;
+        }
+        hub.now = end;
+    };
+
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        others.push_back(std::make_unique<Peer>(rank, ranks));
+        REQUIRE(others.back()->send("here I am", 0) == 0);
+        hub.receive(others.back()->transmit());
+    }
+    acknowledge_until(hub.now + 1000);
+    REQUIRE(seen.size() == ranks - 1);
+    seen.clear();
+    for (auto &other : others) { // the acknowledgements of some are due
+        other->now = hub.now;
+        if (random() % 2)
+            continue;
+        REQUIRE(other->send("again", 0) == 0);
+        hub.receive(other->transmit());
+        expected[other->net->config.rank] = hub.now++ + GAM_LINK_ACK_US;
+    }
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        if (random() % 4 == 0) {
+            gam_net_give_up(hub.net, rank);
+            expected.erase(rank);
+        }
+    }
+    acknowledge_until(hub.now + 10000);
+    INFO("seed " << seed);
+    CHECK(seen == expected);
+}
 
 TEST_CASE("who answers, but does not get what is sent, is dead after a peer timeout of it")
 {

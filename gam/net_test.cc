@@ -333,6 +333,19 @@ TEST_CASE("a gap is told at once, kept packets are not sent again")
     CHECK(a.stats().timeouts == 0);
 }
 
+TEST_CASE("that a gap has closed is told at once")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 2);
+
+    b.receive({flight[1]});
+    REQUIRE(b.transmit().size() == 1); // tells of the gap
+    b.receive({flight[0]});
+    auto told = b.transmit();
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].header().ack == 3);
+}
+
 TEST_CASE("go-back-N keeps nothing early and sends all again")
 {
     Peer a(0, 2, true), b(1, 2, true);
@@ -514,6 +527,54 @@ TEST_CASE("packets are refused, and counted, for each reason")
         INFO("reason " << i);
         CHECK(b.stats().refused[i] == (i == reason));
     }
+}
+
+TEST_CASE("every bit of a packet's hash counts")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("text") == 0);
+    Wire wire = a.transmit().at(0);
+    for (int bit = 0; bit < 64; bit++) {
+        Wire forged = wire;
+
+        forged.header().mac ^= uint64_t{1} << bit;
+        b.receive(forged);
+        CHECK(b.stats().refused[GAM_NET_FORGED] == static_cast<uint64_t>(bit) + 1);
+    }
+    CHECK(b.messages.empty());
+    b.receive(wire);
+    CHECK(b.messages == Texts{"text"});
+}
+
+// The second packet of a peer, which comes first.
+static Wire early_of(Wire wire, size_t length)
+{
+    wire.words.resize(length / 8);
+    wire.length = length;
+    wire.header().number = 2;
+    wire.header().length = static_cast<uint16_t>(length - sizeof(gam_packet));
+    reinterpret_cast<gam_frame *>(&wire.header() + 1)->length =
+        static_cast<uint16_t>(wire.header().length - sizeof(gam_frame));
+    wire.seal();
+    return wire;
+}
+
+TEST_CASE("a packet that comes early is kept only if it is no longer than ours may be")
+{
+    const size_t length = GENERATE(size_t{PACKET}, size_t{PACKET + 8}, size_t{65528});
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("first") == 0);
+    Wire first = a.transmit().at(0);
+    Wire early = early_of(first, length);
+    b.receive(early);
+    auto acks = b.transmit();
+    REQUIRE(acks.size() == 1);
+    INFO("of " << length << " bytes");
+    CHECK(acks[0].header().selected == (length == PACKET ? 1 : 0));
+    b.receive(first);
+    CHECK(b.messages.size() == (length == PACKET ? 2 : 1));
 }
 
 TEST_CASE("strangers make no link")

@@ -70,6 +70,7 @@ public:
             return 0;
         };
         REQUIRE(gam_open(victim_, &config, &g) == 0);
+        first_given_ = victim_->free.shared->slot[0].word[0];
         REQUIRE(unet_connect(ep, &addresses[0], gam_tag(KEY, 0, 1), &channel) == 0);
         REQUIRE(gam_register(g, GOOD, good) == 0);
         REQUIRE(gam_register(g, ANSWER, answer) == 0);
@@ -119,6 +120,27 @@ public:
         REQUIRE(unet_sent(ep, ticket));
         serve();
     }
+
+    // Names bytes of rank 0's own segment, as who writes its ring can.
+    void send_buffer(uint32_t user, uint32_t offset, uint32_t length)
+    {
+        unet_desc *slot = unet_ring_reserve(ep->channel[channel].ring);
+
+        REQUIRE(slot != nullptr);
+        slot->channel = 2; // rank 0's number of it
+        slot->kind = UNET_PIECES;
+        slot->pieces = 1;
+        slot->length = length;
+        slot->user = user;
+        slot->piece[0] = {offset, length};
+        unet_ring_submit(ep->channel[channel].ring);
+        serve();
+    }
+
+    // What rank 0 has given to its endpoint: the first buffer, and how many so far.
+    uint32_t first_buffer() const { return static_cast<uint32_t>(first_given_); }
+    uint32_t buffers_given() const { return victim_->free.position; }
+    uint32_t segment_end() const { return victim_->config.segment_bytes; }
 
     void serve()
     {
@@ -173,6 +195,7 @@ public:
 
 private:
     unet_endpoint *victim_ = nullptr;
+    uint64_t first_given_ = 0;
 };
 
 const uint64_t WORDS[8] = {}; // as many bytes as send_pieces takes
@@ -253,6 +276,28 @@ TEST_CASE("mediums with too many words or an unknown handler are refused and ack
     CHECK(h.refused() == 4);
     CHECK(h.drain().second == 4);
     h.still_works();
+}
+
+TEST_CASE("a message in what is no receive buffer of ours is refused, and nothing given back")
+{
+    Hostile h(EACH_RELIABLE_BACKEND);
+    const uint32_t base = h.first_buffer(), given = h.buffers_given();
+
+    for (const uint32_t offset :
+         {0u, base - GAM_BUFFER_BYTES, base - 8, base + 8, base + GAM_BUFFER_BYTES / 2,
+          base + GAM_BUFFER_BYTES - 8, h.segment_end() - GAM_BUFFER_BYTES}) {
+        const uint64_t refused = h.refused();
+
+        INFO("at " << offset << ", where receive buffers begin at " << base);
+        h.send_buffer(gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), offset, sizeof(gam_header));
+        CHECK(h.refused() == refused + 1);
+        CHECK(handled == 0);
+        CHECK(h.buffers_given() == given);
+        h.drain();
+    }
+    h.send_buffer(gam_user(GAM_MEDIUM_REQUEST, GOOD, 0), base, sizeof(gam_header));
+    CHECK(handled == 1);
+    CHECK(h.buffers_given() == given + 1);
 }
 
 TEST_CASE("stores whose place contradicts itself write nothing")
