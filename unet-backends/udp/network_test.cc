@@ -2,10 +2,8 @@
 //
 // What the network says to udp, of others than those who are spoken to.
 #include "conformance/process.h"
+#include "udp/puppet.h"
 
-extern "C" {
-#include "core/core.h"
-}
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -22,7 +20,6 @@ extern "C" {
 #include <string>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unet/unet_frame.h>
 #include <unistd.h>
 
 // Looks at what the network says of datagrams that were sent.
@@ -124,129 +121,6 @@ long datagrams_sent()
         std::sscanf(line.c_str(), "Udp: %ld %ld %ld %ld", &in, &no_port, &errors, &out);
     return out;
 }
-
-// An address of udp, as it stands in struct unet_address.
-struct Place {
-    uint16_t family;
-    uint16_t port;
-    uint32_t scope;
-    uint8_t ip[16];
-    uint64_t nonce;
-};
-
-// A peer by hand: its socket has any number of channels to one endpoint.
-class Puppet {
-public:
-    explicit Puppet(const Endpoint &e) : fd(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0))
-    {
-        const struct unet_address address = e.address();
-        sockaddr_in own = {};
-        socklen_t length = sizeof own;
-
-        std::memcpy(&endpoint, address.bytes, sizeof endpoint);
-        to.sin_family = own.sin_family = AF_INET;
-        to.sin_port = endpoint.port;
-        to.sin_addr.s_addr = own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        REQUIRE(bind(fd, reinterpret_cast<sockaddr *>(&own), sizeof own) == 0);
-        REQUIRE(getsockname(fd, reinterpret_cast<sockaddr *>(&own), &length) == 0);
-        place = endpoint;
-        place.port = own.sin_port;
-        place.nonce++;
-    }
-    ~Puppet() { close(fd); }
-    Puppet(const Puppet &) = delete;
-    Puppet &operator=(const Puppet &) = delete;
-
-    uint16_t port() const { return place.port; }
-
-    // Returns the endpoint's number of the channel.
-    uint16_t join(unet_endpoint *ep, uint64_t tag)
-    {
-        struct unet_address address = {};
-        uint16_t channel;
-
-        address.length = sizeof place;
-        std::memcpy(address.bytes, &place, sizeof place);
-        keys[unet_direction_key(tag, endpoint.nonce, place.nonce)] =
-            unet_direction_key(tag, place.nonce, endpoint.nonce);
-        REQUIRE(unet_connect(ep, &address, tag, &channel) == 0);
-        REQUIRE(eventually([&] {
-            serve();
-            return unet_channel_state(ep, channel) == UNET_OPEN;
-        }));
-        return channel;
-    }
-
-    // Takes in what came, and opens what is to be opened.
-    void serve()
-    {
-        uint8_t bytes[65536];
-
-        for (ssize_t n; (n = recv(fd, bytes, sizeof bytes, 0)) > 0;) {
-            lengths.push_back(static_cast<size_t>(n));
-            for (size_t at = 0; at < static_cast<size_t>(n);)
-                at += take(bytes + at);
-        }
-    }
-
-    void say(uint8_t kind, uint64_t key_in, uint32_t for_life, uint32_t user)
-    {
-        unet_frame frame = {};
-
-        frame.version = UNET_FRAME_VERSION;
-        frame.kind = kind;
-        frame.key = key_in;
-        frame.life = for_life;
-        frame.user = user;
-        REQUIRE(sendto(fd, &frame, sizeof frame, 0, reinterpret_cast<sockaddr *>(&to), sizeof to) ==
-                sizeof frame);
-    }
-
-    // An empty message on every channel.
-    void speak()
-    {
-        for (const auto &[out, in] : keys)
-            say(UNET_FRAME_INLINE, in, lives[out], 0);
-    }
-
-    // Opens every channel, with another life than before.
-    void reopen()
-    {
-        for (const auto &[out, in] : keys)
-            say(UNET_FRAME_OPEN, in, 0, life + 1);
-    }
-
-    int answers = 0;                     // to that
-    size_t messages = 0;                 // that came
-    std::map<uint64_t, int> asked;       // how often, by channel
-    std::vector<size_t> lengths;         // of the datagrams that came
-    static constexpr uint32_t life = 77; // of all our channels
-
-private:
-    size_t take(const uint8_t *bytes)
-    {
-        unet_frame frame;
-
-        std::memcpy(&frame, bytes, sizeof frame);
-        if (frame.kind == UNET_FRAME_OPEN) {
-            lives[frame.key] = frame.user;
-            say(UNET_FRAME_OPENED, keys.at(frame.key), frame.user, life);
-        } else if (frame.kind == UNET_FRAME_ALIVE) {
-            asked[frame.key]++;
-        } else if (frame.kind == UNET_FRAME_OPENED) {
-            answers++;
-        } else if (frame.kind == UNET_FRAME_PIECES) {
-            messages++;
-        }
-        return sizeof frame + frame.length;
-    }
-
-    int fd;
-    sockaddr_in to = {};
-    Place endpoint, place;              // the endpoint's and ours
-    std::map<uint64_t, uint64_t> keys;  // what we say, by what we are told
-    std::map<uint64_t, uint32_t> lives; // the endpoint's channels', too
-};
 
 int sum(const std::map<uint64_t, int> &counts)
 {
