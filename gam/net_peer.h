@@ -113,4 +113,18 @@ public:
 
 using Texts = std::vector<std::string>;
 
+// So many packets of `a`, all on their way.
+inline std::vector<Wire> flight_of(Peer &a, int count)
+{
+    std::vector<Wire> all;
+
+    for (int i = 0; i < count; i++) {
+        REQUIRE(a.send(std::string(960, static_cast<char>('a' + i))) == 0);
+        for (Wire &wire : a.transmit())
+            all.push_back(wire);
+    }
+    REQUIRE(all.size() == static_cast<size_t>(count));
+    return all;
+}
+
 #endif
