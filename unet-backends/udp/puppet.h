@@ -138,6 +138,7 @@ public:
     bool mute = false;                   // opens nothing
     int answers = 0;                     // to openings
     size_t messages = 0;                 // that came
+    std::vector<unet_frame> gone;        // what we were told is gone
     std::map<uint64_t, int> asked;       // how often, by channel
     std::vector<size_t> lengths;         // of the datagrams that came
     static constexpr uint32_t life = 77; // of all our channels
@@ -156,6 +157,8 @@ private:
             asked[frame.key]++;
         } else if (frame.kind == UNET_FRAME_OPENED) {
             answers++;
+        } else if (frame.kind == UNET_FRAME_GONE) {
+            gone.push_back(frame);
         } else if (frame.kind == UNET_FRAME_PIECES) {
             messages++;
         }

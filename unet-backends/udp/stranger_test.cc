@@ -64,6 +64,10 @@ TEST_CASE("a channel opens when its peer's address answers")
     s.stranger.say(UNET_FRAME_OPENED, known.to_endpoint, known.life, Puppet::life);
     CHECK(s.heard(s.stranger) == before + 1);
     CHECK(unet_channel_state(s.e, s.channel) == UNET_CONNECTING);
+    s.peer.say(UNET_FRAME_OPENED, known.to_endpoint, known.life + 1,
+               Puppet::life); // of another life
+    CHECK(s.heard(s.peer) == before + 2);
+    CHECK(unet_channel_state(s.e, s.channel) == UNET_CONNECTING);
     s.peer.say(UNET_FRAME_OPENED, known.to_endpoint, known.life, Puppet::life);
     s.heard(s.peer);
     CHECK(unet_channel_state(s.e, s.channel) == UNET_OPEN);
@@ -102,6 +106,33 @@ TEST_CASE("that a channel is gone is believed to who repeats all of the question
     }
     s.peer.say(UNET_FRAME_GONE, known.to_us, s.channel, life);
     CHECK(s.heard(s.peer) == foreign);
+    CHECK(unet_channel_state(s.e, s.channel) == UNET_DEAD);
+}
+
+TEST_CASE("who asks for a channel that is none of ours is told that it is gone")
+{
+    constexpr uint64_t key = 0x123456789abcdef0;
+    Scene s;
+
+    s.stranger.say(UNET_FRAME_ALIVE, key, 5, 9);
+    s.heard(s.stranger);
+    REQUIRE(eventually([&] { return s.stranger.serve(), !s.stranger.gone.empty(); }));
+    CHECK(s.stranger.gone.size() == 1);
+    CHECK(s.stranger.gone[0].key == key);
+    CHECK(s.stranger.gone[0].life == 9);
+    CHECK(s.stranger.gone[0].user == 5);
+}
+
+TEST_CASE("an end of another life than the peer's ends nothing")
+{
+    Scene s;
+    const Secrets known = s.open();
+
+    s.peer.say(UNET_FRAME_CLOSE, known.to_endpoint, known.life, Puppet::life + 1);
+    s.heard(s.peer);
+    CHECK(unet_channel_state(s.e, s.channel) == UNET_OPEN);
+    s.peer.say(UNET_FRAME_CLOSE, known.to_endpoint, known.life, Puppet::life);
+    s.heard(s.peer);
     CHECK(unet_channel_state(s.e, s.channel) == UNET_DEAD);
 }
 

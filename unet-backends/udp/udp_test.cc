@@ -138,6 +138,20 @@ TEST_CASE("what finds no slot or no buffer is lost and counted")
     CHECK(await(pair.b).user == 7);
 }
 
+TEST_CASE("a message longer than its buffers is lost, and takes none of them")
+{
+    Pair pair;
+    unet_piece piece = {0, 401};
+
+    give_buffers(pair.b, 4, 100);
+    REQUIRE(unet_send(pair.a, pair.ab, 0, &piece, 1, nullptr) == 0);
+    REQUIRE(eventually([&] { return unet_progress(pair.b), pair.b->stats.overruns == 1; }));
+    CHECK(take(pair.b).kind == UNET_EMPTY);
+    piece.length--;
+    REQUIRE(unet_send(pair.a, pair.ab, 7, &piece, 1, nullptr) == 0);
+    CHECK(await(pair.b).length == 400);
+}
+
 TEST_CASE("many messages go with one call")
 {
     Pair pair;
