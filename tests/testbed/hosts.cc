@@ -125,6 +125,11 @@ pid_t Hosts::sshd(int host) const
     return read_pid(folder_ / ("host" + std::to_string(host) + ".pid"));
 }
 
+pid_t Hosts::between() const
+{
+    return read_pid(folder_ / "switch.pid");
+}
+
 std::vector<pid_t> Hosts::guests() const
 {
     std::vector<fs::path> networks;
@@ -148,9 +153,8 @@ std::vector<pid_t> Hosts::guests() const
 
 void Hosts::plug(int host, const char *state) const
 {
-    const std::string command = "nsenter -n -t " +
-                                std::to_string(read_pid(folder_ / "switch.pid")) +
-                                " ip link set host" + std::to_string(host) + " " + state;
+    const std::string command = "nsenter -n -t " + std::to_string(between()) + " ip link set host" +
+                                std::to_string(host) + " " + state;
     if (std::system(command.c_str()) != 0)
         throw std::runtime_error("failed: " + command);
 }

@@ -26,6 +26,10 @@ public:
     std::string rsh() const { return "ssh -F " + ssh_config(); } // for unetrun --rsh
     pid_t sshd(int host) const;
 
+    // A process in the network that has the other ends of their cables, host1, host2 and so on, and
+    // the bridge that joins them.
+    pid_t between() const;
+
     // Every process on any of them but this one and the sshds themselves.
     std::vector<pid_t> guests() const;
 
