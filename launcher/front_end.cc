@@ -147,7 +147,7 @@ Tree tree_of(const Options &options)
 Job job_of(const Options &options)
 {
     Job job;
-    job.id = make_job_id(getpid(), random_hex(8));
+    job.id = make_job_id(getpid(), random_hex(8), random_hex(16));
     job.key = random_hex(16);
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;

@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr char before_secret = '~';
+
 std::string parent_directory()
 {
     const char *tmpdir = std::getenv("TMPDIR");
@@ -27,7 +29,8 @@ std::string prefix()
 
 std::string path_of(const std::string &job_id, std::uint32_t node)
 {
-    return parent_directory() + "/" + job_id + "." + std::to_string(node);
+    return parent_directory() + "/" + job_id.substr(0, job_id.find(before_secret)) + "." +
+           std::to_string(node);
 }
 
 void remove_tree(const fs::path &path)
@@ -64,9 +67,10 @@ void fix_parent_directory()
         setenv("TMPDIR", fs::absolute(tmpdir, ignored).c_str(), true);
 }
 
-std::string make_job_id(pid_t pid, const std::string &random)
+std::string make_job_id(pid_t pid, const std::string &random, const std::string &secret)
 {
-    return prefix() + std::to_string(pid) + "-" + random;
+    const std::string name = prefix() + std::to_string(pid) + "-" + random;
+    return secret.empty() ? name : name + before_secret + secret;
 }
 
 JobDirectory::JobDirectory(const std::string &job_id, std::uint32_t node)

@@ -19,9 +19,9 @@ namespace unetrun {
 // process, or what it starts, changes its own.
 void fix_parent_directory();
 
-// A job's unique name, with which the name of its directories begins:
-// unetrun-UID-PID-RANDOM.
-std::string make_job_id(pid_t pid, const std::string &random);
+// A job's unique name: unetrun-UID-PID-RANDOM, with which the names of its directories begin, for
+// all to see; then ~ and the secret, if there is one.
+std::string make_job_id(pid_t pid, const std::string &random, const std::string &secret = {});
 
 class JobDirectory {
 public:

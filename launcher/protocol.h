@@ -236,7 +236,8 @@ struct Lost {
 
 // Everything a daemon has to know of the job.
 struct Job {
-    std::string id;                       // the PMIx namespace, unique
+    std::string id;                       // the PMIx namespace, unique and secret: PMIx believes
+                                          // who knows it whatever he says about who he is
     std::string key;                      // the job's secret: 32 hex digits
     std::vector<std::string> hosts;       // names of the nodes that have ranks
     std::vector<std::uint32_t> node_of;   // each rank's

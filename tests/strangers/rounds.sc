@@ -41,9 +41,11 @@ static void tell_phase(const char *folder, int phase)
 
     snprintf(name, sizeof name, "%s/phase", folder);
     snprintf(other, sizeof other, "%s/phase.new", folder);
-    if (!(file = fopen(other, "w")) || fprintf(file, "%d\n", phase) < 0 || fclose(file) != 0 ||
-        rename(other, name) != 0)
-        abort();
+    file = fopen(other, "w");
+    if (!file || fprintf(file, "%d\n", phase) < 0 || fclose(file) != 0 || rename(other, name) != 0) {
+        perror(other);
+        exit(1);
+    }
 }
 
 static long rounds_for(double seconds, long first)

@@ -127,6 +127,31 @@ bool mentions(const Lines &lines, const std::string &text)
     });
 }
 
+// The names and command lines of a job that everybody can see.
+Lines published(const Ground &ground, const std::vector<pid_t> &pids)
+{
+    Lines all = files_below(ground.shared());
+
+    for (const std::string &name : files_below("/dev/shm"))
+        all.push_back(name);
+    for (const pid_t pid : pids)
+        for (const char *name : {"/cmdline", "/comm", "/status"})
+            all.push_back(read_file("/proc/" + std::to_string(pid) + name));
+    all.push_back(read_file("/proc/net/unix"));
+    return all;
+}
+
+// Of a process' environment, which root may read.
+std::string variable_of(pid_t pid, const std::string &name)
+{
+    std::istringstream variables(read_file("/proc/" + std::to_string(pid) + "/environ"));
+
+    for (std::string one; std::getline(variables, one, '\0');)
+        if (one.rfind(name + "=", 0) == 0)
+            return one.substr(name.size() + 1);
+    return {};
+}
+
 std::string joined(const Lines &lines)
 {
     std::string text;
@@ -195,14 +220,14 @@ TEST_CASE("another user opens nothing of a job's processes, and learns no secret
         CHECK(mentions(owner, "/fd/"));
         CHECK(mentions(owner, "/map_files"));
 
-        const std::string environment =
-            read_file("/proc/" + std::to_string(pids.back()) + "/environ");
-        const size_t at = environment.find("SPLITC_JOB_KEY=");
-        REQUIRE(at != std::string::npos);
-        const std::string key = environment.substr(at + std::strlen("SPLITC_JOB_KEY="), 32);
-        for (const pid_t pid : pids)
-            CHECK(read_file("/proc/" + std::to_string(pid) + "/cmdline").find(key) ==
-                  std::string::npos);
+        const Lines open_to_all = as_user(STRANGER, [&] { return published(ground, pids); });
+        CHECK(mentions(open_to_all, "unetrun-" + std::to_string(OWNER))); // it does look
+        for (const char *name : {"SPLITC_JOB_KEY", "PMIX_NAMESPACE"}) {
+            const std::string secret = variable_of(pids.back(), name);
+            INFO(name << "=" << secret << joined(open_to_all));
+            REQUIRE(secret.size() >= 32);
+            CHECK_FALSE(mentions(open_to_all, secret));
+        }
     }));
 }
 
@@ -351,9 +376,10 @@ TEST_CASE("another user who says garbage to a job's sockets is told nothing, and
 namespace {
 
 // Names as the launcher's of the owner's jobs, most of which lead to something of the owner's.
-Lines squat(const std::string &shared, const std::string &own)
+Lines squat(const Ground &ground, uid_t victim)
 {
-    const std::string prefix = shared + "/unetrun-" + std::to_string(OWNER) + "-";
+    const std::string prefix = ground.shared() + "/unetrun-" + std::to_string(victim) + "-";
+    const std::string own = ground.own();
     Lines made;
 
     for (int i = 0; i < 200; i++) {
@@ -397,13 +423,14 @@ TEST_CASE("names and ports that another user has taken in advance lead a job now
 {
     if (!may_run())
         return;
-    const Ground ground({launcher(), ROUNDS});
+    const uid_t victim = GENERATE(as<uid_t>{}, OWNER, 0); // root may remove what is not his
+    const Ground ground({launcher(), ROUNDS}, victim);
     as_user(OWNER, [&] {
         fs::create_directory(ground.own() + "/precious");
         write_file(ground.own() + "/precious/file", "kept");
         return Lines{};
     });
-    const Lines made = as_user(STRANGER, [&] { return squat(ground.shared(), ground.own()); });
+    const Lines made = as_user(STRANGER, [&] { return squat(ground, victim); });
     REQUIRE(made.size() == 200);
     const Companion holder(STRANGER, hold_ports);
 

@@ -119,7 +119,7 @@ Companion::~Companion()
     waitpid(pid_, nullptr, 0);
 }
 
-Ground::Ground(const std::vector<std::string> &programs)
+Ground::Ground(const std::vector<std::string> &programs, uid_t user) : user_(user)
 {
     fs::permissions(folder_.path, fs::perms{0755});
     give(folder_ / "bin", 0, 0755);
@@ -131,7 +131,7 @@ Ground::Ground(const std::vector<std::string> &programs)
 
 Command Ground::job(const Lines &words) const
 {
-    const std::string user = std::to_string(OWNER);
+    const std::string user = std::to_string(user_);
     Command command{
         {"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", program("unetrun")}};
 

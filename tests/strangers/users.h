@@ -32,11 +32,11 @@ private:
     pid_t pid_;
 };
 
-// Where OWNER runs jobs: copies of the programs that everybody may run, a folder that is to him
-// what /tmp is to all, and one of his own.
+// Where OWNER, or another user, runs jobs: copies of the programs that everybody may run, a folder
+// that is to him what /tmp is to all, and one of his own.
 class Ground {
 public:
-    explicit Ground(const std::vector<std::string> &programs);
+    explicit Ground(const std::vector<std::string> &programs, uid_t user = OWNER);
 
     // `unetrun` with these words; programs by their names.
     Command job(const Lines &words) const;
@@ -49,6 +49,7 @@ public:
 
 private:
     TemporaryFolder folder_;
+    uid_t user_;
 };
 
 // The sockets that those processes have, by their inodes.
