@@ -3,6 +3,9 @@
 // The fences that who sleeps makes for those who send (unet.md, E and F).
 #include "conformance/harness.h"
 
+extern "C" {
+#include "core/core.h"
+}
 #include <catch2/catch.hpp>
 #include <cstdarg>
 #include <cstdio>
@@ -10,6 +13,7 @@
 #include <functional>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 // What happens at a fence in all threads; the library's calls come by here.
 static std::function<void()> at_fence;
@@ -49,4 +53,19 @@ TEST_CASE("who arms looks for what his senders' fences bring to light")
     CHECK(fences == 1);
     CHECK(found == 1);
     CHECK(text(take(pair.b)) == "late");
+}
+
+TEST_CASE("a slow sender rings for the arming that it saw, and leaves the next one")
+{
+    int bell[2];
+    char rung[4];
+    uint32_t armed = 2 << UNET_ARMED_SHIFT | UNET_NONEMPTY;
+
+    REQUIRE(unet_bell_open(bell) == 0);
+    unet_bell_ring(bell[1], &armed, 1 << UNET_ARMED_SHIFT | UNET_NONEMPTY);
+    CHECK(armed == (2 << UNET_ARMED_SHIFT | UNET_NONEMPTY));
+    unet_bell_ring(bell[1], &armed, armed);
+    CHECK(armed == 0);
+    CHECK(read(bell[0], rung, sizeof rung) == 2);
+    unet_bell_close(bell);
 }
