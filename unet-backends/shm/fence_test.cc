@@ -20,6 +20,7 @@ static std::function<void()> at_fence;
 
 extern "C" long syscall(long number, ...)
 {
+    static const auto libc = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
     long word[6];
     va_list words;
 
@@ -29,8 +30,7 @@ extern "C" long syscall(long number, ...)
     va_end(words);
     if (number == SYS_membarrier && word[0] == MEMBARRIER_CMD_GLOBAL_EXPEDITED && at_fence)
         at_fence();
-    return reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"))(
-        number, word[0], word[1], word[2], word[3], word[4], word[5]);
+    return libc(number, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
 
 TEST_CASE("who arms looks for what his senders' fences bring to light")
