@@ -445,6 +445,72 @@ TEST_CASE("names and ports that another user has taken in advance lead a job now
     CHECK(files_below(ground.shared()).size() >= made.size());
 }
 
+namespace {
+
+bool binds(uint16_t port, int type, int family, bool all, int option)
+{
+    sockaddr_storage place = {};
+    auto *ip4 = reinterpret_cast<sockaddr_in *>(&place);
+    auto *ip6 = reinterpret_cast<sockaddr_in6 *>(&place);
+    const int fd = socket(family, type | SOCK_CLOEXEC, 0), on = 1;
+
+    place.ss_family = static_cast<sa_family_t>(family);
+    if (family == AF_INET) {
+        ip4->sin_port = htons(port);
+        ip4->sin_addr.s_addr = htonl(all ? INADDR_ANY : INADDR_LOOPBACK);
+    } else {
+        ip6->sin6_port = htons(port);
+    }
+    if (option != 0)
+        setsockopt(fd, SOL_SOCKET, option, &on, sizeof on);
+    const bool bound = bind(fd, reinterpret_cast<sockaddr *>(&place), sizeof place) == 0;
+    const bool heard = bound && (type == SOCK_DGRAM || listen(fd, 8) == 0);
+    close(fd);
+    return heard;
+}
+
+// The ways in which the port is to be had, though it is somebody's.
+Lines stolen(uint16_t port, int type)
+{
+    Lines ways;
+
+    for (const int option : {0, SO_REUSEADDR, SO_REUSEPORT})
+        for (const auto &[family, all] :
+             {std::pair(AF_INET, false), {AF_INET, true}, {AF_INET6, true}})
+            if (binds(port, type, family, all, option))
+                ways.push_back("port " + std::to_string(port) + (all ? " of all addresses" : "") +
+                               ", option " + std::to_string(option));
+    return ways;
+}
+
+} // namespace
+
+TEST_CASE("a job's ports are not to be had while it runs")
+{
+    if (!may_run())
+        return;
+    const Ground ground({launcher(), ROUNDS});
+
+    check_right(run_rounds(ground, {"-n", "2", "--backend", "udp"}, 1, [&] {
+        const std::vector<pid_t> pids = ground.processes();
+        const std::vector<uint16_t> udp = udp_ports_of(pids), tcp = listening(pids);
+        const Lines ways = as_user(STRANGER, [&] {
+            Lines all;
+            for (const auto &[ports, type] : {std::pair(udp, SOCK_DGRAM), {tcp, SOCK_STREAM}})
+                for (const uint16_t port : ports)
+                    for (const std::string &way : stolen(port, type))
+                        all.push_back(way);
+            return all;
+        });
+        INFO("taken away" << joined(ways));
+        CHECK(udp.size() == 2);
+        CHECK(tcp.size() == 1);
+        CHECK(ways.empty());
+        CHECK(as_user(STRANGER, [&] { return stolen(0, SOCK_DGRAM); }).size() ==
+              9); // else he cannot bind
+    }));
+}
+
 // ---- what he sends ------------------------------------------------------------------------------
 
 namespace {
