@@ -135,9 +135,10 @@ Lines published(const Ground &ground, const std::vector<pid_t> &pids)
     for (const std::string &name : files_below("/dev/shm"))
         all.push_back(name);
     for (const pid_t pid : pids)
-        for (const char *name : {"/cmdline", "/comm", "/status"})
-            all.push_back(read_file("/proc/" + std::to_string(pid) + name));
+        all.push_back(read_file("/proc/" + std::to_string(pid) + "/cmdline"));
     all.push_back(read_file("/proc/net/unix"));
+    for (std::string &text : all)
+        std::replace(text.begin(), text.end(), '\0', ' ');
     return all;
 }
 
