@@ -99,28 +99,41 @@ public:
     }
 
 private:
-    // A frame, and the side that it went to.
+    // A frame of Ethernet, the side that it went to, and where in it frames of U-Net are.
     struct Seen {
         int to;
         Bytes bytes;
-        Datagram at;
+        size_t begin, end;
+        size_t checksum; // of what carries them; 0: there is none
     };
+
+    // Nothing: it is not of the job's ranks.
+    static std::optional<Seen> find_frames(int to, Bytes bytes)
+    {
+        constexpr size_t header = sizeof(ether_header);
+        ether_header ethernet;
+
+        if (bytes.size() <= header)
+            return {};
+        std::memcpy(&ethernet, bytes.data(), header);
+        if (ntohs(ethernet.ether_type) == UNET_ETHERTYPE)
+            return Seen{to, bytes, header, bytes.size(), 0};
+        const auto udp = datagram_in(bytes.data() + header, bytes.size() - header);
+        if (ntohs(ethernet.ether_type) != ETH_P_IP || !udp)
+            return {};
+        return Seen{to, bytes, header + udp->begin, header + udp->end,
+                    header + udp->header + offsetof(udphdr, check)};
+    }
 
     void take_from(int side)
     {
         static uint8_t buffer[65536];
 
         for (ssize_t n; (n = recv(wire_[side], buffer, sizeof buffer, 0)) > 0;) {
-            const auto length = static_cast<size_t>(n);
-            const auto at =
-                length > sizeof(ether_header)
-                    ? datagram_in(buffer + sizeof(ether_header), length - sizeof(ether_header))
-                    : std::nullopt;
-            Bytes bytes(buffer, buffer + n);
-            if (at)
-                lie({1 - side, std::move(bytes), *at});
+            if (auto seen = find_frames(1 - side, Bytes(buffer, buffer + n)))
+                lie(std::move(*seen));
             else
-                send(wire_[1 - side], bytes.data(), bytes.size(), 0);
+                send(wire_[1 - side], buffer, static_cast<size_t>(n), 0);
         }
     }
 
@@ -131,19 +144,15 @@ private:
 
     void pass(const Seen &seen) { send(wire_[seen.to], seen.bytes.data(), seen.bytes.size(), 0); }
 
-    static uint8_t *payload(Seen &seen)
-    {
-        return seen.bytes.data() + sizeof(ether_header) + seen.at.begin;
-    }
+    static uint8_t *payload(Seen &seen) { return seen.bytes.data() + seen.begin; }
 
-    static size_t length(const Seen &seen) { return seen.at.end - seen.at.begin; }
+    static size_t length(const Seen &seen) { return seen.end - seen.begin; }
 
     // The sender's checksum would give it away.
     static void without_checksum(Seen &seen)
     {
-        const size_t at = sizeof(ether_header) + seen.at.header + offsetof(udphdr, check);
-
-        seen.bytes[at] = seen.bytes[at + 1] = 0;
+        if (seen.checksum)
+            seen.bytes[seen.checksum] = seen.bytes[seen.checksum + 1] = 0;
     }
 
     static std::optional<unet_frame> frame_of(Seen &seen)

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <memory>
 
-// What it does to a datagram of UDP, each with that probability.
+// What it does to a datagram of UDP, or a frame of eth, each with that probability.
 struct Lies {
     double drop = 0, alter = 0, repeat = 0, replay = 0, invent = 0;
     bool end_channels = false; // forges the one thing that is not protected (protocol.md)

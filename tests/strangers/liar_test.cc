@@ -35,7 +35,7 @@ std::string told(const Deeds &deeds)
            ", invented " + std::to_string(deeds.invented);
 }
 
-void check_lies(const std::string &seconds, unsigned seed)
+void check_lies(const std::string &backend, const std::string &seconds, unsigned seed)
 {
     const Hosts hosts(2);
     const TemporaryFolder folder;
@@ -43,8 +43,8 @@ void check_lies(const std::string &seconds, unsigned seed)
     const Liar liar(hosts, lies, seed);
 
     for (int jobs = 0; jobs < 2; jobs++) { // what the first says is said to the second
-        const Outcome outcome = run(job(hosts, folder, "shm,udp", seconds));
-        INFO("seed " << seed << ", job " << jobs << ": " << told(liar.deeds()) << "\n"
+        const Outcome outcome = run(job(hosts, folder, backend, seconds));
+        INFO(backend << ", seed " << seed << ", job " << jobs << ": " << told(liar.deeds()) << "\n"
                      << outcome.out << outcome.err);
         CHECK(outcome.code == 0);
         CHECK_THAT(outcome.out, Contains("wrong: 0 of ") && !Contains("phase: 0 0\n"));
@@ -58,8 +58,10 @@ void check_lies(const std::string &seconds, unsigned seed)
 
 TEST_CASE("a host in between that alters, replays and invents changes no result")
 {
+    const std::string backend = GENERATE(as<std::string>(), "shm,udp", "shm,eth");
+
     if (may_run())
-        check_lies("3", 1);
+        check_lies(backend, "2", 1);
 }
 
 TEST_CASE("a host in between changes no result for long", "[long]")
@@ -67,7 +69,7 @@ TEST_CASE("a host in between changes no result for long", "[long]")
     if (!may_run())
         return;
     for (unsigned seed = 2; seed < 7; seed++)
-        check_lies("15", seed);
+        check_lies(seed % 2 ? "shm,eth" : "shm,udp", "15", seed);
 }
 
 TEST_CASE("a host in between that forges the end of a channel ends the job, with a word")

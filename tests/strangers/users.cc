@@ -43,6 +43,21 @@ void become(uid_t user)
     prctl(PR_SET_PDEATHSIG, SIGKILL); // after that: a change of user clears it
 }
 
+// The rest of this process, which is not to go on with the test that it was forked from.
+[[noreturn]] void live_as(uid_t user, const std::function<void()> &body)
+{
+    become(user);
+    try {
+        body();
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "another user: %s\n", error.what());
+        _exit(124);
+    } catch (...) { // a REQUIRE that failed has said so already
+        _exit(124);
+    }
+    _exit(0);
+}
+
 void write_all(int fd, const std::string &text)
 {
     for (size_t done = 0; done < text.size();) {
@@ -86,12 +101,12 @@ Lines as_user(uid_t user, const std::function<Lines()> &body)
     const pid_t pid = fork_flushed();
     if (pid == 0) {
         close(ends[0]);
-        become(user);
-        std::string text;
-        for (const std::string &line : body())
-            text += line + "\n";
-        write_all(ends[1], text);
-        _exit(0);
+        live_as(user, [&] {
+            std::string text;
+            for (const std::string &line : body())
+                text += line + "\n";
+            write_all(ends[1], text);
+        });
     }
     close(ends[1]);
     std::istringstream text(read_all(ends[0]));
@@ -106,11 +121,8 @@ Lines as_user(uid_t user, const std::function<Lines()> &body)
 
 Companion::Companion(uid_t user, const std::function<void()> &body) : pid_(fork_flushed())
 {
-    if (pid_ > 0)
-        return;
-    become(user);
-    body();
-    _exit(0);
+    if (pid_ == 0)
+        live_as(user, body);
 }
 
 Companion::~Companion()
