@@ -5,6 +5,7 @@
 #include "net_peer.h"
 
 #include <cerrno>
+#include <memory>
 
 TEST_CASE("a message goes at once and its acknowledgement follows within 100 us")
 {
@@ -313,6 +314,36 @@ TEST_CASE("a gap is told at once, kept packets are not sent again")
     for (int i = 0; i < 6; i++)
         CHECK(b.messages[i][0] == 'a' + i);
     CHECK(a.stats().timeouts == 0);
+}
+
+TEST_CASE("who sends may have an equal part of what can wait in flight")
+{
+    Peer hub(0, 5);
+    std::vector<std::unique_ptr<Peer>> others;
+    const auto window_told_to = [&](Peer &other) {
+        other.now = hub.now;
+        REQUIRE(other.send("text", 0) == 0);
+        hub.receive(other.transmit());
+        hub.now += GAM_LINK_ACK_US;
+        auto acks = hub.transmit();
+        REQUIRE(acks.size() == 1);
+        other.receive(acks);
+        return acks[0].header().window;
+    };
+
+    for (uint32_t rank = 1; rank < 5; rank++)
+        others.push_back(std::make_unique<Peer>(rank, 5));
+    CHECK_FALSE(gam_net_answers(hub.net, 1));
+    CHECK(window_told_to(*others[0]) == 256);
+    CHECK(gam_net_answers(hub.net, 1));
+    CHECK(window_told_to(*others[1]) == 128);
+    CHECK(window_told_to(*others[2]) == 85);
+    CHECK(window_told_to(*others[3]) == 64);
+    hub.now += 12000; // they may go on
+    CHECK(window_told_to(*others[0]) == 64);
+    hub.now += 12000; // they did not
+    CHECK(window_told_to(*others[0]) == 256);
+    CHECK(window_told_to(*others[3]) == 128);
 }
 
 TEST_CASE("that a gap has closed is told at once")
