@@ -152,6 +152,9 @@ Job job_of(const Options &options)
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;
     job.environment = with_variables(inherited_environment(), options.variables);
+    for (const std::string &variable : options.defaults)
+        if (value_of(job.environment, variable.substr(0, variable.find('='))).empty())
+            job.environment.push_back(variable);
     check_settings(job.environment);
     if (options.hosts.empty() && !options.network.empty())
         check_network_is_here(options.network);

@@ -219,6 +219,7 @@ const Option option_table[] = {
          wrap(o, "--valgrind", value,
               {"valgrind", "-q", "--child-silent-after-fork=yes",
                "--soname-synonyms=somalloc=*mimalloc*"});
+         o.defaults.push_back("SPLITC_HEAP=256M"); // it keeps a record of all that is reserved
      }},
     {"--nodes", nullptr, "K", "act as if this machine were K nodes, to try programs out",
      [](Options &o, const std::string &value) { o.nodes = parse_count("--nodes", value); }},

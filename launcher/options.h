@@ -30,6 +30,7 @@ struct Options {
     std::uint32_t fanout = 32;
     bool stage = false;
     std::vector<std::string> variables; // of -x: NAME or NAME=VALUE
+    std::vector<std::string> defaults;  // the same, for ranks that have not got them otherwise
     std::string network;                // of --net or --iface; empty: none was named
     std::string directory;              // empty: the current one
     bool tag_output = false;

@@ -609,6 +609,20 @@ TEST_CASE("options --version and --help answer")
     CHECK_THAT(help.out(), StartsWith("usage: unetrun"));
 }
 
+TEST_CASE("in valgrind heaps are small unless they are told")
+{
+    const Strings words{"--valgrind", "all", "sh", "-c", "echo $SPLITC_HEAP"};
+    for (const auto &[first, heap] : {std::pair<Strings, std::string>{{"-n", "1"}, "256M"},
+                                      {{"--heap", "1G"}, "1G"},
+                                      {{"-x", "SPLITC_HEAP=64M"}, "64M"}}) {
+        Strings arguments = first;
+        arguments.insert(arguments.end(), words.begin(), words.end());
+        TestJob job(arguments);
+        CHECK(job.wait() == 0);
+        CHECK(job.out() == "[0] " + heap + "\n");
+    }
+}
+
 TEST_CASE("a debugger that is not there is asked for in vain")
 {
     TestJob job({"-n", "2", "-x", "PATH=/nowhere", "--gdb", "all", "/bin/true"});
