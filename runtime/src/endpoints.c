@@ -214,7 +214,7 @@ static struct unet_endpoint *open_near(const struct splitc_boot *boot, struct sp
 
     if (!error)
         return endpoint;
-    if (!by_default)
+    if (!by_default || error != -EFBIG) /* others are faults to be cured */
         cannot_open(plan->near, error);
     do_without_near(plan, error);
     return NULL;
