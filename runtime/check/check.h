@@ -97,6 +97,9 @@ static inline splitc_ptr area_at(splitc_ptr area, int rank, size_t offset)
     return splitc_make(rank, (char *)splitc_address(area) + offset);
 }
 
+/* The descriptor of the object that this rank's memory is; -1: it has none. */
+int memory_object(void);
+
 static inline char *area_here(splitc_ptr area)
 {
     return splitc_address(area);

@@ -3,6 +3,7 @@
 #include "library.h"
 
 #include <limits.h>
+#include <math.h>
 
 /* Nobody leaves a barrier before everybody has come to it. */
 static void barrier_holds(void)
@@ -144,6 +145,40 @@ static void reduce_double_repeats(void)
         again = splitc_all_bcast_d(first);
         EXPECT_EQ(0, memcmp(&first, &again, sizeof again));
     }
+}
+
+/* Zeros of either sign and numbers that are none, of which the greatest depends on the order. */
+static double peculiar(int rank)
+{
+    static const double value[] = {0.0, -0.0, (double)NAN, 1.0, -1.0};
+
+    return value[(unsigned)rank % 5];
+}
+
+static double greatest_of_tree(int ranks)
+{
+    double *greatest = calloc((size_t)ranks, sizeof *greatest), all;
+
+    for (int r = 0; r < ranks; r++)
+        greatest[r] = peculiar(r);
+    for (int step = 1; step < ranks; step *= 2)
+        for (int r = 0; r + step < ranks; r += 2 * step)
+            greatest[r] = greatest[r] > greatest[r + step] ? greatest[r] : greatest[r + step];
+    all = greatest[0];
+    free(greatest);
+    return all;
+}
+
+/* Values combine in the order of ranks, on every rank: all have the same bits even where the order
+ * matters. */
+static void reduce_in_the_order_of_ranks(void)
+{
+    double expected = greatest_of_tree(ranks());
+    double seen = splitc_all_reduce_to_all_dmax(peculiar(my_rank()));
+
+    EXPECT_EQ(0, memcmp(&expected, &seen, sizeof seen));
+    seen = splitc_all_reduce_to_one_dmax(peculiar(my_rank()));
+    EXPECT(my_rank() != 0 || memcmp(&expected, &seen, sizeof seen) == 0);
 }
 
 static void reduce_to_one(void)
@@ -357,6 +392,7 @@ const struct check collective_checks[] = {
     {"reduce_int", reduce_int},
     {"reduce_double", reduce_double},
     {"reduce_double_repeats", reduce_double_repeats},
+    {"reduce_in_the_order_of_ranks", reduce_in_the_order_of_ranks},
     {"reduce_to_one", reduce_to_one},
     {"broadcast", broadcast},
     {"scan_int", scan_int},

@@ -93,6 +93,32 @@ static void blocks_are_spread(void)
     splitc_all_spread_free(base);
 }
 
+#define HELD 8
+
+/* Whatever the number of blocks, the last row of an array ends before the next array begins. */
+static void arrays_do_not_overlap(void)
+{
+    const size_t size = 64; /* no room is left by rounding up */
+    splitc_ptr array[HELD];
+    unsigned char block[64];
+
+    for (long n = 0; n < HELD; n++)
+        array[n] = splitc_all_spread_malloc(n + 1, (long)size);
+    for (long n = 0; n < HELD; n++)
+        for (long i = 0; i <= n; i++)
+            if (splitc_rank(splitc_spread_add(array[n], i, size)) == my_rank())
+                fill(splitc_address(splitc_spread_add(array[n], i, size)), size,
+                     (unsigned)(HELD * n + i));
+    splitc_barrier();
+    for (long n = 0; n < HELD; n++)
+        for (long i = 0; i <= n; i++) {
+            splitc_bulk_read(block, splitc_spread_add(array[n], i, size), (long)size);
+            EXPECT_FILLED(block, size, 0, (unsigned)(HELD * n + i));
+        }
+    for (long n = 0; n < HELD; n++)
+        splitc_all_spread_free(array[n]);
+}
+
 static void nothing_is_something(void)
 {
     splitc_ptr a = splitc_all_spread_malloc(0, 8), b = splitc_all_spread_malloc(8, 0);
@@ -272,6 +298,7 @@ static void random_allocations(void)
 const struct check heap_checks[] = {
     {"statics", statics},
     {"blocks_are_spread", blocks_are_spread},
+    {"arrays_do_not_overlap", arrays_do_not_overlap},
     {"nothing_is_something", nothing_is_something},
     {"large_arrays", large_arrays},
     {"freed_space_returns", freed_space_returns},

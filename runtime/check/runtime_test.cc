@@ -8,6 +8,7 @@
 #include <set>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 TEST_CASE("program: waiting works however many ranks share a core")
 {
@@ -21,6 +22,51 @@ TEST_CASE("windows: they cover static, heap, stack and spread objects")
     passes(2, "reach near");
     passes(5, "reach near");
     passes(2, "reach far", "SPLITC_WINDOWS=0");
+}
+
+TEST_CASE("windows: nobody else may open a rank's memory")
+{
+    passes(2, "memory_is_private", "umask 0;");
+    passes(2, "memory_is_private", "umask 0; SPLITC_HUGE_PAGES=0");
+}
+
+namespace {
+
+// Two ranks, of which the second is not to be trusted, reach each other by messages alone.
+void no_windows(const std::string &environment, const std::string &first, const char *why)
+{
+    const std::string ranks = "[ $PMIX_RANK = 1 ] || exec \"$0\" reach far; exec \"$1\" reach far";
+    const Ended ended = shell(
+        environment + " SPLITC_VERBOSE=1 '" UNETRUN "' --timeout " JOB_SECONDS " -n 2 sh -c '" +
+        ranks + "' '" + first + "' '" RUNTIME_LIAR "'");
+
+    INFO(ended.output);
+    CHECK(ended.code == 0);
+    CHECK_THAT(ended.output,
+               Catch::Contains("splitc: rank 0: no windows, a peer's memory cannot be "
+                               "mapped: " +
+                               std::string(why)));
+}
+
+} // namespace
+
+TEST_CASE("windows: none on what another process has where a rank's memory should be")
+{
+    no_windows("CHECK_LIE=nonce", RUNTIME_LIAR, "Stale file handle");
+}
+
+TEST_CASE("windows: none on another user's object")
+{
+    if (geteuid() != 0) {
+        std::puts("\nnot run: giving a file to another user takes root");
+        return;
+    }
+    no_windows("CHECK_LIE=owner", RUNTIME_LIAR, "Permission denied");
+}
+
+TEST_CASE("windows: none between different programs")
+{
+    no_windows("", RUNTIME_CHECK, "Protocol error");
 }
 
 TEST_CASE("windows: the heaps lie in huge pages where the system has any for us")
@@ -632,6 +678,23 @@ TEST_CASE("error: environment variables that make no sense")
 }
 
 #ifndef __SANITIZE_ADDRESS__ // it could not even start
+TEST_CASE("error: a job key that is none")
+{
+    const std::string digits(32, 'a');
+
+    for (const std::string &key :
+         {std::string(), digits.substr(1), digits + "a", "g" + digits.substr(1)}) {
+        const Ended ended =
+            shell("'" UNETRUN "' --timeout " JOB_SECONDS " -n 2 env SPLITC_JOB_KEY=" + key +
+                  " '" RUNTIME_CHECK "' identity");
+        INFO("key '" << key << "': " << ended.output);
+        CHECK(ended.code == 1);
+        CHECK_THAT(
+            ended.output,
+            Catch::Contains("SPLITC_JOB_KEY is not a key of 32 hexadecimal digits; unset it"));
+    }
+}
+
 TEST_CASE("error: the spread heap does not fit into the address space")
 {
     Ended ended = shell("ulimit -v 1000000; timeout 50 '" RUNTIME_CHECK "' identity");

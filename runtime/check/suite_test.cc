@@ -83,6 +83,7 @@ TEST_CASE("collective: reductions of doubles") { passes_everywhere("reduce_doubl
 TEST_CASE("collective: sums of doubles repeat to the bit") { passes_everywhere("reduce_double_repeats"); }
 TEST_CASE("collective: forms for other types") { passes_everywhere("forms_for_types"); }
 TEST_CASE("collective: sums of floats repeat") { passes_everywhere("reduce_float_repeats"); }
+TEST_CASE("collective: where the order matters it is that of ranks") { passes_everywhere("reduce_in_the_order_of_ranks"); passes(4, "reduce_in_the_order_of_ranks", "SPLITC_RANKS_PER_CORE=1"); }
 TEST_CASE("collective: reductions to processor 0") { passes_everywhere("reduce_to_one"); }
 TEST_CASE("collective: broadcasts") { passes_everywhere("broadcast"); }
 TEST_CASE("collective: scans of ints") { passes_everywhere("scan_int"); }
@@ -94,6 +95,7 @@ TEST_CASE("collective: gather") { passes_everywhere("gather"); }
 
 TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
 TEST_CASE("heap: blocks are spread over the ranks") { passes_everywhere("blocks_are_spread"); }
+TEST_CASE("heap: arrays do not overlap") { passes_everywhere("arrays_do_not_overlap"); }
 TEST_CASE("heap: no blocks, and blocks of no bytes") { passes_everywhere("nothing_is_something"); }
 TEST_CASE("heap: a million elements per rank, several times") { passes_everywhere("large_arrays"); }
 TEST_CASE("heap: freed space returns") { passes_everywhere("freed_space_returns"); passes(2, "freed_space_returns", "SPLITC_HEAP=16M"); }

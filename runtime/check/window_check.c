@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +239,35 @@ static void waiting_for_a_flag(void)
     }
 }
 
+/* ---- whose it is ------------------------------------------------------------------------ */
+
+#define DESCRIPTORS_MAX 1024
+
+/* A file without a name that is larger than any other. */
+int memory_object(void)
+{
+    struct stat status;
+
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0 &&
+            status.st_size > 16ll << 30)
+            return fd;
+    return -1;
+}
+
+/* Nobody else may open it, whatever the umask. */
+static void memory_is_private(void)
+{
+    const int fd = memory_object();
+    struct stat status;
+
+    EXPECT(fd >= 0);
+    EXPECT_EQ(0, fstat(fd, &status));
+    EXPECT_EQ(0600, status.st_mode & 07777);
+    EXPECT_EQ(geteuid(), status.st_uid);
+    splitc_barrier();
+}
+
 /* ---- heaps
  * ------------------------------------------------------------------------------------------ */
 
@@ -372,6 +402,7 @@ const struct check window_checks[] = {
     {"every_scalar", every_scalar},
     {"reach", reach},
     {"waiting_for_a_flag", waiting_for_a_flag},
+    {"memory_is_private", memory_is_private},
     {"heap_blocks", heap_blocks},
     {"given_back_blocks", given_back_blocks},
     {"malloc_exhausted", malloc_exhausted},
