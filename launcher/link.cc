@@ -39,9 +39,8 @@ void Link::beat()
         send(Beat{});
 }
 
-bool Link::silent()
+bool Link::silent(Clock::time_point now)
 {
-    const auto now = Clock::now();
     if (now - std::exchange(looked_, now) > 3 * beat_period) // stopped, or very busy
         heard_ = now;
     return now - heard_ > silence_max;

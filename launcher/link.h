@@ -40,7 +40,7 @@ public:
     // every beat_period.  The one lets the other side hear something; the other tells
     // whether it has said nothing for too long, while we listened.
     void beat();
-    bool silent();
+    bool silent(Clock::time_point now = Clock::now());
 
 private:
     void send_bytes(const std::string &bytes);

@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <malloc.h>
+#include <memory>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "link.h"
 
@@ -31,7 +33,58 @@ std::size_t memory_in_use()
     return info.uordblks + info.hblkhd;
 }
 
+// A link and its other side.
+struct Conversation {
+    Conversation()
+    {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+        other = Fd(ends[1]);
+        link = std::make_unique<Link>(
+            poller, Fd(ends[0]), duplicate(ends[0]), [](const Frame &) {},
+            [](const std::string &) {});
+    }
+
+    Poller poller;
+    Fd other;
+    std::unique_ptr<Link> link;
+};
+
 } // namespace
+
+TEST_CASE("a side that says nothing for too long is silent, one that we did not listen to is not")
+{
+    Conversation conversation;
+    Link &link = *conversation.link;
+    const auto begin = Clock::now();
+    auto now = begin;
+
+    for (; now <= begin + silence_max - beat_period; now += beat_period)
+        REQUIRE_FALSE(link.silent(now));
+    now += 2 * beat_period;
+    CHECK(link.silent(now));
+    now += 1h; // of which we were stopped
+    CHECK_FALSE(link.silent(now));
+    for (int beat = 0; beat < 19; beat++)
+        CHECK_FALSE(link.silent(now += beat_period));
+    CHECK(link.silent(now += 2 * beat_period));
+}
+
+TEST_CASE("a sign of life breaks the silence")
+{
+    Conversation conversation;
+    Link &link = *conversation.link;
+    const std::string beat = encode(Beat{});
+    const auto begin = Clock::now();
+
+    for (auto now = begin; now <= begin + 30s; now += beat_period)
+        link.silent(now);
+    REQUIRE(link.silent(begin + 31s));
+    REQUIRE(write(conversation.other.get(), beat.data(), beat.size()) ==
+            static_cast<ssize_t>(beat.size()));
+    conversation.poller.run_once(Clock::now() + 20s);
+    CHECK_FALSE(link.silent());
+}
 
 TEST_CASE("a link holds what is unsent, however much has passed while something always was")
 {

@@ -2,9 +2,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sys/file.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -179,6 +181,59 @@ TEST_CASE("children that are spared live on, with all they have started")
     CHECK(exit_code_of(status_of(stranger)) == 3);
     CHECK(read(out.read_end.get(), text, sizeof text) == 6);
     CHECK(children().empty());
+}
+
+namespace {
+
+// In a child that is traced: starts a program that is to die with it.
+[[noreturn]] void start_heir(int output)
+{
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    raise(SIGSTOP);
+    Spawn what = shell("echo outlived");
+    what.standard[1] = output;
+    what.dies_with_parent = true;
+    spawn(what);
+    _exit(0);
+}
+
+// Lets a stopped child go on until it has forked; returns the new process, which is stopped, or 0.
+pid_t heir_of(pid_t parent)
+{
+    unsigned long heir = 0;
+    int status;
+    if (ptrace(PTRACE_SETOPTIONS, parent, nullptr, PTRACE_O_TRACEFORK) != 0 ||
+        ptrace(PTRACE_CONT, parent, nullptr, nullptr) != 0 ||
+        waitpid(parent, &status, 0) != parent ||
+        status >> 8 != (SIGTRAP | PTRACE_EVENT_FORK << 8) ||
+        ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &heir) != 0)
+        return 0;
+    waitpid(static_cast<pid_t>(heir), &status, __WALL);
+    return static_cast<pid_t>(heir);
+}
+
+} // namespace
+
+TEST_CASE("a process whose parent died before it could ask for its end does not outlive it")
+{
+    Pipe pipe = make_pipe();
+    const pid_t parent = fork();
+    if (parent == 0)
+        start_heir(pipe.write_end.get());
+    pipe.write_end.reset();
+    int status = 0;
+    REQUIRE(waitpid(parent, &status, WUNTRACED) == parent);
+    const pid_t heir = WIFSTOPPED(status) ? heir_of(parent) : 0;
+    kill(parent, SIGKILL);
+    if (heir == 0) {
+        waitpid(parent, nullptr, 0);
+        std::puts("\nnot run: processes may not be traced here (ptrace)");
+        return;
+    }
+    REQUIRE(waitpid(parent, nullptr, 0) == parent); // before the heir has done anything
+    REQUIRE(ptrace(PTRACE_DETACH, heir, nullptr, nullptr) == 0);
+    char text[16];
+    CHECK(read(pipe.read_end.get(), text, sizeof text) == 0); // it ends without a word
 }
 
 TEST_CASE("signals have names and codes")

@@ -319,6 +319,31 @@ TEST_CASE("an interrupt at any moment of the start on several hosts leaves nothi
     }
 }
 
+// ---- a host that lies ----------------------------------------------------------------------
+
+TEST_CASE("a host that speaks of another's ranks, or of none there are, ends the job")
+{
+    const std::string about =
+        GENERATE("output", "started", "exited", "aborted", "report", "no-rank");
+    TestJob job(on("a,lying-" + about, {"--timeout", "10", "sleep", "1000"}),
+                {"UNETRUN_LIAR=" TEST_LIAR});
+    INFO("lies about " << about);
+    CHECK(job.wait() == 1);
+    CHECK(job.out() == "");
+    CHECK(job.err() == "unetrun: a daemon speaks of a rank that is not its own\n");
+    check_clean(job);
+}
+
+TEST_CASE("a host that speaks for another one ends the job")
+{
+    TestJob job(on("a,lying-node", {"--timeout", "10", "sleep", "1000"}),
+                {"UNETRUN_LIAR=" TEST_LIAR});
+    CHECK(job.wait() == 1);
+    CHECK(job.out() == "");
+    CHECK(job.err() == "unetrun: the daemon of lying-node speaks for a node that is not its own\n");
+    check_clean(job);
+}
+
 // ---- sudden deaths -------------------------------------------------------------------------
 
 TEST_CASE("kill -9 of a relay or daemon, wherever in the tree, leaves nothing and is told")

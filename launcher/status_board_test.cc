@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 #include "source_place.h"
@@ -29,6 +30,17 @@ TEST_CASE("status: a rank writes where the board reads")
     CHECK(board.read(1).magic == 0);
     CHECK(board.read_all().size() == 3);
     munmap(page, SPLITC_STATUS_BYTES);
+}
+
+TEST_CASE("status: a rank cannot take the board away from who reads it")
+{
+    StatusBoard board(3);
+    const std::string place = board.place_of(0);
+    const Fd fd(open(place.substr(0, place.rfind(':')).c_str(), O_RDWR));
+    REQUIRE(fd);
+    CHECK(ftruncate(fd.get(), 0) == -1);
+    CHECK(errno == EPERM);
+    CHECK(board.read(2).magic == 0); // and no SIGBUS
 }
 
 TEST_CASE("status: a wait in words")

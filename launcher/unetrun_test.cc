@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <regex>
@@ -15,6 +18,7 @@
 #include <sstream>
 #include <unistd.h>
 
+#include "protocol.h"
 #include "test_job.h"
 
 using Catch::Matchers::Contains;
@@ -23,6 +27,8 @@ using Catch::Matchers::Matches;
 using Catch::Matchers::StartsWith;
 using Strings = TestJob::Strings;
 using namespace std::chrono_literals;
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -280,6 +286,33 @@ TEST_CASE("an allocation of a batch system that is not taken is told in one line
     CHECK(count_lines(job.err()) == 1);
     CHECK(named.wait() == 0);
     CHECK(named.err() == "");
+}
+
+TEST_CASE("ranks may open as many files as unetrun was allowed to")
+{
+    TestJob job(script("ulimit -Sn 123; exec \"$0\" -n 2 sh -c 'ulimit -Sn'"));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "123\n123\n");
+}
+
+TEST_CASE("a daemon takes no orders that make no sense")
+{
+    const auto orders = GENERATE(encode(unetrun::Tree{}), encode(unetrun::Job{}),
+                                 encode(unetrun::Modex{}), encode(unetrun::Started{}));
+    TestJob daemon({"--daemon"});
+    daemon.write_input(orders);
+    CHECK(daemon.wait() == 1);
+    CHECK_THAT(daemon.err(), StartsWith("unetrun: the daemon of process "));
+}
+
+TEST_CASE("what says of unetrun's own place in an outer job does not reach the ranks")
+{
+    TestJob job({"-n", "2", "env"}, {"PMIX_OUTER=1", "PMIX_RANK=77", "PMIX_MCA_gds=hash"});
+    CHECK(job.wait() == 0);
+    const Strings lines = sorted_lines(job.out());
+    CHECK(std::count(lines.begin(), lines.end(), "PMIX_OUTER=1") == 0);
+    CHECK(std::count(lines.begin(), lines.end(), "PMIX_RANK=77") == 0);
+    CHECK(std::count(lines.begin(), lines.end(), "PMIX_MCA_gds=hash") == 2);
 }
 
 TEST_CASE("ranks have no descriptors but the standard three, and no signal blocked")
@@ -745,6 +778,24 @@ TEST_CASE("kill -9 of a rank leaves nothing and is told")
     check_clean(job);
 }
 
+TEST_CASE("of ranks that end together the one that was killed is told")
+{
+    TestJob job(shell(2, "trap 'exit 7' USR1; echo $PMIX_RANK $$; while :; do sleep 0.02; done"));
+    REQUIRE(job.prints("\n", 2));
+    const Strings ranks = sorted_lines(job.out()); // "0 PID", "1 PID"
+    const pid_t first = std::stoi(ranks[0].substr(2)), second = std::stoi(ranks[1].substr(2));
+    const pid_t daemon = job.daemon();
+    kill(daemon, SIGSTOP); // and so learns of both at once, of the older child before the younger
+    kill(first, SIGUSR1);
+    kill(second, SIGKILL);
+    CHECK(eventually(10s, [&] { return state_of(first) == "Z" && state_of(second) == "Z"; }));
+    kill(daemon, SIGCONT);
+    CHECK(job.wait() == 128 + SIGKILL);
+    CHECK_THAT(job.err(), StartsWith("unetrun: rank 1 (pid " + std::to_string(second) +
+                                     ") was killed by signal 9 (Killed)"));
+    check_clean(job);
+}
+
 TEST_CASE("kill -9 of unetrun leaves nothing")
 {
     TestJob job(shell(4, with_family));
@@ -810,4 +861,24 @@ TEST_CASE("what a job left that died with all its daemons, the next one removes"
     TestJob next({"sh", "-c", "true"}, {"TMPDIR=" + job.tmpdir()});
     CHECK(next.wait() == 0);
     CHECK(job.files().empty());
+}
+
+TEST_CASE("what another user has prepared under a job's name stays as it is")
+{
+    constexpr uid_t stranger = 54321;
+    if (geteuid() != 0) {
+        std::puts("\nnot run: being two users takes root");
+        return;
+    }
+    char name[] = "/tmp/unetrun-stranger-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    const fs::path place = name, trap = place / "unetrun-0-1-0123456789abcdef.0";
+    fs::permissions(place, fs::perms(01777));
+    fs::create_directory(trap);
+    std::ofstream(trap / "precious") << "mine\n";
+    REQUIRE(chown(trap.c_str(), stranger, stranger) == 0);
+    TestJob job({"-n", "2", "true"}, {"TMPDIR=" + place.string()});
+    CHECK(job.wait() == 0);
+    CHECK(fs::exists(trap / "precious"));
+    fs::remove_all(place);
 }
