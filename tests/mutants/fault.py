@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fault that tests should notice: a patch, what it would let happen, and who should notice.
+
+LAYER/NAME.patch is plain lines before a unified diff:
+
+    One sentence that says what the fault would let happen.
+    Build: TARGET...
+    Tests: REGEX
+
+Build names what ninja builds; each Tests line is a stage, an expression for ctest -R, the cheapest
+first.  Newer versions of Catch2's module put a blank behind the colon of a test's name, so write
+`^a_test: ?one`.  A patch without these lines takes those of LAYER/suite.
+"""
+import dataclasses
+import fnmatch
+import pathlib
+import re
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+WORD = re.compile(r"(Build|Tests): *(.*)")
+
+
+class Malformed(Exception):
+    """What is wrong with a fault's file, in one line."""
+
+
+@dataclasses.dataclass
+class Suite:
+    """What has to be built, and the tests to run, in stages."""
+
+    targets: list
+    stages: list
+
+
+@dataclasses.dataclass
+class Fault:
+    name: str  # LAYER/NAME
+    sentence: str
+    suite: Suite
+    patch: str
+    generated: bool = False
+
+    def files(self):
+        return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
+
+    def concerns(self, pattern):
+        return any(fnmatch.fnmatch(file, pattern) for file in self.files())
+
+
+def parse_header(text):
+    """The plain lines and the suite that a header holds."""
+    suite = Suite([], [])
+    plain = []
+    for line in text.splitlines():
+        found = WORD.fullmatch(line.strip())
+        if not found:
+            plain.append(line.strip())
+        elif found[1] == "Build":
+            suite.targets += found[2].split()
+        else:
+            re.compile(found[2])
+            suite.stages.append(found[2])
+    return " ".join(filter(None, plain)), suite
+
+
+def suite_of(layer):
+    """What the faults of a layer are told by, unless they say otherwise."""
+    try:
+        return parse_header((FOLDER / layer / "suite").read_text())[1]
+    except OSError:
+        return Suite([], [])
+
+
+def read(path):
+    text = path.read_text()
+    begin = text.find("diff --git ")
+    name = f"{path.parent.name}/{path.stem}"
+    if begin < 0:
+        raise Malformed(f"{path}: holds no diff; make one with: git diff")
+    try:
+        sentence, suite = parse_header(text[:begin])
+    except re.error as error:
+        raise Malformed(f"{path}: Tests: is no regular expression: {error}") from error
+    common = suite_of(path.parent.name)
+    suite = Suite(suite.targets or common.targets, suite.stages or common.stages)
+    if not sentence or not suite.targets or not suite.stages:
+        raise Malformed(f"{path}: lacks a sentence, a Build: or a Tests: line; see {__file__}")
+    return Fault(name, sentence, suite, text[begin:])
+
+
+def all_faults():
+    return [read(path) for path in sorted(FOLDER.glob("*/*.patch"))]
