@@ -94,9 +94,8 @@ TEST_CASE("messages of the C compiler are about macros only where there is one")
 TEST_CASE("what -pedantic tells is about the program's own text")
 {
     Folder folder;
-    folder.file("a.sc", R"(#include <split-c/split-c.h>
-#include <split-c/am.h>
-
+    folder.file("a.sc", "#include <split-c/split-c.h>\n#include <split-c/am.h>\n"
+                        R"(
 struct node {
     int key;
     unsigned bits : 3;
