@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MPI twins of the Split-C programs: how they are built and started."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -84,4 +85,8 @@ def ours(build, ranks, program, *arguments):
 
 
 def is_there(name):
-    return shutil.which(LAUNCHERS[name].compiler) is not None
+    """Whether its programs can be compiled: some packages bring mpicc and no mpi.h."""
+    compiler = LAUNCHERS[name].compiler
+    return shutil.which(compiler) is not None and subprocess.run(
+        [compiler, "-E", "-include", "mpi.h", "-x", "c", os.devnull],
+        capture_output=True, timeout=60, check=False).returncode == 0
