@@ -59,6 +59,9 @@ def parse_header(text):
             suite.targets += found[2].split()
         else:
             re.compile(found[2])
+            if re.search(r"_test: [^?]", found[2]):
+                raise Malformed("Tests: wants a blank behind a colon that only some versions of "
+                                f"Catch2 put there; write ': ?': {found[2]}")
             suite.stages.append(found[2])
     return " ".join(filter(None, plain)), suite
 
@@ -81,6 +84,8 @@ def read(path):
         sentence, suite = parse_header(text[:begin])
     except re.error as error:
         raise Malformed(f"{path}: Tests: is no regular expression: {error}") from error
+    except Malformed as error:
+        raise Malformed(f"{path}: {error}") from error
     common = suite_of(path.parent.name)
     suite = Suite(suite.targets or common.targets, suite.stages or common.stages)
     if not sentence or not suite.targets or not suite.stages:

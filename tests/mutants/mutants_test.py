@@ -100,7 +100,8 @@ class Headers(unittest.TestCase):
 
     def test_what_makes_no_sense_is_refused(self):
         for text, says in ((HEADER, "holds no diff"), ("\n" + changed("a + b", "a"), "lacks a sentence"),
-                           (HEADER + "Tests: (\n" + changed("a + b", "a"), "no regular expression")):
+                           (HEADER + "Tests: (\n" + changed("a + b", "a"), "no regular expression"),
+                           (HEADER + "Tests: ^a_test: one\n" + changed("a + b", "a"), "a blank")):
             with self.assertRaisesRegex(faults.Malformed, says):
                 self.read(text)
 
