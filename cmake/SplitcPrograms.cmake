@@ -4,7 +4,7 @@
 # is itself.  Installed, that is <prefix>; here it is the build folder, so its
 # include/ gets links to the layers' headers.
 
-foreach(package unet-backends/include/unet gam/include/gam runtime/include/split-c)
+foreach(package unet-backends/include/unet reliable/include/reliable gam/include/gam runtime/include/split-c)
   get_filename_component(name ${package} NAME)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${package} ${CMAKE_BINARY_DIR}/include/${name} SYMBOLIC)
@@ -31,7 +31,7 @@ function(splitc_program name)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
   add_custom_command(OUTPUT ${program}
     COMMAND $<TARGET_FILE:splitcc> ${ARG_OPTIONS} ${objects} -o ${program}
-    DEPENDS splitcc splitc gam unet ${objects}
+    DEPENDS splitcc splitc gam reliable unet ${objects}
     COMMENT "Linking Split-C ${name}" VERBATIM)
   add_custom_target(${name}-program ALL DEPENDS ${program})
 endfunction()

@@ -112,7 +112,7 @@ const Command kLibc = {"-Wl,--as-needed", "-lc", "-lm"};
 Command archives(const Toolchain &tools)
 {
     Command words = kLibc;
-    words.insert(words.end(), {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lunet"});
+    words.insert(words.end(), {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lreliable", "-lunet"});
     return words;
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <reliable/reliable.h>
 
 using namespace world;
 
@@ -20,20 +21,20 @@ struct Ground {
 
     // The vectors are so large that they share no pages, nor blocks of them.
     explicit Ground(Rank &rank)
-        : r(rank), peer(1 - r.me), n(3 * gam_direct_most(r.g, peer) + 17), from(1 << 20),
+        : r(rank), peer(1 - r.me), n(3 * reliable_direct_most(r.ep) + 17), from(1 << 20),
           to(1 << 20)
     {
         for (size_t i = 0; i < n; i++)
             from[i] = pattern(r.me, i);
         r.show(0, to.data());
-        r.expect("hold", gam_direct_hold(r.g, from.data(), n), 0);
+        r.expect("hold", reliable_direct_pin(r.ep, from.data(), n), 0);
     }
-    ~Ground() { gam_direct_release(r.g, from.data(), n); }
+    ~Ground() { reliable_direct_unpin(r.ep, from.data(), n); }
 
     // Grants all of it, and learns what the peer grants.
     uint64_t exchange_grants(uint64_t &own)
     {
-        r.expect("grant", gam_direct_grant(r.g, peer, to.data(), n, &own), 0);
+        r.expect("grant", reliable_direct_grant(r.ep, peer, to.data(), n, &own), 0);
         r.show(1, own);
         r.barrier();
         const uint64_t theirs = r.shown(peer, 1);
@@ -42,7 +43,7 @@ struct Ground {
     }
     int put(uint64_t grant)
     {
-        return gam_direct_put(r.g, peer, grant, from.data(), r.address(peer, 0), n);
+        return reliable_direct_put(r.ep, peer, grant, from.data(), r.address(peer, 0), n);
     }
     // Whether it comes, for which it waits some time: it may be lost.
     bool arrives()
@@ -69,8 +70,8 @@ void exchange(Ground &ground)
 
         r.expect("put", ground.put(theirs), 0);
         r.count[0] += ground.arrives();
-        r.expect("revoke", gam_direct_revoke(r.g, ground.to.data(), ground.n, own), 0);
-        r.expect("revoke once more", gam_direct_revoke(r.g, ground.to.data(), ground.n, own),
+        r.expect("revoke", reliable_direct_revoke(r.ep, ground.to.data(), ground.n, own), 0);
+        r.expect("revoke once more", reliable_direct_revoke(r.ep, ground.to.data(), ground.n, own),
                  -EINVAL);
         std::memset(ground.to.data(), 0, ground.n);
         r.barrier();
@@ -88,7 +89,7 @@ void compare_sums(Ground &ground)
     Rank &r = ground.r;
     std::vector<uint8_t> &bytes = ground.from;
     const auto sum = [&](uint64_t grant, size_t n) {
-        return gam_direct_sum(r.g, grant, bytes.data(), n);
+        return reliable_direct_mac(r.ep, grant, bytes.data(), n);
     };
     const uint64_t whole = sum(5, ground.n);
 
@@ -108,8 +109,8 @@ void compare_sums(Ground &ground)
 
 TEST_CASE("direct: pieces go from memory to memory, and none when it is too late")
 {
-    run(EACH_BACKEND, 2, [](Rank &r) {
-        if (gam_direct_open(r.g) != 0)
+    run(EACH_NETWORK, 2, [](Rank &r) {
+        if (reliable_direct_open(r.ep) != 0)
             return;
         Ground ground(r);
         compare_sums(ground);
@@ -119,24 +120,25 @@ TEST_CASE("direct: pieces go from memory to memory, and none when it is too late
 
 TEST_CASE("direct: what cannot be is refused")
 {
-    run(EACH_BACKEND, 2, [](Rank &r) {
+    run(EACH_NETWORK, 2, [](Rank &r) {
         std::vector<uint8_t> bytes(1 << 20);
         uint8_t *at = bytes.data();
-        const bool has_it = gam_direct_open(r.g) == 0;
-        const size_t most = gam_direct_most(r.g, 1 - r.me);
+        const bool has_it = reliable_direct_open(r.ep) == 0;
+        const size_t most = reliable_direct_most(r.ep);
         const int without = has_it ? -EFAULT : -EOPNOTSUPP;
-        uint64_t grant = 0;
+        const int invalid = has_it ? -EINVAL : -EOPNOTSUPP;
+        const uint32_t other = 1 - r.me;
+        uint64_t rkey = 0;
 
         r.expect("length of a piece", most > 0, has_it);
-        r.expect("a rank that is not there", gam_direct_most(r.g, 2), size_t{0});
-        r.expect("hold nothing", gam_direct_hold(r.g, nullptr, 100), without);
-        r.expect("grant nothing", gam_direct_grant(r.g, 1 - r.me, nullptr, 100, &grant),
-                 has_it ? -EFAULT : -EINVAL);
-        r.expect("grant to nobody", gam_direct_grant(r.g, 2, at, 100, &grant), -EINVAL);
-        r.expect("revoke nothing", gam_direct_revoke(r.g, at, 100, 0),
-                 has_it ? -EINVAL : -EOPNOTSUPP);
-        r.expect("no bytes", gam_direct_put(r.g, 1 - r.me, 1, at, at, 0), -EINVAL);
+        r.expect("pin nothing", reliable_direct_pin(r.ep, nullptr, 100), without);
+        r.expect("grant nothing", reliable_direct_grant(r.ep, other, nullptr, 100, &rkey), without);
+        r.expect("grant to nobody", reliable_direct_grant(r.ep, 2, at, 100, &rkey), invalid);
+        r.expect("revoke nothing", reliable_direct_revoke(r.ep, at, 100, 0), invalid);
+        r.expect("no bytes", reliable_direct_put(r.ep, other, 1, at, at, 0), invalid);
+        r.expect("to nobody", reliable_direct_put(r.ep, 2, 1, at, at, 1), invalid);
         r.expect("too many bytes",
-                 gam_direct_put(r.g, 1 - r.me, 1, at, at, GAM_DIRECT_PIECES * most + 1), -EINVAL);
+                 reliable_direct_put(r.ep, other, 1, at, at, RELIABLE_DIRECT_PIECES * most + 1),
+                 invalid);
     });
 }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <reliable/reliable.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -61,15 +62,39 @@ Rank::~Rank()
     this_rank = nullptr;
 }
 
+static bool is_network(const std::string &backend)
+{
+    return backend != "loopback" && backend != "shm";
+}
+
 // A twentieth is lost, and so on; each rank has bad luck of its own.
-static int open_endpoint(const std::string &backend, uint32_t me, const unet_config &config,
-                         unet_endpoint **ep)
+static int open_lower(const std::string &backend, uint32_t me, const unet_config &config,
+                      unet_endpoint **ep)
 {
     const unet_chaos chaos = {0.05, 0.02, 0.1, 0.01, 0.01, 1 + me};
 
     if (backend == "chaos")
         return unet_chaos_open(unet_backend("shm"), &chaos, &config, ep);
-    return unet_open(unet_backend(backend == "mixed" ? "shm" : backend.c_str()), &config, ep);
+    return unet_open(unet_backend(backend.c_str()), &config, ep);
+}
+
+unet_endpoint *Rank::open_endpoint(const std::string &backend, const Options &options)
+{
+    const reliable_config config = {ranks, me, {KEY, ~KEY}, 0};
+    unet_config sizes = {};
+    unet_endpoint *ep, *lower;
+
+    sizes.polled = options.polled;
+    if (!is_network(backend)) {
+        gam_endpoint_config(ranks, options.window, &sizes);
+        expect("unet_open", open_lower(backend, me, sizes, &ep), 0);
+        return ep;
+    }
+    reliable_lower_config(ranks, &sizes);
+    expect("unet_open", open_lower(backend, me, sizes, &lower), 0);
+    gam_network_config(ranks, options.window, &sizes);
+    expect("reliable_open", reliable_open(lower, &config, &sizes, &ep), 0);
+    return ep;
 }
 
 // Of "mixed": even and odd ranks are two nodes.
@@ -80,15 +105,12 @@ static bool same_node(uint32_t a, uint32_t b)
 
 void Rank::open(const std::string &backend, const Options &options)
 {
-    unet_config endpoint = {};
     gam_config config = {};
 
-    endpoint.polled = options.polled;
-    gam_endpoint_config(ranks, options.window, &endpoint);
-    expect("unet_open", open_endpoint(backend, me, endpoint, &ep), 0);
+    ep = open_endpoint(backend == "mixed" ? "shm" : backend, options);
     unet_address(ep, &shared_.address[me]);
     if (backend == "mixed") {
-        expect("unet_open", open_endpoint("chaos", me, endpoint, &network), 0);
+        network = open_endpoint("chaos", options);
         unet_address(network, &shared_.network[me]);
     }
     shared_.published++;

@@ -100,6 +100,7 @@ private:
         out << what << ": saw " << seen << ", expected " << wanted;
         return out.str();
     }
+    unet_endpoint *open_endpoint(const std::string &backend, const Options &options);
     void open(const std::string &backend, const Options &options);
     void check_others(const char *what) const;
 
@@ -117,8 +118,12 @@ void run(const std::string &backend, uint32_t ranks, const Body &body, const Opt
 // All backends, one after the other: generators for test cases.
 #ifndef WORLD_BACKENDS
 #define WORLD_BACKENDS "loopback", "shm", "chaos", "mixed"
+#define WORLD_NETWORKS "chaos"
+#else
+#define WORLD_NETWORKS WORLD_BACKENDS
 #endif
 #define EACH_BACKEND GENERATE(as<std::string>{}, WORLD_BACKENDS)
+#define EACH_NETWORK GENERATE(as<std::string>{}, WORLD_NETWORKS)
 #define EACH_RELIABLE_BACKEND GENERATE(as<std::string>{}, "loopback", "shm")
 
 // Memory between guard bytes, `skew` bytes off a multiple of 64.

@@ -64,7 +64,8 @@ TEST_CASE("dev lists its verbs")
          {std::vector<std::string>{dev}, {dev, "help"}, {dev, "--help"}}) {
         const Outcome outcome = run({arguments, {}, "/"});
         CHECK(outcome.code == 0);
-        for (const char *verb : {"demo", "test", "build", "bench", "lint", "fuzz", "mutate", "clean", "help"})
+        for (const char *verb :
+             {"demo", "test", "build", "bench", "lint", "fuzz", "mutate", "clean", "help"})
             CHECK_THAT(outcome.out, Catch::Contains(std::string("\n  ") + verb + " "));
     }
 }

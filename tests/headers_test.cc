@@ -13,7 +13,7 @@ namespace {
 
 const fs::path root = PROJECT_SOURCE;
 const std::vector<std::string> include_folders = {"unet-backends/include", "gam/include",
-                                                  "runtime/include"};
+                                                  "reliable/include", "runtime/include"};
 
 // Those written in Split-C, whose types no other compiler knows.
 bool is_splitc(const fs::path &header)

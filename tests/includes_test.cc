@@ -75,7 +75,8 @@ bool starts_with_any(const std::string &text, const std::vector<std::string> &pr
 
 bool is_ours(const Include &include)
 {
-    return include.quoted || starts_with_any(include.name, {"unet/", "gam/", "split-c/"});
+    return include.quoted ||
+           starts_with_any(include.name, {"unet/", "reliable/", "gam/", "split-c/"});
 }
 
 // Where a quoted include leads: beside the file, or from the layer's own folders.
@@ -112,6 +113,7 @@ std::string violations(const std::vector<Include> &includes, const Rule &allowed
 bool is_public(const std::string &header)
 {
     return fs::exists(root / "unet-backends/include" / header) ||
+           fs::exists(root / "reliable/include" / header) ||
            fs::exists(root / "gam/include" / header) ||
            fs::exists(root / "runtime/include" / header);
 }
@@ -129,8 +131,9 @@ Rule only(const std::string &layer, const std::vector<std::string> &headers)
     };
 }
 
-const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
-                                               "unet/unet_chaos.h", "unet/unet_ring.h"};
+const std::vector<std::string> unet_headers = {"unet/unet.h",         "unet/unet_abi.h",
+                                               "unet/unet_backend.h", "unet/unet_chaos.h",
+                                               "unet/unet_ring.h",    "unet/unet_siphash.h"};
 
 const std::vector<std::string> shared_by_backends = {"unet-backends/core/", "unet-backends/lane/",
                                                      "unet-backends/emulated/",
@@ -173,27 +176,36 @@ TEST_CASE("compiler includes nothing of the other layers")
     require_layer("compiler", {});
 }
 
-TEST_CASE("runtime includes gam, unet and its own headers")
+TEST_CASE("runtime includes gam, reliable, unet and its own headers")
 {
-    require_layer("runtime", with_unet({"gam/", "split-c/"}));
+    require_layer("runtime", with_unet({"reliable/", "gam/", "split-c/"}));
 }
 
-TEST_CASE("gam includes unet's public headers and its own")
+TEST_CASE("reliable includes unet's public headers and its own")
 {
-    require_layer("gam", with_unet({"gam/"}));
+    require_layer("reliable", with_unet({"reliable/"}));
 }
 
-TEST_CASE("gam names no backend")
+TEST_CASE("gam includes unet's public headers and its own; its tests also compose networks")
+{
+    require_layer("gam/src", with_unet({"gam/"}));
+    require_layer("gam", with_unet({"gam/", "reliable/"}));
+}
+
+TEST_CASE("gam and reliable name no backend")
 {
     static const std::regex backend(
         R"~("(loopback|shm|udp|eth|fe|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
 
-    for (const fs::path &file : sources_below("gam/src")) {
-        std::ifstream text(root / file);
-        const std::string all((std::istreambuf_iterator<char>(text)), {});
-        INFO(file);
-        CHECK_FALSE(std::regex_search(all, backend));
-    }
+    for (const char *layer : {"gam/src", "reliable/src"})
+        for (const fs::path &file : sources_below(layer)) {
+            if (file.extension() == ".cc")
+                continue;
+            std::ifstream text(root / file);
+            const std::string all((std::istreambuf_iterator<char>(text)), {});
+            INFO(file);
+            CHECK_FALSE(std::regex_search(all, backend));
+        }
 }
 
 TEST_CASE("unet-backends includes only itself")
@@ -233,8 +245,8 @@ TEST_CASE(
 
 TEST_CASE("PMIx appears in the launcher and in one boot file")
 {
-    for (const char *layer :
-         {"unet-backends", "gam", "runtime", "compiler", "benchmarks", "examples", "tests"})
+    for (const char *layer : {"unet-backends", "reliable", "gam", "runtime", "compiler",
+                              "benchmarks", "examples", "tests"})
         CHECK(violations(includes_below(layer), [](const Include &i) {
                   return !starts_with_any(i.name, {"pmix"}) || i.file == "runtime/src/boot.c";
               }) == "");

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <gam/gam.h>
+#include <reliable/reliable.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unet/unet.h>
@@ -174,21 +175,23 @@ static void on_pong(struct gam *mine, const struct gam_message *m)
 static int resolve(void *arg, uint32_t rank, struct unet_address *to)
 {
     (void)arg;
-    *to = address[rank];
-    return 0;
+    return reliable_address(&address[rank], rank, to);
 }
 
 static void open_gam(void)
 {
     const struct gam_config config = {
         .ranks = 2, .rank = (uint32_t)side, .resolve = resolve, .key = {TAG, TAG}};
+    const struct reliable_config protect = {.ranks = 2, .rank = (uint32_t)side, .key = {TAG, TAG}};
     struct unet_config sizes = {0};
     struct unet_endpoint *ep;
 
-    gam_endpoint_config(2, 0, &sizes);
+    reliable_lower_config(2, &sizes);
     need(unet_open(unet_backend("fe"), &sizes, &ep), "an endpoint of the module");
     unet_address(ep, &address[side]);
     exchange_addresses(ep, &address[!side]);
+    gam_network_config(2, 0, &sizes);
+    need(reliable_open(ep, &protect, &sizes, &ep), "a reliable endpoint");
     need(gam_open(ep, &config, &g), "gam_open");
     need(gam_register(g, PING, on_ping), "register");
     need(gam_register(g, PONG, on_pong), "register");

@@ -7,7 +7,6 @@
 #include "net.h"
 
 #include <errno.h>
-#include <gam/gam.h>
 #include <sched.h>
 #include <string.h>
 
@@ -143,9 +142,8 @@ static double stream(long n)
 /* As the active messages above have it. */
 void measure_endpoint(const struct team *team, const char *on)
 {
-    struct unet_config config = {.polled = true};
+    const struct unet_config config = {.polled = true};
 
-    gam_endpoint_config(2, 0, &config);
     open_endpoint(on, &config);
     connect_endpoint();
     message_bytes = WORDS * 8;

@@ -5,6 +5,7 @@
 #include "net.h"
 
 #include <gam/gam.h>
+#include <reliable/reliable.h>
 
 enum {
     STORES = 16, /* on their way at once */
@@ -207,21 +208,48 @@ static double receive_overheads(long n)
     return theirs[0];
 }
 
+static bool over_network;
+
 static int resolve(void *arg, uint32_t rank, struct unet_address *to)
 {
     (void)arg;
+    if (over_network)
+        return reliable_address(&endpoint_address[rank], rank, to);
     *to = endpoint_address[rank];
     return 0;
+}
+
+/* A network may lose messages, and gets a reliable endpoint in front. */
+static void open_reliable(const char *backend)
+{
+    const struct reliable_config config = {.ranks = 2, .rank = (uint32_t)side, .key = {TAG, TAG}};
+    struct unet_config sizes = {.polled = true};
+
+    reliable_lower_config(2, &sizes);
+    open_endpoint(backend, &sizes);
+    gam_network_config(2, 0, &sizes);
+    need(reliable_open(ep, &config, &sizes, &ep), "reliable_open");
+}
+
+static void open_any(const char *backend)
+{
+    struct unet_config sizes = {.polled = true};
+
+    over_network = unet_backend(backend)->network;
+    if (over_network) {
+        open_reliable(backend);
+        return;
+    }
+    gam_endpoint_config(2, 0, &sizes);
+    open_endpoint(backend, &sizes);
 }
 
 static void open_messages(const char *backend)
 {
     const struct gam_config config = {
         .ranks = 2, .rank = (uint32_t)side, .resolve = resolve, .key = {TAG, TAG}};
-    struct unet_config sizes = {.polled = true};
 
-    gam_endpoint_config(2, 0, &sizes);
-    open_endpoint(backend, &sizes);
+    open_any(backend);
     need(gam_open(ep, &config, &g), "gam_open");
     need(gam_register(g, PING, on_ping), "register");
     need(gam_register(g, PONG, on_pong), "register");

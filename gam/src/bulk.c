@@ -59,14 +59,13 @@ static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_he
     return 0;
 }
 
-/* Over a network it goes from where it lies. */
-static int carry_far(struct gam_peer *peer, uint32_t user, const union gam_header *header,
-                     const void *data, size_t length)
+/* An endpoint with packets copies the message from where it lies. */
+static int carry_parts(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                       const void *data, size_t length)
 {
-    const struct gam_text text = {
-        .head = header, .head_bytes = sizeof(*header), .body = data, .body_bytes = length};
+    const struct iovec iov[] = {{(void *)header, sizeof(*header)}, {(void *)data, length}};
 
-    return gam_reliable_send(peer->ep, peer->channel, user | gam_payment(peer), &text);
+    return unet_sendv(peer->ep, peer->channel, user | gam_payment(peer), iov, 2) ? -EAGAIN : 0;
 }
 
 /* The last credit is for replies and answers alone.  Theirs come back whatever happens, while a
@@ -88,8 +87,8 @@ int gam_carry(struct gam_peer *peer, uint32_t user, const union gam_header *head
         return -EAGAIN;
     if (length <= GAM_INLINE_BYTES)
         rc = carry_inline(peer, user, header, data, length);
-    else if (peer->port->front)
-        rc = carry_far(peer, user, header, data, length);
+    else if (peer->ep->ops->packets)
+        rc = carry_parts(peer, user, header, data, length);
     else
         rc = carry_buffer(peer, user, header, data, length);
     if (rc)

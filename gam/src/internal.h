@@ -16,7 +16,6 @@
 #ifndef GAM_INTERNAL_H
 #define GAM_INTERNAL_H
 
-#include "reliable.h"
 #include "wire.h"
 #include <errno.h>
 #include <gam/gam.h>
@@ -115,9 +114,7 @@ struct gam_windows {
 /* A way to peers: an endpoint, and what we keep of it. */
 struct gam_port {
     struct unet_endpoint *ep;
-    struct unet_endpoint *front; /* `ep`, when that is ours and not the caller's (reliable.h) */
-    bool direct;                 /* it has direct access */
-    struct gam_port *next;       /* to be looked at after this one; they are a circle */
+    struct gam_port *next; /* to be looked at after this one; they are a circle */
     struct gam_peer **by_channel;
     struct gam_windows windows; /* of all peers that it leads to */
     uint32_t receive_end;       /* offset behind its last receive buffer */
@@ -152,11 +149,6 @@ struct gam {
     int64_t dead;
     uint32_t rank;
 };
-
-/* ---- open.c ------------------------------------------------------------ */
-
-/* The sizes of the endpoint that we put in front of one that is not reliable (reliable.h). */
-void gam_front_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
 /* ---- lists ------------------------------------------------------------- */
 
@@ -246,20 +238,6 @@ static inline void gam_look(struct gam *g)
         ep->rx_next = 0;
         g->look = g->look->next;
     }
-}
-
-/* Over a network what is sent in between goes together. */
-static inline void gam_gather(const struct gam_port *port)
-{
-    if (port->front)
-        gam_reliable_gather(port->front);
-}
-
-/* What was gathered goes; and acknowledgements that none has taken along, if so. */
-static inline void gam_scatter(const struct gam_port *port, bool acknowledge)
-{
-    if (port->front)
-        gam_reliable_flush(port->front, acknowledge);
 }
 
 /* Give back the credits that are owed. */

@@ -3,7 +3,6 @@
  * open.c - making and closing an instance.
  */
 #include "internal.h"
-#include "reliable.h"
 #include <stdlib.h>
 
 /* A sender that waits for credits has a round trip's worth of messages in flight: at 60
@@ -12,8 +11,6 @@
 enum { WINDOW_FEW = 64, WINDOW_FAR = 128, WINDOW_MANY = 32, FEW_RANKS = 64 };
 enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 128, BULK_BUFFERS = 512 };
 
-/* Long packets of some networks have 9000 bytes, and a sender may have 64 on their way. */
-enum { NETWORK_SEGMENT = 2 << 20, NETWORK_PACKETS = 256 };
 enum { QUIET_POLLS = 32 }; /* some 10 us, each asks the system */
 
 /* What docs/gam.md says of the memory per peer. */
@@ -80,15 +77,13 @@ static void endpoint_config(uint32_t ranks, const struct gam_windows *windows,
     const uint32_t buffers = receive_buffers(ranks, windows);
 
     config->segment_bytes =
-        at_least(NETWORK_SEGMENT, GAM_RECEIVE_BASE + buffers * GAM_BUFFER_BYTES);
+        at_least(UNET_SEGMENT_DEFAULT, GAM_RECEIVE_BASE + buffers * GAM_BUFFER_BYTES);
     config->send_slots = 64;
     config->recv_slots = receive_slots(windows);
-    config->free_slots = power_of_two(at_least(NETWORK_PACKETS, buffers));
+    config->free_slots = power_of_two(buffers);
     config->channels = ranks;
 }
 
-/* On a network buffers hold packets (reliable.h): what is kept for them is what may be on its way
- * to us.  Memory counts when it is touched. */
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config)
 {
     const struct gam_windows windows = windows_of(ranks, window, false);
@@ -96,21 +91,38 @@ void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *co
     endpoint_config(ranks, &windows, config);
 }
 
-void gam_front_config(uint32_t ranks, uint32_t window, struct unet_config *config)
+void gam_network_config(uint32_t ranks, uint32_t window, struct unet_config *config)
 {
     const struct gam_windows windows = windows_of(ranks, window, true);
 
     endpoint_config(ranks, &windows, config);
 }
 
+static struct gam_windows windows_at(const struct unet_endpoint *ep,
+                                     const struct gam_config *config)
+{
+    return windows_of(config->ranks, config->window, ep->ops->network);
+}
+
 static bool endpoint_fits(const struct unet_endpoint *ep, const struct gam_config *config)
 {
+    const struct gam_windows windows = windows_at(ep, config);
     struct unet_config need = {0};
 
-    gam_endpoint_config(config->ranks, config->window, &need);
+    endpoint_config(config->ranks, &windows, &need);
     return ep->config.segment_bytes >= need.segment_bytes &&
            ep->config.recv_slots >= need.recv_slots && ep->config.free_slots >= need.free_slots &&
            ep->config.channels >= need.channels;
+}
+
+/* 0, or why an instance cannot be opened on the endpoint. */
+static int check_endpoint(const struct unet_endpoint *ep, const struct gam_config *config)
+{
+    const uint32_t needed = UNET_CAP_RELIABLE | UNET_CAP_ORDERED;
+
+    if ((ep->capabilities & needed) != needed)
+        return -EOPNOTSUPP;
+    return endpoint_fits(ep, config) ? 0 : -EINVAL;
 }
 
 static bool config_ok(const struct gam_config *config)
@@ -133,8 +145,6 @@ static int connect_by(struct gam *g, struct gam_port *port, struct gam_peer *pee
     for (int i = 0; i < GAM_CLASSES; i++)
         peer->credits[i] = peer->limit[i] = (uint8_t)port->windows.limit[i];
     port->by_channel[peer->channel] = peer;
-    if (port->front)
-        gam_reliable_bind(port->front, peer->channel, peer->rank);
     return 0;
 }
 
@@ -194,25 +204,9 @@ static int post_all(const struct gam *g)
 
 /* ---- ports ---------------------------------------------------------------------- */
 
-/* What may get lost below is made up for by an endpoint in front. */
-static int make_reliable(struct gam *g, struct gam_port *port, const struct gam_config *config)
-{
-    int rc;
-
-    if (gam_is_reliable(port->ep))
-        return 0;
-    rc = gam_reliable_open(port->ep, config, &port->front);
-    if (rc)
-        return rc;
-    port->ep = port->front;
-    g->quiet_before_paying = QUIET_POLLS;
-    return 0;
-}
-
 static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_config *config)
 {
-    const struct gam_windows windows =
-        windows_of(config->ranks, config->window, !gam_is_reliable(ep));
+    const struct gam_windows windows = windows_at(ep, config);
     struct gam_port *port = &g->port[g->ports];
 
     *port = (struct gam_port){
@@ -228,15 +222,15 @@ static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_c
     if (g->ports > 0)
         port[-1].next = port;
     g->ports++;
-    return make_reliable(g, port, config);
+    if (ep->ops->network)
+        g->quiet_before_paying = QUIET_POLLS;
+    return 0;
 }
 
-static void close_ports(struct gam *g)
+static void free_ports(struct gam *g)
 {
-    for (uint32_t i = 0; i < g->ports; i++) {
-        unet_close(g->port[i].front);
+    for (uint32_t i = 0; i < g->ports; i++)
         free(g->port[i].by_channel);
-    }
 }
 
 /* ---- instances ------------------------------------------------------------------ */
@@ -255,7 +249,7 @@ static void release(struct gam *g)
 {
     if (!g)
         return;
-    close_ports(g);
+    free_ports(g);
     free(g->peer);
     free(g->answers);
     free(g);
@@ -288,11 +282,12 @@ static struct gam *allocate(const struct gam_config *config)
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **out)
 {
     struct gam *g;
-    int rc;
+    int rc = config_ok(config) ? check_endpoint(ep, config) : -EINVAL;
 
-    if (!config_ok(config) || !endpoint_fits(ep, config) ||
-        (config->network && !endpoint_fits(config->network, config)))
-        return -EINVAL;
+    if (rc == 0 && config->network)
+        rc = check_endpoint(config->network, config);
+    if (rc)
+        return rc;
     g = allocate(config);
     if (!g)
         return -ENOMEM;
@@ -330,10 +325,6 @@ void gam_close(struct gam *g)
 {
     if (!g)
         return;
-    for (uint32_t i = 0; i < g->ports; i++) {
-        if (g->port[i].front)
-            gam_reliable_settle(g->port[i].front);
-    }
     disconnect_all(g);
     for (uint32_t i = 0; i < g->ranks; i++) {
         gam_deferred_drop(&g->peer[i]);
@@ -367,10 +358,6 @@ uint32_t gam_rank(const struct gam *g)
 void gam_stats(const struct gam *g, struct gam_stats *stats)
 {
     *stats = g->stats;
-    for (uint32_t i = 0; i < g->ports; i++) {
-        if (g->port[i].front)
-            stats->narrow += gam_reliable_narrow(g->port[i].front);
-    }
 }
 
 int64_t gam_dead_peer(const struct gam *g)
@@ -378,49 +365,23 @@ int64_t gam_dead_peer(const struct gam *g)
     return g->dead;
 }
 
-bool gam_answers(const struct gam *g, uint32_t rank)
-{
-    const struct gam_port *port = g->peer[rank].port;
-
-    return !port || !port->front || gam_reliable_answers(port->front, rank);
-}
-
-bool gam_reaches(const struct gam *g, uint32_t rank)
-{
-    const struct gam_port *port = g->peer[rank].port;
-
-    return !port || !port->front || gam_reliable_reaches(port->front, rank);
-}
-
 int64_t gam_serving(const struct gam *g)
 {
     return g->serving ? (int64_t)g->serving->rank : -1;
 }
 
+bool gam_holds_back(const struct gam *g)
+{
+    return g->list[GAM_WORKING] != NULL;
+}
+
 bool gam_settled(const struct gam *g)
 {
-    bool settled = !g->list[GAM_WORKING];
+    bool settled = !gam_holds_back(g);
 
     for (uint32_t i = 0; i < g->ports; i++)
-        settled = settled && (!g->port[i].front || gam_reliable_settled(g->port[i].front));
+        settled = settled && unet_idle(g->port[i].ep);
     return settled;
-}
-
-void gam_traffic(const struct gam *g, struct gam_traffic *traffic)
-{
-    *traffic = (struct gam_traffic){.held = g->list[GAM_WORKING] != NULL};
-    for (uint32_t i = 0; i < g->ports; i++) {
-        if (g->port[i].front)
-            gam_reliable_add_traffic(g->port[i].front, traffic);
-    }
-}
-
-void gam_keep(struct gam *g)
-{
-    for (uint32_t i = 0; i < g->ports; i++) {
-        if (g->port[i].front)
-            gam_reliable_keep(g->port[i].front);
-    }
 }
 
 size_t gam_pending(const struct gam *g)

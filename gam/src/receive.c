@@ -259,8 +259,8 @@ static void idle(struct gam *g)
         gam_check_some(g);
 }
 
-/* Many messages at one port keep nothing from progress at another.  Replies go at once; what
- * acknowledges a lone message waits for the next poll, for the caller may answer before. */
+/* Many messages at one port keep nothing from progress at another.  The replies of one poll share
+ * packets. */
 static inline int handle(struct gam *g, const struct gam_port *port)
 {
     const struct unet_desc *slot;
@@ -268,11 +268,11 @@ static inline int handle(struct gam *g, const struct gam_port *port)
 
     while (handled < POLL_BUDGET && (slot = unet_rx_peek(port->ep)) != NULL) {
         if (handled++ == 0)
-            gam_gather(port);
+            unet_cork(port->ep);
         receive(g, port, slot);
     }
     if (handled > 0)
-        gam_scatter(port, handled > 1);
+        unet_uncork(port->ep);
     return handled;
 }
 

@@ -132,9 +132,9 @@ bool gam_work(struct gam *g, struct gam_peer *peer)
 {
     bool done;
 
-    gam_gather(peer->port);
+    unet_cork(peer->ep);
     done = work(g, peer);
-    gam_scatter(peer->port, true);
+    unet_uncork(peer->ep);
     return done;
 }
 

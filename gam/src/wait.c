@@ -3,7 +3,6 @@
  * wait.c - waiting for messages, and noticing that a peer is dead.
  */
 #include "internal.h"
-#include "reliable.h"
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -73,23 +72,6 @@ static inline void relax(void)
 #endif
 }
 
-static int arm(struct gam_port *port, int *timeout_ms)
-{
-    if (port->front)
-        return gam_reliable_arm(port->front, timeout_ms);
-    if (!unet_sent(port->ep, port->ep->tx.position) && *timeout_ms > NAP_MS)
-        *timeout_ms = NAP_MS; /* nothing tells that the receiver has room */
-    return unet_arm(port->ep);
-}
-
-static void disarm(struct gam_port *port)
-{
-    if (port->front)
-        gam_reliable_disarm(port->front);
-    else
-        unet_disarm(port->ep);
-}
-
 /* Sleep at all ports at once.  Returns as unet_wait. */
 static int wait_at_ports(struct gam *g, int timeout_ms)
 {
@@ -99,12 +81,12 @@ static int wait_at_ports(struct gam *g, int timeout_ms)
 
     for (; rc == 0 && armed < g->ports; armed += rc == 0) {
         fd[armed] = (struct pollfd){.fd = unet_fd(g->port[armed].ep), .events = POLLIN};
-        rc = arm(&g->port[armed], &timeout_ms);
+        rc = unet_arm(g->port[armed].ep, &timeout_ms);
     }
     if (armed == g->ports && (rc = poll(fd, armed, timeout_ms)) < 0)
         rc = -errno;
     while (armed > 0)
-        disarm(&g->port[--armed]);
+        unet_disarm(g->port[--armed].ep);
     return rc;
 }
 

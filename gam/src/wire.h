@@ -17,10 +17,10 @@
 #ifndef GAM_WIRE_H
 #define GAM_WIRE_H
 
-#include "siphash.h"
 #include <gam/gam.h>
 #include <stdint.h>
 #include <unet/unet_abi.h>
+#include <unet/unet_siphash.h>
 
 enum gam_kind {
     GAM_REQUEST = 1,
@@ -89,7 +89,7 @@ static inline uint64_t gam_tag(const uint64_t key[2], uint32_t a, uint32_t b)
 {
     const uint32_t ranks[] = {a < b ? a : b, a < b ? b : a};
 
-    return gam_siphash(key, ranks, sizeof(ranks));
+    return unet_siphash(key, ranks, sizeof(ranks));
 }
 
 #endif

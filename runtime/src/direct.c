@@ -17,6 +17,7 @@
  * A put counts as pending for itself until it is cut up, and once for each of its transfers.
  */
 #include "direct.h"
+#include "endpoints.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct put {
 
 uint64_t splitc_direct_busy, splitc_direct_landed, splitc_direct_repeated;
 
+static struct unet_endpoint *network;
 static bool taking_part;
 static struct transfer transfer[TRANSFERS]; /* by number, modulo theirs */
 static struct put *first, **last = &first;
@@ -67,7 +69,9 @@ void splitc_direct_open(void)
 {
     const char *told = getenv("SPLITC_DIRECT");
 
-    taking_part = !(told && strcmp(told, "0") == 0) && gam_direct_open(splitc_runtime.gam) == 0;
+    network = splitc_endpoints_reliable();
+    taking_part =
+        network && !(told && strcmp(told, "0") == 0) && reliable_direct_open(network) == 0;
 }
 
 /* ---- the owner ------------------------------------------------------------------------ */
@@ -78,7 +82,8 @@ void splitc_on_direct_ask(struct gam *g, const struct gam_message *m)
     uint64_t grant = 0;
 
     splitc_expect(m, m->words == 3);
-    gam_direct_grant(g, m->source, address, m->word[1], &grant);
+    if (taking_part)
+        reliable_direct_grant(network, m->source, address, m->word[1], &grant);
     splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_READY, m->word[2], grant));
 }
 
@@ -88,9 +93,11 @@ void splitc_on_direct_check(struct gam *g, const struct gam_message *m)
     const void *address = (void *)(uintptr_t)m->word[1];
     const size_t n = m->word[2];
 
-    splitc_expect(m, m->words == 4 && gam_direct_revoke(g, address, n, grant) == 0);
-    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
-                                       gam_direct_sum(g, grant, address, n) == m->word[3]));
+    splitc_expect(m, m->words == 4 && taking_part &&
+                         reliable_direct_revoke(network, address, n, grant) == 0);
+    splitc_sent(m->source,
+                gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
+                            reliable_direct_mac(network, grant, address, n) == m->word[3]));
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -120,7 +127,7 @@ static struct transfer *checked(uint32_t rank, uint64_t grant)
 static void release(struct transfer *t)
 {
     if (t->holds)
-        gam_direct_release(splitc_runtime.gam, t->from, t->bytes);
+        reliable_direct_unpin(network, t->from, t->bytes);
     t->holds = false;
 }
 
@@ -153,7 +160,7 @@ static void ask(struct transfer *t)
 static void check(struct transfer *t)
 {
     struct gam *g = splitc_runtime.gam;
-    const uint64_t sum = gam_direct_sum(g, t->grant, t->from, t->bytes);
+    const uint64_t sum = reliable_direct_mac(network, t->grant, t->from, t->bytes);
 
     t->stage = CHECKING;
     splitc_sent(t->rank, gam_request_4(g, t->rank, SPLITC_MSG_DIRECT_CHECK, t->grant,
@@ -163,13 +170,12 @@ static void check(struct transfer *t)
 /* Where our own pages cannot be held, nothing goes, and the owner finds that all is missing. */
 static void put_pieces(struct transfer *t)
 {
-    struct gam *g = splitc_runtime.gam;
     int rc = 0;
 
     if (!t->holds)
-        t->holds = gam_direct_hold(g, t->from, t->bytes) == 0;
+        t->holds = reliable_direct_pin(network, t->from, t->bytes) == 0;
     if (t->holds)
-        rc = gam_direct_put(g, t->rank, t->grant, t->from, t->to, t->bytes);
+        rc = reliable_direct_put(network, t->rank, t->grant, t->from, t->to, t->bytes);
     if (rc == -EAGAIN)
         return;
     splitc_sent(t->rank, rc);
@@ -210,7 +216,7 @@ static void move(struct transfer *t)
 /* The next transfer of the oldest put. */
 static void cut(struct put *put, struct transfer *t)
 {
-    const size_t most = GAM_DIRECT_PIECES * gam_direct_most(splitc_runtime.gam, put->rank);
+    const size_t most = RELIABLE_DIRECT_PIECES * reliable_direct_most(network);
     const size_t n = put->left < most ? put->left : most;
 
     *t = (struct transfer){
@@ -264,7 +270,7 @@ bool splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n)
 {
     struct put *put;
 
-    if (!taking_part || n < LEAST || gam_direct_most(splitc_runtime.gam, rank) == 0)
+    if (!taking_part || n < LEAST || !splitc_by_network(rank))
         return false;
     put = malloc(sizeof *put);
     if (!put)

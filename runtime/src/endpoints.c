@@ -25,6 +25,7 @@ static bool one_way;    /* all ranks are reached by the only endpoint */
 static bool by_default; /* nobody has asked for a backend, so there may be others */
 static uint32_t *first; /* rank of each node */
 static uint32_t nodes;
+static struct unet_endpoint *reliable; /* ours to the network, if there is one */
 
 /* ---- which backends ------------------------------------------------------------- */
 
@@ -189,8 +190,12 @@ static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *ba
     struct unet_config config = {0};
     struct unet_chaos chaos = {0};
 
-    gam_endpoint_config(boot->ranks, 0, &config);
-    if (backend->network && told_chaos(boot->rank, &chaos))
+    if (!backend->network) {
+        gam_endpoint_config(boot->ranks, 0, &config);
+        return unet_open(backend, &config, endpoint);
+    }
+    reliable_lower_config(boot->ranks, &config);
+    if (told_chaos(boot->rank, &chaos))
         return unet_chaos_open(backend, &chaos, &config, endpoint);
     return unet_open(backend, &config, endpoint);
 }
@@ -280,10 +285,39 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
     *endpoints = opened;
 }
 
+void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
+                              const struct reliable_config *config)
+{
+    struct unet_config sizes = {0};
+    int error;
+
+    if (!endpoints->network)
+        return;
+    gam_network_config(config->ranks, 0, &sizes);
+    error = reliable_open(endpoints->network, config, &sizes, &reliable);
+    if (error)
+        splitc_die_together("backend \"%s\" cannot be made reliable: %s",
+                            endpoints->network->ops->name, strerror(-error));
+    endpoints->network = reliable;
+}
+
+struct unet_endpoint *splitc_endpoints_reliable(void)
+{
+    return reliable;
+}
+
+void splitc_endpoints_stats(struct reliable_stats *stats)
+{
+    *stats = (struct reliable_stats){0};
+    if (reliable)
+        reliable_stats(reliable, stats);
+}
+
 void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 {
     unet_close(endpoints->near);
     unet_close(endpoints->network);
+    reliable = NULL;
     free(local);
     free(first);
 }
@@ -312,6 +346,8 @@ int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *addr
     if (place->length == 0 || place->length > UNET_ADDRESS_MAX)
         return -EHOSTUNREACH;
     *address = *place;
+    if (far && reliable_address(place, rank, address) != 0)
+        return -EHOSTUNREACH;
     return far && !one_way ? 1 : 0;
 }
 

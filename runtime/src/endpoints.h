@@ -9,6 +9,7 @@
 #ifndef SPLITC_ENDPOINTS_H
 #define SPLITC_ENDPOINTS_H
 
+#include <reliable/reliable.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,17 @@ struct splitc_endpoints {
 /* Open them, and have the others told where they are by splitc_boot_publish.  Errors end the
  * process. */
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints);
+
+/* Put a reliable endpoint in front of that to the network, if it is not reliable itself, after
+ * splitc_boot_publish.  Errors end the process. */
+void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
+                              const struct reliable_config *config);
+
+/* The reliable endpoint to the network; NULL: there is none. */
+struct unet_endpoint *splitc_endpoints_reliable(void);
+
+/* What it tells, or zeros. */
+void splitc_endpoints_stats(struct reliable_stats *stats);
 
 /* A gam_resolve_fn, after splitc_boot_publish. */
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address);

@@ -4,6 +4,7 @@
  * The launcher ends the other ranks when it sees that.
  */
 #include "checks.h"
+#include "endpoints.h"
 
 #include "caller.h"
 #include "status.h"
@@ -102,11 +103,11 @@ _Noreturn void splitc_other_gone(void)
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
     give_way(1);
-    if (!gam_answers(splitc_runtime.gam, rank))
+    if (splitc_by_network(rank) && !reliable_answers(splitc_endpoints_reliable(), rank))
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",
                    rank);
-    if (!gam_reaches(splitc_runtime.gam, rank))
+    if (splitc_by_network(rank) && !reliable_reaches(splitc_endpoints_reliable(), rank))
         splitc_die("rank %u answers, but what is sent to it gets lost: does the network take only "
                    "shorter packets now (MTU)?  unetrun --net or --iface chooses another network",
                    rank);

@@ -100,17 +100,19 @@ static uint32_t peer_timeout_ms(void)
 
 static void open_messages(const struct splitc_boot *boot)
 {
-    struct gam_config config = {.ranks = boot->ranks,
-                                .rank = boot->rank,
-                                .resolve = splitc_endpoints_resolve,
-                                .peer_timeout_ms = peer_timeout_ms()};
-    struct unet_endpoint *first = endpoints.near ? endpoints.near : endpoints.network;
+    struct reliable_config protect = {
+        .ranks = boot->ranks, .rank = boot->rank, .peer_timeout_ms = peer_timeout_ms()};
+    struct gam_config config = {
+        .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_endpoints_resolve};
     int error;
 
+    splitc_boot_publish(protect.key);
+    memcpy(config.key, protect.key, sizeof config.key);
+    splitc_endpoints_protect(&endpoints, &protect);
     if (endpoints.near)
         config.network = endpoints.network;
-    splitc_boot_publish(config.key);
-    error = gam_open(first, &config, &splitc_runtime.gam);
+    error =
+        gam_open(endpoints.near ? endpoints.near : endpoints.network, &config, &splitc_runtime.gam);
     if (error)
         splitc_die_together(
             "cannot reach the other ranks: %s; those of one node have to be processes of the same "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keeper.h"
+#include "endpoints.h"
 
 #include "direct.h"
 #include "heap.h"
@@ -94,7 +95,7 @@ static void *keep(void *arg)
         const uint64_t now = __atomic_load_n(&turns, __ATOMIC_RELAXED);
 
         if (now == before)
-            gam_keep(splitc_runtime.gam);
+            reliable_keepalive(splitc_endpoints_reliable());
         before = now;
     }
     return NULL;
@@ -153,7 +154,7 @@ static bool serve_and_arm(void)
         while (gam_poll(splitc_runtime.gam) > 0)
             if (++polls >= SERVE_MAX)
                 return false;
-    } while (bellman && unet_arm(bellman) > 0 && ++polls < SERVE_MAX);
+    } while (bellman && unet_arm(bellman, NULL) > 0 && ++polls < SERVE_MAX);
     splitc_deferred_step();
     return polls < SERVE_MAX;
 }

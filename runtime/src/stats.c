@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
+#include "endpoints.h"
 
 #include "episode.h"
 #include "library.h"
@@ -66,6 +67,7 @@ static double cpu_seconds(void)
 static struct stats take(void)
 {
     struct gam_stats g;
+    struct reliable_stats network;
     struct stats s = {.collectives = splitc_last_episode(), .cpu = cpu_seconds()};
     uint64_t landed;
 
@@ -74,7 +76,8 @@ static struct stats take(void)
     s.received = g.handled;
     s.bulk = g.bulk_bytes;
     s.stalls = g.stalls;
-    s.narrow = g.narrow;
+    splitc_endpoints_stats(&network);
+    s.narrow = network.narrow;
     splitc_store_counts(&s.stored, &landed);
     memcpy(s.waited, waited, sizeof s.waited);
     s.elapsed = splitc_get_seconds() - begin;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "status.h"
+#include "endpoints.h"
 
 #include "runtime.h"
 
@@ -84,13 +85,13 @@ void splitc_status_counts(void)
 /* A try that is under way may turn out to be in vain. */
 static void show_traffic(const struct splitc_wait *w)
 {
-    struct gam_traffic traffic;
+    struct reliable_stats traffic;
 
-    gam_traffic(splitc_runtime.gam, &traffic);
+    splitc_endpoints_stats(&traffic);
     page->tries = w->tries;
-    page->sent = traffic.sent - splitc_runtime.vain_far - w->trying;
-    page->received = traffic.received - splitc_runtime.vain_far;
-    page->held = traffic.held;
+    page->sent = traffic.messages_sent - splitc_runtime.vain_far - w->trying;
+    page->received = traffic.messages_received - splitc_runtime.vain_far;
+    page->held = traffic.queued || gam_holds_back(splitc_runtime.gam);
     page->sending = !gam_settled(splitc_runtime.gam);
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("a polled endpoint cannot sleep and has no descriptor")
 
     CHECK(unet_wait(e, 0) == -EOPNOTSUPP);
     CHECK(unet_fd(e) == -EOPNOTSUPP);
-    CHECK(unet_arm(e) == -EOPNOTSUPP);
+    CHECK(unet_arm(e, nullptr) == -EOPNOTSUPP);
     CHECK(unet_upcall(
               e, UNET_UPCALL_THREAD, UNET_NONEMPTY, [](unet_endpoint *, void *) {}, nullptr) ==
           -EOPNOTSUPP);

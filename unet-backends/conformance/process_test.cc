@@ -229,7 +229,7 @@ TEST_CASE("a peer's death makes the descriptor readable, once", "[shared]")
     board.show(0, ep);
     uint16_t channel = meet(ep, board, 1, 7);
     REQUIRE(channel != 0);
-    REQUIRE(unet_arm(ep) == 0);
+    REQUIRE(unet_arm(ep, nullptr) == 0);
     child->kill();
     pollfd fd = {unet_fd(ep), POLLIN, 0};
     CHECK(poll(&fd, 1, 20000) == 1);
@@ -306,7 +306,7 @@ TEST_CASE("a ring on the bell of a dead sleeper does no harm", "[shared]")
     Board board;
     Endpoint ep;
     auto child = partner(board, 1, 7, [&](unet_endpoint *far, uint16_t) {
-        unet_arm(far);
+        unet_arm(far, nullptr);
         board.raise(2);
         pause();
         return true;

@@ -257,5 +257,5 @@ TEST_CASE("wrong requests for upcalls are refused")
     REQUIRE(unet_upcall(pair.b, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == 0);
     CHECK(unet_upcall(pair.a, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == -EBUSY);
     CHECK(unet_wait(pair.b, 0) == -EBUSY);
-    CHECK(unet_arm(pair.b) == -EBUSY);
+    CHECK(unet_arm(pair.b, nullptr) == -EBUSY);
 }

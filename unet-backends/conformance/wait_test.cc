@@ -123,7 +123,7 @@ TEST_CASE("the descriptor works in an epoll set")
     event.events = EPOLLIN;
     REQUIRE(epoll_ctl(set, EPOLL_CTL_ADD, unet_fd(pair.b), &event) == 0);
     for (int round = 0; round < 100; round++) {
-        REQUIRE(unet_arm(pair.b) == 0);
+        REQUIRE(unet_arm(pair.b, nullptr) == 0);
         CHECK(epoll_wait(set, &event, 1, 0) == 0);
         REQUIRE(send_text(pair.a, pair.ab, "x", 1) == 0);
         REQUIRE(epoll_wait(set, &event, 1, 20000) == 1);
@@ -142,9 +142,9 @@ TEST_CASE("a disarmed endpoint is not rung, an armed one once", "[shared]")
 
     REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
     CHECK(poll(&fd, 1, 0) == 0);
-    CHECK(unet_arm(pair.b) == 1);
+    CHECK(unet_arm(pair.b, nullptr) == 1);
     take(pair.b);
-    CHECK(unet_arm(pair.b) == 0);
+    CHECK(unet_arm(pair.b, nullptr) == 0);
     for (int i = 0; i < 10; i++)
         REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
     CHECK(poll(&fd, 1, 0) == 1);

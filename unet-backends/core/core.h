@@ -6,6 +6,7 @@
 #define UNET_CORE_H
 
 #include <unet/unet.h>
+#include <unet/unet_backend.h>
 
 /* Every backend, in the order of unet_backend_at. */
 extern const struct unet_ops unet_loopback_ops;
@@ -47,10 +48,6 @@ int unet_may_send(const struct unet_endpoint *ep, uint16_t channel);
 /* As unet_push, but the NI is not told. */
 int unet_enqueue(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
 
-/* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR. */
-void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,
-                 int error);
-
 /* The sender's side: write to the bell, then disarm it.  In this order a sender that
  * is killed in between costs a superfluous ring, never a lost one; `seen` being
  * distinct keeps a late sender from undoing the next arming. */
@@ -84,10 +81,5 @@ static inline uint32_t unet_ring_brim(uint32_t mask)
 {
     return (mask + 1) / 4 * 3;
 }
-
-/* What a descriptor says about its own pieces: their number is 1..UNET_PIECES_MAX, they lie
- * within `segment_bytes` and sum up to `length`, 1..UNET_MESSAGE_MAX.  0, or the errno
- * values of unet_send, negative. */
-int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes);
 
 #endif

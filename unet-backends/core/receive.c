@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { QUEUED_MS = 1 }; /* of sleep while messages are queued */
+
 static bool in_segment(uint64_t offset, uint64_t length, uint32_t segment_bytes)
 {
     return offset <= segment_bytes && length <= segment_bytes - offset;
@@ -117,23 +119,39 @@ int unet_fd(const struct unet_endpoint *ep)
     return ep->config.polled ? -EOPNOTSUPP : ep->fd;
 }
 
-int unet_arm(struct unet_endpoint *ep)
+/* Nothing rings when the receiver of a queued message has room again. */
+static int timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms)
 {
+    return unet_sent(ep, ep->tx.position) || timeout_ms < QUEUED_MS ? timeout_ms : QUEUED_MS;
+}
+
+int unet_arm(struct unet_endpoint *ep, int *timeout_ms)
+{
+    int unused = 0;
     int error = may_sleep(ep);
 
     if (error)
         return error;
+    if (ep->ops->packets)
+        return ep->ops->packets->arm(ep, timeout_ms ? timeout_ms : &unused);
     unet_bell_arm(ep, UNET_NONEMPTY);
-    if (!unet_rx_peek(ep))
-        return 0;
-    unet_bell_disarm(ep);
-    return 1;
+    if (unet_rx_peek(ep)) {
+        unet_bell_disarm(ep);
+        return 1;
+    }
+    if (timeout_ms)
+        *timeout_ms = timeout_while_queued(ep, *timeout_ms);
+    return 0;
 }
 
 void unet_disarm(struct unet_endpoint *ep)
 {
     if (may_sleep(ep))
         return;
+    if (ep->ops->packets) {
+        ep->ops->packets->disarm(ep);
+        return;
+    }
     unet_bell_disarm(ep);
     unet_bell_drain(ep->bell[0]);
     ep->ops->state(ep, 0);

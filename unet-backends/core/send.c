@@ -126,3 +126,44 @@ bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket)
 
     return (int32_t)(done - ticket) >= 0;
 }
+
+/* ---- endpoints with packets ------------------------------------------------ */
+
+static size_t iovec_bytes(const struct iovec *iov, uint32_t count)
+{
+    size_t sum = 0;
+
+    /* Saturate: a sum that wrapped around could look like a good one. */
+    for (uint32_t i = 0; i < count; i++) {
+        if (__builtin_add_overflow(sum, iov[i].iov_len, &sum))
+            return SIZE_MAX;
+    }
+    return sum;
+}
+
+int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
+               uint32_t count)
+{
+    const struct unet_packet_ops *packets = ep->ops->packets;
+    int error = packets ? unet_may_send(ep, channel) : -EOPNOTSUPP;
+    size_t bytes;
+
+    if (error)
+        return error;
+    if (count < 1 || count > UNET_PIECES_MAX)
+        return -EINVAL;
+    bytes = iovec_bytes(iov, count);
+    if (bytes > UNET_MESSAGE_MAX)
+        return -EMSGSIZE;
+    error = packets->sendv(ep, channel, user, iov, count);
+    if (error)
+        return error;
+    ep->stats.sent++;
+    ep->stats.sent_bytes += bytes;
+    return 0;
+}
+
+bool unet_idle(struct unet_endpoint *ep)
+{
+    return ep->ops->packets ? ep->ops->packets->idle(ep) : unet_sent(ep, ep->tx.position);
+}

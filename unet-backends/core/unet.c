@@ -53,19 +53,23 @@ static bool config_ok(const struct unet_config *c)
            slots_ok(c->free_slots) && c->channels <= 65535;
 }
 
+int unet_config_complete(struct unet_config *c)
+{
+    fill_default(&c->segment_bytes, default_config.segment_bytes);
+    fill_default(&c->send_slots, default_config.send_slots);
+    fill_default(&c->recv_slots, default_config.recv_slots);
+    fill_default(&c->free_slots, default_config.free_slots);
+    fill_default(&c->channels, default_config.channels);
+    return config_ok(c) ? 0 : -EINVAL;
+}
+
 int unet_open(const struct unet_ops *backend, const struct unet_config *config,
               struct unet_endpoint **endpoint)
 {
     struct unet_config c = config ? *config : default_config;
+    const int error = unet_config_complete(&c);
 
-    fill_default(&c.segment_bytes, default_config.segment_bytes);
-    fill_default(&c.send_slots, default_config.send_slots);
-    fill_default(&c.recv_slots, default_config.recv_slots);
-    fill_default(&c.free_slots, default_config.free_slots);
-    fill_default(&c.channels, default_config.channels);
-    if (!config_ok(&c))
-        return -EINVAL;
-    return backend->open(&c, endpoint);
+    return error ? error : backend->open(&c, endpoint);
 }
 
 void unet_close(struct unet_endpoint *ep)

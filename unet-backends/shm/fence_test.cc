@@ -48,7 +48,7 @@ TEST_CASE("who arms looks for what his senders' fences bring to light")
         REQUIRE(__atomic_load_n(pair.b->armed, __ATOMIC_RELAXED) != 0);
         REQUIRE(send_text(pair.a, pair.ab, "late") == 0);
     };
-    const int found = unet_arm(pair.b);
+    const int found = unet_arm(pair.b, nullptr);
     at_fence = nullptr;
     CHECK(fences == 1);
     CHECK(found == 1);

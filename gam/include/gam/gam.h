@@ -67,15 +67,13 @@ typedef int gam_resolve_fn(void *arg, uint32_t rank, struct unet_address *addres
 struct gam_config {
     uint32_t ranks;          /* 1..GAM_RANKS_MAX */
     uint32_t rank;           /* this instance's, below `ranks` */
-    uint64_t key[2];         /* the job's secret: channels and packets under another are refused */
+    uint64_t key[2];         /* the job's secret: channels under another are refused */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
     uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 32 with more than
                         64 ranks; the same on every rank */
     struct unet_endpoint *network; /* a second endpoint, for the ranks on other nodes
                                       (docs/adr/0007); NULL = none */
-    uint32_t peer_timeout_ms; /* of endpoints that are not reliable alone: a rank that is silent
-                                 for so long is dead; 0 = default 10000 */
 };
 
 /* Counters since gam_open. */
@@ -90,26 +88,26 @@ struct gam_stats {
     uint64_t stalls;  /* times a sender waited for its window */
     uint64_t refused; /* arrivals refused: unknown handler, bad length or kind */
     uint64_t misuse;  /* calls refused by the request/reply rule */
-    uint64_t narrow;  /* ranks to which only shorter packets pass than this end of the way takes */
 };
 
-/* What a U-Net endpoint has to be opened with so that `ranks` peers with that window
- * (0 = default) fit: fills in the sizes, leaves the other fields alone.
- * Memory: see docs/gam.md. */
+/* What an endpoint has to be opened with so that `ranks` peers with that window (0 = default) fit:
+ * fill in the sizes, and leave the other fields alone.  The second is for endpoints on a network
+ * (unet_ops.network), whose round trips are longer.  Memory: see docs/gam.md. */
 struct unet_config;
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
+void gam_network_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 
-/* Open an instance on an endpoint, or two, reliable or not, opened with gam_endpoint_config's sizes
- * or larger.  They serve this one instance, but stay the caller's, who closes them
- * after gam_close.  Opens a channel to every rank; does not wait for the peers to
- * do the same.
+/* Open an instance on an endpoint, or two, that are reliable and ordered (in front of one that is
+ * not, reliable/reliable.h makes one) and have those sizes or larger ones.  They serve this one
+ * instance, but stay the caller's, who closes them after gam_close.  Opens a channel to every rank;
+ * does not wait for the peers to do the same.
  * Errors: -EINVAL, -ENOMEM, and what resolve or unet_connect return; -EOPNOTSUPP an endpoint is
- * not reliable and its packets are shorter than 512 bytes. */
+ * not reliable, or not ordered. */
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
 /* Close it.  The caller has to know that nobody talks to it any more (a
- * barrier); what arrives later is dropped.  Without a reliable endpoint it waits until the peers
- * have acknowledged what was sent, at most a second.  NULL is allowed. */
+ * barrier); what arrives later is dropped.  Closes all channels, for which an endpoint may wait until
+ * what was sent is acknowledged.  NULL is allowed. */
 void gam_close(struct gam *g);
 
 /* Put a handler into the table, 1 <= index < GAM_HANDLERS.  The same index has
@@ -126,14 +124,6 @@ void gam_stats(const struct gam *g, struct gam_stats *stats);
  * within seconds.  A peer that has closed its instance is dead, too, so nobody
  * may close before everybody knows that all is said. */
 int64_t gam_dead_peer(const struct gam *g);
-
-/* Whether anything has ever come from a rank; if not, a network never let it pass.  True of
- * ranks that are reached without one. */
-bool gam_answers(const struct gam *g, uint32_t rank);
-
-/* False: a rank counts as dead that answered to the end, because what was sent to it again and
- * again never got there: the network lets pass less than it did. */
-bool gam_reaches(const struct gam *g, uint32_t rank);
 
 /* The rank whose message is being worked on, or -1: who asked for the access that has just
  * gone wrong.  May be called in a signal handler. */
@@ -198,70 +188,22 @@ int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, si
 int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, uint32_t handler,
             uint64_t arg);
 
-/* ---- direct access: over networks whose endpoints have UNET_CAP_RANGES -- */
-
-/* Transfers whose pieces go from memory to memory, past the system of the receiver and past what
- * makes up for losses.  The receiver grants memory for each; in the end it revokes the grant, after
- * which nothing comes any more, and compares sums: whether all has come, and as it was sent, shows
- * in them.  What has not has to go in another way. */
-
-#define GAM_DIRECT_PIECES 16u /* of a transfer, at most */
-
-/* Begin to take part.  Errors: -EOPNOTSUPP no endpoint has direct access, -ENOMEM, -EINVAL. */
-int gam_direct_open(struct gam *g);
-
-/* The longest piece to a rank; 0: it is not reached that way. */
-size_t gam_direct_most(const struct gam *g, uint32_t rank);
-
-/* Hold memory that pieces are sent from, and release it again.  Handlers may do so, too.
- * Errors: those of unet_hold. */
-int gam_direct_hold(struct gam *g, const void *address, size_t n);
-void gam_direct_release(struct gam *g, const void *address, size_t n);
-
-/* Hold memory for a rank's pieces, and let it send them there, until it is revoked; the rank has to
- * be told the grant, which is not 0.  Handlers may do so, too.
- * Errors: those of unet_hold and unet_grant; -EPIPE. */
-int gam_direct_grant(struct gam *g, uint32_t source, const void *address, size_t n,
-                     uint64_t *grant);
-/* Errors: -EINVAL it was not granted, or has been revoked. */
-int gam_direct_revoke(struct gam *g, const void *address, size_t n, uint64_t grant);
-
-/* Send n held bytes, up to GAM_DIRECT_PIECES times gam_direct_most, to where dest has granted it.
- * Errors: -EAGAIN there is no room for all of them now; -EINVAL, -EPIPE. */
-int gam_direct_put(struct gam *g, uint32_t dest, uint64_t grant, const void *lva, void *rva,
-                   size_t n);
-
-/* The sum of what was, or should be, sent under a grant: a hash under the job's key. */
-uint64_t gam_direct_sum(struct gam *g, uint64_t grant, const void *address, size_t n);
-
 /* Bulk transfers started here that are not yet complete (asyncs whose source is
  * still needed, gets whose data is not yet all there).  A store to a peer that died has
  * ended; a get from it never will. */
 size_t gam_pending(const struct gam *g);
 
-/* Whether all that was sent has arrived.  A peer's handler may still have to run.  On reliable
- * endpoints it always has. */
-bool gam_settled(const struct gam *g);
+/* Whether messages wait here for room in a window: stores, answers to gets, replies. */
+bool gam_holds_back(const struct gam *g);
 
-/* Messages of any kind, exactly as often as they were sent or arrived, on endpoints that are not
- * reliable alone.  When over all ranks the sums of both are equal, and nobody has any held back,
- * none is on its way. */
-struct gam_traffic {
-    uint64_t sent, received;
-    bool held; /* there is more to be sent, on any endpoint */
-};
-void gam_traffic(const struct gam *g, struct gam_traffic *traffic);
+/* Whether all that was sent has arrived (unet_idle).  A peer's handler may still have to run. */
+bool gam_settled(const struct gam *g);
 
 /* ---- progress ----------------------------------------------------------- */
 
 /* Run the handlers of what has arrived and move bulk transfers on.  Returns the
  * number of messages handled.  Inside a handler: does nothing, returns 0. */
 int gam_poll(struct gam *g);
-
-/* For another thread, at any time between gam_open and gam_close, again and again: does what a
- * network needs (acknowledges, sends again, shows that we live) if the instance was not polled
- * since the last call.  Runs no handlers. */
-void gam_keep(struct gam *g);
 
 /* Poll; if nothing was there, sleep until something arrives, at most `timeout_ms`
  * (-1 = no limit), and poll again.  Returns as gam_poll, 0 on time-out.  Transfers of ours

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 #include <unet/unet_abi.h>
 #include <unet/unet_ring.h>
 
@@ -159,9 +160,21 @@ struct unet_range_ops {
     int (*revoke)(struct unet_endpoint *ep, uint64_t grant);
 };
 
-/* A backend.  No entry but `ranges` is NULL.  `kick` and `progress` are the only ones that a
- * data path calls.  What each has to do stands with the function of its name
- * below; arguments have been checked by then.
+/* What an endpoint adds that sends several messages in one packet (reliable/reliable.h).  No entry
+ * is NULL, and each does what the function of its name below says. */
+struct unet_packet_ops {
+    int (*sendv)(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
+                 uint32_t count);
+    void (*cork)(struct unet_endpoint *ep);
+    void (*uncork)(struct unet_endpoint *ep);
+    bool (*idle)(struct unet_endpoint *ep);
+    int (*arm)(struct unet_endpoint *ep, int *timeout_ms);
+    void (*disarm)(struct unet_endpoint *ep);
+};
+
+/* A backend.  No entry but `ranges` and `packets` is NULL.  `kick` and `progress` are the only ones
+ * that a data path calls.  What each has to do stands with the function of its name below;
+ * arguments have been checked by then.
  *  - `kick` is called after something was submitted to the send queue, and by
  *    unet_inline_end when the channel's bell asks for it.
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
@@ -178,7 +191,8 @@ struct unet_ops {
     void (*kick)(struct unet_endpoint *ep, uint16_t channel);
     int (*progress)(struct unet_endpoint *ep);
     int (*wait)(struct unet_endpoint *ep, int timeout_ms);
-    const struct unet_range_ops *ranges; /* NULL: it has no such thing */
+    const struct unet_range_ops *ranges;   /* NULL: it has no such thing */
+    const struct unet_packet_ops *packets; /* NULL: it has no such thing */
 };
 
 /* ---- backends --------------------------------------------------------- */
@@ -195,6 +209,10 @@ const struct unet_ops *unet_backend_at(unsigned i);
  * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f). */
 int unet_open(const struct unet_ops *backend, const struct unet_config *config,
               struct unet_endpoint **endpoint);
+
+/* Fills in the defaults of those fields that are zero.
+ * Errors: -EINVAL a size is out of its range. */
+int unet_config_complete(struct unet_config *config);
 
 /* Whether endpoints of a backend can be had here: opens a small one and closes it.  `network` gets
  * the network of the Ethernet that it is on ("10.0.0.0/24"), or "" if there is none to tell.
@@ -253,6 +271,31 @@ int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, 
  * connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
 int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
+
+/* Send `count` (1..UNET_PIECES_MAX) parts of memory, gathered into one message of at most
+ * UNET_MESSAGE_MAX bytes, straight from where they lie: they may be reused at once.
+ * Errors: -EOPNOTSUPP the endpoint has no `packets` operations, -EMSGSIZE, -EINVAL, -EAGAIN no room
+ * now or still connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
+int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
+               uint32_t count);
+
+/* Between the two, messages that an endpoint would send in packets wait for more, so that they
+ * share packets and system calls.  Does not nest.  No-ops on endpoints without packets. */
+static inline void unet_cork(struct unet_endpoint *ep)
+{
+    if (ep->ops->packets)
+        ep->ops->packets->cork(ep);
+}
+
+static inline void unet_uncork(struct unet_endpoint *ep)
+{
+    if (ep->ops->packets)
+        ep->ops->packets->uncork(ep);
+}
+
+/* Whether all that was sent has arrived, or its receiver is dead, as far as the endpoint can know:
+ * one with packets knows it by acknowledgements, any other when its send queue is empty. */
+bool unet_idle(struct unet_endpoint *ep);
 
 /* As unet_send, and the next call on the endpoint is unet_send or unet_send_more again: until the
  * former, the NI need not look at what is queued, and may then take it all at once. */
@@ -357,9 +400,11 @@ int unet_wait(struct unet_endpoint *ep, int timeout_ms);
 int unet_fd(const struct unet_endpoint *ep);
 
 /* Ask senders to ring from now on.  Returns 1 if a message is there already
- * (and then leaves it disarmed), else 0.
+ * (and then leaves it disarmed), else 0.  `timeout_ms` is what the caller means to sleep; it is
+ * made shorter if the endpoint needs unet_progress before that.  NULL is allowed.  An endpoint with
+ * packets is locked until unet_disarm.
  * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls. */
-int unet_arm(struct unet_endpoint *ep);
+int unet_arm(struct unet_endpoint *ep, int *timeout_ms);
 
 /* Stop the ringing, swallow what was rung and bring all channels' states up to
  * date.  Two system calls. */

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * connection.h - the state of one connection and of the engine, for the engine's source files.
+ *
+ * The state of a connection is divided among the files that own it:
+ *
+ *   send.c        snd    the packets of the send window, and which of them goes next
+ *   recovery.c    rto    acknowledgements, losses, retransmission time-outs
+ *   congestion.c  cc     the congestion window
+ *   rtt.c         rtt    round-trip times
+ *   pmtu.c        pmtu   packetization layer path MTU discovery (RFC 4821)
+ *   receive.c     rcv    arrivals: authentication, order, acknowledgements
+ *   liveness.c    life   heartbeats, and when a silent peer counts as dead
+ *   timer.c       timer  the heap of deadlines
+ *   buffer.c             packet buffers
+ *   engine.c             opening and closing, connections by rank, who may transmit
+ *
+ * Packets are numbered from 1 in 64 bits, and numbers never wrap.  What is kept per packet stands
+ * in arrays at `number % RELIABLE_WINDOW`:
+ *
+ *   snd.una            snd.nxt              snd.end
+ *     |  in flight        |  not yet sent      |        at most RELIABLE_WINDOW packets
+ */
+#ifndef RELIABLE_CONNECTION_H
+#define RELIABLE_CONNECTION_H
+
+#include "engine.h"
+#include "mac.h"
+#include <errno.h>
+
+enum {
+    RELIABLE_SPARE_BUFFERS = 2 * RELIABLE_WINDOW, /* free buffers that are kept for reuse: as many
+                                                     as one connection can use */
+    RELIABLE_FEW = 2,            /* with fewer packets in flight, all that is sent goes at once */
+    RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once */
+    RELIABLE_ACK_DELAY_US = 100, /* an acknowledgement waits no longer for a packet to carry it */
+    RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that an acknowledgement reports */
+};
+
+/* A packet in memory: to be sent, sent and not acknowledged, or received out of order. */
+struct reliable_buffer {
+    struct reliable_buffer *next; /* in the list of free buffers */
+    uint64_t sent_at;             /* when it was last sent */
+    uint64_t transmission;        /* the connection's count of transmissions at that time */
+    uint32_t length;              /* bytes used, header included */
+    bool lost;                    /* it has to be sent again */
+    bool retransmitted;           /* it was, so its acknowledgement measures no round trip */
+    union {
+        struct reliable_packet packet;
+        uint8_t bytes[1]; /* engine->config.packet_bytes of them */
+    };
+};
+
+struct reliable_rtt { /* in us */
+    uint64_t srtt;    /* smoothed, times 8 */
+    uint64_t rttvar;  /* mean deviation, times 4 */
+    uint64_t latest;
+    uint64_t min;
+};
+
+struct reliable_congestion {
+    uint64_t recover;  /* losses of packets below this number have already cut the window */
+    uint32_t cwnd;     /* packets in flight that the network seems to bear */
+    uint32_t ssthresh; /* up to which cwnd grows exponentially */
+    uint32_t acked;    /* packets acknowledged since cwnd last grew, above ssthresh */
+};
+
+struct reliable_recovery {
+    uint64_t deadline;     /* of the retransmission timer; RELIABLE_NEVER: it is stopped */
+    uint64_t asked;        /* the answer to our question covers transmissions up to this one */
+    uint64_t denied_since; /* since when the peer answers that snd.una has not arrived */
+    uint32_t tries;        /* transmissions of snd.una since then */
+    uint32_t backoff;      /* time-outs in a row */
+    uint8_t question;      /* its number, which the answer repeats */
+};
+
+struct reliable_pmtu {
+    uint64_t deadline;   /* when the next probe goes; RELIABLE_NEVER: no probe is wanted */
+    uint32_t bytes;      /* the longest packet that we send */
+    uint32_t step;       /* index of the length that is probed */
+    uint32_t probes;     /* 1 + probes of that length sent so far; 0: probing has not begun */
+    uint32_t to_confirm; /* length of a probe of the peer's that we have to confirm; 0: none */
+};
+
+struct reliable_receive {
+    uint64_t nxt;                   /* the first packet that has not arrived */
+    uint64_t ack_deadline;          /* of a delayed acknowledgement; RELIABLE_NEVER: none is due */
+    uint64_t epoch;                 /* in which it last counted as an active sender */
+    uint32_t held;                  /* packets received out of order */
+    uint32_t unacked;               /* packets received since the last acknowledgement went */
+    bool ack_now;                   /* the acknowledgement must not be delayed */
+    bool pinged;                    /* the peer's question is to be answered, */
+    uint8_t answer;                 /* which has this number */
+    struct reliable_buffer **early; /* the window of packets held; NULL when none is */
+};
+
+struct reliable_liveness {
+    uint64_t heard;         /* when the last packet came */
+    uint64_t spoke;         /* when the last one went */
+    uint64_t waiting_since; /* since when an answer is awaited; RELIABLE_NEVER: none is */
+    bool answers;           /* a packet has come since the beginning */
+    bool heartbeat;         /* a question has to go in a packet without frames, because packets with
+                               frames may be what the network loses */
+    bool unreached;         /* nothing that we send arrives: the connection is to be aborted */
+};
+
+struct reliable_timer {
+    uint64_t due;   /* not later than the connection's first deadline */
+    uint32_t index; /* in the heap */
+};
+
+struct reliable_send {
+    uint64_t una;           /* the first packet that is not acknowledged */
+    uint64_t nxt;           /* the next packet to be sent for the first time */
+    uint64_t end;           /* the number after the last packet */
+    uint64_t sml;           /* 1 + the last packet sent that was not full; 0: none was */
+    uint64_t transmissions; /* so far */
+    uint64_t newest_acked;  /* the latest transmission that is known to have arrived */
+    uint32_t sacked;        /* packets after snd.una that have arrived */
+    uint32_t lost;          /* packets that have to be sent again */
+    uint32_t retransmitted; /* packets sent again and not yet acknowledged */
+    uint32_t in_flight;     /* sent, and neither acknowledged nor taken for lost */
+    uint32_t rwnd;          /* packets in flight that the receiver allows */
+    bool ping;              /* the next packet asks for an answer */
+    bool acked;             /* an acknowledgement has come, and what it allows has not all gone */
+    bool push;              /* all packets up to snd.end may go without waiting for more messages */
+    struct reliable_buffer *buffer[RELIABLE_WINDOW]; /* una..end-1; NULL: it has arrived */
+};
+
+struct reliable_connection {
+    uint32_t rank; /* of the peer */
+    bool dead;
+    bool ready; /* in the list of connections that may have something to send */
+    struct reliable_connection *next_ready;
+    struct reliable_timer timer;
+    struct reliable_rtt rtt;
+    struct reliable_congestion cc;
+    struct reliable_recovery rto;
+    struct reliable_pmtu pmtu;
+    struct reliable_liveness life;
+    struct reliable_receive rcv;
+    struct reliable_send snd;
+};
+
+struct reliable_engine {
+    struct reliable_engine_config config;
+    struct reliable_mac mac;
+    struct reliable_connection **table; /* open hash by rank, at most half full */
+    uint32_t table_bits;                /* it has 2 to the power of that many places */
+    struct reliable_connection **heap;  /* of all living connections, the first due on top */
+    uint32_t heap_count;
+    uint32_t heap_room;
+    struct reliable_connection *ready_first, *ready_last;
+    uint32_t burst;                /* packets that the first ready connection has sent in a row */
+    struct reliable_buffer *spare; /* the list of free buffers, */
+    uint32_t spares;               /* and its length */
+    uint64_t random;
+    uint64_t ticked;      /* when the timers last ran */
+    uint64_t grace;       /* silence before this time does not count against a peer */
+    uint64_t epoch_start; /* of counting active senders */
+    uint32_t active, active_before;
+    struct reliable_engine_stats stats;
+    struct reliable_packet bare;   /* a packet without frames, while it is sent */
+    struct reliable_buffer *probe; /* the same of a probe; NULL: none was sent yet */
+};
+
+static inline uint32_t reliable_slot(uint64_t number)
+{
+    return number % RELIABLE_WINDOW;
+}
+
+static inline uint64_t reliable_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- engine.c ------------------------------------------------------------------- */
+
+/* The connection to a rank, or NULL. */
+struct reliable_connection *reliable_engine_find(const struct reliable_engine *engine,
+                                                 uint32_t rank);
+
+/* The connection to a rank, made if need be; NULL: no memory. */
+struct reliable_connection *reliable_engine_connection(struct reliable_engine *engine, uint64_t now,
+                                                       uint32_t rank);
+
+/* Puts a connection into the list of those that may have something to send. */
+void reliable_engine_ready(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* Marks a connection dead: drops its packets and stops its timer. */
+void reliable_engine_mark_dead(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* A random number in 0 .. below - 1. */
+uint64_t reliable_engine_random(struct reliable_engine *engine, uint64_t below);
+
+/* ---- buffer.c ------------------------------------------------------------------- */
+
+/* Makes sure that the next `count` calls of reliable_buffer_get succeed.  -ENOMEM. */
+int reliable_buffer_reserve(struct reliable_engine *engine, uint32_t count);
+
+/* NULL: no memory. */
+struct reliable_buffer *reliable_buffer_get(struct reliable_engine *engine);
+void reliable_buffer_put(struct reliable_engine *engine, struct reliable_buffer *buffer);
+
+/* Frees all free buffers. */
+void reliable_buffer_free_spares(struct reliable_engine *engine);
+
+/* ---- timer.c -------------------------------------------------------------------- */
+
+/* Room in the heap for one more connection.  -ENOMEM. */
+int reliable_timer_reserve(struct reliable_engine *engine);
+void reliable_timer_insert(struct reliable_engine *engine, struct reliable_connection *conn);
+void reliable_timer_remove(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* The connection has to be looked at by time `at`, if not before. */
+void reliable_timer_schedule(struct reliable_engine *engine, struct reliable_connection *conn,
+                             uint64_t at);
+
+/* Does for all connections what is due. */
+void reliable_timer_run(struct reliable_engine *engine, uint64_t now);
+
+/* ---- liveness.c ------------------------------------------------------------------ */
+
+void reliable_liveness_open(struct reliable_engine *engine, struct reliable_connection *conn,
+                            uint64_t now);
+
+/* When the next heartbeat goes, and when the peer counts as dead, if nothing comes until then. */
+uint64_t reliable_liveness_heartbeat_at(const struct reliable_engine *engine,
+                                        const struct reliable_connection *conn);
+uint64_t reliable_liveness_death_at(const struct reliable_engine *engine,
+                                    const struct reliable_connection *conn);
+
+/* Something was sent that the peer has to answer. */
+void reliable_liveness_await(struct reliable_engine *engine, struct reliable_connection *conn,
+                             uint64_t now);
+
+/* The timers run: after a pause of our own, silence before it does not count against anybody. */
+void reliable_liveness_tick(struct reliable_engine *engine, uint64_t now);
+
+/* ---- send.c --------------------------------------------------------------------- */
+
+void reliable_send_open(struct reliable_connection *conn);
+
+/* Drops all packets that wait to be sent or acknowledged. */
+void reliable_send_drop(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* The next packet of this connection to go now, or NULL. */
+const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
+                                                 struct reliable_connection *conn, uint64_t now,
+                                                 size_t *length);
+
+/* Fills in the header of a packet, but for its number and those flags that it has already. */
+void reliable_send_seal(struct reliable_engine *engine, struct reliable_connection *conn,
+                        struct reliable_packet *packet, size_t length);
+
+/* ---- recovery.c ------------------------------------------------------------------ */
+
+void reliable_recovery_open(struct reliable_connection *conn);
+
+/* Starts the retransmission timer anew. */
+void reliable_recovery_start_timer(struct reliable_engine *engine, struct reliable_connection *conn,
+                                   uint64_t now);
+
+/* The whole number of which `ack` has the low half: the one next to snd.una.  conn may be NULL. */
+uint64_t reliable_recovery_ack_number(const struct reliable_connection *conn, uint32_t ack);
+
+/* A packet brought an acknowledgement.  False: of more than was sent. */
+bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_connection *conn,
+                           uint64_t now, const struct reliable_packet *packet);
+
+/* The retransmission timer has expired. */
+void reliable_recovery_timeout(struct reliable_engine *engine, struct reliable_connection *conn,
+                               uint64_t now);
+
+/* The peer has answered the question of that number: it has acknowledged all that arrived before.
+ */
+void reliable_recovery_answer(struct reliable_engine *engine, struct reliable_connection *conn,
+                              uint64_t now, uint8_t question);
+
+/* ---- congestion.c ---------------------------------------------------------------- */
+
+void reliable_congestion_open(struct reliable_connection *conn);
+
+/* A packet has arrived at the receiver. */
+void reliable_congestion_ack(struct reliable_connection *conn);
+
+/* Packet `number` was lost, as later ones show. */
+void reliable_congestion_loss(struct reliable_engine *engine, struct reliable_connection *conn,
+                              uint64_t number);
+
+/* Packets were lost that only a time-out showed. */
+void reliable_congestion_timeout(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* ---- rtt.c ----------------------------------------------------------------------- */
+
+void reliable_rtt_open(struct reliable_connection *conn);
+void reliable_rtt_sample(struct reliable_rtt *rtt, uint64_t us);
+
+/* The retransmission time-out without backoff, in us. */
+uint64_t reliable_rtt_timeout(const struct reliable_rtt *rtt);
+
+/* True if the latest round trip was so much longer than the shortest that a queue must have grown
+ * on the way. */
+bool reliable_rtt_has_grown(const struct reliable_rtt *rtt);
+
+/* ---- pmtu.c ---------------------------------------------------------------------- */
+
+void reliable_pmtu_open(const struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* Longer packets would be of use. */
+void reliable_pmtu_want(struct reliable_engine *engine, struct reliable_connection *conn,
+                        uint64_t now);
+
+/* The probe to go now, or NULL. */
+const struct reliable_packet *reliable_pmtu_probe(struct reliable_engine *engine,
+                                                  struct reliable_connection *conn, uint64_t now,
+                                                  size_t *length);
+
+/* The peer confirms a probe of that length. */
+void reliable_pmtu_confirmed(const struct reliable_engine *engine, struct reliable_connection *conn,
+                             uint32_t bytes);
+
+/* ---- receive.c -------------------------------------------------------------------- */
+
+void reliable_receive_open(struct reliable_connection *conn);
+
+/* Drops all packets that were received out of order. */
+void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* Fills in what every packet says about arrivals; the acknowledgement counts as sent. */
+void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliable_connection *conn,
+                                  struct reliable_packet *packet);
+
+#endif

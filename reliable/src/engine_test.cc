@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The protocol's state machine, packet by packet.  What it does to many packets is in
+// sim_test.cc.
+#include "test/peer.h"
+
+#include <cerrno>
+#include <memory>
+
+TEST_CASE("a message goes at once and its acknowledgement follows within 100 us")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("hello") == 0);
+    CHECK(reliable_engine_deadline(a.engine) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() == 1);
+    b.receive(wires);
+    CHECK(b.messages == Texts{"hello"});
+    CHECK(b.transmit().empty());
+    CHECK(reliable_engine_deadline(b.engine) == b.now + 100);
+    b.now += 100;
+    auto acks = b.transmit();
+    REQUIRE(acks.size() == 1);
+    CHECK(acks[0].header().number == 0);
+    CHECK_FALSE(reliable_engine_idle(a.engine));
+    a.receive(acks);
+    CHECK(reliable_engine_idle(a.engine));
+    CHECK(a.transmit().empty());
+}
+
+TEST_CASE("an acknowledgement rides on what flows the other way")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("question") == 0);
+    b.receive(a.transmit());
+    REQUIRE(b.send("answer", 0) == 0);
+    a.receive(b.transmit());
+    CHECK(reliable_engine_idle(a.engine));
+    b.now += 1000;
+    CHECK(b.stats().acks == 0);
+    CHECK(a.messages == Texts{"answer"});
+}
+
+TEST_CASE("messages share packets when enough packets are on their way")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 100; i++) {
+        REQUIRE(a.send("message " + std::to_string(i)) == 0);
+        b.receive(a.transmit());
+    }
+    CHECK(a.stats().sent <= RELIABLE_FEW + 2); // and those that were full
+    a.receive(b.transmit());
+    b.receive(a.transmit());
+    CHECK(b.messages.size() == 100);
+    CHECK(a.stats().sent < 10);
+}
+
+TEST_CASE("a long message travels in parts")
+{
+    Peer a(0), b(1);
+    std::string text;
+
+    for (int i = 0; text.size() < 8192; i++)
+        text += std::to_string(i);
+    REQUIRE(a.send(text) == 0);
+    for (int round = 0; round < 10 && b.messages.empty(); round++) {
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages == Texts{text});
+}
+
+TEST_CASE("a message of several packets goes whole at once, unless others are on their way")
+{
+    Peer a(0), b(1);
+    const std::string text(4 * PART - 100, 'x');
+
+    a.engine->config.batch = BATCH;
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    CHECK(wires.size() == 4);
+    b.receive(wires);
+    CHECK(b.messages == Texts{text});
+    REQUIRE(a.send(text) == 0);
+    CHECK(a.transmit().empty());
+    a.receive(b.transmit());
+    b.receive(a.transmit());
+    CHECK(b.messages == Texts(2, text));
+}
+
+TEST_CASE("small messages wait for others only while a packet with room is on its way")
+{
+    Peer a(0), b(1);
+
+    a.engine->config.batch = BATCH;
+    REQUIRE(a.send(std::string(4 * PART, 'x')) == 0);
+    auto full = a.transmit();
+    CHECK(full.size() == 4);
+    REQUIRE(a.send("behind full packets") == 0);
+    auto roomy = a.transmit();
+    CHECK(roomy.size() == 1);
+    for (int i = 0; i < 10; i++) {
+        REQUIRE(a.send("behind one with room") == 0);
+        CHECK(a.transmit().empty());
+    }
+    b.receive(full);
+    b.receive(roomy);
+    a.receive(b.transmit());
+    auto shared = a.transmit();
+    CHECK(shared.size() == 1);
+    b.receive(shared);
+    CHECK(b.messages.size() == 12);
+}
+
+TEST_CASE("an acknowledgement lets packets go when no more are on their way than wait")
+{
+    Peer a(0), b(1);
+
+    a.engine->config.batch = BATCH;
+    REQUIRE(a.send(std::string(4 * PART + 100, 'x')) == 0);
+    const auto wires = a.transmit();
+    REQUIRE(wires.size() == 5);
+    REQUIRE(a.send(std::string(2 * PART + 100, 'y')) == 0);
+    CHECK(a.transmit().empty());
+    const auto acknowledge = [&](int packet) {
+        b.receive({wires[packet]});
+        b.now += RELIABLE_ACK_DELAY_US;
+        a.receive(b.transmit());
+    };
+    acknowledge(0);
+    CHECK(a.transmit().empty()); // four are on their way
+    acknowledge(1);
+    CHECK(a.transmit().size() == 3);
+}
+
+TEST_CASE("a message that takes more than half a window is refused")
+{
+    Peer a(0);
+
+    CHECK(a.send(std::string(PART * RELIABLE_WINDOW / 2 + 1, 'x')) == -EMSGSIZE);
+    CHECK(a.send(std::string(PART * RELIABLE_WINDOW / 2, 'x')) == 0);
+}
+
+TEST_CASE("a full window is told to the sender and opens again")
+{
+    Peer a(0), b(1);
+    const std::string text(PART, 'x');
+
+    for (int i = 0; i < RELIABLE_WINDOW; i++)
+        REQUIRE(a.send(text) == 0);
+    CHECK(a.send(text) == -EAGAIN);
+    b.receive(a.transmit());
+    CHECK(a.send(text) == -EAGAIN);
+    a.receive(b.transmit());
+    CHECK(a.send(text) == 0);
+}
+
+// The next packet with frames.  Heartbeats pass, and times at which there is nothing to do after
+// all.
+static std::vector<Wire> next_frames(Peer &peer)
+{
+    for (int looks = 0; looks < 20; looks++) {
+        peer.now = reliable_engine_deadline(peer.engine);
+        for (Wire &wire : peer.transmit()) {
+            if (wire.header().number != 0)
+                return {wire};
+        }
+    }
+    return {};
+}
+
+TEST_CASE("a lost packet goes again after its timeout, and later each time")
+{
+    Peer a(0), b(1);
+    uint64_t last = a.now, gap = 0;
+
+    REQUIRE(a.send("lost") == 0);
+    REQUIRE(a.transmit().size() == 1);
+    for (int i = 0; i < 3; i++) {
+        auto again = next_frames(a);
+        REQUIRE(again.size() == 1);
+        CHECK(again[0].header().number == 1);
+        CHECK(a.now - last > gap);
+        gap = a.now - last;
+        last = a.now;
+        if (i == 2)
+            b.receive(again);
+    }
+    CHECK(b.messages == Texts{"lost"});
+    CHECK(a.stats().sent_again == 3);
+}
+
+TEST_CASE("a timeout asks a peer that is late, and takes nothing for lost")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 8);
+
+    for (int i = 0; i < 3; i++) {
+        auto question = next_frames(a);
+        REQUIRE(question.size() == 1);
+        CHECK(question[0].header().number == 1);
+        CHECK(question[0].header().flags & RELIABLE_PACKET_PING);
+    }
+    b.receive(flight);
+    a.receive(b.transmit());
+    CHECK(b.messages.size() == 8);
+    CHECK(a.stats().sent_again == 3);
+    CHECK(a.stats().congestions == 0);
+    CHECK(flight_of(a, 8).size() == 8); // as many as before go at once
+}
+
+TEST_CASE("what the answer to a timeout does not tell of goes again")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 8);
+
+    b.receive({flight[0], flight[1], flight[4]});
+    b.receive(next_frames(a));
+    a.receive(b.transmit());
+    std::vector<uint64_t> numbers;
+    for (int i = 0; i < 4; i++) {
+        auto again = a.transmit();
+        for (Wire &wire : again)
+            numbers.push_back(wire.header().number);
+        b.receive(again);
+        a.receive(b.transmit());
+    }
+    CHECK(numbers == std::vector<uint64_t>{3, 4, 6, 7, 8});
+    CHECK(b.messages.size() == 8);
+    CHECK(a.stats().timeouts == 1);
+}
+
+TEST_CASE("what the answer to a timeout tells counts though heartbeats have asked since")
+{
+    Peer a(0), b(1);
+
+    flight_of(a, 8); // is lost
+    b.receive(next_frames(a));
+    const auto answer = b.transmit();
+    while (a.stats().pings < 3) {
+        a.now = reliable_engine_deadline(a.engine);
+        for (Wire &wire : a.transmit())
+            REQUIRE(wire.header().number == 0);
+    }
+    a.receive(answer);
+    std::vector<uint64_t> numbers;
+    for (Wire &wire : a.transmit())
+        numbers.push_back(wire.header().number);
+    CHECK(numbers == std::vector<uint64_t>{2, 3});
+}
+
+TEST_CASE("an answer that comes late tells nothing of what went since")
+{
+    Peer a(0), b(1);
+    const auto first = flight_of(a, 1);
+
+    b.receive(next_frames(a));
+    const auto late = b.transmit();
+    a.receive(b.transmit());
+    b.receive(next_frames(a)); // the second question
+    a.receive(b.transmit());
+    const auto flight = flight_of(a, 8);
+    CHECK(next_frames(a).size() == 1);
+    a.receive(late);
+    CHECK(a.transmit().empty());
+    b.receive(flight);
+    CHECK(b.messages.size() == 9);
+}
+
+TEST_CASE("long messages follow one another in full packets")
+{
+    const std::string text(3000, 'x');
+    Peer a(0), b(1);
+    std::vector<size_t> lengths;
+
+    for (int i = 0; i < 5; i++)
+        REQUIRE(a.send(text) == 0);
+    for (int rounds = 0; rounds < 5 && b.messages.size() < 5; rounds++) {
+        auto packets = a.transmit();
+        for (const Wire &packet : packets)
+            lengths.push_back(packet.length);
+        b.receive(packets);
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages == Texts(5, text));
+    REQUIRE(lengths.size() == 16); // 15 kB and their headers
+    for (size_t i = 0; i + 1 < lengths.size(); i++)
+        CHECK(lengths[i] >= 1024 - 64);
+}
+
+TEST_CASE("a gap is told at once, kept packets are not sent again")
+{
+    Peer a(0), b(1);
+    std::vector<Wire> all;
+
+    for (int i = 0; i < 6; i++) {
+        REQUIRE(a.send(std::string(960, static_cast<char>('a' + i))) == 0);
+        for (Wire &wire : a.transmit())
+            all.push_back(wire);
+    }
+    REQUIRE(all.size() == 6);
+    for (int i = 1; i < 6; i++)
+        b.receive(all[i]);
+    CHECK(b.messages.empty());
+    a.receive(b.transmit()); // one acknowledgement that selects five
+    auto again = a.transmit();
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].header().number == 1);
+    b.receive(again);
+    REQUIRE(b.messages.size() == 6);
+    for (int i = 0; i < 6; i++)
+        CHECK(b.messages[i][0] == 'a' + i);
+    CHECK(a.stats().timeouts == 0);
+}
+
+TEST_CASE("who sends may have an equal part of what can wait in flight")
+{
+    Peer hub(0, 5);
+    std::vector<std::unique_ptr<Peer>> others;
+    const auto window_told_to = [&](Peer &other) {
+        other.now = hub.now;
+        REQUIRE(other.send("text", 0) == 0);
+        hub.receive(other.transmit());
+        hub.now += RELIABLE_ACK_DELAY_US;
+        auto acks = hub.transmit();
+        REQUIRE(acks.size() == 1);
+        other.receive(acks);
+        return acks[0].header().rwnd;
+    };
+
+    for (uint32_t rank = 1; rank < 5; rank++)
+        others.push_back(std::make_unique<Peer>(rank, 5));
+    CHECK_FALSE(reliable_engine_answers(hub.engine, 1));
+    CHECK(window_told_to(*others[0]) == 256);
+    CHECK(reliable_engine_answers(hub.engine, 1));
+    CHECK(window_told_to(*others[1]) == 128);
+    CHECK(window_told_to(*others[2]) == 85);
+    CHECK(window_told_to(*others[3]) == 64);
+    hub.now += 12000; // they may go on
+    CHECK(window_told_to(*others[0]) == 64);
+    hub.now += 12000; // they did not
+    CHECK(window_told_to(*others[0]) == 256);
+    CHECK(window_told_to(*others[3]) == 128);
+}
+
+TEST_CASE("that a gap has closed is told at once")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 2);
+
+    b.receive({flight[1]});
+    REQUIRE(b.transmit().size() == 1); // tells of the gap
+    b.receive({flight[0]});
+    auto told = b.transmit();
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].header().ack == 3);
+}
+
+TEST_CASE("what comes twice is acknowledged at once")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 1);
+
+    b.receive(flight);
+    b.now += RELIABLE_ACK_DELAY_US;
+    REQUIRE(b.transmit().size() == 1); // is lost
+    b.receive(flight);
+    CHECK(b.transmit().size() == 1);
+    CHECK(b.messages.size() == 1);
+}
+
+// ---- what is refused -----------------------------------------------------------------
+
+TEST_CASE("a packet is as long as a probe that was answered")
+{
+    Peer a(0, 2, 512), b(1);
+    const std::string text(7 * (512 - 48), 'x');
+
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() == 8);
+    for (size_t i = 0; i < 7; i++)
+        CHECK(wires[i].length <= 512);
+    CHECK(wires[7].header().flags == RELIABLE_PACKET_PROBE);
+    CHECK(wires[7].length == 1024);
+    b.receive(wires);
+    CHECK(b.messages == Texts{text});
+    auto answers = b.transmit();
+    REQUIRE(!answers.empty());
+    CHECK(answers[0].header().flags == RELIABLE_PACKET_CONFIRM);
+    CHECK(answers[0].header().confirmed == 1024);
+    a.receive(answers);
+    REQUIRE(a.send(text) == 0);
+    wires = a.transmit();
+    REQUIRE(!wires.empty());
+    CHECK(wires[0].length == 1024);
+}
+
+TEST_CASE("an answer to no probe, or beyond what our network takes, makes no packet longer")
+{
+    Peer a(0, 2, 512), b(1);
+    const uint16_t passed = GENERATE(uint16_t{1024}, uint16_t{1025});
+    const std::string text(2000, 'x');
+
+    if (passed > 1024) { // with a probe out
+        REQUIRE(a.send(text) == 0);
+        a.transmit();
+    }
+    REQUIRE(b.send("text", 0) == 0);
+    Wire wire = b.transmit().at(0);
+    wire.header().flags = RELIABLE_PACKET_CONFIRM;
+    wire.header().confirmed = passed;
+    wire.seal();
+    a.receive(wire);
+    REQUIRE(a.send(text) == 0);
+    auto wires = a.transmit();
+    REQUIRE(!wires.empty());
+    for (Wire &each : wires)
+        CHECK((each.length <= 512 || each.header().flags == RELIABLE_PACKET_PROBE));
+}
+
+TEST_CASE("who is given up takes the packets along that came early, once")
+{
+    Peer a(0), b(1);
+
+    for (int i = 0; i < 4; i++)
+        REQUIRE(a.send(std::string(900, 'x')) == 0);
+    auto wires = a.transmit();
+    REQUIRE(wires.size() >= 3);
+    b.receive(wires[1]);
+    b.receive(wires[2]);
+    CHECK(b.stats().early == 2);
+    reliable_engine_abort(b.engine, 0);
+    CHECK(reliable_engine_idle(b.engine));
+} // and the end of b frees each packet once
+
+TEST_CASE("a replayed packet is not delivered again")
+{
+    Peer a(0), b(1);
+    std::vector<Wire> seen;
+
+    for (int i = 0; i < 200; i++) {
+        REQUIRE(a.send("once") == 0);
+        for (Wire &wire : a.transmit()) {
+            seen.push_back(wire);
+            b.receive(wire);
+        }
+        b.now += 200;
+        a.now += 200;
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 200);
+    for (int twice = 0; twice < 2; twice++)
+        b.receive(seen);
+    CHECK(b.messages.size() == 200);
+    CHECK(b.stats().duplicates == 2 * seen.size());
+}
+
+// As if so many packets had come and gone, all of them.
+static void skip_to(Peer &from, Peer &to, uint64_t number)
+{
+    reliable_connection *out = nullptr, *in = nullptr;
+
+    for (int i = 0; i < 8; i++) {
+        out = from.engine->table[i] ? from.engine->table[i] : out;
+        in = to.engine->table[i] ? to.engine->table[i] : in;
+    }
+    REQUIRE(out->snd.una == out->snd.end);
+    out->snd.una = out->snd.nxt = out->snd.end = in->rcv.nxt = number;
+    out->snd.sml = out->cc.recover = 0;
+}
+
+TEST_CASE("a packet that is replayed 2^32 packets later acknowledges nothing")
+{
+    Peer a(0), b(1);
+
+    b.receive(flight_of(a, 6));
+    auto old = b.transmit();
+    REQUIRE(old.size() == 1);
+    REQUIRE(old[0].header().ack == 7);
+    a.receive(old);
+    skip_to(a, b, (uint64_t{1} << 32) + 2);
+    flight_of(a, 5); // is lost
+    a.receive(old);
+    CHECK_FALSE(reliable_engine_idle(a.engine));
+    CHECK(a.stats().refused[RELIABLE_REFUSED_FORGED] == 1);
+    for (uint64_t end = a.now + 500000; a.now < end; a.now = b.now += 1000) {
+        b.receive(a.transmit());
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 11);
+    CHECK(reliable_engine_idle(a.engine));
+}
+
+TEST_CASE("numbers go on where their low half begins anew")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("first") == 0);
+    b.receive(a.transmit());
+    b.now += RELIABLE_ACK_DELAY_US;
+    a.receive(b.transmit());
+    skip_to(a, b, (uint64_t{1} << 32) - 10);
+    for (int i = 0; i < 20; i++) {
+        REQUIRE(a.send("on") == 0);
+        b.receive(a.transmit());
+        b.now += RELIABLE_ACK_DELAY_US;
+        a.receive(b.transmit());
+    }
+    CHECK(b.messages.size() == 21);
+    CHECK(reliable_engine_idle(a.engine));
+    CHECK(a.stats().sent_again == 0);
+}
+
+// ---- life and death --------------------------------------------------------------------
+
+TEST_CASE("memory: a conn is below 3 KiB, a rank never talked to is nothing")
+{
+    reliable_engine_config config = {};
+    reliable_engine *engine;
+
+    config.ranks = 65536;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    REQUIRE(reliable_engine_open(&config, &engine) == 0);
+    CHECK(reliable_engine_connection_bytes() < 3 * 1024);
+    CHECK(reliable_engine_connection_bytes_max(engine) < 800 * 1024);
+    for (uint32_t rank = 0; rank < 65536; rank += 4096)
+        REQUIRE(reliable_engine_send(engine, 1, rank, 0, "x", 1) == 0);
+
+    struct reliable_engine_stats stats;
+    reliable_engine_stats(engine, &stats);
+    CHECK(stats.connections == 16);
+    CHECK(stats.buffers == 16);
+    reliable_engine_close(engine);
+}
+
+TEST_CASE("memory: what connections needed at their worst is given back")
+{
+    reliable_engine_config config = {};
+    reliable_engine *engine;
+    struct reliable_engine_stats stats;
+    const std::vector<uint8_t> message(1400);
+
+    config.ranks = 9;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    REQUIRE(reliable_engine_open(&config, &engine) == 0);
+    for (uint32_t rank = 1; rank < 9; rank++)
+        while (reliable_engine_send(engine, 1, rank, 0, message.data(), message.size()) == 0)
+            continue;
+    reliable_engine_stats(engine, &stats);
+    CHECK(stats.buffers == 8 * RELIABLE_WINDOW);
+    for (uint32_t rank = 1; rank < 9; rank++)
+        reliable_engine_abort(engine, rank);
+    reliable_engine_stats(engine, &stats);
+    CHECK(stats.buffers <= 2 * RELIABLE_WINDOW + 1);
+    reliable_engine_close(engine);
+}
+
+TEST_CASE("nonsensical configurations are refused")
+{
+    reliable_engine_config config = {};
+    reliable_engine *engine = nullptr;
+
+    config.ranks = 2;
+    config.packet_bytes = 1472;
+    config.backlog = 256;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    SECTION("no ranks")
+    {
+        config.ranks = 0;
+    }
+    SECTION("too many ranks")
+    {
+        config.ranks = 65537;
+    }
+    SECTION("a rank beyond them")
+    {
+        config.rank = 2;
+    }
+    SECTION("packets too short")
+    {
+        config.packet_bytes = RELIABLE_PACKET_BYTES_MIN - 1;
+    }
+    SECTION("packets too long")
+    {
+        config.packet_bytes = RELIABLE_PACKET_BYTES_MAX + 1;
+    }
+    SECTION("nothing can wait")
+    {
+        config.backlog = 0;
+    }
+    SECTION("nowhere to deliver to")
+    {
+        config.deliver = nullptr;
+    }
+    CHECK(reliable_engine_open(&config, &engine) == -EINVAL);
+    CHECK(engine == nullptr);
+}

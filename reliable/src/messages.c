@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * messages.c - a reliable endpoint's messages: from its send queue to the engine, and from the
+ * engine to its receive rings.
+ */
+#include "endpoint.h"
+#include <errno.h>
+#include <string.h>
+
+/* ---- messages that arrived ---------------------------------------------------------- */
+
+static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
+                           const void *data, size_t length)
+{
+    struct unet_ring *in = &r->peer[channel].in;
+    struct unet_desc *slot = unet_ring_reserve(in);
+
+    if (!slot) {
+        r->ep.stats.overruns++;
+        return;
+    }
+    slot->channel = channel;
+    slot->kind = UNET_INLINE;
+    slot->pieces = 0;
+    slot->length = (uint32_t)length;
+    slot->user = user;
+    if (length > 0)
+        memcpy(slot->data, data, length);
+    unet_ring_submit(in);
+}
+
+/* The consumer's position is published at once.  There may be as many buffers as the ring has
+ * slots, and the message brings its buffer back: one that found no free slot would be lost. */
+static void assembly_take_buffer(struct reliable_endpoint *r, struct reliable_assembly *a)
+{
+    const struct unet_desc *slot = unet_ring_peek(&r->free);
+
+    if (!slot)
+        return;
+    a->offset = (uint32_t)slot->word[0];
+    a->room = (uint32_t)(slot->word[0] >> 32);
+    unet_ring_release(&r->free);
+    unet_ring_publish(&r->free);
+}
+
+static void assembly_begin(struct reliable_endpoint *r, struct reliable_assembly *a)
+{
+    if (a->room == 0)
+        assembly_take_buffer(r, a);
+    a->length = 0;
+    a->begun = true;
+    a->dropped = a->room == 0;
+}
+
+static void assembly_add(struct reliable_endpoint *r, struct reliable_assembly *a, const void *data,
+                         size_t length)
+{
+    if (a->dropped || length > a->room - a->length) {
+        a->dropped = true;
+        return;
+    }
+    memcpy(r->ep.segment + a->offset + a->length, data, length);
+    a->length += (uint32_t)length;
+}
+
+/* A message that cannot be delivered leaves its buffer to the next one. */
+static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t user)
+{
+    struct unet_ring *in = &r->peer[channel].in;
+    struct reliable_assembly *a = &r->peer[channel].assembly;
+    struct unet_desc *slot = a->dropped ? NULL : unet_ring_reserve(in);
+
+    a->begun = false;
+    if (!slot) {
+        r->ep.stats.overruns++;
+        return;
+    }
+    slot->channel = channel;
+    slot->kind = UNET_PIECES;
+    slot->pieces = 1;
+    slot->length = a->length;
+    slot->user = user;
+    slot->piece[0] = (struct unet_piece){a->offset, a->length};
+    a->room = 0;
+    unet_ring_submit(in);
+}
+
+/* The layer above has to leave room for every message that its peers may send, as GAM does by its
+ * credits.  What comes beyond that is dropped and counted. */
+void reliable_messages_deliver(void *arg, uint32_t source, uint32_t user, const void *data,
+                               size_t length, bool more)
+{
+    struct reliable_endpoint *r = arg;
+    const uint16_t channel = r->channel_of[source];
+    struct reliable_assembly *a = &r->peer[channel].assembly;
+
+    if (channel == 0)
+        return;
+    if (!a->begun && !more && length <= UNET_INLINE_MAX) {
+        deliver_inline(r, channel, user, data, length);
+        return;
+    }
+    if (!a->begun)
+        assembly_begin(r, a);
+    assembly_add(r, a, data, length);
+    if (!more)
+        assembly_end(r, channel, user);
+}
+
+/* ---- messages to be sent --------------------------------------------------------------- */
+
+static int send_pieces(struct reliable_endpoint *r, uint64_t now, const struct unet_desc *desc)
+{
+    const int error = unet_check_pieces(desc, r->ep.config.segment_bytes);
+    struct iovec iov[UNET_PIECES_MAX];
+
+    if (error)
+        return error;
+    for (uint32_t i = 0; i < desc->pieces; i++)
+        iov[i] = (struct iovec){r->ep.segment + desc->piece[i].offset, desc->piece[i].length};
+    return reliable_engine_sendv(r->engine, now, r->peer[desc->channel].rank, desc->user, iov,
+                                 desc->pieces);
+}
+
+static int send_one(struct reliable_endpoint *r, uint64_t now, const struct unet_desc *desc)
+{
+    if (desc->channel < 1 || desc->channel > r->ep.config.channels)
+        return -ENOTCONN;
+    if (desc->kind == UNET_PIECES)
+        return send_pieces(r, now, desc);
+    if (desc->kind != UNET_INLINE)
+        return -EINVAL;
+    if (desc->length > UNET_INLINE_MAX)
+        return -EMSGSIZE;
+    return reliable_engine_send(r->engine, now, r->peer[desc->channel].rank, desc->user, desc->data,
+                                desc->length);
+}
+
+/* In order: a message that finds no room in its peer's window holds up those behind it. */
+int reliable_messages_send(struct reliable_endpoint *r, uint64_t now)
+{
+    const struct unet_desc *slot;
+    int count = 0;
+
+    while ((slot = unet_ring_peek(&r->tx)) != NULL) {
+        const int rc = send_one(r, now, slot);
+
+        if (rc == -EAGAIN || rc == -ENOMEM)
+            break;
+        if (rc)
+            unet_refuse(&r->ep, &r->errors, slot, rc);
+        unet_ring_release(&r->tx);
+        count++;
+    }
+    unet_ring_publish(&r->tx);
+    return count;
+}

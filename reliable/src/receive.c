@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * receive.c - arrivals: authentication, order, acknowledgements.
+ *
+ * Nothing in a packet is believed, and no connection is made for it, before its authentication code
+ * was found right.  What is acknowledged has been delivered or is held.
+ *
+ * Any packet carries an acknowledgement.  A packet of its own is sent for it at once when a packet
+ * came out of order, because the sender has to know; after RELIABLE_ACK_EVERY packets; and after
+ * RELIABLE_ACK_DELAY_US.
+ */
+#include "connection.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCH_US = 10000 }; /* who has sent in this epoch or the last is an active sender */
+
+void reliable_receive_open(struct reliable_connection *conn)
+{
+    conn->rcv.nxt = 1;
+    conn->rcv.ack_deadline = RELIABLE_NEVER;
+    conn->rcv.epoch = RELIABLE_NEVER;
+}
+
+void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    for (uint64_t n = 0; conn->rcv.early && n < RELIABLE_WINDOW; n++) {
+        if (conn->rcv.early[n])
+            reliable_buffer_put(engine, conn->rcv.early[n]);
+    }
+    free(conn->rcv.early);
+    conn->rcv.early = NULL;
+    conn->rcv.held = 0;
+}
+
+/* ---- the window: an equal share for every active sender ------------------------------- */
+
+static void count_active(struct reliable_engine *engine, struct reliable_connection *conn,
+                         uint64_t now)
+{
+    if (now - engine->epoch_start >= EPOCH_US) {
+        engine->active_before = now - engine->epoch_start < 2 * EPOCH_US ? engine->active : 0;
+        engine->active = 0;
+        engine->epoch_start = now;
+    }
+    if (conn->rcv.epoch != engine->epoch_start) {
+        conn->rcv.epoch = engine->epoch_start;
+        engine->active++;
+    }
+}
+
+static uint32_t window_share(const struct reliable_engine *engine)
+{
+    const uint32_t active =
+        engine->active > engine->active_before ? engine->active : engine->active_before;
+    const uint32_t part = engine->config.backlog / (active ? active : 1);
+
+    return part < 1 ? 1 : part > RELIABLE_WINDOW ? (uint32_t)RELIABLE_WINDOW : part;
+}
+
+/* ---- acknowledging ------------------------------------------------------------------- */
+
+/* Bit i stands for packet rcv.nxt + 1 + i.  Packet rcv.nxt itself is never held. */
+static uint64_t selected_bits(const struct reliable_connection *conn)
+{
+    uint64_t bits = 0;
+
+    for (uint32_t i = 0; conn->rcv.held > 0 && i < RELIABLE_SACK_BITS; i++) {
+        if (conn->rcv.early[reliable_slot(conn->rcv.nxt + 1 + i)])
+            bits |= (uint64_t)1 << i;
+    }
+    return bits;
+}
+
+void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliable_connection *conn,
+                                  struct reliable_packet *packet)
+{
+    packet->ack = (uint32_t)conn->rcv.nxt;
+    packet->selected = selected_bits(conn);
+    packet->rwnd = (uint16_t)window_share(engine);
+    conn->rcv.unacked = 0;
+    conn->rcv.ack_now = false;
+    conn->rcv.ack_deadline = RELIABLE_NEVER;
+}
+
+static void acknowledge_now(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    conn->rcv.ack_now = true;
+    reliable_engine_ready(engine, conn);
+}
+
+/* A sender with a small window waits for the acknowledgement of every packet. */
+static void acknowledge_soon(struct reliable_engine *engine, struct reliable_connection *conn,
+                             uint64_t now)
+{
+    const uint32_t every = (uint32_t)reliable_min(RELIABLE_ACK_EVERY, window_share(engine) / 2);
+
+    if (++conn->rcv.unacked >= every) {
+        acknowledge_now(engine, conn);
+    } else if (conn->rcv.ack_deadline == RELIABLE_NEVER) {
+        conn->rcv.ack_deadline = now + RELIABLE_ACK_DELAY_US;
+        reliable_timer_schedule(engine, conn, conn->rcv.ack_deadline);
+    }
+}
+
+/* ---- frames --------------------------------------------------------------------------- */
+
+static bool frames_ok(const uint8_t *at, size_t length)
+{
+    while (length > 0) {
+        struct reliable_frame frame;
+
+        if (length < sizeof(frame))
+            return false;
+        memcpy(&frame, at, sizeof(frame));
+        if (frame.length > length - sizeof(frame) || (frame.flags & ~RELIABLE_FRAME_MORE))
+            return false;
+        at += sizeof(frame) + frame.length;
+        length -= sizeof(frame) + frame.length;
+    }
+    return true;
+}
+
+static void deliver_frames(struct reliable_engine *engine, const struct reliable_connection *conn,
+                           const struct reliable_packet *packet)
+{
+    const uint8_t *at = (const uint8_t *)(packet + 1);
+    const uint8_t *const end = at + packet->length;
+
+    while (at < end) {
+        struct reliable_frame frame;
+        bool more;
+
+        memcpy(&frame, at, sizeof(frame));
+        more = frame.flags & RELIABLE_FRAME_MORE;
+        at += sizeof(frame);
+        engine->config.deliver(engine->config.arg, conn->rank, frame.user, at, frame.length, more);
+        engine->stats.messages_in += !more;
+        at += frame.length;
+    }
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+/* NULL: no memory. */
+static struct reliable_buffer *buffer_to_hold(struct reliable_engine *engine,
+                                              struct reliable_connection *conn)
+{
+    if (!conn->rcv.early)
+        conn->rcv.early = calloc(RELIABLE_WINDOW, sizeof(struct reliable_buffer *));
+    return conn->rcv.early ? reliable_buffer_get(engine) : NULL;
+}
+
+static void hold(struct reliable_engine *engine, struct reliable_connection *conn,
+                 const struct reliable_packet *packet)
+{
+    struct reliable_buffer *buffer = buffer_to_hold(engine, conn);
+
+    if (!buffer) {
+        engine->stats.refused[RELIABLE_REFUSED_NO_MEMORY]++;
+        return;
+    }
+    buffer->length = (uint32_t)sizeof(*packet) + packet->length;
+    memcpy(buffer->bytes, packet, buffer->length);
+    conn->rcv.early[reliable_slot(packet->number)] = buffer;
+    conn->rcv.held++;
+}
+
+/* Delivers the held packets that are in order now. */
+static void deliver_held(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    struct reliable_buffer *buffer;
+
+    while (conn->rcv.held > 0 && (buffer = conn->rcv.early[reliable_slot(conn->rcv.nxt)]) != NULL) {
+        conn->rcv.early[reliable_slot(conn->rcv.nxt)] = NULL;
+        conn->rcv.held--;
+        conn->rcv.nxt++;
+        deliver_frames(engine, conn, &buffer->packet);
+        reliable_buffer_put(engine, buffer);
+    }
+    if (conn->rcv.held == 0 && conn->rcv.early) {
+        free(conn->rcv.early);
+        conn->rcv.early = NULL;
+    }
+}
+
+static void take_in_order(struct reliable_engine *engine, struct reliable_connection *conn,
+                          uint64_t now, const struct reliable_packet *packet)
+{
+    const bool closes_gap = conn->rcv.held > 0;
+
+    conn->rcv.nxt++;
+    deliver_frames(engine, conn, packet);
+    deliver_held(engine, conn);
+    if (closes_gap)
+        acknowledge_now(engine, conn);
+    else
+        acknowledge_soon(engine, conn, now);
+}
+
+/* A packet that is longer than a buffer cannot be held; it has to come again, in order. */
+static void take_early(struct reliable_engine *engine, struct reliable_connection *conn,
+                       const struct reliable_packet *packet)
+{
+    if (conn->rcv.early && conn->rcv.early[reliable_slot(packet->number)]) {
+        engine->stats.duplicates++;
+    } else {
+        engine->stats.early++;
+        if (packet->length <= engine->config.packet_bytes - sizeof(*packet))
+            hold(engine, conn, packet);
+    }
+    acknowledge_now(engine, conn);
+}
+
+static void take(struct reliable_engine *engine, struct reliable_connection *conn, uint64_t now,
+                 const struct reliable_packet *packet)
+{
+    count_active(engine, conn, now);
+    if (packet->number < conn->rcv.nxt) {
+        engine->stats.duplicates++;
+        acknowledge_now(engine, conn);
+    } else if (packet->number == conn->rcv.nxt) {
+        take_in_order(engine, conn, now, packet);
+    } else if (packet->number - conn->rcv.nxt < RELIABLE_WINDOW) {
+        take_early(engine, conn, packet);
+    } else {
+        engine->stats.refused[RELIABLE_REFUSED_FUTURE]++;
+    }
+}
+
+/* ---- authentication --------------------------------------------------------------------- */
+
+static bool flags_ok(const struct reliable_packet *packet)
+{
+    const uint8_t flags = packet->flags;
+
+    return (flags & RELIABLE_PACKET_PING || reliable_packet_asked(packet) == 0) &&
+           (flags & RELIABLE_PACKET_ANSWER || reliable_packet_answered(packet) == 0) &&
+           (flags & RELIABLE_PACKET_CONFIRM ? true : false) == (packet->confirmed != 0);
+}
+
+/* The code covers all 64 bits of the acknowledgement: a packet that is replayed after its low half
+ * has wrapped around is refused. */
+static bool mac_ok(const struct reliable_engine *engine, const struct reliable_packet *packet,
+                   size_t length)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, packet->source);
+    const uint64_t ack = reliable_recovery_ack_number(conn, packet->ack);
+
+    return packet->mac == reliable_mac_packet(&engine->mac, packet, ack, length);
+}
+
+/* RELIABLE_REFUSALS: nothing is wrong with the packet. */
+static enum reliable_refusal check_packet(const struct reliable_engine *engine,
+                                          const struct reliable_packet *packet, size_t length)
+{
+    if (length < sizeof(*packet) || length != sizeof(*packet) + packet->length)
+        return RELIABLE_REFUSED_SHORT;
+    if (packet->version != RELIABLE_PACKET_VERSION || !flags_ok(packet))
+        return RELIABLE_REFUSED_VERSION;
+    if (packet->dest != engine->config.rank || packet->source >= engine->config.ranks)
+        return RELIABLE_REFUSED_STRANGER;
+    if (!mac_ok(engine, packet, length))
+        return RELIABLE_REFUSED_FORGED;
+    if (packet->flags & RELIABLE_PACKET_PROBE)
+        return packet->number == 0 ? RELIABLE_REFUSALS : RELIABLE_REFUSED_MALFORMED;
+    if (!frames_ok((const uint8_t *)(packet + 1), packet->length) ||
+        (packet->number == 0) != (packet->length == 0))
+        return RELIABLE_REFUSED_MALFORMED;
+    return RELIABLE_REFUSALS;
+}
+
+static void take_authentic(struct reliable_engine *engine, struct reliable_connection *conn,
+                           uint64_t now, const struct reliable_packet *packet)
+{
+    conn->life.heard = now;
+    conn->life.answers = true;
+    conn->life.waiting_since = RELIABLE_NEVER;
+    if (!reliable_recovery_ack(engine, conn, now, packet)) {
+        engine->stats.refused[RELIABLE_REFUSED_FUTURE]++;
+        return;
+    }
+    if (packet->flags & RELIABLE_PACKET_ANSWER)
+        reliable_recovery_answer(engine, conn, now, reliable_packet_answered(packet));
+    if (packet->flags & RELIABLE_PACKET_CONFIRM)
+        reliable_pmtu_confirmed(engine, conn, packet->confirmed);
+    if (packet->flags & RELIABLE_PACKET_PROBE)
+        conn->pmtu.to_confirm = (uint32_t)sizeof(*packet) + packet->length;
+    if (packet->flags & (RELIABLE_PACKET_PING | RELIABLE_PACKET_PROBE))
+        acknowledge_now(engine, conn);
+    if (packet->flags & RELIABLE_PACKET_PING) {
+        conn->rcv.pinged = true;
+        conn->rcv.answer = reliable_packet_asked(packet);
+    }
+    if (packet->number > 0)
+        take(engine, conn, now, packet);
+}
+
+void reliable_engine_receive(struct reliable_engine *engine, uint64_t now, const void *bytes,
+                             size_t length)
+{
+    const struct reliable_packet *packet = bytes;
+    const enum reliable_refusal refusal = check_packet(engine, packet, length);
+    struct reliable_connection *conn;
+
+    engine->stats.received++;
+    if (refusal != RELIABLE_REFUSALS) {
+        engine->stats.refused[refusal]++;
+        return;
+    }
+    conn = reliable_engine_connection(engine, now, packet->source);
+    if (!conn)
+        engine->stats.refused[RELIABLE_REFUSED_NO_MEMORY]++;
+    else if (conn->dead)
+        engine->stats.refused[RELIABLE_REFUSED_DEAD]++;
+    else
+        take_authentic(engine, conn, now, packet);
+}

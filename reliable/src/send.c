@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * send.c - the send window: messages into packets, and which packet goes next.
+ *
+ * The packets in flight are limited by the smaller of snd.rwnd, which the receiver advertises (an
+ * equal part, for each active sender, of what can wait for it), and cc.cwnd (congestion.c).
+ */
+#include "connection.h"
+#include <string.h>
+
+enum {
+    RWND_INITIAL = 8,
+    FULL_BYTES = 64, /* a packet with less room than that counts as full */
+};
+
+void reliable_send_open(struct reliable_connection *conn)
+{
+    conn->snd.una = conn->snd.nxt = conn->snd.end = 1;
+    conn->snd.rwnd = RWND_INITIAL;
+}
+
+void reliable_send_drop(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    struct reliable_send *snd = &conn->snd;
+
+    for (uint64_t n = snd->una; n < snd->end; n++) {
+        if (snd->buffer[reliable_slot(n)])
+            reliable_buffer_put(engine, snd->buffer[reliable_slot(n)]);
+    }
+    snd->una = snd->nxt = snd->end;
+    snd->lost = snd->sacked = snd->retransmitted = snd->in_flight = 0;
+}
+
+/* ---- messages into packets -------------------------------------------------------- */
+
+/* The rest of a message that is gathered from several parts. */
+struct gather {
+    const struct iovec *iov;
+    size_t offset; /* of the next byte in *iov */
+    size_t left;   /* bytes */
+};
+
+static void gather_copy(struct gather *from, uint8_t *to, size_t length)
+{
+    from->left -= length;
+    while (length > 0) {
+        const size_t n = reliable_min(length, from->iov->iov_len - from->offset);
+
+        memcpy(to, (const uint8_t *)from->iov->iov_base + from->offset, n);
+        to += n;
+        length -= n;
+        from->offset += n;
+        if (from->offset == from->iov->iov_len) {
+            from->iov++;
+            from->offset = 0;
+        }
+    }
+}
+
+static uint32_t frame_data_max(const struct reliable_connection *conn)
+{
+    return conn->pmtu.bytes -
+           (uint32_t)(sizeof(struct reliable_packet) + sizeof(struct reliable_frame));
+}
+
+/* The last packet, if it has not been sent and can take more messages; or NULL. */
+static struct reliable_buffer *open_buffer(const struct reliable_connection *conn)
+{
+    const struct reliable_send *snd = &conn->snd;
+
+    return snd->end > snd->nxt ? snd->buffer[reliable_slot(snd->end - 1)] : NULL;
+}
+
+static uint32_t room_in(const struct reliable_connection *conn,
+                        const struct reliable_buffer *buffer)
+{
+    return buffer ? conn->pmtu.bytes - buffer->length : 0;
+}
+
+static struct reliable_buffer *append_buffer(struct reliable_engine *engine,
+                                             struct reliable_connection *conn)
+{
+    struct reliable_buffer *buffer = reliable_buffer_get(engine);
+
+    buffer->length = sizeof(struct reliable_packet);
+    buffer->lost = buffer->retransmitted = false;
+    conn->snd.buffer[reliable_slot(conn->snd.end++)] = buffer;
+    return buffer;
+}
+
+static void add_frame(struct reliable_buffer *buffer, uint32_t user, struct gather *from,
+                      size_t length, bool more)
+{
+    const struct reliable_frame frame = {
+        .user = user,
+        .length = (uint16_t)length,
+        .flags = more ? RELIABLE_FRAME_MORE : 0,
+    };
+
+    memcpy(buffer->bytes + buffer->length, &frame, sizeof(frame));
+    buffer->length += sizeof(frame);
+    gather_copy(from, buffer->bytes + buffer->length, length);
+    buffer->length += (uint32_t)length;
+}
+
+/* Into `count` new packets. */
+static void add_parts(struct reliable_engine *engine, struct reliable_connection *conn,
+                      uint32_t user, struct gather *from, uint64_t count)
+{
+    for (; count > 0; count--) {
+        const size_t n = reliable_min(from->left, frame_data_max(conn));
+
+        add_frame(append_buffer(engine, conn), user, from, n, count > 1);
+    }
+}
+
+/* Whether there is room for `count` new packets now. */
+static int check_room(struct reliable_engine *engine, const struct reliable_connection *conn,
+                      uint64_t count)
+{
+    if (count > RELIABLE_WINDOW / 2)
+        return -EMSGSIZE;
+    if (conn->snd.end - conn->snd.una + count > RELIABLE_WINDOW)
+        return -EAGAIN;
+    return reliable_buffer_reserve(engine, (uint32_t)count);
+}
+
+/* A message that does not fit into the open packet begins there all the same, unless that packet
+ * counts as full: streams then travel in full packets. */
+static int add_message(struct reliable_engine *engine, struct reliable_connection *conn,
+                       uint64_t now, uint32_t user, struct gather from)
+{
+    struct reliable_buffer *last = open_buffer(conn);
+    const uint32_t room = room_in(conn, last), most = frame_data_max(conn);
+    const size_t length = from.left;
+    const size_t first = room >= FULL_BYTES ? room - sizeof(struct reliable_frame) : 0;
+    uint64_t count;
+    int rc;
+
+    if (room >= sizeof(struct reliable_frame) + length) {
+        add_frame(last, user, &from, length, false);
+        return 0;
+    }
+    if (last || length > most)
+        reliable_pmtu_want(engine, conn, now);
+    count = length > 0 ? (length - first + most - 1) / most : 1;
+    rc = check_room(engine, conn, count);
+    if (rc)
+        return rc;
+    if (first > 0)
+        add_frame(last, user, &from, first, true);
+    add_parts(engine, conn, user, &from, count);
+    return 0;
+}
+
+static int send_gathered(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t user,
+                         struct gather from)
+{
+    struct reliable_connection *conn = reliable_engine_connection(engine, now, rank);
+    int rc;
+
+    if (!conn)
+        return -ENOMEM;
+    if (conn->dead)
+        return -EPIPE;
+    rc = add_message(engine, conn, now, user, from);
+    if (rc)
+        return rc;
+    engine->stats.messages_out++;
+    reliable_engine_ready(engine, conn);
+    return 0;
+}
+
+int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t rank,
+                          uint32_t user, const struct iovec *iov, uint32_t count)
+{
+    struct gather from = {.iov = iov};
+
+    for (uint32_t i = 0; i < count; i++)
+        from.left += iov[i].iov_len;
+    return send_gathered(engine, now, rank, user, from);
+}
+
+int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t user,
+                         const void *data, size_t length)
+{
+    const struct iovec iov = {.iov_base = (void *)data, .iov_len = length};
+
+    return send_gathered(engine, now, rank, user, (struct gather){.iov = &iov, .left = length});
+}
+
+/* ---- packets to be sent -------------------------------------------------------------- */
+
+static uint8_t flags_of(const struct reliable_connection *conn)
+{
+    unsigned flags = conn->pmtu.to_confirm ? RELIABLE_PACKET_CONFIRM : 0;
+
+    if (conn->snd.ping || conn->life.heartbeat)
+        flags |= RELIABLE_PACKET_PING | (unsigned)conn->rto.question << RELIABLE_PACKET_ASKED;
+    if (conn->rcv.pinged)
+        flags |= RELIABLE_PACKET_ANSWER | (unsigned)conn->rcv.answer << RELIABLE_PACKET_ANSWERED;
+    return (uint8_t)flags;
+}
+
+void reliable_send_seal(struct reliable_engine *engine, struct reliable_connection *conn,
+                        struct reliable_packet *packet, size_t length)
+{
+    packet->source = (uint16_t)engine->config.rank;
+    packet->dest = (uint16_t)conn->rank;
+    packet->length = (uint16_t)(length - sizeof(*packet));
+    packet->version = RELIABLE_PACKET_VERSION;
+    packet->flags |= flags_of(conn);
+    packet->confirmed = (uint16_t)conn->pmtu.to_confirm;
+    conn->pmtu.to_confirm = 0;
+    reliable_receive_acknowledge(engine, conn, packet);
+    packet->mac = reliable_mac_packet(&engine->mac, packet, conn->rcv.nxt, length);
+    engine->stats.pings += conn->snd.ping || conn->life.heartbeat;
+    conn->rcv.pinged = false;
+    if (conn->life.heartbeat)
+        conn->life.heartbeat = false;
+    else
+        conn->snd.ping = false;
+    engine->stats.sent++;
+}
+
+static const struct reliable_packet *send_packet(struct reliable_engine *engine,
+                                                 struct reliable_connection *conn, uint64_t now,
+                                                 uint64_t number, size_t *length)
+{
+    struct reliable_buffer *buffer = conn->snd.buffer[reliable_slot(number)];
+
+    buffer->sent_at = now;
+    conn->snd.transmissions++;
+    /* During backoff an acknowledgement may be for the first transmission of a retransmitted
+     * packet, so that keeps its count. */
+    if (!buffer->retransmitted || conn->rto.backoff == 0)
+        buffer->transmission = conn->snd.transmissions;
+    conn->snd.in_flight++;
+    conn->life.spoke = now;
+    if (conn->rto.deadline == RELIABLE_NEVER)
+        reliable_recovery_start_timer(engine, conn, now);
+    reliable_liveness_await(engine, conn, now);
+    buffer->packet.number = number;
+    buffer->packet.flags = 0;
+    reliable_send_seal(engine, conn, &buffer->packet, buffer->length);
+    *length = buffer->length;
+    return &buffer->packet;
+}
+
+static const struct reliable_packet *send_lost(struct reliable_engine *engine,
+                                               struct reliable_connection *conn, uint64_t now,
+                                               size_t *length)
+{
+    uint64_t number = conn->snd.una;
+    struct reliable_buffer *buffer;
+
+    while (!(buffer = conn->snd.buffer[reliable_slot(number)]) || !buffer->lost)
+        number++;
+    conn->snd.lost--;
+    conn->rto.tries += number == conn->snd.una;
+    conn->snd.retransmitted += !buffer->retransmitted;
+    buffer->lost = false;
+    buffer->retransmitted = true;
+    engine->stats.sent_again++;
+    return send_packet(engine, conn, now, number, length);
+}
+
+/* A packet without frames: an acknowledgement, a question, an answer. */
+static const struct reliable_packet *send_bare(struct reliable_engine *engine,
+                                               struct reliable_connection *conn, uint64_t now,
+                                               size_t *length)
+{
+    conn->life.spoke = now;
+    engine->stats.acks++;
+    if (conn->snd.ping || conn->life.heartbeat)
+        reliable_liveness_await(engine, conn, now);
+    engine->bare.number = 0;
+    engine->bare.flags = 0;
+    reliable_send_seal(engine, conn, &engine->bare, sizeof(engine->bare));
+    *length = sizeof(engine->bare);
+    return &engine->bare;
+}
+
+static bool is_full(const struct reliable_connection *conn, const struct reliable_buffer *buffer)
+{
+    return room_in(conn, buffer) < FULL_BYTES;
+}
+
+/* Whether a packet may go for the first time.
+ *  - With few packets in flight all may go: the end of a message does not wait until its beginning
+ *    is acknowledged.
+ *  - Otherwise a packet that is not full waits for more messages while another such packet is in
+ *    flight (Minshall's variant of Nagle's rule).
+ *  - Full packets wait until they are worth a system call; or, when an acknowledgement has come,
+ *    until they are as many as are still in flight, because trains that each acknowledgement
+ *    released would be as short as what it acknowledged. */
+static bool new_may_go(const struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    struct reliable_send *snd = &conn->snd;
+    const uint64_t count = snd->end - snd->nxt;
+    const bool few = snd->in_flight < RELIABLE_FEW;
+
+    if (count == 0 || snd->push)
+        return count > 0;
+    if (count == 1 && !few && !is_full(conn, open_buffer(conn)))
+        return snd->sml <= snd->una;
+    snd->push = few || (snd->acked && count >= snd->in_flight) ||
+                count * conn->pmtu.bytes >= engine->config.batch;
+    return snd->push;
+}
+
+static const struct reliable_packet *send_new(struct reliable_engine *engine,
+                                              struct reliable_connection *conn, uint64_t now,
+                                              size_t *length)
+{
+    const uint64_t number = conn->snd.nxt++;
+
+    if (!is_full(conn, conn->snd.buffer[reliable_slot(number)]))
+        conn->snd.sml = number + 1;
+    return send_packet(engine, conn, now, number, length);
+}
+
+/* The packet that a time-out sends again goes whatever the windows say. */
+static bool asks_after_timeout(const struct reliable_connection *conn)
+{
+    return conn->snd.ping && conn->rto.backoff > 0;
+}
+
+const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
+                                                 struct reliable_connection *conn, uint64_t now,
+                                                 size_t *length)
+{
+    const bool room = conn->snd.in_flight < reliable_min(conn->snd.rwnd, conn->cc.cwnd);
+
+    if (conn->life.heartbeat)
+        return send_bare(engine, conn, now, length);
+    if (conn->snd.lost > 0 && (room || asks_after_timeout(conn)))
+        return send_lost(engine, conn, now, length);
+    if (room && new_may_go(engine, conn))
+        return send_new(engine, conn, now, length);
+    conn->snd.acked = false;
+    conn->snd.push = false;
+    if (conn->rcv.ack_now || conn->snd.ping)
+        return send_bare(engine, conn, now, length);
+    return reliable_pmtu_probe(engine, conn, now, length);
+}
