@@ -4,10 +4,10 @@
  */
 #include "runtime.h"
 
-#include "checks.h"
 #include "direct.h"
+#include "job/checks.h"
 #include "library.h"
-#include "trace.h"
+#include "observe/trace.h"
 
 #include <errno.h>
 

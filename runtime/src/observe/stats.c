@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
 
-#include "episode.h"
+#include "collective/episode.h"
 #include "library.h"
 
 #include <stdio.h>

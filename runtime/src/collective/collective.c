@@ -17,8 +17,8 @@
  */
 #include "episode.h"
 
-#include "checks.h"
-#include "endpoints.h"
+#include "job/checks.h"
+#include "job/endpoints.h"
 #include "library.h"
 
 /* What a program's values are. */

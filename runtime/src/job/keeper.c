@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keeper.h"
 
-#include "direct.h"
-#include "heap.h"
+#include "access/direct.h"
+#include "memory/heap.h"
 #include "runtime.h"
 
 #include <errno.h>
