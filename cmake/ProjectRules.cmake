@@ -43,7 +43,7 @@ set(PROJECT_ALLOCATOR malloc calloc realloc free aligned_alloc memalign posix_me
 # headers live in its include/ folder.  USES are the libraries of its interface.
 # It becomes part of programs whose names may be those of libc, so its own references
 # to libc are bound to that (sanitizers need them as they are).  Its code is in a section
-# of its own, so that it is told from the program's (runtime/src/caller.c).
+# of its own, so that it is told from the program's (runtime/src/observe/caller.c).
 function(project_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

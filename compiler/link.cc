@@ -77,7 +77,7 @@ Findings inspect(Toolchain &tools, const std::string &program)
     for (std::string line, name, kind; std::getline(lines, line);) {
         std::istringstream(line) >> name >> kind;
         if (kind == "U")
-            findings.runs_splitc |= name == "mi_heap_set_default"; // runtime/src/heap.c
+            findings.runs_splitc |= name == "mi_heap_set_default"; // runtime/src/memory/heap.c
         else
             defined[name.substr(0, name.find('@'))] = kind;
     }

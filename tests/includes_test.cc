@@ -248,7 +248,7 @@ TEST_CASE("PMIx appears in the launcher and in one boot file")
     for (const char *layer : {"unet-backends", "reliable", "gam", "runtime", "compiler",
                               "benchmarks", "examples", "tests"})
         CHECK(violations(includes_below(layer), [](const Include &i) {
-                  return !starts_with_any(i.name, {"pmix"}) || i.file == "runtime/src/boot.c";
+                  return !starts_with_any(i.name, {"pmix"}) || i.file == "runtime/src/job/boot.c";
               }) == "");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "access/direct.h"
 #include "check.h"
-#include "direct.h"
 #include "library.h"
 
 /* Sizes around the limits of the small messages, and into the bulk. */

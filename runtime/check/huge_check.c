@@ -3,8 +3,8 @@
  * Checks that the heaps lie in huge pages where the system has them for us.
  */
 #include "check.h"
-#include "huge_file.h"
 #include "library.h"
+#include "memory/huge_file.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  */
 #include "check.h"
 #include "library.h"
-#include "trace.h"
+#include "observe/trace.h"
 
 #include <errno.h>
 #include <pthread.h>

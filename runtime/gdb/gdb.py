@@ -14,6 +14,7 @@ TYPES = ("splitc_global", "splitc_spread")
 SKIPPED = (
     ("*split-c/*.h", "^splitc_"),
     ("*runtime/src/*", "^splitc_"),
+    ("*runtime/src/*/*", "^splitc_"),
     ("*gam/src/*", "^(gam|am)_"),
 )
 

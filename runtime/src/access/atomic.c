@@ -11,8 +11,8 @@
  */
 #include "runtime.h"
 
-#include "checks.h"
-#include "endpoints.h"
+#include "job/checks.h"
+#include "job/endpoints.h"
 #include "library.h"
 
 enum operation {

@@ -2,18 +2,18 @@
  *
  * job.c - joining and leaving a job, and the messages in between.
  */
+#include "access/direct.h"
 #include "boot.h"
-#include "direct.h"
 #include "endpoints.h"
-#include "fault.h"
-#include "heap.h"
 #include "keeper.h"
-#include "profile.h"
+#include "memory/fault.h"
+#include "memory/heap.h"
+#include "memory/window.h"
+#include "observe/profile.h"
+#include "observe/stats.h"
+#include "observe/status.h"
+#include "observe/trace.h"
 #include "runtime.h"
-#include "stats.h"
-#include "status.h"
-#include "trace.h"
-#include "window.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* memfd_create, dl_iterate_phdr, MAP_FIXED_NOREPLACE */
-#include "memory.h"
+#include "object.h"
 
 #include "huge_file.h"
 #include "library.h"

@@ -4,14 +4,14 @@
  */
 #include "runtime.h"
 
-#include "checks.h"
 #include "direct.h"
+#include "job/checks.h"
 #include "library.h"
-#include "trace.h"
+#include "observe/trace.h"
 
 #include <errno.h>
 
-#define SMALL 24 /* up to here an access of access.c is one message */
+#define SMALL 24 /* up to here an access of far.c is one message */
 
 /* True when there is something to move. */
 static bool check_size(const char *what, long bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * collective.c - reductions, broadcasts and scans of one value per rank.
+ * reduce.c - reductions, broadcasts and scans of one value per rank.
  *
  * Reductions climb a binomial tree: rank r's parent is r without its lowest set
  * bit, its child of level k is r + 2^k and stands for the ranks [r + 2^k,
@@ -17,8 +17,8 @@
  */
 #include "episode.h"
 
-#include "checks.h"
-#include "endpoints.h"
+#include "job/checks.h"
+#include "job/endpoints.h"
 #include "library.h"
 
 /* What a program's values are. */

@@ -12,10 +12,10 @@
 
 #include "direct.h"
 #include "library.h"
-#include "profile.h"
-#include "stats.h"
-#include "status.h"
-#include "trace.h"
+#include "observe/profile.h"
+#include "observe/stats.h"
+#include "observe/status.h"
+#include "observe/trace.h"
 
 #include <errno.h>
 #include <sched.h>

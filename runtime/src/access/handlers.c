@@ -7,9 +7,9 @@
  */
 #include "runtime.h"
 
-#include "checks.h"
+#include "job/checks.h"
 #include "library.h"
-#include "trace.h"
+#include "observe/trace.h"
 
 #include <errno.h>
 #include <split-c/am.h>

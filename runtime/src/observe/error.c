@@ -3,8 +3,8 @@
  * error.c - how a rank ends the job: one whole line, then a code that is not 0.
  * The launcher ends the other ranks when it sees that.
  */
-#include "checks.h"
-#include "endpoints.h"
+#include "job/checks.h"
+#include "job/endpoints.h"
 
 #include "caller.h"
 #include "status.h"

@@ -8,7 +8,7 @@
 #include "fault.h"
 
 #include "memory_map.h"
-#include "status.h"
+#include "observe/status.h"
 #include "window.h"
 
 #include <signal.h>

@@ -11,10 +11,10 @@
 
 #include "keeper.h"
 #include "library.h"
-#include "profile.h"
-#include "stats.h"
-#include "trace.h"
-#include "window.h"
+#include "memory/window.h"
+#include "observe/profile.h"
+#include "observe/stats.h"
+#include "observe/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "episode.h"
 
-#include "checks.h"
+#include "job/checks.h"
 #include "library.h"
 
 #define EPISODES 16u       /* mailboxes per place; a power of two */

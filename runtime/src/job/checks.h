@@ -8,7 +8,7 @@
 #ifndef SPLITC_CHECKS_H
 #define SPLITC_CHECKS_H
 
-#include "episode.h"
+#include "collective/episode.h"
 
 #include <split-c/check.h>
 

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "window.h"
 
-#include "boot.h"
-#include "endpoints.h"
 #include "heap.h"
+#include "job/boot.h"
+#include "job/endpoints.h"
 #include "library.h"
 
 #include <errno.h>

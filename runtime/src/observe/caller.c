@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
 
-#include "memory_map.h"
+#include "memory/memory_map.h"
 #include "runtime.h"
 
 #include <unwind.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
-#include "endpoints.h"
+#include "job/endpoints.h"
 
-#include "episode.h"
+#include "collective/episode.h"
 #include "library.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * access.c - reading and writing what another processor owns.
+ * far.c - reading and writing what another processor owns.
  *
  * A small access is one request and one reply, which carry the bytes in their
  * words; a larger one is a bulk transfer.  Blocking forms wait for a cell on

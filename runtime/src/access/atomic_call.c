@@ -10,7 +10,7 @@
  *   RUN       address|index, cell, up to 16 bytes        ANSWER cell, result
  *   RUN       address|index, cell; the bytes apart       the same
  */
-#include "checks.h"
+#include "job/checks.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #include "checks.h"
 
 #include "library.h"
-#include "memory_map.h"
+#include "memory/memory_map.h"
 
 #include <errno.h>
 #include <stdio.h>

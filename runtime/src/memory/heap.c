@@ -4,7 +4,7 @@
  */
 #include "heap.h"
 
-#include "memory.h"
+#include "object.h"
 #include "runtime.h"
 #include "window.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "status.h"
-#include "endpoints.h"
+#include "job/endpoints.h"
 
 #include "runtime.h"
 

@@ -11,7 +11,7 @@
  * A store of a few words to anybody else is one request that nobody answers; GAM's
  * window takes its credit back with whatever flows the other way.
  */
-#include "checks.h"
+#include "job/checks.h"
 
 #include "library.h"
 

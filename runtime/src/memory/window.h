@@ -14,7 +14,7 @@
 #ifndef SPLITC_WINDOW_H
 #define SPLITC_WINDOW_H
 
-#include "memory.h"
+#include "object.h"
 #include "runtime.h"
 
 struct splitc_boot;

@@ -17,7 +17,7 @@
  * A put counts as pending for itself until it is cut up, and once for each of its transfers.
  */
 #include "direct.h"
-#include "endpoints.h"
+#include "job/endpoints.h"
 
 #include <errno.h>
 #include <stdlib.h>

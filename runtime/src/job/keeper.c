@@ -2,8 +2,8 @@
 #include "keeper.h"
 #include "endpoints.h"
 
-#include "direct.h"
-#include "heap.h"
+#include "access/direct.h"
+#include "memory/heap.h"
 #include "runtime.h"
 
 #include <errno.h>

@@ -7,11 +7,11 @@
  * allocator on the same calls.  Its bookkeeping lies outside the range, where
  * a stray write of the program is less likely to reach it.
  */
-#include "checks.h"
 #include "extents.h"
+#include "job/checks.h"
 #include "kept.h"
 #include "library.h"
-#include "memory.h"
+#include "object.h"
 #include "window.h"
 
 #include <errno.h>
