@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * mux.c - what the engine of emulated endpoints wants of a transport.
+ */
+#include "datagram/mux/mux.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ---- sending and receiving ------------------------------------------------------------ */
+
+static unsigned mux_send(struct emu_endpoint *ee, struct emu_batch *batch)
+{
+    for (unsigned i = 0; i < batch->count; i++) {
+        const struct msghdr *message = &batch->message[i].msg_hdr;
+        const struct emu_place *place = message->msg_name;
+
+        if (!unet_mux_send(place->number, message->msg_iov, message->msg_iovlen, batch->bytes[i]))
+            return i > 0 ? i : unet_emu_no_room(ee);
+        ee->no_room = 0;
+    }
+    return batch->count;
+}
+
+static void mux_say(struct emu_endpoint *ee, const struct emu_place *to,
+                    const struct unet_frame *frame)
+{
+    const struct iovec iov = {(void *)frame, sizeof *frame};
+
+    (void)ee;
+    unet_mux_send(to->number, &iov, 1, sizeof *frame);
+}
+
+static struct emu_place place_of(uint32_t number)
+{
+    struct emu_place place;
+
+    memset(&place, 0, sizeof place); /* the holes, too */
+    place.number = number;
+    place.length = sizeof place.number;
+    return place;
+}
+
+static int mux_receive(struct emu_endpoint *ee)
+{
+    struct mux_frame *frames = unet_mux_take(mux_of(ee), &ee->ep.stats.overruns);
+    int count = 0;
+
+    while (frames) {
+        struct mux_frame *frame = frames;
+        const struct emu_place from = place_of(frame->from);
+
+        unet_emu_arrived(ee, frame->bytes, frame->length, &from);
+        frames = frame->next;
+        free(frame);
+        count++;
+    }
+    return count;
+}
+
+static void mux_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct emu_link *link = &ee->link[asked[i]];
+
+        if (!unet_mux_is_there(link->peer.number, link->peer_port))
+            unet_emu_gone(ee, asked[i]);
+    }
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static int watch(int epoll, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+}
+
+/* What it sleeps on: the real endpoint, and its own inbox. */
+static int open_bells(struct mux_endpoint *me)
+{
+    int error;
+
+    me->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (me->bell < 0)
+        return -errno;
+    me->ee.socket = epoll_create1(EPOLL_CLOEXEC);
+    if (me->ee.socket < 0)
+        return -errno;
+    error = watch(me->ee.socket, me->bell);
+    return error ? error : watch(me->ee.socket, unet_mux_fd());
+}
+
+static int mux_bind(struct emu_endpoint *ee)
+{
+    struct mux_endpoint *me = mux_of(ee);
+    int error;
+
+    me->bell = -1;
+    error = unet_mux_join(me);
+    if (error)
+        return error;
+    ee->message_most = unet_mux_message_most() - (uint32_t)sizeof(struct unet_frame);
+    ee->ep.packet_bytes = ee->message_most;
+    return open_bells(me);
+}
+
+static void mux_unbind(struct emu_endpoint *ee)
+{
+    struct mux_endpoint *me = mux_of(ee);
+
+    if (ee->port == 0)
+        return; /* it has not even joined */
+    unet_mux_leave(me);
+    if (ee->socket >= 0)
+        close(ee->socket);
+    if (me->bell >= 0)
+        close(me->bell);
+}
+
+static int mux_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
+                       struct emu_link *link, uint64_t *nonce)
+{
+    struct mux_address peer;
+    uint32_t number;
+    int error;
+
+    (void)ee;
+    if (address->length != sizeof peer)
+        return -EADDRNOTAVAIL;
+    memcpy(&peer, address->bytes, sizeof peer);
+    if (peer.port == 0 || peer.length == 0 || peer.length > MUX_REAL_MOST)
+        return -EADDRNOTAVAIL;
+    error = unet_mux_channel(&peer, &number);
+    if (error)
+        return error;
+    link->peer = place_of(number);
+    link->peer_port = peer.port;
+    *nonce = peer.nonce;
+    return 0;
+}
+
+static const struct emu_transport mux_transport = {
+    .ops = &unet_mux_ops,
+    .bytes = sizeof(struct mux_endpoint),
+    .bind = mux_bind,
+    .unbind = mux_unbind,
+    .resolve = mux_resolve,
+    .send = mux_send,
+    .say = mux_say,
+    .receive = mux_receive,
+    .probe = mux_probe,
+};
+
+static int mux_open(const struct unet_config *config, struct unet_endpoint **endpoint)
+{
+    return unet_emu_open(&mux_transport, config, endpoint);
+}
+
+static void mux_address_of(const struct unet_endpoint *ep, struct unet_address *address)
+{
+    const struct emu_endpoint *ee = (const struct emu_endpoint *)ep;
+    struct mux_address own = {.port = ee->port, .nonce = ee->nonce};
+
+    own.length = unet_mux_address(own.real);
+    address->length = sizeof own;
+    memcpy(address->bytes, &own, sizeof own);
+}
+
+const struct unet_ops unet_mux_ops = {
+    .name = "mux",
+    .network = true,
+    .open = mux_open,
+    .close = unet_emu_close,
+    .address = mux_address_of,
+    .connect = unet_emu_connect,
+    .disconnect = unet_emu_disconnect,
+    .state = unet_emu_state,
+    .kick = unet_emu_kick,
+    .progress = unet_emu_progress,
+    .wait = unet_emu_wait,
+};
