@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * emulated.h - endpoints whose network interface is a socket of the kernel, or another endpoint.
+ * datagram.h - endpoints whose network interface is a socket of the kernel, or another endpoint.
  *
  * Everything but that is common: queues, channels, and messages into frames
- * (unet_frame.h) and back.  What carries the frames is a `struct emu_transport`.
+ * (unet_frame.h) and back.  What carries the frames is a `struct datagram_transport`.
  *
  *   endpoint.c  opening an endpoint, progress, waiting
  *   channel.c   opening, closing, and noticing that a peer is gone
  *   frame.c     messages into frames and back
  */
-#ifndef UNET_EMULATED_H
-#define UNET_EMULATED_H
+#ifndef UNET_DATAGRAM_H
+#define UNET_DATAGRAM_H
 
 #include "core/core.h"
 
@@ -20,7 +20,7 @@
 #include <unet/unet_frame.h>
 
 /* Where a peer's socket is.  What is not used is zero: places are compared by their bytes. */
-struct emu_place {
+struct datagram_place {
     union {
         struct sockaddr any;
         struct sockaddr_in ip4;
@@ -32,8 +32,8 @@ struct emu_place {
 };
 
 /* What the endpoint keeps of one channel beside `struct unet_channel`. */
-struct emu_link {
-    struct emu_place peer;
+struct datagram_link {
+    struct datagram_place peer;
     uint16_t peer_port;    /* of the endpoint, at that place */
     uint16_t same_bucket;  /* the next channel of the list that `bucket` heads; 0: none */
     uint64_t key_in;       /* what the peer's frames have to say */
@@ -50,145 +50,146 @@ struct emu_link {
     struct unet_ring in;   /* rx[n], the NI's side */
 };
 
-struct emu_endpoint {
+struct datagram_endpoint {
     struct unet_endpoint ep; /* first: the interface knows only this */
-    const struct emu_transport *transport;
+    const struct datagram_transport *transport;
     int socket;
-    uint16_t port;           /* ours, in frames */
-    uint64_t nonce;          /* ours, a random number */
-    uint32_t message_most;   /* bytes that a frame of this transport can carry */
-    struct emu_link *link;   /* by channel number */
-    uint16_t *bucket;        /* channels that are not closed, by `key_in` */
-    uint32_t bucket_mask;    /* their number - 1 */
-    struct unet_ring tx;     /* send queue, the NI's side */
-    struct unet_ring free;   /* free queue, the NI's side */
-    struct unet_ring errors; /* rx[0], the NI's side */
-    struct unet_ring full;   /* always looks full: where a channel sends that cannot */
-    uint32_t calls;          /* of progress */
-    uint16_t turn;           /* the channel that a look ended with */
-    uint64_t looked_us;      /* when that was */
-    uint32_t always;         /* a bell that is always set: every send wants a kick */
-    uint32_t connecting;     /* channels in UNET_CONNECTING */
-    uint32_t changes;        /* channels that opened or died so far */
-    uint32_t no_room;        /* times in a row that the network took not even the next frame */
-    uint32_t armed;          /* nobody but us looks at it */
-    void *memory;            /* rings and segment */
+    uint16_t port;              /* ours, in frames */
+    uint64_t nonce;             /* ours, a random number */
+    uint32_t message_most;      /* bytes that a frame of this transport can carry */
+    struct datagram_link *link; /* by channel number */
+    uint16_t *bucket;           /* channels that are not closed, by `key_in` */
+    uint32_t bucket_mask;       /* their number - 1 */
+    struct unet_ring tx;        /* send queue, the NI's side */
+    struct unet_ring free;      /* free queue, the NI's side */
+    struct unet_ring errors;    /* rx[0], the NI's side */
+    struct unet_ring full;      /* always looks full: where a channel sends that cannot */
+    uint32_t calls;             /* of progress */
+    uint16_t turn;              /* the channel that a look ended with */
+    uint64_t looked_us;         /* when that was */
+    uint32_t always;            /* a bell that is always set: every send wants a kick */
+    uint32_t connecting;        /* channels in UNET_CONNECTING */
+    uint32_t changes;           /* channels that opened or died so far */
+    uint32_t no_room;           /* times in a row that the network took not even the next frame */
+    uint32_t armed;             /* nobody but us looks at it */
+    void *memory;               /* rings and segment */
     size_t memory_bytes;
 };
 
 /* Frames on their way out, as sendmmsg takes them; their pieces lie one behind the other. */
-enum { EMU_BATCH = 64, EMU_PIECES = EMU_BATCH * (1 + UNET_PIECES_MAX) };
+enum { DATAGRAM_BATCH = 64, DATAGRAM_PIECES = DATAGRAM_BATCH * (1 + UNET_PIECES_MAX) };
 
-struct emu_batch {
+struct datagram_batch {
     unsigned count;
-    struct mmsghdr message[EMU_BATCH];
-    struct unet_frame header[EMU_BATCH];
-    struct iovec iov[EMU_PIECES];
-    uint32_t bytes[EMU_BATCH]; /* of each frame */
+    struct mmsghdr message[DATAGRAM_BATCH];
+    struct unet_frame header[DATAGRAM_BATCH];
+    struct iovec iov[DATAGRAM_PIECES];
+    uint32_t bytes[DATAGRAM_BATCH]; /* of each frame */
 };
 
 /* What carries frames.  No entry is NULL. */
-struct emu_transport {
+struct datagram_transport {
     const struct unet_ops *ops;
-    size_t bytes; /* of its endpoints, which begin with a struct emu_endpoint */
+    size_t bytes; /* of its endpoints, which begin with a struct datagram_endpoint */
 
     /* Open the socket; fill in `socket`, `port`, `message_most` and `ep.packet_bytes`. */
-    int (*bind)(struct emu_endpoint *ee);
+    int (*bind)(struct datagram_endpoint *de);
 
     /* Undo it, and what of it was done before it failed. */
-    void (*unbind)(struct emu_endpoint *ee);
+    void (*unbind)(struct datagram_endpoint *de);
 
     /* Where that address is: fill in the link's `peer`, `peer_port` and `here`, and its nonce.
      * Errors: -EADDRNOTAVAIL it is none of this transport, or cannot be reached from ours. */
-    int (*resolve)(const struct emu_endpoint *ee, const struct unet_address *address,
-                   struct emu_link *link, uint64_t *nonce);
+    int (*resolve)(const struct datagram_endpoint *de, const struct unet_address *address,
+                   struct datagram_link *link, uint64_t *nonce);
 
     /* Send frames, in order.  Returns how many are done with, gone or lost; 0: the socket takes
      * none now. */
-    unsigned (*send)(struct emu_endpoint *ee, struct emu_batch *batch);
+    unsigned (*send)(struct datagram_endpoint *de, struct datagram_batch *batch);
 
     /* Send a frame without a message, once: it may be lost. */
-    void (*say)(struct emu_endpoint *ee, const struct emu_place *to,
+    void (*say)(struct datagram_endpoint *de, const struct datagram_place *to,
                 const struct unet_frame *frame);
 
-    /* Give what arrived to unet_emu_arrived.  Returns the number of frames. */
-    int (*receive)(struct emu_endpoint *ee);
+    /* Give what arrived to unet_datagram_arrived.  Returns the number of frames. */
+    int (*receive)(struct datagram_endpoint *de);
 
     /* Those open channels' peers were asked whether they are alive, or none.  Learn what the
-     * network says of any, or this machine of these: unet_emu_gone. */
-    void (*probe)(struct emu_endpoint *ee, const uint16_t *asked, unsigned count);
+     * network says of any, or this machine of these: unet_datagram_gone. */
+    void (*probe)(struct datagram_endpoint *de, const uint16_t *asked, unsigned count);
 };
 
-static inline struct emu_endpoint *emu_of(struct unet_endpoint *ep)
+static inline struct datagram_endpoint *datagram_of(struct unet_endpoint *ep)
 {
-    return (struct emu_endpoint *)ep;
+    return (struct datagram_endpoint *)ep;
 }
 
-static inline bool emu_is_channel(const struct emu_endpoint *ee, uint32_t n)
+static inline bool datagram_is_channel(const struct datagram_endpoint *de, uint32_t n)
 {
-    return n >= 1 && n <= ee->ep.config.channels;
+    return n >= 1 && n <= de->ep.config.channels;
 }
 
-bool unet_emu_same(const struct emu_place *a, const struct emu_place *b);
+bool unet_datagram_same(const struct datagram_place *a, const struct datagram_place *b);
 
 /* ---- endpoint.c: the entries of struct unet_ops ------------------------------------ */
 
-int unet_emu_open(const struct emu_transport *transport, const struct unet_config *config,
-                  struct unet_endpoint **endpoint);
-void unet_emu_close(struct unet_endpoint *ep);
-void unet_emu_kick(struct unet_endpoint *ep, uint16_t channel);
-int unet_emu_progress(struct unet_endpoint *ep);
-int unet_emu_wait(struct unet_endpoint *ep, int timeout_ms);
+int unet_datagram_open(const struct datagram_transport *transport, const struct unet_config *config,
+                       struct unet_endpoint **endpoint);
+void unet_datagram_close(struct unet_endpoint *ep);
+void unet_datagram_kick(struct unet_endpoint *ep, uint16_t channel);
+int unet_datagram_progress(struct unet_endpoint *ep);
+int unet_datagram_wait(struct unet_endpoint *ep, int timeout_ms);
 
 /* Take in what arrived.  Returns the number of frames. */
-int unet_emu_receive(struct emu_endpoint *ee);
+int unet_datagram_receive(struct datagram_endpoint *de);
 
 /* ---- channel.c ----------------------------------------------------------------------- */
 
-int unet_emu_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
-                     uint16_t *channel);
-void unet_emu_disconnect(struct unet_endpoint *ep, uint16_t channel);
-void unet_emu_state(struct unet_endpoint *ep, uint16_t channel);
+int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                          uint16_t *channel);
+void unet_datagram_disconnect(struct unet_endpoint *ep, uint16_t channel);
+void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel);
 
 /* Look, if it is time to, whether peers are alive. */
-void unet_emu_look(struct emu_endpoint *ee);
+void unet_datagram_look(struct datagram_endpoint *de);
 
 /* The channel that is not closed and whose peer says that key; 0: none. */
-uint16_t unet_emu_find(const struct emu_endpoint *ee, uint64_t key);
+uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key);
 
 /* A frame about the channel itself. */
-void unet_emu_control(struct emu_endpoint *ee, const struct unet_frame *frame,
-                      const struct emu_place *from);
+void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame *frame,
+                           const struct datagram_place *from);
 
 /* Tell peers that we are open, those whose time has come. */
-void unet_emu_tell(struct emu_endpoint *ee);
+void unet_datagram_tell(struct datagram_endpoint *de);
 
 /* `say` of a transport whose socket takes frames as they are. */
-void unet_emu_say(struct emu_endpoint *ee, const struct emu_place *to,
-                  const struct unet_frame *frame);
+void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
+                       const struct unet_frame *frame);
 
 /* The answer to a question whether a channel is alive that is not. */
-struct unet_frame unet_emu_gone_frame(const struct unet_frame *question);
+struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);
 
 /* The peer of channel n is no more. */
-void unet_emu_gone(struct emu_endpoint *ee, uint16_t n);
+void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
 
 /* ---- frame.c ------------------------------------------------------------------------- */
 
 /* Send what is in the send queue, as far as the socket takes it.  Returns the number of
  * descriptors done with. */
-int unet_emu_service(struct emu_endpoint *ee);
+int unet_datagram_service(struct datagram_endpoint *de);
 
 /* As sendmmsg, for a transport whose socket takes frames as they are. */
-int unet_emu_submit(const struct emu_endpoint *ee, struct mmsghdr *message, unsigned count);
+int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
+                         unsigned count);
 
 /* What a transport's `send` returns when the network takes none: a device that is busy takes the
  * next frame soon; where no frame of that length gets on, it is lost after some tries. */
-unsigned unet_emu_no_room(struct emu_endpoint *ee);
+unsigned unet_datagram_no_room(struct datagram_endpoint *de);
 
 /* A frame came from there, or any bytes.  Returns how many of them it took: what follows may be
  * another one, or padding. */
-size_t unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
-                        const struct emu_place *from);
+size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                             const struct datagram_place *from);
 
 #endif

@@ -24,61 +24,61 @@ enum {
 
 /* ---- progress ---------------------------------------------------------------------- */
 
-void unet_emu_kick(struct unet_endpoint *ep, uint16_t channel)
+void unet_datagram_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     (void)channel;
-    unet_emu_service(emu_of(ep));
+    unet_datagram_service(datagram_of(ep));
 }
 
-int unet_emu_receive(struct emu_endpoint *ee)
+int unet_datagram_receive(struct datagram_endpoint *de)
 {
-    const int count = ee->transport->receive(ee);
+    const int count = de->transport->receive(de);
 
-    if (count > 0 && ee->ep.upcall)
-        unet_upcall_arrived(&ee->ep);
+    if (count > 0 && de->ep.upcall)
+        unet_upcall_arrived(&de->ep);
     return count;
 }
 
-int unet_emu_progress(struct unet_endpoint *ep)
+int unet_datagram_progress(struct unet_endpoint *ep)
 {
-    struct emu_endpoint *ee = emu_of(ep);
-    int count = unet_emu_service(ee);
+    struct datagram_endpoint *de = datagram_of(ep);
+    int count = unet_datagram_service(de);
 
-    if (ee->connecting > 0)
-        unet_emu_tell(ee);
-    if (++ee->calls % LOOK_EVERY == 0)
-        unet_emu_look(ee);
-    return count + unet_emu_receive(ee);
+    if (de->connecting > 0)
+        unet_datagram_tell(de);
+    if (++de->calls % LOOK_EVERY == 0)
+        unet_datagram_look(de);
+    return count + unet_datagram_receive(de);
 }
 
-static int nap_ms(const struct emu_endpoint *ee, uint64_t now, uint64_t end)
+static int nap_ms(const struct datagram_endpoint *de, uint64_t now, uint64_t end)
 {
     const uint64_t left = end > now ? (end - now + 999) / 1000 : 0;
-    const bool busy = ee->connecting > 0 || ee->tx.position != ee->ep.tx.position;
+    const bool busy = de->connecting > 0 || de->tx.position != de->ep.tx.position;
     const uint64_t most = busy ? RETRY_MS : SLICE_MS;
 
     return (int)(left < most ? left : most);
 }
 
-int unet_emu_wait(struct unet_endpoint *ep, int timeout_ms)
+int unet_datagram_wait(struct unet_endpoint *ep, int timeout_ms)
 {
-    struct emu_endpoint *ee = emu_of(ep);
+    struct datagram_endpoint *de = datagram_of(ep);
     const uint64_t start = unet_now_us();
     const uint64_t end = timeout_ms < 0 ? UINT64_MAX : start + (uint64_t)timeout_ms * 1000;
-    const uint32_t changes = ee->changes;
+    const uint32_t changes = de->changes;
 
     for (uint64_t now = start;; now = unet_now_us()) {
-        struct pollfd fd = {.fd = ee->socket, .events = POLLIN};
+        struct pollfd fd = {.fd = de->socket, .events = POLLIN};
 
-        unet_emu_progress(ep);
+        unet_datagram_progress(ep);
         if (unet_rx_peek(ep))
             return 1;
-        if (now >= end || ee->changes != changes)
+        if (now >= end || de->changes != changes)
             return 0;
-        if (poll(&fd, 1, nap_ms(ee, now, end)) < 0)
+        if (poll(&fd, 1, nap_ms(de, now, end)) < 0)
             return -errno;
         if (fd.revents != POLLIN)
-            unet_emu_state(ep, 0);
+            unet_datagram_state(ep, 0);
     }
 }
 
@@ -102,50 +102,50 @@ static void make_ring(uint8_t **at, uint32_t slots, struct unet_ring *one, struc
     unet_ring_attach(other, memory, slots);
 }
 
-static int open_memory(struct emu_endpoint *ee)
+static int open_memory(struct datagram_endpoint *de)
 {
-    const struct unet_config *c = &ee->ep.config;
-    struct unet_endpoint *ep = &ee->ep;
+    const struct unet_config *c = &de->ep.config;
+    struct unet_endpoint *ep = &de->ep;
     uint8_t *at;
 
-    ee->memory_bytes = c->segment_bytes + 2 * unet_ring_bytes(c->send_slots) +
+    de->memory_bytes = c->segment_bytes + 2 * unet_ring_bytes(c->send_slots) +
                        unet_ring_bytes(c->free_slots) + unet_ring_bytes(4) +
                        unet_ring_bytes(c->recv_slots) * c->channels;
-    at = mmap(NULL, ee->memory_bytes, PROT_READ | PROT_WRITE,
+    at = mmap(NULL, de->memory_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return -ENOMEM;
-    ee->memory = at;
+    de->memory = at;
     ep->segment = carve(&at, c->segment_bytes);
-    make_ring(&at, c->send_slots, &ep->tx, &ee->tx);
-    make_ring(&at, c->send_slots, &ep->rx[0], &ee->errors);
-    make_ring(&at, c->free_slots, &ep->free, &ee->free);
-    unet_ring_attach(&ee->full, carve(&at, unet_ring_bytes(4)), 4);
-    ee->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
+    make_ring(&at, c->send_slots, &ep->tx, &de->tx);
+    make_ring(&at, c->send_slots, &ep->rx[0], &de->errors);
+    make_ring(&at, c->free_slots, &ep->free, &de->free);
+    unet_ring_attach(&de->full, carve(&at, unet_ring_bytes(4)), 4);
+    de->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
     for (uint32_t n = 1; n <= c->channels; n++)
-        make_ring(&at, c->recv_slots, &ep->rx[n], &ee->link[n].in);
+        make_ring(&at, c->recv_slots, &ep->rx[n], &de->link[n].in);
     return 0;
 }
 
-static int open_tables(struct emu_endpoint *ee)
+static int open_tables(struct datagram_endpoint *de)
 {
-    const uint32_t n = ee->ep.config.channels + 1;
-    struct unet_endpoint *ep = &ee->ep;
+    const uint32_t n = de->ep.config.channels + 1;
+    struct unet_endpoint *ep = &de->ep;
     uint32_t buckets = 1;
 
     while (buckets < n)
         buckets *= 2;
-    ee->bucket_mask = buckets - 1;
-    ee->bucket = calloc(buckets, sizeof *ee->bucket);
+    de->bucket_mask = buckets - 1;
+    de->bucket = calloc(buckets, sizeof *de->bucket);
     ep->channel = calloc(n, sizeof *ep->channel);
     ep->rx = calloc(n, sizeof *ep->rx);
-    ee->link = calloc(n, sizeof *ee->link);
-    if (!ee->bucket || !ep->channel || !ep->rx || !ee->link)
+    de->link = calloc(n, sizeof *de->link);
+    if (!de->bucket || !ep->channel || !ep->rx || !de->link)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         ep->channel[i] = (struct unet_channel){
-            .ring = &ee->full,
-            .bell = &ee->always,
+            .ring = &de->full,
+            .bell = &de->always,
             .number = (uint16_t)i,
             .number_in_ring = (uint16_t)i,
         };
@@ -154,77 +154,77 @@ static int open_tables(struct emu_endpoint *ee)
     return 0;
 }
 
-static int open_socket(struct emu_endpoint *ee)
+static int open_socket(struct datagram_endpoint *de)
 {
-    if (getrandom(&ee->nonce, sizeof ee->nonce, 0) != sizeof ee->nonce)
+    if (getrandom(&de->nonce, sizeof de->nonce, 0) != sizeof de->nonce)
         return -EIO;
-    return ee->transport->bind(ee);
+    return de->transport->bind(de);
 }
 
-static void release(struct emu_endpoint *ee)
+static void release(struct datagram_endpoint *de)
 {
-    ee->transport->unbind(ee);
-    unet_bell_close(ee->ep.bell);
-    if (ee->memory)
-        munmap(ee->memory, ee->memory_bytes);
-    free(ee->link);
-    free(ee->ep.rx);
-    free(ee->ep.channel);
-    free(ee->bucket);
-    free(ee);
+    de->transport->unbind(de);
+    unet_bell_close(de->ep.bell);
+    if (de->memory)
+        munmap(de->memory, de->memory_bytes);
+    free(de->link);
+    free(de->ep.rx);
+    free(de->ep.channel);
+    free(de->bucket);
+    free(de);
 }
 
-static struct emu_endpoint *new_endpoint(const struct emu_transport *transport,
-                                         const struct unet_config *config)
+static struct datagram_endpoint *new_endpoint(const struct datagram_transport *transport,
+                                              const struct unet_config *config)
 {
     const size_t bytes = (transport->bytes + 63) / 64 * 64;
-    struct emu_endpoint *ee = aligned_alloc(64, bytes);
+    struct datagram_endpoint *de = aligned_alloc(64, bytes);
 
-    if (!ee)
+    if (!de)
         return NULL;
-    memset(ee, 0, bytes);
-    ee->transport = transport;
-    ee->socket = -1;
-    ee->always = 1;
-    ee->ep.ops = transport->ops;
-    ee->ep.config = *config;
-    ee->ep.capabilities = UNET_CAP_REMOTE;
-    ee->ep.armed = &ee->armed;
-    ee->ep.fd = -1;
-    ee->ep.bell[0] = ee->ep.bell[1] = -1;
-    return ee;
+    memset(de, 0, bytes);
+    de->transport = transport;
+    de->socket = -1;
+    de->always = 1;
+    de->ep.ops = transport->ops;
+    de->ep.config = *config;
+    de->ep.capabilities = UNET_CAP_REMOTE;
+    de->ep.armed = &de->armed;
+    de->ep.fd = -1;
+    de->ep.bell[0] = de->ep.bell[1] = -1;
+    return de;
 }
 
-int unet_emu_open(const struct emu_transport *transport, const struct unet_config *config,
-                  struct unet_endpoint **endpoint)
+int unet_datagram_open(const struct datagram_transport *transport, const struct unet_config *config,
+                       struct unet_endpoint **endpoint)
 {
-    struct emu_endpoint *ee = new_endpoint(transport, config);
+    struct datagram_endpoint *de = new_endpoint(transport, config);
     int error;
 
-    if (!ee)
+    if (!de)
         return -ENOMEM;
-    error = open_tables(ee);
+    error = open_tables(de);
     if (error == 0)
-        error = open_memory(ee);
+        error = open_memory(de);
     if (error == 0)
-        error = open_socket(ee);
+        error = open_socket(de);
     if (error) {
-        release(ee);
+        release(de);
         return error;
     }
     if (!config->polled) {
-        ee->ep.fd = ee->socket;
-        ee->ep.wired = true;
+        de->ep.fd = de->socket;
+        de->ep.wired = true;
     }
-    *endpoint = &ee->ep;
+    *endpoint = &de->ep;
     return 0;
 }
 
-void unet_emu_close(struct unet_endpoint *ep)
+void unet_datagram_close(struct unet_endpoint *ep)
 {
     for (uint32_t n = 1; n < ep->rx_rings; n++) {
         if (ep->channel[n].state != UNET_CLOSED)
-            unet_emu_disconnect(ep, (uint16_t)n);
+            unet_datagram_disconnect(ep, (uint16_t)n);
     }
-    release(emu_of(ep));
+    release(datagram_of(ep));
 }

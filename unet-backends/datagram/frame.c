@@ -14,9 +14,9 @@ enum {
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-static int descriptor_error(const struct emu_endpoint *ee, const struct unet_desc *desc)
+static int descriptor_error(const struct datagram_endpoint *de, const struct unet_desc *desc)
 {
-    int error = unet_not_open(&ee->ep, desc->channel);
+    int error = unet_not_open(&de->ep, desc->channel);
 
     if (error)
         return error;
@@ -24,13 +24,13 @@ static int descriptor_error(const struct emu_endpoint *ee, const struct unet_des
         return desc->length <= UNET_INLINE_MAX ? 0 : -EMSGSIZE;
     if (desc->kind != UNET_PIECES)
         return -EINVAL;
-    error = unet_check_pieces(desc, ee->ep.config.segment_bytes);
+    error = unet_check_pieces(desc, de->ep.config.segment_bytes);
     if (error)
         return error;
-    return desc->length <= ee->message_most ? 0 : -EMSGSIZE;
+    return desc->length <= de->message_most ? 0 : -EMSGSIZE;
 }
 
-static unsigned gather(const struct emu_endpoint *ee, const struct unet_desc *desc,
+static unsigned gather(const struct datagram_endpoint *de, const struct unet_desc *desc,
                        struct iovec *iov)
 {
     if (desc->kind == UNET_INLINE) {
@@ -38,14 +38,14 @@ static unsigned gather(const struct emu_endpoint *ee, const struct unet_desc *de
         return 1;
     }
     for (unsigned i = 0; i < desc->pieces; i++)
-        iov[i] = (struct iovec){ee->ep.segment + desc->piece[i].offset, desc->piece[i].length};
+        iov[i] = (struct iovec){de->ep.segment + desc->piece[i].offset, desc->piece[i].length};
     return desc->pieces;
 }
 
-static void add(struct emu_endpoint *ee, struct emu_batch *b, struct iovec *iov,
+static void add(struct datagram_endpoint *de, struct datagram_batch *b, struct iovec *iov,
                 const struct unet_desc *desc)
 {
-    struct emu_link *link = &ee->link[desc->channel];
+    struct datagram_link *link = &de->link[desc->channel];
     const unsigned i = b->count++;
 
     b->header[i] = (struct unet_frame){
@@ -53,7 +53,7 @@ static void add(struct emu_endpoint *ee, struct emu_batch *b, struct iovec *iov,
         .kind = desc->kind == UNET_INLINE ? UNET_FRAME_INLINE : UNET_FRAME_PIECES,
         .length = (uint16_t)desc->length,
         .to_port = link->peer_port,
-        .from_port = ee->port,
+        .from_port = de->port,
         .key = link->key_out,
         .life = link->peer_life,
         .user = desc->user,
@@ -64,32 +64,32 @@ static void add(struct emu_endpoint *ee, struct emu_batch *b, struct iovec *iov,
         .msg_hdr = {.msg_name = &link->peer,
                     .msg_namelen = link->peer.length,
                     .msg_iov = iov,
-                    .msg_iovlen = 1 + gather(ee, desc, iov + 1)},
+                    .msg_iovlen = 1 + gather(de, desc, iov + 1)},
     };
 }
 
 /* The descriptors from the head of the send queue on that are good, up to a bad one. */
-static void collect(struct emu_endpoint *ee, struct emu_batch *b)
+static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
 {
     struct iovec *iov = b->iov;
 
     b->count = 0;
-    while (b->count < EMU_BATCH) {
-        const uint32_t position = ee->tx.position + b->count;
-        const struct unet_desc *desc = &ee->tx.shared->slot[position & ee->tx.mask];
+    while (b->count < DATAGRAM_BATCH) {
+        const uint32_t position = de->tx.position + b->count;
+        const struct unet_desc *desc = &de->tx.shared->slot[position & de->tx.mask];
 
         if (__atomic_load_n(&desc->turn, __ATOMIC_ACQUIRE) != position + 1 ||
-            descriptor_error(ee, desc) != 0)
+            descriptor_error(de, desc) != 0)
             break;
-        add(ee, b, iov, desc);
+        add(de, b, iov, desc);
         iov += b->message[b->count - 1].msg_hdr.msg_iovlen;
     }
 }
 
-static void release(struct emu_endpoint *ee, unsigned count)
+static void release(struct datagram_endpoint *de, unsigned count)
 {
     while (count-- > 0)
-        unet_ring_release(&ee->tx);
+        unet_ring_release(&de->tx);
 }
 
 static size_t bytes_of(const struct msghdr *message)
@@ -118,61 +118,62 @@ static int send_lone(int socket, const struct msghdr *message)
     return sendto(socket, bytes, at, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
 }
 
-int unet_emu_submit(const struct emu_endpoint *ee, struct mmsghdr *message, unsigned count)
+int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
+                         unsigned count)
 {
     if (count == 1 && is_lone(&message->msg_hdr))
-        return send_lone(ee->socket, &message->msg_hdr);
-    return sendmmsg(ee->socket, message, count, 0);
+        return send_lone(de->socket, &message->msg_hdr);
+    return sendmmsg(de->socket, message, count, 0);
 }
 
-unsigned unet_emu_no_room(struct emu_endpoint *ee)
+unsigned unet_datagram_no_room(struct datagram_endpoint *de)
 {
-    if (++ee->no_room < NO_ROOM_MOST)
+    if (++de->no_room < NO_ROOM_MOST)
         return 0;
-    ee->no_room = 0;
+    de->no_room = 0;
     return 1;
 }
 
-int unet_emu_service(struct emu_endpoint *ee)
+int unet_datagram_service(struct datagram_endpoint *de)
 {
-    struct emu_batch b;
+    struct datagram_batch b;
     int done = 0;
 
     for (;;) {
-        const struct unet_desc *head = unet_ring_peek(&ee->tx);
+        const struct unet_desc *head = unet_ring_peek(&de->tx);
         unsigned sent = 1;
         int error;
 
         if (!head)
             break;
-        error = descriptor_error(ee, head);
+        error = descriptor_error(de, head);
         if (error) {
-            unet_refuse(&ee->ep, &ee->errors, head, error);
+            unet_refuse(&de->ep, &de->errors, head, error);
         } else {
-            collect(ee, &b);
-            sent = ee->transport->send(ee, &b);
+            collect(de, &b);
+            sent = de->transport->send(de, &b);
         }
         if (sent == 0)
             break;
-        release(ee, sent);
+        release(de, sent);
         done += (int)sent;
     }
-    unet_ring_publish(&ee->tx);
+    unet_ring_publish(&de->tx);
     return done;
 }
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 /* Buffers for `length` bytes from the free queue, all or none.  Returns how many, or 0. */
-static unsigned take_buffers(struct emu_endpoint *ee, uint32_t length,
+static unsigned take_buffers(struct datagram_endpoint *de, uint32_t length,
                              struct unet_piece piece[UNET_PIECES_MAX])
 {
     uint32_t left = length;
     unsigned count = 0;
 
     while (left > 0 && count < UNET_PIECES_MAX) {
-        const uint32_t position = ee->free.position + count;
-        const struct unet_desc *slot = &ee->free.shared->slot[position & ee->free.mask];
+        const uint32_t position = de->free.position + count;
+        const struct unet_desc *slot = &de->free.shared->slot[position & de->free.mask];
         uint32_t room;
 
         if (slot->turn != position + 1)
@@ -185,43 +186,43 @@ static unsigned take_buffers(struct emu_endpoint *ee, uint32_t length,
     return left == 0 ? count : 0;
 }
 
-static bool fill_pieces(struct emu_endpoint *ee, struct unet_desc *slot, const uint8_t *bytes,
+static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, const uint8_t *bytes,
                         uint32_t length)
 {
     struct unet_piece piece[UNET_PIECES_MAX];
-    const unsigned count = take_buffers(ee, length, piece);
+    const unsigned count = take_buffers(de, length, piece);
 
     if (count == 0)
         return false;
     for (unsigned i = 0; i < count; i++) {
-        memcpy(ee->ep.segment + piece[i].offset, bytes, piece[i].length);
+        memcpy(de->ep.segment + piece[i].offset, bytes, piece[i].length);
         bytes += piece[i].length;
         slot->piece[i] = piece[i];
-        unet_ring_release(&ee->free);
+        unet_ring_release(&de->free);
     }
-    unet_ring_publish(&ee->free);
+    unet_ring_publish(&de->free);
     slot->pieces = (uint8_t)count;
     return true;
 }
 
-static void deliver(struct emu_endpoint *ee, uint16_t n, const struct unet_frame *frame,
+static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
                     const uint8_t *bytes)
 {
-    struct unet_ring *in = &ee->link[n].in;
+    struct unet_ring *in = &de->link[n].in;
     struct unet_desc *slot = unet_ring_reserve(in);
     bool room = slot != NULL;
 
-    ee->link[n].heard = true;
+    de->link[n].heard = true;
     if (room && frame->kind == UNET_FRAME_INLINE) {
         slot->kind = UNET_INLINE;
         slot->pieces = 0;
         memcpy(slot->data, bytes, frame->length);
     } else if (room) {
         slot->kind = UNET_PIECES;
-        room = fill_pieces(ee, slot, bytes, frame->length);
+        room = fill_pieces(de, slot, bytes, frame->length);
     }
     if (!room) {
-        ee->ep.stats.overruns++;
+        de->ep.stats.overruns++;
         return;
     }
     slot->channel = n;
@@ -252,20 +253,20 @@ static bool well_formed(const struct unet_frame *frame, size_t room)
 }
 
 /* The channel that the message is for, 0: none. */
-static uint16_t channel_of(const struct emu_endpoint *ee, const struct unet_frame *frame,
-                           const struct emu_place *from)
+static uint16_t channel_of(const struct datagram_endpoint *de, const struct unet_frame *frame,
+                           const struct datagram_place *from)
 {
-    const uint16_t n = unet_emu_find(ee, frame->key);
-    const struct emu_link *link = &ee->link[n];
+    const uint16_t n = unet_datagram_find(de, frame->key);
+    const struct datagram_link *link = &de->link[n];
 
     return n != 0 && link->life == frame->life && link->peer_port == frame->from_port &&
-                   unet_emu_same(&link->peer, from)
+                   unet_datagram_same(&link->peer, from)
                ? n
                : 0;
 }
 
-size_t unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t length,
-                        const struct emu_place *from)
+size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                             const struct datagram_place *from)
 {
     struct unet_frame frame;
     uint16_t n;
@@ -273,14 +274,14 @@ size_t unet_emu_arrived(struct emu_endpoint *ee, const uint8_t *bytes, size_t le
     if (length >= sizeof frame)
         memcpy(&frame, bytes, sizeof frame);
     if (length < sizeof frame || !well_formed(&frame, length - sizeof frame)) {
-        ee->ep.stats.malformed++;
+        de->ep.stats.malformed++;
         return length;
     }
     if (!is_message(&frame))
-        unet_emu_control(ee, &frame, from);
-    else if ((n = channel_of(ee, &frame, from)) == 0)
-        ee->ep.stats.foreign++;
+        unet_datagram_control(de, &frame, from);
+    else if ((n = channel_of(de, &frame, from)) == 0)
+        de->ep.stats.foreign++;
     else
-        deliver(ee, n, &frame, bytes + sizeof frame);
+        deliver(de, n, &frame, bytes + sizeof frame);
     return sizeof frame + frame.length;
 }

@@ -11,18 +11,18 @@
 #define STATE_BITS 3u
 #define STATE_MASK ((1u << STATE_BITS) - 1)
 
-static uint32_t word_of(uint32_t generation, enum unet_lane_state state)
+static uint32_t word_of(uint32_t generation, enum sm_lane_state state)
 {
     return generation << STATE_BITS | state;
 }
 
-static uint32_t load_word(const struct lane_entry *entry)
+static uint32_t load_word(const struct sm_lane_entry *entry)
 {
     return __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE);
 }
 
-static bool change_word(struct lane_entry *entry, uint32_t generation, enum unet_lane_state from,
-                        enum unet_lane_state to)
+static bool change_word(struct sm_lane_entry *entry, uint32_t generation, enum sm_lane_state from,
+                        enum sm_lane_state to)
 {
     uint32_t expected = word_of(generation, from);
 
@@ -38,24 +38,24 @@ static uint64_t align(uint64_t offset, uint64_t to)
 }
 
 /* Needs the sizes; places the parts and computes the total. */
-static void place(struct lane_area *area, uint8_t *memory)
+static void place(struct sm_area *area, uint8_t *memory)
 {
-    uint64_t entries = align(sizeof(struct lane_header), 4096);
-    uint64_t lanes = align(entries + area->channels * sizeof(struct lane_entry), 4096);
+    uint64_t entries = align(sizeof(struct sm_header), 4096);
+    uint64_t lanes = align(entries + area->channels * sizeof(struct sm_lane_entry), 4096);
     uint64_t free = lanes + area->channels * unet_ring_bytes(area->recv_slots);
     uint64_t segment = align(free + unet_ring_bytes(area->free_slots), 4096);
 
-    area->header = (struct lane_header *)memory;
-    area->entry = (struct lane_entry *)(memory + entries) - 1; /* lanes count from 1 */
+    area->header = (struct sm_header *)memory;
+    area->entry = (struct sm_lane_entry *)(memory + entries) - 1; /* lanes count from 1 */
     area->lanes = memory + lanes;
     area->free = (struct unet_ring_shared *)(memory + free);
     area->segment = memory + segment;
     area->bytes = segment + area->segment_bytes;
 }
 
-static struct lane_area sized(const struct unet_config *config)
+static struct sm_area sized(const struct unet_config *config)
 {
-    return (struct lane_area){
+    return (struct sm_area){
         .segment_bytes = config->segment_bytes,
         .recv_slots = config->recv_slots,
         .free_slots = config->free_slots,
@@ -64,18 +64,18 @@ static struct lane_area sized(const struct unet_config *config)
     };
 }
 
-uint64_t unet_lane_area_bytes(const struct unet_config *config)
+uint64_t unet_sm_area_bytes(const struct unet_config *config)
 {
-    struct lane_area area = sized(config);
+    struct sm_area area = sized(config);
 
     place(&area, NULL);
     return area.bytes;
 }
 
-void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                           const uint64_t nonce[2], bool fences)
+void unet_sm_area_format(struct sm_area *area, void *memory, const struct unet_config *config,
+                         const uint64_t nonce[2], bool fences)
 {
-    struct lane_header *header = memory;
+    struct sm_header *header = memory;
 
     *area = sized(config);
     area->fences = fences;
@@ -97,15 +97,15 @@ static bool power_of_two(uint32_t n)
     return n >= 4 && n <= 65536 && (n & (n - 1)) == 0;
 }
 
-int unet_lane_area_view(struct lane_area *area, void *memory, uint64_t bytes)
+int unet_sm_area_view(struct sm_area *area, void *memory, uint64_t bytes)
 {
-    const struct lane_header *header = memory;
-    struct lane_area view;
+    const struct sm_header *header = memory;
+    struct sm_area view;
 
     if (bytes < sizeof *header || __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) != AREA_MAGIC ||
         header->abi != UNET_ABI_VERSION)
         return -EPROTO;
-    view = (struct lane_area){
+    view = (struct sm_area){
         .segment_bytes = header->segment_bytes,
         .recv_slots = header->recv_slots,
         .free_slots = header->free_slots,
@@ -135,7 +135,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-uint64_t unet_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
+uint64_t unet_sm_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
 {
     uint64_t key = mix(tag + 0x9e3779b97f4a7c15u);
 
@@ -145,29 +145,29 @@ uint64_t unet_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2
     return mix(key + to[1]);
 }
 
-enum unet_lane_state unet_lane_state(const struct lane_area *area, uint32_t n, uint32_t generation)
+enum sm_lane_state unet_sm_lane_state(const struct sm_area *area, uint32_t n, uint32_t generation)
 {
     uint32_t word = load_word(&area->entry[n]);
 
     if (word >> STATE_BITS != (generation << STATE_BITS) >> STATE_BITS)
         return LANE_FREE;
-    return (enum unet_lane_state)(word & STATE_MASK);
+    return (enum sm_lane_state)(word & STATE_MASK);
 }
 
-void unet_lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key)
+void unet_sm_lane_offer(const struct sm_area *area, uint32_t n, uint32_t generation, uint64_t key)
 {
-    struct lane_entry *entry = &area->entry[n];
+    struct sm_lane_entry *entry = &area->entry[n];
 
     if (generation > 0)
-        memset(lane_ring(area, n), 0, unet_ring_bytes(area->recv_slots));
+        memset(sm_lane_ring(area, n), 0, unet_ring_bytes(area->recv_slots));
     __atomic_store_n(&entry->key, key, __ATOMIC_RELAXED);
     __atomic_store_n(&entry->word, word_of(generation, LANE_OFFERED), __ATOMIC_RELEASE);
     __atomic_fetch_add(&area->header->offers, 1, __ATOMIC_RELEASE);
 }
 
-bool unet_lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation)
+bool unet_sm_lane_withdraw(const struct sm_area *area, uint32_t n, uint32_t generation)
 {
-    struct lane_entry *entry = &area->entry[n];
+    struct sm_lane_entry *entry = &area->entry[n];
 
     if (change_word(entry, generation, LANE_OFFERED, LANE_FREE) ||
         change_word(entry, generation, LANE_DETACHED, LANE_FREE))
@@ -178,10 +178,10 @@ bool unet_lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t gener
     return change_word(entry, generation, LANE_DETACHED, LANE_FREE);
 }
 
-uint32_t unet_lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation)
+uint32_t unet_sm_lane_attach(const struct sm_area *area, uint64_t key, uint32_t *generation)
 {
     for (uint32_t n = 1; n <= area->channels; n++) {
-        struct lane_entry *entry = &area->entry[n];
+        struct sm_lane_entry *entry = &area->entry[n];
         uint32_t word = load_word(entry);
 
         if ((word & STATE_MASK) != LANE_OFFERED ||
@@ -196,9 +196,9 @@ uint32_t unet_lane_attach(const struct lane_area *area, uint64_t key, uint32_t *
     return 0;
 }
 
-void unet_lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation)
+void unet_sm_lane_detach(const struct sm_area *area, uint32_t n, uint32_t generation)
 {
-    struct lane_entry *entry = &area->entry[n];
+    struct sm_lane_entry *entry = &area->entry[n];
 
     if (!change_word(entry, generation, LANE_ATTACHED, LANE_DETACHED))
         change_word(entry, generation, LANE_CLOSING, LANE_DETACHED);
@@ -207,7 +207,7 @@ void unet_lane_detach(const struct lane_area *area, uint32_t n, uint32_t generat
 /* ---- the free queue ----------------------------------------------------------- */
 
 /* The buffer at that position of the free queue; false when none is there yet. */
-static bool peek_buffer(const struct lane_area *area, uint32_t position, struct unet_piece *buffer)
+static bool peek_buffer(const struct sm_area *area, uint32_t position, struct unet_piece *buffer)
 {
     const struct unet_desc *slot = &area->free->slot[position & (area->free_slots - 1)];
     uint64_t word;
@@ -219,14 +219,14 @@ static bool peek_buffer(const struct lane_area *area, uint32_t position, struct 
     return true;
 }
 
-static bool buffer_ok(const struct lane_area *area, const struct unet_piece *buffer)
+static bool buffer_ok(const struct sm_area *area, const struct unet_piece *buffer)
 {
     return buffer->length > 0 && buffer->offset <= area->segment_bytes &&
            buffer->length <= area->segment_bytes - buffer->offset;
 }
 
 /* Choose buffers from `position` on without taking them. */
-static int choose_buffers(const struct lane_area *area, uint32_t position, uint32_t length,
+static int choose_buffers(const struct sm_area *area, uint32_t position, uint32_t length,
                           struct unet_piece piece[], uint8_t *count)
 {
     uint8_t n = 0;
@@ -253,8 +253,8 @@ static int choose_buffers(const struct lane_area *area, uint32_t position, uint3
  * index: who moves it on has the buffers below.  Until then the slots cannot have
  * been refilled, so what was read of them is right if the exchange succeeds.  The
  * number of tries is bounded because the owner may be hostile. */
-int unet_lane_take_buffers(const struct lane_area *area, uint32_t length,
-                           struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count)
+int unet_sm_take_buffers(const struct sm_area *area, uint32_t length,
+                         struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count)
 {
     uint32_t *consumed = &area->free->consumed;
     uint32_t position = __atomic_load_n(consumed, __ATOMIC_ACQUIRE);

@@ -23,8 +23,8 @@
  * Peers may write anywhere in the area at any time.  Its owner keeps sizes and
  * positions of its own and a peer copies the sizes once, when it maps the area.
  */
-#ifndef UNET_LANE_AREA_H
-#define UNET_LANE_AREA_H
+#ifndef UNET_SM_AREA_H
+#define UNET_SM_AREA_H
 
 #include <unet/unet.h>
 
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-struct lane_header {
+struct sm_header {
     uint32_t magic;
     uint32_t abi;
     uint64_t nonce[2];
@@ -48,13 +48,13 @@ struct lane_header {
     uint32_t pad[31];
 };
 
-struct lane_entry {
+struct sm_lane_entry {
     uint32_t word; /* generation and state */
     uint32_t pad;
     uint64_t key; /* made of the tag and both endpoints' nonces */
 };
 
-enum unet_lane_state {
+enum sm_lane_state {
     LANE_FREE = 0,
     LANE_OFFERED = 1,
     LANE_ATTACHED = 2,
@@ -63,9 +63,9 @@ enum unet_lane_state {
 };
 
 /* One process's view of an area, its own or a peer's. */
-struct lane_area {
-    struct lane_header *header; /* NULL: no area */
-    struct lane_entry *entry;
+struct sm_area {
+    struct sm_header *header; /* NULL: no area */
+    struct sm_lane_entry *entry;
     uint8_t *lanes;
     struct unet_ring_shared *free;
     uint8_t *segment;
@@ -80,42 +80,42 @@ struct lane_area {
 };
 
 /* Bytes of the area of an endpoint with that configuration. */
-uint64_t unet_lane_area_bytes(const struct unet_config *config);
+uint64_t unet_sm_area_bytes(const struct unet_config *config);
 
-/* Owner: lay out zeroed memory of unet_lane_area_bytes. */
-void unet_lane_area_format(struct lane_area *area, void *memory, const struct unet_config *config,
-                           const uint64_t nonce[2], bool fences);
+/* Owner: lay out zeroed memory of unet_sm_area_bytes. */
+void unet_sm_area_format(struct sm_area *area, void *memory, const struct unet_config *config,
+                         const uint64_t nonce[2], bool fences);
 
 /* Peer: view memory that claims to be an area.  Errors: -EPROTO it is none, or its sizes are not
  * those of `bytes`. */
-int unet_lane_area_view(struct lane_area *area, void *memory, uint64_t bytes);
+int unet_sm_area_view(struct sm_area *area, void *memory, uint64_t bytes);
 
 /* The ring of lane n, 1 <= n <= channels. */
-static inline void *lane_ring(const struct lane_area *area, uint32_t n)
+static inline void *sm_lane_ring(const struct sm_area *area, uint32_t n)
 {
     return area->lanes + (uint64_t)(n - 1) * unet_ring_bytes(area->recv_slots);
 }
 
 /* The name of the direction from one endpoint to another in a conversation. */
-uint64_t unet_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2]);
+uint64_t unet_sm_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2]);
 
-enum unet_lane_state unet_lane_state(const struct lane_area *area, uint32_t n, uint32_t generation);
+enum sm_lane_state unet_sm_lane_state(const struct sm_area *area, uint32_t n, uint32_t generation);
 
 /* Owner. */
-void unet_lane_offer(const struct lane_area *area, uint32_t n, uint32_t generation, uint64_t key);
+void unet_sm_lane_offer(const struct sm_area *area, uint32_t n, uint32_t generation, uint64_t key);
 /* Returns true when the lane is the owner's again, false while its sender may write. */
-bool unet_lane_withdraw(const struct lane_area *area, uint32_t n, uint32_t generation);
+bool unet_sm_lane_withdraw(const struct sm_area *area, uint32_t n, uint32_t generation);
 
 /* Sender.  Attach finds the lane that was offered under the key: its number, or 0. */
-uint32_t unet_lane_attach(const struct lane_area *area, uint64_t key, uint32_t *generation);
-void unet_lane_detach(const struct lane_area *area, uint32_t n, uint32_t generation);
+uint32_t unet_sm_lane_attach(const struct sm_area *area, uint64_t key, uint32_t *generation);
+void unet_sm_lane_detach(const struct sm_area *area, uint32_t n, uint32_t generation);
 
 /* Sender: a message's worth of buffers from the free queue, all or none, at most
  * UNET_PIECES_MAX.  `piece` is filled with what the message occupies of each, `count` says of how
  * many.  Errors: -EAGAIN not enough there, -EMSGSIZE the next buffers are too small,
  * -EPROTO one of them lies outside the segment. */
-int unet_lane_take_buffers(const struct lane_area *area, uint32_t length,
-                           struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count);
+int unet_sm_take_buffers(const struct sm_area *area, uint32_t length,
+                         struct unet_piece piece[UNET_PIECES_MAX], uint8_t *count);
 
 #ifdef __cplusplus
 }

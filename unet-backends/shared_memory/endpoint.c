@@ -41,104 +41,104 @@ static int new_local_ring(struct unet_ring *producer, struct unet_ring *consumer
     return 0;
 }
 
-static int open_tables(struct lane_endpoint *le)
+static int open_tables(struct sm_endpoint *se)
 {
-    struct unet_endpoint *ep = &le->ep;
+    struct unet_endpoint *ep = &se->ep;
     uint32_t n = ep->config.channels + 1;
 
     ep->channel = calloc(n, sizeof *ep->channel);
     ep->rx = calloc(n, sizeof *ep->rx);
-    le->link = calloc(n, sizeof *le->link);
-    if (!ep->channel || !ep->rx || !le->link)
+    se->link = calloc(n, sizeof *se->link);
+    if (!ep->channel || !ep->rx || !se->link)
         return -ENOMEM;
-    if (new_local_ring(&ep->tx, &le->tx, ep->config.send_slots) ||
-        new_local_ring(&le->errors, &ep->rx[0], ep->config.send_slots) ||
-        new_local_ring(&le->full, &le->silent, 4))
+    if (new_local_ring(&ep->tx, &se->tx, ep->config.send_slots) ||
+        new_local_ring(&se->errors, &ep->rx[0], ep->config.send_slots) ||
+        new_local_ring(&se->full, &se->silent, 4))
         return -ENOMEM;
-    le->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
+    se->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
     ep->rx_rings = 1;
     for (uint32_t i = 0; i < n; i++) {
         ep->channel[i].number = (uint16_t)i;
-        ep->channel[i].ring = &le->full;
+        ep->channel[i].ring = &se->full;
     }
     for (uint32_t i = 1; i < n; i++)
-        ep->rx[i] = le->silent;
+        ep->rx[i] = se->silent;
     return 0;
 }
 
-int unet_lane_watch(struct lane_endpoint *le, int fd, uint32_t what)
+int unet_sm_watch(struct sm_endpoint *se, int fd, uint32_t what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
 
-    return epoll_ctl(le->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
+    return epoll_ctl(se->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
 }
 
-static int open_bell(struct lane_endpoint *le)
+static int open_bell(struct sm_endpoint *se)
 {
     int error;
 
-    le->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (le->epoll < 0)
+    se->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (se->epoll < 0)
         return -errno;
-    if (le->ep.config.polled)
+    if (se->ep.config.polled)
         return 0;
-    error = unet_bell_open(le->ep.bell);
+    error = unet_bell_open(se->ep.bell);
     if (error)
         return error;
-    le->ep.fd = le->epoll;
-    return unet_lane_watch(le, le->ep.bell[0], 0);
+    se->ep.fd = se->epoll;
+    return unet_sm_watch(se, se->ep.bell[0], 0);
 }
 
-static int open_area(struct lane_endpoint *le)
+static int open_area(struct sm_endpoint *se)
 {
-    struct unet_endpoint *ep = &le->ep;
+    struct unet_endpoint *ep = &se->ep;
     uint64_t nonce[2];
     void *memory;
     int error;
 
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         return -EIO;
-    error = le->transport->create(le, nonce, unet_lane_area_bytes(&ep->config), &memory);
+    error = se->transport->create(se, nonce, unet_sm_area_bytes(&ep->config), &memory);
     if (error)
         return error;
     ep->fences_for_others = unet_fences_for_others();
-    unet_lane_area_format(&le->own, memory, &ep->config, nonce, ep->fences_for_others);
-    unet_ring_attach(&ep->free, le->own.free, ep->config.free_slots);
-    ep->segment = le->own.segment;
-    ep->armed = &le->own.header->armed;
+    unet_sm_area_format(&se->own, memory, &ep->config, nonce, ep->fences_for_others);
+    unet_ring_attach(&ep->free, se->own.free, ep->config.free_slots);
+    ep->segment = se->own.segment;
+    ep->armed = &se->own.header->armed;
     return 0;
 }
 
 /* Of an endpoint in any state of completion. */
-static void release(struct lane_endpoint *le)
+static void release(struct sm_endpoint *se)
 {
-    struct unet_endpoint *ep = &le->ep;
+    struct unet_endpoint *ep = &se->ep;
 
-    if (le->own.header)
-        le->transport->destroy(le);
+    if (se->own.header)
+        se->transport->destroy(se);
     else
         unet_bell_close(ep->bell);
-    if (le->epoll >= 0)
-        close(le->epoll);
-    free(le->silent.shared);
-    free(le->errors.shared);
-    free(le->tx.shared);
-    free(le->link);
+    if (se->epoll >= 0)
+        close(se->epoll);
+    free(se->silent.shared);
+    free(se->errors.shared);
+    free(se->tx.shared);
+    free(se->link);
     free(ep->rx);
     free(ep->channel);
-    free(le);
+    free(se);
 }
 
-int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
-                   uint32_t capabilities, const struct unet_config *config,
-                   struct unet_endpoint **endpoint)
+int unet_sm_open(const struct unet_ops *ops, const struct sm_transport *transport,
+                 uint32_t capabilities, const struct unet_config *config,
+                 struct unet_endpoint **endpoint)
 {
-    struct lane_endpoint *le = aligned_alloc(64, sizeof *le);
+    struct sm_endpoint *se = aligned_alloc(64, sizeof *se);
     int error;
 
-    if (!le)
+    if (!se)
         return -ENOMEM;
-    *le = (struct lane_endpoint){
+    *se = (struct sm_endpoint){
         .ep = {.ops = ops,
                .config = *config,
                .capabilities = capabilities,
@@ -149,71 +149,71 @@ int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *tran
         .epoll = -1,
         .fd = -1,
     };
-    error = open_tables(le);
+    error = open_tables(se);
     if (error == 0)
-        error = open_bell(le);
+        error = open_bell(se);
     if (error == 0)
-        error = open_area(le);
+        error = open_area(se);
     if (error) {
-        release(le);
+        release(se);
         return error;
     }
-    *endpoint = &le->ep;
+    *endpoint = &se->ep;
     return 0;
 }
 
-void unet_lane_close(struct unet_endpoint *ep)
+void unet_sm_close(struct unet_endpoint *ep)
 {
-    struct lane_endpoint *le = lane_endpoint(ep);
+    struct sm_endpoint *se = sm_of(ep);
 
-    __atomic_store_n(&le->own.header->closed, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&se->own.header->closed, 1, __ATOMIC_RELEASE);
     for (uint32_t n = 1; n <= ep->config.channels; n++) {
         if (ep->channel[n].state != UNET_CLOSED)
-            unet_lane_disconnect(ep, (uint16_t)n);
-        unet_lane_drop_peer(le, (uint16_t)n);
+            unet_sm_disconnect(ep, (uint16_t)n);
+        unet_sm_drop_peer(se, (uint16_t)n);
     }
-    release(le);
+    release(se);
 }
 
 /* ---- the data path ---------------------------------------------------------------- */
 
-void unet_lane_kick(struct unet_endpoint *ep, uint16_t channel)
+void unet_sm_kick(struct unet_endpoint *ep, uint16_t channel)
 {
-    struct lane_endpoint *le = lane_endpoint(ep);
+    struct sm_endpoint *se = sm_of(ep);
 
-    if (le->tx_seen != ep->tx.position)
-        unet_lane_service(le);
+    if (se->tx_seen != ep->tx.position)
+        unet_sm_service(se);
     else
-        unet_lane_notify(le, channel);
+        unet_sm_notify(se, channel);
 }
 
-int unet_lane_progress(struct unet_endpoint *ep)
+int unet_sm_progress(struct unet_endpoint *ep)
 {
-    struct lane_endpoint *le = lane_endpoint(ep);
+    struct sm_endpoint *se = sm_of(ep);
 
-    if (le->connecting > 0)
-        unet_lane_find_opened(le);
-    if (++le->calls % LOOK_EVERY == 0) {
-        unet_lane_find_closed(le);
-        unet_lane_sleep(le, 0);
+    if (se->connecting > 0)
+        unet_sm_find_opened(se);
+    if (++se->calls % LOOK_EVERY == 0) {
+        unet_sm_find_closed(se);
+        unet_sm_sleep(se, 0);
     }
-    return le->tx.position == ep->tx.position ? 0 : unet_lane_service(le);
+    return se->tx.position == ep->tx.position ? 0 : unet_sm_service(se);
 }
 
 /* ---- waiting -------------------------------------------------------------------- */
 
 /* A mere look (0) leaves the bell alone: it may be an upcall's, or the
  * application's own poll may be about to see it. */
-int unet_lane_sleep(struct lane_endpoint *le, int timeout_ms)
+int unet_sm_sleep(struct sm_endpoint *se, int timeout_ms)
 {
     struct epoll_event event[16];
-    int n = epoll_wait(le->epoll, event, sizeof event / sizeof *event, timeout_ms);
+    int n = epoll_wait(se->epoll, event, sizeof event / sizeof *event, timeout_ms);
 
     for (int i = 0; i < n; i++) {
         if (event[i].data.u32 > 0)
-            unet_lane_set_dead(le, (uint16_t)event[i].data.u32);
+            unet_sm_set_dead(se, (uint16_t)event[i].data.u32);
         else if (timeout_ms != 0)
-            unet_bell_drain(le->ep.bell[0]);
+            unet_bell_drain(se->ep.bell[0]);
     }
     return n < 0 ? -errno : 0;
 }
@@ -227,55 +227,55 @@ static int64_t now_ms(void)
 }
 
 /* How long to sleep of the `left` milliseconds (negative: for ever). */
-static int nap(const struct lane_endpoint *le, int64_t left)
+static int nap(const struct sm_endpoint *se, int64_t left)
 {
     int64_t most = left < 0 || left > 1000000 ? 1000000 : left;
 
-    if (le->tx.position != le->ep.tx.position)
+    if (se->tx.position != se->ep.tx.position)
         most = most < RETRY_MS ? most : RETRY_MS;
-    else if (le->connecting > 0)
+    else if (se->connecting > 0)
         most = most < RETRY_CONNECTING_MS ? most : RETRY_CONNECTING_MS;
     return (int)most;
 }
 
 /* Everything that may have happened; true when it is what unet_wait reports. */
-static bool look(struct lane_endpoint *le, uint32_t opened)
+static bool look(struct sm_endpoint *se, uint32_t opened)
 {
-    unet_lane_find_opened(le);
-    unet_lane_find_closed(le);
-    unet_lane_service(le);
-    return unet_rx_peek(&le->ep) || le->opened != opened || le->died != le->died_told;
+    unet_sm_find_opened(se);
+    unet_sm_find_closed(se);
+    unet_sm_service(se);
+    return unet_rx_peek(&se->ep) || se->opened != opened || se->died != se->died_told;
 }
 
 /* Arms before it looks: what comes after the look rings. */
-static int wait_until(struct lane_endpoint *le, int64_t deadline)
+static int wait_until(struct sm_endpoint *se, int64_t deadline)
 {
-    uint32_t opened = le->opened;
+    uint32_t opened = se->opened;
     bool last = false;
 
     for (;;) {
         int64_t left;
         int error;
 
-        unet_bell_arm(&le->ep, UNET_NONEMPTY);
-        if (look(le, opened) || last)
+        unet_bell_arm(&se->ep, UNET_NONEMPTY);
+        if (look(se, opened) || last)
             return 0;
         left = deadline < 0 ? -1 : deadline - now_ms();
         last = deadline >= 0 && left <= 0;
-        error = unet_lane_sleep(le, last ? 0 : nap(le, left));
+        error = unet_sm_sleep(se, last ? 0 : nap(se, left));
         if (error)
             return error;
     }
 }
 
-int unet_lane_wait(struct unet_endpoint *ep, int timeout_ms)
+int unet_sm_wait(struct unet_endpoint *ep, int timeout_ms)
 {
-    struct lane_endpoint *le = lane_endpoint(ep);
-    int error = wait_until(le, timeout_ms < 0 ? -1 : now_ms() + timeout_ms);
+    struct sm_endpoint *se = sm_of(ep);
+    int error = wait_until(se, timeout_ms < 0 ? -1 : now_ms() + timeout_ms);
 
     unet_bell_disarm(ep);
     if (error)
         return error;
-    le->died_told = le->died;
+    se->died_told = se->died;
     return unet_rx_peek(ep) != NULL;
 }

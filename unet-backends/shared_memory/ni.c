@@ -43,36 +43,36 @@ static void copy(struct cursor to, struct cursor from, uint32_t length)
 
 /* ---- one descriptor ----------------------------------------------------------- */
 
-static int place_pieces(struct lane_endpoint *le, const struct lane_area *peer,
+static int place_pieces(struct sm_endpoint *se, const struct sm_area *peer,
                         const struct unet_desc *desc, struct unet_desc *slot)
 {
     struct unet_piece piece[UNET_PIECES_MAX] = {0};
     uint8_t count = 0;
-    int error = unet_check_pieces(desc, le->own.segment_bytes);
+    int error = unet_check_pieces(desc, se->own.segment_bytes);
 
     if (error == 0)
-        error = unet_lane_take_buffers(peer, desc->length, piece, &count);
+        error = unet_sm_take_buffers(peer, desc->length, piece, &count);
     if (error)
         return error;
     copy((struct cursor){.segment = peer->segment, .piece = piece},
-         (struct cursor){.segment = le->own.segment, .piece = desc->piece}, desc->length);
+         (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
     slot->pieces = count;
     memcpy(slot->piece, piece, sizeof piece);
     return 0;
 }
 
-static int place_direct(struct lane_endpoint *le, const struct lane_area *peer,
+static int place_direct(struct sm_endpoint *se, const struct sm_area *peer,
                         const struct unet_desc *desc, struct unet_desc *slot)
 {
     struct unet_piece target = {.offset = (uint32_t)desc->remote, .length = desc->length};
-    int error = unet_check_pieces(desc, le->own.segment_bytes);
+    int error = unet_check_pieces(desc, se->own.segment_bytes);
 
     if (error)
         return error;
     if (desc->remote > peer->segment_bytes || desc->length > peer->segment_bytes - desc->remote)
         return -EFAULT;
     copy((struct cursor){.segment = peer->segment, .piece = &target},
-         (struct cursor){.segment = le->own.segment, .piece = desc->piece}, desc->length);
+         (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
     slot->pieces = 1;
     slot->piece[0] = target;
     slot->remote = desc->remote;
@@ -88,40 +88,40 @@ static int place_inline(const struct unet_desc *desc, struct unet_desc *slot)
     return 0;
 }
 
-static int place(struct lane_endpoint *le, const struct lane_area *peer,
-                 const struct unet_desc *desc, struct unet_desc *slot)
+static int place(struct sm_endpoint *se, const struct sm_area *peer, const struct unet_desc *desc,
+                 struct unet_desc *slot)
 {
     switch (desc->kind) {
     case UNET_INLINE:
         return place_inline(desc, slot);
     case UNET_PIECES:
-        return place_pieces(le, peer, desc, slot);
+        return place_pieces(se, peer, desc, slot);
     case UNET_DIRECT:
-        return place_direct(le, peer, desc, slot);
+        return place_direct(se, peer, desc, slot);
     default:
         return -EINVAL;
     }
 }
 
-static bool is_channel(const struct lane_endpoint *le, uint16_t channel)
+static bool is_channel(const struct sm_endpoint *se, uint16_t channel)
 {
-    return channel >= 1 && channel <= le->ep.config.channels;
+    return channel >= 1 && channel <= se->ep.config.channels;
 }
 
 /* -EAGAIN: no room at the peer now; any other error refuses the descriptor. */
-static int deliver(struct lane_endpoint *le, const struct unet_desc *desc)
+static int deliver(struct sm_endpoint *se, const struct unet_desc *desc)
 {
-    struct lane_link *link;
+    struct sm_link *link;
     struct unet_desc *slot;
-    int error = unet_not_open(&le->ep, desc->channel);
+    int error = unet_not_open(&se->ep, desc->channel);
 
     if (error)
         return error;
-    link = &le->link[desc->channel];
+    link = &se->link[desc->channel];
     slot = unet_ring_reserve(&link->out);
     if (!slot)
         return -EAGAIN;
-    error = place(le, &link->peer.area, desc, slot);
+    error = place(se, &link->peer.area, desc, slot);
     if (error)
         return error;
     slot->channel = link->out_lane;
@@ -134,71 +134,71 @@ static int deliver(struct lane_endpoint *le, const struct unet_desc *desc)
 
 /* ---- the queue ------------------------------------------------------------------ */
 
-void unet_lane_aim(struct lane_endpoint *le, uint16_t channel)
+void unet_sm_aim(struct sm_endpoint *se, uint16_t channel)
 {
     static const uint32_t always = 1;
-    struct unet_channel *ch = &le->ep.channel[channel];
-    struct lane_link *link = &le->link[channel];
+    struct unet_channel *ch = &se->ep.channel[channel];
+    struct sm_link *link = &se->link[channel];
 
     if (ch->state != UNET_OPEN) {
-        ch->ring = &le->full;
+        ch->ring = &se->full;
         ch->bell = NULL;
     } else if (link->queued > 0) {
-        ch->ring = &le->ep.tx;
+        ch->ring = &se->ep.tx;
         ch->bell = &always;
         ch->number_in_ring = channel;
     } else {
         ch->ring = &link->out;
         ch->bell = link->peer.bell >= 0 ? &link->peer.area.header->armed : NULL;
-        ch->fence = !(le->ep.fences_for_others && link->peer.area.fences);
+        ch->fence = !(se->ep.fences_for_others && link->peer.area.fences);
         ch->number_in_ring = link->out_lane;
     }
 }
 
 /* Count what was submitted since the last time, so that nothing overtakes it. */
-static void take_in(struct lane_endpoint *le)
+static void take_in(struct sm_endpoint *se)
 {
-    for (; le->tx_seen != le->ep.tx.position; le->tx_seen++) {
-        uint16_t channel = le->ep.tx.shared->slot[le->tx_seen & le->ep.tx.mask].channel;
+    for (; se->tx_seen != se->ep.tx.position; se->tx_seen++) {
+        uint16_t channel = se->ep.tx.shared->slot[se->tx_seen & se->ep.tx.mask].channel;
 
-        if (is_channel(le, channel) && le->link[channel].queued++ == 0)
-            unet_lane_aim(le, channel);
+        if (is_channel(se, channel) && se->link[channel].queued++ == 0)
+            unet_sm_aim(se, channel);
     }
 }
 
-static void done_with(struct lane_endpoint *le, uint16_t channel)
+static void done_with(struct sm_endpoint *se, uint16_t channel)
 {
-    unet_ring_release(&le->tx);
-    if (is_channel(le, channel) && --le->link[channel].queued == 0)
-        unet_lane_aim(le, channel);
+    unet_ring_release(&se->tx);
+    if (is_channel(se, channel) && --se->link[channel].queued == 0)
+        unet_sm_aim(se, channel);
 }
 
-int unet_lane_service(struct lane_endpoint *le)
+int unet_sm_service(struct sm_endpoint *se)
 {
     const struct unet_desc *desc;
     int done = 0;
 
-    take_in(le);
-    while ((desc = unet_ring_peek(&le->tx))) {
+    take_in(se);
+    while ((desc = unet_ring_peek(&se->tx))) {
         uint16_t channel = desc->channel;
-        int error = deliver(le, desc);
+        int error = deliver(se, desc);
 
         if (error == -EAGAIN)
             break;
         if (error)
-            unet_refuse(&le->ep, &le->errors, desc, error);
+            unet_refuse(&se->ep, &se->errors, desc, error);
         else
-            unet_lane_notify(le, channel);
-        done_with(le, channel);
+            unet_sm_notify(se, channel);
+        done_with(se, channel);
         done++;
     }
-    unet_ring_publish(&le->tx);
+    unet_ring_publish(&se->tx);
     return done;
 }
 
 /* ---- bells ------------------------------------------------------------------------ */
 
-static bool almost_full(const struct lane_link *link)
+static bool almost_full(const struct sm_link *link)
 {
     const struct unet_ring *out = &link->out;
     uint32_t consumed = __atomic_load_n(&out->shared->consumed, __ATOMIC_RELAXED);
@@ -207,7 +207,7 @@ static bool almost_full(const struct lane_link *link)
 }
 
 /* What the peer has armed, or 0. */
-static uint32_t armed(const struct lane_link *link)
+static uint32_t armed(const struct sm_link *link)
 {
     if (link->peer.bell < 0)
         return 0;
@@ -215,26 +215,26 @@ static uint32_t armed(const struct lane_link *link)
     return __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
 }
 
-static void ring(struct lane_endpoint *le, const struct lane_link *link, uint32_t seen)
+static void ring(struct sm_endpoint *se, const struct sm_link *link, uint32_t seen)
 {
-    le->ep.stats.wakeups++;
+    se->ep.stats.wakeups++;
     unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
 }
 
-void unet_lane_notify(struct lane_endpoint *le, uint16_t channel)
+void unet_sm_notify(struct sm_endpoint *se, uint16_t channel)
 {
-    const struct lane_link *link = &le->link[channel];
+    const struct sm_link *link = &se->link[channel];
     uint32_t seen = armed(link);
 
     if ((seen & UNET_NONEMPTY) || (seen != 0 && almost_full(link)))
-        ring(le, link, seen);
+        ring(se, link, seen);
 }
 
-void unet_lane_wake(struct lane_endpoint *le, uint16_t channel)
+void unet_sm_wake(struct sm_endpoint *se, uint16_t channel)
 {
-    const struct lane_link *link = &le->link[channel];
+    const struct sm_link *link = &se->link[channel];
     uint32_t seen = armed(link);
 
     if (seen != 0)
-        ring(le, link, seen);
+        ring(se, link, seen);
 }

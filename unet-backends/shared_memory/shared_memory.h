@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * lane.h - endpoints whose network interface is the sending process.
+ * shared_memory.h - endpoints whose network interface is the sending process.
  *
  * Loopback and shm are the same machine: the sender writes into the receiver's
  * memory (area.h).  They differ in where that memory comes from and in how a peer
- * finds it; those four functions are a `lane_transport`, all the rest is here.
+ * finds it; those four functions are a `sm_transport`, all the rest is here.
  *
  *   area.c      the shared memory: lanes, free queue
  *   ni.c        servicing the send queue
  *   link.c      channels: connecting, noticing the end, disconnecting
  *   endpoint.c  opening, progress, waiting
  */
-#ifndef UNET_LANE_H
-#define UNET_LANE_H
+#ifndef UNET_SHARED_MEMORY_H
+#define UNET_SHARED_MEMORY_H
 
 #include "core/core.h"
 #include "shared_memory/area.h"
 
 /* A peer's endpoint, as reached by the transport. */
-struct lane_peer {
-    struct lane_area area;
+struct sm_peer {
+    struct sm_area area;
     int bell;     /* the doorbell's write end; -1 if the peer is polled */
     int process;  /* pidfd of its process; -1 if it is ours, or there are no pidfds */
     void *handle; /* the transport's */
 };
 
-struct lane_endpoint;
+struct sm_endpoint;
 
-struct lane_transport {
+struct sm_transport {
     /* Make `bytes` of zeroed memory that peers can reach, with the endpoint's doorbell
      * (already open unless it is polled); may fill `handle` and `fd`. */
-    int (*create)(struct lane_endpoint *le, const uint64_t nonce[2], uint64_t bytes, void **memory);
+    int (*create)(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes, void **memory);
     /* Undo it, also for peers who come later.  Frees the doorbell. */
-    void (*destroy)(struct lane_endpoint *le);
+    void (*destroy)(struct sm_endpoint *se);
     /* Find the endpoint at an address.  Errors: those of unet_connect. */
-    int (*reach)(const struct unet_address *address, struct lane_peer *peer);
-    void (*leave)(struct lane_peer *peer);
+    int (*reach)(const struct unet_address *address, struct sm_peer *peer);
+    void (*leave)(struct sm_peer *peer);
 };
 
 /* What the endpoint keeps of one channel beside `struct unet_channel`. */
-struct lane_link {
-    struct lane_peer peer;
+struct sm_link {
+    struct sm_peer peer;
     struct unet_ring out;    /* our lane at the peer, producer side */
     uint64_t key_in;         /* under which we offer our lane */
     uint64_t key_out;        /* under which the peer offers its */
@@ -51,11 +51,11 @@ struct lane_link {
     uint16_t out_lane;       /* the peer's lane we are attached to, or 0 */
 };
 
-struct lane_endpoint {
+struct sm_endpoint {
     struct unet_endpoint ep; /* first: the interface knows only this */
-    const struct lane_transport *transport;
-    struct lane_area own;
-    struct lane_link *link;  /* by channel number */
+    const struct sm_transport *transport;
+    struct sm_area own;
+    struct sm_link *link;    /* by channel number */
     struct unet_ring tx;     /* send queue, the NI's side */
     struct unet_ring errors; /* rx[0], the NI's side */
     struct unet_ring full;   /* always looks full: where a channel sends that cannot */
@@ -71,57 +71,57 @@ struct lane_endpoint {
     void *handle;            /* the transport's */
 };
 
-static inline struct lane_endpoint *lane_endpoint(struct unet_endpoint *ep)
+static inline struct sm_endpoint *sm_of(struct unet_endpoint *ep)
 {
-    return (struct lane_endpoint *)ep;
+    return (struct sm_endpoint *)ep;
 }
 
 /* ---- ni.c ------------------------------------------------------------------ */
 
 /* Send what is in the send queue, in its order, as far as there is room.  Returns
  * the number of descriptors done with. */
-int unet_lane_service(struct lane_endpoint *le);
+int unet_sm_service(struct sm_endpoint *se);
 
 /* The channel's inline messages go straight to the peer, or into the send queue
  * while something of the channel waits there. */
-void unet_lane_aim(struct lane_endpoint *le, uint16_t channel);
+void unet_sm_aim(struct sm_endpoint *se, uint16_t channel);
 
 /* Wake the peer if it sleeps and the state of our lane is one it waits for. */
-void unet_lane_notify(struct lane_endpoint *le, uint16_t channel);
+void unet_sm_notify(struct sm_endpoint *se, uint16_t channel);
 
 /* Wake the peer if it sleeps at all. */
-void unet_lane_wake(struct lane_endpoint *le, uint16_t channel);
+void unet_sm_wake(struct sm_endpoint *se, uint16_t channel);
 
 /* ---- link.c ---------------------------------------------------------------- */
 
-int unet_lane_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
-                      uint16_t *channel);
-void unet_lane_disconnect(struct unet_endpoint *ep, uint16_t channel);
-void unet_lane_update(struct unet_endpoint *ep, uint16_t channel);
+int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                    uint16_t *channel);
+void unet_sm_disconnect(struct unet_endpoint *ep, uint16_t channel);
+void unet_sm_update(struct unet_endpoint *ep, uint16_t channel);
 
 /* Open every channel whose peer has opened its side. */
-void unet_lane_find_opened(struct lane_endpoint *le);
+void unet_sm_find_opened(struct sm_endpoint *se);
 /* Notice peers that closed in good order.  No system call. */
-void unet_lane_find_closed(struct lane_endpoint *le);
+void unet_sm_find_closed(struct sm_endpoint *se);
 /* The peer is gone: the channel becomes UNET_DEAD. */
-void unet_lane_set_dead(struct lane_endpoint *le, uint16_t channel);
+void unet_sm_set_dead(struct sm_endpoint *se, uint16_t channel);
 /* Give up the peer of a closed channel, whether it has let go of our lane or not. */
-void unet_lane_drop_peer(struct lane_endpoint *le, uint16_t channel);
+void unet_sm_drop_peer(struct sm_endpoint *se, uint16_t channel);
 
 /* ---- endpoint.c ------------------------------------------------------------ */
 
-int unet_lane_open(const struct unet_ops *ops, const struct lane_transport *transport,
-                   uint32_t capabilities, const struct unet_config *config,
-                   struct unet_endpoint **endpoint);
-void unet_lane_close(struct unet_endpoint *ep);
+int unet_sm_open(const struct unet_ops *ops, const struct sm_transport *transport,
+                 uint32_t capabilities, const struct unet_config *config,
+                 struct unet_endpoint **endpoint);
+void unet_sm_close(struct unet_endpoint *ep);
 
 /* Sleep until the bell rings or a peer's process ends, which it notes; at most
  * `timeout_ms`.  Returns 0 or -errno. */
-int unet_lane_sleep(struct lane_endpoint *le, int timeout_ms);
-int unet_lane_watch(struct lane_endpoint *le, int fd, uint32_t what);
+int unet_sm_sleep(struct sm_endpoint *se, int timeout_ms);
+int unet_sm_watch(struct sm_endpoint *se, int fd, uint32_t what);
 
-void unet_lane_kick(struct unet_endpoint *ep, uint16_t channel);
-int unet_lane_progress(struct unet_endpoint *ep);
-int unet_lane_wait(struct unet_endpoint *ep, int timeout_ms);
+void unet_sm_kick(struct unet_endpoint *ep, uint16_t channel);
+int unet_sm_progress(struct unet_endpoint *ep);
+int unet_sm_wait(struct unet_endpoint *ep, int timeout_ms);
 
 #endif

@@ -31,19 +31,19 @@ enum {
 /* ---- sending -------------------------------------------------------------------------- */
 
 /* A frame that cannot go (the interface is gone, or was made for shorter ones since) is lost. */
-static unsigned eth_send(struct emu_endpoint *ee, struct emu_batch *batch)
+static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const int n = unet_emu_submit(ee, batch->message, batch->count);
+        const int n = unet_datagram_submit(de, batch->message, batch->count);
 
         if (n > 0) {
-            ee->no_room = 0;
+            de->no_room = 0;
             return (unsigned)n;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK)
             return 0;
         if (errno == ENOBUFS)
-            return unet_emu_no_room(ee);
+            return unet_datagram_no_room(de);
         if (errno != EINTR)
             break;
     }
@@ -58,10 +58,11 @@ static struct tpacket2_hdr *slot_at(const struct eth_endpoint *ge, uint32_t n)
 }
 
 /* The loopback interface puts its own address into frames; who sends by it to us has ours. */
-static struct emu_place place_of(const struct eth_endpoint *ge, const struct sockaddr_ll *sender)
+static struct datagram_place place_of(const struct eth_endpoint *ge,
+                                      const struct sockaddr_ll *sender)
 {
     const bool local = sender->sll_ifindex == ge->loopback;
-    struct emu_place place = {.length = sizeof place.eth};
+    struct datagram_place place = {.length = sizeof place.eth};
 
     place.eth.sll_family = AF_PACKET;
     place.eth.sll_protocol = htons(UNET_ETHERTYPE);
@@ -74,18 +75,18 @@ static struct emu_place place_of(const struct eth_endpoint *ge, const struct soc
 static void take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
 {
     const uint8_t *bytes = (const uint8_t *)slot;
-    const struct emu_place from =
+    const struct datagram_place from =
         place_of(ge, (const struct sockaddr_ll *)(bytes + TPACKET_ALIGN(sizeof *slot)));
 
     if (slot->tp_snaplen < slot->tp_len)
-        ge->ee.ep.stats.malformed++;
+        ge->de.ep.stats.malformed++;
     else
-        unet_emu_arrived(&ge->ee, bytes + slot->tp_net, slot->tp_snaplen, &from);
+        unet_datagram_arrived(&ge->de, bytes + slot->tp_net, slot->tp_snaplen, &from);
 }
 
-static int eth_receive(struct emu_endpoint *ee)
+static int eth_receive(struct datagram_endpoint *de)
 {
-    struct eth_endpoint *ge = eth_of(ee);
+    struct eth_endpoint *ge = eth_of(de);
     int count = 0;
 
     for (; count < RECEIVE_MOST; count++) {
@@ -100,11 +101,11 @@ static int eth_receive(struct emu_endpoint *ee)
     return count;
 }
 
-static void eth_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
+static void eth_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!unet_eth_is_there(eth_of(ee), &ee->link[asked[i]]))
-            unet_emu_gone(ee, asked[i]);
+        if (!unet_eth_is_there(eth_of(de), &de->link[asked[i]]))
+            unet_datagram_gone(de, asked[i]);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -126,7 +127,7 @@ static int open_ring(struct eth_endpoint *ge, uint32_t frame_most)
         .tp_frame_size = slot,
         .tp_frame_nr = RING_BYTES / slot,
     };
-    const int version = TPACKET_V2, socket = ge->ee.socket;
+    const int version = TPACKET_V2, socket = ge->de.socket;
     void *ring;
 
     if (setsockopt(socket, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
@@ -141,51 +142,51 @@ static int open_ring(struct eth_endpoint *ge, uint32_t frame_most)
     return 0;
 }
 
-static int eth_bind(struct emu_endpoint *ee)
+static int eth_bind(struct datagram_endpoint *de)
 {
     const uint32_t header = sizeof(struct unet_frame);
-    struct eth_endpoint *ge = eth_of(ee);
+    struct eth_endpoint *ge = eth_of(de);
     int error;
 
     ge->lock = -1;
     error = unet_eth_open_socket(ge);
     if (error)
         return error;
-    ee->port = ge->own.port;
-    ee->message_most = ge->mtu - header < MESSAGE_MOST ? ge->mtu - header : MESSAGE_MOST;
-    ee->ep.packet_bytes = ee->message_most;
-    error = open_ring(ge, header + ee->message_most);
+    de->port = ge->own.port;
+    de->message_most = ge->mtu - header < MESSAGE_MOST ? ge->mtu - header : MESSAGE_MOST;
+    de->ep.packet_bytes = de->message_most;
+    error = open_ring(ge, header + de->message_most);
     return error ? error : unet_eth_bind_socket(ge);
 }
 
-static void eth_unbind(struct emu_endpoint *ee)
+static void eth_unbind(struct datagram_endpoint *de)
 {
-    struct eth_endpoint *ge = eth_of(ee);
+    struct eth_endpoint *ge = eth_of(de);
 
-    if (ee->socket < 0)
+    if (de->socket < 0)
         return;
     if (ge->ring)
         munmap(ge->ring, RING_BYTES);
     if (ge->lock >= 0)
         close(ge->lock);
-    close(ee->socket);
+    close(de->socket);
 }
 
-static const struct emu_transport eth_transport = {
+static const struct datagram_transport eth_transport = {
     .ops = &unet_eth_ops,
     .bytes = sizeof(struct eth_endpoint),
     .bind = eth_bind,
     .unbind = eth_unbind,
     .resolve = unet_eth_resolve,
     .send = eth_send,
-    .say = unet_emu_say,
+    .say = unet_datagram_say,
     .receive = eth_receive,
     .probe = eth_probe,
 };
 
 static int eth_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_emu_open(&eth_transport, config, endpoint);
+    return unet_datagram_open(&eth_transport, config, endpoint);
 }
 
 static void eth_address_of(const struct unet_endpoint *ep, struct unet_address *address)
@@ -200,12 +201,12 @@ const struct unet_ops unet_eth_ops = {
     .name = "eth",
     .network = true,
     .open = eth_open,
-    .close = unet_emu_close,
+    .close = unet_datagram_close,
     .address = eth_address_of,
-    .connect = unet_emu_connect,
-    .disconnect = unet_emu_disconnect,
-    .state = unet_emu_state,
-    .kick = unet_emu_kick,
-    .progress = unet_emu_progress,
-    .wait = unet_emu_wait,
+    .connect = unet_datagram_connect,
+    .disconnect = unet_datagram_disconnect,
+    .state = unet_datagram_state,
+    .kick = unet_datagram_kick,
+    .progress = unet_datagram_progress,
+    .wait = unet_datagram_wait,
 };

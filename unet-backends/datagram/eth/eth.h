@@ -24,7 +24,7 @@ struct eth_address {
 };
 
 struct eth_endpoint {
-    struct emu_endpoint ee; /* first */
+    struct datagram_endpoint de; /* first */
     struct eth_address own;
     int interface; /* index */
     int loopback;  /* index of the interface by which we reach endpoints of our own */
@@ -36,9 +36,9 @@ struct eth_endpoint {
     uint32_t next;       /* the slot that the kernel fills next */
 };
 
-static inline struct eth_endpoint *eth_of(const struct emu_endpoint *ee)
+static inline struct eth_endpoint *eth_of(const struct datagram_endpoint *de)
 {
-    return (struct eth_endpoint *)ee;
+    return (struct eth_endpoint *)de;
 }
 
 /* ---- interface.c --------------------------------------------------------------- */
@@ -53,10 +53,10 @@ int unet_eth_open_socket(struct eth_endpoint *ge);
 int unet_eth_bind_socket(struct eth_endpoint *ge);
 
 /* Errors: -EADDRNOTAVAIL it is none of this backend, or of lo and we are not, or the reverse. */
-int unet_eth_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
-                     struct emu_link *link, uint64_t *nonce);
+int unet_eth_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                     struct datagram_link *link, uint64_t *nonce);
 
 /* False if the peer is on this machine and its port is nobody's. */
-bool unet_eth_is_there(const struct eth_endpoint *ge, const struct emu_link *link);
+bool unet_eth_is_there(const struct eth_endpoint *ge, const struct datagram_link *link);
 
 #endif

@@ -92,16 +92,16 @@ static int look_at_interface(struct eth_endpoint *ge)
 
     if (error)
         return error;
-    strcpy(ge->ee.ep.interface, request.ifr_name);
-    error = ask(ge->ee.socket, SIOCGIFINDEX, &request);
+    strcpy(ge->de.ep.interface, request.ifr_name);
+    error = ask(ge->de.socket, SIOCGIFINDEX, &request);
     if (error)
         return error;
     ge->interface = request.ifr_ifindex;
-    error = ask(ge->ee.socket, SIOCGIFMTU, &request);
+    error = ask(ge->de.socket, SIOCGIFMTU, &request);
     if (error)
         return error;
     ge->mtu = (uint32_t)request.ifr_mtu;
-    error = ask(ge->ee.socket, SIOCGIFHWADDR, &request);
+    error = ask(ge->de.socket, SIOCGIFHWADDR, &request);
     if (error)
         return error;
     memcpy(ge->own.mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
@@ -139,7 +139,7 @@ static int set_filter(const struct eth_endpoint *ge)
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
     const struct sock_fprog program = {sizeof code / sizeof *code, code};
-    const int on = 1, socket = ge->ee.socket;
+    const int on = 1, socket = ge->de.socket;
 
     if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ||
         setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) < 0)
@@ -171,8 +171,8 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
     int error;
 
     /* Without a protocol nothing comes before it is bound. */
-    ge->ee.socket = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (ge->ee.socket < 0)
+    ge->de.socket = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ge->de.socket < 0)
         return -errno;
     error = look_at_interface(ge);
     if (error == 0)
@@ -180,8 +180,8 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
     if (error)
         return error;
     open_to_own_user();
-    ge->own.nonce = ge->ee.nonce;
-    set_options(ge->ee.socket);
+    ge->own.nonce = ge->de.nonce;
+    set_options(ge->de.socket);
     return set_filter(ge);
 }
 
@@ -190,7 +190,7 @@ int unet_eth_bind_socket(struct eth_endpoint *ge)
 {
     const struct sockaddr_ll any = {.sll_family = AF_PACKET, .sll_protocol = htons(UNET_ETHERTYPE)};
 
-    return bind(ge->ee.socket, (const struct sockaddr *)&any, sizeof any) == 0 ? 0 : -errno;
+    return bind(ge->de.socket, (const struct sockaddr *)&any, sizeof any) == 0 ? 0 : -errno;
 }
 
 /* ---- peers -------------------------------------------------------------------------------------
@@ -218,10 +218,10 @@ static bool is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac
     return found;
 }
 
-int unet_eth_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
-                     struct emu_link *link, uint64_t *nonce)
+int unet_eth_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                     struct datagram_link *link, uint64_t *nonce)
 {
-    const struct eth_endpoint *ge = eth_of(ee);
+    const struct eth_endpoint *ge = eth_of(de);
     struct eth_address peer;
 
     if (address->length != sizeof peer)
@@ -243,7 +243,7 @@ int unet_eth_resolve(const struct emu_endpoint *ee, const struct unet_address *a
     return 0;
 }
 
-bool unet_eth_is_there(const struct eth_endpoint *ge, const struct emu_link *link)
+bool unet_eth_is_there(const struct eth_endpoint *ge, const struct datagram_link *link)
 {
     struct sockaddr_un name;
     socklen_t length;

@@ -82,7 +82,7 @@ static struct mux_endpoint *find(uint16_t port)
 {
     struct mux_endpoint *me = host.endpoints;
 
-    while (me && me->ee.port != port)
+    while (me && me->de.port != port)
         me = me->next;
     return me;
 }
@@ -92,7 +92,7 @@ static int take_port(struct mux_endpoint *me)
     for (uint32_t i = 0; i < PORTS; i++) {
         if (++host.last_port == 0 || find(host.last_port))
             continue;
-        me->ee.port = host.last_port;
+        me->de.port = host.last_port;
         return 0;
     }
     return -EADDRINUSE;
@@ -363,7 +363,7 @@ bool unet_mux_send(uint32_t channel, const struct iovec *iov, size_t count, size
 /* Nobody has that port any more. */
 static void answer_for_nobody(uint32_t channel, const struct unet_frame *question)
 {
-    const struct unet_frame answer = unet_emu_gone_frame(question);
+    const struct unet_frame answer = unet_datagram_gone_frame(question);
     const struct iovec iov = {(void *)&answer, sizeof answer};
 
     if (question->kind == UNET_FRAME_ALIVE)

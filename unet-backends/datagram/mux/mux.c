@@ -13,31 +13,31 @@
 
 /* ---- sending and receiving ------------------------------------------------------------ */
 
-static unsigned mux_send(struct emu_endpoint *ee, struct emu_batch *batch)
+static unsigned mux_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     for (unsigned i = 0; i < batch->count; i++) {
         const struct msghdr *message = &batch->message[i].msg_hdr;
-        const struct emu_place *place = message->msg_name;
+        const struct datagram_place *place = message->msg_name;
 
         if (!unet_mux_send(place->number, message->msg_iov, message->msg_iovlen, batch->bytes[i]))
-            return i > 0 ? i : unet_emu_no_room(ee);
-        ee->no_room = 0;
+            return i > 0 ? i : unet_datagram_no_room(de);
+        de->no_room = 0;
     }
     return batch->count;
 }
 
-static void mux_say(struct emu_endpoint *ee, const struct emu_place *to,
+static void mux_say(struct datagram_endpoint *de, const struct datagram_place *to,
                     const struct unet_frame *frame)
 {
     const struct iovec iov = {(void *)frame, sizeof *frame};
 
-    (void)ee;
+    (void)de;
     unet_mux_send(to->number, &iov, 1, sizeof *frame);
 }
 
-static struct emu_place place_of(uint32_t number)
+static struct datagram_place place_of(uint32_t number)
 {
-    struct emu_place place;
+    struct datagram_place place;
 
     memset(&place, 0, sizeof place); /* the holes, too */
     place.number = number;
@@ -45,16 +45,16 @@ static struct emu_place place_of(uint32_t number)
     return place;
 }
 
-static int mux_receive(struct emu_endpoint *ee)
+static int mux_receive(struct datagram_endpoint *de)
 {
-    struct mux_frame *frames = unet_mux_take(mux_of(ee), &ee->ep.stats.overruns);
+    struct mux_frame *frames = unet_mux_take(mux_of(de), &de->ep.stats.overruns);
     int count = 0;
 
     while (frames) {
         struct mux_frame *frame = frames;
-        const struct emu_place from = place_of(frame->from);
+        const struct datagram_place from = place_of(frame->from);
 
-        unet_emu_arrived(ee, frame->bytes, frame->length, &from);
+        unet_datagram_arrived(de, frame->bytes, frame->length, &from);
         frames = frame->next;
         free(frame);
         count++;
@@ -62,13 +62,13 @@ static int mux_receive(struct emu_endpoint *ee)
     return count;
 }
 
-static void mux_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
+static void mux_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        const struct emu_link *link = &ee->link[asked[i]];
+        const struct datagram_link *link = &de->link[asked[i]];
 
         if (!unet_mux_is_there(link->peer.number, link->peer_port))
-            unet_emu_gone(ee, asked[i]);
+            unet_datagram_gone(de, asked[i]);
     }
 }
 
@@ -89,48 +89,48 @@ static int open_bells(struct mux_endpoint *me)
     me->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (me->bell < 0)
         return -errno;
-    me->ee.socket = epoll_create1(EPOLL_CLOEXEC);
-    if (me->ee.socket < 0)
+    me->de.socket = epoll_create1(EPOLL_CLOEXEC);
+    if (me->de.socket < 0)
         return -errno;
-    error = watch(me->ee.socket, me->bell);
-    return error ? error : watch(me->ee.socket, unet_mux_fd());
+    error = watch(me->de.socket, me->bell);
+    return error ? error : watch(me->de.socket, unet_mux_fd());
 }
 
-static int mux_bind(struct emu_endpoint *ee)
+static int mux_bind(struct datagram_endpoint *de)
 {
-    struct mux_endpoint *me = mux_of(ee);
+    struct mux_endpoint *me = mux_of(de);
     int error;
 
     me->bell = -1;
     error = unet_mux_join(me);
     if (error)
         return error;
-    ee->message_most = unet_mux_message_most() - (uint32_t)sizeof(struct unet_frame);
-    ee->ep.packet_bytes = ee->message_most;
+    de->message_most = unet_mux_message_most() - (uint32_t)sizeof(struct unet_frame);
+    de->ep.packet_bytes = de->message_most;
     return open_bells(me);
 }
 
-static void mux_unbind(struct emu_endpoint *ee)
+static void mux_unbind(struct datagram_endpoint *de)
 {
-    struct mux_endpoint *me = mux_of(ee);
+    struct mux_endpoint *me = mux_of(de);
 
-    if (ee->port == 0)
+    if (de->port == 0)
         return; /* it has not even joined */
     unet_mux_leave(me);
-    if (ee->socket >= 0)
-        close(ee->socket);
+    if (de->socket >= 0)
+        close(de->socket);
     if (me->bell >= 0)
         close(me->bell);
 }
 
-static int mux_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
-                       struct emu_link *link, uint64_t *nonce)
+static int mux_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                       struct datagram_link *link, uint64_t *nonce)
 {
     struct mux_address peer;
     uint32_t number;
     int error;
 
-    (void)ee;
+    (void)de;
     if (address->length != sizeof peer)
         return -EADDRNOTAVAIL;
     memcpy(&peer, address->bytes, sizeof peer);
@@ -145,7 +145,7 @@ static int mux_resolve(const struct emu_endpoint *ee, const struct unet_address 
     return 0;
 }
 
-static const struct emu_transport mux_transport = {
+static const struct datagram_transport mux_transport = {
     .ops = &unet_mux_ops,
     .bytes = sizeof(struct mux_endpoint),
     .bind = mux_bind,
@@ -159,13 +159,13 @@ static const struct emu_transport mux_transport = {
 
 static int mux_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_emu_open(&mux_transport, config, endpoint);
+    return unet_datagram_open(&mux_transport, config, endpoint);
 }
 
 static void mux_address_of(const struct unet_endpoint *ep, struct unet_address *address)
 {
-    const struct emu_endpoint *ee = (const struct emu_endpoint *)ep;
-    struct mux_address own = {.port = ee->port, .nonce = ee->nonce};
+    const struct datagram_endpoint *de = (const struct datagram_endpoint *)ep;
+    struct mux_address own = {.port = de->port, .nonce = de->nonce};
 
     own.length = unet_mux_address(own.real);
     address->length = sizeof own;
@@ -176,12 +176,12 @@ const struct unet_ops unet_mux_ops = {
     .name = "mux",
     .network = true,
     .open = mux_open,
-    .close = unet_emu_close,
+    .close = unet_datagram_close,
     .address = mux_address_of,
-    .connect = unet_emu_connect,
-    .disconnect = unet_emu_disconnect,
-    .state = unet_emu_state,
-    .kick = unet_emu_kick,
-    .progress = unet_emu_progress,
-    .wait = unet_emu_wait,
+    .connect = unet_datagram_connect,
+    .disconnect = unet_datagram_disconnect,
+    .state = unet_datagram_state,
+    .kick = unet_datagram_kick,
+    .progress = unet_datagram_progress,
+    .wait = unet_datagram_wait,
 };

@@ -47,7 +47,7 @@ struct mux_frame {
 };
 
 struct mux_endpoint {
-    struct emu_endpoint ee; /* first */
+    struct datagram_endpoint de; /* first */
     struct mux_endpoint *next;
     int bell; /* an eventfd: rung when frames are put into an empty inbox */
 
@@ -57,9 +57,9 @@ struct mux_endpoint {
     uint32_t dropped; /* frames that found no room in it */
 };
 
-static inline struct mux_endpoint *mux_of(const struct emu_endpoint *ee)
+static inline struct mux_endpoint *mux_of(const struct datagram_endpoint *de)
 {
-    return (struct mux_endpoint *)ee;
+    return (struct mux_endpoint *)de;
 }
 
 /* ---- host.c ------------------------------------------------------------------------ */

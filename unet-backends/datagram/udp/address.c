@@ -18,13 +18,14 @@ enum {
     HEADERS_IP6 = 40 + 8,
 };
 
-static bool is_link_local(const struct emu_place *place)
+static bool is_link_local(const struct datagram_place *place)
 {
     return place->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&place->ip6.sin6_addr);
 }
 
 /* `scope` is that of the interface by which we get there. */
-static void place_of(const struct udp_address *address, uint32_t scope, struct emu_place *place)
+static void place_of(const struct udp_address *address, uint32_t scope,
+                     struct datagram_place *place)
 {
     memset(place, 0, sizeof *place);
     place->any.sa_family = address->family;
@@ -80,19 +81,19 @@ static void set_options(int fd, int family)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int open_socket(struct emu_endpoint *ee, const union unet_sockaddr *local)
+static int open_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
 {
-    ee->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (ee->socket < 0)
+    de->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (de->socket < 0)
         return -errno;
-    set_options(ee->socket, local->any.sa_family);
-    return bind(ee->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
+    set_options(de->socket, local->any.sa_family);
+    return bind(de->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
 }
 
-int unet_udp_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
-                     struct emu_link *link, uint64_t *nonce)
+int unet_udp_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                     struct datagram_link *link, uint64_t *nonce)
 {
-    const struct udp_address *own = &udp_of(ee)->own;
+    const struct udp_address *own = &udp_of(de)->own;
     struct udp_address peer;
 
     if (address->length != sizeof peer)
@@ -124,7 +125,7 @@ static int mtu_of(const struct udp_endpoint *ue, const char *interface)
     struct ifreq request = {0};
 
     strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
-    return ioctl(ue->ee.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
+    return ioctl(ue->de.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
 }
 
 /* Of the interface that has our address. */
@@ -163,13 +164,13 @@ int unet_udp_open_socket(struct udp_endpoint *ue)
     int error = unet_local(wish ? wish : "127.0.0.1", &local);
 
     if (error == 0)
-        error = open_socket(&ue->ee, &local);
+        error = open_socket(&ue->de, &local);
     if (error)
         return error;
-    if (getsockname(ue->ee.socket, &local.any, &length) < 0)
+    if (getsockname(ue->de.socket, &local.any, &length) < 0)
         return -errno;
     address_of(&local, &ue->own);
-    ue->own.nonce = ue->ee.nonce;
+    ue->own.nonce = ue->de.nonce;
     ue->datagram_most = datagram_most(ue);
     return 0;
 }

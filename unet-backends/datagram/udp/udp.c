@@ -37,26 +37,26 @@ union segment_control {
 /* A batch as it is handed to the kernel: frames `i` .. `i + run - 1` as one datagram. */
 struct datagrams {
     unsigned count;
-    unsigned run[EMU_BATCH];
-    struct mmsghdr message[EMU_BATCH];
-    union segment_control control[EMU_BATCH];
+    unsigned run[DATAGRAM_BATCH];
+    struct mmsghdr message[DATAGRAM_BATCH];
+    union segment_control control[DATAGRAM_BATCH];
 };
 
 /* Whose frame it is: the place it goes to is in there. */
-static struct emu_link *link_of(const struct emu_batch *b, unsigned i)
+static struct datagram_link *link_of(const struct datagram_batch *b, unsigned i)
 {
     uint8_t *place = b->message[i].msg_hdr.msg_name;
 
-    return (struct emu_link *)(place - offsetof(struct emu_link, peer));
+    return (struct datagram_link *)(place - offsetof(struct datagram_link, peer));
 }
 
-static bool same_peer(const struct emu_batch *b, unsigned i, unsigned j)
+static bool same_peer(const struct datagram_batch *b, unsigned i, unsigned j)
 {
     return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
 }
 
 /* How many frames from `first` on share a datagram that is not cut. */
-static unsigned run_of_short(const struct emu_batch *b, unsigned first)
+static unsigned run_of_short(const struct datagram_batch *b, unsigned first)
 {
     uint32_t sum = b->bytes[first];
     unsigned end = first + 1;
@@ -70,7 +70,7 @@ static unsigned run_of_short(const struct emu_batch *b, unsigned first)
 }
 
 /* How many go as one that is cut. */
-static unsigned run_of_long(const struct udp_endpoint *ue, const struct emu_batch *b,
+static unsigned run_of_long(const struct udp_endpoint *ue, const struct datagram_batch *b,
                             unsigned first)
 {
     const uint32_t segment = b->bytes[first];
@@ -101,7 +101,7 @@ static void cut_into(struct msghdr *message, union segment_control *control, uin
 }
 
 /* Pieces of frames that follow one another lie one behind the other. */
-static void make_datagrams(const struct udp_endpoint *ue, const struct emu_batch *b,
+static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_batch *b,
                            struct datagrams *d)
 {
     d->count = 0;
@@ -121,25 +121,25 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct emu_batch
 
 /* Anybody can say that a peer does not listen, and a firewall may for a moment: he is gone when
  * that is said twice, with a while in between in which he was silent. */
-static void doubt(struct emu_endpoint *ee, uint16_t n, uint64_t now)
+static void doubt(struct datagram_endpoint *de, uint16_t n, uint64_t now)
 {
-    struct emu_link *link = &ee->link[n];
+    struct datagram_link *link = &de->link[n];
     const uint64_t since = now - link->refused_us;
 
     if (link->heard || link->refused_us == 0 || since > DOUBT_MOST_US)
         link->refused_us = now;
     else if (since >= DOUBT_LEAST_US)
-        unet_emu_gone(ee, n);
+        unet_datagram_gone(de, n);
 }
 
 /* Nobody listens at that address, it is said. */
-static void refused(struct emu_endpoint *ee, const struct emu_place *where)
+static void refused(struct datagram_endpoint *de, const struct datagram_place *where)
 {
     const uint64_t now = unet_now_us();
 
-    for (uint32_t n = 1; n < ee->ep.rx_rings; n++) {
-        if (unet_emu_same(&ee->link[n].peer, where))
-            doubt(ee, (uint16_t)n, now);
+    for (uint32_t n = 1; n < de->ep.rx_rings; n++) {
+        if (unet_datagram_same(&de->link[n].peer, where))
+            doubt(de, (uint16_t)n, now);
     }
 }
 
@@ -158,24 +158,24 @@ static bool says_refused(struct msghdr *message)
 }
 
 /* Read what the network says of peers that are not there. */
-static void read_errors(struct emu_endpoint *ee)
+static void read_errors(struct datagram_endpoint *de)
 {
     for (;;) {
-        struct emu_place where = {.length = 0};
+        struct datagram_place where = {.length = 0};
         uint8_t control[512], byte;
         struct iovec iov = {&byte, sizeof byte};
         struct msghdr message = {.msg_name = &where.any,
-                                 .msg_namelen = offsetof(struct emu_place, length),
+                                 .msg_namelen = offsetof(struct datagram_place, length),
                                  .msg_iov = &iov,
                                  .msg_iovlen = 1,
                                  .msg_control = control,
                                  .msg_controllen = sizeof control};
 
-        if (recvmsg(ee->socket, &message, MSG_ERRQUEUE) < 0)
+        if (recvmsg(de->socket, &message, MSG_ERRQUEUE) < 0)
             break;
         where.length = message.msg_namelen;
         if (says_refused(&message))
-            refused(ee, &where);
+            refused(de, &where);
     }
 }
 
@@ -203,25 +203,25 @@ static bool says_uncut(int error)
 /* A datagram that cannot go (the way is gone, it is longer than the way allows) is lost.  But the
  * kernel also answers what the network said to an earlier one, to whomever that went: only what is
  * said again after that was read is about this one. */
-static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
+static unsigned udp_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
-    struct udp_endpoint *ue = udp_of(ee);
+    struct udp_endpoint *ue = udp_of(de);
     struct datagrams d;
 
     make_datagrams(ue, batch, &d);
     for (int tries = 0; tries < 4; tries++) {
-        const int n = unet_emu_submit(ee, d.message, d.count);
+        const int n = unet_datagram_submit(de, d.message, d.count);
         const int error = errno;
 
         if (n > 0) {
-            ee->no_room = 0;
+            de->no_room = 0;
             return frames_in(&d, n);
         }
         if (error == EAGAIN || error == EWOULDBLOCK)
             return 0;
         if (error == ENOBUFS)
-            return unet_emu_no_room(ee) ? frames_in(&d, 1) : 0;
-        read_errors(ee);
+            return unet_datagram_no_room(de) ? frames_in(&d, 1) : 0;
+        read_errors(de);
         if (tries == 0)
             continue;
         if (!is_cut(&d) || !says_uncut(error))
@@ -238,11 +238,11 @@ static unsigned udp_send(struct emu_endpoint *ee, struct emu_batch *batch)
 struct udp_arrivals {
     struct mmsghdr message[UDP_ARRIVALS];
     struct iovec iov[UDP_ARRIVALS];
-    struct emu_place from[UDP_ARRIVALS];
+    struct datagram_place from[UDP_ARRIVALS];
     uint8_t bytes[UDP_ARRIVALS][UDP_ROOM];
 };
 
-enum { PLACE_BYTES = offsetof(struct emu_place, length) };
+enum { PLACE_BYTES = offsetof(struct datagram_place, length) };
 
 static void prepare(struct udp_arrivals *a)
 {
@@ -256,7 +256,7 @@ static void prepare(struct udp_arrivals *a)
 }
 
 /* Datagram i is there, of so many bytes.  Returns the number of its frames. */
-static int take(struct emu_endpoint *ee, struct udp_arrivals *a, int i, size_t length,
+static int take(struct datagram_endpoint *de, struct udp_arrivals *a, int i, size_t length,
                 socklen_t from)
 {
     size_t at = 0;
@@ -264,36 +264,36 @@ static int take(struct emu_endpoint *ee, struct udp_arrivals *a, int i, size_t l
 
     a->from[i].length = from;
     do {
-        at += unet_emu_arrived(ee, a->bytes[i] + at, length - at, &a->from[i]);
+        at += unet_datagram_arrived(de, a->bytes[i] + at, length - at, &a->from[i]);
         count++;
     } while (at < length);
     return count;
 }
 
-static int receive_one(struct emu_endpoint *ee)
+static int receive_one(struct datagram_endpoint *de)
 {
-    struct udp_arrivals *a = udp_of(ee)->arrivals;
+    struct udp_arrivals *a = udp_of(de)->arrivals;
     socklen_t from = PLACE_BYTES;
-    const ssize_t n = recvfrom(ee->socket, a->bytes[0], UDP_ROOM, 0, &a->from[0].any, &from);
+    const ssize_t n = recvfrom(de->socket, a->bytes[0], UDP_ROOM, 0, &a->from[0].any, &from);
 
     if (n >= 0)
-        return take(ee, a, 0, (size_t)n, from);
+        return take(de, a, 0, (size_t)n, from);
     if (errno != EAGAIN && errno != EWOULDBLOCK)
-        read_errors(ee);
+        read_errors(de);
     return 0;
 }
 
-static int receive_many(struct emu_endpoint *ee)
+static int receive_many(struct datagram_endpoint *de)
 {
-    struct udp_arrivals *a = udp_of(ee)->arrivals;
+    struct udp_arrivals *a = udp_of(de)->arrivals;
     int count = 0, n = UDP_ARRIVALS;
 
     for (int calls = 0; calls < RECEIVE_MOST && n == UDP_ARRIVALS; calls++) {
-        n = recvmmsg(ee->socket, a->message, UDP_ARRIVALS, 0, NULL);
+        n = recvmmsg(de->socket, a->message, UDP_ARRIVALS, 0, NULL);
         for (int i = 0; i < n; i++) {
             struct msghdr *message = &a->message[i].msg_hdr;
 
-            count += take(ee, a, i, a->message[i].msg_len, message->msg_namelen);
+            count += take(de, a, i, a->message[i].msg_len, message->msg_namelen);
             message->msg_namelen = PLACE_BYTES;
         }
     }
@@ -302,22 +302,22 @@ static int receive_many(struct emu_endpoint *ee)
 
 /* Looking for one datagram costs less than looking for many, so that is what a look is that follows
  * upon a vain one. */
-static int udp_receive(struct emu_endpoint *ee)
+static int udp_receive(struct datagram_endpoint *de)
 {
-    struct udp_endpoint *ue = udp_of(ee);
+    struct udp_endpoint *ue = udp_of(de);
     const bool found_before = ue->found;
-    const int count = receive_one(ee);
+    const int count = receive_one(de);
 
     ue->found = count > 0;
-    return count > 0 && found_before ? count + receive_many(ee) : count;
+    return count > 0 && found_before ? count + receive_many(de) : count;
 }
 
 /* The network answers to questions themselves. */
-static void udp_probe(struct emu_endpoint *ee, const uint16_t *asked, unsigned count)
+static void udp_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)
 {
     (void)asked;
     (void)count;
-    read_errors(ee);
+    read_errors(de);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -340,13 +340,13 @@ static void join_and_cut(struct udp_endpoint *ue)
     const int on = 1;
     int none = 0;
 
-    setsockopt(ue->ee.socket, SOL_UDP, UDP_GRO, &on, sizeof on);
-    ue->segments = setsockopt(ue->ee.socket, SOL_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
+    setsockopt(ue->de.socket, SOL_UDP, UDP_GRO, &on, sizeof on);
+    ue->segments = setsockopt(ue->de.socket, SOL_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
 }
 
-static int udp_bind(struct emu_endpoint *ee)
+static int udp_bind(struct datagram_endpoint *de)
 {
-    struct udp_endpoint *ue = udp_of(ee);
+    struct udp_endpoint *ue = udp_of(de);
     const uint32_t header = sizeof(struct unet_frame);
     int error = open_arrivals(ue);
 
@@ -355,34 +355,34 @@ static int udp_bind(struct emu_endpoint *ee)
     if (error)
         return error;
     join_and_cut(ue);
-    ee->message_most = UDP_PAYLOAD_MAX - header;
-    ee->ep.packet_bytes = ue->datagram_most - header;
+    de->message_most = UDP_PAYLOAD_MAX - header;
+    de->ep.packet_bytes = ue->datagram_most - header;
     return 0;
 }
 
-static void udp_unbind(struct emu_endpoint *ee)
+static void udp_unbind(struct datagram_endpoint *de)
 {
-    if (ee->socket >= 0)
-        close(ee->socket);
-    if (udp_of(ee)->arrivals)
-        munmap(udp_of(ee)->arrivals, sizeof *udp_of(ee)->arrivals);
+    if (de->socket >= 0)
+        close(de->socket);
+    if (udp_of(de)->arrivals)
+        munmap(udp_of(de)->arrivals, sizeof *udp_of(de)->arrivals);
 }
 
-static const struct emu_transport udp_transport = {
+static const struct datagram_transport udp_transport = {
     .ops = &unet_udp_ops,
     .bytes = sizeof(struct udp_endpoint),
     .bind = udp_bind,
     .unbind = udp_unbind,
     .resolve = unet_udp_resolve,
     .send = udp_send,
-    .say = unet_emu_say,
+    .say = unet_datagram_say,
     .receive = udp_receive,
     .probe = udp_probe,
 };
 
 static int udp_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_emu_open(&udp_transport, config, endpoint);
+    return unet_datagram_open(&udp_transport, config, endpoint);
 }
 
 static void udp_address_of(const struct unet_endpoint *ep, struct unet_address *address)
@@ -397,12 +397,12 @@ const struct unet_ops unet_udp_ops = {
     .name = "udp",
     .network = true,
     .open = udp_open,
-    .close = unet_emu_close,
+    .close = unet_datagram_close,
     .address = udp_address_of,
-    .connect = unet_emu_connect,
-    .disconnect = unet_emu_disconnect,
-    .state = unet_emu_state,
-    .kick = unet_emu_kick,
-    .progress = unet_emu_progress,
-    .wait = unet_emu_wait,
+    .connect = unet_datagram_connect,
+    .disconnect = unet_datagram_disconnect,
+    .state = unet_datagram_state,
+    .kick = unet_datagram_kick,
+    .progress = unet_datagram_progress,
+    .wait = unet_datagram_wait,
 };

@@ -27,7 +27,7 @@ enum {
 };
 
 struct udp_endpoint {
-    struct emu_endpoint ee; /* first */
+    struct datagram_endpoint de; /* first */
     struct udp_address own;
     uint32_t datagram_most; /* bytes that go over our interface in one piece */
     bool found;             /* something, when we last looked for arrivals */
@@ -35,9 +35,9 @@ struct udp_endpoint {
     struct udp_arrivals *arrivals;
 };
 
-static inline struct udp_endpoint *udp_of(const struct emu_endpoint *ee)
+static inline struct udp_endpoint *udp_of(const struct datagram_endpoint *de)
 {
-    return (struct udp_endpoint *)ee;
+    return (struct udp_endpoint *)de;
 }
 
 /* ---- address.c --------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static inline struct udp_endpoint *udp_of(const struct emu_endpoint *ee)
 int unet_udp_open_socket(struct udp_endpoint *ue);
 
 /* Errors: -EADDRNOTAVAIL it is none of this backend, or of another family than our own. */
-int unet_udp_resolve(const struct emu_endpoint *ee, const struct unet_address *address,
-                     struct emu_link *link, uint64_t *nonce);
+int unet_udp_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                     struct datagram_link *link, uint64_t *nonce);
 
 #endif

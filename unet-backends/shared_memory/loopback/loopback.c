@@ -76,7 +76,7 @@ static struct port *use_port(const uint64_t nonce[2])
 
 /* ---- the transport ---------------------------------------------------------------- */
 
-static int loopback_create(struct lane_endpoint *le, const uint64_t nonce[2], uint64_t bytes,
+static int loopback_create(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes,
                            void **memory)
 {
     struct port *port = calloc(1, sizeof *port);
@@ -92,22 +92,22 @@ static int loopback_create(struct lane_endpoint *le, const uint64_t nonce[2], ui
     }
     *port = (struct port){.memory = area, .bytes = bytes, .users = 1};
     memcpy(port->nonce, nonce, sizeof port->nonce);
-    memcpy(port->bell, le->ep.bell, sizeof port->bell);
-    le->handle = port;
+    memcpy(port->bell, se->ep.bell, sizeof port->bell);
+    se->handle = port;
     list_port(port);
     *memory = area;
     return 0;
 }
 
-static void loopback_destroy(struct lane_endpoint *le)
+static void loopback_destroy(struct sm_endpoint *se)
 {
-    struct port *port = le->handle;
+    struct port *port = se->handle;
 
     unlist_port(port);
     release_port(port);
 }
 
-static int loopback_reach(const struct unet_address *address, struct lane_peer *peer)
+static int loopback_reach(const struct unet_address *address, struct sm_peer *peer)
 {
     struct port *port;
     uint64_t nonce[2];
@@ -119,7 +119,7 @@ static int loopback_reach(const struct unet_address *address, struct lane_peer *
     port = use_port(nonce);
     if (!port)
         return -EHOSTUNREACH;
-    error = unet_lane_area_view(&peer->area, port->memory, port->bytes);
+    error = unet_sm_area_view(&peer->area, port->memory, port->bytes);
     if (error) {
         release_port(port);
         return -EHOSTUNREACH;
@@ -130,12 +130,12 @@ static int loopback_reach(const struct unet_address *address, struct lane_peer *
     return 0;
 }
 
-static void loopback_leave(struct lane_peer *peer)
+static void loopback_leave(struct sm_peer *peer)
 {
     release_port(peer->handle);
 }
 
-static const struct lane_transport loopback_transport = {
+static const struct sm_transport loopback_transport = {
     .create = loopback_create,
     .destroy = loopback_destroy,
     .reach = loopback_reach,
@@ -146,27 +146,27 @@ static const struct lane_transport loopback_transport = {
 
 static int loopback_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_lane_open(&unet_loopback_ops, &loopback_transport,
-                          UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT, config, endpoint);
+    return unet_sm_open(&unet_loopback_ops, &loopback_transport,
+                        UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT, config, endpoint);
 }
 
 static void loopback_address(const struct unet_endpoint *ep, struct unet_address *address)
 {
-    const struct lane_endpoint *le = (const struct lane_endpoint *)ep;
+    const struct sm_endpoint *se = (const struct sm_endpoint *)ep;
 
-    address->length = sizeof le->own.nonce;
-    memcpy(address->bytes, le->own.nonce, sizeof le->own.nonce);
+    address->length = sizeof se->own.nonce;
+    memcpy(address->bytes, se->own.nonce, sizeof se->own.nonce);
 }
 
 const struct unet_ops unet_loopback_ops = {
     .name = "loopback",
     .open = loopback_open,
-    .close = unet_lane_close,
+    .close = unet_sm_close,
     .address = loopback_address,
-    .connect = unet_lane_connect,
-    .disconnect = unet_lane_disconnect,
-    .state = unet_lane_update,
-    .kick = unet_lane_kick,
-    .progress = unet_lane_progress,
-    .wait = unet_lane_wait,
+    .connect = unet_sm_connect,
+    .disconnect = unet_sm_disconnect,
+    .state = unet_sm_update,
+    .kick = unet_sm_kick,
+    .progress = unet_sm_progress,
+    .wait = unet_sm_wait,
 };

@@ -44,13 +44,13 @@ int connect_to(unet_endpoint *ep, const ForgedAddress &forged)
 }
 
 // The area of an endpoint, mapped behind the library's back.
-lane_area map_area(const struct unet_address &address)
+sm_area map_area(const struct unet_address &address)
 {
     ForgedAddress forged = read(address);
     std::string path = "/proc/" + std::to_string(forged.pid) + "/fd/" + std::to_string(forged.area);
     int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
     struct stat status;
-    lane_area area;
+    sm_area area;
 
     REQUIRE(fd >= 0);
     REQUIRE(fstat(fd, &status) == 0);
@@ -58,7 +58,7 @@ lane_area map_area(const struct unet_address &address)
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     REQUIRE(memory != MAP_FAILED);
-    REQUIRE(unet_lane_area_view(&area, memory, bytes) == 0);
+    REQUIRE(unet_sm_area_view(&area, memory, bytes) == 0);
     return area;
 }
 
@@ -71,9 +71,9 @@ void scribble(void *memory, size_t bytes, std::mt19937 &random)
 }
 
 // Turns that the consumer takes for real, everything else random.
-void forge_lane(const lane_area &area, uint32_t lane, std::mt19937 &random)
+void forge_lane(const sm_area &area, uint32_t lane, std::mt19937 &random)
 {
-    auto *ring = static_cast<unet_ring_shared *>(lane_ring(&area, lane));
+    auto *ring = static_cast<unet_ring_shared *>(sm_lane_ring(&area, lane));
 
     for (uint32_t round = 0; round < 2000; round++) {
         uint32_t position = __atomic_load_n(&ring->consumed, __ATOMIC_ACQUIRE);
@@ -148,7 +148,7 @@ TEST_CASE("forged addresses reach nothing and leak nothing")
     }
     SECTION("a true area in a memfd that can be truncated")
     {
-        lane_area area = map_area(target.address());
+        sm_area area = map_area(target.address());
         REQUIRE(ftruncate(plain, static_cast<off_t>(area.bytes)) == 0);
         REQUIRE(pwrite(plain, area.header, sizeof *area.header, 0) == sizeof *area.header);
         munmap(area.header, area.bytes);
@@ -194,7 +194,7 @@ TEST_CASE("forged addresses reach nothing and leak nothing")
 TEST_CASE("an area whose sizes lie is refused")
 {
     Endpoint ep, target;
-    lane_area area = map_area(target.address());
+    sm_area area = map_area(target.address());
     uint32_t lie = GENERATE(0u, 1u, 3u, 64u, 65536u, 0x80000000u, UINT32_MAX);
     uint16_t channel;
     struct unet_address address = target.address();
@@ -230,8 +230,8 @@ TEST_CASE("an area whose sizes lie is refused")
 TEST_CASE("each forged arrival is dropped and counted, and the next one is read")
 {
     Pair pair;
-    lane_area area = map_area(pair.b.address());
-    auto *ring = static_cast<unet_ring_shared *>(lane_ring(&area, pair.ba));
+    sm_area area = map_area(pair.b.address());
+    auto *ring = static_cast<unet_ring_shared *>(sm_lane_ring(&area, pair.ba));
     unet_desc *slot = &ring->slot[0];
     uint32_t segment = pair.b->config.segment_bytes;
     bool foreign = false;
@@ -300,7 +300,7 @@ TEST_CASE("each forged arrival is dropped and counted, and the next one is read"
 TEST_CASE("a free queue that names memory outside the segment is refused")
 {
     Pair pair;
-    lane_area area = map_area(pair.b.address());
+    sm_area area = map_area(pair.b.address());
     uint64_t segment = pair.b->config.segment_bytes;
     unet_piece piece = {0, 100};
     uint64_t buffer =
@@ -330,7 +330,7 @@ TEST_CASE("a peer that forges its own lane is counted, and others go on")
     join(ep, hostile, 2, from_hostile, unused);
     struct unet_address address = ep.address();
     Child child([&] {
-        lane_area area = map_area(address);
+        sm_area area = map_area(address);
         forge_lane(area, from_hostile, random);
         return true;
     });
@@ -361,7 +361,7 @@ TEST_CASE("a peer that scribbles over the whole area does not crash its owner")
     struct unet_address address = ep.address();
     Child child([&] {
         std::mt19937 random(seed);
-        lane_area area = map_area(address);
+        sm_area area = map_area(address);
         size_t shared = area.segment - reinterpret_cast<uint8_t *>(area.header);
         for (int i = 0; i < 20; i++)
             scribble(area.header, shared, random);
@@ -396,7 +396,7 @@ TEST_CASE("a receiver that scribbles over its own area does not crash its sender
         board.show(1, own);
         uint16_t channel = meet(own, board, 0, 9);
         eventually([&] { return board.raised(4); });
-        lane_area area = map_area(own.address());
+        sm_area area = map_area(own.address());
         size_t shared = area.segment - reinterpret_cast<uint8_t *>(area.header);
         for (int i = 0; i < 20 && channel; i++)
             scribble(area.header, shared, random);

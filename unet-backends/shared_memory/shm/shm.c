@@ -77,27 +77,27 @@ static int map_memory(int fd, uint64_t bytes, void **memory)
     return 0;
 }
 
-static int shm_create(struct lane_endpoint *le, const uint64_t nonce[2], uint64_t bytes,
+static int shm_create(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes,
                       void **memory)
 {
     int error;
 
     (void)nonce; /* the header has it */
 
-    le->fd = make_memory(bytes);
-    if (le->fd < 0)
-        return le->fd;
-    error = map_memory(le->fd, bytes, memory);
+    se->fd = make_memory(bytes);
+    if (se->fd < 0)
+        return se->fd;
+    error = map_memory(se->fd, bytes, memory);
     if (error)
-        close(le->fd);
+        close(se->fd);
     return error;
 }
 
-static void shm_destroy(struct lane_endpoint *le)
+static void shm_destroy(struct sm_endpoint *se)
 {
-    munmap(le->own.header, le->own.bytes);
-    close(le->fd);
-    unet_bell_close(le->ep.bell);
+    munmap(se->own.header, se->own.bytes);
+    close(se->fd);
+    unet_bell_close(se->ep.bell);
 }
 
 /* ---- a peer's area --------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static int open_theirs(int32_t pid, int32_t fd)
 }
 
 /* Check that it is a sealed area of our own user before trusting its size. */
-static int map_area(int fd, struct lane_area *area)
+static int map_area(int fd, struct sm_area *area)
 {
     struct stat status;
     void *memory = NULL;
@@ -143,14 +143,14 @@ static int map_area(int fd, struct lane_area *area)
     error = map_memory(fd, (uint64_t)status.st_size, &memory);
     if (error)
         return reach_error(-error);
-    if (unet_lane_area_view(area, memory, (uint64_t)status.st_size) < 0) {
+    if (unet_sm_area_view(area, memory, (uint64_t)status.st_size) < 0) {
         munmap(memory, (size_t)status.st_size);
         return -EHOSTUNREACH;
     }
     return 0;
 }
 
-static int reach_area(const struct shm_address *address, struct lane_area *area)
+static int reach_area(const struct shm_address *address, struct sm_area *area)
 {
     int fd = open_theirs(address->pid, address->area);
     int error;
@@ -168,7 +168,7 @@ static int reach_area(const struct shm_address *address, struct lane_area *area)
 
 /* Opened for reading too: a pipe whose reader has died would otherwise answer the next
  * ring with SIGPIPE. */
-static int reach_bell(const struct shm_address *address, const struct lane_area *area, int *bell)
+static int reach_bell(const struct shm_address *address, const struct sm_area *area, int *bell)
 {
     struct stat status;
     int fd;
@@ -194,7 +194,7 @@ static bool has_ended(int process)
     return process >= 0 && poll(&p, 1, 0) > 0;
 }
 
-static void shm_leave(struct lane_peer *peer)
+static void shm_leave(struct sm_peer *peer)
 {
     if (peer->bell >= 0)
         close(peer->bell);
@@ -231,9 +231,9 @@ static int open_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-static int shm_reach(const struct unet_address *address, struct lane_peer *peer)
+static int shm_reach(const struct unet_address *address, struct sm_peer *peer)
 {
-    struct lane_peer p = {.bell = -1, .process = -1};
+    struct sm_peer p = {.bell = -1, .process = -1};
     struct shm_address shm;
     int error = read_address(address, &shm);
 
@@ -255,7 +255,7 @@ static int shm_reach(const struct unet_address *address, struct lane_peer *peer)
     return 0;
 }
 
-static const struct lane_transport shm_transport = {
+static const struct sm_transport shm_transport = {
     .create = shm_create,
     .destroy = shm_destroy,
     .reach = shm_reach,
@@ -266,18 +266,18 @@ static const struct lane_transport shm_transport = {
 
 static int shm_open_endpoint(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_lane_open(&unet_shm_ops, &shm_transport,
-                          UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_REMOTE,
-                          config, endpoint);
+    return unet_sm_open(&unet_shm_ops, &shm_transport,
+                        UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_REMOTE,
+                        config, endpoint);
 }
 
 static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_address *address)
 {
-    const struct lane_endpoint *le = (const struct lane_endpoint *)ep;
+    const struct sm_endpoint *se = (const struct sm_endpoint *)ep;
     struct shm_address shm = {
-        .magic = SHM_MAGIC, .pid = getpid(), .area = le->fd, .bell = ep->bell[1]};
+        .magic = SHM_MAGIC, .pid = getpid(), .area = se->fd, .bell = ep->bell[1]};
 
-    memcpy(shm.nonce, le->own.nonce, sizeof shm.nonce);
+    memcpy(shm.nonce, se->own.nonce, sizeof shm.nonce);
     address->length = sizeof shm;
     memcpy(address->bytes, &shm, sizeof shm);
 }
@@ -285,12 +285,12 @@ static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_add
 const struct unet_ops unet_shm_ops = {
     .name = "shm",
     .open = shm_open_endpoint,
-    .close = unet_lane_close,
+    .close = unet_sm_close,
     .address = shm_endpoint_address,
-    .connect = unet_lane_connect,
-    .disconnect = unet_lane_disconnect,
-    .state = unet_lane_update,
-    .kick = unet_lane_kick,
-    .progress = unet_lane_progress,
-    .wait = unet_lane_wait,
+    .connect = unet_sm_connect,
+    .disconnect = unet_sm_disconnect,
+    .state = unet_sm_update,
+    .kick = unet_sm_kick,
+    .progress = unet_sm_progress,
+    .wait = unet_sm_wait,
 };
