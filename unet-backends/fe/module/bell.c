@@ -31,7 +31,7 @@ void fe_notify(struct fe_endpoint *ep, const struct fe_ring *ring)
 
 	smp_mb(); /* E, matches F in unet_bell_arm */
 	seen = READ_ONCE(*armed);
-	if (!seen || (ring && !(seen & FE_NONEMPTY) && !almost_full(ring)))
+	if (!seen || (ring && !(seen & UNET_NONEMPTY) && !almost_full(ring)))
 		return;
 	fe_count(ep, UNET_FE_WAKEUPS, 1);
 	fe_ring_bell(ep);

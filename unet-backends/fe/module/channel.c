@@ -22,7 +22,7 @@ void fe_channel_set_state(struct fe_endpoint *ep, struct fe_channel *ch, u8 stat
 	smp_store_release(&ch->state, state); /* pairs with check_channel */
 	WRITE_ONCE(shared->state[fe_channel_number(ep, ch)], state);
 	smp_store_release(&shared->changes, ++ep->changes); /* who sees it sees the state */
-	if (state == FE_OPEN || state == FE_DEAD)
+	if (state == UNET_OPEN || state == UNET_DEAD)
 		fe_notify(ep, NULL);
 }
 
@@ -53,7 +53,7 @@ static struct fe_channel *find_closed(struct fe_endpoint *ep)
 	u32 n;
 
 	for (n = 1; n <= ep->config.channels; n++) {
-		if (READ_ONCE(ep->channel[n].state) == FE_CLOSED)
+		if (READ_ONCE(ep->channel[n].state) == UNET_CLOSED)
 			return &ep->channel[n];
 	}
 	return NULL;
@@ -73,7 +73,7 @@ static int open_channel(struct fe_endpoint *ep, struct fe_channel *ch,
 		ch->port = request->port;
 		ether_addr_copy(ch->mac, request->mac);
 		hlist_add_head(&ch->by_key, &ep->by_key[hash_64(ch->key_in, ep->key_bits)]);
-		fe_channel_set_state(ep, ch, FE_CONNECTING);
+		fe_channel_set_state(ep, ch, UNET_CONNECTING);
 		error = 0;
 	}
 	spin_unlock_bh(&ep->rx_lock);
@@ -131,14 +131,14 @@ int fe_channel_tell(struct fe_endpoint *ep, unsigned long n)
 		return -EINVAL;
 	ch = &ep->channel[n];
 	state = smp_load_acquire(&ch->state); /* pairs with fe_channel_set_state */
-	if (state == FE_CONNECTING || state == FE_OPEN) {
+	if (state == UNET_CONNECTING || state == UNET_OPEN) {
 		struct fe_frame frame =
-			state == FE_OPEN ? frame_to(ep, ch, UNET_FRAME_ALIVE, ch->peer_life, n)
-					 : frame_to(ep, ch, UNET_FRAME_OPEN, 0, ch->life);
+			state == UNET_OPEN ? frame_to(ep, ch, UNET_FRAME_ALIVE, ch->peer_life, n)
+					   : frame_to(ep, ch, UNET_FRAME_OPEN, 0, ch->life);
 
 		fe_frame_tell(ep->iface->dev, &frame, GFP_KERNEL);
 	}
-	return state == FE_CLOSED ? -ENOTCONN : 0;
+	return state == UNET_CLOSED ? -ENOTCONN : 0;
 }
 
 /* ---- closing ------------------------------------------------------------------------ */
@@ -151,10 +151,10 @@ static void close_channel(struct fe_endpoint *ep, struct fe_channel *ch)
 	bool tell;
 
 	spin_lock_bh(&ep->rx_lock);
-	tell = ch->state != FE_DEAD;
+	tell = ch->state != UNET_DEAD;
 	hlist_del_init(&ch->by_key);
 	fe_revoke_channel(ep, fe_channel_number(ep, ch));
-	fe_channel_set_state(ep, ch, FE_CLOSED);
+	fe_channel_set_state(ep, ch, UNET_CLOSED);
 	spin_unlock_bh(&ep->rx_lock);
 	if (tell && ep->iface) {
 		struct fe_frame frame = frame_to(ep, ch, UNET_FRAME_CLOSE, ch->peer_life, ch->life);
@@ -165,7 +165,7 @@ static void close_channel(struct fe_endpoint *ep, struct fe_channel *ch)
 
 int fe_channel_disconnect(struct fe_endpoint *ep, unsigned long n)
 {
-	if (!fe_is_channel(ep, n) || READ_ONCE(ep->channel[n].state) == FE_CLOSED)
+	if (!fe_is_channel(ep, n) || READ_ONCE(ep->channel[n].state) == UNET_CLOSED)
 		return -EINVAL;
 	close_channel(ep, &ep->channel[n]);
 	fe_user_remove_channels(ep->user, 1);
@@ -179,7 +179,7 @@ void fe_channels_close(struct fe_endpoint *ep)
 
 	mutex_lock(&ep->mutex);
 	for (n = 1; n <= ep->config.channels; n++) {
-		if (READ_ONCE(ep->channel[n].state) == FE_CLOSED)
+		if (READ_ONCE(ep->channel[n].state) == UNET_CLOSED)
 			continue;
 		close_channel(ep, &ep->channel[n]);
 		count++;
@@ -196,8 +196,8 @@ void fe_channels_die(struct fe_endpoint *ep)
 	for (n = 1; n <= ep->config.channels; n++) {
 		struct fe_channel *ch = &ep->channel[n];
 
-		if (ch->state == FE_CONNECTING || ch->state == FE_OPEN)
-			fe_channel_set_state(ep, ch, FE_DEAD);
+		if (ch->state == UNET_CONNECTING || ch->state == UNET_OPEN)
+			fe_channel_set_state(ep, ch, UNET_DEAD);
 	}
 	spin_unlock_bh(&ep->rx_lock);
 }

@@ -53,19 +53,6 @@
 #include "ring.h"
 #include "timing.h"
 
-/* As core/core.h and unet.h have them. */
-enum fe_channel_state {
-	FE_CLOSED = 0,
-	FE_CONNECTING = 1,
-	FE_OPEN = 2,
-	FE_DEAD = 3,
-};
-
-enum fe_condition {
-	FE_NONEMPTY = 1,
-	FE_ALMOST_FULL = 2,
-};
-
 struct fe_endpoint;
 
 /* One channel.  `mac`, `port` and the keys are written under the mutex and rx_lock, so
@@ -80,7 +67,7 @@ struct fe_channel {
 	u32 peer_life;
 	u16 port;
 	u8 mac[ETH_ALEN];
-	u8 state; /* enum fe_channel_state */
+	u8 state; /* enum unet_channel_state */
 };
 
 /* A range of the user's address space.  Pages come and go under the mutex, and go under rx_lock,

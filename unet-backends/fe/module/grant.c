@@ -36,7 +36,7 @@ static int check_request(const struct fe_endpoint *ep, const struct unet_fe_gran
 	if (!fe_is_channel(ep, request->channel) ||
 	    !fe_in_range(ep, request->place, request->bytes))
 		return -EINVAL;
-	return READ_ONCE(ep->channel[request->channel].state) == FE_CLOSED ? -ENOTCONN : 0;
+	return READ_ONCE(ep->channel[request->channel].state) == UNET_CLOSED ? -ENOTCONN : 0;
 }
 
 int fe_grant(struct fe_endpoint *ep, struct unet_fe_grant *request)

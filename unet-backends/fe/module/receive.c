@@ -239,17 +239,17 @@ static void peer_is_gone(struct fe_endpoint *ep, const struct fe_frame *frame)
 {
 	struct fe_channel *ch = fe_is_channel(ep, frame->life) ? &ep->channel[frame->life] : NULL;
 
-	if (ch && ch->state == FE_OPEN && ch->key_out == frame->key &&
+	if (ch && ch->state == UNET_OPEN && ch->key_out == frame->key &&
 	    ch->peer_life == frame->user && ch->port == frame->from_port &&
 	    ether_addr_equal(ch->mac, frame->mac))
-		fe_channel_set_state(ep, ch, FE_DEAD);
+		fe_channel_set_state(ep, ch, UNET_DEAD);
 	else
 		fe_count(ep, UNET_FE_FOREIGN, 1);
 }
 
 static bool lives(const struct fe_channel *ch)
 {
-	return ch && (ch->state == FE_OPEN || ch->state == FE_CONNECTING);
+	return ch && (ch->state == UNET_OPEN || ch->state == UNET_CONNECTING);
 }
 
 /* Returns true if `reply` has to be sent. */
@@ -272,8 +272,8 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 		return true;
 	}
 	if (frame->kind == UNET_FRAME_CLOSE && ch && frame->user == ch->peer_life) {
-		if (ch->state == FE_OPEN)
-			fe_channel_set_state(ep, ch, FE_DEAD);
+		if (ch->state == UNET_OPEN)
+			fe_channel_set_state(ep, ch, UNET_DEAD);
 		return false;
 	}
 	if (!lives(ch) || frame->life != ch->life) {
@@ -283,14 +283,14 @@ static bool arrived(struct fe_endpoint *ep, const struct sk_buff *skb, const str
 	}
 	switch (frame->kind) {
 	case UNET_FRAME_OPENED:
-		if (ch->state == FE_CONNECTING) {
+		if (ch->state == UNET_CONNECTING) {
 			ch->peer_life = frame->user;
-			fe_channel_set_state(ep, ch, FE_OPEN);
+			fe_channel_set_state(ep, ch, UNET_OPEN);
 		}
 		break;
 	case UNET_FRAME_CLOSE: /* the peer was open before we were: it knows our life */
-		if (ch->state == FE_CONNECTING)
-			fe_channel_set_state(ep, ch, FE_DEAD);
+		if (ch->state == UNET_CONNECTING)
+			fe_channel_set_state(ep, ch, UNET_DEAD);
 		else
 			fe_count(ep, UNET_FE_FOREIGN, 1);
 		break;

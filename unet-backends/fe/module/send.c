@@ -58,9 +58,9 @@ static int check_channel(const struct fe_endpoint *ep, u16 n)
 	if (!fe_is_channel(ep, n))
 		return -ENOTCONN;
 	switch (smp_load_acquire(&ep->channel[n].state)) { /* pairs with fe_channel_set_state */
-	case FE_OPEN:
+	case UNET_OPEN:
 		return ep->iface ? 0 : -EPIPE;
-	case FE_DEAD:
+	case UNET_DEAD:
 		return -EPIPE;
 	default:
 		return -ENOTCONN;

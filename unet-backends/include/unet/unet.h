@@ -59,12 +59,6 @@ enum unet_capability {
     UNET_CAP_RANGES = 1u << 4,   /* UNET_DIRECT sends between ranges of address spaces */
 };
 
-/* Conditions that wake a sleeper or run an upcall (section 3.1). */
-enum unet_condition {
-    UNET_NONEMPTY = 1u << 0,    /* a message is there */
-    UNET_ALMOST_FULL = 1u << 1, /* a receive ring is three quarters full */
-};
-
 /* How an endpoint is made.  Zero in any number field means its default.  Slots
  * are powers of two, 4..65536. */
 struct unet_config {
@@ -92,15 +86,6 @@ struct unet_stats {
     uint64_t overruns;        /* arrivals dropped: no slot in their ring, or no buffer */
     uint64_t wakeups;         /* doorbells rung to wake a sleeping peer */
     uint64_t upcalls;         /* upcalls run */
-};
-
-/* The state of a channel. */
-enum unet_channel_state {
-    UNET_CLOSED = 0,     /* not in use */
-    UNET_CONNECTING = 1, /* open here, not yet at the peer: sends are -EAGAIN */
-    UNET_OPEN = 2,
-    UNET_DEAD = 3, /* the peer closed the channel or its endpoint, or its process died: sends are
-                      -EPIPE, what had arrived can still be read */
 };
 
 /* One channel.  Fields are the backend's; the inline functions below read them.
