@@ -14,6 +14,8 @@
  */
 #include "datagram/eth/eth.h"
 
+#include "core/local.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -197,9 +199,18 @@ static void eth_address_of(const struct unet_endpoint *ep, struct unet_address *
     memcpy(address->bytes, &ge->own, sizeof ge->own);
 }
 
+static const struct unet_remedy eth_remedies[] = {
+    {-EPERM,
+     "raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
+    {-ENODEV, UNET_INTERFACE_NAMES "an interface of every node, or be auto"},
+    {-EINVAL, UNET_INTERFACE_NAMES "an Ethernet"},
+    {-EADDRINUSE, "all 32768 ports of the interface have owners: end some (ss -xap, @unet-eth)"},
+    {0, NULL}};
+
 const struct unet_ops unet_eth_ops = {
     .name = "eth",
     .network = true,
+    .remedies = eth_remedies,
     .open = eth_open,
     .close = unet_datagram_close,
     .address = eth_address_of,

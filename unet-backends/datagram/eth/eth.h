@@ -43,7 +43,7 @@ static inline struct eth_endpoint *eth_of(const struct datagram_endpoint *de)
 
 /* ---- interface.c --------------------------------------------------------------- */
 
-/* Look at the interface that UNET_ETH_INTERFACE names (default lo; "auto": where the default route
+/* Look at the interface that UNET_INTERFACE names (default lo; "auto": where the default route
  * goes out, or else the first Ethernet that runs), take a port there, and open a socket that is not
  * bound yet.  Errors: -ENODEV there is no such interface, -EINVAL it is no Ethernet, -EPERM we may
  * not open packet sockets (CAP_NET_RAW), -EADDRINUSE no port is free. */

@@ -35,7 +35,7 @@ extern "C" int getifaddrs(ifaddrs **all)
 
 namespace {
 
-constexpr const char *INTERFACE = "UNET_ETH_INTERFACE";
+constexpr const char *INTERFACE = "UNET_INTERFACE";
 constexpr uint32_t MTU = 9000;
 
 bool make_interfaces()

@@ -77,18 +77,10 @@ static int ask(int socket, unsigned long what, struct ifreq *request)
     return ioctl(socket, what, request) == 0 ? 0 : -errno;
 }
 
-/* The one that UNET_ETH_INTERFACE names: see unet_local_interface. */
-static int choose_interface(char name[IF_NAMESIZE])
-{
-    const char *wish = getenv("UNET_ETH_INTERFACE");
-
-    return unet_local_interface(wish ? wish : "lo", name);
-}
-
 static int look_at_interface(struct eth_endpoint *ge)
 {
     struct ifreq request = {0};
-    int error = choose_interface(request.ifr_name);
+    int error = unet_local_interface(unet_local_wish("lo"), request.ifr_name);
 
     if (error)
         return error;

@@ -172,9 +172,17 @@ static void mux_address_of(const struct unet_endpoint *ep, struct unet_address *
     memcpy(address->bytes, &own, sizeof own);
 }
 
+#define MUX_PURPOSE                                                                                \
+    "mux is several endpoints on one of another network, which UNET_MUX_BACKEND names (udp, eth; " \
+    "by default fe); who needs one alone needs no mux"
+
+static const struct unet_remedy mux_remedies[] = {
+    {-ENODEV, MUX_PURPOSE}, {-EINVAL, MUX_PURPOSE}, {0, NULL}};
+
 const struct unet_ops unet_mux_ops = {
     .name = "mux",
     .network = true,
+    .remedies = mux_remedies,
     .open = mux_open,
     .close = unet_datagram_close,
     .address = mux_address_of,

@@ -158,10 +158,9 @@ static uint32_t datagram_most(const struct udp_endpoint *ue)
 
 int unet_udp_open_socket(struct udp_endpoint *ue)
 {
-    const char *wish = getenv("UNET_UDP_ADDRESS");
     union unet_sockaddr local;
     socklen_t length = sizeof local;
-    int error = unet_local(wish ? wish : "127.0.0.1", &local);
+    int error = unet_local(unet_local_wish("127.0.0.1"), &local);
 
     if (error == 0)
         error = open_socket(&ue->de, &local);

@@ -164,7 +164,7 @@ TEST_CASE("a way that takes shorter datagrams than are cut for it leaves the oth
     in_own_network([] {
         Endpoint a, near;
         REQUIRE(std::system("ip route add local 127.0.0.2 dev lo table local mtu lock 1300") == 0);
-        setenv("UNET_UDP_ADDRESS", "127.0.0.2", 1);
+        setenv("UNET_INTERFACE", "127.0.0.2", 1);
         Endpoint far;
         const unet_piece piece = {0, 2000};
         uint16_t to_near, to_far, back;

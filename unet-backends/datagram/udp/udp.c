@@ -393,9 +393,19 @@ static void udp_address_of(const struct unet_endpoint *ep, struct unet_address *
     memcpy(address->bytes, &ue->own, sizeof ue->own);
 }
 
+#define UDP_PLACES UNET_INTERFACE_NAMES "an address, a network or an interface of every node"
+
+static const struct unet_remedy udp_remedies[] = {
+    {-EADDRNOTAVAIL, UDP_PLACES},
+    {-EINVAL, UDP_PLACES},
+    {-EADDRINUSE, "all UDP ports there have owners: end some (ss -uanp), or widen "
+                  "net.ipv4.ip_local_port_range (sysctl)"},
+    {0, NULL}};
+
 const struct unet_ops unet_udp_ops = {
     .name = "udp",
     .network = true,
+    .remedies = udp_remedies,
     .open = udp_open,
     .close = unet_datagram_close,
     .address = udp_address_of,

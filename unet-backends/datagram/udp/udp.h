@@ -42,7 +42,7 @@ static inline struct udp_endpoint *udp_of(const struct datagram_endpoint *de)
 
 /* ---- address.c --------------------------------------------------------------- */
 
-/* Open a socket at the local address that UNET_UDP_ADDRESS names (default 127.0.0.1), on any
+/* Open a socket at the local address that UNET_INTERFACE names (default 127.0.0.1), on any
  * port, and fill in `own` and `datagram_most`.  Errors: -EINVAL that is no address,
  * -EADDRNOTAVAIL it is not this machine's, and what the system calls return. */
 int unet_udp_open_socket(struct udp_endpoint *ue);

@@ -23,8 +23,8 @@ constexpr uint32_t UDP_PAYLOAD_MAX = 65507;
 // For the endpoints opened in its scope.
 class LocalAddress {
 public:
-    explicit LocalAddress(const char *text) { setenv("UNET_UDP_ADDRESS", text, 1); }
-    ~LocalAddress() { unsetenv("UNET_UDP_ADDRESS"); }
+    explicit LocalAddress(const char *text) { setenv("UNET_INTERFACE", text, 1); }
+    ~LocalAddress() { unsetenv("UNET_INTERFACE"); }
     LocalAddress(const LocalAddress &) = delete;
     LocalAddress &operator=(const LocalAddress &) = delete;
 };

@@ -114,16 +114,6 @@ static int fe_wait(struct unet_endpoint *ep, int timeout_ms)
     }
 }
 
-/* ---- the interface ------------------------------------------------------------------- */
-
-/* The one that UNET_FE_INTERFACE names: see unet_local_interface. */
-static int choose_interface(char name[IF_NAMESIZE])
-{
-    const char *wish = getenv("UNET_FE_INTERFACE");
-
-    return unet_local_interface(wish ? wish : "auto", name);
-}
-
 /* ---- opening ---------------------------------------------------------------------------- */
 
 static int open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
@@ -139,7 +129,7 @@ static int open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
         .free_slots = c->free_slots,
         .channels = c->channels,
     };
-    error = choose_interface(layout->interface);
+    error = unet_local_interface(unet_local_wish("auto"), layout->interface);
     if (error)
         return error;
     strcpy(fe->ep.interface, layout->interface);
@@ -278,9 +268,18 @@ static void fe_address(const struct unet_endpoint *ep, struct unet_address *addr
     memcpy(address->bytes, &fe->own, sizeof fe->own);
 }
 
+static const struct unet_remedy fe_remedies[] = {
+    {-ENODEV, "the kernel module has to be loaded on every node (modprobe unet_fe), "
+              "and " UNET_INTERFACE_NAMES "an interface of every node, or be auto"},
+    {-EACCES, "who is in the group unet may open /dev/unet, if docs/unet_fe.md was followed"},
+    {-ENOBUFS, "the limit of locked memory is too low: ulimit -l"},
+    {-EDQUOT, "the module's limits (max_endpoints, max_megabytes) are too low: see unet(4)"},
+    {0, NULL}};
+
 const struct unet_ops unet_fe_ops = {
     .name = "fe",
     .network = true,
+    .remedies = fe_remedies,
     .open = fe_open,
     .close = fe_close,
     .address = fe_address,

@@ -282,8 +282,16 @@ static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_add
     memcpy(address->bytes, &shm, sizeof shm);
 }
 
+static const struct unet_remedy shm_remedies[] = {
+    {-ENOSYS, "the kernel, or a sandbox, lacks memfd_create"},
+    {-EFBIG,
+     "raise the limit of file sizes (ulimit -f), which holds for shared memory, too, or have "
+     "messages go over the network (--backend udp)"},
+    {0, NULL}};
+
 const struct unet_ops unet_shm_ops = {
     .name = "shm",
+    .remedies = shm_remedies,
     .open = shm_open_endpoint,
     .close = unet_sm_close,
     .address = shm_endpoint_address,
