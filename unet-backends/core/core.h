@@ -58,6 +58,14 @@ void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen);
 
 /* ---- network.c: what backends share between whose endpoints there is a network ---- */
 
+/* The finalizer of splitmix64: it scatters, it does not encrypt. */
+static inline uint64_t unet_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
 /* The name of a channel's direction from one endpoint to another, each known by its nonce.  The
  * tag is the conversation's secret. */
 uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to);

@@ -4,6 +4,8 @@
  */
 #include "shared_memory/area.h"
 
+#include "core/core.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -126,23 +128,15 @@ int unet_sm_area_view(struct sm_area *area, void *memory, uint64_t bytes)
 
 /* ---- lanes ------------------------------------------------------------------ */
 
-/* The finalizer of splitmix64: it scatters, it does not encrypt.  Who can read a key
- * can map the area, and is the same user. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
+/* Who can read a key can map the area, and is the same user. */
 uint64_t unet_sm_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
 {
-    uint64_t key = mix(tag + 0x9e3779b97f4a7c15u);
+    uint64_t key = unet_mix(tag + 0x9e3779b97f4a7c15u);
 
-    key = mix(key + from[0]);
-    key = mix(key + from[1]);
-    key = mix(key + to[0]);
-    return mix(key + to[1]);
+    key = unet_mix(key + from[0]);
+    key = unet_mix(key + from[1]);
+    key = unet_mix(key + to[0]);
+    return unet_mix(key + to[1]);
 }
 
 enum sm_lane_state unet_sm_lane_state(const struct sm_area *area, uint32_t n, uint32_t generation)

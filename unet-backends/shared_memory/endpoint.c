@@ -1,70 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * endpoint.c - opening and closing lane endpoints, progress, waiting.
+ * endpoint.c - opening and closing endpoints, progress, sleeping.
  */
 #include "shared_memory/shared_memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Calls of progress between two looks for peers that are gone. */
-#define LOOK_EVERY 1024u
-/* While something waits that nobody rings for: a stuck send queue, a peer that might close
- * before it has opened its side. */
-#define RETRY_MS 1
+/* While a channel connects whose peer might close before it has opened its side. */
 #define RETRY_CONNECTING_MS 50
 
 /* ---- opening ------------------------------------------------------------------- */
-
-static void *new_ring(uint32_t slots)
-{
-    uint64_t bytes = unet_ring_bytes(slots);
-    void *memory = aligned_alloc(128, bytes);
-
-    return memory ? memset(memory, 0, bytes) : NULL;
-}
-
-/* Both sides of a ring within this process. */
-static int new_local_ring(struct unet_ring *producer, struct unet_ring *consumer, uint32_t slots)
-{
-    void *memory = new_ring(slots);
-
-    if (!memory)
-        return -ENOMEM;
-    unet_ring_attach(producer, memory, slots);
-    unet_ring_attach(consumer, memory, slots);
-    return 0;
-}
-
-static int open_tables(struct sm_endpoint *se)
-{
-    struct unet_endpoint *ep = &se->ep;
-    uint32_t n = ep->config.channels + 1;
-
-    ep->channel = calloc(n, sizeof *ep->channel);
-    ep->rx = calloc(n, sizeof *ep->rx);
-    se->link = calloc(n, sizeof *se->link);
-    if (!ep->channel || !ep->rx || !se->link)
-        return -ENOMEM;
-    if (new_local_ring(&ep->tx, &se->tx, ep->config.send_slots) ||
-        new_local_ring(&se->errors, &ep->rx[0], ep->config.send_slots) ||
-        new_local_ring(&se->full, &se->silent, 4))
-        return -ENOMEM;
-    se->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
-    ep->rx_rings = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        ep->channel[i].number = (uint16_t)i;
-        ep->channel[i].ring = &se->full;
-    }
-    for (uint32_t i = 1; i < n; i++)
-        ep->rx[i] = se->silent;
-    return 0;
-}
 
 int unet_sm_watch(struct sm_endpoint *se, int fd, uint32_t what)
 {
@@ -80,18 +28,18 @@ static int open_bell(struct sm_endpoint *se)
     se->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (se->epoll < 0)
         return -errno;
-    if (se->ep.config.polled)
+    if (se->ni.ep.config.polled)
         return 0;
-    error = unet_bell_open(se->ep.bell);
+    error = unet_bell_open(se->ni.ep.bell);
     if (error)
         return error;
-    se->ep.fd = se->epoll;
-    return unet_sm_watch(se, se->ep.bell[0], 0);
+    se->ni.ep.fd = se->epoll;
+    return unet_sm_watch(se, se->ni.ep.bell[0], 0);
 }
 
 static int open_area(struct sm_endpoint *se)
 {
-    struct unet_endpoint *ep = &se->ep;
+    struct unet_endpoint *ep = &se->ni.ep;
     uint64_t nonce[2];
     void *memory;
     int error;
@@ -109,56 +57,56 @@ static int open_area(struct sm_endpoint *se)
     return 0;
 }
 
-/* Of an endpoint in any state of completion. */
-static void release(struct sm_endpoint *se)
+/* Free an endpoint, whose opening may have failed. */
+static void sm_free(struct sm_endpoint *se)
 {
-    struct unet_endpoint *ep = &se->ep;
-
     if (se->own.header)
         se->transport->destroy(se);
-    else
-        unet_bell_close(ep->bell);
     if (se->epoll >= 0)
         close(se->epoll);
-    free(se->silent.shared);
-    free(se->errors.shared);
-    free(se->tx.shared);
-    free(se->link);
-    free(ep->rx);
-    free(ep->channel);
-    free(se);
+    unet_ni_close(&se->ni);
 }
+
+static int sm_sleep(struct unet_ni *ni, int ms)
+{
+    struct sm_endpoint *se = sm_of(&ni->ep);
+    const uint32_t died = ni->died;
+
+    unet_sm_find_closed(se); /* after arming, or whoever closes now would not ring */
+    return ni->died != died ? 1 : unet_sm_sleep(se, ms);
+}
+
+static const struct unet_ni_kind sm_kind = {
+    .link_bytes = sizeof(struct sm_link),
+    .memory = UNET_NI_SEND,
+    .rings = true,
+    .retry_ms = RETRY_CONNECTING_MS,
+    .sleep = sm_sleep,
+};
 
 int unet_sm_open(const struct unet_ops *ops, const struct sm_transport *transport,
                  uint32_t capabilities, const struct unet_config *config,
                  struct unet_endpoint **endpoint)
 {
-    struct sm_endpoint *se = aligned_alloc(64, sizeof *se);
-    int error;
+    struct sm_endpoint *se;
+    struct unet_ni *ni;
+    int error = unet_ni_open(ops, &sm_kind, sizeof *se, config, &ni);
 
-    if (!se)
-        return -ENOMEM;
-    *se = (struct sm_endpoint){
-        .ep = {.ops = ops,
-               .config = *config,
-               .capabilities = capabilities,
-               .packet_bytes = UNET_MESSAGE_MAX,
-               .fd = -1,
-               .bell = {-1, -1}},
-        .transport = transport,
-        .epoll = -1,
-        .fd = -1,
-    };
-    error = open_tables(se);
-    if (error == 0)
-        error = open_bell(se);
+    if (error)
+        return error;
+    se = sm_of(&ni->ep);
+    ni->ep.capabilities = capabilities;
+    se->transport = transport;
+    se->link = ni->link;
+    se->epoll = se->fd = -1;
+    error = open_bell(se);
     if (error == 0)
         error = open_area(se);
     if (error) {
-        release(se);
+        sm_free(se);
         return error;
     }
-    *endpoint = &se->ep;
+    *endpoint = &ni->ep;
     return 0;
 }
 
@@ -172,7 +120,7 @@ void unet_sm_close(struct unet_endpoint *ep)
             unet_sm_disconnect(ep, (uint16_t)n);
         unet_sm_drop_peer(se, (uint16_t)n);
     }
-    release(se);
+    sm_free(se);
 }
 
 /* ---- the data path ---------------------------------------------------------------- */
@@ -191,91 +139,27 @@ int unet_sm_progress(struct unet_endpoint *ep)
 {
     struct sm_endpoint *se = sm_of(ep);
 
-    if (se->connecting > 0)
+    if (se->ni.connecting > 0)
         unet_sm_find_opened(se);
-    if (++se->calls % LOOK_EVERY == 0) {
+    if (unet_ni_look_is_due(&se->ni)) {
         unet_sm_find_closed(se);
         unet_sm_sleep(se, 0);
     }
-    return se->tx.position == ep->tx.position ? 0 : unet_sm_service(se);
+    return se->ni.tx.position == ep->tx.position ? 0 : unet_sm_service(se);
 }
 
-/* ---- waiting -------------------------------------------------------------------- */
+/* ---- sleeping ------------------------------------------------------------------- */
 
-/* A mere look (0) leaves the bell alone: it may be an upcall's, or the
- * application's own poll may be about to see it. */
-int unet_sm_sleep(struct sm_endpoint *se, int timeout_ms)
+int unet_sm_sleep(struct sm_endpoint *se, int ms)
 {
     struct epoll_event event[16];
-    int n = epoll_wait(se->epoll, event, sizeof event / sizeof *event, timeout_ms);
+    const int n = epoll_wait(se->epoll, event, sizeof event / sizeof *event, ms);
 
     for (int i = 0; i < n; i++) {
         if (event[i].data.u32 > 0)
             unet_sm_set_dead(se, (uint16_t)event[i].data.u32);
-        else if (timeout_ms != 0)
-            unet_bell_drain(se->ep.bell[0]);
+        else if (ms != 0)
+            unet_bell_drain(se->ni.ep.bell[0]);
     }
-    return n < 0 ? -errno : 0;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* How long to sleep of the `left` milliseconds (negative: for ever). */
-static int nap(const struct sm_endpoint *se, int64_t left)
-{
-    int64_t most = left < 0 || left > 1000000 ? 1000000 : left;
-
-    if (se->tx.position != se->ep.tx.position)
-        most = most < RETRY_MS ? most : RETRY_MS;
-    else if (se->connecting > 0)
-        most = most < RETRY_CONNECTING_MS ? most : RETRY_CONNECTING_MS;
-    return (int)most;
-}
-
-/* Everything that may have happened; true when it is what unet_wait reports. */
-static bool look(struct sm_endpoint *se, uint32_t opened)
-{
-    unet_sm_find_opened(se);
-    unet_sm_find_closed(se);
-    unet_sm_service(se);
-    return unet_rx_peek(&se->ep) || se->opened != opened || se->died != se->died_told;
-}
-
-/* Arms before it looks: what comes after the look rings. */
-static int wait_until(struct sm_endpoint *se, int64_t deadline)
-{
-    uint32_t opened = se->opened;
-    bool last = false;
-
-    for (;;) {
-        int64_t left;
-        int error;
-
-        unet_bell_arm(&se->ep, UNET_NONEMPTY);
-        if (look(se, opened) || last)
-            return 0;
-        left = deadline < 0 ? -1 : deadline - now_ms();
-        last = deadline >= 0 && left <= 0;
-        error = unet_sm_sleep(se, last ? 0 : nap(se, left));
-        if (error)
-            return error;
-    }
-}
-
-int unet_sm_wait(struct unet_endpoint *ep, int timeout_ms)
-{
-    struct sm_endpoint *se = sm_of(ep);
-    int error = wait_until(se, timeout_ms < 0 ? -1 : now_ms() + timeout_ms);
-
-    unet_bell_disarm(ep);
-    if (error)
-        return error;
-    se->died_told = se->died;
-    return unet_rx_peek(ep) != NULL;
+    return n < 0 ? -errno : n > 0;
 }

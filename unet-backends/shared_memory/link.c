@@ -31,12 +31,7 @@ static void unwatch(struct sm_endpoint *se, struct sm_link *link)
 
 static void set_state(struct sm_endpoint *se, uint16_t channel, enum unet_channel_state state)
 {
-    struct unet_channel *ch = &se->ep.channel[channel];
-
-    se->connecting += (state == UNET_CONNECTING) - (ch->state == UNET_CONNECTING);
-    se->opened += state == UNET_OPEN;
-    se->died += state == UNET_DEAD;
-    ch->state = (uint8_t)state;
+    unet_ni_set_state(&se->ni, channel, state);
     unet_sm_aim(se, channel);
 }
 
@@ -49,7 +44,7 @@ static void stop_sending(struct sm_link *link)
 
 void unet_sm_set_dead(struct sm_endpoint *se, uint16_t channel)
 {
-    uint8_t state = se->ep.channel[channel].state;
+    uint8_t state = se->ni.ep.channel[channel].state;
 
     if (state != UNET_OPEN && state != UNET_CONNECTING)
         return;
@@ -74,7 +69,7 @@ static bool peer_closed(const struct sm_endpoint *se, uint16_t channel)
 
 static void notice_closed(struct sm_endpoint *se, uint16_t channel)
 {
-    uint8_t state = se->ep.channel[channel].state;
+    uint8_t state = se->ni.ep.channel[channel].state;
 
     if ((state == UNET_OPEN || state == UNET_CONNECTING) && peer_closed(se, channel))
         unet_sm_set_dead(se, channel);
@@ -82,7 +77,7 @@ static void notice_closed(struct sm_endpoint *se, uint16_t channel)
 
 void unet_sm_find_closed(struct sm_endpoint *se)
 {
-    for (uint32_t n = 1; n < se->ep.rx_rings; n++)
+    for (uint32_t n = 1; n < se->ni.ep.rx_rings; n++)
         notice_closed(se, (uint16_t)n);
 }
 
@@ -94,7 +89,7 @@ static void try_open(struct sm_endpoint *se, uint16_t channel)
     const struct sm_area *area = &link->peer.area;
     uint32_t offers = __atomic_load_n(&area->header->offers, __ATOMIC_ACQUIRE);
 
-    if (se->ep.channel[channel].state != UNET_CONNECTING || offers == link->offers_seen)
+    if (se->ni.ep.channel[channel].state != UNET_CONNECTING || offers == link->offers_seen)
         return;
     link->offers_seen = offers;
     link->out_lane = (uint16_t)unet_sm_lane_attach(area, link->key_out, &link->out_generation);
@@ -106,8 +101,8 @@ static void try_open(struct sm_endpoint *se, uint16_t channel)
 
 void unet_sm_find_opened(struct sm_endpoint *se)
 {
-    for (uint32_t n = 1; se->connecting > 0 && n < se->ep.rx_rings; n++) {
-        if (se->ep.channel[n].state == UNET_CONNECTING)
+    for (uint32_t n = 1; se->ni.connecting > 0 && n < se->ni.ep.rx_rings; n++) {
+        if (se->ni.ep.channel[n].state == UNET_CONNECTING)
             try_open(se, (uint16_t)n);
     }
 }
@@ -149,7 +144,7 @@ static bool reusable(struct sm_endpoint *se, uint16_t channel)
 {
     struct sm_link *link = &se->link[channel];
 
-    if (se->ep.channel[channel].state != UNET_CLOSED || link->queued > 0)
+    if (se->ni.ep.channel[channel].state != UNET_CLOSED || link->queued > 0)
         return false;
     if (!link->peer.area.header)
         return true;
@@ -162,7 +157,7 @@ static bool reusable(struct sm_endpoint *se, uint16_t channel)
 /* A number for a new channel, or 0. */
 static uint16_t choose_number(struct sm_endpoint *se)
 {
-    for (uint32_t n = 1; n <= se->ep.config.channels; n++) {
+    for (uint32_t n = 1; n <= se->ni.ep.config.channels; n++) {
         if (reusable(se, (uint16_t)n))
             return (uint16_t)n;
     }
@@ -171,8 +166,8 @@ static uint16_t choose_number(struct sm_endpoint *se)
 
 static bool is_open_already(const struct sm_endpoint *se, uint64_t key_out)
 {
-    for (uint32_t n = 1; n < se->ep.rx_rings; n++) {
-        if (se->ep.channel[n].state != UNET_CLOSED && se->link[n].key_out == key_out)
+    for (uint32_t n = 1; n < se->ni.ep.rx_rings; n++) {
+        if (se->ni.ep.channel[n].state != UNET_CLOSED && se->link[n].key_out == key_out)
             return true;
     }
     return false;
@@ -219,11 +214,10 @@ int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *address
         return error;
     }
     link = &se->link[n];
-    set_state(se, n, UNET_CONNECTING);
+    unet_ni_connecting(&se->ni, n);
+    unet_sm_aim(se, n);
     unet_sm_lane_offer(&se->own, n, link->generation, link->key_in);
     unet_ring_attach(&ep->rx[n], sm_lane_ring(&se->own, n), ep->config.recv_slots);
-    if (n >= ep->rx_rings)
-        ep->rx_rings = n + 1u;
     unet_sm_wake(se, n); /* it may be waiting for this offer */
     try_open(se, n);
     *channel = n;
@@ -234,9 +228,9 @@ int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *address
 
 static void stop_receiving(struct sm_endpoint *se, uint16_t channel)
 {
-    struct unet_endpoint *ep = &se->ep;
+    struct unet_endpoint *ep = &se->ni.ep;
 
-    ep->rx[channel] = se->silent;
+    ep->rx[channel] = unet_ring_empty;
     while (ep->rx_rings > 1 && ep->channel[ep->rx_rings - 1].state == UNET_CLOSED)
         ep->rx_rings--;
     if (ep->rx_next >= ep->rx_rings)

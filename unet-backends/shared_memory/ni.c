@@ -103,17 +103,12 @@ static int place(struct sm_endpoint *se, const struct sm_area *peer, const struc
     }
 }
 
-static bool is_channel(const struct sm_endpoint *se, uint16_t channel)
-{
-    return channel >= 1 && channel <= se->ep.config.channels;
-}
-
 /* -EAGAIN: no room at the peer now; any other error refuses the descriptor. */
 static int deliver(struct sm_endpoint *se, const struct unet_desc *desc)
 {
     struct sm_link *link;
     struct unet_desc *slot;
-    int error = unet_not_open(&se->ep, desc->channel);
+    int error = unet_not_open(&se->ni.ep, desc->channel);
 
     if (error)
         return error;
@@ -137,20 +132,20 @@ static int deliver(struct sm_endpoint *se, const struct unet_desc *desc)
 void unet_sm_aim(struct sm_endpoint *se, uint16_t channel)
 {
     static const uint32_t always = 1;
-    struct unet_channel *ch = &se->ep.channel[channel];
+    struct unet_channel *ch = &se->ni.ep.channel[channel];
     struct sm_link *link = &se->link[channel];
 
     if (ch->state != UNET_OPEN) {
-        ch->ring = &se->full;
+        ch->ring = &unet_ring_full;
         ch->bell = NULL;
     } else if (link->queued > 0) {
-        ch->ring = &se->ep.tx;
+        ch->ring = &se->ni.ep.tx;
         ch->bell = &always;
         ch->number_in_ring = channel;
     } else {
         ch->ring = &link->out;
         ch->bell = link->peer.bell >= 0 ? &link->peer.area.header->armed : NULL;
-        ch->fence = !(se->ep.fences_for_others && link->peer.area.fences);
+        ch->fence = !(se->ni.ep.fences_for_others && link->peer.area.fences);
         ch->number_in_ring = link->out_lane;
     }
 }
@@ -158,18 +153,18 @@ void unet_sm_aim(struct sm_endpoint *se, uint16_t channel)
 /* Count what was submitted since the last time, so that nothing overtakes it. */
 static void take_in(struct sm_endpoint *se)
 {
-    for (; se->tx_seen != se->ep.tx.position; se->tx_seen++) {
-        uint16_t channel = se->ep.tx.shared->slot[se->tx_seen & se->ep.tx.mask].channel;
+    for (; se->tx_seen != se->ni.ep.tx.position; se->tx_seen++) {
+        uint16_t channel = se->ni.ep.tx.shared->slot[se->tx_seen & se->ni.ep.tx.mask].channel;
 
-        if (is_channel(se, channel) && se->link[channel].queued++ == 0)
+        if (unet_ni_is_channel(&se->ni, channel) && se->link[channel].queued++ == 0)
             unet_sm_aim(se, channel);
     }
 }
 
 static void done_with(struct sm_endpoint *se, uint16_t channel)
 {
-    unet_ring_release(&se->tx);
-    if (is_channel(se, channel) && --se->link[channel].queued == 0)
+    unet_ring_release(&se->ni.tx);
+    if (unet_ni_is_channel(&se->ni, channel) && --se->link[channel].queued == 0)
         unet_sm_aim(se, channel);
 }
 
@@ -179,20 +174,20 @@ int unet_sm_service(struct sm_endpoint *se)
     int done = 0;
 
     take_in(se);
-    while ((desc = unet_ring_peek(&se->tx))) {
+    while ((desc = unet_ring_peek(&se->ni.tx))) {
         uint16_t channel = desc->channel;
         int error = deliver(se, desc);
 
         if (error == -EAGAIN)
             break;
         if (error)
-            unet_refuse(&se->ep, &se->errors, desc, error);
+            unet_refuse(&se->ni.ep, &se->ni.errors, desc, error);
         else
             unet_sm_notify(se, channel);
         done_with(se, channel);
         done++;
     }
-    unet_ring_publish(&se->tx);
+    unet_ring_publish(&se->ni.tx);
     return done;
 }
 
@@ -217,7 +212,7 @@ static uint32_t armed(const struct sm_link *link)
 
 static void ring(struct sm_endpoint *se, const struct sm_link *link, uint32_t seen)
 {
-    se->ep.stats.wakeups++;
+    se->ni.ep.stats.wakeups++;
     unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
 }
 

@@ -17,6 +17,8 @@
 #include "core/core.h"
 #include "shared_memory/area.h"
 
+#include <unet/unet_ni.h>
+
 /* A peer's endpoint, as reached by the transport. */
 struct sm_peer {
     struct sm_area area;
@@ -29,9 +31,11 @@ struct sm_endpoint;
 
 struct sm_transport {
     /* Make `bytes` of zeroed memory that peers can reach, with the endpoint's doorbell
-     * (already open unless it is polled); may fill `handle` and `fd`. */
+     * (already open unless it is polled), and set the endpoint's address; may fill `handle` and
+     * `fd`. */
     int (*create)(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes, void **memory);
-    /* Undo it, also for peers who come later.  Frees the doorbell. */
+    /* Undo it, also for peers who come later.  Who keeps the doorbell for peers that still have it
+     * takes it from the endpoint (-1). */
     void (*destroy)(struct sm_endpoint *se);
     /* Find the endpoint at an address.  Errors: those of unet_connect. */
     int (*reach)(const struct unet_address *address, struct sm_peer *peer);
@@ -52,23 +56,14 @@ struct sm_link {
 };
 
 struct sm_endpoint {
-    struct unet_endpoint ep; /* first: the interface knows only this */
+    struct unet_ni ni; /* first */
     const struct sm_transport *transport;
     struct sm_area own;
-    struct sm_link *link;    /* by channel number */
-    struct unet_ring tx;     /* send queue, the NI's side */
-    struct unet_ring errors; /* rx[0], the NI's side */
-    struct unet_ring full;   /* always looks full: where a channel sends that cannot */
-    struct unet_ring silent; /* always looks empty: where a closed channel receives */
-    uint32_t tx_seen;        /* position in the send queue up to which `queued` counts */
-    uint32_t connecting;     /* channels in UNET_CONNECTING */
-    uint32_t opened;         /* channels that ever became UNET_OPEN */
-    uint32_t died;           /* channels that ever became UNET_DEAD */
-    uint32_t died_told;      /* of those, known to a unet_wait that has returned */
-    uint32_t calls;          /* of progress */
-    int epoll;               /* the doorbell and the peers' processes */
-    int fd;                  /* the transport's */
-    void *handle;            /* the transport's */
+    struct sm_link *link; /* by channel number */
+    uint32_t tx_seen;     /* position in the send queue up to which `queued` counts */
+    int epoll;            /* the doorbell and the peers' processes */
+    int fd;               /* the transport's */
+    void *handle;         /* the transport's */
 };
 
 static inline struct sm_endpoint *sm_of(struct unet_endpoint *ep)
@@ -115,13 +110,13 @@ int unet_sm_open(const struct unet_ops *ops, const struct sm_transport *transpor
                  struct unet_endpoint **endpoint);
 void unet_sm_close(struct unet_endpoint *ep);
 
-/* Sleep until the bell rings or a peer's process ends, which it notes; at most
- * `timeout_ms`.  Returns 0 or -errno. */
-int unet_sm_sleep(struct sm_endpoint *se, int timeout_ms);
+/* Note the peers whose processes have ended, and sleep for at most `ms` until one ends or the bell
+ * rings.  A mere look (0) leaves the bell alone: it may be an upcall's, or the application's own
+ * poll may be about to see it.  Returns 1 if there was something, 0, or -errno. */
+int unet_sm_sleep(struct sm_endpoint *se, int ms);
 int unet_sm_watch(struct sm_endpoint *se, int fd, uint32_t what);
 
 void unet_sm_kick(struct unet_endpoint *ep, uint16_t channel);
 int unet_sm_progress(struct unet_endpoint *ep);
-int unet_sm_wait(struct unet_endpoint *ep, int timeout_ms);
 
 #endif

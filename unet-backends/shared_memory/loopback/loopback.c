@@ -92,8 +92,9 @@ static int loopback_create(struct sm_endpoint *se, const uint64_t nonce[2], uint
     }
     *port = (struct port){.memory = area, .bytes = bytes, .users = 1};
     memcpy(port->nonce, nonce, sizeof port->nonce);
-    memcpy(port->bell, se->ep.bell, sizeof port->bell);
+    memcpy(port->bell, se->ni.ep.bell, sizeof port->bell);
     se->handle = port;
+    unet_ni_set_address(&se->ni, port->nonce, sizeof port->nonce);
     list_port(port);
     *memory = area;
     return 0;
@@ -103,6 +104,7 @@ static void loopback_destroy(struct sm_endpoint *se)
 {
     struct port *port = se->handle;
 
+    se->ni.ep.bell[0] = se->ni.ep.bell[1] = -1; /* the port's: its users may ring it */
     unlist_port(port);
     release_port(port);
 }
@@ -150,23 +152,15 @@ static int loopback_open(const struct unet_config *config, struct unet_endpoint 
                         UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT, config, endpoint);
 }
 
-static void loopback_address(const struct unet_endpoint *ep, struct unet_address *address)
-{
-    const struct sm_endpoint *se = (const struct sm_endpoint *)ep;
-
-    address->length = sizeof se->own.nonce;
-    memcpy(address->bytes, se->own.nonce, sizeof se->own.nonce);
-}
-
 const struct unet_ops unet_loopback_ops = {
     .name = "loopback",
     .open = loopback_open,
     .close = unet_sm_close,
-    .address = loopback_address,
+    .address = unet_ni_address,
     .connect = unet_sm_connect,
     .disconnect = unet_sm_disconnect,
     .state = unet_sm_update,
     .kick = unet_sm_kick,
     .progress = unet_sm_progress,
-    .wait = unet_sm_wait,
+    .wait = unet_ni_wait,
 };

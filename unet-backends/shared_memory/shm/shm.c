@@ -77,12 +77,19 @@ static int map_memory(int fd, uint64_t bytes, void **memory)
     return 0;
 }
 
+static void set_address(struct sm_endpoint *se, const uint64_t nonce[2])
+{
+    struct shm_address own = {
+        .magic = SHM_MAGIC, .pid = getpid(), .area = se->fd, .bell = se->ni.ep.bell[1]};
+
+    memcpy(own.nonce, nonce, sizeof own.nonce);
+    unet_ni_set_address(&se->ni, &own, sizeof own);
+}
+
 static int shm_create(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes,
                       void **memory)
 {
     int error;
-
-    (void)nonce; /* the header has it */
 
     se->fd = make_memory(bytes);
     if (se->fd < 0)
@@ -90,6 +97,8 @@ static int shm_create(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t 
     error = map_memory(se->fd, bytes, memory);
     if (error)
         close(se->fd);
+    else
+        set_address(se, nonce);
     return error;
 }
 
@@ -97,7 +106,6 @@ static void shm_destroy(struct sm_endpoint *se)
 {
     munmap(se->own.header, se->own.bytes);
     close(se->fd);
-    unet_bell_close(se->ep.bell);
 }
 
 /* ---- a peer's area --------------------------------------------------------------- */
@@ -271,17 +279,6 @@ static int shm_open_endpoint(const struct unet_config *config, struct unet_endpo
                         config, endpoint);
 }
 
-static void shm_endpoint_address(const struct unet_endpoint *ep, struct unet_address *address)
-{
-    const struct sm_endpoint *se = (const struct sm_endpoint *)ep;
-    struct shm_address shm = {
-        .magic = SHM_MAGIC, .pid = getpid(), .area = se->fd, .bell = ep->bell[1]};
-
-    memcpy(shm.nonce, se->own.nonce, sizeof shm.nonce);
-    address->length = sizeof shm;
-    memcpy(address->bytes, &shm, sizeof shm);
-}
-
 static const struct unet_remedy shm_remedies[] = {
     {-ENOSYS, "the kernel, or a sandbox, lacks memfd_create"},
     {-EFBIG,
@@ -294,11 +291,11 @@ const struct unet_ops unet_shm_ops = {
     .remedies = shm_remedies,
     .open = shm_open_endpoint,
     .close = unet_sm_close,
-    .address = shm_endpoint_address,
+    .address = unet_ni_address,
     .connect = unet_sm_connect,
     .disconnect = unet_sm_disconnect,
     .state = unet_sm_update,
     .kick = unet_sm_kick,
     .progress = unet_sm_progress,
-    .wait = unet_sm_wait,
+    .wait = unet_ni_wait,
 };
