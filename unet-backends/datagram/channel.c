@@ -11,22 +11,13 @@
  *   a: is open, to y <--             b in turn learns of x when a answers its OPEN
  *
  * A closed channel is told once.  If that gets lost, the peer's next question whether we are alive
- * is answered by GONE.  Where nobody is left to answer, the transport may know.  Who was heard of
- * need not be asked, and who has many channels asks each the less often.
+ * is answered by GONE.  Where nobody is left to answer, the transport may know.
  */
 #include "datagram/datagram.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum {
-    PAUSE_FIRST_US = 200,
-    PAUSE_LAST_US = 50000,
-    PROBE_US = 20000, /* between two questions whether a peer is alive, at least */
-    ASK_US = 1000,    /* between two questions, on average over all channels */
-    ASK_MOST = 64,    /* channels in one look */
-};
 
 bool unet_datagram_same(const struct datagram_place *a, const struct datagram_place *b)
 {
@@ -76,8 +67,8 @@ void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place
     sendto(de->socket, frame, sizeof *frame, 0, &to->any, to->length);
 }
 
-static void tell(struct datagram_endpoint *de, uint16_t n, enum unet_frame_kind kind, uint32_t life,
-                 uint32_t user)
+static void send_control(struct datagram_endpoint *de, uint16_t n, enum unet_frame_kind kind,
+                         uint32_t life, uint32_t user)
 {
     const struct datagram_link *link = &de->link[n];
     const struct unet_frame frame = {
@@ -117,32 +108,18 @@ static void answer_gone(struct datagram_endpoint *de, const struct unet_frame *q
 
 /* ---- states ------------------------------------------------------------------------------ */
 
-static void set_state(struct datagram_endpoint *de, uint16_t n, enum unet_channel_state state)
-{
-    struct unet_channel *channel = &de->ep.channel[n];
-
-    if (channel->state == UNET_CONNECTING)
-        de->connecting--;
-    if (state == UNET_CONNECTING)
-        de->connecting++;
-    if (state == UNET_OPEN || state == UNET_DEAD)
-        de->changes++;
-    channel->state = (uint8_t)state;
-    channel->ring = state == UNET_OPEN ? &de->ep.tx : &de->full;
-}
-
 void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n)
 {
-    if (de->ep.channel[n].state == UNET_OPEN)
-        set_state(de, n, UNET_DEAD);
+    if (de->ni.ep.channel[n].state == UNET_OPEN)
+        unet_ni_set_state(&de->ni, n, UNET_DEAD);
 }
 
 static void opened(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
 {
-    if (de->ep.channel[n].state != UNET_CONNECTING)
+    if (de->ni.ep.channel[n].state != UNET_CONNECTING)
         return;
     de->link[n].peer_life = frame->user;
-    set_state(de, n, UNET_OPEN);
+    unet_ni_set_state(&de->ni, n, UNET_OPEN);
 }
 
 static bool comes_from_peer(const struct datagram_link *link, const struct unet_frame *frame,
@@ -157,7 +134,7 @@ static bool is_gone(struct datagram_endpoint *de, const struct unet_frame *frame
 {
     const uint32_t n = frame->life;
 
-    if (!datagram_is_channel(de, n) || de->ep.channel[n].state != UNET_OPEN ||
+    if (!unet_ni_is_channel(&de->ni, n) || de->ni.ep.channel[n].state != UNET_OPEN ||
         de->link[n].key_out != frame->key || de->link[n].peer_life != frame->user ||
         !comes_from_peer(&de->link[n], frame, from))
         return false;
@@ -171,10 +148,10 @@ static void answer_open(struct datagram_endpoint *de, uint16_t n, const struct u
 {
     const struct datagram_link *link = &de->link[n];
 
-    if (de->ep.channel[n].state == UNET_OPEN && frame->user != link->peer_life)
-        tell(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
+    if (de->ni.ep.channel[n].state == UNET_OPEN && frame->user != link->peer_life)
+        send_control(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
     else
-        tell(de, n, UNET_FRAME_OPENED, frame->user, link->life);
+        send_control(de, n, UNET_FRAME_OPENED, frame->user, link->life);
 }
 
 /* A frame about channel n, from its peer; false: it is for none that we have. */
@@ -188,7 +165,7 @@ static bool control(struct datagram_endpoint *de, uint16_t n, const struct unet_
     }
     if (frame->life != link->life)
         return false;
-    link->heard = true;
+    datagram_heard(link);
     if (frame->kind == UNET_FRAME_OPENED)
         opened(de, n, frame);
     else if (frame->kind == UNET_FRAME_CLOSE && frame->user == link->peer_life)
@@ -208,68 +185,29 @@ void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame
         ours = n != 0 && comes_from_peer(&de->link[n], frame, from) && control(de, n, frame);
     if (ours)
         return;
-    de->ep.stats.foreign++;
+    de->ni.ep.stats.foreign++;
     if (frame->kind == UNET_FRAME_ALIVE)
         answer_gone(de, frame, from);
 }
 
 /* ---- asking and telling -------------------------------------------------------------------- */
 
-void unet_datagram_tell(struct datagram_endpoint *de)
+void unet_datagram_tell(struct unet_ni *ni, uint16_t n)
 {
-    const uint64_t now = unet_now_us();
+    struct datagram_endpoint *de = datagram_of(&ni->ep);
+    const struct datagram_link *link = &de->link[n];
 
-    for (uint32_t n = 1; n < de->ep.rx_rings; n++) {
-        struct datagram_link *link = &de->link[n];
-
-        if (de->ep.channel[n].state != UNET_CONNECTING || now < link->next_open_us)
-            continue;
-        tell(de, (uint16_t)n, UNET_FRAME_OPEN, 0, link->life);
-        link->next_open_us = now + link->pause_us;
-        if (link->pause_us < PAUSE_LAST_US)
-            link->pause_us *= 2;
-    }
-}
-
-/* Ask channel n's peer whether it is alive, if it is time to and it was not heard of since. */
-static bool ask(struct datagram_endpoint *de, uint16_t n, uint64_t now)
-{
-    struct datagram_link *link = &de->link[n];
-    const uint64_t share = (uint64_t)de->ep.rx_rings * ASK_US;
-
-    if (de->ep.channel[n].state != UNET_OPEN ||
-        now - link->probed_us < (share > PROBE_US ? share : PROBE_US))
-        return false;
-    link->probed_us = now;
-    if (link->heard) {
-        link->heard = false;
-        link->refused_us = 0;
-        return false;
-    }
-    tell(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
-    return true;
-}
-
-/* Ask some; the next look goes on where this one ends.  Returns how many. */
-static unsigned ask_some(struct datagram_endpoint *de, uint64_t now, uint16_t asked[ASK_MOST])
-{
-    const uint32_t rings = de->ep.rx_rings;
-    unsigned count = 0;
-
-    for (uint32_t i = 1; i < rings && count < ASK_MOST; i++) {
-        de->turn = (uint16_t)(de->turn + 1u < rings ? de->turn + 1 : 1);
-        if (ask(de, de->turn, now))
-            asked[count++] = de->turn;
-    }
-    return count;
+    if (ni->ep.channel[n].state == UNET_CONNECTING)
+        send_control(de, n, UNET_FRAME_OPEN, 0, link->life);
+    else
+        send_control(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
 }
 
 static void look(struct datagram_endpoint *de, uint64_t now)
 {
-    uint16_t asked[ASK_MOST];
-    const unsigned count = ask_some(de, now, asked);
+    uint16_t asked[UNET_NI_ASK_MOST];
+    const unsigned count = unet_ni_ask_some(&de->ni, now, asked);
 
-    de->looked_us = now;
     de->transport->probe(de, asked, count);
 }
 
@@ -277,7 +215,7 @@ void unet_datagram_look(struct datagram_endpoint *de)
 {
     const uint64_t now = unet_now_us();
 
-    if (now - de->looked_us >= PROBE_US)
+    if (unet_ni_ask_is_due(&de->ni, now))
         look(de, now);
 }
 
@@ -288,30 +226,21 @@ void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
 
     if (channel == 0)
         look(de, now);
-    else if (ask(de, channel, now))
+    else if (unet_ni_ask(&de->ni, channel, now))
         de->transport->probe(de, &channel, 1);
-    if (de->connecting > 0)
-        unet_datagram_tell(de);
+    if (de->ni.connecting > 0)
+        unet_ni_tell(&de->ni);
     if (unet_datagram_receive(de) > 0)
         unet_datagram_receive(de); /* a farewell may be behind what a look begins with */
 }
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
-static uint16_t closed_channel(const struct datagram_endpoint *de)
-{
-    for (uint32_t n = 1; n <= de->ep.config.channels; n++) {
-        if (de->ep.channel[n].state == UNET_CLOSED)
-            return (uint16_t)n;
-    }
-    return 0;
-}
-
 int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
                           uint16_t *channel)
 {
     struct datagram_endpoint *de = datagram_of(ep);
-    struct datagram_link link = {.pause_us = PAUSE_FIRST_US};
+    struct datagram_link link = {0};
     uint64_t nonce;
     uint16_t n;
     int error = de->transport->resolve(de, peer, &link, &nonce);
@@ -324,16 +253,13 @@ int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *p
         return -EEXIST;
     if (getrandom(&link.life, sizeof link.life, 0) != sizeof link.life)
         return -EIO;
-    n = closed_channel(de);
+    n = unet_ni_closed_channel(&de->ni);
     if (n == 0)
         return -ENOSPC;
-    link.in = de->link[n].in;
     de->link[n] = link;
     remember(de, n);
-    if (n >= ep->rx_rings)
-        ep->rx_rings = n + 1u;
-    set_state(de, n, UNET_CONNECTING);
-    unet_datagram_tell(de);
+    unet_ni_connecting(&de->ni, n);
+    unet_ni_tell(&de->ni);
     *channel = n;
     return 0;
 }
@@ -345,8 +271,8 @@ void unet_datagram_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
     unet_datagram_service(de);
     if (ep->channel[channel].state == UNET_OPEN)
-        tell(de, channel, UNET_FRAME_CLOSE, link->peer_life, link->life);
-    set_state(de, channel, UNET_CLOSED);
+        send_control(de, channel, UNET_FRAME_CLOSE, link->peer_life, link->life);
+    unet_ni_set_state(&de->ni, channel, UNET_CLOSED);
     forget(de, channel);
     unet_datagram_service(de); /* completes what the socket did not take */
     unet_drop_unread(&ep->rx[channel]);

@@ -18,6 +18,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unet/unet_frame.h>
+#include <unet/unet_ni.h>
 
 /* Where a peer's socket is.  What is not used is zero: places are compared by their bytes. */
 struct datagram_place {
@@ -33,25 +34,21 @@ struct datagram_place {
 
 /* What the endpoint keeps of one channel beside `struct unet_channel`. */
 struct datagram_link {
+    struct unet_link common; /* first */
     struct datagram_place peer;
-    uint16_t peer_port;    /* of the endpoint, at that place */
-    uint16_t same_bucket;  /* the next channel of the list that `bucket` heads; 0: none */
-    uint64_t key_in;       /* what the peer's frames have to say */
-    uint64_t key_out;      /* what ours say */
-    uint64_t next_open_us; /* when to tell the peer again that we are open */
-    uint64_t probed_us;    /* when it was last its turn to be asked whether it is alive */
-    uint64_t refused_us;   /* udp: when it was first said that the peer does not listen; 0: not */
-    uint32_t pause_us;     /* until the next telling; doubles */
-    uint32_t life;         /* this opening of ours */
-    uint32_t peer_life;    /* and the peer's */
-    bool heard;            /* something of the peer, since then */
-    bool here;             /* eth: the peer is on this machine */
-    bool uncut;            /* udp: the kernel does not cut datagrams that go there */
-    struct unet_ring in;   /* rx[n], the NI's side */
+    uint16_t peer_port;   /* of the endpoint, at that place */
+    uint16_t same_bucket; /* the next channel of the list that `bucket` heads; 0: none */
+    uint64_t key_in;      /* what the peer's frames have to say */
+    uint64_t key_out;     /* what ours say */
+    uint64_t refused_us;  /* udp: when it was first said that the peer does not listen; 0: not */
+    uint32_t life;        /* this opening of ours */
+    uint32_t peer_life;   /* and the peer's */
+    bool here;            /* eth: the peer is on this machine */
+    bool uncut;           /* udp: the kernel does not cut datagrams that go there */
 };
 
 struct datagram_endpoint {
-    struct unet_endpoint ep; /* first: the interface knows only this */
+    struct unet_ni ni; /* first */
     const struct datagram_transport *transport;
     int socket;
     uint16_t port;              /* ours, in frames */
@@ -60,20 +57,7 @@ struct datagram_endpoint {
     struct datagram_link *link; /* by channel number */
     uint16_t *bucket;           /* channels that are not closed, by `key_in` */
     uint32_t bucket_mask;       /* their number - 1 */
-    struct unet_ring tx;        /* send queue, the NI's side */
-    struct unet_ring free;      /* free queue, the NI's side */
-    struct unet_ring errors;    /* rx[0], the NI's side */
-    struct unet_ring full;      /* always looks full: where a channel sends that cannot */
-    uint32_t calls;             /* of progress */
-    uint16_t turn;              /* the channel that a look ended with */
-    uint64_t looked_us;         /* when that was */
-    uint32_t always;            /* a bell that is always set: every send wants a kick */
-    uint32_t connecting;        /* channels in UNET_CONNECTING */
-    uint32_t changes;           /* channels that opened or died so far */
     uint32_t no_room;           /* times in a row that the network took not even the next frame */
-    uint32_t armed;             /* nobody but us looks at it */
-    void *memory;               /* rings and segment */
-    size_t memory_bytes;
 };
 
 /* Frames on their way out, as sendmmsg takes them; their pieces lie one behind the other. */
@@ -90,9 +74,10 @@ struct datagram_batch {
 /* What carries frames.  No entry is NULL. */
 struct datagram_transport {
     const struct unet_ops *ops;
-    size_t bytes; /* of its endpoints, which begin with a struct datagram_endpoint */
+    size_t endpoint_bytes; /* of its endpoints, which begin with a struct datagram_endpoint */
 
-    /* Open the socket; fill in `socket`, `port`, `message_most` and `ep.packet_bytes`. */
+    /* Open the socket; fill in `socket`, `port`, `message_most`, `ep.packet_bytes` and the
+     * address. */
     int (*bind)(struct datagram_endpoint *de);
 
     /* Undo it, and what of it was done before it failed. */
@@ -124,9 +109,11 @@ static inline struct datagram_endpoint *datagram_of(struct unet_endpoint *ep)
     return (struct datagram_endpoint *)ep;
 }
 
-static inline bool datagram_is_channel(const struct datagram_endpoint *de, uint32_t n)
+/* Something came from the channel's peer. */
+static inline void datagram_heard(struct datagram_link *link)
 {
-    return n >= 1 && n <= de->ep.config.channels;
+    link->common.heard = true;
+    link->refused_us = 0;
 }
 
 bool unet_datagram_same(const struct datagram_place *a, const struct datagram_place *b);
@@ -138,7 +125,6 @@ int unet_datagram_open(const struct datagram_transport *transport, const struct 
 void unet_datagram_close(struct unet_endpoint *ep);
 void unet_datagram_kick(struct unet_endpoint *ep, uint16_t channel);
 int unet_datagram_progress(struct unet_endpoint *ep);
-int unet_datagram_wait(struct unet_endpoint *ep, int timeout_ms);
 
 /* Take in what arrived.  Returns the number of frames. */
 int unet_datagram_receive(struct datagram_endpoint *de);
@@ -153,15 +139,15 @@ void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel);
 /* Look, if it is time to, whether peers are alive. */
 void unet_datagram_look(struct datagram_endpoint *de);
 
+/* The entry `tell` of struct unet_ni_kind. */
+void unet_datagram_tell(struct unet_ni *ni, uint16_t n);
+
 /* The channel that is not closed and whose peer says that key; 0: none. */
 uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key);
 
 /* A frame about the channel itself. */
 void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame *frame,
                            const struct datagram_place *from);
-
-/* Tell peers that we are open, those whose time has come. */
-void unet_datagram_tell(struct datagram_endpoint *de);
 
 /* `say` of a transport whose socket takes frames as they are. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,

@@ -16,7 +16,7 @@ enum {
 
 static int descriptor_error(const struct datagram_endpoint *de, const struct unet_desc *desc)
 {
-    int error = unet_not_open(&de->ep, desc->channel);
+    int error = unet_not_open(&de->ni.ep, desc->channel);
 
     if (error)
         return error;
@@ -24,7 +24,7 @@ static int descriptor_error(const struct datagram_endpoint *de, const struct une
         return desc->length <= UNET_INLINE_MAX ? 0 : -EMSGSIZE;
     if (desc->kind != UNET_PIECES)
         return -EINVAL;
-    error = unet_check_pieces(desc, de->ep.config.segment_bytes);
+    error = unet_check_pieces(desc, de->ni.ep.config.segment_bytes);
     if (error)
         return error;
     return desc->length <= de->message_most ? 0 : -EMSGSIZE;
@@ -38,7 +38,7 @@ static unsigned gather(const struct datagram_endpoint *de, const struct unet_des
         return 1;
     }
     for (unsigned i = 0; i < desc->pieces; i++)
-        iov[i] = (struct iovec){de->ep.segment + desc->piece[i].offset, desc->piece[i].length};
+        iov[i] = (struct iovec){de->ni.ep.segment + desc->piece[i].offset, desc->piece[i].length};
     return desc->pieces;
 }
 
@@ -75,8 +75,8 @@ static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
 
     b->count = 0;
     while (b->count < DATAGRAM_BATCH) {
-        const uint32_t position = de->tx.position + b->count;
-        const struct unet_desc *desc = &de->tx.shared->slot[position & de->tx.mask];
+        const uint32_t position = de->ni.tx.position + b->count;
+        const struct unet_desc *desc = &de->ni.tx.shared->slot[position & de->ni.tx.mask];
 
         if (__atomic_load_n(&desc->turn, __ATOMIC_ACQUIRE) != position + 1 ||
             descriptor_error(de, desc) != 0)
@@ -89,7 +89,7 @@ static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
 static void release(struct datagram_endpoint *de, unsigned count)
 {
     while (count-- > 0)
-        unet_ring_release(&de->tx);
+        unet_ring_release(&de->ni.tx);
 }
 
 static size_t bytes_of(const struct msghdr *message)
@@ -140,7 +140,7 @@ int unet_datagram_service(struct datagram_endpoint *de)
     int done = 0;
 
     for (;;) {
-        const struct unet_desc *head = unet_ring_peek(&de->tx);
+        const struct unet_desc *head = unet_ring_peek(&de->ni.tx);
         unsigned sent = 1;
         int error;
 
@@ -148,7 +148,7 @@ int unet_datagram_service(struct datagram_endpoint *de)
             break;
         error = descriptor_error(de, head);
         if (error) {
-            unet_refuse(&de->ep, &de->errors, head, error);
+            unet_refuse(&de->ni.ep, &de->ni.errors, head, error);
         } else {
             collect(de, &b);
             sent = de->transport->send(de, &b);
@@ -158,7 +158,7 @@ int unet_datagram_service(struct datagram_endpoint *de)
         release(de, sent);
         done += (int)sent;
     }
-    unet_ring_publish(&de->tx);
+    unet_ring_publish(&de->ni.tx);
     return done;
 }
 
@@ -172,8 +172,8 @@ static unsigned take_buffers(struct datagram_endpoint *de, uint32_t length,
     unsigned count = 0;
 
     while (left > 0 && count < UNET_PIECES_MAX) {
-        const uint32_t position = de->free.position + count;
-        const struct unet_desc *slot = &de->free.shared->slot[position & de->free.mask];
+        const uint32_t position = de->ni.free.position + count;
+        const struct unet_desc *slot = &de->ni.free.shared->slot[position & de->ni.free.mask];
         uint32_t room;
 
         if (slot->turn != position + 1)
@@ -195,12 +195,12 @@ static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, co
     if (count == 0)
         return false;
     for (unsigned i = 0; i < count; i++) {
-        memcpy(de->ep.segment + piece[i].offset, bytes, piece[i].length);
+        memcpy(de->ni.ep.segment + piece[i].offset, bytes, piece[i].length);
         bytes += piece[i].length;
         slot->piece[i] = piece[i];
-        unet_ring_release(&de->free);
+        unet_ring_release(&de->ni.free);
     }
-    unet_ring_publish(&de->free);
+    unet_ring_publish(&de->ni.free);
     slot->pieces = (uint8_t)count;
     return true;
 }
@@ -208,11 +208,11 @@ static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, co
 static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
                     const uint8_t *bytes)
 {
-    struct unet_ring *in = &de->link[n].in;
+    struct unet_ring *in = &de->ni.in[n];
     struct unet_desc *slot = unet_ring_reserve(in);
     bool room = slot != NULL;
 
-    de->link[n].heard = true;
+    datagram_heard(&de->link[n]);
     if (room && frame->kind == UNET_FRAME_INLINE) {
         slot->kind = UNET_INLINE;
         slot->pieces = 0;
@@ -222,7 +222,7 @@ static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_
         room = fill_pieces(de, slot, bytes, frame->length);
     }
     if (!room) {
-        de->ep.stats.overruns++;
+        de->ni.ep.stats.overruns++;
         return;
     }
     slot->channel = n;
@@ -274,13 +274,13 @@ size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes,
     if (length >= sizeof frame)
         memcpy(&frame, bytes, sizeof frame);
     if (length < sizeof frame || !well_formed(&frame, length - sizeof frame)) {
-        de->ep.stats.malformed++;
+        de->ni.ep.stats.malformed++;
         return length;
     }
     if (!is_message(&frame))
         unet_datagram_control(de, &frame, from);
     else if ((n = channel_of(de, &frame, from)) == 0)
-        de->ep.stats.foreign++;
+        de->ni.ep.stats.foreign++;
     else
         deliver(de, n, &frame, bytes + sizeof frame);
     return sizeof frame + frame.length;

@@ -81,7 +81,7 @@ static void take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
         place_of(ge, (const struct sockaddr_ll *)(bytes + TPACKET_ALIGN(sizeof *slot)));
 
     if (slot->tp_snaplen < slot->tp_len)
-        ge->de.ep.stats.malformed++;
+        ge->de.ni.ep.stats.malformed++;
     else
         unet_datagram_arrived(&ge->de, bytes + slot->tp_net, slot->tp_snaplen, &from);
 }
@@ -156,7 +156,7 @@ static int eth_bind(struct datagram_endpoint *de)
         return error;
     de->port = ge->own.port;
     de->message_most = ge->mtu - header < MESSAGE_MOST ? ge->mtu - header : MESSAGE_MOST;
-    de->ep.packet_bytes = de->message_most;
+    de->ni.ep.packet_bytes = de->message_most;
     error = open_ring(ge, header + de->message_most);
     return error ? error : unet_eth_bind_socket(ge);
 }
@@ -176,7 +176,7 @@ static void eth_unbind(struct datagram_endpoint *de)
 
 static const struct datagram_transport eth_transport = {
     .ops = &unet_eth_ops,
-    .bytes = sizeof(struct eth_endpoint),
+    .endpoint_bytes = sizeof(struct eth_endpoint),
     .bind = eth_bind,
     .unbind = eth_unbind,
     .resolve = unet_eth_resolve,
@@ -189,14 +189,6 @@ static const struct datagram_transport eth_transport = {
 static int eth_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
     return unet_datagram_open(&eth_transport, config, endpoint);
-}
-
-static void eth_address_of(const struct unet_endpoint *ep, struct unet_address *address)
-{
-    const struct eth_endpoint *ge = (const struct eth_endpoint *)ep;
-
-    address->length = sizeof ge->own;
-    memcpy(address->bytes, &ge->own, sizeof ge->own);
 }
 
 static const struct unet_remedy eth_remedies[] = {
@@ -213,11 +205,11 @@ const struct unet_ops unet_eth_ops = {
     .remedies = eth_remedies,
     .open = eth_open,
     .close = unet_datagram_close,
-    .address = eth_address_of,
+    .address = unet_ni_address,
     .connect = unet_datagram_connect,
     .disconnect = unet_datagram_disconnect,
     .state = unet_datagram_state,
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
-    .wait = unet_datagram_wait,
+    .wait = unet_ni_wait,
 };

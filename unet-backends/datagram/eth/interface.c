@@ -84,7 +84,7 @@ static int look_at_interface(struct eth_endpoint *ge)
 
     if (error)
         return error;
-    strcpy(ge->de.ep.interface, request.ifr_name);
+    strcpy(ge->de.ni.ep.interface, request.ifr_name);
     error = ask(ge->de.socket, SIOCGIFINDEX, &request);
     if (error)
         return error;
@@ -173,6 +173,7 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
         return error;
     open_to_own_user();
     ge->own.nonce = ge->de.nonce;
+    unet_ni_set_address(&ge->de.ni, &ge->own, sizeof ge->own);
     set_options(ge->de.socket);
     return set_filter(ge);
 }

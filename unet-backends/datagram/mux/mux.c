@@ -47,7 +47,7 @@ static struct datagram_place place_of(uint32_t number)
 
 static int mux_receive(struct datagram_endpoint *de)
 {
-    struct mux_frame *frames = unet_mux_take(mux_of(de), &de->ep.stats.overruns);
+    struct mux_frame *frames = unet_mux_take(mux_of(de), &de->ni.ep.stats.overruns);
     int count = 0;
 
     while (frames) {
@@ -96,6 +96,14 @@ static int open_bells(struct mux_endpoint *me)
     return error ? error : watch(me->de.socket, unet_mux_fd());
 }
 
+static void set_address(struct datagram_endpoint *de)
+{
+    struct mux_address own = {.port = de->port, .nonce = de->nonce};
+
+    own.length = unet_mux_address(own.real);
+    unet_ni_set_address(&de->ni, &own, sizeof own);
+}
+
 static int mux_bind(struct datagram_endpoint *de)
 {
     struct mux_endpoint *me = mux_of(de);
@@ -106,7 +114,8 @@ static int mux_bind(struct datagram_endpoint *de)
     if (error)
         return error;
     de->message_most = unet_mux_message_most() - (uint32_t)sizeof(struct unet_frame);
-    de->ep.packet_bytes = de->message_most;
+    de->ni.ep.packet_bytes = de->message_most;
+    set_address(de);
     return open_bells(me);
 }
 
@@ -147,7 +156,7 @@ static int mux_resolve(const struct datagram_endpoint *de, const struct unet_add
 
 static const struct datagram_transport mux_transport = {
     .ops = &unet_mux_ops,
-    .bytes = sizeof(struct mux_endpoint),
+    .endpoint_bytes = sizeof(struct mux_endpoint),
     .bind = mux_bind,
     .unbind = mux_unbind,
     .resolve = mux_resolve,
@@ -160,16 +169,6 @@ static const struct datagram_transport mux_transport = {
 static int mux_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
     return unet_datagram_open(&mux_transport, config, endpoint);
-}
-
-static void mux_address_of(const struct unet_endpoint *ep, struct unet_address *address)
-{
-    const struct datagram_endpoint *de = (const struct datagram_endpoint *)ep;
-    struct mux_address own = {.port = de->port, .nonce = de->nonce};
-
-    own.length = unet_mux_address(own.real);
-    address->length = sizeof own;
-    memcpy(address->bytes, &own, sizeof own);
 }
 
 #define MUX_PURPOSE                                                                                \
@@ -185,11 +184,11 @@ const struct unet_ops unet_mux_ops = {
     .remedies = mux_remedies,
     .open = mux_open,
     .close = unet_datagram_close,
-    .address = mux_address_of,
+    .address = unet_ni_address,
     .connect = unet_datagram_connect,
     .disconnect = unet_datagram_disconnect,
     .state = unet_datagram_state,
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
-    .wait = unet_datagram_wait,
+    .wait = unet_ni_wait,
 };

@@ -170,6 +170,7 @@ int unet_udp_open_socket(struct udp_endpoint *ue)
         return -errno;
     address_of(&local, &ue->own);
     ue->own.nonce = ue->de.nonce;
+    unet_ni_set_address(&ue->de.ni, &ue->own, sizeof ue->own);
     ue->datagram_most = datagram_most(ue);
     return 0;
 }

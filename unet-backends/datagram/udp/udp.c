@@ -126,7 +126,7 @@ static void doubt(struct datagram_endpoint *de, uint16_t n, uint64_t now)
     struct datagram_link *link = &de->link[n];
     const uint64_t since = now - link->refused_us;
 
-    if (link->heard || link->refused_us == 0 || since > DOUBT_MOST_US)
+    if (link->refused_us == 0 || since > DOUBT_MOST_US)
         link->refused_us = now;
     else if (since >= DOUBT_LEAST_US)
         unet_datagram_gone(de, n);
@@ -137,7 +137,7 @@ static void refused(struct datagram_endpoint *de, const struct datagram_place *w
 {
     const uint64_t now = unet_now_us();
 
-    for (uint32_t n = 1; n < de->ep.rx_rings; n++) {
+    for (uint32_t n = 1; n < de->ni.ep.rx_rings; n++) {
         if (unet_datagram_same(&de->link[n].peer, where))
             doubt(de, (uint16_t)n, now);
     }
@@ -356,7 +356,7 @@ static int udp_bind(struct datagram_endpoint *de)
         return error;
     join_and_cut(ue);
     de->message_most = UDP_PAYLOAD_MAX - header;
-    de->ep.packet_bytes = ue->datagram_most - header;
+    de->ni.ep.packet_bytes = ue->datagram_most - header;
     return 0;
 }
 
@@ -370,7 +370,7 @@ static void udp_unbind(struct datagram_endpoint *de)
 
 static const struct datagram_transport udp_transport = {
     .ops = &unet_udp_ops,
-    .bytes = sizeof(struct udp_endpoint),
+    .endpoint_bytes = sizeof(struct udp_endpoint),
     .bind = udp_bind,
     .unbind = udp_unbind,
     .resolve = unet_udp_resolve,
@@ -383,14 +383,6 @@ static const struct datagram_transport udp_transport = {
 static int udp_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
     return unet_datagram_open(&udp_transport, config, endpoint);
-}
-
-static void udp_address_of(const struct unet_endpoint *ep, struct unet_address *address)
-{
-    const struct udp_endpoint *ue = (const struct udp_endpoint *)ep;
-
-    address->length = sizeof ue->own;
-    memcpy(address->bytes, &ue->own, sizeof ue->own);
 }
 
 #define UDP_PLACES UNET_INTERFACE_NAMES "an address, a network or an interface of every node"
@@ -408,11 +400,11 @@ const struct unet_ops unet_udp_ops = {
     .remedies = udp_remedies,
     .open = udp_open,
     .close = unet_datagram_close,
-    .address = udp_address_of,
+    .address = unet_ni_address,
     .connect = unet_datagram_connect,
     .disconnect = unet_datagram_disconnect,
     .state = unet_datagram_state,
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
-    .wait = unet_datagram_wait,
+    .wait = unet_ni_wait,
 };
