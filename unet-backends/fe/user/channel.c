@@ -3,7 +3,7 @@
  * channel.c - opening, closing, and noticing that a peer is gone.
  *
  * The module speaks with the peer's; it has no clock, so when to tell again, and when to ask
- * whether the peer is still there, is decided here.
+ * whether the peer is still there, is decided in core/peers.c.
  */
 #include "fe/user/fe.h"
 
@@ -12,27 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 
-enum {
-    PAUSE_FIRST_US = 200,
-    PAUSE_LAST_US = 50000,
-    PROBE_US = 20000, /* between two questions whether a peer is alive */
-};
-
 /* ---- states ---------------------------------------------------------------------------- */
-
-static void set_state(struct fe_endpoint *fe, uint16_t n, enum unet_channel_state state)
-{
-    struct unet_channel *channel = &fe->ep.channel[n];
-
-    if (channel->state == UNET_CONNECTING)
-        fe->connecting--;
-    if (state == UNET_CONNECTING)
-        fe->connecting++;
-    if (state == UNET_OPEN || state == UNET_DEAD)
-        fe->changes++;
-    channel->state = (uint8_t)state;
-    channel->ring = state == UNET_OPEN ? &fe->ep.tx : &fe->full;
-}
 
 static void learn_states(struct fe_endpoint *fe)
 {
@@ -41,11 +21,11 @@ static void learn_states(struct fe_endpoint *fe)
     if (changes == fe->seen)
         return;
     fe->seen = changes;
-    for (uint32_t n = 1; n < fe->ep.rx_rings; n++) {
+    for (uint32_t n = 1; n < fe->ni.ep.rx_rings; n++) {
         const uint8_t state = __atomic_load_n(&fe->shared->state[n], __ATOMIC_ACQUIRE);
 
-        if (fe->ep.channel[n].state != UNET_CLOSED && fe->ep.channel[n].state != state)
-            set_state(fe, (uint16_t)n, (enum unet_channel_state)state);
+        if (fe->ni.ep.channel[n].state != UNET_CLOSED && fe->ni.ep.channel[n].state != state)
+            unet_ni_set_state(&fe->ni, (uint16_t)n, (enum unet_channel_state)state);
     }
 }
 
@@ -61,7 +41,7 @@ static uint64_t more(struct fe_endpoint *fe, enum unet_fe_counter counter)
 
 void unet_fe_look(struct fe_endpoint *fe)
 {
-    struct unet_stats *stats = &fe->ep.stats;
+    struct unet_stats *stats = &fe->ni.ep.stats;
 
     learn_states(fe);
     stats->bad_descriptors += more(fe, UNET_FE_BAD_DESCRIPTORS);
@@ -72,41 +52,23 @@ void unet_fe_look(struct fe_endpoint *fe)
     stats->wakeups += more(fe, UNET_FE_WAKEUPS);
 }
 
-void unet_fe_tell(struct fe_endpoint *fe)
+void unet_fe_tell(struct unet_ni *ni, uint16_t n)
 {
-    const uint64_t now = unet_now_us();
-
-    for (uint32_t n = 1; n < fe->ep.rx_rings; n++) {
-        struct fe_link *link = &fe->link[n];
-
-        if (fe->ep.channel[n].state != UNET_CONNECTING || now < link->next_open_us)
-            continue;
-        ioctl(fe->fd, UNET_FE_TELL, n);
-        link->next_open_us = now + link->pause_us;
-        if (link->pause_us < PAUSE_LAST_US)
-            link->pause_us *= 2;
-    }
-}
-
-static void probe(struct fe_endpoint *fe, uint32_t n, uint64_t now)
-{
-    struct fe_link *link = &fe->link[n];
-
-    if (fe->ep.channel[n].state != UNET_OPEN || now - link->probed_us < PROBE_US)
-        return;
-    link->probed_us = now;
-    ioctl(fe->fd, UNET_FE_TELL, n);
+    ioctl(fe_of(&ni->ep)->fd, UNET_FE_TELL, n);
 }
 
 void unet_fe_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct fe_endpoint *fe = fe_of(ep);
+    uint16_t asked[UNET_NI_ASK_MOST];
     const uint64_t now = unet_now_us();
 
     unet_fe_look(fe);
-    for (uint32_t n = channel ? channel : 1; n < (channel ? channel + 1u : ep->rx_rings); n++)
-        probe(fe, n, now);
-    unet_fe_tell(fe);
+    if (channel == 0)
+        unet_ni_ask_some(&fe->ni, now, asked);
+    else
+        unet_ni_ask(&fe->ni, channel, now);
+    unet_ni_tell(&fe->ni);
     unet_fe_look(fe);
 }
 
@@ -139,11 +101,9 @@ int unet_fe_connect(struct unet_endpoint *ep, const struct unet_address *address
     request.life |= 1; /* not 0 */
     if (ioctl(fe->fd, UNET_FE_CONNECT, &request) < 0)
         return -errno;
-    if (request.channel >= ep->rx_rings)
-        ep->rx_rings = request.channel + 1;
-    fe->link[request.channel] = (struct fe_link){.pause_us = PAUSE_FIRST_US};
-    set_state(fe, (uint16_t)request.channel, UNET_CONNECTING);
-    unet_fe_tell(fe);
+    ((struct unet_link *)fe->ni.link)[request.channel] = (struct unet_link){0};
+    unet_ni_connecting(&fe->ni, (uint16_t)request.channel);
+    unet_ni_tell(&fe->ni);
     *channel = (uint16_t)request.channel;
     return 0;
 }
@@ -154,7 +114,7 @@ void unet_fe_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
     unet_fe_service(fe);
     ioctl(fe->fd, UNET_FE_DISCONNECT, channel);
-    set_state(fe, channel, UNET_CLOSED);
+    unet_ni_set_state(&fe->ni, channel, UNET_CLOSED);
     unet_fe_service(fe); /* completes what the device did not take */
     unet_drop_unread(&ep->rx[channel]);
     unet_fe_look(fe);
