@@ -145,8 +145,8 @@ void Daemon::on_tree(const Tree &tree)
 // Where this node's ranks will look.
 void Daemon::look_for_networks()
 {
-    for (const std::string &place : places_of(tree_->places))
-        setenv(name_of(place).c_str(), value_of({place}, name_of(place)).c_str(), true);
+    const std::string place = place_of(tree_->places);
+    setenv(name_of(place).c_str(), value_of({place}, name_of(place)).c_str(), true);
     send(unetrun::look_for_networks(tree_->backends));
 }
 
@@ -390,15 +390,12 @@ Spawn Daemon::spawn_of(std::uint32_t rank)
     return what;
 }
 
-// Of the variables that say where endpoints are, those that are not there.
-void Daemon::add_places(std::vector<std::string> &environment) const
+// Where endpoints are, unless the user has said it.
+void Daemon::add_place(std::vector<std::string> &environment) const
 {
-    const std::vector<std::string> places =
-        tree_->rsh.empty() ? std::vector<std::string>{"UNET_UDP_ADDRESS=127.0.0.1"}
-                           : places_of(environment);
-    for (const std::string &place : places)
-        if (value_of(environment, name_of(place)).empty())
-            environment.push_back(place);
+    if (value_of(environment, "UNET_INTERFACE").empty())
+        environment.push_back(tree_->rsh.empty() ? "UNET_INTERFACE=127.0.0.1"
+                                                 : place_of(environment));
 }
 
 // The user's environment, except for what says where in which job the process is.
@@ -427,7 +424,7 @@ std::vector<std::string> Daemon::environment_of(std::uint32_t rank)
             environment.push_back(variable);
     }
     environment.insert(environment.end(), place.begin(), place.end());
-    add_places(environment);
+    add_place(environment);
     return environment;
 }
 

@@ -72,7 +72,7 @@ private:
     bool is_wrapped(std::uint32_t rank) const;
     Spawn spawn_of(std::uint32_t rank);
     std::vector<std::string> environment_of(std::uint32_t rank);
-    void add_places(std::vector<std::string> &environment) const;
+    void add_place(std::vector<std::string> &environment) const;
     void fail(const Failure &failure);
 
     // their output

@@ -74,17 +74,10 @@ std::vector<std::string> backends_to_try(const std::vector<std::string> &environ
     return {"fe", "udp"}; // not eth: docs/adr/0012
 }
 
-std::vector<std::string> places_of(const std::vector<std::string> &environment)
+std::string place_of(const std::vector<std::string> &environment)
 {
-    std::string network = value_of(environment, "UNET_UDP_ADDRESS");
-    if (network.empty())
-        network = reachable_address();
-    std::vector<std::string> places{"UNET_UDP_ADDRESS=" + network};
-    for (const std::string name : {"UNET_ETH_INTERFACE", "UNET_FE_INTERFACE"}) {
-        const std::string interface = value_of(environment, name);
-        places.push_back(name + "=" + (interface.empty() ? network : interface));
-    }
-    return places;
+    const std::string told = value_of(environment, "UNET_INTERFACE");
+    return "UNET_INTERFACE=" + (told.empty() ? reachable_address() : told);
 }
 
 // The way back is the way there; nothing is sent.

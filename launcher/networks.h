@@ -14,15 +14,16 @@ namespace unetrun {
 // The backends to choose from, the best first; none if there is nothing to choose.
 std::vector<std::string> backends_to_try(const std::vector<std::string> &environment);
 
-// Those of a job's variables that say where its endpoints are, completed by where the remote
-// shell came to, or "auto": what a daemon looks for there its ranks will find.
-std::vector<std::string> places_of(const std::vector<std::string> &environment);
+// Where the endpoints of this node's ranks are, as UNET_INTERFACE=...: what the environment says,
+// or else where the remote shell came to, or "auto".  What a daemon looks for there its ranks will
+// find.
+std::string place_of(const std::vector<std::string> &environment);
 
 // What ssh says of a connection from another host to this machine: the variable SSH_CONNECTION;
 // empty if we do not know at which address that would come.
 std::string connection_from(const std::string &host);
 
-// By which of the backends this node can be reached; it has `places` in its environment.
+// By which of the backends this node can be reached; it has its place in its environment.
 Networks look_for_networks(const std::vector<std::string> &backends);
 
 struct NetworkChoice {

@@ -126,9 +126,7 @@ void pass_variable(Options &options, const std::string &variable)
 void use_network(Options &options, const std::string &network)
 {
     options.network = network;
-    for (const std::string variable :
-         {"UNET_UDP_ADDRESS", "UNET_ETH_INTERFACE", "UNET_FE_INTERFACE"})
-        options.variables.push_back(variable + "=" + network);
+    options.variables.push_back("UNET_INTERFACE=" + network);
 }
 
 void wrap(Options &options, const std::string &option, const std::string &ranks,
@@ -186,7 +184,7 @@ const Option option_table[] = {
          o.rsh = split_words(value);
          o.rsh_everywhere = true;
      }},
-    {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_UDP_ADDRESS)",
+    {"--net", nullptr, "CIDR", "ranks talk over this network: 10.1.0.0/16 (UNET_INTERFACE)",
      [](Options &o, const std::string &value) {
          check_network(value);
          use_network(o, value);

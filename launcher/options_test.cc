@@ -277,10 +277,8 @@ TEST_CASE("hosts, and what they are for, come together")
     CHECK(options.bind_to == BindTo::socket);
     CHECK(parse_options({"p"}).rsh.front() == "ssh");
     CHECK(parse_options({"--net", "10.1.0.0/16", "p"}).variables ==
-          Strings{"UNET_UDP_ADDRESS=10.1.0.0/16", "UNET_ETH_INTERFACE=10.1.0.0/16",
-                  "UNET_FE_INTERFACE=10.1.0.0/16"});
-    CHECK(parse_options({"--iface=ib0", "p"}).variables ==
-          Strings{"UNET_UDP_ADDRESS=ib0", "UNET_ETH_INTERFACE=ib0", "UNET_FE_INTERFACE=ib0"});
+          Strings{"UNET_INTERFACE=10.1.0.0/16"});
+    CHECK(parse_options({"--iface=ib0", "p"}).variables == Strings{"UNET_INTERFACE=ib0"});
 }
 
 TEST_CASE("without -n there are as many ranks as the hosts have room for")

@@ -123,7 +123,7 @@ void check_network_is_here(const std::string &place)
                                           "lists those it has");
         return;
     }
-    setenv("UNET_UDP_ADDRESS", place.c_str(), true); // as the ranks will have it
+    setenv("UNET_INTERFACE", place.c_str(), true); // as the ranks will have it
     const std::string obstacle = look_for_networks({"udp"}).found.front().obstacle;
     if (!obstacle.empty())
         throw Failure(exit_usage, "--net " + place + ": this machine cannot be reached there: " +

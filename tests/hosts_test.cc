@@ -146,7 +146,7 @@ TEST_CASE("ranks learn at which address other hosts reach them")
     Bed bed(2);
     if (!bed)
         return;
-    const Words show{"sh", "-c", "echo $UNET_UDP_ADDRESS"};
+    const Words show{"sh", "-c", "echo $UNET_INTERFACE"};
     CHECK_THAT(run(bed.job(show)).out, Contains("10.78.0.1\n") && Contains("10.78.0.2\n"));
     Words told{"--net", "10.78.0.0/24"};
     told.insert(told.end(), show.begin(), show.end());
@@ -167,8 +167,7 @@ TEST_CASE("this machine among the hosts needs no ssh, and the others reach it")
     Command show = bed.job({}), compute = bed.job({});
     show.environment.push_back("PATH=" + tools.path.string() + ":" + std::getenv("PATH"));
     show.environment.push_back("SSH_CONNECTION=10.9.9.9 1 10.9.9.8 2"); // of our own session
-    show.arguments = {launcher(), "--hosts", hosts,
-                      "sh",       "-c",      "echo $(hostname) $UNET_UDP_ADDRESS"};
+    show.arguments = {launcher(), "--hosts", hosts, "sh", "-c", "echo $(hostname) $UNET_INTERFACE"};
     compute = show;
     compute.arguments = {launcher(),         "--hosts", hosts,  "--ppn",  "2",
                          benchmark("ssort"), "--keys",  "2000", "--check"};

@@ -131,13 +131,35 @@ Rule only(const std::string &layer, const std::vector<std::string> &headers)
     };
 }
 
-const std::vector<std::string> unet_headers = {"unet/unet.h",         "unet/unet_abi.h",
-                                               "unet/unet_backend.h", "unet/unet_chaos.h",
-                                               "unet/unet_ring.h",    "unet/unet_siphash.h"};
+const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
+                                               "unet/unet_chaos.h", "unet/unet_ring.h",
+                                               "unet/unet_siphash.h"};
 
-const std::vector<std::string> shared_by_backends = {"unet-backends/core/", "unet-backends/lane/",
-                                                     "unet-backends/emulated/",
-                                                     "unet-backends/conformance/"};
+// The engines; the folders in them are the backends that use them.
+const std::vector<fs::path> engines = {"unet-backends/shared_memory", "unet-backends/datagram"};
+
+// What a backend in `folder` may include: its own, what all share, and its engine.
+Rule of_backend(const fs::path &folder)
+{
+    return [=](const Include &i) {
+        const fs::path target = resolve(i);
+        const fs::path engine = folder.parent_path();
+        return !i.quoted || is_in(target, {folder.string() + "/"}) ||
+               is_in(target, {"unet-backends/core/", "unet-backends/conformance/"}) ||
+               (target.parent_path() == engine &&
+                std::find(engines.begin(), engines.end(), engine) != engines.end());
+    };
+}
+
+std::vector<fs::path> folders_in(const fs::path &folder)
+{
+    std::vector<fs::path> folders;
+
+    for (const auto &entry : fs::directory_iterator(root / folder))
+        if (entry.is_directory())
+            folders.push_back(fs::relative(entry.path(), root));
+    return folders;
+}
 
 std::vector<std::string> with_unet(std::vector<std::string> headers)
 {
@@ -183,7 +205,7 @@ TEST_CASE("runtime includes gam, reliable, unet and its own headers")
 
 TEST_CASE("reliable includes unet's public headers and its own")
 {
-    require_layer("reliable", with_unet({"reliable/"}));
+    require_layer("reliable", with_unet({"reliable/", "unet/unet_ni.h"}));
 }
 
 TEST_CASE("gam includes unet's public headers and its own; its tests also compose networks")
@@ -211,28 +233,41 @@ TEST_CASE("gam and reliable name no backend")
 TEST_CASE("unet-backends includes only itself")
 {
     // Those of the kernel module are nobody else's.
-    require_layer("unet-backends", with_unet({"unet/unet_fe.h", "unet/unet_frame.h"}));
+    require_layer("unet-backends",
+                  with_unet({"unet/unet_fe.h", "unet/unet_frame.h", "unet/unet_ni.h"}));
 }
 
-TEST_CASE("backends include what they share and never each other")
+TEST_CASE("backends include what all share and their engine, and never each other")
 {
-    for (const auto &entry : fs::directory_iterator(root / "unet-backends")) {
-        const std::string backend = fs::relative(entry.path(), root);
-        if (!entry.is_directory() || is_in(backend + "/", shared_by_backends) ||
-            is_in(backend + "/", {"unet-backends/include/"}))
-            continue;
-        CHECK(violations(includes_below(backend), [&](const Include &i) {
-                  return !i.quoted || is_in(resolve(i), {backend + "/"}) ||
-                         is_in(resolve(i), shared_by_backends);
+    std::vector<fs::path> backends = {"unet-backends/fe/user", "unet-backends/chaos"};
+
+    for (const fs::path &engine : engines)
+        for (const fs::path &backend : folders_in(engine))
+            backends.push_back(backend);
+    REQUIRE(backends.size() > 5);
+    for (const fs::path &backend : backends)
+        CHECK(violations(includes_below(backend), of_backend(backend)) == "");
+}
+
+TEST_CASE("engines include what all backends share, and no backend")
+{
+    for (const fs::path &engine : engines) {
+        const auto includes = includes_below(engine);
+
+        REQUIRE(includes.size() > 3);
+        CHECK(violations(includes, [&](const Include &i) {
+                  return i.file.parent_path() != engine || !i.quoted ||
+                         resolve(i).parent_path() == engine ||
+                         is_in(resolve(i), {"unet-backends/core/"});
               }) == "");
     }
 }
 
-TEST_CASE("what backends share includes no backend")
+TEST_CASE("what all backends share includes itself alone")
 {
-    for (const std::string &folder : shared_by_backends)
-        CHECK(violations(includes_below(folder), [](const Include &i) {
-                  return !i.quoted || is_in(resolve(i), shared_by_backends);
+    for (const fs::path folder : {"unet-backends/core", "unet-backends/conformance"})
+        CHECK(violations(includes_below(folder), [&](const Include &i) {
+                  return !i.quoted || resolve(i).parent_path() == folder;
               }) == "");
 }
 

@@ -56,7 +56,7 @@ static void open_end(struct end *end)
         .segment_bytes = SEND_AT + SLOTS * BUFFER, .send_slots = SLOTS, .channels = 1};
     struct unet_address theirs;
 
-    setenv("UNET_FE_INTERFACE", interface, 1);
+    setenv("UNET_INTERFACE", interface, 1);
     need(unet_open(unet_backend("fe"), &config, &end->ep), "an endpoint of the module");
     for (uint32_t i = 0; i < BUFFERS; i++)
         need(unet_free_put(end->ep, i * BUFFER, BUFFER), "buffers");

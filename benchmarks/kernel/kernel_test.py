@@ -47,7 +47,7 @@ class Reckoning(unittest.TestCase):
         self.assertEqual(kernel.sections_of(LOG), {40: {"send_read": 132}})
 
     def test_every_section_of_the_module_has_a_title(self):
-        source = kernel.SOURCES.parent / "unet-backends" / "unet_fe" / "timing.c"
+        source = kernel.SOURCES.parent / "unet-backends" / "fe" / "module" / "timing.c"
         for line in source.read_text(encoding="utf-8").splitlines():
             if "] = \"" in line:
                 self.assertIn(line.split('"')[1], kernel.SECTIONS)

@@ -292,25 +292,20 @@ static void measure_layers(const struct team *team, const char *backend, int cou
     close_messages();
 }
 
-static void use_udp(void)
+static void use_interface(void)
 {
-    setenv("UNET_UDP_ADDRESS", interface, 1);
-}
-
-static void use_eth(void)
-{
-    setenv("UNET_ETH_INTERFACE", interface, 1);
+    setenv("UNET_INTERFACE", interface, 1);
 }
 
 void measure_our_udp(const struct team *team, int count, char **sizes)
 {
-    use_udp();
+    use_interface();
     measure_all(team, "udp", count, sizes);
 }
 
 void measure_our_udp_streams(const struct team *team, int count, char **sizes)
 {
-    use_udp();
+    use_interface();
     open_messages("udp");
     measure_sizes(team, "stream", 1, stream, count, sizes);
     close_messages();
@@ -318,7 +313,7 @@ void measure_our_udp_streams(const struct team *team, int count, char **sizes)
 
 void measure_our_eth(const struct team *team, int count, char **sizes)
 {
-    use_eth();
+    use_interface();
     measure_all(team, "eth", count, sizes);
 }
 
@@ -329,12 +324,12 @@ void measure_shm_sizes(const struct team *team, int count, char **sizes)
 
 void measure_our_udp_sizes(const struct team *team, int count, char **sizes)
 {
-    use_udp();
+    use_interface();
     measure_layers(team, "udp", count, sizes);
 }
 
 void measure_our_eth_sizes(const struct team *team, int count, char **sizes)
 {
-    use_eth();
+    use_interface();
     measure_layers(team, "eth", count, sizes);
 }

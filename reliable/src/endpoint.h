@@ -30,7 +30,7 @@
 #include <pthread.h>
 #include <reliable/reliable.h>
 #include <time.h>
-#include <unet/unet_backend.h>
+#include <unet/unet_ni.h>
 
 enum { RELIABLE_SEND_BUFFERS = 32 }; /* of the segment below, for packets on their way out */
 

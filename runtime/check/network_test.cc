@@ -82,11 +82,11 @@ TEST_CASE("network: raw Ethernet, for who may")
 
 TEST_CASE("network: an interface that there is not is told")
 {
-    Ended ended = network_job(2, "--backend eth", "reach far", "UNET_ETH_INTERFACE=nosuch0");
+    Ended ended = network_job(2, "--backend eth", "reach far", "UNET_INTERFACE=nosuch0");
 
     CHECK(ended.code == 1);
     if (geteuid() == 0)
-        CHECK_THAT(ended.output, Catch::Contains("UNET_ETH_INTERFACE has to name an interface"));
+        CHECK_THAT(ended.output, Catch::Contains("has to name an interface of every node"));
 }
 
 TEST_CASE("network: all messages cross a very bad one")
@@ -194,8 +194,8 @@ TEST_CASE("network: what makes no sense is told")
              "is for networks, but no rank is reached by one");
     job_ends(2, "-x SPLITC_PROGRESS=upstream", "identity", 1,
              "SPLITC_PROGRESS is \"upstream\": it may be poll, or thread or upcall");
-    job_ends(2, "--backend udp -x UNET_UDP_ADDRESS=192.0.2.1", "identity", 1,
-             "UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address");
+    job_ends(2, "--backend udp -x UNET_INTERFACE=192.0.2.1", "identity", 1,
+             "UNET_INTERFACE (unetrun --net, --iface) has to name an address");
 }
 
 TEST_CASE("network: what makes no sense and no launcher has checked is told")

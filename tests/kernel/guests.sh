@@ -80,7 +80,7 @@ make_initrd() {
         file=$(find "$kernel_modules" -name "$name.ko")
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
     done
-    cp "$work/module/unet_fe/unet_fe.ko" "$tree/lib/modules/"
+    cp "$work/module/fe/module/unet_fe.ko" "$tree/lib/modules/"
     [[ ! -e $work/unet_fe_timing.ko ]] || cp "$work/unet_fe_timing.ko" "$tree/lib/modules/"
     cp "$root/tests/kernel/init" "$tree/init"
     cp "$root"/tests/kernel/suite/* "$tree/suite/"

@@ -86,18 +86,18 @@ use_debug_kernel() {
 
 # ---- the module ---------------------------------------------------------------------
 
-# build_module ARGUMENTS...: $work/module/unet_fe/unet_fe.ko.
+# build_module ARGUMENTS...: $work/module/fe/module/unet_fe.ko.
 build_module() {
     rm -rf "$work/module"
     mkdir -p "$work/module"
-    cp -r "$root/unet-backends/unet_fe" "$root/unet-backends/include" "$work/module"
-    make -C "$work/module/unet_fe" KERNEL_BUILD="$kernel_build" "$@"
+    cp -r "$root/unet-backends/fe" "$root/unet-backends/include" "$work/module"
+    make -C "$work/module/fe/module" KERNEL_BUILD="$kernel_build" "$@"
 }
 
 # The kernel's own judgement of how the module is written; its errors are ours.
 check_style() {
     local source=$work/linux-source-$1
-    (cd "$root/unet-backends/unet_fe" &&
+    (cd "$root/unet-backends/fe/module" &&
         perl "$source/scripts/checkpatch.pl" --no-tree --terse --show-types -f ./*.c ./*.h) |
         grep -E ' ERROR:' && return 1
     return 0

@@ -75,7 +75,7 @@ prepare() {
     rm -f "$work/unet_fe_timing.ko"
     if [[ ,$suites, == *,sections,* ]]; then
         build_module TIMING=y >"$work/module.log" 2>&1
-        cp "$work/module/unet_fe/unet_fe.ko" "$work/unet_fe_timing.ko"
+        cp "$work/module/fe/module/unet_fe.ko" "$work/unet_fe_timing.ko"
     fi
     build_module C=2 >"$work/module.log" 2>&1 ||
         die "the module does not build: $(tail -n 5 "$work/module.log")"

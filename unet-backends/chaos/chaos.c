@@ -11,14 +11,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unet/unet_chaos.h>
+#include <unet/unet_ni.h>
 
 enum {
     COPIES = 32,         /* messages on their way through here */
     OVERTAKEN_BY = 8,    /* at most that many sends, or looks, pass before a held message goes */
     PACKET_BYTES = 1472, /* what a layer above should take for one packet */
-    SLICE_MS = 1,        /* of sleep, while messages are held */
+    HELD_MS = 1,         /* of sleep, while messages are held */
 };
 
 /* A buffer of the inner segment. */
@@ -30,14 +30,11 @@ struct copy {
 };
 
 struct chaos_endpoint {
-    struct unet_endpoint ep; /* first: the interface knows only this */
+    struct unet_ni ni; /* first */
     struct unet_endpoint *inner;
     struct unet_chaos chaos;
     uint64_t random;
-    struct unet_ring tx;   /* send queue, the NI's side */
-    struct unet_ring full; /* always looks full: where a channel sends that cannot */
-    uint32_t held;         /* copies with `wait` */
-    uint32_t bell;         /* always set: every send wants a kick */
+    uint32_t held; /* copies with `wait` */
     struct copy copy[COPIES];
 };
 
@@ -51,11 +48,7 @@ static struct chaos_endpoint *chaos_of(struct unet_endpoint *ep)
 /* splitmix64 */
 static uint64_t next_random(struct chaos_endpoint *ce)
 {
-    uint64_t x = ce->random += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return unet_mix(ce->random += 0x9e3779b97f4a7c15u);
 }
 
 static bool happens(struct chaos_endpoint *ce, double probability)
@@ -67,7 +60,7 @@ static bool happens(struct chaos_endpoint *ce, double probability)
 
 static uint32_t copy_offset(const struct chaos_endpoint *ce, const struct copy *copy)
 {
-    return ce->ep.config.segment_bytes + (uint32_t)(copy - ce->copy) * UNET_MESSAGE_MAX;
+    return ce->ni.ep.config.segment_bytes + (uint32_t)(copy - ce->copy) * UNET_MESSAGE_MAX;
 }
 
 static uint8_t *copy_bytes(const struct chaos_endpoint *ce, struct copy *copy)
@@ -94,7 +87,7 @@ static void gather(const struct chaos_endpoint *ce, struct copy *copy, const str
     uint8_t *to = copy_bytes(ce, copy);
 
     for (uint32_t i = 0; i < desc->pieces; i++) {
-        memcpy(to, ce->ep.segment + desc->piece[i].offset, desc->piece[i].length);
+        memcpy(to, ce->ni.ep.segment + desc->piece[i].offset, desc->piece[i].length);
         to += desc->piece[i].length;
     }
     copy->desc.pieces = 1;
@@ -157,12 +150,13 @@ static void pass_held(struct chaos_endpoint *ce)
 
 static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *desc)
 {
-    if (desc->channel < 1 || desc->channel > ce->ep.config.channels ||
+    if (desc->channel < 1 || desc->channel > ce->ni.ep.config.channels ||
         ce->inner->channel[desc->channel].state != UNET_OPEN)
         return false;
     if (desc->kind == UNET_INLINE)
         return desc->length <= UNET_INLINE_MAX;
-    return desc->kind == UNET_PIECES && unet_check_pieces(desc, ce->ep.config.segment_bytes) == 0;
+    return desc->kind == UNET_PIECES &&
+           unet_check_pieces(desc, ce->ni.ep.config.segment_bytes) == 0;
 }
 
 /* The inner endpoint says what is wrong with it.  A piece that lies outside the user's part of the
@@ -170,7 +164,7 @@ static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *
 static void refuse(struct chaos_endpoint *ce, struct unet_desc desc)
 {
     if (desc.kind == UNET_PIECES &&
-        unet_check_pieces(&desc, ce->ep.config.segment_bytes) == -EFAULT)
+        unet_check_pieces(&desc, ce->ni.ep.config.segment_bytes) == -EFAULT)
         desc.piece[0] = (struct unet_piece){UINT32_MAX, 1};
     unet_push(ce->inner, &desc, NULL);
 }
@@ -193,11 +187,11 @@ static int service(struct chaos_endpoint *ce)
     const struct unet_desc *slot;
     int count = 0;
 
-    while ((slot = unet_ring_peek(&ce->tx)) != NULL) {
+    while ((slot = unet_ring_peek(&ce->ni.tx)) != NULL) {
         const struct unet_desc desc = *slot;
 
         send_on(ce, &desc);
-        unet_ring_release(&ce->tx);
+        unet_ring_release(&ce->ni.tx);
         count++;
     }
     return count;
@@ -208,11 +202,11 @@ static int service(struct chaos_endpoint *ce)
 /* Show the inner endpoint's channel as ours. */
 static void mirror(struct chaos_endpoint *ce, uint16_t n)
 {
-    struct unet_channel *channel = &ce->ep.channel[n];
+    const uint8_t state = ce->inner->channel[n].state;
 
-    channel->state = ce->inner->channel[n].state;
-    channel->ring = channel->state == UNET_OPEN ? &ce->ep.tx : &ce->full;
-    ce->ep.rx_rings = ce->inner->rx_rings;
+    if (ce->ni.ep.channel[n].state != state)
+        unet_ni_set_state(&ce->ni, n, (enum unet_channel_state)state);
+    ce->ni.ep.rx_rings = ce->inner->rx_rings;
 }
 
 static void mirror_all(struct chaos_endpoint *ce)
@@ -286,42 +280,65 @@ static int chaos_progress(struct unet_endpoint *ep)
     return count;
 }
 
-static int64_t now_ms(void)
+/* The inner endpoint notices whatever happens, so its own wait is what sleeping means here. */
+static int chaos_sleep(struct unet_ni *ni, int ms)
 {
-    struct timespec t;
+    struct chaos_endpoint *ce = chaos_of(&ni->ep);
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int chaos_wait(struct unet_endpoint *ep, int timeout_ms)
-{
-    struct chaos_endpoint *ce = chaos_of(ep);
-    const int64_t end = now_ms() + timeout_ms;
-
-    for (;;) {
-        const int64_t left = timeout_ms < 0 ? INT32_MAX : end - now_ms();
-        const bool slice = ce->held > 0 && left > SLICE_MS;
-        int rc;
-
-        rc = ce->inner->ops->wait(ce->inner, slice ? SLICE_MS : left < 0 ? 0 : (int)left);
-        chaos_progress(ep);
-        if (rc != 0 || !slice)
-            return rc;
-    }
+    return ce->inner->ops->wait(ce->inner, ce->held > 0 && ms > HELD_MS ? HELD_MS : ms);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
+
+static bool is_probability(double p)
+{
+    return p >= 0 && p <= 1;
+}
+
+static bool chaos_ok(const struct unet_chaos *c)
+{
+    return is_probability(c->loss) && is_probability(c->duplicate) && is_probability(c->reorder) &&
+           is_probability(c->truncate) && is_probability(c->flip);
+}
+
+static const struct unet_ni_kind chaos_kind = {
+    .memory = UNET_NI_SEND,
+    .sleep = chaos_sleep,
+};
+
+/* The send queue and the channels are our own; the rest is the inner endpoint's. */
+static void borrow(struct chaos_endpoint *ce)
+{
+    struct unet_endpoint *ep = &ce->ni.ep;
+    const struct unet_endpoint own = *ep;
+
+    free(own.rx);
+    *ep = *ce->inner;
+    ep->ops = own.ops;
+    ep->config = own.config;
+    ep->channel = own.channel;
+    ep->tx = own.tx;
+    ep->capabilities &=
+        ~(uint32_t)(UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_RANGES);
+    ep->packet_bytes = PACKET_BYTES;
+}
+
+static void give_back(struct chaos_endpoint *ce)
+{
+    struct unet_endpoint *ep = &ce->ni.ep;
+
+    ep->rx = NULL;
+    if (ep->bell[0] == ce->inner->bell[0])
+        ep->bell[0] = ep->bell[1] = -1;
+}
 
 static void chaos_close(struct unet_endpoint *ep)
 {
     struct chaos_endpoint *ce = chaos_of(ep);
 
+    give_back(ce);
     unet_close(ce->inner);
-    free(ce->tx.shared);
-    free(ce->full.shared);
-    free(ep->channel);
-    free(ce);
+    unet_ni_close(&ce->ni);
 }
 
 /* Never opened by name: it needs to be told what to do. */
@@ -342,81 +359,27 @@ static const struct unet_ops chaos_ops = {
     .state = chaos_state,
     .kick = chaos_kick,
     .progress = chaos_progress,
-    .wait = chaos_wait,
+    .wait = unet_ni_wait,
 };
-
-static bool is_probability(double p)
-{
-    return p >= 0 && p <= 1;
-}
-
-static bool chaos_ok(const struct unet_chaos *c)
-{
-    return is_probability(c->loss) && is_probability(c->duplicate) && is_probability(c->reorder) &&
-           is_probability(c->truncate) && is_probability(c->flip);
-}
-
-static void *zeroed_ring(uint32_t slots)
-{
-    const uint64_t bytes = (unet_ring_bytes(slots) + 127) / 128 * 128;
-    void *memory = aligned_alloc(128, bytes);
-
-    if (memory)
-        memset(memory, 0, bytes);
-    return memory;
-}
-
-static int open_queues(struct chaos_endpoint *ce)
-{
-    struct unet_endpoint *ep = &ce->ep;
-
-    ce->tx.shared = zeroed_ring(ep->config.send_slots);
-    ce->full.shared = zeroed_ring(1);
-    ep->channel = calloc(ep->config.channels + 1u, sizeof *ep->channel);
-    if (!ce->tx.shared || !ce->full.shared || !ep->channel)
-        return -ENOMEM;
-    unet_ring_attach(&ce->tx, ce->tx.shared, ep->config.send_slots);
-    unet_ring_attach(&ep->tx, ce->tx.shared, ep->config.send_slots);
-    unet_ring_attach(&ce->full, ce->full.shared, 1);
-    ce->full.position = 1;
-    for (uint32_t n = 0; n <= ep->config.channels; n++) {
-        ep->channel[n] = (struct unet_channel){
-            .ring = &ce->full,
-            .bell = &ce->bell,
-            .number = (uint16_t)n,
-            .number_in_ring = (uint16_t)n,
-        };
-    }
-    return 0;
-}
 
 static int decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
                     struct unet_endpoint **endpoint)
 {
-    struct chaos_endpoint *ce = aligned_alloc(64, sizeof *ce);
+    struct unet_config config = inner->config;
+    struct chaos_endpoint *ce;
+    struct unet_ni *ni;
     int error;
 
-    if (!ce)
-        return -ENOMEM;
-    *ce = (struct chaos_endpoint){
-        .ep = *inner,
-        .inner = inner,
-        .chaos = *chaos,
-        .random = chaos->seed,
-        .bell = 1,
-    };
-    ce->ep.ops = &chaos_ops;
-    ce->ep.capabilities &=
-        ~(uint32_t)(UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT | UNET_CAP_RANGES);
-    ce->ep.config.segment_bytes -= COPIES * UNET_MESSAGE_MAX;
-    ce->ep.packet_bytes = PACKET_BYTES;
-    error = open_queues(ce);
-    if (error) {
-        ce->inner = NULL; /* stays the caller's */
-        chaos_close(&ce->ep);
+    config.segment_bytes -= COPIES * UNET_MESSAGE_MAX;
+    error = unet_ni_open(&chaos_ops, &chaos_kind, sizeof *ce, &config, &ni);
+    if (error)
         return error;
-    }
-    *endpoint = &ce->ep;
+    ce = chaos_of(&ni->ep);
+    ce->inner = inner;
+    ce->chaos = *chaos;
+    ce->random = chaos->seed;
+    borrow(ce);
+    *endpoint = &ni->ep;
     return 0;
 }
 

@@ -173,6 +173,23 @@ TEST_CASE("it says that it is neither reliable nor ordered")
     CHECK(pair.a->packet_bytes < UNET_MESSAGE_MAX);
 }
 
+TEST_CASE("a wait lets go what is held back, and ends when the peer does")
+{
+    unet_chaos chaos = {};
+
+    chaos.reorder = 1;
+    Pair pair(chaos);
+    REQUIRE(unet_send_inline(pair.a, pair.ab, 7, nullptr, 0) == 0);
+    CHECK(unet_rx_peek(pair.b) == nullptr);
+    CHECK(unet_wait(pair.a, 100) == 0);
+    REQUIRE(unet_wait(pair.b, 1000) == 1);
+    CHECK(unet_rx_peek(pair.b)->user == 7);
+    unet_close(pair.b);
+    pair.b = nullptr;
+    CHECK(unet_wait(pair.a, -1) == 0);
+    CHECK(unet_channel_state(pair.a, pair.ab) == UNET_DEAD);
+}
+
 TEST_CASE("a bad descriptor is answered with its error")
 {
     Pair pair({});

@@ -3,7 +3,7 @@
 // harness.h - what the conformance suite is written with.
 //
 // A backend joins by linking the suite with a file that defines
-// `backend_under_test` (see loopback/loopback_test.cc).
+// `backend_under_test` (see shared_memory/loopback/loopback_test.cc).
 #ifndef UNET_CONFORMANCE_HARNESS_H
 #define UNET_CONFORMANCE_HARNESS_H
 

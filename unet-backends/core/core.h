@@ -6,7 +6,7 @@
 #define UNET_CORE_H
 
 #include <unet/unet.h>
-#include <unet/unet_backend.h>
+#include <unet/unet_ni.h>
 
 /* Every backend, in the order of unet_backend_at. */
 extern const struct unet_ops unet_loopback_ops;
@@ -54,6 +54,14 @@ int unet_enqueue(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_
 void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen);
 
 /* ---- network.c: what backends share between whose endpoints there is a network ---- */
+
+/* The finalizer of splitmix64: it scatters, it does not encrypt. */
+static inline uint64_t unet_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
 
 /* The name of a channel's direction from one endpoint to another, each known by its nonce.  The
  * tag is the conversation's secret. */

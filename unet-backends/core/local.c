@@ -153,6 +153,13 @@ int unet_local_choose(const struct ifaddrs *all, const char *text, union unet_so
     return choose(all, &(struct wish){.interface = text}, local);
 }
 
+const char *unet_local_wish(const char *otherwise)
+{
+    const char *wish = getenv("UNET_INTERFACE");
+
+    return wish ? wish : otherwise;
+}
+
 /* ---- asking ----------------------------------------------------------------------- */
 
 /* Our address on the way to far away, if there is a default route.  Nothing is sent; the

@@ -16,6 +16,12 @@ union unet_sockaddr {
     struct sockaddr_in6 ip6;
 };
 
+/* The beginning of a remedy when no endpoint can be opened where UNET_INTERFACE says. */
+#define UNET_INTERFACE_NAMES "UNET_INTERFACE (unetrun --net, --iface) has to name "
+
+/* The value of UNET_INTERFACE, or `otherwise`. */
+const char *unet_local_wish(const char *otherwise);
+
 /* The address that `text` names: an address; a network that has one of ours, as in 10.0.0.0/8;
  * an interface; or "auto": where the default route goes out, or else any interface, the loopback
  * one last.  Of several, the first IPv4 one.  Errors: -EINVAL `text` is none of these,

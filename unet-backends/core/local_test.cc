@@ -181,8 +181,18 @@ TEST_CASE("local: a probe tells what opening an endpoint would")
     char network[UNET_NETWORK_MAX] = "?";
     CHECK(unet_probe(unet_backend("udp"), network) == 0);
     CHECK(network == std::string());
-    REQUIRE(setenv("UNET_FE_INTERFACE", "nosuch0", 1) == 0);
+    REQUIRE(setenv("UNET_INTERFACE", "nosuch0", 1) == 0);
     CHECK(unet_probe(unet_backend("fe"), network) < 0);
+}
+
+TEST_CASE("local: backends know what to do about errors of their own, and of no others")
+{
+    for (const char *name : {"udp", "eth", "fe"})
+        CHECK(std::string(unet_remedy(unet_backend(name),
+                                      name == std::string("udp") ? -EADDRNOTAVAIL : -ENODEV))
+                  .find("UNET_INTERFACE") != std::string::npos);
+    CHECK(unet_remedy(unet_backend("udp"), -ENODEV) == std::string());
+    CHECK(unet_remedy(unet_backend("loopback"), -EINVAL) == std::string());
 }
 
 TEST_CASE("local: a plain address is taken as it is")

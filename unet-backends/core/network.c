@@ -6,17 +6,9 @@
 
 #include <time.h>
 
-/* splitmix64's finalizer */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to)
 {
-    return mix(tag ^ mix(from ^ mix(to)));
+    return unet_mix(tag ^ unet_mix(from ^ unet_mix(to)));
 }
 
 uint64_t unet_now_us(void)

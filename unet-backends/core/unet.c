@@ -26,6 +26,14 @@ const struct unet_ops *unet_backend(const char *name)
     return NULL;
 }
 
+const char *unet_remedy(const struct unet_ops *backend, int error)
+{
+    for (const struct unet_remedy *r = backend->remedies; r && r->text; r++)
+        if (r->error == error)
+            return r->text;
+    return "";
+}
+
 /* ---- endpoints ------------------------------------------------------------- */
 
 static const struct unet_config default_config = {

@@ -114,74 +114,14 @@ static bool told_chaos(uint32_t rank, struct unet_chaos *chaos)
     return text != NULL;
 }
 
-#define UDP_REMEDY                                                                                 \
-    "; UNET_UDP_ADDRESS (unetrun --net, --iface) has to name an address, a network or an "         \
-    "interface of every node"
-
-#define MUX_REMEDY                                                                                 \
-    "; mux is several endpoints on one of another network, which UNET_MUX_BACKEND names (udp, "    \
-    "eth; "                                                                                        \
-    "by default fe); ranks have one each, and need no mux"
-
-static const char *remedy(const struct unet_ops *backend, int error)
-{
-    static const struct {
-        const char *backend;
-        int error;
-        const char *text;
-    } known[] = {
-        {"shm", -ENOSYS, "; the kernel, or a sandbox, lacks memfd_create"},
-        {"shm", -EFBIG,
-         "; raise the limit of file sizes (ulimit -f), which holds for shared memory, too, or have "
-         "messages go over the network (--backend udp)"},
-        {"udp", -EADDRNOTAVAIL, UDP_REMEDY},
-        {"udp", -EINVAL, UDP_REMEDY},
-        {"udp", -EADDRINUSE,
-         "; all UDP ports there have owners: end some (ss -uanp), or widen "
-         "net.ipv4.ip_local_port_range (sysctl)"},
-        {"eth", -EPERM,
-         "; raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
-        {"eth", -ENODEV, "; UNET_ETH_INTERFACE has to name an interface of every node, or be auto"},
-        {"eth", -EINVAL, "; UNET_ETH_INTERFACE has to name an Ethernet"},
-        {"eth", -EADDRINUSE,
-         "; all 32768 ports of the interface have owners: end some (ss -xap, @unet-eth)"},
-        {"fe", -ENODEV,
-         "; the kernel module has to be loaded on every node (modprobe unet_fe), and "
-         "UNET_FE_INTERFACE has to name an interface of every node, or be auto"},
-        {"fe", -EACCES,
-         "; who is in the group unet may open /dev/unet, if docs/unet_fe.md was followed"},
-        {"fe", -ENOBUFS, "; the limit of locked memory is too low: ulimit -l"},
-        {"fe", -EDQUOT,
-         "; the module's limits (max_endpoints, max_megabytes) are too low: see unet(4)"},
-        {"mux", -ENODEV, MUX_REMEDY},
-        {"mux", -EINVAL, MUX_REMEDY},
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].error == error && strcmp(known[i].backend, backend->name) == 0)
-            return known[i].text;
-    return "";
-}
-
-/* Where it was to be, if that was told. */
-static const char *wished_place(const struct unet_ops *backend)
-{
-    static const char *const variables[][2] = {
-        {"udp", "UNET_UDP_ADDRESS"}, {"eth", "UNET_ETH_INTERFACE"}, {"fe", "UNET_FE_INTERFACE"}};
-
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (strcmp(variables[i][0], backend->name) == 0)
-            return getenv(variables[i][1]);
-    return NULL;
-}
-
 static _Noreturn void cannot_open(const struct unet_ops *backend, int error)
 {
-    const char *place = wished_place(backend);
+    const char *place = backend->network ? getenv("UNET_INTERFACE") : NULL;
+    const char *remedy = unet_remedy(backend, error);
 
-    splitc_die_together("backend \"%s\" cannot open an endpoint%s%s: %s%s", backend->name,
+    splitc_die_together("backend \"%s\" cannot open an endpoint%s%s: %s%s%s", backend->name,
                         place ? " at " : "", place ? place : "", strerror(-error),
-                        remedy(backend, error));
+                        remedy[0] ? "; " : "", remedy);
 }
 
 static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *backend,
@@ -231,10 +171,8 @@ static struct unet_endpoint *open_network(const struct splitc_boot *boot,
     struct unet_endpoint *endpoint;
     int error;
 
-    if (boot->local_ranks < boot->ranks) { /* by default they reach this machine alone */
-        setenv("UNET_UDP_ADDRESS", "auto", 0);
-        setenv("UNET_ETH_INTERFACE", "auto", 0);
-    }
+    if (boot->local_ranks < boot->ranks) /* by default they reach this machine alone */
+        setenv("UNET_INTERFACE", "auto", 0);
     error = try_to_open(boot, backend, &endpoint);
     if (error)
         cannot_open(backend, error);

@@ -60,12 +60,6 @@ enum unet_capability {
     UNET_CAP_RANGES = 1u << 4,   /* UNET_DIRECT sends between ranges of address spaces */
 };
 
-/* Conditions that wake a sleeper or run an upcall (section 3.1). */
-enum unet_condition {
-    UNET_NONEMPTY = 1u << 0,    /* a message is there */
-    UNET_ALMOST_FULL = 1u << 1, /* a receive ring is three quarters full */
-};
-
 /* How an endpoint is made.  Zero in any number field means its default.  Slots
  * are powers of two, 4..65536. */
 struct unet_config {
@@ -93,15 +87,6 @@ struct unet_stats {
     uint64_t overruns;        /* arrivals dropped: no slot in their ring, or no buffer */
     uint64_t wakeups;         /* doorbells rung to wake a sleeping peer */
     uint64_t upcalls;         /* upcalls run */
-};
-
-/* The state of a channel. */
-enum unet_channel_state {
-    UNET_CLOSED = 0,     /* not in use */
-    UNET_CONNECTING = 1, /* open here, not yet at the peer: sends are -EAGAIN */
-    UNET_OPEN = 2,
-    UNET_DEAD = 3, /* the peer closed the channel or its endpoint, or its process died: sends are
-                      -EPIPE, what had arrived can still be read */
 };
 
 /* One channel.  Fields are the backend's; the inline functions below read them.
@@ -172,15 +157,23 @@ struct unet_packet_ops {
     void (*disarm)(struct unet_endpoint *ep);
 };
 
-/* A backend.  No entry but `ranges` and `packets` is NULL.  `kick` and `progress` are the only ones
- * that a data path calls.  What each has to do stands with the function of its name below;
+/* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
+ * memory is too low: ulimit -l". */
+struct unet_remedy {
+    int error; /* -errno */
+    const char *text;
+};
+
+/* A backend.  No entry but `remedies`, `ranges` and `packets` is NULL.  `kick` and `progress` are the
+ * only ones that a data path calls.  What each has to do stands with the function of its name below;
  * arguments have been checked by then.
  *  - `kick` is called after something was submitted to the send queue, and by
  *    unet_inline_end when the channel's bell asks for it.
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
 struct unet_ops {
     const char *name;
-    bool network; /* it reaches other machines */
+    bool network; /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
+    const struct unet_remedy *remedies; /* the last one has no text */
     int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
     void (*close)(struct unet_endpoint *ep);
     void (*address)(const struct unet_endpoint *ep, struct unet_address *address);
@@ -203,10 +196,20 @@ const struct unet_ops *unet_backend(const char *name);
 /* The i-th backend, counting from 0, or NULL after the last. */
 const struct unet_ops *unet_backend_at(unsigned i);
 
+/* What a user can do about an error of the backend's unet_open, or "" if it knows nothing. */
+const char *unet_remedy(const struct unet_ops *backend, int error);
+
 /* ---- endpoints -------------------------------------------------------- */
 
 /* Open an endpoint on a backend.  `config` may be NULL for all defaults.
- * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f). */
+ *
+ * On a network it is where the environment variable UNET_INTERFACE says: at an address of this
+ * machine, in a network that one of its addresses is in ("10.0.0.0/8"), on an interface ("eth0"),
+ * or "auto", where the default route goes out.  Without it: udp 127.0.0.1, eth lo, fe auto.
+ *
+ * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f); of networks
+ * also -EINVAL, -EADDRNOTAVAIL, -ENODEV there is no such address or interface, and others, of which
+ * unet_remedy knows. */
 int unet_open(const struct unet_ops *backend, const struct unet_config *config,
               struct unet_endpoint **endpoint);
 

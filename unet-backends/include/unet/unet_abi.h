@@ -38,6 +38,22 @@ enum unet_kind {
     UNET_ERROR = 4,  /* receive side only: a send that was refused, see `error` */
 };
 
+/* The state of a channel, as either end sees it. */
+enum unet_channel_state {
+    UNET_CLOSED = 0,     /* not in use */
+    UNET_CONNECTING = 1, /* open here, not yet at the peer: sends are -EAGAIN */
+    UNET_OPEN = 2,
+    UNET_DEAD = 3, /* the peer closed the channel or its endpoint, or its process died: sends are
+                      -EPIPE, what had arrived can still be read */
+};
+
+/* Conditions that wake a sleeper or run an upcall (section 3.1): bits of the word that an endpoint
+ * arms. */
+enum unet_condition {
+    UNET_NONEMPTY = 1u << 0,    /* a message is there */
+    UNET_ALMOST_FULL = 1u << 1, /* a receive ring is three quarters full */
+};
+
 /* A range of the endpoint's own communication segment, in bytes. */
 struct unet_piece {
     uint32_t offset;

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * datagram.h - endpoints whose network interface is a socket of the kernel, or another endpoint.
+ *
+ * Everything but that is common: queues, channels, and messages into frames
+ * (unet_frame.h) and back.  What carries the frames is a `struct datagram_transport`.
+ *
+ *   endpoint.c  opening an endpoint, progress, waiting
+ *   channel.c   opening, closing, and noticing that a peer is gone
+ *   frame.c     messages into frames and back
+ */
+#ifndef UNET_DATAGRAM_H
+#define UNET_DATAGRAM_H
+
+#include "core/core.h"
+
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unet/unet_frame.h>
+#include <unet/unet_ni.h>
+
+/* Where a peer's socket is.  What is not used is zero: places are compared by their bytes. */
+struct datagram_place {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ip4;
+        struct sockaddr_in6 ip6;
+        struct sockaddr_ll eth;
+        uint32_t number; /* of a channel below */
+    };
+    socklen_t length;
+};
+
+/* What the endpoint keeps of one channel beside `struct unet_channel`. */
+struct datagram_link {
+    struct unet_link common; /* first */
+    struct datagram_place peer;
+    uint16_t peer_port;   /* of the endpoint, at that place */
+    uint16_t same_bucket; /* the next channel of the list that `bucket` heads; 0: none */
+    uint64_t key_in;      /* what the peer's frames have to say */
+    uint64_t key_out;     /* what ours say */
+    uint64_t refused_us;  /* udp: when it was first said that the peer does not listen; 0: not */
+    uint32_t life;        /* this opening of ours */
+    uint32_t peer_life;   /* and the peer's */
+    bool here;            /* eth: the peer is on this machine */
+    bool uncut;           /* udp: the kernel does not cut datagrams that go there */
+};
+
+struct datagram_endpoint {
+    struct unet_ni ni; /* first */
+    const struct datagram_transport *transport;
+    int socket;
+    uint16_t port;              /* ours, in frames */
+    uint64_t nonce;             /* ours, a random number */
+    uint32_t message_most;      /* bytes that a frame of this transport can carry */
+    struct datagram_link *link; /* by channel number */
+    uint16_t *bucket;           /* channels that are not closed, by `key_in` */
+    uint32_t bucket_mask;       /* their number - 1 */
+    uint32_t no_room;           /* times in a row that the network took not even the next frame */
+};
+
+/* Frames on their way out, as sendmmsg takes them; their pieces lie one behind the other. */
+enum { DATAGRAM_BATCH = 64, DATAGRAM_PIECES = DATAGRAM_BATCH * (1 + UNET_PIECES_MAX) };
+
+struct datagram_batch {
+    unsigned count;
+    struct mmsghdr message[DATAGRAM_BATCH];
+    struct unet_frame header[DATAGRAM_BATCH];
+    struct iovec iov[DATAGRAM_PIECES];
+    uint32_t bytes[DATAGRAM_BATCH]; /* of each frame */
+};
+
+/* What carries frames.  No entry is NULL. */
+struct datagram_transport {
+    const struct unet_ops *ops;
+    size_t endpoint_bytes; /* of its endpoints, which begin with a struct datagram_endpoint */
+
+    /* Open the socket; fill in `socket`, `port`, `message_most`, `ep.packet_bytes` and the
+     * address. */
+    int (*bind)(struct datagram_endpoint *de);
+
+    /* Undo it, and what of it was done before it failed. */
+    void (*unbind)(struct datagram_endpoint *de);
+
+    /* Where that address is: fill in the link's `peer`, `peer_port` and `here`, and its nonce.
+     * Errors: -EADDRNOTAVAIL it is none of this transport, or cannot be reached from ours. */
+    int (*resolve)(const struct datagram_endpoint *de, const struct unet_address *address,
+                   struct datagram_link *link, uint64_t *nonce);
+
+    /* Send frames, in order.  Returns how many are done with, gone or lost; 0: the socket takes
+     * none now. */
+    unsigned (*send)(struct datagram_endpoint *de, struct datagram_batch *batch);
+
+    /* Send a frame without a message, once: it may be lost. */
+    void (*say)(struct datagram_endpoint *de, const struct datagram_place *to,
+                const struct unet_frame *frame);
+
+    /* Give what arrived to unet_datagram_arrived.  Returns the number of frames. */
+    int (*receive)(struct datagram_endpoint *de);
+
+    /* Those open channels' peers were asked whether they are alive, or none.  Learn what the
+     * network says of any, or this machine of these: unet_datagram_gone. */
+    void (*probe)(struct datagram_endpoint *de, const uint16_t *asked, unsigned count);
+};
+
+static inline struct datagram_endpoint *datagram_of(struct unet_endpoint *ep)
+{
+    return (struct datagram_endpoint *)ep;
+}
+
+/* Something came from the channel's peer. */
+static inline void datagram_heard(struct datagram_link *link)
+{
+    link->common.heard = true;
+    link->refused_us = 0;
+}
+
+bool unet_datagram_same(const struct datagram_place *a, const struct datagram_place *b);
+
+/* ---- endpoint.c: the entries of struct unet_ops ------------------------------------ */
+
+int unet_datagram_open(const struct datagram_transport *transport, const struct unet_config *config,
+                       struct unet_endpoint **endpoint);
+void unet_datagram_close(struct unet_endpoint *ep);
+void unet_datagram_kick(struct unet_endpoint *ep, uint16_t channel);
+int unet_datagram_progress(struct unet_endpoint *ep);
+
+/* Take in what arrived.  Returns the number of frames. */
+int unet_datagram_receive(struct datagram_endpoint *de);
+
+/* ---- channel.c ----------------------------------------------------------------------- */
+
+int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                          uint16_t *channel);
+void unet_datagram_disconnect(struct unet_endpoint *ep, uint16_t channel);
+void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel);
+
+/* Look, if it is time to, whether peers are alive. */
+void unet_datagram_look(struct datagram_endpoint *de);
+
+/* The entry `tell` of struct unet_ni_kind. */
+void unet_datagram_tell(struct unet_ni *ni, uint16_t n);
+
+/* The channel that is not closed and whose peer says that key; 0: none. */
+uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key);
+
+/* A frame about the channel itself. */
+void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame *frame,
+                           const struct datagram_place *from);
+
+/* `say` of a transport whose socket takes frames as they are. */
+void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
+                       const struct unet_frame *frame);
+
+/* The answer to a question whether a channel is alive that is not. */
+struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);
+
+/* The peer of channel n is no more. */
+void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
+
+/* ---- frame.c ------------------------------------------------------------------------- */
+
+/* Send what is in the send queue, as far as the socket takes it.  Returns the number of
+ * descriptors done with. */
+int unet_datagram_service(struct datagram_endpoint *de);
+
+/* As sendmmsg, for a transport whose socket takes frames as they are. */
+int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
+                         unsigned count);
+
+/* What a transport's `send` returns when the network takes none: a device that is busy takes the
+ * next frame soon; where no frame of that length gets on, it is lost after some tries. */
+unsigned unet_datagram_no_room(struct datagram_endpoint *de);
+
+/* A frame came from there, or any bytes.  Returns how many of them it took: what follows may be
+ * another one, or padding. */
+size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                             const struct datagram_place *from);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * interface.c - the network interface, ports, and the socket there.
+ *
+ * An Ethernet does not hand an interface the frames that it sends to itself, so endpoints of our
+ * own interface are reached through the machine's loopback interface, with the same frames.
+ *
+ * A port belongs to whoever has bound a Unix socket to its name, which the kernel takes back
+ * however a process ends.  That also tells whether a peer on this machine is alive.
+ */
+#include "datagram/eth/eth.h"
+
+#include "core/local.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    PORT_FIRST = UNET_FRAME_SOCKET_PORTS,
+    PORTS = 65536 - PORT_FIRST,
+    BUFFER_BYTES = 4 << 20, /* of what waits to go; the kernel may grant less */
+    MAC_HIGH = 0,
+    MAC_LOW = 4 /* of the destination, in an Ethernet header */
+};
+
+/* ---- ports ------------------------------------------------------------------------------ */
+
+/* Abstract names live in the network namespace, as interfaces do. */
+static socklen_t port_name(const uint8_t mac[ETH_ALEN], uint16_t port, struct sockaddr_un *name)
+{
+    int length;
+
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
+                      "unet-eth/%02x%02x%02x%02x%02x%02x/%u", mac[0], mac[1], mac[2], mac[3],
+                      mac[4], mac[5], port);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static int take_port(struct eth_endpoint *ge)
+{
+    uint16_t first;
+
+    ge->lock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (ge->lock < 0)
+        return -errno;
+    if (getrandom(&first, sizeof first, 0) != sizeof first)
+        return -EIO;
+    for (uint32_t i = 0; i < PORTS; i++) {
+        const uint16_t port = (uint16_t)(PORT_FIRST + (first + i) % PORTS);
+        struct sockaddr_un name;
+        const socklen_t length = port_name(ge->own.mac, port, &name);
+
+        if (bind(ge->lock, (struct sockaddr *)&name, length) == 0) {
+            ge->own.port = port;
+            return 0;
+        }
+        if (errno != EADDRINUSE)
+            return -errno;
+    }
+    return -EADDRINUSE;
+}
+
+/* ---- the interface -------------------------------------------------------------------------- */
+
+static int ask(int socket, unsigned long what, struct ifreq *request)
+{
+    return ioctl(socket, what, request) == 0 ? 0 : -errno;
+}
+
+static int look_at_interface(struct eth_endpoint *ge)
+{
+    struct ifreq request = {0};
+    int error = unet_local_interface(unet_local_wish("lo"), request.ifr_name);
+
+    if (error)
+        return error;
+    strcpy(ge->de.ni.ep.interface, request.ifr_name);
+    error = ask(ge->de.socket, SIOCGIFINDEX, &request);
+    if (error)
+        return error;
+    ge->interface = request.ifr_ifindex;
+    error = ask(ge->de.socket, SIOCGIFMTU, &request);
+    if (error)
+        return error;
+    ge->mtu = (uint32_t)request.ifr_mtu;
+    error = ask(ge->de.socket, SIOCGIFHWADDR, &request);
+    if (error)
+        return error;
+    memcpy(ge->own.mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
+    ge->loopback = (int)if_nametoindex("lo");
+    return request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+                   request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK
+               ? 0
+               : -EINVAL;
+}
+
+/* ---- the socket ------------------------------------------------------------------------------ */
+
+/* Accepts frames to our address and port that came from outside or by the loopback interface,
+ * and of no VLAN: those have interfaces of their own.  Numbers in frames are little-endian,
+ * the filter reads big-endian ones. */
+static int set_filter(const struct eth_endpoint *ge)
+{
+    const uint8_t *mac = ge->own.mac;
+    const uint32_t high =
+        (uint32_t)mac[0] << 24 | (uint32_t)mac[1] << 16 | (uint32_t)mac[2] << 8 | (uint32_t)mac[3];
+    const uint32_t low = (uint32_t)mac[4] << 8 | mac[5];
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_IFINDEX)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->interface, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->loopback, 0, 9),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_VLAN_TAG_PRESENT)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 7),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_HIGH)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, high, 0, 5),
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_LOW)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, low, 0, 3),
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct unet_frame, to_port)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __builtin_bswap16(ge->own.port), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    const struct sock_fprog program = {sizeof code / sizeof *code, code};
+    const int on = 1, socket = ge->de.socket;
+
+    if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ||
+        setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) < 0)
+        return -errno;
+    return 0;
+}
+
+/* Frames go straight to the device.  Not needed to work. */
+static void set_options(int socket)
+{
+    const int on = 1, bytes = BUFFER_BYTES;
+
+    setsockopt(socket, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
+    if (setsockopt(socket, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0)
+        setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
+/* A program that has capabilities by its file is closed to others of its user, who may have to map
+ * its memory (shm) or to debug it.  Who has not got the capability himself may still not trace it.
+ */
+static void open_to_own_user(void)
+{
+    if (getuid() == geteuid() && getgid() == getegid())
+        prctl(PR_SET_DUMPABLE, 1);
+}
+
+int unet_eth_open_socket(struct eth_endpoint *ge)
+{
+    int error;
+
+    /* Without a protocol nothing comes before it is bound. */
+    ge->de.socket = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ge->de.socket < 0)
+        return -errno;
+    error = look_at_interface(ge);
+    if (error == 0)
+        error = take_port(ge);
+    if (error)
+        return error;
+    open_to_own_user();
+    ge->own.nonce = ge->de.nonce;
+    unet_ni_set_address(&ge->de.ni, &ge->own, sizeof ge->own);
+    set_options(ge->de.socket);
+    return set_filter(ge);
+}
+
+/* To no interface: the filter lets in two of them. */
+int unet_eth_bind_socket(struct eth_endpoint *ge)
+{
+    const struct sockaddr_ll any = {.sll_family = AF_PACKET, .sll_protocol = htons(UNET_ETHERTYPE)};
+
+    return bind(ge->de.socket, (const struct sockaddr *)&any, sizeof any) == 0 ? 0 : -errno;
+}
+
+/* ---- peers -------------------------------------------------------------------------------------
+ */
+
+static bool is_own(const struct eth_endpoint *ge, const uint8_t *mac)
+{
+    return memcmp(mac, ge->own.mac, ETH_ALEN) == 0;
+}
+
+static bool is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac)
+{
+    struct ifaddrs *all;
+    bool found = is_own(ge, mac);
+
+    if (found || getifaddrs(&all) < 0)
+        return found;
+    for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+        const struct sockaddr_ll *address = (const struct sockaddr_ll *)one->ifa_addr;
+
+        found = address && address->sll_family == AF_PACKET && address->sll_halen == ETH_ALEN &&
+                memcmp(address->sll_addr, mac, ETH_ALEN) == 0;
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+int unet_eth_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
+                     struct datagram_link *link, uint64_t *nonce)
+{
+    const struct eth_endpoint *ge = eth_of(de);
+    struct eth_address peer;
+
+    if (address->length != sizeof peer)
+        return -EADDRNOTAVAIL;
+    memcpy(&peer, address->bytes, sizeof peer);
+    if (peer.port == 0 || (ge->interface == ge->loopback && !is_own(ge, peer.mac)))
+        return -EADDRNOTAVAIL;
+    link->peer.length = sizeof link->peer.eth;
+    link->peer.eth = (struct sockaddr_ll){
+        .sll_family = AF_PACKET,
+        .sll_protocol = htons(UNET_ETHERTYPE),
+        .sll_ifindex = is_own(ge, peer.mac) ? ge->loopback : ge->interface,
+        .sll_halen = ETH_ALEN,
+    };
+    memcpy(link->peer.eth.sll_addr, peer.mac, ETH_ALEN);
+    link->peer_port = peer.port;
+    link->here = is_of_this_machine(ge, peer.mac);
+    *nonce = peer.nonce;
+    return 0;
+}
+
+bool unet_eth_is_there(const struct eth_endpoint *ge, const struct datagram_link *link)
+{
+    struct sockaddr_un name;
+    socklen_t length;
+
+    if (!link->here)
+        return true;
+    length = port_name(link->peer.eth.sll_addr, link->peer_port, &name);
+    return connect(ge->lock, (struct sockaddr *)&name, length) == 0 || errno != ECONNREFUSED;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * frame.c - messages into frames and back.
+ */
+#include "datagram/datagram.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    NO_ROOM_MOST = 64, /* tries, in less than a millisecond */
+    LONE_MOST = 256,   /* bytes of a frame that is cheaper to copy than to have gathered */
+};
+
+/* ---- sending -------------------------------------------------------------------------- */
+
+static int descriptor_error(const struct datagram_endpoint *de, const struct unet_desc *desc)
+{
+    int error = unet_not_open(&de->ni.ep, desc->channel);
+
+    if (error)
+        return error;
+    if (desc->kind == UNET_INLINE)
+        return desc->length <= UNET_INLINE_MAX ? 0 : -EMSGSIZE;
+    if (desc->kind != UNET_PIECES)
+        return -EINVAL;
+    error = unet_check_pieces(desc, de->ni.ep.config.segment_bytes);
+    if (error)
+        return error;
+    return desc->length <= de->message_most ? 0 : -EMSGSIZE;
+}
+
+static unsigned gather(const struct datagram_endpoint *de, const struct unet_desc *desc,
+                       struct iovec *iov)
+{
+    if (desc->kind == UNET_INLINE) {
+        *iov = (struct iovec){(void *)desc->data, desc->length};
+        return 1;
+    }
+    for (unsigned i = 0; i < desc->pieces; i++)
+        iov[i] = (struct iovec){de->ni.ep.segment + desc->piece[i].offset, desc->piece[i].length};
+    return desc->pieces;
+}
+
+static void add(struct datagram_endpoint *de, struct datagram_batch *b, struct iovec *iov,
+                const struct unet_desc *desc)
+{
+    struct datagram_link *link = &de->link[desc->channel];
+    const unsigned i = b->count++;
+
+    b->header[i] = (struct unet_frame){
+        .version = UNET_FRAME_VERSION,
+        .kind = desc->kind == UNET_INLINE ? UNET_FRAME_INLINE : UNET_FRAME_PIECES,
+        .length = (uint16_t)desc->length,
+        .to_port = link->peer_port,
+        .from_port = de->port,
+        .key = link->key_out,
+        .life = link->peer_life,
+        .user = desc->user,
+    };
+    b->bytes[i] = (uint32_t)sizeof b->header[i] + desc->length;
+    iov[0] = (struct iovec){&b->header[i], sizeof b->header[i]};
+    b->message[i] = (struct mmsghdr){
+        .msg_hdr = {.msg_name = &link->peer,
+                    .msg_namelen = link->peer.length,
+                    .msg_iov = iov,
+                    .msg_iovlen = 1 + gather(de, desc, iov + 1)},
+    };
+}
+
+/* The descriptors from the head of the send queue on that are good, up to a bad one. */
+static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
+{
+    struct iovec *iov = b->iov;
+
+    b->count = 0;
+    while (b->count < DATAGRAM_BATCH) {
+        const uint32_t position = de->ni.tx.position + b->count;
+        const struct unet_desc *desc = &de->ni.tx.shared->slot[position & de->ni.tx.mask];
+
+        if (__atomic_load_n(&desc->turn, __ATOMIC_ACQUIRE) != position + 1 ||
+            descriptor_error(de, desc) != 0)
+            break;
+        add(de, b, iov, desc);
+        iov += b->message[b->count - 1].msg_hdr.msg_iovlen;
+    }
+}
+
+static void release(struct datagram_endpoint *de, unsigned count)
+{
+    while (count-- > 0)
+        unet_ring_release(&de->ni.tx);
+}
+
+static size_t bytes_of(const struct msghdr *message)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        sum += message->msg_iov[i].iov_len;
+    return sum;
+}
+
+static bool is_lone(const struct msghdr *message)
+{
+    return message->msg_controllen == 0 && bytes_of(message) <= LONE_MOST;
+}
+
+static int send_lone(int socket, const struct msghdr *message)
+{
+    uint8_t bytes[LONE_MOST];
+    size_t at = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen; i++) {
+        memcpy(bytes + at, message->msg_iov[i].iov_base, message->msg_iov[i].iov_len);
+        at += message->msg_iov[i].iov_len;
+    }
+    return sendto(socket, bytes, at, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
+}
+
+int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
+                         unsigned count)
+{
+    if (count == 1 && is_lone(&message->msg_hdr))
+        return send_lone(de->socket, &message->msg_hdr);
+    return sendmmsg(de->socket, message, count, 0);
+}
+
+unsigned unet_datagram_no_room(struct datagram_endpoint *de)
+{
+    if (++de->no_room < NO_ROOM_MOST)
+        return 0;
+    de->no_room = 0;
+    return 1;
+}
+
+int unet_datagram_service(struct datagram_endpoint *de)
+{
+    struct datagram_batch b;
+    int done = 0;
+
+    for (;;) {
+        const struct unet_desc *head = unet_ring_peek(&de->ni.tx);
+        unsigned sent = 1;
+        int error;
+
+        if (!head)
+            break;
+        error = descriptor_error(de, head);
+        if (error) {
+            unet_refuse(&de->ni.ep, &de->ni.errors, head, error);
+        } else {
+            collect(de, &b);
+            sent = de->transport->send(de, &b);
+        }
+        if (sent == 0)
+            break;
+        release(de, sent);
+        done += (int)sent;
+    }
+    unet_ring_publish(&de->ni.tx);
+    return done;
+}
+
+/* ---- receiving ---------------------------------------------------------------------------- */
+
+/* Buffers for `length` bytes from the free queue, all or none.  Returns how many, or 0. */
+static unsigned take_buffers(struct datagram_endpoint *de, uint32_t length,
+                             struct unet_piece piece[UNET_PIECES_MAX])
+{
+    uint32_t left = length;
+    unsigned count = 0;
+
+    while (left > 0 && count < UNET_PIECES_MAX) {
+        const uint32_t position = de->ni.free.position + count;
+        const struct unet_desc *slot = &de->ni.free.shared->slot[position & de->ni.free.mask];
+        uint32_t room;
+
+        if (slot->turn != position + 1)
+            return 0;
+        room = (uint32_t)(slot->word[0] >> 32);
+        piece[count].offset = (uint32_t)slot->word[0];
+        piece[count].length = left < room ? left : room;
+        left -= piece[count++].length;
+    }
+    return left == 0 ? count : 0;
+}
+
+static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, const uint8_t *bytes,
+                        uint32_t length)
+{
+    struct unet_piece piece[UNET_PIECES_MAX];
+    const unsigned count = take_buffers(de, length, piece);
+
+    if (count == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(de->ni.ep.segment + piece[i].offset, bytes, piece[i].length);
+        bytes += piece[i].length;
+        slot->piece[i] = piece[i];
+        unet_ring_release(&de->ni.free);
+    }
+    unet_ring_publish(&de->ni.free);
+    slot->pieces = (uint8_t)count;
+    return true;
+}
+
+static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
+                    const uint8_t *bytes)
+{
+    struct unet_ring *in = &de->ni.in[n];
+    struct unet_desc *slot = unet_ring_reserve(in);
+    bool room = slot != NULL;
+
+    datagram_heard(&de->link[n]);
+    if (room && frame->kind == UNET_FRAME_INLINE) {
+        slot->kind = UNET_INLINE;
+        slot->pieces = 0;
+        memcpy(slot->data, bytes, frame->length);
+    } else if (room) {
+        slot->kind = UNET_PIECES;
+        room = fill_pieces(de, slot, bytes, frame->length);
+    }
+    if (!room) {
+        de->ni.ep.stats.overruns++;
+        return;
+    }
+    slot->channel = n;
+    slot->length = frame->length;
+    slot->user = frame->user;
+    unet_ring_submit(in);
+}
+
+static bool is_message(const struct unet_frame *frame)
+{
+    return frame->kind == UNET_FRAME_INLINE || frame->kind == UNET_FRAME_PIECES;
+}
+
+/* What is not needed of a frame is padding: networks have a shortest one. */
+static bool well_formed(const struct unet_frame *frame, size_t room)
+{
+    if (frame->version != UNET_FRAME_VERSION || frame->length > room)
+        return false;
+    switch (frame->kind) {
+    case UNET_FRAME_INLINE:
+        return frame->length <= UNET_INLINE_MAX;
+    case UNET_FRAME_PIECES:
+        return frame->length > 0;
+    default:
+        return frame->kind >= UNET_FRAME_OPEN && frame->kind <= UNET_FRAME_GONE &&
+               frame->length == 0;
+    }
+}
+
+/* The channel that the message is for, 0: none. */
+static uint16_t channel_of(const struct datagram_endpoint *de, const struct unet_frame *frame,
+                           const struct datagram_place *from)
+{
+    const uint16_t n = unet_datagram_find(de, frame->key);
+    const struct datagram_link *link = &de->link[n];
+
+    return n != 0 && link->life == frame->life && link->peer_port == frame->from_port &&
+                   unet_datagram_same(&link->peer, from)
+               ? n
+               : 0;
+}
+
+size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                             const struct datagram_place *from)
+{
+    struct unet_frame frame;
+    uint16_t n;
+
+    if (length >= sizeof frame)
+        memcpy(&frame, bytes, sizeof frame);
+    if (length < sizeof frame || !well_formed(&frame, length - sizeof frame)) {
+        de->ni.ep.stats.malformed++;
+        return length;
+    }
+    if (!is_message(&frame))
+        unet_datagram_control(de, &frame, from);
+    else if ((n = channel_of(de, &frame, from)) == 0)
+        de->ni.ep.stats.foreign++;
+    else
+        deliver(de, n, &frame, bytes + sizeof frame);
+    return sizeof frame + frame.length;
+}
