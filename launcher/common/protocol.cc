@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/lines.h"
+#include "common/text.h"
 
 namespace unetrun {
 

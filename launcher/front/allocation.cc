@@ -6,6 +6,8 @@
 #include <charconv>
 #include <fstream>
 
+#include "common/environment.h"
+
 namespace unetrun {
 
 namespace {

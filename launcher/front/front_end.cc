@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "common/environment.h"
 #include "common/job_directory.h"
-#include "common/networks.h"
+#include "common/text.h"
 #include "front/allocation.h"
-#include "front/placement.h"
+#include "front/network_choice.h"
 #include "front/settings.h"
 
 namespace unetrun {
@@ -41,14 +42,6 @@ std::string random_hex(std::size_t bytes)
         for (const int digit : {random[i] >> 4, random[i] & 15})
             text += "0123456789abcdef"[digit];
     return text;
-}
-
-std::vector<std::string> inherited_environment()
-{
-    std::vector<std::string> variables;
-    for (char **variable = environ; *variable; variable++)
-        variables.emplace_back(*variable);
-    return variables;
 }
 
 // The program as --stage sends it to the hosts.
@@ -139,7 +132,7 @@ Tree tree_of(const Options &options)
     tree.rsh = options.rsh;
     tree.unetrun = own_path();
     if (options.hosts.size() > 1)
-        choose_later(tree, with_variables(inherited_environment(), options.variables));
+        choose_later(tree, with_variables(own_environment(), options.variables));
     return tree;
 }
 
@@ -151,9 +144,9 @@ Job job_of(const Options &options)
     job.key = random_hex(16);
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
     job.arguments = options.command;
-    job.environment = with_variables(inherited_environment(), options.variables);
+    job.environment = with_variables(own_environment(), options.variables);
     for (const std::string &variable : options.defaults)
-        if (value_of(job.environment, variable.substr(0, variable.find('='))).empty())
+        if (value_of(job.environment, name_of(variable)).empty())
             job.environment.push_back(variable);
     check_settings(job.environment);
     if (options.hosts.empty() && !options.network.empty())

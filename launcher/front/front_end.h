@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "common/lines.h"
 #include "common/mailbox.h"
-#include "front/deadlock.h"
+#include "front/deadlock_judge.h"
 #include "front/input_source.h"
+#include "front/line_merger.h"
 #include "front/options.h"
 #include "front/sink.h"
 #include "tree/branches.h"

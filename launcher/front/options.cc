@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 
+#include "common/environment.h"
 #include "common/failure.h"
 #include "front/other_launchers.h"
 #include "front/settings.h"
@@ -117,7 +118,7 @@ bool is_identifier(const std::string &name)
 
 void pass_variable(Options &options, const std::string &variable)
 {
-    if (!is_identifier(variable.substr(0, variable.find('='))))
+    if (!is_identifier(name_of(variable)))
         usage("-x wants a variable, as in -x NAME or -x NAME=VALUE, and '" + variable +
               "' is none");
     options.variables.push_back(variable);
@@ -397,32 +398,12 @@ std::string help_text()
 std::vector<std::string> with_variables(std::vector<std::string> inherited,
                                         const std::vector<std::string> &variables)
 {
-    for (const std::string &variable : variables) {
-        const std::size_t equals = variable.find('=');
-        const std::string prefix = variable.substr(0, equals) + "=";
-        const auto found =
-            std::find_if(inherited.begin(), inherited.end(),
-                         [&](const std::string &entry) { return entry.rfind(prefix, 0) == 0; });
-        if (equals == std::string::npos) {
-            if (found == inherited.end())
-                usage("-x " + variable + ": it is not set; write -x " + variable + "=VALUE");
-            continue;
-        }
-        if (found != inherited.end())
-            *found = variable;
-        else
-            inherited.push_back(variable);
-    }
+    for (const std::string &variable : variables)
+        if (variable.find('=') != std::string::npos)
+            set_variable(inherited, variable);
+        else if (!has_variable(inherited, variable))
+            usage("-x " + variable + ": it is not set; write -x " + variable + "=VALUE");
     return inherited;
-}
-
-std::string value_of(const std::vector<std::string> &environment, const std::string &name)
-{
-    const std::string prefix = name + "=";
-    for (const std::string &variable : environment)
-        if (variable.starts_with(prefix))
-            return variable.substr(prefix.size());
-    return {};
 }
 
 } // namespace unetrun

@@ -55,7 +55,4 @@ std::string help_text();
 std::vector<std::string> with_variables(std::vector<std::string> inherited,
                                         const std::vector<std::string> &variables);
 
-// The value of a variable in NAME=VALUE texts; empty if it is not there.
-std::string value_of(const std::vector<std::string> &environment, const std::string &name);
-
 } // namespace unetrun

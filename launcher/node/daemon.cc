@@ -7,10 +7,10 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "common/environment.h"
 #include "common/networks.h"
 #include "common/resources.h"
-#include "front/options.h"
-#include "front/placement.h"
+#include "node/binding.h"
 #include "node/mpi.h"
 #include "node/source_place.h"
 
@@ -42,11 +42,6 @@ Fd open_null()
     if (!null)
         throw system_failure("cannot open /dev/null");
     return null;
-}
-
-std::string name_of(const std::string &variable)
-{
-    return variable.substr(0, variable.find('='));
 }
 
 // What tells a process of its place in a PMIx job; MCA parameters are the user's.

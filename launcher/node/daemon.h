@@ -14,7 +14,7 @@
 #include "common/link.h"
 #include "common/mailbox.h"
 #include "common/process.h"
-#include "front/deadlock.h"
+#include "node/deadlock_watch.h"
 #include "node/memory_watch.h"
 #include "node/pmix_node.h"
 #include "node/rank.h"

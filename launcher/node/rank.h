@@ -10,9 +10,9 @@
 #include <sys/types.h>
 
 #include "common/fd.h"
-#include "common/lines.h"
 #include "common/poller.h"
 #include "common/protocol.h"
+#include "node/line_assembler.h"
 
 namespace unetrun {
 

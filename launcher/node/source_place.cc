@@ -7,8 +7,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "common/environment.h"
 #include "common/process.h"
-#include "front/options.h"
 
 namespace unetrun {
 

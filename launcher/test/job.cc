@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <thread>
 
+#include "common/environment.h"
 #include "common/process.h"
-#include "front/options.h"
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
@@ -37,14 +37,6 @@ std::size_t count(const std::string &text, const std::string &part)
     for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
         times++;
     return times;
-}
-
-std::vector<std::string> inherited_environment()
-{
-    std::vector<std::string> variables;
-    for (char **variable = environ; *variable; variable++)
-        variables.emplace_back(*variable);
-    return variables;
 }
 
 // The fields of a process's stat file after its name: state, parent, ...
@@ -100,9 +92,11 @@ TestJob::TestJob(const Strings &arguments, const Strings &environment)
     what.file = UNETRUN_PROGRAM;
     what.arguments = arguments;
     what.arguments.insert(what.arguments.begin(), "unetrun");
-    what.environment =
-        unetrun::with_variables(inherited_environment(), {mark_, "TMPDIR=" + tmpdir_.string()});
-    what.environment = unetrun::with_variables(what.environment, environment);
+    what.environment = unetrun::own_environment();
+    unetrun::set_variable(what.environment, mark_);
+    unetrun::set_variable(what.environment, "TMPDIR=" + tmpdir_.string());
+    for (const std::string &variable : environment)
+        unetrun::set_variable(what.environment, variable);
     what.standard[0] = in.read_end.get();
     what.standard[1] = out.write_end.get();
     what.standard[2] = err.write_end.get();

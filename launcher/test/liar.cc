@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/environment.h"
 #include "common/process.h"
 #include "common/protocol.h"
 
@@ -81,8 +82,7 @@ int main(int argc, char **argv)
     Spawn relay;
     relay.file = find_program(argv[2], std::getenv("PATH"));
     relay.arguments.assign(argv + 2, argv + argc);
-    for (char **variable = environ; *variable; variable++)
-        relay.environment.emplace_back(*variable);
+    relay.environment = own_environment();
     relay.standard[0] = down.read_end.get();
     relay.standard[1] = up.write_end.get();
     sigemptyset(&relay.signals);

@@ -7,10 +7,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "common/lines.h"
-#include "common/networks.h"
+#include "common/environment.h"
 #include "common/resources.h"
-#include "front/options.h"
+#include "common/text.h"
 
 namespace unetrun {
 
@@ -25,14 +24,6 @@ constexpr auto remote_farewell = 6s; // the same with relays, which have daemons
 constexpr auto sweep_period = 10ms;  // between rounds of killing what is left then
 constexpr int sweep_rounds = 100;
 constexpr std::size_t words_max = 400; // of a remote shell, in one line
-
-std::vector<std::string> inherited_environment()
-{
-    std::vector<std::string> variables;
-    for (char **variable = environ; *variable; variable++)
-        variables.emplace_back(*variable);
-    return variables;
-}
 
 std::string search_path()
 {
@@ -128,7 +119,7 @@ Spawn own_program(const char *name, const char *role, const Fd &socket, const si
     Spawn what;
     what.file = "/proc/self/exe";
     what.arguments = {name, role};
-    what.environment = inherited_environment();
+    what.environment = own_environment();
     what.standard[0] = what.standard[1] = socket.get();
     what.signals = signals;
     what.session = true;
@@ -148,8 +139,7 @@ Spawn Branches::relay_here(const Fd &socket, const Fd &errors) const
     const std::string &other = tree_.hosts[tree_.here == 0 ? 1 : 0];
     Spawn what = own_program("unetd-relay", "--relay", socket, signals_);
     what.standard[2] = errors.get();
-    what.environment =
-        with_variables(what.environment, {"SSH_CONNECTION=" + connection_from(other)});
+    set_variable(what.environment, "SSH_CONNECTION=" + connection_from(other));
     return what;
 }
 
@@ -158,7 +148,7 @@ Spawn Branches::remote_shell_of(const Branch &branch, const Fd &socket, const Fd
     Spawn what;
     what.file = find_remote_shell(tree_.rsh.front());
     what.arguments = rsh_command(tree_.rsh, tree_.hosts[branch.node], tree_.unetrun);
-    what.environment = inherited_environment();
+    what.environment = own_environment();
     what.standard[0] = what.standard[1] = socket.get();
     what.standard[2] = errors.get();
     what.signals = signals_;

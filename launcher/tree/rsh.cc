@@ -2,8 +2,13 @@
 
 #include "tree/rsh.h"
 
+#include <array>
+#include <memory>
+#include <netdb.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "common/fd.h"
 #include "common/process.h"
 
 namespace unetrun {
@@ -136,6 +141,30 @@ Failure link_failure(const std::string &host, const RshEnding &ending)
         return Failure(exit_trouble, "cannot talk to " + host + " any more: " + ending.nonsense);
     return Failure(exit_trouble, "lost the connection to " + host + " (" + ending_text(ending) +
                                      (ending.words.empty() ? "" : ", " + ending.words) + ")");
+}
+
+// The address from which this machine reaches `host` is that at which `host` reaches it. Connecting
+// a datagram socket sends nothing.
+std::string connection_from(const std::string &host)
+{
+    addrinfo datagrams{};
+    datagrams.ai_socktype = SOCK_DGRAM;
+    addrinfo *found = nullptr;
+    const std::string name = host.substr(host.find('@') + 1); // all of it without a user
+    if (getaddrinfo(name.c_str(), "9", &datagrams, &found) != 0)
+        return {};
+    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> peer(found, freeaddrinfo);
+    const Fd fd(socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (!fd || connect(fd.get(), peer->ai_addr, peer->ai_addrlen) != 0 ||
+        getsockname(fd.get(), reinterpret_cast<sockaddr *>(&own), &length) != 0)
+        return {};
+    std::array<char, NI_MAXHOST> address{};
+    if (getnameinfo(reinterpret_cast<sockaddr *>(&own), length, address.data(), address.size(),
+                    nullptr, 0, NI_NUMERICHOST) != 0)
+        return {};
+    return name + " 9 " + address.data() + " 9";
 }
 
 } // namespace unetrun

@@ -35,4 +35,8 @@ Failure start_failure(const std::string &host, const std::vector<std::string> &r
 // The same for one that ended later.
 Failure link_failure(const std::string &host, const RshEnding &ending);
 
+// The value that sshd here would give SSH_CONNECTION for a connection from `host`; empty if the
+// address at which it would come is not known.
+std::string connection_from(const std::string &host);
+
 } // namespace unetrun
