@@ -1,444 +1,373 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What front end, relays and daemons say to each other.
-//
-// A frame is a type, a length and a node, 32 bits little-endian each, and a body.  The
-// node is the receiver's on the way down, the sender's on the way up.  The body of
-// a message is its fields in order: integers little-endian, texts and lists with a
-// 32-bit count in front.  Nothing of a frame is trusted: a body that is too short, too
-// long or absurd does not decode, and a stream that is no sequence of frames is refused.
+// The messages that front end, relays and daemons send each other, as bodies of frames
+// (common/frame.h).  A receiver trusts nothing: a body that is too short or too long does not
+// decode, and values that do not fit together are refused (valid()).
 //
 //   front end                          daemon
-//                         <-  Hello      its version, its node's cores
+//                         <-  Hello      its version, and how many cores its node has
 //     Tree                ->             which node it is
-//                         <-  Networks   by which others can be reached, if Tree asks
-//     Job                 ->             make the directory, start the PMIx server
-//                         <-  Started    once per rank, or Failed
+//                         <-  Networks   which networks the node has, if Tree asks for them
+//     Job                 ->             make the directory, start the PMIx server and the ranks
+//                         <-  Started    for each rank, or Failed
 //                         <-  Joined     when a rank has called PMIx_Init
-//     Stdin...            ->
-//                         <-  Output...  within the window that Credit opens again
+//     Input...            ->
+//                         <-  Output...  within the window that OutputCredit opens again
 //     Signal, End         ->
 //     Inspect             ->
-//                         <-  Report     what a rank is at, once per rank
-//                         <-  Stuck      all ranks of the node wait, or no longer
-//     AskStuck            ->             which of the two, once more?
-//                         <-  Exited     once per started rank
-//                         <-  Done       every rank, child and byte is gone
-//     end of file         ->             stop the PMIx server, remove the directory, exit
+//                         <-  Report     what a rank is doing, for each rank
+//                         <-  Stuck      all ranks of the node wait, or no longer do
+//     AskStuck            ->             send Stuck once more
+//                         <-  Exited     for each rank that was started
+//                         <-  Done       all ranks have ended, and all their output is sent
+//     end of file         ->             remove the directory and exit
 //
-// On other machines a relay stands between: it begins with Hello and Tree as well, starts
-// its node's daemon and the relays below it, and passes on what is not its own.
+// On another machine there is a relay in between.  It begins with Hello and Tree like a daemon,
+// starts the daemon of its node and the relays below it, and passes all other messages on.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
+#include <tuple>
 #include <vector>
 
+#include "common/codec.h"
 #include "common/failure.h"
+#include "common/frame.h"
 
 namespace unetrun {
 
-enum class FrameType : std::uint32_t {
-    hello = 1,
-    tree,
-    networks,
-    beat,
-    lost,
-    job,
-    started,
-    joined,
-    exited,
-    failed,
-    aborted,
-    note,
-    output,
-    output_credit,
-    input,
-    input_credit,
-    input_closed,
-    signal,
-    end,
-    fence,
-    fence_done,
-    modex,
-    modex_done,
-    inspect,
-    report,
-    stuck,
-    ask_stuck,
-    done,
-    last = done
-};
-
-struct Frame {
-    FrameType type;
-    std::uint32_t node;
-    std::string body;
-};
-
-constexpr std::uint32_t every_node = ~0u;
-constexpr std::size_t frame_header_size = 12;
-constexpr std::size_t frame_body_max = std::size_t{256} << 20;
-
-// How much may be under way unread: a rank's output waits in the rank, and standard
-// input in its file, until the other side has room.
+// How many bytes may be sent before the receiver gives credit.  A rank's further output waits in
+// its pipe, further input in the front end's standard input.
 constexpr std::uint32_t output_window = 1 << 20;
 constexpr std::uint32_t input_window = 64 << 10;
-
-class Encoder {
-public:
-    template <class... Fields> void operator()(const Fields &...fields) { (put(fields), ...); }
-    std::string take() { return std::move(bytes_); }
-
-private:
-    template <class T> void put(T value) requires std::is_integral_v<T> || std::is_enum_v<T>
-    {
-        auto bits = static_cast<std::uint64_t>(value);
-        for (std::size_t i = 0; i < sizeof(T); i++, bits >>= 8)
-            bytes_.push_back(static_cast<char>(bits & 0xff));
-    }
-    void put(const std::string &text)
-    {
-        put(static_cast<std::uint32_t>(text.size()));
-        bytes_ += text;
-    }
-    template <class T> void put(const T &record) requires std::is_class_v<T>
-    {
-        record.fields(*this);
-    }
-    template <class T> void put(const std::vector<T> &list)
-    {
-        put(static_cast<std::uint32_t>(list.size()));
-        for (const T &item : list)
-            put(item);
-    }
-
-    std::string bytes_;
-};
-
-class Decoder {
-public:
-    explicit Decoder(std::string_view bytes) : left_(bytes) {}
-    template <class... Fields> void operator()(Fields &...fields) { (get(fields), ...); }
-
-    // Whether every field was there, and nothing else.
-    bool complete() const { return good_ && left_.empty(); }
-
-private:
-    std::string_view bytes(std::size_t count)
-    {
-        good_ = good_ && count <= left_.size();
-        const std::string_view piece = left_.substr(0, good_ ? count : 0);
-        left_.remove_prefix(piece.size());
-        return piece;
-    }
-    template <class T> void get(T &value) requires std::is_integral_v<T> || std::is_enum_v<T>
-    {
-        std::uint64_t bits = 0;
-        int shift = 0;
-        for (const char byte : bytes(sizeof(T))) {
-            bits |= std::uint64_t{static_cast<unsigned char>(byte)} << shift;
-            shift += 8;
-        }
-        value = static_cast<T>(bits);
-    }
-    void get(std::string &text)
-    {
-        std::uint32_t size = 0;
-        get(size);
-        text = bytes(size);
-    }
-    template <class T> void get(T &record) requires std::is_class_v<T> { record.fields(*this); }
-    // Grows with what really arrives, so that a wild count costs nothing.
-    template <class T> void get(std::vector<T> &list)
-    {
-        std::uint32_t count = 0;
-        get(count);
-        list.clear();
-        while (good_ && count-- > 0) {
-            good_ = !left_.empty();
-            get(list.emplace_back());
-        }
-    }
-
-    std::string_view left_;
-    bool good_ = true;
-};
-
-// Each message names its fields once, for both directions.
-#define UNETRUN_MESSAGE(frame_type, ...)                                                           \
-    static constexpr FrameType type = FrameType::frame_type;                                       \
-    template <class Archive> void fields(Archive &archive)                                         \
-    {                                                                                              \
-        archive(__VA_ARGS__);                                                                      \
-    }                                                                                              \
-    template <class Archive> void fields(Archive &archive) const                                   \
-    {                                                                                              \
-        archive(__VA_ARGS__);                                                                      \
-    }
 
 enum class BindTo : std::uint8_t { automatic, core, socket, none };
 enum class Stream : std::uint8_t { out, err };
 
-// The first words of a relay or daemon.
+// ---- starting the daemons -------------------------------------------------------------
+
+// The first message of a relay or daemon.
 struct Hello {
-    std::string version; // first for ever, so that any two versions understand it
+    static constexpr FrameType type = FrameType::hello;
+    static auto fields(auto &m) { return std::tie(m.version, m.cores); }
+
+    std::string version; // is always the first field, so that any two versions understand it
     std::uint32_t cores = 0;
-    UNETRUN_MESSAGE(hello, version, cores)
 };
 
-// Where the daemons are.
+// All nodes of the job, and the tree in which they are reached.
 struct Tree {
-    std::uint32_t node = 0;            // the receiver's own
-    std::uint32_t fanout = 1;          // relays below each, and below the front end
-    std::uint32_t here = every_node;   // the node on the front end's own machine, if one is
+    static constexpr FrameType type = FrameType::tree;
+    static auto fields(auto &m)
+    {
+        return std::tie(m.node, m.fanout, m.here, m.hosts, m.rsh, m.unetrun, m.backends, m.places);
+    }
+    bool valid() const; // the fields fit together
+
+    std::uint32_t node = 0;            // the receiver
+    std::uint32_t fanout = 1;          // relays below each relay, and below the front end
+    std::uint32_t here = every_node;   // the node on the front end's machine, if there is one
     std::vector<std::string> hosts;    // names of the nodes
     std::vector<std::string> rsh;      // the remote shell and its arguments; none: all are here
     std::string unetrun;               // its path on every node
     std::vector<std::string> backends; // to look for; none: there is nothing to choose
-    std::vector<std::string> places;   // variables that say where: NAME=VALUE
-    bool valid() const;                // the parts fit together
-
-    UNETRUN_MESSAGE(tree, node, fanout, here, hosts, rsh, unetrun, backends, places)
+    std::vector<std::string> places;   // variables that say where to look: NAME=VALUE
 };
 
-// A way for a node's ranks to reach other nodes'.
+// A way by which the ranks of a node can reach those of other nodes.
 struct Network {
+    static auto fields(auto &m) { return std::tie(m.backend, m.name, m.obstacle); }
+
     std::string backend;
-    std::string name;     // of the IP network in which its Ethernet is; udp: empty
-    std::string obstacle; // why it cannot be used; empty: it can
-    template <class Archive> void fields(Archive &archive) { archive(backend, name, obstacle); }
-    template <class Archive> void fields(Archive &archive) const
-    {
-        archive(backend, name, obstacle);
-    }
+    std::string name;     // the IP network of its Ethernet; empty for udp
+    std::string obstacle; // why it cannot be used; empty if it can
 };
 
 struct Networks {
-    std::vector<Network> found; // one for each backend of Tree
-    UNETRUN_MESSAGE(networks, found)
+    static constexpr FrameType type = FrameType::networks;
+    static auto fields(auto &m) { return std::tie(m.found); }
+
+    std::vector<Network> found; // one for each of Tree::backends
 };
 
-// A sign of life, when there has been nothing else to say.
+// Shows that the sender lives, when it has had nothing else to send.
 struct Beat {
-    UNETRUN_MESSAGE(beat)
+    static constexpr FrameType type = FrameType::beat;
+    static auto fields(auto &) { return std::tuple<>(); }
 };
 
-// The node that the frame names is gone, and those below it.
+// The connection to the frame's node is lost, and with it those to the nodes below.
 struct Lost {
+    static constexpr FrameType type = FrameType::lost;
+    static auto fields(auto &m) { return std::tie(m.code, m.text); }
+
     std::int32_t code = 0;
     std::string text;
-    UNETRUN_MESSAGE(lost, code, text)
 };
 
-// Everything a daemon has to know of the job.
+// ---- running the ranks ----------------------------------------------------------------
+
+// All that a daemon has to know of the job.
 struct Job {
-    std::string id;                       // the PMIx namespace, unique and secret: PMIx believes
-                                          // who knows it whatever he says about who he is
-    std::string key;                      // the job's secret: 32 hex digits
+    static constexpr FrameType type = FrameType::job;
+    static auto fields(auto &m)
+    {
+        return std::tie(m.id, m.key, m.hosts, m.node_of, m.sharing, m.directory, m.arguments,
+                        m.program, m.environment, m.wrapper, m.wrapped, m.network, m.bind_to,
+                        m.verbose);
+    }
+    bool valid() const; // the fields fit together
+    std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
+    std::vector<std::uint32_t> ranks_of(std::uint32_t node) const; // ascending
+
+    std::string id;                       // the PMIx namespace.  It is secret, as the PMIx server
+                                          // believes everybody who knows it
+    std::string key;                      // the job's secret: 32 hexadecimal digits
     std::vector<std::string> hosts;       // names of the nodes that have ranks
-    std::vector<std::uint32_t> node_of;   // each rank's
-    std::uint32_t node = 0;               // the daemon's own, which Tree tells it
-    std::uint32_t sharing = 1;            // nodes that are really this same machine
+    std::vector<std::uint32_t> node_of;   // the node of each rank
+    std::uint32_t sharing = 1;            // how many nodes this one machine acts as (--nodes)
     std::string directory;                // where the ranks run
     std::vector<std::string> arguments;   // the program and its arguments
-    std::string program;                  // its bytes, if a copy of it is to run; or none
+    std::string program;                  // the bytes of its file, if a copy is to run (--stage)
     std::vector<std::string> environment; // NAME=VALUE
-    std::vector<std::string> wrapper;     // a program that runs it, and its arguments, ...
-    std::vector<std::uint32_t> wrapped;   // for these ranks; none: for all
+    std::vector<std::string> wrapper;     // a program that runs it (--gdb), and arguments ...
+    std::vector<std::uint32_t> wrapped;   // ... for these ranks; none: for all
     std::string network;                  // the backend between nodes; empty: the ranks choose
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
-
-    std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
-    std::vector<std::uint32_t> ranks_of(std::uint32_t node) const; // ascending
-    bool valid() const;                                            // the parts fit together
-
-    UNETRUN_MESSAGE(job, id, key, hosts, node_of, sharing, directory, arguments, program,
-                    environment, wrapper, wrapped, network, bind_to, verbose)
 };
 
 struct Started {
+    static constexpr FrameType type = FrameType::started;
+    static auto fields(auto &m) { return std::tie(m.rank, m.pid); }
+
     std::uint32_t rank = 0;
     std::int32_t pid = 0;
-    UNETRUN_MESSAGE(started, rank, pid)
 };
 
 struct Joined {
+    static constexpr FrameType type = FrameType::joined;
+    static auto fields(auto &m) { return std::tie(m.rank); }
+
     std::uint32_t rank = 0;
-    UNETRUN_MESSAGE(joined, rank)
 };
 
 struct Exited {
+    static constexpr FrameType type = FrameType::exited;
+    static auto fields(auto &m)
+    {
+        return std::tie(m.rank, m.status, m.joined, m.left, m.starved, m.place);
+    }
+
     std::uint32_t rank = 0;
-    std::int32_t pid = 0;
     std::int32_t status = 0; // as waitpid gives it
     bool joined = false;     // it called PMIx_Init
     bool left = false;       // it called PMIx_Finalize
-    std::string starved;     // the system has meanwhile killed for lack of memory; or empty
-    std::string place;       // of the source where it was at fault; empty: not known
-    UNETRUN_MESSAGE(exited, rank, pid, status, joined, left, starved, place)
+    std::string starved;     // what the system killed meanwhile for lack of memory; or empty
+    std::string place;       // where in the source its fault was; empty: not known
 };
 
 // The daemon cannot run the job.
 struct Failed {
+    static constexpr FrameType type = FrameType::failed;
+    static auto fields(auto &m) { return std::tie(m.code, m.text); }
+
     std::int32_t code = 0;
     std::string text;
-    UNETRUN_MESSAGE(failed, code, text)
 };
 
 // A rank called PMIx_Abort.
 struct Aborted {
+    static constexpr FrameType type = FrameType::aborted;
+    static auto fields(auto &m) { return std::tie(m.rank, m.code, m.text); }
+
     std::uint32_t rank = 0;
     std::int32_t code = 0;
     std::string text;
-    UNETRUN_MESSAGE(aborted, rank, code, text)
 };
 
-// Something to tell the user who asked for -v.
+// A line for the user.
 struct Note {
+    static constexpr FrameType type = FrameType::note;
+    static auto fields(auto &m) { return std::tie(m.text); }
+
     std::string text;
-    UNETRUN_MESSAGE(note, text)
 };
+
+// All ranks of the node have ended, and everything that they wrote has been sent.
+struct Done {
+    static constexpr FrameType type = FrameType::done;
+    static auto fields(auto &) { return std::tuple<>(); }
+};
+
+// ---- output and input -----------------------------------------------------------------
 
 // Whole lines of a rank; or the end of a line, or a piece of a very long one.
 struct Output {
+    static constexpr FrameType type = FrameType::output;
+    static auto fields(auto &m) { return std::tie(m.rank, m.stream, m.bytes); }
+
     std::uint32_t rank = 0;
     Stream stream = Stream::out;
     std::string bytes;
-    UNETRUN_MESSAGE(output, rank, stream, bytes)
 };
 
-// So many bytes of output have left the front end.
+// The front end has written so many bytes of output.
 struct OutputCredit {
+    static constexpr FrameType type = FrameType::output_credit;
+    static auto fields(auto &m) { return std::tie(m.bytes); }
+
     std::uint32_t bytes = 0;
-    UNETRUN_MESSAGE(output_credit, bytes)
 };
 
 // Standard input for rank 0; no bytes: its end.
 struct Input {
+    static constexpr FrameType type = FrameType::input;
+    static auto fields(auto &m) { return std::tie(m.bytes); }
+
     std::string bytes;
-    UNETRUN_MESSAGE(input, bytes)
 };
 
+// The daemon has written so many bytes of input to rank 0.
 struct InputCredit {
+    static constexpr FrameType type = FrameType::input_credit;
+    static auto fields(auto &m) { return std::tie(m.bytes); }
+
     std::uint32_t bytes = 0;
-    UNETRUN_MESSAGE(input_credit, bytes)
 };
 
 // Rank 0 reads no more.
 struct InputClosed {
-    UNETRUN_MESSAGE(input_closed)
+    static constexpr FrameType type = FrameType::input_closed;
+    static auto fields(auto &) { return std::tuple<>(); }
 };
 
-// Forward a signal to every rank.
+// ---- ending the ranks -----------------------------------------------------------------
+
+// Send a signal to every rank.
 struct Signal {
+    static constexpr FrameType type = FrameType::signal;
+    static auto fields(auto &m) { return std::tie(m.number); }
+
     std::int32_t number = 0;
-    UNETRUN_MESSAGE(signal, number)
 };
 
-// End the ranks: a signal to each, and SIGKILL for what is left of the job after a while.
+// End the job: send a signal to every rank, and SIGKILL to what is left of them after a while.
 struct End {
+    static constexpr FrameType type = FrameType::end;
+    static auto fields(auto &m) { return std::tie(m.signal, m.grace_ms); }
+
     std::int32_t signal = 0;
     std::uint32_t grace_ms = 0;
-    UNETRUN_MESSAGE(end, signal, grace_ms)
 };
 
-// The part that a node, or a relay's nodes, have in a fence of ranks of several nodes.  `ranks` is
-// empty for all of them.
+// ---- exchange between ranks, by PMIx --------------------------------------------------
+
+// The part of a node, or of the nodes below a relay, in a fence of ranks of several nodes.
 struct Fence {
-    std::uint64_t ticket = 0; // given back in the answer
-    std::vector<std::uint32_t> ranks;
+    static constexpr FrameType type = FrameType::fence;
+    static auto fields(auto &m) { return std::tie(m.ticket, m.ranks, m.data); }
+
+    std::uint64_t ticket = 0;         // returned in the answer
+    std::vector<std::uint32_t> ranks; // that take part; none: all
     std::string data;
-    UNETRUN_MESSAGE(fence, ticket, ranks, data)
 };
 
 struct FenceDone {
+    static constexpr FrameType type = FrameType::fence_done;
+    static auto fields(auto &m) { return std::tie(m.ticket, m.good, m.data); }
+
     std::uint64_t ticket = 0;
     bool good = false;
     std::string data; // of all nodes
-    UNETRUN_MESSAGE(fence_done, ticket, good, data)
 };
 
-// A node asks for what a rank of another node has put.  The front end passes it on to
-// that node, whose answer returns the same way.
+// A node asks for what a rank of another node has published.  The front end passes the question
+// on to that node, and the answer back.
 struct Modex {
+    static constexpr FrameType type = FrameType::modex;
+    static auto fields(auto &m) { return std::tie(m.ticket, m.node, m.rank); }
+
     std::uint64_t ticket = 0;
-    std::uint32_t node = 0; // who asks
-    std::uint32_t rank = 0; // about whom
-    UNETRUN_MESSAGE(modex, ticket, node, rank)
+    std::uint32_t node = 0; // that asks
+    std::uint32_t rank = 0; // about which it asks
 };
 
 struct ModexDone {
+    static constexpr FrameType type = FrameType::modex_done;
+    static auto fields(auto &m) { return std::tie(m.ticket, m.node, m.status, m.data); }
+
     std::uint64_t ticket = 0;
-    std::uint32_t node = 0; // who asked
+    std::uint32_t node = 0; // that asked
     std::int32_t status = 0;
     std::string data;
-    UNETRUN_MESSAGE(modex_done, ticket, node, status, data)
 };
 
-// Tell what every rank is at; if the user has not asked for it, not of other programs
-// than Split-C's.
+// ---- watching the ranks ---------------------------------------------------------------
+
+// Send a Report of every rank.
 struct Inspect {
-    bool asked = false;
-    UNETRUN_MESSAGE(inspect, asked)
+    static constexpr FrameType type = FrameType::inspect;
+    static auto fields(auto &m) { return std::tie(m.asked); }
+
+    bool asked = false; // by the user; if not, no reports are sent unless a rank runs Split-C
 };
 
 struct Report {
+    static constexpr FrameType type = FrameType::report;
+    static auto fields(auto &m) { return std::tie(m.rank, m.text); }
+
     std::uint32_t rank = 0;
-    std::int32_t pid = 0;
     std::string text;
-    UNETRUN_MESSAGE(report, rank, pid, text)
 };
 
-// Whether all ranks of the node have been waiting for some time, and nothing comes; and the
-// messages between nodes that they have sent and received until then.
+// Whether all ranks of the node have been waiting in vain for some time, and how many messages
+// they have sent to other nodes and received from them.
 struct Stuck {
+    static constexpr FrameType type = FrameType::stuck;
+    static auto fields(auto &m) { return std::tie(m.stuck, m.sent, m.received, m.round); }
+
     bool stuck = false;
     std::uint64_t sent = 0, received = 0;
-    std::uint32_t round = 0; // of AskStuck, or 0 if nobody has asked
-    UNETRUN_MESSAGE(stuck, stuck, sent, received, round)
+    std::uint32_t round = 0; // of the AskStuck that this answers; 0: it answers none
 };
 
-// Look once more, and answer by Stuck.
+// Look once more, and answer with Stuck.
 struct AskStuck {
+    static constexpr FrameType type = FrameType::ask_stuck;
+    static auto fields(auto &m) { return std::tie(m.round); }
+
     std::uint32_t round = 0;
-    UNETRUN_MESSAGE(ask_stuck, round)
 };
 
-struct Done {
-    UNETRUN_MESSAGE(done)
-};
+// ---- messages as frames ---------------------------------------------------------------
 
-#undef UNETRUN_MESSAGE
-
-// What both sides of a conversation have to have in common.
+// The version of unetrun and of its messages, which has to be the same on all nodes.
 std::string protocol_version();
-
-std::string encode(const Frame &frame);
 
 template <class Message> std::string encode(const Message &message, std::uint32_t node = 0)
 {
     Encoder encoder;
-    message.fields(encoder);
+    encoder(message);
     return encode(Frame{Message::type, node, encoder.take()});
 }
 
+// Nothing if the frame is of another type or its body does not decode.
 template <class Message> std::optional<Message> decode(const Frame &frame)
 {
+    if (frame.type != Message::type)
+        return std::nullopt;
     Message message;
     Decoder decoder(frame.body);
-    if (frame.type == Message::type)
-        message.fields(decoder);
-    if (frame.type != Message::type || !decoder.complete())
+    decoder(message);
+    if (!decoder.complete())
         return std::nullopt;
     return message;
 }
 
-// The same of a frame that has to be well-formed; `sender` is for the message if it is not.
+// The same, but throws Failure instead.  `sender` is for the message.
 template <class Message> Message take(const Frame &frame, const char *sender)
 {
     std::optional<Message> message = decode<Message>(frame);
@@ -446,24 +375,5 @@ template <class Message> Message take(const Frame &frame, const char *sender)
         throw Failure(exit_trouble, std::string("a malformed message arrived from ") + sender);
     return *std::move(message);
 }
-
-// A stream that is no sequence of frames.
-struct Nonsense : Failure {
-    using Failure::Failure;
-};
-
-// Cuts a byte stream into frames.
-class FrameReader {
-public:
-    void feed(std::string_view bytes);
-
-    // The next whole frame, if it has arrived.  Throws Nonsense, with what came
-    // instead, for a stream that is none of ours; there is no way to go on then.
-    std::optional<Frame> next();
-
-private:
-    std::string bytes_;
-    std::size_t taken_ = 0;
-};
 
 } // namespace unetrun

@@ -73,15 +73,17 @@ TEST_CASE("a job survives the journey")
 TEST_CASE("messages keep their values, the extreme ones too")
 {
     const auto exited = decode<Exited>(
-        frame_of(encode(Exited{65535, -1, 0x7fffffff, true, false, "no memory", "a.sc:1"})));
+        frame_of(encode(Exited{65535, 0x7fffffff, true, false, "no memory", "a.sc:1"})));
     REQUIRE(exited);
     CHECK(exited->rank == 65535);
-    CHECK(exited->pid == -1);
     CHECK(exited->status == 0x7fffffff);
     CHECK(exited->starved == "no memory");
     CHECK(exited->place == "a.sc:1");
     CHECK(exited->joined);
     CHECK_FALSE(exited->left);
+    const auto started = decode<Started>(frame_of(encode(Started{65535, -1})));
+    REQUIRE(started);
+    CHECK(started->pid == -1);
     const std::string binary("\0\n\xff", 3);
     const auto output = decode<Output>(frame_of(encode(Output{7, Stream::err, binary})));
     REQUIRE(output);

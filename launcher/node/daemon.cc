@@ -150,8 +150,7 @@ void Daemon::on_job(Job job)
     if (job_ || !tree_ || !job.valid() || job.hosts.size() > tree_->hosts.size())
         throw Failure(exit_trouble, "the front end's job makes no sense");
     job_ = std::move(job);
-    job_->node = tree_->node;
-    numbers_ = job_->ranks_of(job_->node);
+    numbers_ = job_->ranks_of(tree_->node);
     if (numbers_.empty())
         return; // all ranks have found a place elsewhere
     try {
@@ -189,11 +188,11 @@ void Daemon::prepare()
     if (chdir(job_->directory.c_str()) != 0)
         throw system_failure("cannot change to the directory " + job_->directory + " (--wdir)");
     remove_stale_job_directories();
-    directory_ = std::make_unique<JobDirectory>(job_->id, job_->node);
+    directory_ = std::make_unique<JobDirectory>(job_->id, tree_->node);
     find_program_file();
     find_wrapper();
-    server_ =
-        std::make_unique<PmixServer>(*job_, directory_->path(), topology_.get(), mailbox_, *this);
+    server_ = std::make_unique<PmixServer>(*job_, tree_->node, directory_->path(), topology_.get(),
+                                           mailbox_, *this);
     bind_ranks();
     if (numbers_.front() == 0) {
         warn_of_mpi();
@@ -230,7 +229,7 @@ void Daemon::bind_ranks()
     if (job_->bind_to == BindTo::core && ranks > cores && speaks)
         send(Note{"--bind-to core: " + std::to_string(ranks) + " ranks share the " +
                   (cores == 1 ? "only core" : std::to_string(cores) + " cores") +
-                  " that unetrun may use on " + job_->hosts[job_->node] +
+                  " that unetrun may use on " + job_->hosts[tree_->node] +
                   "; start fewer, or allow it more (taskset, the batch system)"});
 }
 
@@ -252,7 +251,7 @@ void Daemon::tell_prepared(Clock::duration took)
     std::string list;
     for (const std::uint32_t number : numbers_)
         list += (list.empty() ? "" : ",") + std::to_string(number);
-    send(Note{job_->hosts[job_->node] + ": ranks " + list + " of " + program_ + ", " +
+    send(Note{job_->hosts[tree_->node] + ": ranks " + list + " of " + program_ + ", " +
               binding_text(ranks_here(), topology_.get(), job_->bind_to) + "; PMIx server up in " +
               in_milliseconds(took)});
 }
@@ -497,7 +496,7 @@ void Daemon::inspect(bool asked)
     const std::vector<std::string> places = places_of_waits(all);
     for (std::size_t i = 0; i < all.size(); i++)
         if (const Rank &rank = ranks_[i]; running_.count(rank.pid) != 0)
-            send(Report{rank.number, rank.pid,
+            send(Report{rank.number,
                         describe(all[i], monotonic_ns(), process_state(rank.pid), places[i])});
 }
 
@@ -545,7 +544,7 @@ void Daemon::reap()
 void Daemon::report(Rank &rank, int status)
 {
     running_.erase(rank.pid);
-    send(Exited{rank.number, rank.pid, status, rank.joined, rank.left,
+    send(Exited{rank.number, status, rank.joined, rank.left,
                 status == SIGKILL ? memory_watch_.news() : "",
                 status != 0 ? place_of_fault(rank) : ""});
     if (rank.number == 0)

@@ -105,7 +105,7 @@ void add_rank_info(InfoList &list, const Job &job, std::uint32_t rank, std::uint
     list.add(PMIX_PROC_INFO_ARRAY, &about.array(), PMIX_DATA_ARRAY);
 }
 
-void add_job_info(InfoList &list, const Job &job)
+void add_job_info(InfoList &list, const Job &job, std::uint32_t node)
 {
     list.add_text(PMIX_JOBID, job.id);
     list.add_number(PMIX_UNIV_SIZE, job.ranks());
@@ -113,7 +113,7 @@ void add_job_info(InfoList &list, const Job &job)
     list.add_number(PMIX_MAX_PROCS, job.ranks());
     list.add_number(PMIX_JOB_NUM_APPS, 1);
     list.add_number(PMIX_NUM_NODES, static_cast<std::uint32_t>(job.hosts.size()));
-    const std::vector<std::uint32_t> local = job.ranks_of(job.node);
+    const std::vector<std::uint32_t> local = job.ranks_of(node);
     list.add_number(PMIX_LOCAL_SIZE, static_cast<std::uint32_t>(local.size()));
     list.add_text(PMIX_LOCAL_PEERS, rank_list(local));
     add_maps(list, job);
@@ -261,43 +261,43 @@ void forget_outer_job()
     setenv("PMIX_MCA_gds", "hash", 0);
 }
 
-void start_library(const Job &job, const std::string &directory, hwloc_topology_t topology)
+void start_library(const Job &job, std::uint32_t node, const std::string &directory,
+                   hwloc_topology_t topology)
 {
     static pmix_server_module_t module = callbacks();
     char source[] = "hwloc";
     pmix_topology_t loaded{source, topology};
     InfoList list;
     list.add_text(PMIX_SERVER_NSPACE, job.id + ".server");
-    list.add_rank(PMIX_SERVER_RANK, job.node);
+    list.add_rank(PMIX_SERVER_RANK, node);
     list.add_text(PMIX_SERVER_TMPDIR, directory);
     list.add_text(PMIX_SYSTEM_TMPDIR, directory);
-    list.add_text(PMIX_HOSTNAME, job.hosts[job.node]);
+    list.add_text(PMIX_HOSTNAME, job.hosts[node]);
     list.add(PMIX_TOPOLOGY2, &loaded, PMIX_TOPO);
     pmix_data_array_t &array = list.array();
     check(PMIx_server_init(&module, infos(array), array.size), "start its server");
 }
 
-void register_job(const Job &job)
+void register_job(const Job &job, std::uint32_t node)
 {
     InfoList list;
-    add_job_info(list, job);
+    add_job_info(list, job, node);
     pmix_data_array_t &array = list.array();
-    check(PMIx_server_register_nspace(job.id.c_str(),
-                                      static_cast<int>(job.ranks_of(job.node).size()), infos(array),
-                                      array.size, nullptr, nullptr),
+    check(PMIx_server_register_nspace(job.id.c_str(), static_cast<int>(job.ranks_of(node).size()),
+                                      infos(array), array.size, nullptr, nullptr),
           "register the job");
 }
 
 } // namespace
 
-PmixServer::PmixServer(const Job &job, const std::string &directory, hwloc_topology_t topology,
-                       Mailbox &mailbox, PmixHost &host)
-    : state_(*new PmixState{job.id, job.node, mailbox, host, 1, {}})
+PmixServer::PmixServer(const Job &job, std::uint32_t node, const std::string &directory,
+                       hwloc_topology_t topology, Mailbox &mailbox, PmixHost &host)
+    : state_(*new PmixState{job.id, node, mailbox, host, 1, {}})
 {
     state = &state_;
     forget_outer_job();
-    start_library(job, directory, topology);
-    register_job(job);
+    start_library(job, node, directory, topology);
+    register_job(job, node);
 }
 
 std::vector<std::string> PmixServer::environment_of(std::uint32_t rank)

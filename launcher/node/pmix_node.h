@@ -34,9 +34,10 @@ struct PmixState;
 // it meets a client that is just connecting.
 class PmixServer {
 public:
-    // `directory` for its files and `topology` have to outlive it.  Throws Failure.
-    PmixServer(const Job &job, const std::string &directory, hwloc_topology_t topology,
-               Mailbox &mailbox, PmixHost &host);
+    // `node` is the one that it runs on.  `directory`, for its files, and `topology` have to
+    // outlive it.  Throws Failure.
+    PmixServer(const Job &job, std::uint32_t node, const std::string &directory,
+               hwloc_topology_t topology, Mailbox &mailbox, PmixHost &host);
     PmixServer(const PmixServer &) = delete;
     PmixServer &operator=(const PmixServer &) = delete;
 

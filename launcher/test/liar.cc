@@ -26,9 +26,9 @@ std::string lie(const std::string &about, std::uint32_t node)
     const std::map<std::string, std::string> lies{
         {"output", encode(Output{another_rank, Stream::out, "forged\n"}, node)},
         {"started", encode(Started{another_rank, 1}, node)},
-        {"exited", encode(Exited{another_rank, 1, SIGKILL, true, false, "", "forged"}, node)},
+        {"exited", encode(Exited{another_rank, SIGKILL, true, false, "", "forged"}, node)},
         {"aborted", encode(Aborted{another_rank, 77, "forged"}, node)},
-        {"report", encode(Report{another_rank, 1, "forged"}, node)},
+        {"report", encode(Report{another_rank, "forged"}, node)},
         {"no-rank", encode(Started{no_rank, 1}, node)},
         {"node", encode(Output{another_rank, Stream::out, "forged\n"}, another_node)},
     };
