@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -19,37 +18,6 @@
 #include "common/resources.h"
 
 namespace unetrun {
-
-BlockedSignals::BlockedSignals()
-{
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before_);
-}
-
-namespace {
-
-bool is_ignored(int number)
-{
-    struct sigaction action;
-    return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-} // namespace
-
-// The kernel drops no blocked signal, even if it is ignored.
-Fd BlockedSignals::descriptor(std::initializer_list<int> signals)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : signals)
-        if (!is_ignored(number))
-            sigaddset(&set, number);
-    Fd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!fd)
-        throw system_failure("signalfd");
-    return fd;
-}
 
 // ---- finding the program --------------------------------------------------
 

@@ -17,21 +17,6 @@
 
 namespace unetrun {
 
-// Blocks every signal for good; the process reads them from a descriptor instead, and a
-// broken pipe is an error of write.  What it starts gets the signal mask of before.
-class BlockedSignals {
-public:
-    BlockedSignals();
-
-    const sigset_t &before() const { return before_; }
-    // A non-blocking signalfd of `signals`, but for those that are ignored: nohup and shells
-    // have it so for who should not hear of them.
-    static Fd descriptor(std::initializer_list<int> signals);
-
-private:
-    sigset_t before_;
-};
-
 // The file to execute for `program`: itself if it has a slash, else the first executable
 // one in the directories of `search_path`.  Throws Failure: 127 not found, 126 no program.
 std::string find_program(const std::string &program, const std::string &search_path);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 #include "common/environment.h"
@@ -53,17 +52,11 @@ bool is_place_in_job(const std::string &variable)
 } // namespace
 
 Daemon::Daemon(Fd in, Fd out)
-    : mailbox_(poller_), signal_fd_(BlockedSignals::descriptor({SIGCHLD})),
+    : signals_(poller_, {SIGCHLD}, [this](int) { reap(); }), mailbox_(poller_),
       link_(
           poller_, std::move(in), std::move(out), [this](const Frame &frame) { on_frame(frame); },
           [this](const std::string &) { on_lost(); })
 {
-    poller_.watch(signal_fd_.get(), POLLIN, [this] {
-        signalfd_siginfo ignored;
-        while (read(signal_fd_.get(), &ignored, sizeof ignored) > 0)
-            continue;
-        reap();
-    });
     adopt_orphans();
     open_files_ = raise_open_files();
     link_.send(Hello{protocol_version(), topology_.cores()});
@@ -375,7 +368,7 @@ Spawn Daemon::spawn_of(std::uint32_t rank)
         what.arguments.insert(what.arguments.begin(), job_->wrapper.begin(), job_->wrapper.end());
     }
     what.environment = environment_of(rank);
-    what.signals = signals_.before();
+    what.signals = signals_.mask_before();
     if (!processors_.empty())
         what.processors = processors_[index_of(rank)];
     what.group = true;

@@ -14,6 +14,7 @@
 #include "common/link.h"
 #include "common/mailbox.h"
 #include "common/process.h"
+#include "common/signals.h"
 #include "node/deadlock_watch.h"
 #include "node/memory_watch.h"
 #include "node/pmix_node.h"
@@ -94,10 +95,9 @@ private:
     bool all_started() const { return next_ == ranks_.size(); }
     Deadline next_deadline() const;
 
-    BlockedSignals signals_;
     Poller poller_;
+    Signals signals_;
     Mailbox mailbox_;
-    Fd signal_fd_;
     Link link_;
 
     std::optional<Tree> tree_;

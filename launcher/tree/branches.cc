@@ -44,12 +44,6 @@ std::string find_remote_shell(const std::string &name)
 
 } // namespace
 
-Shape shape_of(const Tree &tree)
-{
-    const auto nodes = static_cast<std::uint32_t>(tree.hosts.size());
-    return {nodes, tree.fanout, tree.here < nodes ? Place(tree.here) : std::nullopt};
-}
-
 Branches::Branches(Poller &poller, const sigset_t &signals, BranchHost &host)
     : poller_(poller), signals_(signals), host_(host)
 {
@@ -60,15 +54,11 @@ Branches::Branches(Poller &poller, const sigset_t &signals, BranchHost &host)
 void Branches::grow(Place place, const Tree &tree)
 {
     tree_ = tree;
-    const bool remote = !tree.rsh.empty();
-    Shape shape = shape_of(tree);
-    if (!remote)
-        shape.fanout = shape.nodes;
     if (place)
         branches_.emplace_back().node = *place;
-    for (const std::uint32_t node : nodes_below(place, shape)) {
+    for (const std::uint32_t node : nodes_below(place, shape_of(tree))) {
         branches_.emplace_back().node = node;
-        branches_.back().remote = remote;
+        branches_.back().remote = !tree.rsh.empty();
     }
     require_resources();
     for (std::uint32_t i = 0; i < branches_.size(); i++)

@@ -12,7 +12,7 @@
 #include "common/link.h"
 #include "common/process.h"
 #include "tree/rsh.h"
-#include "tree/tree.h"
+#include "tree/shape.h"
 
 namespace unetrun {
 
@@ -30,8 +30,6 @@ public:
 protected:
     ~BranchHost() = default;
 };
-
-Shape shape_of(const Tree &tree);
 
 class Branches {
 public:

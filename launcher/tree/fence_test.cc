@@ -7,7 +7,7 @@
 
 #include "common/failure.h"
 #include "tree/fence.h"
-#include "tree/tree.h"
+#include "tree/shape.h"
 
 using namespace unetrun;
 

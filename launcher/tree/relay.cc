@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 
 #include "common/job_directory.h"
 #include "common/resources.h"
@@ -12,17 +11,12 @@
 namespace unetrun {
 
 Relay::Relay(Fd in, Fd out)
-    : signal_fd_(BlockedSignals::descriptor({SIGCHLD})),
+    : signals_(poller_, {SIGCHLD}, [](int) {}), // ends the wait of run(), which reaps
       link_(
           poller_, std::move(in), std::move(out), [this](const Frame &frame) { on_frame(frame); },
           [](const std::string &) {}),
-      branches_(poller_, signals_.before(), *this)
+      branches_(poller_, signals_.mask_before(), *this)
 {
-    poller_.watch(signal_fd_.get(), POLLIN, [this] {
-        signalfd_siginfo ignored;
-        while (read(signal_fd_.get(), &ignored, sizeof ignored) > 0)
-            continue;
-    });
     adopt_orphans();
     link_.send(Hello{protocol_version(), 0});
 }

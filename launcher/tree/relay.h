@@ -5,6 +5,7 @@
 // a daemon that was killed.
 #pragma once
 
+#include "common/signals.h"
 #include "tree/branches.h"
 #include "tree/fence.h"
 
@@ -30,9 +31,8 @@ private:
     void on_fence(std::uint32_t branch, const Frame &frame);
     void answer(const FenceGatherer::Answers &answers);
 
-    BlockedSignals signals_;
     Poller poller_;
-    Fd signal_fd_;
+    Signals signals_;
     Link link_;
     bool suspended_ = false; // the front end, which says nothing then
     std::optional<Tree> tree_;

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "tree/tree.h"
+#include "tree/shape.h"
 
 #include <algorithm>
 
 namespace unetrun {
+
+Shape shape_of(const Tree &tree)
+{
+    const auto nodes = static_cast<std::uint32_t>(tree.hosts.size());
+    return {nodes, tree.rsh.empty() ? nodes : tree.fanout,
+            tree.here < nodes ? Place(tree.here) : std::nullopt};
+}
 
 // With the front end as number 0 and node i as i + 1, those right below number p are
 // p * fanout + 1 to p * fanout + fanout.

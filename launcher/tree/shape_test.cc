@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tree/tree.h"
+#include "tree/shape.h"
 
 using namespace unetrun;
 using Numbers = std::vector<std::uint32_t>;
