@@ -9,10 +9,12 @@
 #include <signal.h>
 
 #include "common/job_directory.h"
+#include "common/protocol.h"
 #include "common/resources.h"
 #include "front/front_end.h"
 #include "front/options.h"
 #include "node/daemon.h"
+#include "node/pmix_server.h"
 #include "tree/relay.h"
 
 namespace unetrun {

@@ -206,9 +206,14 @@ std::multimap<pid_t, pid_t> children_by_parent()
 
 } // namespace
 
+bool has_children()
+{
+    return waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 std::set<pid_t> children()
 {
-    if (waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) != 0)
+    if (!has_children())
         return {}; // the usual case, which need not look at every process
     std::set<pid_t> ours;
     for (const auto &[parent, child] : children_by_parent())

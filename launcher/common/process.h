@@ -46,6 +46,8 @@ std::string output_of(const std::vector<std::string> &arguments,
 // Makes orphans among our descendants our children, so that none escapes.
 void adopt_orphans();
 
+bool has_children(); // any that runs, or that has exited and is not reaped
+
 std::set<pid_t> children(); // ours
 
 // Sends SIGKILL to every descendant but these children and theirs; they are still to be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "node/pmix_node.h"
+#include "node/pmix_server.h"
 
 #include <cstdlib>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "node/rank.h"
+#include "node/rank_pipes.h"
 
 #include <array>
 

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One rank as its daemon sees it: a process and the three pipes to it.
+// The pipes between a rank and its daemon: the standard input, output and error of the rank.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
-#include <sys/types.h>
 
 #include "common/fd.h"
 #include "common/poller.h"
-#include "common/protocol.h"
 #include "node/line_assembler.h"
 
 namespace unetrun {
 
-// A rank's stdout or stderr: reads, assembles lines, hands them on.
+// A rank's standard output or error: reads it, and hands it on in whole lines.
 class OutputPipe {
 public:
     using Emit = LineAssembler::Emit;
@@ -29,7 +26,7 @@ public:
     bool open() const { return static_cast<bool>(fd_); }
     void pause();
     void resume();
-    // Nobody is left who could write: the end is there once the pipe is empty.
+    // To be called when no process is left that could write: an empty pipe is at its end then.
     void expect_end() { end_expected_ = true; }
     bool read_some(); // false: there was nothing, for now or for ever
 
@@ -43,10 +40,10 @@ private:
     bool end_expected_ = false;
 };
 
-// Rank 0's stdin.
+// Rank 0's standard input.
 class InputPipe {
 public:
-    // `on_written` gets the number of bytes that have left; 0: nobody reads any more.
+    // `on_written` gets the number of bytes that were written; 0: nobody reads any more.
     InputPipe(Poller &poller, Fd write_end, std::function<void(std::size_t)> on_written);
     ~InputPipe() { close(); }
     InputPipe(const InputPipe &) = delete;
@@ -63,14 +60,6 @@ private:
     std::function<void(std::size_t)> on_written_;
     std::string unwritten_;
     bool ending_ = false;
-};
-
-struct Rank {
-    std::uint32_t number = 0;
-    pid_t pid = 0;
-    bool joined = false;                   // the job, by PMIx_Init
-    bool left = false;                     // the job, by PMIx_Finalize
-    std::unique_ptr<OutputPipe> output[2]; // by Stream
 };
 
 } // namespace unetrun
