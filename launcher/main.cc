@@ -8,12 +8,14 @@
 #include <exception>
 #include <signal.h>
 
-#include "daemon.h"
-#include "front_end.h"
-#include "job_directory.h"
-#include "options.h"
-#include "relay.h"
-#include "resources.h"
+#include "common/job_directory.h"
+#include "common/protocol.h"
+#include "common/resources.h"
+#include "front/front_end.h"
+#include "front/options.h"
+#include "node/daemon.h"
+#include "node/pmix_server.h"
+#include "tree/relay.h"
 
 namespace unetrun {
 

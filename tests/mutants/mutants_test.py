@@ -130,7 +130,7 @@ class Generated(unittest.TestCase):
 
     @in_clone
     def test_the_same_seed_chooses_the_same_faults_of_the_project(self):
-        options = types.SimpleNamespace(files="launcher/link.cc", changed=None, count=5, seed=7)
+        options = types.SimpleNamespace(files="launcher/common/link.cc", changed=None, count=5, seed=7)
         names = [f.name for f in generate.chosen(mutate.SOURCE, options)]
         self.assertEqual(len(names), 5)
         self.assertEqual(names, [f.name for f in generate.chosen(mutate.SOURCE, options)])

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The front end of a job: brings the parts together that look after one thing each, and passes
+// between them what daemons, ranks and the user do.  The parts do not know each other or the front
+// end, but for what their constructors take.
+#pragma once
+
+#include <optional>
+
+#include "common/signals.h"
+#include "front/deadlock_judge.h"
+#include "front/exchange.h"
+#include "front/input_source.h"
+#include "front/nodes.h"
+#include "front/outcome.h"
+#include "front/plan.h"
+#include "front/ranks.h"
+#include "front/terminal.h"
+#include "tree/branches.h"
+
+namespace unetrun {
+
+class FrontEnd final : public BranchHost {
+public:
+    // Starts the daemons.  Throws Failure.
+    explicit FrontEnd(const Options &options);
+
+    // Runs the job to its end and returns the exit code.  If nobody takes the ranks' output any
+    // more, this gives up after a while, and output_pending() is true.
+    int run();
+    bool output_pending() const { return terminal_.pending(); }
+
+private:
+    // before the ranks
+    void launch_if_ready();
+    void choose_network();
+    void launch();
+    bool launched() const { return exchange_.has_value(); }
+
+    // from the daemons
+    void on_branch_frame(std::uint32_t branch, const Frame &frame) override;
+    void on_branch_lost(std::uint32_t node, const Failure &why) override;
+    void on_words(const std::string &line) override { terminal_.say(line); }
+    void on_failed(std::uint32_t node, const Failed &failed);
+    void on_stuck(std::uint32_t node, const Stuck &stuck);
+    template <class OfRank> OfRank take_of_rank(const Frame &frame) const;
+    Exchange &exchange();
+
+    // from the user and the terminal
+    void on_signal(int number);
+    void suspend();
+    void on_stdout_broken(int error);
+
+    // the end
+    void fail(const Failure &why);
+    void fail_if(const std::optional<Failure> &why);
+    void end_ranks(int signal, std::chrono::milliseconds grace);
+    void check_deadlines();
+    Deadline next_deadline() const;
+    bool over() const;
+    void clean_up();
+
+    Poller poller_;
+    Signals signals_; // before anything starts a thread
+    Mailbox mailbox_;
+    const Clock::time_point begin_ = Clock::now();
+    Plan plan_;
+    Nodes nodes_;
+    Ranks ranks_;
+    Outcome outcome_;
+    Branches branches_;
+    InputSource input_;
+    std::optional<Exchange> exchange_;   // once the ranks have places
+    std::optional<DeadlockJudge> judge_; // the same
+    Deadline timeout_at_;                // --timeout
+    Deadline abandon_at_;                // when to give up output that nobody takes
+    Terminal terminal_;                  // last, as its threads use the mailbox
+};
+
+} // namespace unetrun

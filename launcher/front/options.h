@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// unetrun's command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/poller.h"
+#include "common/protocol.h"
+#include "front/hosts.h"
+#include "front/placement.h"
+
+namespace unetrun {
+
+constexpr std::uint32_t ranks_max = 65536; // what Split-C's global pointers can name
+
+struct Options {
+    enum class Action { run, help, version };
+
+    Action action = Action::run;
+    std::optional<std::uint32_t> ranks; // none: as many as there is room for on the hosts
+    std::uint32_t nodes = 1;            // that this machine pretends to be
+    std::vector<Host> hosts;            // none: this machine
+    std::optional<std::uint32_t> ppn;   // ranks on each host
+    MapBy map_by = MapBy::slot;
+    std::vector<std::string> rsh{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    bool rsh_everywhere = false; // even to reach this machine
+    std::uint32_t fanout = 32;
+    bool stage = false;
+    std::vector<std::string> variables; // of -x: NAME or NAME=VALUE
+    std::vector<std::string> defaults;  // the same, for ranks that have not got them otherwise
+    std::string network;                // of --net or --iface; empty: none was named
+    std::string directory;              // empty: the current one
+    bool tag_output = false;
+    std::chrono::milliseconds timeout{0}; // 0: none
+    BindTo bind_to = BindTo::automatic;
+    bool verbose = false;
+    std::vector<std::string> wrapper;   // a program and its arguments that run the ranks' one
+    std::vector<std::uint32_t> wrapped; // those ranks; empty: all
+    std::vector<std::string> command;   // the program and its arguments
+};
+
+// `arguments` without the name of unetrun itself.  Everything after the program's name is
+// the program's.  Throws Failure (exit_usage).
+Options parse_options(const std::vector<std::string> &arguments);
+
+// How many ranks the job has on hosts with so many slots.  Throws Failure (exit_usage).
+std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots);
+
+std::string help_text();
+
+// `inherited` (NAME=VALUE) changed as -x says.  Throws Failure (exit_usage).
+std::vector<std::string> with_variables(std::vector<std::string> inherited,
+                                        const std::vector<std::string> &variables);
+
+} // namespace unetrun

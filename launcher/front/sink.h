@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes to our own stdout and stderr from a thread of its own, so that a reader who
+// takes his time holds up neither signals nor the job's end.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/mailbox.h"
+
+namespace unetrun {
+
+// A piece of output, and the node that gets credit for it.
+struct Piece {
+    int fd = -1;
+    std::string text;
+    std::uint32_t node = 0;
+    std::uint32_t credit = 0; // bytes as they were before tags
+};
+
+// What became of a piece.
+struct Written {
+    int fd;
+    std::uint32_t node, credit;
+    int error; // 0, or why it could not be written
+};
+
+class Sink {
+public:
+    using OnWritten = std::function<void(const Written &)>; // in the event loop's thread
+
+    Sink(Mailbox &mailbox, OnWritten on_written);
+    ~Sink(); // waits until all has been written
+    Sink(const Sink &) = delete;
+    Sink &operator=(const Sink &) = delete;
+
+    void put(Piece piece);
+    bool idle() const { return outstanding_ == 0; } // everything has been written
+
+private:
+    void work();
+    std::optional<Piece> take();
+
+    Mailbox &mailbox_;
+    OnWritten on_written_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Piece> pieces_;
+    std::size_t outstanding_ = 0; // pieces put and not yet reported; the event loop's
+    bool closing_ = false;
+    std::thread thread_;
+};
+
+} // namespace unetrun

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The user's side of the output: the lines of all ranks and unetrun's own, on its standard output
+// and standard error.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/mailbox.h"
+#include "common/protocol.h"
+#include "front/line_merger.h"
+#include "front/sink.h"
+
+namespace unetrun {
+
+class Terminal {
+public:
+    // So many bytes of a node's output are written, or dropped because nobody reads them.
+    using OnTaken = std::function<void(std::uint32_t node, std::uint32_t bytes)>;
+    // Standard output cannot be written any more, for this errno.  Called once.
+    using OnBroken = std::function<void(int error)>;
+
+    // `tagged`: the rank stands in front of each line.
+    Terminal(Mailbox &mailbox, bool tagged, OnTaken on_taken, OnBroken on_broken);
+
+    void put(std::uint32_t node, const Output &output);
+    void say(const std::string &text); // a line of unetrun's own
+
+    // Whether some output is not written yet.  If nobody takes it, the destructor never returns.
+    bool pending() const { return !sinks_[0]->idle() || !sinks_[1]->idle(); }
+
+private:
+    // One file, or both streams if they lead to the same one, so that its lines stay apart.
+    std::size_t index(int fd) const { return one_file_ ? 0 : static_cast<std::size_t>(fd) - 1; }
+    void on_written(const Written &written);
+
+    OnTaken on_taken_;
+    OnBroken on_broken_;
+    const bool one_file_;
+    bool broken_[2] = {false, false}; // by descriptor - 1: nobody can read it any more
+    LineMerger mergers_[2];
+    std::unique_ptr<Sink> sinks_[2]; // last, as their threads report what they have written
+};
+
+} // namespace unetrun
