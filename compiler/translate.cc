@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "ast.h"
-#include "diag.h"
-#include "emit.h"
-#include "lex.h"
-#include "lower.h"
-#include "parse.h"
-#include "source.h"
+#include "ast/ast.h"
+#include "diag/diag.h"
+#include "emit/emit.h"
+#include "lex/lex.h"
+#include "lower/lower.h"
+#include "parse/parse.h"
+#include "source/source.h"
 
 namespace splitcc {
 namespace {

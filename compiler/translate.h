@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "message.h"
-#include "origins.h"
-#include "source.h"
-#include "warnings.h"
+#include "diag/message.h"
+#include "diag/warnings.h"
+#include "emit/origins.h"
+#include "source/source.h"
 
 namespace splitcc {
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Diagnostics: what splitcc has to say, in the order in which it was found.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/locate.h"
+#include "diag/message.h"
+#include "diag/warnings.h"
+#include "source/source.h"
+
+namespace splitcc {
+
+class Diagnostics;
+
+// A message just reported, to which more can be said.  One that is not shown
+// takes it all and forgets it.
+class Report {
+public:
+    Report(Diagnostics &diag, Message *message) : diag_(diag), message_(message) {}
+
+    // Ranges of the same line to underline beside the caret.
+    const Report &underline(Range where) const;
+    const Report &note(Range where, std::string_view text) const;
+    // What would be right: other text there, or something in front of or behind it.
+    const Report &replace(Range where, std::string_view text) const;
+    const Report &insert_before(Range where, std::string_view text) const;
+    const Report &insert_after(Range where, std::string_view text) const;
+    const Report &surround(Range where, std::string_view before, std::string_view after) const;
+
+private:
+    // Where in the message's line that is; false if a fix cannot be shown there.
+    bool in_line(Range where, Located &at) const;
+
+    Diagnostics &diag_;
+    Message *message_; // null: not shown
+};
+
+class Diagnostics {
+public:
+    Diagnostics(const Source &source, const WarningOptions &options, const WarningPragmas &pragmas)
+        : source_(source), options_(options), pragmas_(pragmas), locator_(source)
+    {
+    }
+
+    Report error(Range where, std::string_view text);
+    Report warning(Range where, std::string_view option, std::string_view text);
+    // About what was reported last.
+    void note(Range where, std::string_view text) { Report(*this, last_).note(where, text); }
+
+    unsigned errors() const { return errors_; }
+    bool too_many() const { return errors_ >= limit_; }
+    void set_limit(unsigned limit) { limit_ = limit; }
+
+    std::vector<Message> take() { return {messages_.begin(), messages_.end()}; }
+
+private:
+    friend class Report;
+    Report report(Severity severity, Range where, std::string_view option, std::string_view text);
+    Message message(Severity severity, Range where, std::string_view text);
+
+    const Source &source_;
+    const WarningOptions &options_;
+    const WarningPragmas &pragmas_;
+    Locator locator_;
+    unsigned errors_ = 0;
+    unsigned limit_ = 20;
+    std::deque<Message> messages_;
+    Message *last_ = nullptr;
+};
+
+} // namespace splitcc

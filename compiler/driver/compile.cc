@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/compile.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "driver/broken_strings.h"
+#include "driver/cc_messages.h"
+
+namespace splitcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The whole translation, on a thread whose stack bears deep nesting.
+struct DeepCall {
+    std::string text;
+    TranslateOptions options;
+    Translation result;
+    std::atomic<bool> done = false;
+};
+
+void *deep_call(void *argument)
+{
+    auto *call = static_cast<DeepCall *>(argument);
+    call->result = translate(std::move(call->text), call->options);
+    call->done = true;
+    wake_up();
+    return nullptr;
+}
+
+// Starts it with all signals blocked: they are for the thread that waits.
+bool start_deeply(DeepCall *call)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size_t{512} << 20);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    bool started = pthread_create(&thread, &attributes, deep_call, call) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+// A signal ends us at once, and the thread with us; what it works on is left to it.
+Translation translate_deep(std::string text, const TranslateOptions &options)
+{
+    auto call = std::make_unique<DeepCall>();
+    call->text = std::move(text);
+    call->options = options;
+    if (!start_deeply(call.get()))
+        deep_call(call.get());
+    if (!wait_for_thread(call->done)) {
+        call.release();
+        throw Interrupted();
+    }
+    return std::move(call->result);
+}
+
+bool is_c89(const std::string &standard)
+{
+    return standard == "gnu89" || standard == "gnu90" || standard == "c89" || standard == "c90" ||
+           standard == "iso9899:1990" || standard == "iso9899:199409";
+}
+
+// The keywords that a standard leaves to programs.
+std::vector<std::string_view> names_under(const std::string &standard)
+{
+    bool strict = !standard.empty() && !standard.starts_with("gnu");
+    std::vector<std::string_view> words;
+    if (strict)
+        words = {"asm", "typeof"};
+    if (is_c89(standard))
+        words.push_back("restrict");
+    if (strict && is_c89(standard))
+        words.push_back("inline");
+    return words;
+}
+
+// Whether the C compiler is to look for comments like "fall through" at labels.
+bool comments_count(const Command &compile)
+{
+    return std::any_of(compile.begin(), compile.end(), [](const std::string &word) {
+        return word == "-W" || word == "-Wextra" || word.starts_with("-Wimplicit-fallthrough");
+    });
+}
+
+void add(Command &command, const Command &words)
+{
+    command.insert(command.end(), words.begin(), words.end());
+}
+
+std::string stem_of(const Input &input)
+{
+    return fs::path(input.path).stem().string();
+}
+
+// All that there is to say about one source.
+void print_messages(const Options &options, const Translation &t)
+{
+    std::string text =
+        options.json ? render_json(t.messages) : render_text(t.messages, options.color);
+    std::fputs(text.c_str(), stderr);
+    if (t.too_many && !options.json)
+        std::fputs("splitcc: too many errors; the rest is not shown\n", stderr);
+}
+
+// What depends on the source; linked at once, it is the program.
+std::string dependent(const Options &options, const Input &input, const std::string &result)
+{
+    bool linked = options.stage == Stage::Link, made = options.stage >= Stage::Assembly;
+    if (options.only_dependencies || !made || (linked && options.output.empty()))
+        return stem_of(input) + ".o";
+    return linked ? options.output : result;
+}
+
+} // namespace
+
+// ---- dependencies -----------------------------------------------------------------
+
+// -MD and its kin, with the names they would have if we were cc.  They are made in a
+// temporary file: what fails to compile leaves none.
+Compiler::Dependencies Compiler::dependencies(const Input &input, const std::string &result)
+{
+    if (!options_.dependencies && !options_.only_dependencies)
+        return {};
+    Dependencies made{options_.dependency, options_.dependency_file, ""};
+    std::string target = dependent(options_, input, result);
+    if (!options_.dependency_target)
+        add(made.options, {"-MQ", target});
+    if (options_.dependencies && made.file.empty())
+        made.file = fs::path(target).replace_extension(".d").string();
+    if (!made.file.empty()) {
+        made.temporary = options_.show ? made.file : tools_.temporary().file("depend", ".d");
+        add(made.options, {"-MF", made.temporary});
+    }
+    return made;
+}
+
+void Compiler::finish(const Dependencies &dependencies)
+{
+    if (options_.show || dependencies.file.empty())
+        return;
+    std::string text = read_file(dependencies.temporary).value_or("");
+    if (dependencies.file == "-")
+        std::fputs(text.c_str(), stdout);
+    else if (!write_file(dependencies.file, text))
+        fatal(cannot("write", dependencies.file));
+}
+
+// ---- the preprocessor ---------------------------------------------------------------
+
+Command Compiler::preprocess_command(const Input &input, const Dependencies &dependencies) const
+{
+    Command command = tools_.cc({"-E", "-D__SPLITC__=1"});
+    add(command, options_.both);
+    add(command, options_.preprocess);
+    for (const std::string &word : options_.compile)
+        if (word.starts_with("-W") || word == "-w")
+            command.push_back(word);
+    command.push_back("-I" + tools_.prefix() + "/include");
+    if (!options_.only_dependencies && !translated_)
+        for (const char *header :
+             {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr})
+            if (header)
+                add(command, {"-include", tools_.prefix() + "/include/split-c/" + header});
+    add(command, dependencies.options);
+    add(command, {"-x", "c", input.path});
+    return command;
+}
+
+int Compiler::preprocess_only(const Input &input)
+{
+    Dependencies made = dependencies(input, "");
+    Command command;
+    if (input.language == Language::SplitC) {
+        if (input.path != "-")
+            read_source(input);
+        command = preprocess_command(input, made);
+        command.insert(command.end() - 3, options_.preprocess_only.begin(),
+                       options_.preprocess_only.end());
+    } else {
+        command = tools_.cc({"-E"});
+        add(command, options_.both);
+        add(command, options_.preprocess);
+        add(command, options_.preprocess_only);
+        add(command, made.options);
+        if (!input.x.empty())
+            add(command, {"-x", input.x});
+        command.push_back(input.path);
+    }
+    if (!options_.output.empty())
+        add(command, {"-o", options_.output});
+    int code = tools_.run(command, options_.output);
+    if (code == 0)
+        finish(made);
+    return code;
+}
+
+// It may have to be read twice: into a file, which then takes its place.
+void Compiler::keep_standard_input()
+{
+    if (options_.show || !standard_input_.empty())
+        return;
+    standard_input_ = tools_.temporary().file("stdin", ".sc");
+    auto text = read_file("/dev/stdin");
+    if (!text || !write_file(standard_input_, *text))
+        fatal(cannot("read", "standard input"));
+    int fd = open(standard_input_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+        fatal(cannot("read", "standard input"));
+    close(fd);
+}
+
+std::optional<std::string> Compiler::source_text(const Input &input) const
+{
+    return read_file(input.path == "-" ? standard_input_ : input.path);
+}
+
+// The text of the source at hand, or nothing.  One that we have preprocessed or translated
+// before has the ABI in it already.
+std::string Compiler::read_source(const Input &input)
+{
+    std::string source = source_text(input).value_or("");
+    translated_ = source.find("\nstruct splitc_job {\n") != std::string::npos;
+    for (const char *option :
+         {options_.checks ? "-fcheck" : nullptr, options_.profile ? "-fprofile-lines" : nullptr})
+        if (translated_ && option)
+            std::fprintf(stderr,
+                         "splitcc: warning: '%s' comes too late for '%s', which splitcc has "
+                         "preprocessed or translated before; give it there\n",
+                         option, input.path.c_str());
+    return source;
+}
+
+int Compiler::preprocess(const Input &input, const Dependencies &dependencies, std::string &text)
+{
+    std::string source = read_source(input);
+    Command command = preprocess_command(input, dependencies);
+    if (!tools_.announce(command))
+        return 0;
+    std::set<uint32_t> suspects = suspect_string_lines(source);
+    text.reserve(source.size() + (size_t{1} << 20)); // of headers
+    source = {};
+    std::string errors = suspects.empty() ? "" : tools_.temporary().file("preprocess", ".err");
+    int code = tools_.run_captured(command, text, errors);
+    std::string said = errors.empty() ? "" : read_file(errors).value_or("");
+    // As the argument of a macro such a string is an error, not a warning.
+    std::string name = input.path == "-" ? "<stdin>" : input.path;
+    std::set<uint32_t> broken = code == 0 ? broken_string_lines(text, name) : suspects;
+    if (code == 0 || said.find("unterminated argument list") == std::string::npos)
+        std::fputs(said.c_str(), stderr);
+    else if (code == 1)
+        code = 0;
+    if (code == 0 && !broken.empty())
+        code = preprocess_joined(input, broken, text);
+    if (code == 0 && text.size() > UINT32_MAX / 2)
+        fatal("'" + input.path + "' is too large: more than 2 GiB after the preprocessor");
+    return code;
+}
+
+// Once more, from a copy of the source in which no string runs over a line end.
+int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &lines,
+                                std::string &text)
+{
+    auto source = source_text(input);
+    if (!source)
+        fatal(cannot("read", input.path));
+    std::string copy = tools_.temporary().file(stem_of(input), ".sc");
+    std::string quoted;
+    for (char c : input.path == "-" ? "<stdin>" : input.path)
+        quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    if (!write_file(copy, "# 1 \"" + quoted + "\"\n" + join_broken_strings(*source, lines)))
+        fatal(cannot("write", copy));
+    // Headers in quotes are looked for beside the source, not beside the copy.
+    std::string folder = fs::path(input.path).parent_path().string();
+    Command command = preprocess_command({copy, input.language, input.x}, {});
+    command.insert(command.end() - 3, {"-iquote", folder.empty() ? "." : folder, "-w"});
+    text.clear();
+    return tools_.run_captured(command, text, "");
+}
+
+// ---- the compiler -------------------------------------------------------------------
+
+// Where the translation goes: a result, something to keep, or of no interest.
+std::string Compiler::translation_name(const Input &input, const std::string &result)
+{
+    std::string name = stem_of(input) + ".trans.c";
+    if (options_.stage == Stage::Translate)
+        return result;
+    if (options_.save_temps == SaveTemps::WithResult)
+        return (fs::path(options_.output).parent_path() / name).string();
+    if (options_.save_temps == SaveTemps::Here)
+        return name;
+    return options_.show ? stem_of(input) + ".i" : tools_.temporary().file(stem_of(input), ".i");
+}
+
+int Compiler::translate_to(const std::string &c_file, std::string text)
+{
+    Translation &t = translation_;
+    t = translate_deep(std::move(text), {.warnings = options_.warnings,
+                                         .error_limit = options_.error_limit,
+                                         .names = names_under(options_.standard),
+                                         .checks = options_.checks && !translated_,
+                                         .profile = options_.profile && !translated_,
+                                         .large_stack = options_.old_programs && !translated_,
+                                         .comments_at_labels = comments_count(options_.compile),
+                                         .gnu89 = is_c89(options_.standard)});
+    if (!t.ok || options_.stage == Stage::Translate)
+        print_messages(options_, t);
+    if (!t.ok)
+        return 1;
+    if (options_.stage == Stage::Translate && c_file == "-")
+        std::fwrite(t.c.data(), 1, t.c.size(), stdout);
+    else if (!write_file(c_file, t.c))
+        fatal(cannot("write", c_file));
+    return 0;
+}
+
+// What the C compiler says is told together with what we had to say.
+int Compiler::compile_c(const Command &command, const std::string &result)
+{
+    std::string errors = options_.show ? "" : tools_.temporary().file("cc", ".err");
+    const int code = tools_.run(command, result, errors);
+    if (options_.show)
+        return code;
+    CcMessages cc = read_cc_messages(read_file(errors).value_or(""), translation_);
+    translation_.messages.insert(translation_.messages.end(), cc.messages.begin(),
+                                 cc.messages.end());
+    print_messages(options_, translation_);
+    std::fputs(cc.other.c_str(), stderr);
+    return code;
+}
+
+Command Compiler::stage_options(const std::string &result) const
+{
+    switch (options_.stage) {
+    case Stage::Syntax:
+        return {"-fsyntax-only"};
+    case Stage::Assembly:
+        return {"-S", "-o", result};
+    default:
+        return {"-c", "-o", result};
+    }
+}
+
+// What programs of the 1990s found on their machines; the user's options come behind.
+void Compiler::add_old_ways(Command &command)
+{
+    if (!options_.old_programs)
+        return;
+    command.push_back("-fcommon");
+    add(command, tools_.zeroing());
+}
+
+int Compiler::split_c(const Input &input, const std::string &result)
+{
+    if (input.path == "-")
+        keep_standard_input();
+    else if (access(input.path.c_str(), R_OK) != 0)
+        fatal(cannot("read", input.path));
+    std::string text;
+    Dependencies made = dependencies(input, result);
+    if (int code = preprocess(input, made, text))
+        return code;
+    std::string c_file = translation_name(input, result);
+    translation_ = {};
+    if (!options_.show)
+        if (int code = translate_to(c_file, std::move(text)))
+            return code;
+    if (options_.stage != Stage::Translate) {
+        Command command = tools_.cc(stage_options(result));
+        if (!translation_.plain || translated_) // static objects have one address on every rank
+            command.push_back("-fno-pie");
+        // The C of that time has tentative definitions in headers.
+        if (is_c89(options_.standard))
+            command.push_back("-fcommon");
+        add_old_ways(command);
+        add(command, options_.both);
+        add(command, options_.compile);
+        add(command, cc_message_options(translation_.display_columns));
+        add(command, {"-x", "cpp-output", c_file});
+        if (int code = compile_c(command, result))
+            return code;
+    }
+    finish(made);
+    return 0;
+}
+
+int Compiler::other(const Input &input, const std::string &result)
+{
+    Dependencies made = dependencies(input, result);
+    Command command = tools_.cc(stage_options(result));
+    add_old_ways(command);
+    add(command, options_.both);
+    add(command, options_.preprocess);
+    add(command, made.options);
+    add(command, options_.compile);
+    if (options_.save_temps != SaveTemps::No)
+        command.push_back(options_.save_temps == SaveTemps::Here ? "-save-temps=cwd"
+                                                                 : "-save-temps=obj");
+    if (!input.x.empty())
+        add(command, {"-x", input.x});
+    command.push_back(input.path);
+    int code = tools_.run(command, result);
+    if (code == 0)
+        finish(made);
+    return code;
+}
+
+int Compiler::compile(const Input &input, const std::string &result)
+{
+    return input.language == Language::SplitC ? split_c(input, result) : other(input, result);
+}
+
+} // namespace splitcc

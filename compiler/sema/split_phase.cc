@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sema/split_phase.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace splitcc {
+namespace {
+
+// An object as an expression names it: a variable, and the way from it.
+struct Place {
+    struct Step {
+        enum Kind : uint8_t { Deref, Member, Element, ElementAt } kind;
+        const splitcc::Member *member = nullptr;
+        int64_t index = 0;
+        const Symbol *variable = nullptr; // ElementAt
+        bool operator==(const Step &) const = default;
+    };
+    const Symbol *base = nullptr;
+    std::vector<Step> steps;
+    bool operator==(const Place &) const = default;
+
+    // The longer way begins with the shorter one.
+    bool begins_like(const Place &other) const
+    {
+        auto common = static_cast<std::ptrdiff_t>(std::min(steps.size(), other.steps.size()));
+        return base == other.base &&
+               std::equal(steps.begin(), steps.begin() + common, other.steps.begin());
+    }
+    // One of the two certainly contains the other.
+    bool overlaps(const Place &other) const
+    {
+        const auto &longer = steps.size() > other.steps.size() ? steps : other.steps;
+        auto common = static_cast<std::ptrdiff_t>(std::min(steps.size(), other.steps.size()));
+        return begins_like(other) &&
+               std::none_of(longer.begin() + common, longer.end(),
+                            [](const Step &step) { return step.kind == Step::Deref; });
+    }
+    // Where it lies depends on the value of the other.
+    bool depends_on(const Place &other) const
+    {
+        bool through = steps.size() > other.steps.size() && begins_like(other) &&
+                       steps[other.steps.size()].kind == Step::Deref;
+        return through || std::any_of(steps.begin(), steps.end(), [&](const Step &step) {
+                   return other.steps.empty() && step.variable == other.base;
+               });
+    }
+};
+
+std::optional<Place> place_of(const Expr *e);
+
+// a[i]; without an index *a, which is a[0].
+std::optional<Place> element_of(const Expr *array, const Expr *index)
+{
+    using Step = Place::Step;
+    std::optional<Place> place = place_of(array);
+    if (!place)
+        return {};
+    if (strip(array)->type->is_pointer())
+        place->steps.push_back({.kind = Step::Deref});
+    if (!index || index->value)
+        place->steps.push_back({.kind = Step::Element, .index = index ? *index->value : 0});
+    else if (index->kind == ExprKind::Ident && index->symbol)
+        place->steps.push_back({.kind = Step::ElementAt, .variable = index->symbol});
+    else
+        return {};
+    return place;
+}
+
+// Nothing if the expression names no object that can be told from others.
+std::optional<Place> place_of(const Expr *e)
+{
+    std::optional<Place> place;
+    switch (e->kind) {
+    case ExprKind::Paren:
+    case ExprKind::GlobalRead: // a pointer that lies in global memory
+    case ExprKind::GlobalDecay:
+    case ExprKind::SpreadDecay:
+        return place_of(e->a);
+    case ExprKind::Ident:
+        if (e->symbol && e->symbol->kind == SymbolKind::Object)
+            place = Place{e->symbol, {}};
+        return place;
+    case ExprKind::Index:
+        return element_of(e->a, strip(e->b));
+    case ExprKind::Deref:
+        return element_of(e->a, nullptr);
+    case ExprKind::Dot:
+    case ExprKind::Arrow:
+        place = e->kind == ExprKind::Arrow ? element_of(e->a, nullptr) : place_of(e->a);
+        if (place)
+            place->steps.push_back({.kind = Place::Step::Member, .member = e->member});
+        return place;
+    default:
+        return {};
+    }
+}
+
+// The object that the first `bytes` bytes at a pointer belong to.
+std::optional<Place> pointee(const Expr *e, const Expr *bytes)
+{
+    e = strip(e);
+    while (e->kind == ExprKind::Convert || e->kind == ExprKind::Cast ||
+           e->kind == ExprKind::ToLocal)
+        e = strip(e->a);
+    if (e->kind == ExprKind::AddressOf)
+        return place_of(e->a);
+    std::optional<int64_t> size = size_of(e->type);
+    bool whole = e->type->kind == TypeKind::Array && size && bytes->value && *bytes->value >= *size;
+    if (whole)
+        return place_of(e);
+    return e->type->is_pointer() || e->type->kind == TypeKind::Array ? element_of(e, nullptr)
+                                                                     : std::nullopt;
+}
+
+// A get or put that has been started and may not be complete, and an object that it uses.
+struct Transfer {
+    enum Role : uint8_t { Get, Put, Source }; // the object is filled, written, or read by it
+    const Expr *start;
+    Place place;
+    Role role;
+};
+
+// What is under way at one point of the program.
+struct State {
+    std::vector<Transfer> transfers;
+    bool reached = true; // false behind a jump
+
+    void meet(const State &other)
+    {
+        if (!other.reached)
+            return;
+        if (!reached) {
+            *this = other;
+            return;
+        }
+        std::erase_if(transfers, [&](const Transfer &mine) {
+            return std::none_of(other.transfers.begin(), other.transfers.end(),
+                                [&](const Transfer &t) { return t.start == mine.start; });
+        });
+    }
+};
+
+class Checker {
+public:
+    Checker(Tokens &tokens, Diagnostics &diag) : tokens_(tokens), diag_(diag) {}
+    void node(const Node *n);
+
+private:
+    void statement(const Stmt *s);
+    void other_statement(const Stmt *s);
+    void branches(const Stmt *s);
+    void for_statement(const Stmt *s);
+    template <class Body> void loop(Body body, bool at_least_once = false);
+    void jump(const Stmt *s);
+    void declaration(const Declaration *d);
+
+    void value(const Expr *e);
+    void address(const Expr *e);
+    void operands(const Expr *e);
+    void assignment(const Expr *e);
+    void split_phase(const Expr *e);
+    void call(const Expr *e);
+    bool transfer_call(const Expr *e);
+    template <class Part> void maybe(Part part);
+
+    void start(const Expr *e, std::optional<Place> object, Transfer::Role role);
+    void uses(const Expr *e, bool write);
+    void written(const Expr *e);
+    void forget() { state_.transfers.clear(); }
+
+    Range range(const Node *n) const
+    {
+        return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
+    }
+
+    Tokens &tokens_;
+    Diagnostics &diag_;
+    State state_;
+    std::optional<State> left_; // where break and continue left the loop at hand
+};
+
+// ---- what happens to objects
+
+void Checker::start(const Expr *e, std::optional<Place> object, Transfer::Role role)
+{
+    if (!object || !state_.reached)
+        return;
+    std::erase_if(state_.transfers, [&](const Transfer &t) { return t.place == *object; });
+    state_.transfers.push_back({e, std::move(*object), role});
+}
+
+void Checker::uses(const Expr *e, bool write)
+{
+    std::optional<Place> place = place_of(e);
+    if (!place)
+        return;
+    auto clashes = [&](const Transfer &t) {
+        return t.place.overlaps(*place) && (write || t.role != Transfer::Source);
+    };
+    auto found = std::find_if(state_.transfers.begin(), state_.transfers.end(), clashes);
+    if (found == state_.transfers.end())
+        return;
+    static constexpr std::string_view roles[] = {"get that fills", "put that writes",
+                                                 "put that reads"};
+    std::string object =
+        place->steps.empty() ? "'" + std::string(place->base->name->text) + "'" : "this";
+    diag_
+        .warning(range(e), "-Wsplit-phase",
+                 object + (write ? " is assigned to" : " is read") + " while the " +
+                     std::string(roles[found->role]) + " it may be under way; call sync() before")
+        .note(range(found->start), "it starts here");
+    state_.transfers.erase(found); // said once
+}
+
+// A new value: what lay where the old one pointed is no longer named by it.
+void Checker::written(const Expr *e)
+{
+    if (std::optional<Place> place = place_of(e))
+        std::erase_if(state_.transfers,
+                      [&](const Transfer &t) { return t.place.depends_on(*place); });
+}
+
+// ---- expressions
+
+// What may happen or not: only what is so both ways is known after it.
+template <class Part> void Checker::maybe(Part part)
+{
+    State without = state_;
+    part();
+    state_.meet(without);
+}
+
+void Checker::value(const Expr *e)
+{
+    switch (e->kind) {
+    case ExprKind::Ident:
+    case ExprKind::Index:
+    case ExprKind::Dot:
+    case ExprKind::Arrow:
+    case ExprKind::Deref:
+        address(e);
+        if (e->type->kind != TypeKind::Array && e->type->kind != TypeKind::SpreadArray &&
+            !e->discarded)
+            uses(e, false);
+        break;
+    case ExprKind::GlobalRead:
+        address(e->a);
+        uses(strip(e->a), false);
+        break;
+    case ExprKind::GlobalDecay:
+    case ExprKind::SpreadDecay:
+    case ExprKind::AddressOf:
+        address(e->a);
+        break;
+    case ExprKind::SizeofExpr:
+    case ExprKind::SizeofType:
+        break; // not evaluated
+    case ExprKind::Generic:
+        if (e->b)
+            value(e->b); // the one that was selected
+        break;
+    case ExprKind::Cast: {
+        bool unused = e->type->kind == TypeKind::Void; // (void)x
+        unused ? address(e->a) : value(e->a);
+        break;
+    }
+    case ExprKind::Assign:
+    case ExprKind::PreInc:
+    case ExprKind::PostInc:
+        assignment(e);
+        break;
+    case ExprKind::SplitPhase:
+        split_phase(e);
+        break;
+    case ExprKind::Store:
+        value(e->b);
+        address(e->a);
+        uses(strip(e->a), true);
+        break;
+    case ExprKind::Call:
+        call(e);
+        break;
+    case ExprKind::Logical:
+        value(e->a);
+        maybe([&] { value(e->b); });
+        break;
+    case ExprKind::Conditional: {
+        value(e->a);
+        State before = state_;
+        if (e->b)
+            value(e->b);
+        std::swap(before, state_);
+        value(e->c);
+        state_.meet(before);
+        break;
+    }
+    default:
+        operands(e);
+    }
+}
+
+void Checker::operands(const Expr *e)
+{
+    for (const Expr *operand : {e->a, e->b, e->c})
+        if (operand)
+            value(operand);
+    for (const Expr *arg : e->args)
+        value(arg);
+    if (e->body)
+        node(e->body);
+}
+
+// What is evaluated to find the object that an lvalue designates.
+void Checker::address(const Expr *e)
+{
+    switch (e->kind) {
+    case ExprKind::Paren:
+    case ExprKind::Dot:
+        address(e->a);
+        break;
+    case ExprKind::Arrow:
+    case ExprKind::Deref:
+        value(e->a);
+        break;
+    case ExprKind::Index:
+        value(e->a);
+        value(e->b);
+        break;
+    case ExprKind::Ident:
+        break;
+    default:
+        value(e);
+    }
+}
+
+void Checker::assignment(const Expr *e)
+{
+    if (e->b)
+        value(e->b);
+    address(e->a);
+    if (e->op != Tok::Assign)
+        uses(strip(e->a), false);
+    uses(strip(e->a), true);
+    written(e->a);
+}
+
+void Checker::split_phase(const Expr *e)
+{
+    bool put = e->a->global;
+    if (put) {
+        value(e->b);
+        address(e->a);
+        uses(strip(e->a), true);
+        return start(e, place_of(e->a), Transfer::Put);
+    }
+    bool complete = !e->b->global; // sema found that it has to wait for the value
+    if (complete)
+        value(e->b);
+    else
+        address(e->b);
+    if (!complete)
+        uses(strip(e->b), false);
+    address(e->a);
+    written(e->a);
+    if (!complete)
+        start(e, place_of(e->a), Transfer::Get);
+}
+
+void Checker::call(const Expr *e)
+{
+    value(e->a);
+    for (const Expr *arg : e->args)
+        value(arg);
+    if (!transfer_call(e))
+        forget();
+}
+
+// Calls of the library that complete nothing; those of the bulk transfers start one.
+bool Checker::transfer_call(const Expr *e)
+{
+    const Expr *function = strip(e->a);
+    if (function->kind != ExprKind::Ident || !function->symbol || !function->symbol->name)
+        return false;
+    std::string_view name = function->symbol->name->text;
+    bool get = name == "bulk_get", put = name == "bulk_put";
+    if ((get || put) && e->args.size() == 3)
+        start(e, pointee(e->args[put ? 1 : 0], e->args[2]), put ? Transfer::Source : Transfer::Get);
+    static constexpr std::string_view others[] = {"barrier",    "bulk_read",   "bulk_write",
+                                                  "bulk_store", "get_seconds", "store_sync"};
+    return get || put || std::find(std::begin(others), std::end(others), name) != std::end(others);
+}
+
+// ---- statements
+
+void Checker::node(const Node *n)
+{
+    switch (n->node) {
+    case NodeKind::Expr:
+        return value(static_cast<const Expr *>(n));
+    case NodeKind::Stmt:
+        return statement(static_cast<const Stmt *>(n));
+    case NodeKind::Declaration:
+        return declaration(static_cast<const Declaration *>(n));
+    case NodeKind::InitList:
+        for (const Node *item : static_cast<const InitList *>(n)->parts)
+            node(item);
+        return;
+    case NodeKind::TypeName:
+        return;
+    }
+}
+
+void Checker::declaration(const Declaration *d)
+{
+    for (const InitDeclarator &item : d->declarators)
+        if (item.init)
+            node(item.init);
+}
+
+void Checker::statement(const Stmt *s)
+{
+    switch (s->kind) {
+    case StmtKind::For:
+        return for_statement(s);
+    case StmtKind::Other:
+        return other_statement(s);
+    case StmtKind::Asm:
+        return forget();
+    default:
+        for (const Node *child : s->children)
+            node(child);
+    }
+}
+
+void Checker::other_statement(const Stmt *s)
+{
+    switch (tokens_[s->first].kind) {
+    case Tok::KwIf:
+        return branches(s);
+    case Tok::KwWhile:
+    case Tok::KwDo: {
+        bool once = tokens_[s->first].kind == Tok::KwDo;
+        return loop(
+            [&] {
+                node(s->children[0]);
+                node(s->children[1]);
+            },
+            once);
+    }
+    case Tok::KwGoto:
+    case Tok::KwReturn:
+    case Tok::KwBreak:
+    case Tok::KwContinue:
+        return jump(s);
+    case Tok::KwSwitch:
+        node(s->children[0]);
+        forget();
+        loop([&] { node(s->children[1]); }); // for its breaks
+        return forget();
+    case Tok::Ident: // a label: who knows from where one comes here
+    case Tok::KwCase:
+    case Tok::KwDefault:
+        state_ = State();
+        break;
+    default:
+        break;
+    }
+    for (const Node *child : s->children)
+        node(child);
+}
+
+void Checker::branches(const Stmt *s)
+{
+    node(s->children[0]);
+    State otherwise = state_;
+    node(s->children[1]);
+    std::swap(otherwise, state_);
+    if (s->children.size() > 2)
+        node(s->children[2]);
+    state_.meet(otherwise);
+}
+
+void Checker::jump(const Stmt *s)
+{
+    for (const Node *child : s->children)
+        node(child);
+    Tok how = tokens_[s->first].kind;
+    if (how == Tok::KwBreak || how == Tok::KwContinue) {
+        if (left_)
+            left_->meet(state_);
+        else
+            left_ = state_;
+    }
+    state_.reached = false;
+    forget();
+}
+
+// The first round is looked at.  After the loop, what is so at its end, where it was
+// left by a jump, and, if there may be no round at all, before it.
+template <class Body> void Checker::loop(Body body, bool at_least_once)
+{
+    std::optional<State> outer = std::move(left_);
+    left_.reset();
+    State before = state_;
+    body();
+    if (!at_least_once)
+        state_.meet(before);
+    if (left_)
+        state_.meet(*left_);
+    left_ = std::move(outer);
+}
+
+// The step of the header comes after the body.
+void Checker::for_statement(const Stmt *s)
+{
+    int parens = 0, semicolons = 0;
+    uint32_t at = s->first;
+    for (; semicolons < 2; at++) {
+        Tok kind = tokens_[at].kind;
+        parens += (kind == Tok::LParen || kind == Tok::LBrace) -
+                  (kind == Tok::RParen || kind == Tok::RBrace);
+        semicolons += kind == Tok::Semi && parens == 1;
+    }
+    loop([&] {
+        const Node *body = s->children.back();
+        for (const Node *child : s->children)
+            if (child != body && child->first < at)
+                node(child);
+        node(body);
+        for (const Node *child : s->children)
+            if (child != body && child->first >= at)
+                node(child);
+    });
+}
+
+} // namespace
+
+void check_split_phase(const Declaration *function, Tokens &tokens, Diagnostics &diag)
+{
+    if (function->body->touched)
+        Checker(tokens, diag).node(function->body);
+}
+
+} // namespace splitcc
