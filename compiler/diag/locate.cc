@@ -6,15 +6,10 @@
 #include <deque>
 #include <fstream>
 
-#include "lex/lex.h"
+#include "source/spelling.h"
 
 namespace splitcc {
 namespace {
-
-bool word(char c)
-{
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
-}
 
 // The end of a literal that begins at i.
 size_t literal_end(std::string_view text, size_t i)
@@ -29,7 +24,7 @@ size_t piece_end(std::string_view text, size_t i)
 {
     if (text[i] == '"' || text[i] == '\'')
         return literal_end(text, i);
-    auto letter = [&](size_t at) { return word(text[at]) || is_universal(text, at); };
+    auto letter = [&](size_t at) { return is_word_char(text[at]) || is_universal(text, at); };
     size_t end = i + 1;
     while (letter(i) && end < text.size() && letter(end))
         end++;
@@ -137,7 +132,7 @@ void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<s
 {
     std::map<std::string_view, std::vector<size_t>> words;
     for (size_t j = 0; j < b.size(); j++)
-        if (word(b[j].front()))
+        if (is_word_char(b[j].front()))
             words[b[j]].push_back(j);
     std::vector<size_t> next(a.size() + 1, b.size()); // what the following ones match
     for (size_t i = a.size(); i-- > 0;)
@@ -184,7 +179,7 @@ void Locator::compare(uint32_t physical_line, const Position &at)
         std::vector<std::string_view> list;
         for (Piece p : pieces) {
             list.push_back(line.substr(p.offset, p.length));
-            if (word(list.back()[0]) || is_universal(list.back(), 0))
+            if (is_word_char(list.back()[0]) || is_universal(list.back(), 0))
                 if (list.back().find('\\') != std::string_view::npos)
                     list.back() = letters.emplace_back(decoded(list.back()));
         }
@@ -213,7 +208,7 @@ size_t Locator::macro_before(size_t token) const
     };
     auto is_name = [&](size_t piece) {
         char c = user_[user_pieces_[piece].offset];
-        return word(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
+        return is_word_char(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
     };
     auto [first, last] = gap_around(token);
     for (size_t i = first; i < last; i++)

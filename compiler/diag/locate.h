@@ -17,12 +17,6 @@
 
 namespace splitcc {
 
-// A range of bytes of the preprocessed text.
-struct Range {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-};
-
 struct Located {
     FilePosition position;
     Span span;

@@ -13,6 +13,7 @@
 
 #include "driver/broken_strings.h"
 #include "driver/cc_messages.h"
+#include "source/spelling.h"
 
 namespace splitcc {
 namespace {
@@ -278,10 +279,8 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     if (!source)
         fatal(cannot("read", input.path));
     std::string copy = tools_.temporary().file(stem_of(input), ".sc");
-    std::string quoted;
-    for (char c : input.path == "-" ? "<stdin>" : input.path)
-        quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-    if (!write_file(copy, "# 1 \"" + quoted + "\"\n" + join_broken_strings(*source, lines)))
+    std::string marker = "# 1 " + c_string(input.path == "-" ? "<stdin>" : input.path) + "\n";
+    if (!write_file(copy, marker + join_broken_strings(*source, lines)))
         fatal(cannot("write", copy));
     // Headers in quotes are looked for beside the source, not beside the copy.
     std::string folder = fs::path(input.path).parent_path().string();

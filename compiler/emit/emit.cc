@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "source/spelling.h"
+
 namespace splitcc {
 namespace {
 
@@ -80,10 +82,7 @@ void Emitter::gap(uint32_t token)
 void Emitter::text(std::string_view text)
 {
     // Keep new text from growing together with a word before it.
-    auto word = [](char c) {
-        return c == '_' || (c & 0x80) || std::isalnum(static_cast<unsigned char>(c));
-    };
-    if (!out_.empty() && !text.empty() && word(out_.back()) && word(text.front()))
+    if (!out_.empty() && !text.empty() && is_word_char(out_.back()) && is_word_char(text.front()))
         out_ += ' ';
     origins_.made(out_.size(), open_.empty() ? Origins::kNowhere : open_.back().construct);
     out_ += text;

@@ -2,9 +2,8 @@
 #include "emit/origins.h"
 
 #include <algorithm>
-#include <cctype>
 
-#include "lex/lex.h"
+#include "source/spelling.h"
 
 namespace splitcc {
 
@@ -27,9 +26,7 @@ std::optional<Range> Origins::source_of(uint32_t out, std::string_view source) c
                    : std::nullopt;
     const uint32_t begin = stretch.from + (out - stretch.out);
     auto word = [&](uint32_t i) {
-        return i < source.size() &&
-               (std::isalnum(static_cast<unsigned char>(source[i])) || source[i] == '_' ||
-                (source[i] & 0x80) || is_universal(source, i));
+        return i < source.size() && (is_word_char(source[i]) || is_universal(source, i));
     };
     uint32_t end = begin + 1;
     while (word(begin) && word(end))

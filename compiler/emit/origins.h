@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diag/locate.h"
+#include "source/source.h"
 
 namespace splitcc {
 

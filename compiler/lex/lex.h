@@ -183,11 +183,6 @@ private:
     std::unordered_map<std::string_view, Name *, WordHash> table_;
 };
 
-// Universal character names stand for letters: \u00e9 and \U000000e9 are the one that the
-// text of an identifier may have as it is.
-bool is_universal(std::string_view text, size_t at);
-std::string decoded(std::string_view spelling);
-
 // Whether the one looks like a slip of the pen for the other.
 bool are_similar(std::string_view text, std::string_view word);
 

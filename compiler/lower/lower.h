@@ -15,12 +15,19 @@
 
 namespace splitcc {
 
-// The text as a string literal.
-std::string c_string(std::string_view text);
-
 // Begins a statement expression, which "})" ends.  ISO C has none, and -pedantic would tell
 // users so of text that is not theirs.
 constexpr const char *kBlock = "__extension__ ({ ";
+
+constexpr std::string_view kUnused = " __attribute__((unused))";
+
+// The qualifiers, each with a space behind it.
+std::string quals_text(uint8_t quals);
+
+// The C type of a pointer into that space.  All are splitc_ptr; debuggers tell them apart.
+std::string far_type(Space space);
+// The C type of the outermost part of a declarator that is such a pointer, or a spread array.
+std::string far_type(const Declarator &d);
 
 // What is done to an object in the global address space.
 enum class Access { Read, Write, Get, Put, Store, Change };
@@ -55,12 +62,17 @@ private:
     Rope compound(const Stmt *s);
     Rope for_statement(const Stmt *s);
 
-    // types and declarations (lower_decl.cc)
+    // types (lower_type.cc)
     Rope type(const Type *t) { return declare(t, {}); }
     Rope declare(const Type *t, Rope inner);
     Rope base_name(const Type *t);
     Rope extent(const Extent &e);
     Rope size_of(const Type *t);
+    Rope capture(const Type *t);
+    Rope capture_far(const Type *t);
+    Rope capture_parameters(const Declarator &function);
+
+    // declarations (lower_decl.cc)
     Rope type_name(const TypeName *t);
     Rope specifiers(const Specifiers &s, bool with_storage);
     Rope not_type(const Specifiers &s);
@@ -70,21 +82,28 @@ private:
     Rope array_suffix(const Part &part);
     Rope declaration(const Declaration *d);
     Rope far_item(const Declaration *d, const InitDeclarator &item, bool statement);
-    Rope function_definition(const Declaration *d);
-    Rope entry(const Declaration *d);
+    bool needs_split(const Declaration *d) const;
+
+    // spread arrays (lower_spread.cc)
     Rope block_count(const Type *array);
     Rope automatic_spread(const Declaration *d, const InitDeclarator &item);
     Rope static_spread(const Declaration *d, const InitDeclarator &item);
-    Rope capture(const Type *t);
-    Rope capture_far(const Type *t);
-    Rope capture_parameters(const Declarator &function);
-    bool needs_split(const Declaration *d) const;
+
+    // functions (lower_function.cc)
+    Rope function_definition(const Declaration *d);
+    Rope entry(const Declaration *d);
     uint32_t extern_inline(const Declaration *d) const;
 
     // expressions (lower_expr.cc)
     Rope expr(const Expr *e);
     Rope generic(const Expr *e);
     Rope hoisted(const Expr *e);
+    Rope convert(const Expr *e);
+    Rope cast(const Expr *e);
+    Rope size(const Expr *e);
+    Rope binary(const Expr *e);
+
+    // where global objects are (lower_address.cc)
     Target locate(const Expr *e);
     Target locate_pointee(const Expr *pointer);
     Target locate_element(const Expr *pointer, Rope index);
@@ -93,10 +112,13 @@ private:
     Rope address(const Expr *e);
     Rope reached(Rope address, Access how, Rope size, const Expr *e);
     Target target(const Expr *e, Access how, Rope size, const Expr *blamed);
-    Rope spread_element(const Expr *e);
     std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
-    Rope with_a_line(Target &target);
+    Rope spread_element(const Expr *e);
+    Rope advance(Rope pointer, const Type *type, Rope count);
+    Rope scaled(const Type *type, Rope count);
+
+    // reads and writes (lower_access.cc)
     Rope read(const Expr *e);
     Rope write(const Expr *to, const Expr *value, Access how, bool discarded);
     Rope write_bits(const Expr *to, const Expr *value, bool discarded);
@@ -107,14 +129,9 @@ private:
     Rope change_cast(const Expr *e, const Expr *operand, bool postfix);
     Rope assign(const Expr *e);
     Rope split_phase(const Expr *e);
-    Rope convert(const Expr *e);
-    Rope cast(const Expr *e);
-    Rope size(const Expr *e);
-    Rope binary(const Expr *e);
-    Rope advance(Rope pointer, const Type *type, Rope count);
-    Rope scaled(const Type *type, Rope count);
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
+    Rope with_a_line(Target &target);
 
     // run-time checks (lower_check.cc)
     std::string place(const Node *n) const;

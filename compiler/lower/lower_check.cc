@@ -4,6 +4,8 @@
 // runtime where they stand, before they happen.
 #include "lower/lower.h"
 
+#include "source/spelling.h"
+
 namespace splitcc {
 
 // Where that is, as the last two arguments of a check.

@@ -24,7 +24,7 @@ public:
     void translation_unit();
 
 private:
-    // tokens
+    // tokens, errors and recovery (parse.cc)
     Token peek(uint32_t ahead = 0) const { return tokens_[pos_ + ahead]; }
     bool is(Tok kind) const { return peek().kind == kind; }
     bool is_name(const Name *name) const { return is(Tok::Ident) && peek().name == name; }
@@ -46,28 +46,39 @@ private:
     }
     void recover(uint32_t from);
     void take_as_declared(uint32_t from);
-    [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     void skip_balanced();
 
-    // declarations (parse_decl.cc)
+    // the translation unit (parse.cc)
     void builtin_typedefs();
     void external_declaration();
-    void old_style_parameters(Declaration *declaration);
+    void note_hidden(Symbol *symbol);
+
+    // declarations and function definitions (parse_decl.cc)
+    Declaration *declaration();
+    void init_declarators(Declaration *declaration);
+    void init_declarator(Declaration *declaration);
+    void after_declarator(InitDeclarator &d);
     void function_body(Declaration *declaration);
+    void old_style_parameters(Declaration *declaration);
     void check_splitc_main(const InitDeclarator &d);
     void check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role);
     std::string wrong_dimension(const Extent &extent, bool fixed);
     bool note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
-    Declaration *declaration();
-    void init_declarators(Declaration *declaration);
-    void init_declarator(Declaration *declaration);
+    Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
+    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
+
+    // initializers (parse_init.cc)
     bool accept_initializer(const InitDeclarator &d);
-    void after_declarator(InitDeclarator &d);
+    Node *initializer(Subobjects &objects);
+    InitList *initializer_list(Subobjects &objects);
+    void initializer_item(InitList *list, Subobjects &objects);
+    void designation(InitList *list, Subobjects &objects);
+    void index_designator(InitList *list, Subobjects &objects);
+
+    // specifiers (parse_type.cc)
     bool starts_declaration(uint32_t ahead = 0) const;
     bool starts_type(uint32_t ahead = 0) const;
-    uint32_t behind_attributes(uint32_t at) const;
-    bool attribute_before_type(uint32_t ahead) const;
     void specifiers(Specifiers &s, bool allow_storage);
     bool ends_at_second_type(const struct TypeWords &words);
     bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
@@ -75,16 +86,25 @@ private:
     const Type *typeof_value(const Expr *e);
     void typeof_specifier(Specifiers &s, struct TypeWords &words);
     const Type *finish_type(Specifiers &s, struct TypeWords &words);
+
+    // structs, unions and enumerations (parse_record.cc)
+    Symbol *tag(Name *name, bool defining);
+    [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     const Type *record_specifier(Specifiers &s);
     void member_declarations(RecordBody *body);
     Declaration *member_declaration(Record *record);
     void member_declarator(Declaration *declaration, Record *record);
     const Type *enum_specifier(Specifiers &s);
-    void enumerators(Specifiers &s, Enumeration *enumeration, const Type *type);
-    Symbol *tag(Name *name, bool defining);
+    void enumerators(Specifiers &s, Enumeration *enumeration);
+
+    // attributes (parse_attribute.cc)
     void attributes();
     void attribute();
-    void asm_label();
+    void alignment();
+    uint32_t behind_attributes(uint32_t at) const;
+    bool attribute_before_type(uint32_t ahead) const;
+
+    // declarators (parse_declarator.cc)
     enum class Abstract { No, Maybe, Yes };
     void declarator(Declarator &d, Abstract abstract, bool parameter);
     void pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract abstract,
@@ -98,27 +118,18 @@ private:
     bool nested_declarator(Abstract abstract) const;
     bool before_body() const;
     void declarator_suffixes(Declarator &d);
-    Extent array_suffix(bool &plain);
+    Extent array_suffix();
     void function_suffix(Part &part);
     void parameter_list(Part &part);
     void parameter(Part &part);
     void identifier_list(Part &part);
     const Type *derive(const Type *base, const Declarator &d);
     const Type *adjusted(const Type *type);
-    TypeName *type_name();
-    Node *initializer(Subobjects &objects);
-    InitList *initializer_list(Subobjects &objects);
-    void initializer_item(InitList *list, Subobjects &objects);
-    void designation(InitList *list, Subobjects &objects);
-    void index_designator(InitList *list, Subobjects &objects);
-    Stmt *static_assertion();
-    void alignment();
-    void note_hidden(Symbol *symbol);
-    Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
-    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
     bool touched_declarator(const Declarator &d) const;
+    TypeName *type_name();
 
     // statements (parse_stmt.cc)
+    Stmt *static_assertion();
     Stmt *statement();
     Stmt *compound(const Declarator *function);
     void block_items(Stmt *stmt);

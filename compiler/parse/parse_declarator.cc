@@ -181,8 +181,7 @@ void Parser::declarator_suffixes(Declarator &d)
             Part part;
             part.kind = Part::Array;
             part.first = pos_;
-            bool plain;
-            part.extents.push_back(array_suffix(plain));
+            part.extents.push_back(array_suffix());
             part.last = pos_;
             d.touched |= part.extents[0].size && part.extents[0].size->touched;
             d.parts.push_back(std::move(part));
@@ -219,13 +218,12 @@ void Parser::declarator_suffixes(Declarator &d)
 }
 
 // array = "[" ["static"] qualifiers [assignment | "*"] "]"
-Extent Parser::array_suffix(bool &plain)
+Extent Parser::array_suffix()
 {
     Extent extent;
     pos_++;
     while (is(Tok::KwStatic) || is(Tok::KwConst) || is(Tok::KwVolatile) || is(Tok::KwRestrict))
         pos_++;
-    plain = is(Tok::RBracket) || (is(Tok::Star) && peek(1).kind == Tok::RBracket);
     if (is(Tok::Star) && peek(1).kind == Tok::RBracket)
         pos_++;
     if (!is(Tok::RBracket)) {

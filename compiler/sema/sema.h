@@ -93,25 +93,43 @@ public:
     Types &types() { return types_; }
 
 private:
+    // expressions (sema_expr.cc)
     Expr *wrap(ExprKind kind, Expr *operand, const Type *type);
     Expr *finish(Expr *e, const Type *type);
     Expr *fail(Expr *e, std::string_view message);
-    const Type *promote(const Type *type);
-    const Type *promoted_argument(const Type *type);
-    const Type *arithmetic(const Type *a, const Type *b);
-    const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
-    Expr *to_far(Expr *e, const Type *far);
     Expr *spread_index(Expr *e);
+    std::string_view far_pointer_maker(const Expr *e);
+
+    // binary operators (sema_binary.cc)
     Expr *additive(Expr *e);
     Expr *comparison(Expr *e);
+    const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
+
+    // operators that change an object (sema_assign.cc), and casts as their left sides
+    // (sema_cast.cc)
     bool writable(const Expr *e, uint32_t token);
-    void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
-    void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
-    std::string_view far_pointer_maker(const Expr *e);
-    // casts that are assigned to (sema_cast.cc)
     const Expr *as_cast_of_object(const Expr *e);
     std::string instead_of_change(const Expr *e, const Expr *cast);
     Expr *change_cast(Expr *e, const Expr *cast);
+
+    // conversions (sema_convert.cc)
+    const Type *promote(const Type *type);
+    const Type *arithmetic(const Type *a, const Type *b);
+    Expr *to_far(Expr *e, const Type *far);
+    void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+
+    // far pointers that become local ones (sema_local.cc)
+    static bool is_typed_here(const Symbol *symbol);
+    Expr *typed_call(Expr *e);
+    Expr *to_local(Expr *e);
+    Expr *to_proc(Expr *e);
+    Expr *retyped_local(Expr *e, const Type *to);
+    void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
+    void warn_of_local_cast(const Expr *e);
+    void note_declaration(const Report &report, const Expr *e);
+
+    // functions that run elsewhere (sema_remote.cc)
     // A function in a call of <split-c/am.h>, and how the call wants it.
     struct HandlerUse {
         Range where;
@@ -121,20 +139,12 @@ private:
         bool real;        // the last one is a double
         bool block;       // address, size and one word
     };
-    void note_handler(const Expr *call);
-    void check_handler(const HandlerUse &use);
-    std::vector<Name *> function_values_; // functions whose names are used other than in calls
-    std::vector<HandlerUse> handler_uses_;
-    static bool is_typed_here(const Symbol *symbol);
+    const Type *promoted_argument(const Type *type);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
     Expr *run_at_owner(Expr *e);
-    Expr *typed_call(Expr *e);
-    Expr *to_local(Expr *e);
-    Expr *to_proc(Expr *e);
-    Expr *retyped_local(Expr *e, const Type *to);
-    void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
-    void warn_of_local_cast(const Expr *e);
-    void note_declaration(const Report &report, const Expr *e);
+    void note_handler(const Expr *call);
+    void check_handler(const HandlerUse &use);
+
     // names (sema_names.cc)
     std::string similar_name(const Name *name) const;
     void undeclared(Expr *e, Name *name);
@@ -142,6 +152,7 @@ private:
     void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
 
+    // initializers (sema_init.cc)
     void check_static(const Expr *e, const Type *type);
 
     // values that are lost (sema_value.cc)
@@ -168,6 +179,8 @@ private:
     Types &types_;
     Names &names_;
     Diagnostics &diag_;
+    std::vector<Name *> function_values_; // functions whose names are used other than in calls
+    std::vector<HandlerUse> handler_uses_;
 };
 
 } // namespace splitcc

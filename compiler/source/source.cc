@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "source/spelling.h"
+
 namespace splitcc {
 
 Source::Source(std::string text) : text_(std::move(text))
@@ -148,13 +150,8 @@ bool Source::same_region(uint32_t line_a, uint32_t line_b) const
 std::string Source::marker(uint32_t physical_line) const
 {
     const Region &r = region(physical_line);
-    std::string text = "# " + std::to_string(r.line + (physical_line - r.first_line)) + " \"";
-    for (char c : files_[r.file]) {
-        if (c == '"' || c == '\\')
-            text += '\\';
-        text += c;
-    }
-    return text + (r.system ? "\" 3" : "\"");
+    return "# " + std::to_string(r.line + (physical_line - r.first_line)) + " " +
+           c_string(files_[r.file]) + (r.system ? " 3" : "");
 }
 
 } // namespace splitcc

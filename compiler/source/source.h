@@ -11,6 +11,12 @@
 
 namespace splitcc {
 
+// A range of bytes of the preprocessed text.
+struct Range {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+};
+
 // A place in the user's files.
 struct Position {
     std::string_view file;
