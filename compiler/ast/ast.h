@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tree that the parser builds.  Every node knows the tokens it came from,
-// [first, last), and whether it is *touched*: whether a Split-C construct
-// occurs in it, so that its text has to change.  What is not touched is copied
-// to the output byte by byte.
+// The folder ast/ holds the tree that the parser builds, and the types of its expressions (type.h).
+// It includes lex/ only.
+//
+// Every node knows the tokens it was made of, [first, last), and whether it is *touched*: whether a
+// Split-C construct occurs in it, so that its text has to change.  The text of all other nodes is
+// copied to the output byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +51,14 @@ struct Symbol {
     std::optional<int64_t> value; // Constant
     Record *record = nullptr;     // Tag
     Enumeration *enumeration = nullptr;
-    uint32_t token = 0; // where it was declared
-    uint32_t depth = 0; // scope
+    uint32_t token = 0; // the token that declared it
+    uint32_t depth = 0; // the depth of the scope that it is declared in
     Symbol *shadowed = nullptr;
-    bool hides_type = false;        // a type's name, which emitted code might have to use
-    std::vector<uint32_t> uses;     // the tokens that name it, if it hides one
-    std::string emitted;            // its name in the output where that differs
-    Declaration *library = nullptr; // declared by split-c.h, there
-    bool implicit = false;          // a function that was only called
+    bool hides_type = false;    // it hides the name of a type, which emitted code may have to use
+    std::vector<uint32_t> uses; // the tokens that name it, if hides_type
+    std::string emitted;        // its name in the output, if that differs
+    Declaration *library = nullptr; // split-c.h declares it, there
+    bool implicit = false;          // a function that was called without a declaration
 };
 
 // ---- expressions
@@ -73,7 +75,7 @@ enum class ExprKind : uint8_t {
     Dot,
     Arrow,
     PostInc,
-    PreInc, // PreInc, PostInc: op is Inc or Dec
+    PreInc, // op is Inc or Dec, for PostInc too
     Unary,  // + - ~ ! real imag extension
     Deref,
     AddressOf,
@@ -81,12 +83,12 @@ enum class ExprKind : uint8_t {
     Cast,
     CompoundLiteral,
     SizeofExpr,
-    SizeofType, // alignof too
+    SizeofType, // sizeof or alignof, as op says
     Binary,
     Logical,
     Conditional,
     Comma,
-    Assign, // op: = and the compound ones
+    Assign, // op is = or a compound operator
     StmtExpr,
     Generic,
     VaArg,
@@ -97,14 +99,14 @@ enum class ExprKind : uint8_t {
     // Split-C
     SplitPhase, // l := r
     Store,      // l :- r
-    RunAtOwner, // a call of atomic(); args: the function's name, the object, arguments
+    RunAtOwner, // a call of atomic(); args are the function's name, the object and the arguments
     ToLocal,    // a call of tolocal()
     ToProc,     // a call of toproc()
-    // inserted by semantic analysis; they have their operand's tokens
+    // Semantic analysis inserts these; they have the tokens of their operand.
     GlobalRead,  // the value of an object in the global address space
-    GlobalDecay, // an array there, to a global pointer to its first element
-    SpreadDecay, // a spread array, to a spread pointer to its first block
-    Convert,     // to `type`, between kinds of pointer
+    GlobalDecay, // a global pointer to the first element of an array in the global address space
+    SpreadDecay, // a spread pointer to the first block of a spread array
+    Convert,     // a conversion to `type` that only Split-C has, between kinds of pointer
 };
 
 struct Expr : Node {
@@ -116,30 +118,32 @@ struct Expr : Node {
     bool global = false;    // an lvalue in the global address space
     bool discarded = false; // the value is not used
     const Type *type = nullptr;
-    std::optional<int64_t> value; // of an integer constant expression
+    std::optional<int64_t> value; // set for integer constant expressions
     Expr *a = nullptr;            // operands, in the order of the source
     Expr *b = nullptr;
     Expr *c = nullptr;
-    std::vector<Expr *> args;       // Call; Generic's results
-    std::vector<TypeName *> types;  // Generic's associations (null: default), TypesCompatible
-    TypeName *type_name = nullptr;  // Cast, CompoundLiteral, SizeofType, VaArg, Offsetof
-    Node *body = nullptr;           // StmtExpr's Stmt, CompoundLiteral's InitList
-    Symbol *symbol = nullptr;       // Ident
-    const Member *member = nullptr; // Dot, Arrow
-    uint32_t name_token = 0;        // Dot, Arrow: the member's name
+    std::vector<Expr *> args; // of a Call; the results of a Generic
+    // the associations of a Generic (null is `default`); of TypesCompatible
+    std::vector<TypeName *> types;
+    TypeName *type_name = nullptr;  // of Cast, CompoundLiteral, SizeofType, VaArg and Offsetof
+    Node *body = nullptr;           // the Stmt of a StmtExpr, the InitList of a CompoundLiteral
+    Symbol *symbol = nullptr;       // of an Ident
+    const Member *member = nullptr; // of Dot and Arrow
+    // the token of the operator; of Dot and Arrow, that of the member's name
+    uint32_t name_token = 0;
 };
 
-// An expression without the parentheses around it.
+// Returns the expression without parentheses around it.
 const Expr *strip(const Expr *e);
 
-// Whether e names a bit-field.
+// Returns whether `e` names a bit-field.
 bool is_bit_field(const Expr *e);
 
-// { ... } of an initializer.
+// An initializer in braces.
 struct InitList : Node {
     InitList() : Node(NodeKind::InitList) {}
-    // Values and designators' indices, in the order of the source: Expr or InitList.  In
-    // static initializers only those that have to change.
+    // The values, and the indices of designators, in the order of the source: Expr or InitList.
+    // Static initializers keep only those that have to change.
     std::vector<Node *> parts;
 };
 
@@ -150,14 +154,14 @@ struct Param {
     Symbol *symbol = nullptr;
 };
 
-// One step of a type's derivation, as written.
+// One step of the derivation of a type, as it is written.
 struct Part {
     enum Kind : uint8_t { Pointer, Array, Function, Spread } kind = Pointer;
     Space space = Space::Local;
     uint8_t quals = 0;
-    uint32_t first = 0, last = 0;      // tokens: qualifiers after the star; or the suffix
-    std::vector<Extent> extents;       // Array: one; Spread: the dimensions left of ::
-    std::vector<Declaration *> params; // Function
+    uint32_t first = 0, last = 0;      // the qualifiers after the star, or the suffix
+    std::vector<Extent> extents;       // one for an Array; for a Spread, the dimensions left of ::
+    std::vector<Declaration *> params; // of a Function
     std::vector<Symbol *> param_symbols;
     bool prototype = false;
     bool variadic = false;
@@ -167,15 +171,15 @@ struct Declarator {
     uint32_t first = 0, last = 0; // tokens
     uint32_t name_token = UINT32_MAX;
     Name *name = nullptr;
-    std::vector<Part> parts; // from the name outward to the base type
-    bool touched = false;    // some part's own text has to change
-    bool far = false;        // a part is a pointer into global space, or a spread array
+    std::vector<Part> parts; // from the name outward, towards the base type
+    bool touched = false;    // the text of one of the parts has to change
+    bool far = false;        // a part is a pointer into the global address space, or a spread array
     bool parameter_far = false;
 };
 
 struct RecordBody {
     Record *record = nullptr;
-    uint32_t first = 0, last = 0; // tokens: `struct` up to and including `}`
+    uint32_t first = 0, last = 0; // from `struct` to the token after `}`
     std::vector<Node *> members;  // declarations and static assertions
 };
 
@@ -186,14 +190,14 @@ struct Specifiers {
     bool is_inline = false;
     bool thread_local_ = false;
     const Type *type = nullptr;
-    // Tokens that belong to the declaration, not to the type: storage class,
-    // inline, attributes, alignment; in order.
+    // The tokens that belong to the declaration and not to its type: storage class, inline,
+    // attributes and alignment, in the order of the source.
     std::vector<std::pair<uint32_t, uint32_t>> not_type;
     RecordBody *body = nullptr;      // a struct or union defined here
     Node *typeof_operand = nullptr;  // Expr or TypeName
     bool enum_body = false;          // an enum defined here
-    bool ended = false;              // its semicolon is missing, and was told of
-    std::vector<Expr *> enumerators; // values of an enum defined here
+    bool ended = false;              // the semicolon is missing, which has been reported
+    std::vector<Expr *> enumerators; // the values of an enum defined here
     bool touched = false;
 };
 
@@ -201,9 +205,10 @@ struct InitDeclarator {
     Declarator declarator;
     Symbol *symbol = nullptr;
     const Type *type = nullptr;
-    Node *init = nullptr;                     // Expr or InitList
-    Expr *bit_width = nullptr;                // of a member
-    uint32_t after_first = 0, after_last = 0; // asm label and attributes after the declarator
+    Node *init = nullptr;      // Expr or InitList
+    Expr *bit_width = nullptr; // for a member that is a bit-field
+    // the asm label and the attributes behind the declarator
+    uint32_t after_first = 0, after_last = 0;
     bool unsized_before = false;
 };
 
@@ -213,12 +218,12 @@ struct Declaration : Node {
     Declaration() : Node(NodeKind::Declaration) {}
     DeclarationRole role = DeclarationRole::Object;
     bool file_scope = false;
-    bool dropped = false; // the library's, where the program declares its own
+    bool dropped = false; // a declaration of split-c.h, which the program replaces by its own
     Specifiers specifiers;
     std::vector<InitDeclarator> declarators;
-    bool is_definition = false;           // of a function
-    Stmt *body = nullptr;                 // of a function, if something in it has to change
-    std::vector<Declaration *> old_style; // K&R parameter declarations
+    bool is_definition = false; // it defines a function
+    Stmt *body = nullptr;       // the body of a function, if something in it has to change
+    std::vector<Declaration *> old_style; // the parameter declarations of a K&R definition
     bool returns_value = false;           // some return statement has an expression
 };
 
@@ -241,22 +246,22 @@ enum class StmtKind : uint8_t {
     Other,
 };
 
-// Statements other than the named kinds need no more than their children.
+// Statements of kind Other need no more than their children.
 struct Stmt : Node {
     explicit Stmt(StmtKind k) : Node(NodeKind::Stmt), kind(k) {}
     StmtKind kind;
     std::vector<Node *> children;         // in source order
-    const Declarator *function = nullptr; // Compound that is a function's body
-    const Type *result = nullptr;         // and what that function returns
+    const Declarator *function = nullptr; // for a Compound that is the body of a function
+    const Type *result = nullptr;         // the type that this function returns
 };
 
-// An operand of an attribute or of _Alignas that has to change: the tokens, and what they become.
+// An operand of an attribute or of _Alignas that has to change, and its new text.
 struct AttributeOperand {
     uint32_t first, last;
     std::string text;
 };
 
-// The nodes of a translation unit.  They live as long as this, unless they are released.
+// The nodes of a translation unit.  They live as long as this object, unless they are released.
 class Ast {
 public:
     Expr *expr(ExprKind kind) { return exprs_.make(kind); }
@@ -267,7 +272,7 @@ public:
     RecordBody *record_body() { return record_bodies_.make(); }
     Symbol *symbol() { return symbols_.make(); }
 
-    // A moment in the making of the tree: so many nodes of each kind.
+    // The numbers of nodes of each kind at one moment.
     struct Mark {
         size_t exprs, stmts, declarations, type_names, init_lists, record_bodies;
     };
@@ -276,28 +281,30 @@ public:
         return {exprs_.size(),      stmts_.size(),      declarations_.size(),
                 type_names_.size(), init_lists_.size(), record_bodies_.size()};
     }
-    // A type points into the tree: what has been made so far has to stay.
+    // Keeps all nodes made so far, because a type points into the tree.
     void keep() { kept_ = mark(); }
-    // What nobody needs any longer: all nodes made since then, if they need not stay.
+    // Releases the nodes made after `since`, except those that keep() holds.
     void release(const Mark &since);
-    // The same for a scope that is left, and the types in it with it.
+    // Releases the nodes made after `since` for a scope that ends.  The types of that scope end
+    // with it, so keep() no longer matters.
     void release_scope(const Mark &since);
 
     bool checks = false; // -fcheck
     bool gnu89 = false;  // -std=gnu89 and the like
     bool large_stack = false;
     bool notes_labels = false;
-    std::vector<uint32_t> labels; // if it does: the first tokens of labels, in their order
+    std::vector<uint32_t> labels; // the first tokens of labels in their order, if notes_labels
     bool profile = false;         // -fprofile-lines
-    bool translated = false;      // it came from us: what belongs to splitc_main is there
-    uint32_t main = 0;            // the token that names a definition of main()
+    bool translated = false; // splitcc has made this text before; splitc_main has its entry already
+    uint32_t main = 0;       // the token that names a definition of main(), or 0
 
-    // In order, of the external declarations: definitions of functions, the library's, and what
-    // has to change.
+    // The external declarations that matter after parsing, in their order: definitions of
+    // functions, declarations of split-c.h, and what has to change.
     std::vector<const Node *> unit;
     std::vector<AttributeOperand> in_attributes;
-    std::vector<Symbol *> handlers; // functions that messages may run
-    std::vector<Symbol *> renamed;  // what gets another name because it hides a type's
+    std::vector<Symbol *> handlers; // the functions that active messages may run
+    // the symbols that get another name, because they hide the name of a type
+    std::vector<Symbol *> renamed;
 
 private:
     Pool<Expr> exprs_;

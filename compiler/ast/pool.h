@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Objects in the order in which they were made, and released in the opposite order.
+// Objects that are released in the opposite order of their making.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-// The address sanitizer is to see who uses what has been released.
+// The address sanitizer reports uses of released objects.
 #if defined(__SANITIZE_ADDRESS__)
 #define SPLITCC_SEES_RELEASED 1
 #elif defined(__has_feature)
@@ -22,7 +22,7 @@
 
 namespace splitcc {
 
-// They do not move.
+// A pool keeps objects where they are made; their addresses do not change.
 template <class T> class Pool {
 public:
     Pool() = default;
@@ -32,7 +32,7 @@ public:
     {
         release(0);
         for (T *block : blocks_) {
-            revive(block, kBlock);
+            unpoison(block, kBlock);
             std::allocator<T>().deallocate(block, kBlock);
         }
     }
@@ -41,38 +41,38 @@ public:
     {
         if (size_ == blocks_.size() * kBlock)
             blocks_.push_back(std::allocator<T>().allocate(kBlock));
-        revive(at(size_), 1);
+        unpoison(at(size_), 1);
         T *object = std::construct_at(at(size_), std::forward<Arguments>(arguments)...);
         size_++;
         return object;
     }
 
     size_t size() const { return size_; }
-    // All but the first so many; their memory is for the next ones.
+    // Releases all but the first `size` objects.  Their memory is used for the next ones.
     void release(size_t size)
     {
         while (size_ > size) {
             std::destroy_at(at(--size_));
-            bury(at(size_));
+            poison(at(size_));
         }
     }
 
 private:
     static constexpr size_t kBlock = 128;
 #ifdef SPLITCC_SEES_RELEASED
-    static void bury(T *object)
+    static void poison(T *object)
     {
         ASAN_POISON_MEMORY_REGION(object, sizeof(T));
     }
-    static void revive(T *first, size_t n)
+    static void unpoison(T *first, size_t n)
     {
         ASAN_UNPOISON_MEMORY_REGION(first, n * sizeof(T));
     }
 #else
-    static void bury(T *)
+    static void poison(T *)
     {
     }
-    static void revive(T *, size_t)
+    static void unpoison(T *, size_t)
     {
     }
 #endif

@@ -13,7 +13,7 @@ struct BasicInfo {
     int64_t size;
 };
 
-// In the order of TypeKind, up to Double and LDouble.
+// The order is that of TypeKind, up to LDouble.
 constexpr BasicInfo kBasic[] = {
     {"<unknown>", 0},   {"void", 0},
     {"_Bool", 1},       {"char", 1},
@@ -132,12 +132,14 @@ const Type *Types::qualified(const Type *type, uint8_t quals)
 {
     if ((type->quals | quals) == type->quals)
         return type;
-    const bool array = type->kind == TypeKind::Array; // its elements have them (C17 6.7.3)
+    // qualifiers belong to the elements (C17 6.7.3)
+    const bool array = type->kind == TypeKind::Array;
     const Type *element = array ? qualified(type->base, quals) : type->base;
     if (array && element == type->base)
         return type;
     quals |= type->quals;
-    const Type *made = array ? nullptr : type->variants; // an array's size may yet be captured
+    // an array gets its own copy, because its size may be captured later
+    const Type *made = array ? nullptr : type->variants;
     while (made && made->quals != quals)
         made = made->next_variant;
     return made ? made : make_qualified(type, element, quals);
@@ -203,7 +205,8 @@ bool same_type(const Type *a, const Type *b)
     }
 }
 
-// The integer type that an enumeration is compatible with; others as they are.
+// Returns the integer type that an enumeration is compatible with; other kinds are returned as they
+// are.
 static TypeKind compatible_kind(const Type *type)
 {
     if (type->kind != TypeKind::Enum || !type->enumeration->complete)
@@ -211,7 +214,7 @@ static TypeKind compatible_kind(const Type *type)
     return type->enumeration->negative ? TypeKind::Int : TypeKind::UInt;
 }
 
-// The signed one of the two integer types of a size.
+// Returns the signed type of the two integer types of one size.
 static TypeKind without_sign(TypeKind kind)
 {
     switch (kind) {
@@ -263,7 +266,7 @@ std::optional<int64_t> size_of(const Type *type)
         return {};
     case TypeKind::Void:
     case TypeKind::Function:
-        return 1; // as GNU C has it
+        return 1; // GNU C defines it so
     case TypeKind::Pointer:
         return 8;
     case TypeKind::Complex:
@@ -401,7 +404,7 @@ std::string describe_base(const Type *type)
     }
 }
 
-// `inner` is the declarator so far; the result is the whole type.
+// Returns the whole type, where `inner` is its declarator so far.
 std::string describe_around(const Type *type, std::string inner)
 {
     switch (type->kind) {

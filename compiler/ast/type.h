@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Types.  splitcc needs a type for every expression, to know which of them lie
-// in the global address space; what plain C code means is left to cc.  So where
-// C is richer than this model (vectors, machine modes) the type is Opaque or
-// Unknown, and expressions of such types pass through untouched.
+// Types.
+//
+// splitcc needs the type of every expression, in order to know which of them are in the global
+// address space.  The C compiler checks what plain C code means.  Where C is richer than this model
+// (vectors, machine modes), the type is Opaque or Unknown, and expressions of such types are copied
+// as they are.
+//
+// A *far* pointer points into the global address space: it is a global or a spread pointer.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +25,7 @@ struct Expr;
 struct Type;
 
 enum class TypeKind : uint8_t {
-    Unknown, // some value; nothing is checked
+    Unknown, // a value of which nothing is known and nothing is checked
     Void,
     Bool,
     Char,
@@ -41,7 +45,7 @@ enum class TypeKind : uint8_t {
     Float,
     Double,
     LDouble,
-    Opaque, // a scalar or vector that only its name describes
+    Opaque, // a scalar or vector that is described by its name only
     Complex,
     Pointer,
     Array,
@@ -50,25 +54,25 @@ enum class TypeKind : uint8_t {
     SpreadArray, // T A[d1]..[dk]::[e1]..[em]
 };
 
-// Where a pointer points.
+// Which address space a pointer points into.
 enum class Space : uint8_t { Local, Global, Spread };
 
 enum Quals : uint8_t { kConst = 1, kVolatile = 2, kRestrict = 4, kAtomic = 8 };
 
 struct Member {
-    Name *name = nullptr; // null: an anonymous struct or union, or an unnamed bit-field
+    Name *name = nullptr; // null for an anonymous struct or union, and for an unnamed bit-field
     const Type *type = nullptr;
     bool bit_field = false;
-    std::optional<int64_t> offset; // bytes, where it could be computed
+    std::optional<int64_t> offset; // in bytes; empty if it cannot be computed
 };
 
 // A struct or union.
 struct Record {
     bool is_union = false;
     bool complete = false;
-    bool packed = false; // some attribute changes the layout: sizes are not computed
+    bool packed = false; // an attribute changes the layout, so sizes are not computed
     Name *tag = nullptr;
-    std::string spelled; // how emitted code names it; empty: it has no name yet
+    std::string spelled; // its name in emitted code; empty if it has none yet
     uint32_t brace = 0;  // the token { of its definition
     std::vector<Member> members;
     std::optional<int64_t> size, align;
@@ -78,40 +82,42 @@ struct Enumeration {
     Name *tag = nullptr;
     std::string spelled;
     bool complete = false;
-    bool negative = false; // some constant is: the type is int, not unsigned int
+    bool negative = false; // a constant is negative, so the type is int and not unsigned int
 };
 
 // One dimension of an array.
 struct Extent {
-    std::optional<int64_t> value; // constant
+    std::optional<int64_t> value; // the value, if it is constant
     Expr *size = nullptr;         // as written; null for []
-    mutable std::string captured; // the variable that holds a run-time value
+    mutable std::string captured; // the variable of the emitted code that holds a run-time value
 };
 
 struct Type {
     TypeKind kind = TypeKind::Unknown;
     uint8_t quals = 0;
-    Space space = Space::Local;        // Pointer
-    bool variadic = false;             // Function
-    bool prototype = false;            // Function: calls convert to the parameters' types
-    const Type *base = nullptr;        // pointee, element, result, block, part of complex
+    Space space = Space::Local; // Pointer
+    bool variadic = false;      // Function
+    bool prototype = false;     // a prototype, so that calls convert to the types of the parameters
+    // of a pointer, array, function, spread array (its block) or complex type
+    const Type *base = nullptr;
     const Type *unqualified = nullptr; // this type without its own qualifiers
-    std::vector<const Type *> params;  // Function, adjusted
+    std::vector<const Type *> params;  // of a Function, with arrays and functions as pointers
     Record *record = nullptr;
     Enumeration *enumeration = nullptr;
-    std::string spelled;                // Opaque: its name
+    std::string spelled;                // the name of an Opaque type
     Extent extent;                      // Array
-    std::vector<const Extent *> spread; // SpreadArray: the dimensions left of ::
-    mutable std::string captured;       // Array of run-time size: a typedef that holds it
-    // Made of this one when first needed, for many expressions have such types.
+    std::vector<const Extent *> spread; // the dimensions left of :: of a SpreadArray
+    // a typedef of the emitted code that holds an array's run-time size
+    mutable std::string captured;
+    // Types derived from this one, made when first needed, because many expressions have them.
     mutable const Type *pointers[3] = {}; // by space
     mutable const Type *unsized_array = nullptr;
-    mutable const Type *variants = nullptr; // the same with other qualifiers; the first of them
+    mutable const Type *variants = nullptr; // the list of this type with other qualifiers
     const Type *next_variant = nullptr;
 
     bool is_pointer() const { return kind == TypeKind::Pointer; }
     bool is_local_pointer() const { return is_pointer() && space == Space::Local; }
-    // A pointer into the global address space, of either kind.
+    // Returns whether this is a pointer into the global address space.
     bool is_far() const { return is_pointer() && space != Space::Local; }
     bool is_integer() const { return kind >= TypeKind::Bool && kind <= TypeKind::Enum; }
     bool is_arithmetic() const { return kind >= TypeKind::Bool && kind <= TypeKind::Complex; }
@@ -137,7 +143,7 @@ public:
     const Type *record(Record *record);
     const Type *enumeration(Enumeration *enumeration);
     const Type *qualified(const Type *type, uint8_t quals);
-    // What a spread array, or a parameter of that type, is as a value; others as they are.
+    // Returns the type of a spread array as a value; other types are returned as they are.
     const Type *decayed(const Type *type);
 
     Record *new_record();
@@ -154,36 +160,36 @@ private:
     std::vector<const Type *> basic_;
 };
 
-// Same type, qualifiers of the outermost level apart.
+// Returns whether both are the same type, apart from the outermost qualifiers.
 bool same_type(const Type *a, const Type *b);
 
-// How pointees of types a and b compare where one pointer becomes the other (C17 6.5.16.1).
+// How the pointees of two pointers compare if one pointer is converted to the other (C17 6.5.16.1).
 enum class Pointees : uint8_t { Compatible, OtherSign, Different };
 Pointees compare_pointees(const Type *a, const Type *b);
 
-// The qualifiers of an object of that type; of an array, those of its elements.
+// Returns the qualifiers of an object of that type; for an array, those of its elements.
 uint8_t object_quals(const Type *type);
 
-// Size and alignment in bytes under the LP64 ABI, where they are constant and
-// known to this model.
+// Return size and alignment in bytes under the LP64 ABI.  They are empty if they are not constant,
+// or not known to this model.
 std::optional<int64_t> size_of(const Type *type);
 std::optional<int64_t> align_of(const Type *type);
 
-// Fill in member offsets and the size of a completed record.
+// Computes the offsets of the members and the size of a record that is complete.
 void lay_out(Record *record);
 
-// True if the type's size is known only at run time.
+// Returns whether the size of the type is known at run time only.
 bool variably_sized(const Type *type);
 
-// True if a pointer into the global address space occurs in its derivation
-// (function parameters included, record members not).
+// Returns whether a far pointer or a spread array occurs in the derivation of the type, which
+// includes the parameters of functions and not the members of records.
 bool mentions_far(const Type *type);
 
-// The member of that name, looked for in anonymous members too; null if none.
+// Returns the member of that name, which may be in an anonymous member; null if there is none.
 const Member *find_member(const Type *record, const Name *name);
 
-// The type as a Split-C programmer writes it, for messages.
+// Returns the type as Split-C writes it, for messages; quoted() adds the quotes.
 std::string describe(const Type *type);
-std::string quoted(const Type *type); // and in quotes
+std::string quoted(const Type *type);
 
 } // namespace splitcc

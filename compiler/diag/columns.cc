@@ -11,7 +11,7 @@ struct Block {
     uint32_t first, last;
 };
 
-// By `first`: what Unicode's EastAsianWidth.txt calls wide or full-width.
+// The characters that Unicode's EastAsianWidth.txt calls wide or full-width, sorted by `first`.
 constexpr Block kWide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},
     {0x23f0, 0x23f0},   {0x23f3, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
@@ -34,7 +34,7 @@ constexpr Block kWide[] = {
     {0x1f6eb, 0x1f6ec}, {0x1f6f4, 0x1f6fc}, {0x1f7e0, 0x1f7f0}, {0x1f90c, 0x1f93a},
     {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd}};
 
-// The blocks of nothing but combining characters, and those that are not seen at all.
+// Blocks that hold combining or invisible characters only.
 constexpr Block kNoWidth[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x64b, 0x65f},    {0x1ab0, 0x1aff},
     {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2064},  {0x20d0, 0x20ff},
@@ -52,7 +52,7 @@ bool continues_character(char c)
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// The character whose first byte is at i; for what is no UTF-8, something of one column.
+// Returns the character whose first byte is at `i`, or '?' if the bytes there are no UTF-8.
 uint32_t character_at(std::string_view line, size_t i)
 {
     const auto first = static_cast<unsigned char>(line[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How wide text is where people read it: terminals and editors show tabs up to the next
-// stop, East Asian characters in two columns, and accents above the letter before them.
+// How many columns text takes on a screen: a tab leads to the next multiple of eight, East Asian
+// characters take two columns, and combining characters none.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace splitcc {
 
-// The columns that the byte at `i` of a line adds when it stands in `column` (from 0):
-// those of a character of UTF-8 count with its first byte.
+// Returns the number of columns that byte `i` of the line adds if it is shown in `column`, from 0.
+// The first byte of a character in UTF-8 has all of the character's columns.
 unsigned display_width(std::string_view line, size_t i, size_t column);
 
 } // namespace splitcc

@@ -84,7 +84,7 @@ Report Diagnostics::report(Severity severity, Range where, std::string_view opti
     errors_ += severity == Severity::Error;
     Message m = message(severity, where, text);
     m.option = option;
-    // A macro that uses its argument twice is wrong once.
+    // A macro that uses its argument twice makes the same error twice; the first report is enough.
     if (!messages_.empty()) {
         const Message &before = messages_.back();
         if (before.text == m.text && before.position.line == m.position.line &&

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Diagnostics: what splitcc has to say, in the order in which it was found.
+// The folder diag/ holds what splitcc tells its user.  Diagnostics collects errors and warnings in
+// the order in which they are found, Locator finds their places in the user's files, Message is
+// what gets printed.  The folder includes source/ only.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +20,27 @@ namespace splitcc {
 
 class Diagnostics;
 
-// A message just reported, to which more can be said.  One that is not shown
-// takes it all and forgets it.
+// A message that has just been reported, and can be extended.  If the message is not shown, the
+// calls have no effect.
 class Report {
 public:
     Report(Diagnostics &diag, Message *message) : diag_(diag), message_(message) {}
 
-    // Ranges of the same line to underline beside the caret.
+    // Underlines a range beside the caret, if it is on the same line.
     const Report &underline(Range where) const;
     const Report &note(Range where, std::string_view text) const;
-    // What would be right: other text there, or something in front of or behind it.
+    // Suggests a fix: other text in the place of the range, or text before or after it.
     const Report &replace(Range where, std::string_view text) const;
     const Report &insert_before(Range where, std::string_view text) const;
     const Report &insert_after(Range where, std::string_view text) const;
     const Report &surround(Range where, std::string_view before, std::string_view after) const;
 
 private:
-    // Where in the message's line that is; false if a fix cannot be shown there.
+    // Finds where a range is in the message's line.  Returns false if a fix cannot be shown there.
     bool in_line(Range where, Located &at) const;
 
     Diagnostics &diag_;
-    Message *message_; // null: not shown
+    Message *message_; // null if the message is not shown
 };
 
 class Diagnostics {
@@ -50,7 +52,7 @@ public:
 
     Report error(Range where, std::string_view text);
     Report warning(Range where, std::string_view option, std::string_view text);
-    // About what was reported last.
+    // Adds a note to the message that was reported last.
     void note(Range where, std::string_view text) { Report(*this, last_).note(where, text); }
 
     unsigned errors() const { return errors_; }

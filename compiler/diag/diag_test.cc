@@ -29,7 +29,7 @@ Message example()
     return m;
 }
 
-// A file of the user's, and the preprocessed text that came of it.
+// A user's file, and the preprocessed text that was made of it.
 class Pair {
 public:
     Pair(const std::string &user, const std::string &preprocessed)
@@ -48,7 +48,7 @@ public:
 
     Located find(const std::string &what, size_t nth = 1) const
     {
-        size_t at = text_.find('\n'); // behind the marker
+        size_t at = text_.find('\n'); // an offset in the text after the marker
         for (size_t i = 0; i < nth; i++)
             at = text_.find(what, at + 1);
         REQUIRE(at != std::string::npos);

@@ -11,7 +11,7 @@
 namespace splitcc {
 namespace {
 
-// The end of a literal that begins at i.
+// Returns the end of the literal that begins at `i`.
 size_t literal_end(std::string_view text, size_t i)
 {
     const char quote = text[i++];
@@ -31,7 +31,7 @@ size_t piece_end(std::string_view text, size_t i)
     return end;
 }
 
-// The end of the comment that begins at i; i if none does.
+// Returns the end of the comment that begins at `i`, or `i` if none does.
 size_t comment_end(std::string_view text, size_t i)
 {
     std::string_view two = text.substr(i, 2);
@@ -41,8 +41,8 @@ size_t comment_end(std::string_view text, size_t i)
     return end == std::string_view::npos ? text.size() : end + (two == "/*" ? 2 : 0);
 }
 
-// The same comment on one line.  Where it has to change, it gets a character that the
-// words which the C compiler looks for do not have between them.
+// Returns the comment as a block comment on one line.  Line ends and "*/" inside are replaced by a
+// form feed, which the C compiler does not take for a part of "fall through".
 std::string block_comment(std::string_view comment)
 {
     constexpr char kOdd = '\f';
@@ -58,7 +58,7 @@ std::string block_comment(std::string_view comment)
 
 } // namespace
 
-// Words, literals and single punctuation characters.
+// Splits a text into words, literals and single punctuation characters.
 std::vector<Locator::Piece> Locator::pieces(std::string_view text, bool comments)
 {
     std::vector<Piece> list;
@@ -84,7 +84,7 @@ const std::vector<std::string> &Locator::file(std::string_view name)
     if (fresh) {
         std::ifstream in{entry->first};
         for (std::string line; std::getline(in, line);) {
-            if (line.ends_with('\r')) // the preprocessor takes it for a part of the line end
+            if (line.ends_with('\r')) // the preprocessor takes the CR for a part of the line end
                 line.pop_back();
             entry->second.push_back(std::move(line));
         }
@@ -92,7 +92,7 @@ const std::vector<std::string> &Locator::file(std::string_view name)
     return entry->second;
 }
 
-// The longest common subsequence of the two, into matches_.
+// Computes the longest common subsequence of the two lists and stores it in matches_.
 void Locator::match(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
 {
     size_t head = 0, tail = 0;
@@ -107,7 +107,7 @@ void Locator::match(const std::vector<std::string_view> &a, const std::vector<st
     for (size_t i = 1; i <= tail; i++)
         matches_[a.size() - i] = b.size() - i;
     const size_t n = a.size() - head - tail, m = b.size() - head - tail;
-    if (n * m > size_t{1} << 20) // a giant's line; its ends have to do
+    if (n * m > size_t{1} << 20) // the table would be too large; the common ends have to do
         return;
     std::vector<std::vector<uint32_t>> longest(n + 1, std::vector<uint32_t>(m + 1));
     for (size_t i = n; i-- > 0;)
@@ -126,15 +126,16 @@ void Locator::match(const std::vector<std::string_view> &a, const std::vector<st
     repeat(a, b);
 }
 
-// An argument that a macro uses more than once matches once; its other uses are
-// the same words: the next one in the text, or the one before if that is nearer.
+// Matches the further uses of a macro argument that occurs several times in the expansion.  The
+// first match is taken by one of them; the others get the same word, either the next one in the
+// user's text or the one before, whichever is nearer.
 void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
 {
     std::map<std::string_view, std::vector<size_t>> words;
     for (size_t j = 0; j < b.size(); j++)
         if (is_word_char(b[j].front()))
             words[b[j]].push_back(j);
-    std::vector<size_t> next(a.size() + 1, b.size()); // what the following ones match
+    std::vector<size_t> next(a.size() + 1, b.size()); // the matches of the pieces that follow
     for (size_t i = a.size(); i-- > 0;)
         next[i] = matches_[i] != SIZE_MAX ? matches_[i] : next[i + 1];
     size_t last = 0;
@@ -152,7 +153,7 @@ void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<s
     }
 }
 
-// Lay the preprocessed line beside the user's.
+// Compares the preprocessed line with the user's line, unless it was the last one compared.
 void Locator::compare(uint32_t physical_line, const Position &at)
 {
     if (compared_ == physical_line)
@@ -164,7 +165,7 @@ void Locator::compare(uint32_t physical_line, const Position &at)
     same_ = user_ == preprocessed;
     if (same_)
         return;
-    // The arguments of a macro, and continued lines, come on one line.
+    // The preprocessor joins the lines of macro arguments, and continued lines.
     constexpr size_t kMostLines = 100;
     auto open = [&] {
         return user_.ends_with('\\') || std::count(user_.begin(), user_.end(), '(') >
@@ -174,7 +175,7 @@ void Locator::compare(uint32_t physical_line, const Position &at)
         user_ += "\n" + lines[i];
     user_pieces_ = pieces(user_, true);
     pieces_ = pieces(preprocessed, false);
-    std::deque<std::string> letters; // instead of universal character names
+    std::deque<std::string> letters; // decoded names, which the views below point to
     auto texts = [&](std::string_view line, const std::vector<Piece> &pieces) {
         std::vector<std::string_view> list;
         for (Piece p : pieces) {
@@ -188,7 +189,7 @@ void Locator::compare(uint32_t physical_line, const Position &at)
     match(texts(preprocessed, pieces_), texts(user_, user_pieces_));
 }
 
-// The pieces of the user's text between those that match what is around `token`.
+// Returns the range of user pieces between the matches around `token`.
 std::pair<size_t, size_t> Locator::gap_around(size_t token) const
 {
     size_t before = token, after = token;
@@ -200,7 +201,7 @@ std::pair<size_t, size_t> Locator::gap_around(size_t token) const
             after < matches_.size() ? matches_[after] : user_pieces_.size()};
 }
 
-// The piece of the user's text that is the name of the macro which made `token`.
+// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.
 size_t Locator::macro_before(size_t token) const
 {
     auto taken = [&](size_t piece) {
@@ -220,7 +221,7 @@ size_t Locator::macro_before(size_t token) const
     return SIZE_MAX;
 }
 
-// Where the byte at `column` of the preprocessed line stands in the user's text.
+// Returns where in user_ the byte at `column` of the preprocessed line stands, if anywhere.
 std::optional<size_t> Locator::in_user_text(size_t column) const
 {
     if (same_)
@@ -237,8 +238,7 @@ std::optional<size_t> Locator::in_user_text(size_t column) const
     return user.offset + std::min(within, user.length - 1);
 }
 
-// What is said about the bytes [begin, end) of the user's text: its line, of those
-// that were joined, and the columns there.
+// Returns the line and the columns of bytes [begin, end) of user_, which may hold several lines.
 Located Locator::in_line(const Position &at, size_t begin, size_t end) const
 {
     const size_t newline = begin > 0 ? user_.rfind('\n', begin - 1) : std::string::npos;
@@ -256,14 +256,14 @@ Located Locator::in_line(const Position &at, size_t begin, size_t end) const
             .macro = {}};
 }
 
-// The macro whose expansion made the byte at `column`.
+// Returns the place of the macro whose expansion holds the byte at `column`.
 Located Locator::in_expansion(const Position &at, size_t column) const
 {
     auto after = std::upper_bound(pieces_.begin(), pieces_.end(), column,
                                   [](size_t c, const Piece &p) { return c < p.offset; });
     const size_t token = static_cast<size_t>(after - pieces_.begin());
     const size_t name = macro_before(token > 0 ? token - 1 : 0);
-    if (name == SIZE_MAX) { // not a macro's: a string that runs on, or digraphs
+    if (name == SIZE_MAX) { // no macro made it: a string over several lines, or digraphs
         const size_t gap = token > 0 && token <= matches_.size() ? gap_around(token - 1).first : 0;
         const size_t begin = gap < user_pieces_.size()
                                  ? user_pieces_[gap].offset
@@ -296,7 +296,7 @@ Located Locator::locate(Range where)
     return in_line(at, *begin, end ? *end + 1 : 0);
 }
 
-// The text of a file between two places.
+// Returns the text of the file between two places, or nothing if it is not there.
 std::string Locator::text_between(const Located &from, const Located &to)
 {
     const std::vector<std::string> &lines = file(from.position.file);

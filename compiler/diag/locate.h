@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where in the user's files a piece of the preprocessed text stands.  The
-// preprocessor tells lines but not columns, and macros move those: the two
-// lines are compared token by token.
+// Finds where a piece of the preprocessed text stands in the user's files.
+//
+// The preprocessor tells lines but not columns, and each macro moves what follows it on its line.
+// One line of Split-C in nine has a macro (MYPROC, PROCS, on_one, NULL), and toglobal() is one
+// itself.  Therefore the locator compares the preprocessed line with the line in the user's file,
+// token by token.  Without the comparison these lines would have no carets, and fixes could not be
+// suggested there.
 #pragma once
 
 #include <map>
@@ -21,8 +25,8 @@ struct Located {
     FilePosition position;
     Span span;
     std::string line;
-    bool whole = true; // the span is all of the place, not only its beginning
-    std::string macro; // the one that the place is in the expansion of; then span is its name
+    bool whole = true; // the span covers the whole range, not only its beginning
+    std::string macro; // the macro whose expansion holds the range; `span` is then its name
 };
 
 class Locator {
@@ -30,8 +34,8 @@ public:
     explicit Locator(const Source &source) : source_(source) {}
     Located locate(Range where);
 
-    // The comments that stand directly in front of `after` in the user's file, behind
-    // `before`, each as one that ends on its line.
+    // Returns the comments between `before` and `after` in the user's file that stand directly in
+    // front of `after`.  Each is returned as a block comment on one line.
     std::string comments_between(Range before, Range after);
 
 private:
@@ -52,12 +56,12 @@ private:
 
     const Source &source_;
     std::map<std::string, std::vector<std::string>, std::less<>> files_;
-    // What was compared last.
-    uint32_t compared_ = UINT32_MAX; // the physical line
-    std::string user_;               // its line, and those that the preprocessor joined to it
-    bool same_ = false;              // the preprocessor changed nothing
+    // The result of the last comparison, which the next messages about this line use again.
+    uint32_t compared_ = UINT32_MAX; // the physical line that was compared
+    std::string user_;  // the user's line, and those that the preprocessor joined to it
+    bool same_ = false; // the preprocessor changed nothing in this line
     std::vector<Piece> user_pieces_, pieces_;
-    std::vector<size_t> matches_; // of pieces_: index into user_pieces_, or SIZE_MAX
+    std::vector<size_t> matches_; // for each of pieces_: the index into user_pieces_, or SIZE_MAX
 };
 
 } // namespace splitcc

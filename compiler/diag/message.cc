@@ -13,7 +13,7 @@ constexpr std::string_view kBold = "\033[1m", kGreen = "\033[1;32m", kReset = "\
 constexpr std::string_view kNames[] = {"note", "warning", "error", "fatal error"};
 constexpr std::string_view kColors[] = {"\033[1;36m", "\033[1;35m", "\033[1;31m", "\033[1;31m"};
 
-// ---- text
+// ---- the text form
 
 class Text {
 public:
@@ -30,10 +30,10 @@ private:
 
     bool color_;
     std::string out_;
-    std::string last_file_; // of the message before
+    std::string last_file_; // the file of the previous message
 };
 
-// "In file included from", where it differs from what was said last.
+// Prints "In file included from" unless the previous message was in the same file.
 void Text::includes(const Message &m)
 {
     if (m.position.file == last_file_)
@@ -67,14 +67,14 @@ void Text::message(const Message &m)
         message(note);
 }
 
-// What stands to the left of the line shown, and of the marks under it.
+// Returns the left margin of the source line and of the marks under it.
 std::string margin(std::string_view number)
 {
     return "  " + std::string(number) + " | ";
 }
 
-// Marks under the line, each under the character of its byte.  Tabs in front of
-// them stay tabs.
+// Prints the marks under the line, each below the character of its byte.  Tabs before the marks
+// stay tabs, so that they have the same width.
 void Text::under_line(const Message &m, const std::string &marks)
 {
     const size_t first = std::min(marks.find_first_not_of(' '), marks.size());
@@ -90,7 +90,7 @@ void Text::under_line(const Message &m, const std::string &marks)
     out_.append(paint(kReset)).append("\n");
 }
 
-// Begins a line whose text is to stand under the byte `to` of the line shown; its column.
+// Begins a line whose text stands below byte `to` of the source line.  Returns its column.
 size_t Text::begin_under(const Message &m, size_t to)
 {
     const std::string left = margin(std::string(std::to_string(m.position.line).size(), ' '));
@@ -106,7 +106,7 @@ size_t Text::begin_under(const Message &m, size_t to)
     return column;
 }
 
-void put(std::string &marks, Span where, char mark)
+void put_marks(std::string &marks, Span where, char mark)
 {
     if (marks.size() + 1 < where.end)
         marks.resize(where.end - 1, ' ');
@@ -119,9 +119,9 @@ void Text::source_line(const Message &m)
     out_.append(margin(std::to_string(m.position.line))).append(m.line).append("\n");
     std::string marks;
     for (Span range : m.ranges)
-        put(marks, range, '~');
-    put(marks, m.caret, '~');
-    put(marks, {m.caret.begin, m.caret.begin + 1}, '^');
+        put_marks(marks, range, '~');
+    put_marks(marks, m.caret, '~');
+    put_marks(marks, {m.caret.begin, m.caret.begin + 1}, '^');
     under_line(m, marks);
     for (const FixIt &fix : m.fixes) {
         begin_under(m, fix.where.begin - 1);
@@ -129,7 +129,7 @@ void Text::source_line(const Message &m)
     }
 }
 
-// ---- JSON
+// ---- the JSON form
 
 class Json {
 public:
@@ -167,7 +167,7 @@ std::string number(std::string_view key, uint32_t value)
     return quoted(key) + ": " + std::to_string(value);
 }
 
-// A column as an editor shows it.
+// Converts a column in bytes to a column on the screen.
 uint32_t display_column(const std::string &line, uint32_t column)
 {
     uint32_t shown = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A message to the user, all that is shown of it, and the two forms in which it
-// is printed: text as gcc and clang have it, and gcc's JSON.
+// A message with all that is shown of it, and its two printed forms: text as gcc and clang print
+// it, and gcc's JSON.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace splitcc {
 
 enum class Severity { Note, Warning, Error, Fatal };
 
-// Columns of one line, from 1, in bytes; `end` is the one after the last.
+// Columns of one line, counted in bytes from 1; `end` is the column after the last.
 struct Span {
     uint32_t begin = 0;
     uint32_t end = 0;
 };
 
 struct FixIt {
-    Span where; // empty: text is inserted in front of it
+    Span where; // an empty span: the text is inserted in front of it
     std::string text;
 };
 
@@ -32,19 +32,19 @@ struct FilePosition {
 struct Message {
     Severity severity = Severity::Error;
     std::string text;
-    std::string option; // -Wlocal-escape; empty for what no option controls
+    std::string option; // -Wlocal-escape, for example; empty if no option controls the message
     FilePosition position;
-    Span caret;               // column 0: the place is the whole line, or no line at all
-    std::vector<Span> ranges; // of the same line
-    std::string line;         // what stands there
+    Span caret;               // begin is 0 if the place is the whole line, or no line
+    std::vector<Span> ranges; // further underlined ranges of the same line
+    std::string line;         // the text of the line
     std::vector<FixIt> fixes;
-    std::vector<FilePosition> included_from; // innermost first
+    std::vector<FilePosition> included_from; // the innermost #include first
     std::vector<Message> notes;
 };
 
 std::string render_text(const std::vector<Message> &messages, bool color);
 
-// One array, as gcc 12 prints with -fdiagnostics-format=json.
+// Returns one JSON array in the format of gcc 12's -fdiagnostics-format=json.
 std::string render_json(const std::vector<Message> &messages);
 
 } // namespace splitcc

@@ -11,8 +11,8 @@ enum class Default { Off, On, WithAll };
 
 struct Known {
     std::string_view name;
-    Default given; // unless asked for or switched off
-    bool ours;     // the C compiler has none of that name
+    Default given; // the level if no option names the warning
+    bool ours;     // the C compiler has no warning of that name
 };
 
 constexpr Known kKnown[] = {
@@ -29,7 +29,7 @@ constexpr Known kKnown[] = {
     {"-Wvalue-loss", Default::On, true},
 };
 
-const Known *find(std::string_view name)
+const Known *find_known(std::string_view name)
 {
     auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
                               [&](const Known &k) { return k.name == name; });
@@ -49,7 +49,7 @@ bool WarningOptions::read(std::string_view word)
     bool no = word.starts_with("-Wno-");
     std::string_view rest = word.starts_with("-W") ? word.substr(no ? 5 : 2) : "";
     bool error = rest.starts_with("error=");
-    const Known *known = find("-W" + std::string(rest.substr(error ? 6 : 0)));
+    const Known *known = find_known("-W" + std::string(rest.substr(error ? 6 : 0)));
     if (!known)
         return false;
     if (error)
@@ -61,7 +61,7 @@ bool WarningOptions::read(std::string_view word)
 
 Level WarningOptions::level(std::string_view name) const
 {
-    const Known *known = find(name);
+    const Known *known = find_known(name);
     auto enabled = enabled_.find(name);
     bool given =
         !known || known->given == Default::On || (known->given == Default::WithAll && all_);
@@ -87,7 +87,7 @@ WarningPragmas::WarningPragmas(Source &source)
         if (!about_us || kind == std::end(kinds))
             continue;
         std::erase(name, '"');
-        const Known *known = find(name);
+        const Known *known = find_known(name);
         auto which = static_cast<Pragma::Kind>(kind - std::begin(kinds));
         if (which > Pragma::Pop && !known)
             continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which warnings are given: -W options, and #pragma GCC diagnostic in the source.
+// Which warnings are given: -W options, and #pragma GCC diagnostic in the source.  A new warning
+// needs a line in the table of warnings.cc.
 #pragma once
 
 #include <map>
@@ -16,11 +17,11 @@ enum class Level { Off, Warning, Error };
 
 class WarningOptions {
 public:
-    // Take in `-w` or `-W...`.  True if the C compiler must not see it, for it
-    // names a warning that only we have.
+    // Reads `-w` or `-W...`.  Returns true if the C compiler must not see the option, because only
+    // splitcc has a warning of that name.
     bool read(std::string_view word);
 
-    // What is to become of the warning `name` (as in "-Wlocal-escape") by default.
+    // Returns the level of the warning `name` (such as "-Wlocal-escape") that the options ask for.
     Level level(std::string_view name) const;
     bool quiet() const { return quiet_; }
     bool all_errors() const { return all_errors_; }
@@ -32,13 +33,13 @@ private:
     std::map<std::string, bool, std::less<>> enabled_, error_;
 };
 
-// The pragmas of a source.  Those that name a warning of ours are taken out of
-// the text, for the C compiler would complain of them.
+// The diagnostic pragmas of a source.  Those that name one of splitcc's own warnings are blanked,
+// because the C compiler would warn of them.
 class WarningPragmas {
 public:
     explicit WarningPragmas(Source &source);
 
-    // What the pragmas before `offset` say; `otherwise` if nothing.
+    // Returns the level that the pragmas before `offset` set, or `otherwise` if none does.
     Level level(std::string_view name, uint32_t offset, Level otherwise) const;
 
 private:

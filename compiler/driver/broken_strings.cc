@@ -9,7 +9,7 @@
 namespace splitcc {
 namespace {
 
-// Whether a character may open a comment, a string or a character constant.
+// Characters that may begin a comment, a string or a character constant.
 constexpr auto kOpens = [] {
     std::array<bool, 256> opens = {};
     for (unsigned char c : {'/', '"', '\''})
@@ -17,15 +17,15 @@ constexpr auto kOpens = [] {
     return opens;
 }();
 
-// The end of the line that holds `at`: its newline, or the end of the text.
+// Returns the end of the line that holds `at`: its newline, or the end of the text.
 size_t line_end(std::string_view text, size_t at)
 {
     size_t end = text.find('\n', at);
     return end == std::string_view::npos ? text.size() : end;
 }
 
-// From inside a literal that `quote` opened: the position of its closing quote, or `end`
-// if that comes first.
+// Returns the position of the quote that closes the literal around `at`, or `end` if there is none
+// before it.
 size_t closing_quote(std::string_view text, size_t at, size_t end, char quote)
 {
     while (at < end && text[at] != quote)
@@ -33,7 +33,7 @@ size_t closing_quote(std::string_view text, size_t at, size_t end, char quote)
     return std::min(at, end);
 }
 
-// Where on this line a string opens that does not close on it; npos if none does.
+// Returns where a string begins on this line that does not end on it; npos if none does.
 size_t unclosed_quote(std::string_view text, size_t at, size_t end)
 {
     while (at < end) {
@@ -50,7 +50,7 @@ size_t unclosed_quote(std::string_view text, size_t at, size_t end)
 
 std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::string_view file)
 {
-    // The usual case must be cheap: no line of the text ends inside a string.
+    // In most texts no line ends inside a string, so this is checked first, without a Source.
     std::set<uint32_t> lines;
     std::string_view text(preprocessed);
     bool any = false;
@@ -70,7 +70,7 @@ std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::str
         Position position = source.position(static_cast<uint32_t>(open));
         if (position.file == file)
             lines.insert(position.line);
-        // On from the closing quote, which stands on a later line.
+        // Go on behind the closing quote, which is on a later line.
         at = closing_quote(text, open + 1, text.size(), '"') + 1;
     }
     return lines;

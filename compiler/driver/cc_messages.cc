@@ -12,15 +12,15 @@
 namespace splitcc {
 namespace {
 
-// FILE:LINE:COLUMN: error: TEXT [OPTION]
-struct Said {
+// A line of the form FILE:LINE:COLUMN: error: TEXT [OPTION].
+struct CcLine {
     std::string_view file;
     uint32_t line = 0, column = 0;
     Severity severity = Severity::Error;
     std::string_view text, option;
 };
 
-// The number behind the last colon, which is taken off with it.
+// Returns the number behind the last colon, and removes both from the text.
 std::optional<uint32_t> take_number(std::string_view &text)
 {
     size_t colon = text.rfind(':');
@@ -35,7 +35,7 @@ std::optional<uint32_t> take_number(std::string_view &text)
     return number;
 }
 
-std::optional<Said> parse(std::string_view line)
+std::optional<CcLine> parse_line(std::string_view line)
 {
     struct Kind {
         std::string_view word;
@@ -54,40 +54,40 @@ std::optional<Said> parse(std::string_view line)
         }
     if (at == std::string_view::npos)
         return {};
-    Said said;
-    said.severity = kind.severity;
-    said.text = line.substr(at + kind.word.size());
-    said.file = line.substr(0, at);
-    auto last = take_number(said.file), first = take_number(said.file);
+    CcLine parsed;
+    parsed.severity = kind.severity;
+    parsed.text = line.substr(at + kind.word.size());
+    parsed.file = line.substr(0, at);
+    auto last = take_number(parsed.file), first = take_number(parsed.file);
     if (!last)
         return {};
-    said.line = first.value_or(*last);
-    said.column = first ? *last : 0;
-    size_t option = said.text.rfind(" [-W");
-    if (option != std::string_view::npos && said.text.ends_with(']')) {
-        said.option = said.text.substr(option + 2, said.text.size() - option - 3);
-        said.text = said.text.substr(0, option);
+    parsed.line = first.value_or(*last);
+    parsed.column = first ? *last : 0;
+    size_t option = parsed.text.rfind(" [-W");
+    if (option != std::string_view::npos && parsed.text.ends_with(']')) {
+        parsed.option = parsed.text.substr(option + 2, parsed.text.size() - option - 3);
+        parsed.text = parsed.text.substr(0, option);
     }
-    return said;
+    return parsed;
 }
 
-bool word(char c)
+bool is_name_char(char c)
 {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// The next name in the text, from `at` on, that begins with splitc_ and that no
-// program would know; npos if there is none.
+// Returns where, from `at` on, the next name is that begins with splitc_ and that programs do not
+// use; npos if there is none.
 size_t made_name(std::string_view text, size_t at, size_t &length)
 {
     static constexpr std::string_view known[] = {"splitc_main", "splitc_poll",    "splitc_exit",
                                                  "splitc_lock", "splitc_trylock", "splitc_unlock"};
     while ((at = text.find("splitc_", at)) != std::string_view::npos) {
         length = 0;
-        while (at + length < text.size() && word(text[at + length]))
+        while (at + length < text.size() && is_name_char(text[at + length]))
             length++;
         std::string_view name = text.substr(at, length);
-        bool whole = at == 0 || !word(text[at - 1]);
+        bool whole = at == 0 || !is_name_char(text[at - 1]);
         if (whole && std::find(std::begin(known), std::end(known), name) == std::end(known))
             return at;
         at += length;
@@ -101,7 +101,7 @@ void replace_all(std::string &text, std::string_view what, std::string_view with
         text.replace(at, what.size(), with);
 }
 
-// The text without names of ours; `ours` tells whether it was about such a thing.
+// Returns the text without names that splitcc has made.  `ours` tells whether there was one.
 std::string in_users_terms(std::string_view said, bool &ours)
 {
     std::string text(said);
@@ -129,19 +129,19 @@ public:
 
 private:
     void line(std::string_view line);
-    void message(const Said &said);
-    std::optional<Range> source_of(const Said &said) const;
+    void message(const CcLine &said);
+    std::optional<Range> source_of(const CcLine &said) const;
 
     const Translation &t_;
     Source output_;
     Locator locator_;
     CcMessages result_;
-    bool shown_ = true; // whether the message at hand is; its notes follow it
+    bool shown_ = true; // whether the last message was shown; its notes are treated alike
 };
 
-// The compiler counts columns in our output; several lines of that may be one of the
-// source's.  A message is about something on its line, or about the line's end.
-std::optional<Range> Reader::source_of(const Said &said) const
+// The column is one of the translation, where one line of the source can be several.  A message is
+// about a place on its line, or about the end of the line.
+std::optional<Range> Reader::source_of(const CcLine &said) const
 {
     if (said.column == 0)
         return {};
@@ -161,7 +161,7 @@ std::optional<Range> Reader::source_of(const Said &said) const
     return t_.origins.source_of(output_.line_start(*line) + said.column - 1, t_.source->text());
 }
 
-void Reader::message(const Said &said)
+void Reader::message(const CcLine &said)
 {
     const bool note = said.severity == Severity::Note;
     if (note && !shown_)
@@ -173,7 +173,7 @@ void Reader::message(const Said &said)
     m.option = said.option;
     m.position = {std::string(said.file), said.line};
     const bool of_abi = said.file.ends_with("split-c/abi.h");
-    // A warning about what we made is ours to care for; an error has to be told.
+    // A warning about text that splitcc has made does not concern the user; an error does.
     const std::optional<Range> where = source_of(said);
     const bool made =
         ours || (!where && said.column && !output_.find(said.file, said.line).empty());
@@ -197,11 +197,10 @@ void Reader::message(const Said &said)
     list.push_back(std::move(m));
 }
 
-// Between the messages are the lines that they show, which we show ourselves, and
-// what no place has.
+// Other lines are excerpts of the source, which splitcc shows itself, and messages without a place.
 void Reader::line(std::string_view line)
 {
-    if (std::optional<Said> said = parse(line))
+    if (std::optional<CcLine> said = parse_line(line))
         return message(*said);
     const bool about_a_file = line.starts_with("In file included") || line.starts_with(" ") ||
                               line.ends_with(": At top level:") ||

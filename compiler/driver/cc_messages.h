@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the C compiler says about a translation, told about the source: places are
-// those that the text came from, and names that splitcc made do not occur.
+// Messages of the C compiler about a translation, rewritten to be about the source: they have the
+// places that the text came from, and no names that splitcc has made.
 #pragma once
 
 #include <string>
@@ -15,11 +15,12 @@ namespace splitcc {
 
 struct CcMessages {
     std::vector<Message> messages;
-    std::string other; // lines that are about no place
+    std::string other; // the lines that are about no place
 };
 
-// Options that have the C compiler speak as is understood here, whatever came before them.
-// `display_columns`: it counts columns of the display unless told to count bytes.
+// Returns the options that make the C compiler print messages in the form that is read here,
+// whatever options came before.  `display_columns` tells whether it counts columns of the screen
+// unless it is told to count bytes.
 std::vector<std::string> cc_message_options(bool display_columns);
 
 CcMessages read_cc_messages(std::string_view said, const Translation &translation);

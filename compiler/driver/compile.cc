@@ -20,25 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The whole translation, on a thread whose stack bears deep nesting.
-struct DeepCall {
+// A call of translate() on a thread of its own, whose stack is large enough for deep nesting.
+struct TranslateCall {
     std::string text;
     TranslateOptions options;
     Translation result;
     std::atomic<bool> done = false;
 };
 
-void *deep_call(void *argument)
+void *run_translate_call(void *argument)
 {
-    auto *call = static_cast<DeepCall *>(argument);
+    auto *call = static_cast<TranslateCall *>(argument);
     call->result = translate(std::move(call->text), call->options);
     call->done = true;
     wake_up();
     return nullptr;
 }
 
-// Starts it with all signals blocked: they are for the thread that waits.
-bool start_deeply(DeepCall *call)
+// Starts the thread with all signals blocked, because the waiting thread handles them.
+bool start_thread(TranslateCall *call)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -48,20 +48,20 @@ bool start_deeply(DeepCall *call)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    bool started = pthread_create(&thread, &attributes, deep_call, call) == 0;
+    bool started = pthread_create(&thread, &attributes, run_translate_call, call) == 0;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
     return started;
 }
 
-// A signal ends us at once, and the thread with us; what it works on is left to it.
-Translation translate_deep(std::string text, const TranslateOptions &options)
+// After a signal, splitcc ends at once.  The thread may still use the call, which is leaked then.
+Translation translate_on_thread(std::string text, const TranslateOptions &options)
 {
-    auto call = std::make_unique<DeepCall>();
+    auto call = std::make_unique<TranslateCall>();
     call->text = std::move(text);
     call->options = options;
-    if (!start_deeply(call.get()))
-        deep_call(call.get());
+    if (!start_thread(call.get()))
+        run_translate_call(call.get());
     if (!wait_for_thread(call->done)) {
         call.release();
         throw Interrupted();
@@ -75,8 +75,8 @@ bool is_c89(const std::string &standard)
            standard == "iso9899:1990" || standard == "iso9899:199409";
 }
 
-// The keywords that a standard leaves to programs.
-std::vector<std::string_view> names_under(const std::string &standard)
+// Returns the keywords that are ordinary names under a standard.
+std::vector<std::string_view> names_of_standard(const std::string &standard)
 {
     bool strict = !standard.empty() && !standard.starts_with("gnu");
     std::vector<std::string_view> words;
@@ -89,8 +89,8 @@ std::vector<std::string_view> names_under(const std::string &standard)
     return words;
 }
 
-// Whether the C compiler is to look for comments like "fall through" at labels.
-bool comments_count(const Command &compile)
+// Returns whether the C compiler looks for comments like "fall through" at labels.
+bool reads_comments(const Command &compile)
 {
     return std::any_of(compile.begin(), compile.end(), [](const std::string &word) {
         return word == "-W" || word == "-Wextra" || word.starts_with("-Wimplicit-fallthrough");
@@ -107,7 +107,7 @@ std::string stem_of(const Input &input)
     return fs::path(input.path).stem().string();
 }
 
-// All that there is to say about one source.
+// Prints all messages about one source.
 void print_messages(const Options &options, const Translation &t)
 {
     std::string text =
@@ -117,8 +117,8 @@ void print_messages(const Options &options, const Translation &t)
         std::fputs("splitcc: too many errors; the rest is not shown\n", stderr);
 }
 
-// What depends on the source; linked at once, it is the program.
-std::string dependent(const Options &options, const Input &input, const std::string &result)
+// Returns the target of the dependencies: the object, or the program if it is linked at once.
+std::string dependency_target(const Options &options, const Input &input, const std::string &result)
 {
     bool linked = options.stage == Stage::Link, made = options.stage >= Stage::Assembly;
     if (options.only_dependencies || !made || (linked && options.output.empty()))
@@ -128,16 +128,16 @@ std::string dependent(const Options &options, const Input &input, const std::str
 
 } // namespace
 
-// ---- dependencies -----------------------------------------------------------------
+// ---- dependencies
 
-// -MD and its kin, with the names they would have if we were cc.  They are made in a
-// temporary file: what fails to compile leaves none.
+// Returns the options for -MD and the like, with the names that cc would use.  The file is made in
+// a temporary place, so that a failed compilation leaves none.
 Compiler::Dependencies Compiler::dependencies(const Input &input, const std::string &result)
 {
     if (!options_.dependencies && !options_.only_dependencies)
         return {};
     Dependencies made{options_.dependency, options_.dependency_file, ""};
-    std::string target = dependent(options_, input, result);
+    std::string target = dependency_target(options_, input, result);
     if (!options_.dependency_target)
         add(made.options, {"-MQ", target});
     if (options_.dependencies && made.file.empty())
@@ -149,7 +149,7 @@ Compiler::Dependencies Compiler::dependencies(const Input &input, const std::str
     return made;
 }
 
-void Compiler::finish(const Dependencies &dependencies)
+void Compiler::write_dependencies(const Dependencies &dependencies)
 {
     if (options_.show || dependencies.file.empty())
         return;
@@ -160,7 +160,7 @@ void Compiler::finish(const Dependencies &dependencies)
         fatal(cannot("write", dependencies.file));
 }
 
-// ---- the preprocessor ---------------------------------------------------------------
+// ---- the preprocessor
 
 Command Compiler::preprocess_command(const Input &input, const Dependencies &dependencies) const
 {
@@ -205,11 +205,11 @@ int Compiler::preprocess_only(const Input &input)
         add(command, {"-o", options_.output});
     int code = tools_.run(command, options_.output);
     if (code == 0)
-        finish(made);
+        write_dependencies(made);
     return code;
 }
 
-// It may have to be read twice: into a file, which then takes its place.
+// Standard input may have to be read twice, so it is copied to a file that takes its place.
 void Compiler::keep_standard_input()
 {
     if (options_.show || !standard_input_.empty())
@@ -229,8 +229,8 @@ std::optional<std::string> Compiler::source_text(const Input &input) const
     return read_file(input.path == "-" ? standard_input_ : input.path);
 }
 
-// The text of the source at hand, or nothing.  One that we have preprocessed or translated
-// before has the ABI in it already.
+// Returns the text of the source, or nothing if it cannot be read.  If splitcc has preprocessed or
+// translated it before, it contains the ABI already.
 std::string Compiler::read_source(const Input &input)
 {
     std::string source = source_text(input).value_or("");
@@ -252,12 +252,12 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     if (!tools_.announce(command))
         return 0;
     std::set<uint32_t> suspects = suspect_string_lines(source);
-    text.reserve(source.size() + (size_t{1} << 20)); // of headers
+    text.reserve(source.size() + (size_t{1} << 20)); // room for the headers
     source = {};
     std::string errors = suspects.empty() ? "" : tools_.temporary().file("preprocess", ".err");
     int code = tools_.run_captured(command, text, errors);
     std::string said = errors.empty() ? "" : read_file(errors).value_or("");
-    // As the argument of a macro such a string is an error, not a warning.
+    // As a macro argument, a broken string is an error of the preprocessor, not a warning.
     std::string name = input.path == "-" ? "<stdin>" : input.path;
     std::set<uint32_t> broken = code == 0 ? broken_string_lines(text, name) : suspects;
     if (code == 0 || said.find("unterminated argument list") == std::string::npos)
@@ -271,7 +271,7 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     return code;
 }
 
-// Once more, from a copy of the source in which no string runs over a line end.
+// Preprocesses a copy of the source in which no string runs over a line end.
 int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &lines,
                                 std::string &text)
 {
@@ -282,7 +282,7 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     std::string marker = "# 1 " + c_string(input.path == "-" ? "<stdin>" : input.path) + "\n";
     if (!write_file(copy, marker + join_broken_strings(*source, lines)))
         fatal(cannot("write", copy));
-    // Headers in quotes are looked for beside the source, not beside the copy.
+    // Headers in quotes are searched beside the source, not beside the copy.
     std::string folder = fs::path(input.path).parent_path().string();
     Command command = preprocess_command({copy, input.language, input.x}, {});
     command.insert(command.end() - 3, {"-iquote", folder.empty() ? "." : folder, "-w"});
@@ -290,9 +290,9 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     return tools_.run_captured(command, text, "");
 }
 
-// ---- the compiler -------------------------------------------------------------------
+// ---- translation and the C compiler
 
-// Where the translation goes: a result, something to keep, or of no interest.
+// Returns the name of the translation: the result, a file to keep, or a temporary file.
 std::string Compiler::translation_name(const Input &input, const std::string &result)
 {
     std::string name = stem_of(input) + ".trans.c";
@@ -308,14 +308,15 @@ std::string Compiler::translation_name(const Input &input, const std::string &re
 int Compiler::translate_to(const std::string &c_file, std::string text)
 {
     Translation &t = translation_;
-    t = translate_deep(std::move(text), {.warnings = options_.warnings,
-                                         .error_limit = options_.error_limit,
-                                         .names = names_under(options_.standard),
-                                         .checks = options_.checks && !translated_,
-                                         .profile = options_.profile && !translated_,
-                                         .large_stack = options_.old_programs && !translated_,
-                                         .comments_at_labels = comments_count(options_.compile),
-                                         .gnu89 = is_c89(options_.standard)});
+    t = translate_on_thread(std::move(text),
+                            {.warnings = options_.warnings,
+                             .error_limit = options_.error_limit,
+                             .names = names_of_standard(options_.standard),
+                             .checks = options_.checks && !translated_,
+                             .profile = options_.profile && !translated_,
+                             .large_stack = options_.old_programs && !translated_,
+                             .comments_at_labels = reads_comments(options_.compile),
+                             .gnu89 = is_c89(options_.standard)});
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);
     if (!t.ok)
@@ -327,7 +328,7 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
     return 0;
 }
 
-// What the C compiler says is told together with what we had to say.
+// Runs the C compiler, and prints its messages together with those of the translation.
 int Compiler::compile_c(const Command &command, const std::string &result)
 {
     std::string errors = options_.show ? "" : tools_.temporary().file("cc", ".err");
@@ -354,8 +355,8 @@ Command Compiler::stage_options(const std::string &result) const
     }
 }
 
-// What programs of the 1990s found on their machines; the user's options come behind.
-void Compiler::add_old_ways(Command &command)
+// Adds the options of -fold-programs.  The user's options follow and can override them.
+void Compiler::add_old_program_options(Command &command)
 {
     if (!options_.old_programs)
         return;
@@ -363,7 +364,7 @@ void Compiler::add_old_ways(Command &command)
     add(command, tools_.zeroing());
 }
 
-int Compiler::split_c(const Input &input, const std::string &result)
+int Compiler::compile_split_c(const Input &input, const std::string &result)
 {
     if (input.path == "-")
         keep_standard_input();
@@ -382,10 +383,10 @@ int Compiler::split_c(const Input &input, const std::string &result)
         Command command = tools_.cc(stage_options(result));
         if (!translation_.plain || translated_) // static objects have one address on every rank
             command.push_back("-fno-pie");
-        // The C of that time has tentative definitions in headers.
+        // Headers of that time contain tentative definitions.
         if (is_c89(options_.standard))
             command.push_back("-fcommon");
-        add_old_ways(command);
+        add_old_program_options(command);
         add(command, options_.both);
         add(command, options_.compile);
         add(command, cc_message_options(translation_.display_columns));
@@ -393,15 +394,15 @@ int Compiler::split_c(const Input &input, const std::string &result)
         if (int code = compile_c(command, result))
             return code;
     }
-    finish(made);
+    write_dependencies(made);
     return 0;
 }
 
-int Compiler::other(const Input &input, const std::string &result)
+int Compiler::compile_other(const Input &input, const std::string &result)
 {
     Dependencies made = dependencies(input, result);
     Command command = tools_.cc(stage_options(result));
-    add_old_ways(command);
+    add_old_program_options(command);
     add(command, options_.both);
     add(command, options_.preprocess);
     add(command, made.options);
@@ -414,13 +415,14 @@ int Compiler::other(const Input &input, const std::string &result)
     command.push_back(input.path);
     int code = tools_.run(command, result);
     if (code == 0)
-        finish(made);
+        write_dependencies(made);
     return code;
 }
 
 int Compiler::compile(const Input &input, const std::string &result)
 {
-    return input.language == Language::SplitC ? split_c(input, result) : other(input, result);
+    return input.language == Language::SplitC ? compile_split_c(input, result)
+                                              : compile_other(input, result);
 }
 
 } // namespace splitcc

@@ -99,7 +99,8 @@ void Driver::check_inputs() const
                    stderr);
 }
 
-// The name gcc would choose: the source's, here, with another ending.
+// Returns the name that gcc would choose: that of the source, in this directory, with another
+// ending.
 std::string Driver::result_name(const Input &input)
 {
     std::string stem = fs::path(input.path).stem().string();
@@ -152,7 +153,7 @@ int Driver::print() const
     return 0;
 }
 
-// What only the C compiler knows.
+// Passes a question such as -dumpmachine to the C compiler.
 int Driver::ask_cc()
 {
     Command command = tools_.cc(options_.both);
@@ -190,7 +191,7 @@ int drive(std::vector<std::string> arguments)
     try {
         return Driver(parse_options(std::move(arguments))).run();
     } catch (const Interrupted &) {
-        return 1; // not that it matters
+        return 1; // the signal ends the process anyway
     } catch (const std::exception &error) {
         std::fprintf(stderr, "splitcc: %s\n", error.what());
         return 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The driver: from the command line to the commands of each stage.
+// The folder driver/ is what surrounds the compiler proper: the command line, and the commands of
+// each stage, which run the C compiler.  It calls translate() and knows nothing of tokens or trees;
+// of the passes it includes source/ and diag/ alone.
 #pragma once
 
 #include <string>
@@ -8,7 +10,7 @@
 
 namespace splitcc {
 
-// Run splitcc; its exit code.
+// Runs splitcc and returns its exit code.
 int drive(std::vector<std::string> arguments);
 
 } // namespace splitcc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the driver's tests share: a folder for each case, with a private TMPDIR that
-// has to be empty whatever happened.
+// The fixture of the driver's tests: a folder for each case, with a private TMPDIR that has to be
+// empty at the end.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -56,7 +56,7 @@ public:
 
     ~Folder()
     {
-        CHECK(fs::is_empty(root_ / "tmp")); // whatever the case did
+        CHECK(fs::is_empty(root_ / "tmp")); // nothing may be left behind
         std::error_code ignored;
         fs::remove_all(root_, ignored);
     }
@@ -82,7 +82,7 @@ public:
 
     std::string text(const std::string &name) const { return read(work() / name); }
 
-    // The names of what is there, the sources given apart.
+    // Returns the names of the files there that are not among the sources.
     std::set<std::string> others(const std::set<std::string> &sources) const
     {
         std::set<std::string> names;
@@ -112,7 +112,7 @@ private:
     fs::path root_;
 };
 
-// One line on standard error, from splitcc itself, that has these words.
+// Checks for one line on standard error, from splitcc itself, that has these words.
 inline void check_refused(const Outcome &outcome, const std::string &words)
 {
     INFO("standard error: " << outcome.err);

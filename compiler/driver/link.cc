@@ -15,7 +15,7 @@ bool has(const std::string &text, const char *words)
     return text.find(words) != std::string::npos;
 }
 
-// What the linker said, in the user's terms where it is about the runtime's.
+// Prints the linker's messages, in the user's terms if they are about the runtime.
 void print_link_errors(const Options &options, const std::string &said)
 {
     bool no_main = has(said, "undefined reference to `splitc_entry'");
@@ -47,14 +47,14 @@ void print_link_errors(const Options &options, const std::string &said)
     }
 }
 
-// What a linked program tells of itself.
+// What a linked program shows of itself.
 struct Findings {
     bool runs_splitc = false;
     bool part_of_allocator = false;
 };
 
-// A program's own malloc serves the libraries, too, if it is a whole allocator.  One that
-// shows them a part of it would get memory from one and free it in another.
+// If a program defines a whole malloc, shared libraries use it, too.  If it shows them a part of
+// one, they would allocate memory with one malloc and free it with another.
 bool is_part_of_allocator(const std::map<std::string, std::string> &shown)
 {
     size_t functions = 0, variables = 0;
@@ -70,14 +70,15 @@ Findings inspect(Toolchain &tools, const std::string &program)
 {
     std::string listed, errors = tools.temporary().file("nm", ".err");
     if (run_captured({"nm", "-D", "-P", program}, listed, errors) != 0)
-        return {.runs_splitc = true}; // as most are
+        return {.runs_splitc = true}; // nm has failed; most programs are Split-C
     std::map<std::string, std::string> defined;
     Findings findings;
     std::istringstream lines(listed);
     for (std::string line, name, kind; std::getline(lines, line);) {
         std::istringstream(line) >> name >> kind;
         if (kind == "U")
-            findings.runs_splitc |= name == "mi_heap_set_default"; // runtime/src/heap.c
+            // only the runtime's heap calls it
+            findings.runs_splitc |= name == "mi_heap_set_default";
         else
             defined[name.substr(0, name.find('@'))] = kind;
     }
@@ -104,11 +105,11 @@ Command link_command(const Options &options, const Toolchain &tools,
     return command;
 }
 
-// -lm because programs compute; --as-needed leaves it out of those that do not.
+// -lm is there because programs compute; --as-needed drops it from those that do not.
 const Command kLibc = {"-Wl,--as-needed", "-lc", "-lm"};
 
-// libc comes first: GNU ld finds versions that our archives ask for (cmake/bind_libc.sh)
-// in libraries it knows, and would be misled by others that define the same names.
+// libc comes first.  GNU ld looks up the symbol versions that the archives ask for
+// (cmake/bind_libc.sh) in the libraries it has read, and others define the same names.
 Command archives(const Toolchain &tools)
 {
     Command words = kLibc;
@@ -135,9 +136,9 @@ Command runtime_link_options(const Options &options, const Toolchain &tools,
                              const std::string &version_script)
 {
     Command words = archives(tools);
-    // Before libc, whose malloc it replaces.
+    // mimalloc replaces the malloc of libc, so it comes before it.
     words.insert(words.begin(), {"-Wl,--no-as-needed", "-lmimalloc"});
-    if (options.checks) // the runtime looks whether it is there
+    if (options.checks) // the runtime tests whether the symbol exists
         words.push_back("-Wl,--defsym=splitc_wants_checks=1");
     if (options.old_programs)
         words.push_back("-Wl,--defsym=splitc_wants_stack=1");
@@ -149,13 +150,13 @@ Command runtime_link_options(const Options &options, const Toolchain &tools,
 
 int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects)
 {
-    // Who shows names of the program to libraries knows why.  Among them are clang's
-    // sanitizers, which libraries have to find there.
+    // Names stay hidden unless the user exports them.  clang's sanitizers have to be visible to
+    // shared libraries as well.
     bool own_names =
         !options.exports && !options.shared && !(options.sanitizer && tools.is_clang());
     Command libraries;
     if (options.is_static)
-        libraries = archives(tools); // whose demands fail
+        libraries = archives(tools); // the link fails, and print_link_errors() explains why
     else if (!options.shared)
         libraries =
             runtime_link_options(options, tools, own_names ? program_version_script(tools) : "");

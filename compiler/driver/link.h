@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From objects, archives and libraries to a program.
+// Links objects, archives and libraries to a program.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace splitcc {
 
-// What a program needs besides its objects, as options of the C compiler.
+// Returns what a program needs besides its objects, as options of the C compiler.
 Command runtime_link_options(const Options &options, const Toolchain &tools,
                              const std::string &version_script);
 
-// The version script that keeps a program's names its own.
+// Returns the version script that hides a program's names from shared libraries.
 std::string program_version_script(const Toolchain &tools);
 
 int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects);

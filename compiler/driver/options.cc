@@ -15,11 +15,11 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Where an option goes and how its value comes.
+// Where an option goes, and what form its value has.
 enum class Form {
     Word,  // the whole option
-    Begin, // all that begin so
-    Value  // the rest of the word, or else the next one
+    Begin, // a word that begins so
+    Value  // the rest of the word, or else the next one, is the value
 };
 
 struct Rule {
@@ -40,7 +40,7 @@ constexpr Rule kPreprocessOnly[] = {{"-P", Form::Word},  {"-C", Form::Word},  {"
                                     {"-dM", Form::Word}, {"-dD", Form::Word}, {"-dN", Form::Word},
                                     {"-dI", Form::Word}, {"-dU", Form::Word}};
 constexpr Rule kDependency[] = {{"-MT", Form::Value}, {"-MQ", Form::Value}, {"-M", Form::Begin}};
-// In their order among the inputs, for that counts.
+// These keep their order among the inputs, because it matters to the linker.
 constexpr Rule kLink[] = {{"-l", Form::Value},
                           {"-L", Form::Value},
                           {"-Wl,", Form::Begin},
@@ -78,12 +78,12 @@ constexpr std::string_view kPrint[] = {"prefix", "cflags", "libs", "gdb"};
 constexpr std::string_view kSourceEndings[] = {".c", ".i",   ".s",   ".S",   ".sx",  ".cc", ".cp",
                                                ".C", ".cxx", ".cpp", ".CPP", ".c++", ".ii", ".m"};
 
-// With these the compiler writes more files, named after the object.
+// With these options the C compiler writes more files, named after the object.
 constexpr std::string_view kFilesBesideObject[] = {
     "--coverage",    "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
     "-fstack-usage", "-fcallgraph-in", "-fdump-"};
 
-// Of -fsanitize=.  What others add serves the program alone.
+// Values of -fsanitize= that replace functions of libc.
 constexpr std::string_view kSanitizers[] = {"address", "leak", "thread", "memory"};
 
 template <typename List> bool contains(const List &list, std::string_view word)
@@ -135,7 +135,7 @@ void Reader::input(const std::string &path)
     options_.inputs.push_back({path, language, x_});
 }
 
-// What to do, and where the result goes.
+// Reads options that choose the stage and the result.
 bool Reader::mode(const std::string &word)
 {
     if (word == "-c")
@@ -155,7 +155,7 @@ bool Reader::mode(const std::string &word)
     return true;
 }
 
-// Questions that are answered without any input.
+// Reads questions that are answered without any input.
 bool Reader::query(const std::string &word)
 {
     if (word == "--help" || word == "-help") {
@@ -176,8 +176,8 @@ bool Reader::query(const std::string &word)
     return true;
 }
 
-// How messages look, and how many there are.  What says the same to the C compiler goes
-// there too.
+// Reads options about the form and number of messages.  Those that the C compiler has as well are
+// passed on, too.
 bool Reader::message_option(const std::string &word)
 {
     if (word.starts_with("-ferror-limit=") || word.starts_with("-fmax-errors=")) {
@@ -201,7 +201,7 @@ bool Reader::message_option(const std::string &word)
     return true;
 }
 
-// Options that are splitcc's own.
+// Reads the other options that only splitcc has.
 bool Reader::own(const std::string &word)
 {
     if (word == "-show" || word == "-###") {
@@ -220,7 +220,7 @@ bool Reader::own(const std::string &word)
         options_.cc = word.size() > 3 ? word.substr(4) : next(word);
     } else if (word == "-pie" || word == "-static-pie") {
         options_.pie = true;
-    } else if (word == "-no-pie") { // they always are
+    } else if (word == "-no-pie") { // programs are always linked like this
     } else if (word.starts_with("-x")) {
         x_ = word.size() > 2 ? word.substr(2) : next(word);
         if (x_ == "none")
@@ -274,7 +274,7 @@ bool Reader::linker(const std::string &word)
     return true;
 }
 
-// What is passed on, but concerns us as well.
+// Records what splitcc has to know of options that are passed on.
 void Reader::note(const std::string &word)
 {
     options_.verbose |= word == "-v";
@@ -291,12 +291,12 @@ void Reader::note(const std::string &word)
 
 void Reader::option(const std::string &word)
 {
-    if (word.starts_with("--std=")) // as gcc and clang take it, too
+    if (word.starts_with("--std=")) // gcc and clang accept this form, too
         return option(word.substr(1));
     if (mode(word) || query(word) || own(word))
         return;
     note(word);
-    // In this order: -undef is no -u, -Wl, is no -W, and some warnings only we have.
+    // The order matters: -undef is no -u, -Wl, is no -W, and some warnings are only splitcc's.
     if (!dependency(word) && !takes(word, kPreprocess, options_.preprocess) &&
         !takes(word, kPreprocessOnly, options_.preprocess_only) &&
         !takes(word, kBoth, options_.both) && !linker(word) && !options_.warnings.read(word) &&
@@ -304,7 +304,7 @@ void Reader::option(const std::string &word)
         throw UsageError("unknown option '" + word + "'; 'splitcc --help' lists the options");
 }
 
-// A `-` has no name to tell its language.
+// Standard input has no name that would tell its language.
 void Reader::standard_input()
 {
     size_t times = 0;
@@ -320,7 +320,7 @@ void Reader::standard_input()
     }
 }
 
-// A file of options: words apart by white space, quotes and backslashes as in gcc.
+// Reads a file of options, with white space, quotes and backslashes as in gcc.
 Words response_file(const std::string &path)
 {
     auto text = read_file(path);

@@ -73,7 +73,7 @@ Signals::Signals()
     action.sa_handler = remember;
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
         sigaction(signal, &action, nullptr);
-    // A file that may not grow is an error like a full disk; it holds for cc as well.
+    // A write beyond `ulimit -f` is then an error like a full disk, in cc as well.
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -170,7 +170,8 @@ std::optional<std::string> read_file(const std::string &path)
 bool write_file(const std::string &path, const std::string &text)
 {
     struct stat info;
-    bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode); // /dev/stdout
+    // /dev/stdout, for example
+    bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
     std::string target = special ? path : path + ".splitcc-" + std::to_string(getpid());
     FILE *file = std::fopen(target.c_str(), "we");
     if (!file)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Other programs, and files that vanish.
+// Child processes, files and signals.
 #pragma once
 
 #include <atomic>
@@ -12,29 +12,30 @@ namespace splitcc {
 
 using Command = std::vector<std::string>;
 
-// The command as a shell would take it.
+// Returns the command as a shell reads it.
 std::string shell_quoted(const Command &command);
 
-// Run it with our standard streams; its exit code, or 128 + the signal that ended it.
-// A program that cannot be started is reported and gives 127.  Standard error goes into
-// the file `errors` if that is not empty.
+// Runs the command with the standard streams of splitcc.  Returns its exit code, or 128 + the
+// signal that ended it, or 127 if it cannot be started, which is reported.  Standard error goes
+// into the file `errors`, unless that is empty.
 int run(const Command &command, const std::string &errors = "");
 
-// The same with its standard output put into `output`.
+// Does the same and appends standard output to `output`.
 int run_captured(const Command &command, std::string &output, const std::string &errors = "");
 
-// The whole file; nothing when it cannot be read (errno says why).
+// Returns the whole file; nothing if it cannot be read, with the reason in errno.
 std::optional<std::string> read_file(const std::string &path);
 
-// Write the file in one step: it is there complete, or not at all.
+// Writes the file atomically: either all of it is there, or nothing.  Returns false and sets errno
+// if that fails.
 bool write_file(const std::string &path, const std::string &text);
 
-// What a message says when errno tells why a file cannot be read or written.
+// Returns a message that the file cannot be read or written, with the reason in errno.
 std::string cannot(const std::string &verb, const std::string &path);
 
-// While it exists, signals that would end us are remembered; they do when it is gone,
-// and with it all that was there to be removed.  A child gets the same signal from the
-// terminal, or from us.
+// While this object exists, signals that would end splitcc are only recorded.  They take effect in
+// its destructor, after temporary files have been removed.  A child gets the same signal from the
+// terminal, or from splitcc.
 class Signals {
 public:
     Signals();
@@ -43,12 +44,12 @@ public:
     Signals &operator=(const Signals &) = delete;
 };
 
-// Sleep until a thread has set `done` and then called wake_up (true), or until such a
-// signal has come (false).
+// Waits until a thread has set `done` and called wake_up(), and returns true; or until a signal has
+// come, and returns false.
 bool wait_for_thread(const std::atomic<bool> &done);
 void wake_up();
 
-// A directory of our own, gone with its contents when this object is.
+// A temporary directory, which is removed with its contents by the destructor.
 class TemporaryDirectory {
 public:
     TemporaryDirectory();
@@ -56,7 +57,7 @@ public:
     TemporaryDirectory(const TemporaryDirectory &) = delete;
     TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
 
-    // A new path in it, ending in suffix.
+    // Returns a new path in the directory that ends in `suffix`.
     std::string file(const std::string &stem, const std::string &suffix);
 
 private:

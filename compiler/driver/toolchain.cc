@@ -12,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Far below what a kernel takes as the arguments of a program.
+// Commands longer than this go into a file.  The kernel's limit for arguments is far higher.
 constexpr size_t kLongCommand = 128 << 10;
 
-// A path, or words apart by blanks: `ccache gcc`.
+// Returns the C compiler: a path, or words separated by blanks as in `ccache gcc`.
 Command chosen_cc(const Options &options)
 {
     const char *variable = std::getenv("SPLITCC_CC");
@@ -29,7 +29,7 @@ Command chosen_cc(const Options &options)
     return words.empty() ? Command{"cc"} : words;
 }
 
-// As compilers read it from a file of options.
+// Returns the word as compilers read it from a file of options.
 std::string escaped(const std::string &word)
 {
     std::string text;
@@ -61,7 +61,7 @@ Command Toolchain::cc(const Command &words) const
     return command;
 }
 
-// The number that a predefined macro of the C compiler stands for; 0 if there is none.
+// Returns the number that a predefined macro of the C compiler stands for; 0 if there is none.
 unsigned Toolchain::macro(const std::string &name)
 {
     if (macros_.empty())
@@ -86,7 +86,7 @@ Command Toolchain::zeroing()
         fatal("-fold-programs needs a C compiler that zeroes variables: gcc 12, or clang 8");
     Command options;
     options.emplace_back("-ftrivial-auto-var-init=zero");
-    if (clang && clang < 16) // until then it was afraid of a dialect of C
+    if (clang && clang < 16) // until clang 16 the option had to be enabled by this one
         options.emplace_back(
             "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang");
     return options;
@@ -108,7 +108,7 @@ bool Toolchain::announce(const Command &command) const
     return !show_;
 }
 
-// What came out of files of options may be too long for a command.
+// Returns a command that is short enough, with its words in a file of options if necessary.
 Command Toolchain::fitting(const Command &command)
 {
     std::string words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C compiler, and where splitcc's own parts are.
+// The C compiler, and where splitcc is installed.
 #pragma once
 
 #include <optional>
@@ -17,29 +17,29 @@ class Toolchain {
 public:
     explicit Toolchain(const Options &options);
 
-    // The C compiler (of -cc or SPLITCC_CC, which may be several words), called with these.
+    // Returns a call of the C compiler, which -cc or SPLITCC_CC name (possibly in several words).
     Command cc(const Command &words) const;
 
-    // Whether that is clang.
+    // Returns whether the C compiler is clang.
     bool is_clang();
 
-    // Options with which it zeroes automatic variables.
+    // Returns the options that make it initialize automatic variables with zeros.
     Command zeroing();
 
-    // Where splitcc is installed: our headers are in include/, our libraries in lib/.
+    // Returns the prefix: headers are in include/ below it, libraries in lib/.
     const std::string &prefix() const { return prefix_; }
 
-    // Prints what is to be run if that is wanted; true if it is to be run.
+    // Prints the command if -show or -v are given.  Returns whether it is to be run.
     bool announce(const Command &command) const;
 
-    // Announce it and run it; its exit code.  A result that a killed command left
-    // incomplete is removed.  Standard error goes into the file `errors`, if given.
+    // Announces and runs the command, and returns its exit code.  If a signal killed it, the
+    // incomplete result is removed.  Standard error goes into the file `errors`, if it is given.
     int run(const Command &command, const std::string &result, const std::string &errors = "");
 
-    // The same with its standard output put into `output`.
+    // Does the same and appends standard output to `output`.
     int run_captured(const Command &command, std::string &output, const std::string &errors);
 
-    // Once for all inputs, made when first needed.
+    // Returns the temporary directory, which is made when it is first needed.
     TemporaryDirectory &temporary();
 
 private:
@@ -47,7 +47,7 @@ private:
     unsigned macro(const std::string &name);
 
     Command cc_;
-    std::string macros_; // that cc predefines, once one has been asked for
+    std::string macros_; // the macros that cc predefines, once one has been asked for
     std::string prefix_;
     bool show_, verbose_;
     std::optional<TemporaryDirectory> temporary_;

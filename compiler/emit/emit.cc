@@ -35,11 +35,11 @@ private:
     Tokens &tokens_;
     const Substitutions &substitutions_;
     std::string out_;
-    uint32_t next_ = 0;                 // the token that would follow in the source
-    uint32_t line_ = 0;                 // the physical line that the output is on
-    uint32_t gap_written_ = UINT32_MAX; // the token whose gap has been written
+    uint32_t next_ = 0;                 // the source token that comes next
+    uint32_t line_ = 0;                 // the physical line that the output has reached
+    uint32_t gap_written_ = UINT32_MAX; // the token before which the gap has just been written
 
-    // Constructs whose text is being written, with the token that each begins with.
+    // The constructs whose text is being written, each with the token that it begins with.
     struct Open {
         uint32_t token, construct;
     };
@@ -47,7 +47,7 @@ private:
     std::vector<Open> open_;
 };
 
-// Bring the output to a physical line of the source.
+// Brings the output to a physical line of the source, by newlines or by a line marker.
 void Emitter::go_to_line(uint32_t line)
 {
     if (line > line_ && line - line_ <= 4 && source_.same_region(line_, line))
@@ -57,8 +57,8 @@ void Emitter::go_to_line(uint32_t line)
     line_ = line;
 }
 
-// What the source has in front of a token; or, where the output left the order of
-// the source, a line marker as needed.
+// Writes the text before a token.  Where the output does not follow the order of the source, it
+// writes a line marker instead, if one is needed.
 void Emitter::gap(uint32_t token)
 {
     if (gap_written_ == token)
@@ -81,7 +81,7 @@ void Emitter::gap(uint32_t token)
 
 void Emitter::text(std::string_view text)
 {
-    // Keep new text from growing together with a word before it.
+    // A space keeps new text apart from a word before it.
     if (!out_.empty() && !text.empty() && is_word_char(out_.back()) && is_word_char(text.front()))
         out_ += ' ';
     origins_.made(out_.size(), open_.empty() ? Origins::kNowhere : open_.back().construct);
@@ -103,8 +103,8 @@ void Emitter::construct_ends(uint32_t first, uint32_t last)
         }
 }
 
-// Text right behind what stands before the gap of a token; but behind the line markers
-// and pragmas in there, since nothing reaches over these.
+// Writes text before the gap of a token.  If the gap holds line markers or pragmas the text goes
+// behind them, because it belongs to the lines that follow.
 void Emitter::before_gap(uint32_t token, std::string_view what)
 {
     const uint32_t from = tokens_[token - 1].end();
@@ -114,7 +114,7 @@ void Emitter::before_gap(uint32_t token, std::string_view what)
     text(what);
 }
 
-// A run of tokens.
+// Writes a range of tokens, with the substitutions inside it.
 void Emitter::tokens(uint32_t first, uint32_t last)
 {
     auto next = substitutions_.lower_bound(first);
@@ -140,7 +140,7 @@ void Emitter::tokens(uint32_t first, uint32_t last)
         range(first, last);
 }
 
-// The same without substitutions inside.
+// Writes a range of tokens that has no substitutions inside.
 void Emitter::range(uint32_t first, uint32_t last)
 {
     gap(first);
@@ -153,7 +153,7 @@ void Emitter::range(uint32_t first, uint32_t last)
     line_ = source_.physical_line(tokens_[last - 1].end() - 1);
 }
 
-// The bytes of the tokens; line ends inside a string become \n.
+// Copies the bytes of the tokens, and writes line ends inside a string as \n.
 void Emitter::copy(uint32_t first, uint32_t last)
 {
     const std::vector<uint32_t> &strings = tokens_.broken_strings();
@@ -167,7 +167,7 @@ void Emitter::copy(uint32_t first, uint32_t last)
         for (uint32_t i = token.offset; i < token.end(); i++) {
             char c = source_.text()[i];
             if (c == '\\' && i + 1 < token.end() && source_.text()[i + 1] == '\n') {
-                i++; // a continued line
+                i++; // the backslash continues the line
             } else if (c == '\n') {
                 out_ += "\\n";
             } else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the translated C: copied source and new text, with line markers
-// wherever the two would make the C compiler count lines wrongly.
+// The folder emit/ writes the translated C: source text that is copied, and new text between it,
+// with line markers wherever the C compiler would count lines differently.  It includes source/ and
+// lex/, and knows nothing of the tree; lower/ hands it a Rope.
 #pragma once
 
 #include <map>
@@ -15,9 +16,9 @@
 
 namespace splitcc {
 
-// Text that stands for the tokens from the key up to, not including, `last`,
-// whatever piece they are in; if there are none, it goes in front of the token: as a part
-// of the construct there, or, where it may move nothing, right behind the token before.
+// Text that replaces the tokens from the key up to, not including, `last`, in whatever piece of the
+// rope they are.  If there are no such tokens, the text is inserted before the token: as a part of
+// the construct there, or directly behind the token before, where it moves nothing.
 struct Substitution {
     enum Place : uint8_t { AtToken, BeforeGap };
     uint32_t last;
@@ -26,7 +27,7 @@ struct Substitution {
 };
 using Substitutions = std::map<uint32_t, Substitution>;
 
-// The translation; `origins` learns where it comes from.
+// Returns the translation, and records in `origins` where its text comes from.
 std::string emit(const Source &source, Tokens &tokens, const Rope &unit,
                  const Substitutions &substitutions, Origins &origins);
 

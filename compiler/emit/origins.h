@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where the text of a translation comes from.
+// The map from the emitted C back to the source, by which messages of the C compiler find their
+// places.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,19 @@ namespace splitcc {
 
 class Origins {
 public:
-    // From the byte `out` of the translation on, it is a copy of the source from `from` on.
+    // Records that the translation from byte `out` on is a copy of the source from byte `from` on.
     void copied(size_t out, uint32_t from) { add(out, from, kCopied); }
-    // From there on, it is new text that stands for a construct.
+    // Records that the translation from byte `out` on is new text which stands for a construct.
     void made(size_t out, uint32_t construct) { add(out, 0, construct); }
 
-    // The construct of what stands for nothing.
+    // The construct of new text that stands for no construct of the source.
     static constexpr uint32_t kNowhere = UINT32_MAX - 1;
-    // A construct of the source; its end is told when it is known.
+    // Adds a construct of the source that begins at `begin`.  Its end is set by ends().
     uint32_t construct(uint32_t begin);
     void ends(uint32_t construct, uint32_t end) { constructs_[construct].end = end; }
 
-    // The word of the source that the byte was copied from, or the construct that it
-    // stands for.
+    // Returns the word of the source that byte `out` was copied from, or the construct that it
+    // stands for, if there is one.
     std::optional<Range> source_of(uint32_t out, std::string_view source) const;
 
 private:
@@ -39,7 +40,7 @@ private:
         stretches_.push_back({static_cast<uint32_t>(out), from, construct});
     }
 
-    std::vector<Stretch> stretches_; // by `out`
+    std::vector<Stretch> stretches_; // sorted by `out`
     std::vector<Range> constructs_;
 };
 

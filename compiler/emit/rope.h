@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Output text in the making: new text between ranges of the source's tokens,
-// which the emitter copies byte by byte.
+// Output text under construction: new text between ranges of source tokens, which the emitter
+// copies byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ namespace splitcc {
 struct Piece {
     enum Kind : uint8_t {
         Text,
-        Tokens, // the source from token `first` up to, not including, `last`
-        Gap,    // what stands before token `first`: space, line ends, pragmas
-        Skip,   // what came since the gap of `first` stood for tokens up to, not including, `last`
+        Tokens, // the source text from token `first` up to, not including, `last`
+        Gap,    // the text before token `first`: space, line ends and pragmas
+        // the output since the gap of `first` replaced the tokens up to, not including, `last`
+        Skip,
     } kind;
     uint32_t first = 0, last = 0;
     std::string text;
@@ -26,7 +27,7 @@ struct Piece {
 class Rope {
 public:
     Rope() = default;
-    Rope(std::string_view text) { *this += text; } // NOLINT: text is a rope
+    Rope(std::string_view text) { *this += text; } // NOLINT: the conversion is meant to be implicit
     Rope(const char *text) : Rope(std::string_view(text)) {}
     Rope(const std::string &text) : Rope(std::string_view(text)) {}
 
@@ -59,7 +60,7 @@ public:
             pieces_.push_back({Piece::Text, 0, 0, std::string(text)});
         return *this;
     }
-    // Whatever their lengths: deep trees are put together of many short pieces.
+    // Appending takes constant time, because deep trees are built from many short pieces.
     Rope &operator+=(Rope other)
     {
         if (!pieces_.empty() && !other.pieces_.empty() &&
@@ -75,7 +76,7 @@ public:
     const std::list<Piece> &pieces() const { return pieces_; }
 
 private:
-    // Whether the piece could become a part of the one before it.
+    // Merges the piece into the one before it, if they are adjacent.  Returns whether they were.
     static bool joined(Piece &before, const Piece &piece)
     {
         bool tokens = before.kind == Piece::Tokens && piece.kind == Piece::Tokens &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The lexer: preprocessed text to tokens.  `:=`, `:-` and `::` stay two tokens
-// each, because only the parser can tell `*g :- 1` from `a ? b :-1`; it asks
-// whether they touch.
+// The folder lex/ turns text into tokens, and words into names.  It includes source/ and diag/.
+//
+// `:=`, `:-` and `::` are two tokens each.  Only the parser can tell `*g :- 1` from `a ? b :-1`,
+// and it asks whether the two tokens touch.
 #pragma once
 
 #include <cstdint>
@@ -134,8 +135,8 @@ enum class Tok : uint8_t {
 
 struct Symbol;
 
-// An identifier, once for the whole translation unit, with what it means in
-// the innermost scope at the moment.
+// An identifier, of which there is one object for the whole translation unit.  It points to what it
+// means in the innermost scope that the parser is in.
 struct Name {
     std::string_view text;
     Tok keyword = Tok::Ident;
@@ -147,13 +148,13 @@ struct Token {
     Tok kind = Tok::End;
     uint32_t offset = 0;
     uint32_t length = 0;
-    Name *name = nullptr; // Ident and keywords
+    Name *name = nullptr; // set for identifiers and keywords
 
     uint32_t end() const { return offset + length; }
     Range range() const { return {offset, end()}; }
 };
 
-// Of short words, most of them alike at one end: FNV-1a.
+// FNV-1a, which is fast for short words that begin or end alike.
 struct WordHash {
     size_t operator()(std::string_view word) const
     {
@@ -164,17 +165,17 @@ struct WordHash {
     }
 };
 
-// The names of a translation unit.
+// All names of a translation unit.
 class Names {
 public:
     Names();
     Name *intern(std::string_view text);
-    // One that does not stand in the source as it is.
+    // Does the same for a name whose text does not stand in the source like this.
     Name *intern_decoded(std::string text);
-    // Not every standard has restrict, typeof, ...: make them ordinary identifiers.
+    // Makes a keyword an ordinary identifier, because the C standard in use does not have it.
     void forget_keyword(std::string_view text);
     bool is_declared(std::string_view text) const;
-    // The declared name or keyword that looks most like this one; empty if none is near.
+    // Returns the declared name or keyword that is most similar to this one, or nothing.
     std::string similar_declared(const Name *name) const;
 
 private:
@@ -183,13 +184,12 @@ private:
     std::unordered_map<std::string_view, Name *, WordHash> table_;
 };
 
-// Whether the one looks like a slip of the pen for the other.
+// Returns whether one of the two words is probably a misspelling of the other.
 bool are_similar(std::string_view text, std::string_view word);
 
-// The tokens of the source, ended by one Tok::End.
-// The tokens of a translation unit, by number.  They are made of the text a block at a time,
-// when one of the block is asked for, and only so many blocks are kept: one that is needed
-// again is made again.  Numbers behind the end are the end, too.
+// The tokens of a translation unit, by number.  The text is scanned in blocks of tokens when one of
+// them is asked for.  Only some blocks stay in memory, and the others are scanned again if they are
+// needed, so that memory does not grow with the text.  Numbers behind the last token give Tok::End.
 class Tokens {
 public:
     Tokens(const Source &source, Names &names, Diagnostics &diag);
@@ -200,16 +200,16 @@ public:
             select(i / kBlock);
         return tokens_[i - first_];
     }
-    // How many there are, the end included; known when the end has been asked for.
+    // Returns the number of tokens including Tok::End, once the end has been reached.
     uint32_t size() const { return size_; }
-    // Those that are strings which run over line ends, as far as the text has been looked at.
+    // Returns the string literals that run over line ends, as far as the text has been scanned.
     const std::vector<uint32_t> &broken_strings() const { return broken_strings_; }
 
 private:
     static constexpr uint32_t kBlock = 4096;
     struct Block {
-        uint32_t begin, end; // in the text
-        bool used;           // lately
+        uint32_t begin, end; // offsets in the text
+        bool used;           // since the ring was last searched
         std::unique_ptr<Token[]> tokens;
     };
 
@@ -221,13 +221,13 @@ private:
     const std::string &text_;
     Names &names_;
     Diagnostics &diag_;
-    std::vector<Block> blocks_;  // as far as the text has been looked at
-    std::vector<uint32_t> kept_; // blocks, in a ring
-    size_t hand_ = 0;            // in the ring: where to look for one to give up
-    size_t most_ = 32;           // blocks kept; more when that turns out to be too few
+    std::vector<Block> blocks_;  // as far as the text has been scanned
+    std::vector<uint32_t> kept_; // the blocks in memory, as a ring
+    size_t hand_ = 0;            // index into kept_: where the search for a block to drop goes on
+    size_t most_ = 32;           // how many blocks may stay in memory; grows if it is too few
     uint32_t size_ = 0;
     std::vector<uint32_t> broken_strings_;
-    // The block at hand.
+    // The block that holds the token asked for last.
     uint32_t first_ = 0;
     const Token *tokens_ = nullptr;
 };

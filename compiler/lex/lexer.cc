@@ -42,7 +42,7 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// What the characters of a name are, looked up: most of the text is names.
+// A table classifies the characters of names, because most of the text is names.
 enum NamePart : uint8_t { kNone, kInside, kAnywhere };
 
 constexpr auto kNameParts = [] {
@@ -80,8 +80,8 @@ void Lexer::error(std::string_view message)
         diag_->error({pos_, pos_ + 1}, message);
 }
 
-// Over white space and the lines that begin with # (markers and pragmas, which
-// the emitter copies with the text between two tokens).  False at the end.
+// Skips white space and lines that begin with #: markers and pragmas, which the emitter copies as a
+// part of the space between two tokens.  Returns false at the end of the text.
 bool Lexer::skip_space()
 {
     while (pos_ < text_.size()) {
@@ -117,7 +117,7 @@ Token Lexer::identifier()
     return token(name->keyword, end, name);
 }
 
-// A preprocessing number: digits, letters, dots, and signs after e, E, p, P.
+// Scans a preprocessing number: digits, letters, dots, and signs after e, E, p and P.
 Token Lexer::number()
 {
     uint32_t end = pos_ + 1;
@@ -132,7 +132,7 @@ Token Lexer::number()
     return token(Tok::Number, end);
 }
 
-// Length of the L, u, U or u8 in front of a quote; 0 when there is none.
+// Returns the length of the prefix L, u, U or u8 of a literal, or 0.
 uint32_t Lexer::literal_prefix() const
 {
     char c = text_[pos_];
@@ -143,7 +143,7 @@ uint32_t Lexer::literal_prefix() const
     return 0;
 }
 
-// A string may run over line ends: programs of the 1990s do.
+// Scans a literal.  Strings may run over line ends, as they did in programs of the 1990s.
 Token Lexer::quoted(char quote, Tok kind, uint32_t prefix)
 {
     uint32_t end = pos_ + prefix + 1;
@@ -153,7 +153,7 @@ Token Lexer::quoted(char quote, Tok kind, uint32_t prefix)
         end += text_[end] == '\\' && end + 1 < text_.size() ? 2 : 1;
     }
     if (at(end) != quote) {
-        if (kind == Tok::Char) // what follows is code again
+        if (kind == Tok::Char) // go on behind the word, since the rest of the line is code
             for (end = pos_ + prefix + 1; ident_part(at(end)) || at(end) == '\\'; end++) {
             }
         error(kind == Tok::Char ? "this character constant has no end"
@@ -163,7 +163,7 @@ Token Lexer::quoted(char quote, Tok kind, uint32_t prefix)
     return token(kind, end + 1);
 }
 
-// Two of them begin attributes, as the word does.
+// Returns the token of a bracket.  `[[` begins attributes, as __attribute__ does.
 Tok Lexer::bracket()
 {
     Lexer after = *this;
@@ -171,7 +171,7 @@ Tok Lexer::bracket()
     return after.skip_space() && text_[after.pos_] == '[' ? Tok::KwAttribute : Tok::LBracket;
 }
 
-// False if it is none.
+// Scans a punctuator.  Returns false if the character begins none.
 bool Lexer::punctuator(Token &result)
 {
     char c = text_[pos_], d = at(pos_ + 1), e = at(pos_ + 2);
@@ -244,7 +244,7 @@ bool Lexer::punctuator(Token &result)
         return d == '=' ? two(Tok::Ge) : one(Tok::Gt);
     default:
         error("this character is no part of the language");
-        pos_++; // and is forgotten
+        pos_++; // the character is skipped
         return false;
     }
 }

@@ -133,7 +133,7 @@ Name *Names::intern_decoded(std::string text)
 
 namespace {
 
-// Edits between two words; to swap two letters is one.
+// Returns the number of edits between two words, where swapping two letters is one edit.
 size_t distance(std::string_view a, std::string_view b)
 {
     std::vector<size_t> row(b.size() + 1), above, two_above;
@@ -152,7 +152,7 @@ size_t distance(std::string_view a, std::string_view b)
     return row[b.size()];
 }
 
-// How many edits make another word of this one.
+// Returns the number of edits from which on two words do not count as similar.
 size_t edits_too_many(std::string_view text)
 {
     return text.size() > 64 ? 0 : text.size() < 3 ? 1 : text.size() < 4 ? 2 : text.size() / 3 + 1;

@@ -20,7 +20,7 @@ void Tokens::select(uint32_t block)
         make(static_cast<uint32_t>(blocks_.size() - 1));
     }
     if (!blocks_[block].tokens) {
-        most_++; // so that the whole text is made again once at the most
+        most_++; // this bounds how often text is scanned again
         make(block);
     }
     blocks_[block].used = true;
@@ -40,7 +40,7 @@ void Tokens::make(uint32_t number)
     block.tokens = std::move(tokens);
 }
 
-// Memory for a block: new, or that of one that was not used lately.
+// Returns memory for a block: new, or that of a block which has not been used lately.
 std::unique_ptr<Token[]> Tokens::room_for(uint32_t block)
 {
     if (kept_.size() < most_) {

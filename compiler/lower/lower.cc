@@ -19,8 +19,8 @@ Rope Lower::unit(const Ast &ast)
         if (!n->touched)
             continue;
         Rope rope = node(n);
-        // What the declaration needs at file scope, and could not say where it stands.
-        // It goes to the end of a line before, where it shifts no columns.
+        // What the declaration needs at file scope is inserted behind the previous declaration,
+        // where it changes the column of no token.
         splice.replace(n->first, n->first, std::move(pending_));
         pending_ = Rope();
         splice.replace(n->first, n->last, std::move(rope));
@@ -49,8 +49,8 @@ void Lower::keep_comments(const std::vector<uint32_t> &tokens)
         }
 }
 
-// Give what hides a type's name a name of its own: emitted code may have to name
-// that type where it is hidden.
+// Gives a symbol that hides the name of a type another name, because emitted code may have to use
+// the type where it is hidden.
 void Lower::rename(const Symbol *symbol)
 {
     std::string name = fresh("hiding") + "_" + std::string(symbol->name->text);
@@ -85,7 +85,7 @@ Rope Lower::node(const Node *n)
     return {};
 }
 
-// The node's own text with each child's in its place.
+// Returns the text of the node, with the text of each child in its place.
 Rope Lower::children(const Node *n, std::vector<const Node *> list)
 {
     std::erase(list, nullptr);
@@ -113,14 +113,15 @@ Rope Lower::compound(const Stmt *s)
         splice.replace(s->first + 1, s->first + 1, capture_parameters(*s->function));
     for (const Node *child : s->children)
         splice.child(child);
-    // As in main, falling off the end of splitc_main means success.
+    // Falling off the end of splitc_main returns 0, as in main.
     if (!translated_ && s->function && s->function->name &&
         s->function->name->text == "splitc_main" && s->result->kind == TypeKind::Int)
         splice.replace(s->last - 1, s->last - 1, " return 0; ");
     return splice.finish(s->last);
 }
 
-// The declaration of a `for` cannot become several; it moves to a block around.
+// If the declaration in the head of a `for` has to be split into several, it moves to a block
+// around the statement.
 Rope Lower::for_statement(const Stmt *s)
 {
     const Node *first = s->children.empty() ? nullptr : s->children.front();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lowering: each touched node becomes C that calls the runtime's ABI
-// (split-c/abi.h); nodes that are not touched stay ranges of the source.
+// The folder lower/ turns the tree into C that calls the runtime's ABI (split-c/abi.h).  Each
+// touched node becomes new text; the others stay ranges of source tokens.  It includes ast/, emit/,
+// whose Rope it builds, and what these include.
 #pragma once
 
 #include <set>
@@ -15,21 +16,22 @@
 
 namespace splitcc {
 
-// Begins a statement expression, which "})" ends.  ISO C has none, and -pedantic would tell
-// users so of text that is not theirs.
+// Begins a statement expression, which "})" ends.  Without __extension__, -pedantic would warn
+// users of text that is not theirs.
 constexpr const char *kBlock = "__extension__ ({ ";
 
 constexpr std::string_view kUnused = " __attribute__((unused))";
 
-// The qualifiers, each with a space behind it.
+// Returns the qualifiers, each with a space behind it.
 std::string quals_text(uint8_t quals);
 
-// The C type of a pointer into that space.  All are splitc_ptr; debuggers tell them apart.
+// Returns the C type of a pointer into that space.  All are typedefs of splitc_ptr, so that a
+// debugger can tell them apart.
 std::string far_type(Space space);
-// The C type of the outermost part of a declarator that is such a pointer, or a spread array.
+// Returns the C type of the outermost part of a declarator that is a far pointer or a spread array.
 std::string far_type(const Declarator &d);
 
-// What is done to an object in the global address space.
+// What the program does to an object in the global address space.
 enum class Access { Read, Write, Get, Put, Store, Change };
 std::string access_name(Access how);
 
@@ -37,17 +39,17 @@ class Lower {
 public:
     Lower(const Source &source, Tokens &tokens) : source_(source), tokens_(tokens) {}
 
-    // gnu89's `extern inline`: give the linker a weak definition, for calls that are
-    // not inlined after all.
+    // Gives gnu89's `extern inline` functions a weak definition, for calls that are not inlined.
     void define_inlines(const Ast &ast, bool by_assembler);
 
-    // The comments that the source has in front of these tokens, for the C compiler to read.
+    // Puts the comments that the source has before these tokens into the output, since the C
+    // compiler reads them.
     void keep_comments(const std::vector<uint32_t> &tokens);
 
-    // The whole translation unit.
+    // Lowers the whole translation unit.
     Rope unit(const Ast &ast);
 
-    // What stands for some tokens within the ranges of the rope.
+    // Returns the text that replaces single tokens within the ranges of the rope.
     const Substitutions &substitutions() const { return substitutions_; }
 
 private:
@@ -110,7 +112,7 @@ private:
     Target locate_member(const Expr *e);
     Rope offset_of(const Type *record, Rope path);
     Rope address(const Expr *e);
-    Rope reached(Rope address, Access how, Rope size, const Expr *e);
+    Rope instrumented(Rope address, Access how, Rope size, const Expr *e);
     Target target(const Expr *e, Access how, Rope size, const Expr *blamed);
     std::string spread_dimension(const Expr *e) const;
     Rope spread_position(const Expr *e, const Expr *&base);
@@ -131,7 +133,7 @@ private:
     Rope split_phase(const Expr *e);
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
-    Rope with_a_line(Target &target);
+    Rope hold_pointer(Target &target);
 
     // run-time checks (lower_check.cc)
     std::string place(const Node *n) const;
@@ -165,30 +167,31 @@ private:
     const Source &source_;
     Tokens &tokens_;
     Substitutions substitutions_;
-    Rope pending_; // file-scope text for the external declaration at hand
-    Rope end_;     // text for the end of the unit
-    std::set<std::string, std::less<>> registered_; // spread arrays with static storage
+    Rope pending_; // text at file scope before the current external declaration
+    Rope end_;     // text at the end of the unit
+    // the spread arrays with static storage that are registered
+    std::set<std::string, std::less<>> registered_;
     unsigned serial_ = 0;
     bool checks_ = false;
     bool profile_ = false;
-    std::string last_site_; // of the profile, so far
+    std::string last_site_; // the last site of -fprofile-lines, which the next one is linked to
     bool translated_ = false;
-    const Expr *addressed_ = nullptr; // the operand of the last &, which may be one too far
-    bool hoisting_ = false;           // writing an expression where local names mean nothing
+    // the operand of the last &, whose index may be one past the end
+    const Expr *addressed_ = nullptr;
+    bool hoisting_ = false; // the text goes to file scope, where local names mean nothing
 };
 
-// An object in the global address space: so many bytes behind what a pointer points to, on
-// the same processor.
+// An object in the global address space: a pointer, and an offset in bytes on the same processor.
 struct Lower::Target {
     Rope pointer;
-    Rope offset; // empty: none
+    Rope offset; // empty if there is none
 
     Target operator+(Rope more) &&
     {
         return {std::move(pointer),
                 offset.empty() ? std::move(more) : std::move(offset) + " + " + std::move(more)};
     }
-    // The name of an access function, and the arguments that name the object.
+    // Return the name of an access function, and the arguments that name the object.
     std::string access(const std::string &function) const
     {
         return std::string(function) + (offset.empty() ? "" : "_at");
@@ -196,7 +199,7 @@ struct Lower::Target {
     Rope arguments() const { return offset.empty() ? pointer : pointer + ", " + offset; }
 };
 
-// Builds the rope of a node out of its source and its children's ropes.
+// Builds the rope of a node from its source text and the ropes of its children.
 struct Lower::Splice {
     Lower &lower;
     Rope rope;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads and writes of objects in the global address space.  New variables live in statement
-// expressions and have names of their own, so that nothing of the user's is evaluated twice or
-// captured.
+// Reads and writes of objects in the global address space.  New variables are in statement
+// expressions and have names of their own, so that no operand is evaluated twice, and no name of
+// the user is captured.
 #include "lower/lower.h"
 
 namespace splitcc {
@@ -13,25 +13,25 @@ std::string access_name(Access how)
     return names[static_cast<int>(how)];
 }
 
-// A whole address, where its access is looked at.
-Rope Lower::reached(Rope address, Access how, Rope size, const Expr *e)
+// Returns the address, with the calls of -fcheck and -fprofile-lines around it.
+Rope Lower::instrumented(Rope address, Access how, Rope size, const Expr *e)
 {
     Rope good = checked(std::move(address), how, size, e);
     return counted(std::move(good), how, std::move(size), e);
 }
 
-// What the ABI's accesses take for an object that they read or write: a pointer, and an
-// offset if their name ends in _at.
+// Returns the object in the form that the access functions of abi.h take: a pointer, and an offset
+// for those whose names end in _at.
 Lower::Target Lower::target(const Expr *e, Access how, Rope size, const Expr *blamed)
 {
     if (checks_)
-        return {reached(address(e), how, std::move(size), blamed), {}};
+        return {instrumented(address(e), how, std::move(size), blamed), {}};
     Target there = locate(e);
     there.pointer = counted(std::move(there.pointer), how, std::move(size), blamed);
     return there;
 }
 
-// The address of the struct that a bit-field is in.
+// Returns the address of the struct that holds a bit-field.
 Rope Lower::parent_of_bits(const Expr *e, const Type *&record)
 {
     if (e->kind == ExprKind::Arrow) {
@@ -42,9 +42,9 @@ Rope Lower::parent_of_bits(const Expr *e, const Type *&record)
     return address(e->a);
 }
 
-// A variable for the pointer, and so code of its own at this line: where gcc inlines a
-// call with no more to evaluate, it leaves a debugger no place to stop before.
-Rope Lower::with_a_line(Target &target)
+// Puts the pointer into a variable.  This gives the line code of its own: if gcc inlines a call
+// that has no other argument to evaluate, a debugger cannot stop before it.
+Rope Lower::hold_pointer(Target &target)
 {
     std::string p = fresh("p");
     Rope rope = "splitc_ptr " + p + " = " + std::move(target.pointer) + "; ";
@@ -58,20 +58,20 @@ Rope Lower::read(const Expr *e)
     if (is_bit_field(e)) {
         const Type *record;
         Rope parent = parent_of_bits(strip(e), record);
-        Target from = {reached(std::move(parent), Access::Read, "sizeof " + v, e), {}};
-        Rope place = with_a_line(from);
+        Target from = {instrumented(std::move(parent), Access::Read, "sizeof " + v, e), {}};
+        Rope place = hold_pointer(from);
         return kBlock + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
                from.arguments() + ", sizeof " + v + "); " + v + "." +
                std::string(spelling(strip(e)->name_token)) + "; })";
     }
     Target from = target(e, Access::Read, "sizeof " + v, e);
-    Rope place = with_a_line(from);
+    Rope place = hold_pointer(from);
     return kBlock + declare(e->type->unqualified, v) + "; " + std::move(place) +
            from.access("splitc_read") + "(&" + v + ", " + from.arguments() + ", sizeof " + v +
            "); " + v + "; })";
 }
 
-// to = value by one of the runtime's functions.
+// Assigns the value by one of the functions of abi.h.
 Rope Lower::write(const Expr *to, const Expr *value, Access how, bool discarded)
 {
     if (is_bit_field(to))
@@ -83,14 +83,14 @@ Rope Lower::write(const Expr *to, const Expr *value, Access how, bool discarded)
            ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
 }
 
-// A bit-field is written through a mask of its bits, at the owner, in one step.
+// A bit-field is written by its owner, atomically, through a mask of its bits.
 Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
 {
     const Type *record;
     std::string v = fresh("v"), bits = fresh("b"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
-    parent = reached(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
+    parent = instrumented(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
     return kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
@@ -99,7 +99,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
            (discarded ? std::string() : bits + field + "; ") + "})";
 }
 
-// The value of `value op operand`, for the op of a compound assignment or step.
+// Returns `value op operand` for the operator of a compound assignment or of ++ and --.
 Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *operand)
 {
     Rope count = operand ? node(operand) : Rope("1");
@@ -112,7 +112,7 @@ Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *oper
     return std::move(value) + " " + op + " (" + std::move(count) + ")";
 }
 
-// Read, change, write back an object in the global address space.
+// Reads an object in the global address space, changes it and writes it back.
 Rope Lower::modify(const Expr *e, const Expr *operand)
 {
     if (is_bit_field(e->a))
@@ -145,7 +145,7 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o"), mask = fresh("m");
     std::string field = "." + std::string(spelling(strip(e->a)->name_token));
     Rope parent = parent_of_bits(strip(e->a), record);
-    parent = reached(std::move(parent), Access::Change, "sizeof(" + type(record) + ")", e);
+    parent = instrumented(std::move(parent), Access::Change, "sizeof(" + type(record) + ")", e);
     const Type *t = e->a->type->unqualified;
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return kBlock + ("splitc_ptr " + a) + " = " + std::move(parent) + "; " + declare(record, v) +
@@ -171,7 +171,7 @@ Rope Lower::step(const Expr *e)
     return change_local(e, nullptr, t, postfix);
 }
 
-// A far pointer held in a local object, moved.  Its old value, or the new one.
+// Changes a far pointer in a local object.  The value is the old one if `postfix`.
 Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool postfix)
 {
     std::string p = fresh("p"), old = fresh("o");
@@ -179,7 +179,7 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
     Rope object = node(e->a);
     if (simple && !postfix)
         return "(" + object + " = " + operation(object, t, e, operand) + ")";
-    // A register variable has no address; a name needs none.
+    // A register variable has no address; and a name can be evaluated twice.
     Rope rope(kBlock);
     if (!simple) {
         rope += "splitc_ptr *" + p + " = &(" + object + "); ";
@@ -192,7 +192,7 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
     return std::move(rope) + object + " = " + operation(old, t, e, operand) + "; })";
 }
 
-// (T)x op= v is x = (typeof(x))((T)x op v), and has the type T: the cast-lvalues of old GNU C.
+// `(T)x op= v` becomes `x = (typeof(x))((T)x op v)`, and has the type T, as in old GNU C.
 Rope Lower::change_cast(const Expr *e, const Expr *operand, bool postfix)
 {
     const Expr *cast = strip(e->a), *to = strip(cast->a);
@@ -234,11 +234,11 @@ Rope Lower::split_phase(const Expr *e)
     if (e->b->global) {
         Rope size = size_of(e->b->type->unqualified);
         Target from = target(e->b, Access::Get, size, e);
-        Rope place = with_a_line(from);
+        Rope place = hold_pointer(from);
         return kBlock + std::move(place) + from.access("splitc_get") + "(&(" + node(e->a) + "), " +
                from.arguments() + ", " + std::move(size) + "); })";
     }
-    return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // complete at once
+    return "((void)((" + node(e->a) + ") = " + node(e->b) + "))"; // the get completes at once
 }
 
 } // namespace splitcc

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where an object in the global address space is: the pointer and offset that lead to it.
+// Where an object in the global address space is: the pointer and the offset that lead to it.
 #include "lower/lower.h"
 
 namespace splitcc {
 
-// The pointer that e is reached by, and how many bytes behind what it points to e is.  Both
-// are on the same processor, so whoever looks for the window of the pointer finds the
-// object's, and in a loop over an array the C compiler looks once.
+// Returns the pointer by which `e` is instrumented, and its offset from what that points to.  Both
+// are on the same processor, so the window of the pointer is that of the object, and the C compiler
+// can look it up once for a loop over an array.
 Lower::Target Lower::locate(const Expr *e)
 {
     e = strip(e);
@@ -24,7 +24,7 @@ Lower::Target Lower::locate(const Expr *e)
         const Expr *pointer = swapped ? e->b : e->a, *index = swapped ? e->a : e->b;
         return locate_element(pointer, block_index(e, pointer, index));
     }
-    case ExprKind::Unary: { // a part of a complex number
+    case ExprKind::Unary: { // the real or imaginary part of a complex number
         Target number = locate(e->a);
         if (e->op == Tok::KwReal)
             return number;
@@ -35,7 +35,7 @@ Lower::Target Lower::locate(const Expr *e)
     }
 }
 
-// *p, where p may be a sum.
+// Locates *p, where p may be a sum.
 Lower::Target Lower::locate_pointee(const Expr *pointer)
 {
     const Expr *sum = strip(pointer);
@@ -48,7 +48,7 @@ Lower::Target Lower::locate_pointee(const Expr *pointer)
     return {"(" + node(pointer) + ")", {}};
 }
 
-// p[index]
+// Locates p[index].
 Lower::Target Lower::locate_element(const Expr *pointer, Rope index)
 {
     const Type *t = pointer->type;
@@ -60,7 +60,7 @@ Lower::Target Lower::locate_element(const Expr *pointer, Rope index)
     return std::move(target) + scaled(t, std::move(index));
 }
 
-// g->a.b: the offset of a.b in *g.
+// Locates g->a.b, which is the offset of a.b in *g.
 Lower::Target Lower::locate_member(const Expr *e)
 {
     Rope path = spelling(e->name_token);
@@ -88,7 +88,7 @@ Rope Lower::address(const Expr *e)
     return "(" + std::move(target.pointer) + " + " + std::move(target.offset) + ")";
 }
 
-// Which dimension of its array that index is for, in words.
+// Describes which dimension of its array the index is for.
 std::string Lower::spread_dimension(const Expr *e) const
 {
     int dimension = 1;
@@ -100,7 +100,7 @@ std::string Lower::spread_dimension(const Expr *e) const
     return (only ? "" : "dimension " + std::to_string(dimension) + " of ") + quoted_source(base);
 }
 
-// The row-major position of an element, or of a sub-array's first element.
+// Returns the row-major position of an element, or of a sub-array's first element.
 Rope Lower::spread_position(const Expr *e, const Expr *&base)
 {
     e = strip(e);
@@ -109,7 +109,7 @@ Rope Lower::spread_position(const Expr *e, const Expr *&base)
         return {};
     }
     Rope before = spread_position(e->a, base);
-    // A parameter may leave its first size open.
+    // The first size of a parameter may be missing.
     bool checked = checks_ && e->a->type->spread.front()->size;
     Rope index = checked ? checked_index(node(e->b), extent(*e->a->type->spread.front()),
                                          spread_dimension(e), e)
@@ -121,7 +121,7 @@ Rope Lower::spread_position(const Expr *e, const Expr *&base)
            std::move(index);
 }
 
-// The address of an element; of a whole array or sub-array, that of its first block.
+// Returns the address of an element; for a whole array or sub-array, that of its first block.
 Rope Lower::spread_element(const Expr *e)
 {
     const Expr *base = nullptr;
@@ -139,7 +139,7 @@ Rope Lower::spread_element(const Expr *e)
            size_of(block) + ")";
 }
 
-// A far pointer moved on by a count of elements.
+// Returns a far pointer that is `count` elements further.
 Rope Lower::advance(Rope pointer, const Type *t, Rope count)
 {
     if (t->space == Space::Spread)
@@ -148,7 +148,7 @@ Rope Lower::advance(Rope pointer, const Type *t, Rope count)
     return "((" + std::move(pointer) + ") + " + scaled(t, std::move(count)) + ")";
 }
 
-// So many elements, in bytes.
+// Returns the size of `count` elements in bytes.
 Rope Lower::scaled(const Type *t, Rope count)
 {
     return "(splitc_ptr)((long)(" + std::move(count) + ") * (long)" + size_of(t->base) + ")";

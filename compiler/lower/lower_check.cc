@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Run-time checks (-fcheck): accesses, indices and calls of the library tell the
-// runtime where they stand, before they happen.
+// Run-time checks (-fcheck): before each access, index and call of the library, the runtime is told
+// where in the source it is.
 #include "lower/lower.h"
 
 #include "source/spelling.h"
 
 namespace splitcc {
 
-// Where that is, as the last two arguments of a check.
+// Returns the place of a node as the last two arguments of a check.
 std::string Lower::place(const Node *n) const
 {
     Position at = source_.position(tokens_[n->first].offset);
     return c_string(at.file) + ", " + std::to_string(at.line);
 }
 
-// An address that is about to be read or written.
+// Returns the address, checked before it is read or written.
 Rope Lower::checked(Rope address, Access how, Rope size, const Expr *e)
 {
     bool reads = how == Access::Read || how == Access::Get;
@@ -25,7 +25,7 @@ Rope Lower::checked(Rope address, Access how, Rope size, const Expr *e)
            std::move(size) + ", " + place(e) + ")";
 }
 
-// The source's own text, if it is short.
+// Returns the text of the source, if it is short.
 std::string Lower::quoted_source(const Expr *e) const
 {
     uint32_t from = tokens_[e->first].offset, to = tokens_[e->last - 1].end();
@@ -34,7 +34,7 @@ std::string Lower::quoted_source(const Expr *e) const
     return plain ? "'" + text + "'" : "the array";
 }
 
-// An index that is to be below that extent; right behind `&`, at most equal to it.
+// Returns the index, checked to be below the extent.  Directly behind `&` it may be equal to it.
 Rope Lower::checked_index(Rope index, Rope extent, const std::string &array, const Expr *e)
 {
     const Expr *addressed = addressed_;
@@ -45,8 +45,8 @@ Rope Lower::checked_index(Rope index, Rope extent, const std::string &array, con
            "), " + (past ? "1" : "0") + ", " + c_string(array) + ", " + place(e) + ")";
 }
 
-// The index of an element of an array in the global address space.  One at the end of a
-// struct with one element or none may have more.
+// Returns the checked index of an array in the global address space.  An array at the end of a
+// struct with one element or none may have more elements than its type says.
 Rope Lower::block_index(const Expr *e, const Expr *pointer, const Expr *index)
 {
     Rope plain = node(index);
@@ -61,7 +61,7 @@ Rope Lower::block_index(const Expr *e, const Expr *pointer, const Expr *index)
                          quoted_source(pointer->a), e);
 }
 
-// The runtime learns where the program is until the block around ends.
+// Tells the runtime where the program is until the enclosing block ends.
 Rope Lower::enter(const Expr *e, std::string_view function)
 {
     Rope count;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Types and declarations.  A declarator that contains a pointer into the global
-// address space declares, in C, something made of splitc_ptr: what stands
-// between the name and that pointer stays, what lies beyond it is gone.
+// Declarations.  A declarator that contains a far pointer becomes the declarator of a splitc_ptr:
+// the parts between the name and that pointer stay, those beyond it are dropped.
 #include "lower/lower.h"
 
 namespace splitcc {
 
-// Storage class, attributes and the like, without the type.
+// Returns storage class, attributes and the like, without the type.
 Rope Lower::not_type(const Specifiers &s)
 {
     Rope rope;
@@ -18,13 +17,13 @@ Rope Lower::not_type(const Specifiers &s)
     return rope;
 }
 
-// typeof of something whose type only cc knows.
+// Returns whether only the C compiler knows the type of a typeof.
 static bool is_unknown_typeof(const Specifiers &s)
 {
     return s.typeof_operand && s.type->is_unknown();
 }
 
-// The specifiers as written, with what is inside them lowered; or the type alone.
+// Returns the specifiers as written, with their insides lowered; or the type alone.
 Rope Lower::specifiers(const Specifiers &s, bool with_storage)
 {
     Splice splice(*this, s.first);
@@ -66,7 +65,7 @@ Rope Lower::function_suffix(const Part &part)
     return splice.finish(part.last);
 }
 
-// The declarator up to its first global part, around its name.
+// Returns the declarator around its name, up to its first far part.
 Rope Lower::declarator(const Declarator &d)
 {
     if (!d.touched && !d.far)
@@ -91,7 +90,7 @@ Rope Lower::declarator(const Declarator &d)
     return rope;
 }
 
-// What follows the declarator: asm label, attributes, bit-field width, initializer.
+// Returns what follows the declarator: asm label, attributes, bit-field width and initializer.
 Rope Lower::after_declarator(const InitDeclarator &item)
 {
     Rope rope;
@@ -106,15 +105,13 @@ Rope Lower::after_declarator(const InitDeclarator &item)
 
 Rope Lower::type_name(const TypeName *t)
 {
-    // What is defined here, or can only be said so, has to stay.
+    // A type that is defined here, or is a typeof that only the C compiler knows, has to stay.
     if (!t->declarator.far && (t->specifiers.body || is_unknown_typeof(t->specifiers)))
         return specifiers(t->specifiers, true) + " " + declarator(t->declarator);
     return type(t->type);
 }
 
-// ---- run-time sizes
-
-// True if the declaration has to become several.
+// Returns whether the declaration has to be split into several.
 bool Lower::needs_split(const Declaration *d) const
 {
     bool near = false, captures = false;
@@ -140,16 +137,16 @@ Rope Lower::declaration(const Declaration *d)
     if (d->is_definition)
         return function_definition(d);
     const Specifiers &s = d->specifiers;
-    bool statement = tokens_[d->last - 1].kind == Tok::Semi; // not a parameter of a prototype
+    bool statement = tokens_[d->last - 1].kind == Tok::Semi; // a parameter of a prototype has none
     Rope rope, base;
     if ((s.body || s.enum_body) && needs_split(d)) {
-        // Define the struct or enum by itself, then use it.
+        // The struct or enum is defined by itself first, and then used.
         rope = specifiers(s, false) + "; ";
         base = not_type(s) + type(s.type);
     } else {
         base = specifiers(s, true);
     }
-    bool open = d->declarators.empty(); // something that still wants its semicolon
+    bool open = d->declarators.empty(); // the last item still needs its semicolon
     if (open)
         rope += base;
     for (const InitDeclarator &item : d->declarators) {
@@ -169,8 +166,8 @@ Rope Lower::declaration(const Declaration *d)
     return rope;
 }
 
-// One declarator that contains a global pointer or a spread array, as a declaration of
-// its own: a parameter, or a statement that ends with a semicolon if it needs one.
+// Returns one declarator that contains a far pointer or a spread array as a declaration of its own:
+// a parameter, or a statement with a semicolon if it needs one.
 Rope Lower::far_item(const Declaration *d, const InitDeclarator &item, bool statement)
 {
     const Specifiers &s = d->specifiers;

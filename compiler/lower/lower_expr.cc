@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Expressions.  A global lvalue is its address, a splitc_ptr; reading and
-// writing it are calls on that address.  New variables live in statement
-// expressions and have names of their own, so that nothing of the user's is
-// evaluated twice or captured.
+// Expressions: which function lowers which kind, conversions, and operators on far pointers. An
+// lvalue in the global address space becomes its address, a splitc_ptr; lower_access.cc reads and
+// writes it.
 #include "lower/lower.h"
 
 namespace splitcc {
 namespace {
 
-bool is_null(const Expr *e)
+bool is_null_value(const Expr *e)
 {
     e = strip(e);
     if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
         e->type->base->kind == TypeKind::Void)
-        return is_null(e->a);
+        return is_null_value(e->a);
     return e->type->is_integer() && e->value == 0;
 }
 
@@ -28,7 +27,7 @@ Rope Lower::generic(const Expr *e)
     return children(e, std::move(list));
 }
 
-// An expression that moves to file scope: constants by value.
+// Returns an expression that moves to file scope, with constants by value.
 Rope Lower::hoisted(const Expr *e)
 {
     if (e->value)
@@ -37,7 +36,7 @@ Rope Lower::hoisted(const Expr *e)
     return leaf ? Rope::tokens(e->first, e->last) : generic(e);
 }
 
-// The value of a touched expression.
+// Returns the value of a touched expression.
 Rope Lower::expr(const Expr *e)
 {
     switch (e->kind) {
@@ -92,7 +91,7 @@ Rope Lower::convert(const Expr *e)
 {
     if (!e->type->is_far())
         return "splitc_address(" + node(e->a) + ")";
-    if (is_null(e->a))
+    if (is_null_value(e->a))
         return "(splitc_ptr)0";
     return "splitc_from_local(" + node(e->a) + ")";
 }
@@ -104,10 +103,11 @@ Rope Lower::cast(const Expr *e)
     bool drops_processor = to->is_pointer() && !to->is_far() && from->is_far();
     if (!to->is_far() && !drops_processor && !e->type_name->touched)
         return generic(e);
-    Rope operand = node(e->a); // once: what is in it may be as deep again
+    // called once, because nested casts would double the work at each level
+    Rope operand = node(e->a);
     if (to->is_far()) {
         bool local = from->kind == TypeKind::Array || from->is_local_pointer();
-        if (local && !is_null(e->a))
+        if (local && !is_null_value(e->a))
             return "splitc_from_local(" + std::move(operand) + ")";
         return "((splitc_ptr)(" + std::move(operand) + "))";
     }
@@ -119,7 +119,7 @@ Rope Lower::cast(const Expr *e)
     return "((" + std::move(target) + ")(" + std::move(operand) + "))";
 }
 
-// sizeof and alignof, of a type that the source's own text no longer names.
+// Lowers sizeof and alignof of a type that the source cannot name in C.
 Rope Lower::size(const Expr *e)
 {
     const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Function definitions, and what splitc_main and extern inline functions get beside theirs.
+// Function definitions, and what is emitted beside splitc_main and extern inline functions.
 #include "lower/lower.h"
 
 #include <map>
@@ -38,8 +38,7 @@ Rope Lower::function_definition(const Declaration *d)
     return rope;
 }
 
-// The `extern` of an `extern inline` that no attribute says more about; UINT32_MAX if
-// that is not what d is.
+// Returns the `extern` token of an `extern inline` definition without attributes, or UINT32_MAX.
 uint32_t Lower::extern_inline(const Declaration *d) const
 {
     const InitDeclarator &item = d->declarators[0];
@@ -70,7 +69,7 @@ void Lower::define_inlines(const Ast &ast, bool by_assembler)
         if (at == UINT32_MAX || source_.position(tokens_[at].offset).system)
             continue;
         std::string name(d->declarators[0].declarator.name->text);
-        // What is weak to the C compiler, it does not inline.
+        // The C compiler does not inline a function with the attribute weak.
         std::string weak =
             by_assembler ? "__asm__(\".weak " + name + "\");" : "__attribute__((weak))";
         substitutions_[at] = {at + 1, ""};
@@ -78,7 +77,7 @@ void Lower::define_inlines(const Ast &ast, bool by_assembler)
     }
 }
 
-// The runtime calls splitc_entry, whatever type the program gave splitc_main.
+// The runtime calls splitc_entry, which calls splitc_main with the parameters that it has.
 Rope Lower::entry(const Declaration *d)
 {
     const InitDeclarator &item = d->declarators[0];

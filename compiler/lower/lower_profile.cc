@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Counts by line (-fprofile-lines): accesses and calls of the library each have a site
-// that the runtime adds to.
+// Counts by line (-fprofile-lines): each access and each call of the library has a site, which
+// holds the runtime's counts.
 #include "lower/lower.h"
 
 namespace splitcc {
 
-// A site is declared before the function that it stands in, and defined at the end of the
-// unit, where each leads to the one before.
+// A site is declared before the function that uses it and defined at the end of the unit, where
+// each site points to the one before.
 std::string Lower::site(const Expr *e, std::string_view what)
 {
     std::string id = fresh("site");
@@ -18,7 +18,7 @@ std::string Lower::site(const Expr *e, std::string_view what)
     return "&" + id;
 }
 
-// A pointer to an object that is about to be accessed, or to what it is a part of.
+// Returns the pointer of an access, which is counted.
 Rope Lower::counted(Rope pointer, Access how, Rope size, const Expr *e)
 {
     if (!profile_)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions that run on other processors.  Their arguments travel as a struct,
-// which a function at the end of the unit, where all is declared, takes apart.
+// Functions that run on other processors.  Their arguments travel as a struct.  A function at the
+// end of the unit, where everything is declared, unpacks it.
 #include "lower/lower.h"
 
 namespace splitcc {
 
-// The function that runs fn, `type` as it is called here, and its registration.
+// Returns the function that runs `fn` on the owner, and its registration.  `type` is the type of
+// `fn` as this call uses it.
 Rope Lower::runner(const std::string &id, std::string_view fn, const Type *type)
 {
     const Type *result = type->base->unqualified;
@@ -35,20 +36,20 @@ Rope Lower::runner(const std::string &id, std::string_view fn, const Type *type)
            "_register(void) { splitc_register_atomic(&" + id + "); }\n";
 }
 
-// The members of the struct of arguments.
+// Returns the members of the struct of arguments.
 Rope Lower::argument_members(const Type *type)
 {
     Rope members;
     for (size_t i = 1; i < type->params.size(); i++) {
         const Type *t = type->params[i]->unqualified;
         std::string name = "a" + std::to_string(i);
-        // What a pointer points to may have no name at file scope.
+        // The pointee may have no name at file scope, so the struct holds void pointers.
         members += (t->is_local_pointer() ? "void *" + name : declare(t, name)) + "; ";
     }
     return members;
 }
 
-// atomic(fn, object, arguments...)
+// Lowers atomic(fn, object, arguments...).
 Rope Lower::run_at_owner(const Expr *e)
 {
     const Type *type = e->a->type;
@@ -75,7 +76,7 @@ Rope Lower::run_at_owner(const Expr *e)
            (nothing || e->discarded ? "" : r + "; ") + "})";
 }
 
-// The handlers of active messages, and a constructor that registers them.
+// Returns the table of handlers of active messages, and a constructor that registers it.
 Rope Lower::handlers(const std::vector<Symbol *> &handlers)
 {
     Rope table;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Spread arrays: allocated by the scope that they stand in, or before the program begins.
+// Spread arrays.  Automatic ones are allocated where they are declared; static ones by the runtime,
+// before the program begins.
 #include "lower/lower.h"
 
 #include "source/spelling.h"
 
 namespace splitcc {
 
-// The number of blocks of a spread array.
+// Returns the number of blocks of a spread array.
 Rope Lower::block_count(const Type *array)
 {
     Rope count;
@@ -16,11 +17,11 @@ Rope Lower::block_count(const Type *array)
     return count;
 }
 
-// Allocated here, freed by whatever leaves the scope.
+// The array is allocated at its declaration, and a cleanup attribute frees it.
 Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
 {
     Rope rope = capture_far(item.type);
-    // Something of run-time size, so that cc refuses a jump past the allocation.
+    // A type of run-time size makes the C compiler refuse jumps past the allocation.
     rope += "__extension__ typedef char " +
             fresh("scope_of_" + std::string(item.declarator.name->text) + "_") +
             "[splitc_job.procs]" + std::string(kUnused) + "; ";
@@ -36,8 +37,8 @@ Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
     return rope;
 }
 
-// Allocated by the runtime before splitc_main, which learns its shape from a
-// constructor.  One inside a function moves to file scope under a name of its own.
+// The runtime allocates the array before splitc_main; a constructor registers its shape.  An array
+// inside a function moves to file scope under another name.
 Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
 {
     std::string name(item.declarator.name->text);
@@ -69,7 +70,7 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     variable += "; ";
     if (d->file_scope)
         return std::move(variable) + std::move(registration) + " ";
-    // The size went to file scope as a number; cc has to agree with it.
+    // At file scope the size is a number; the C compiler has to agree with it here.
     Rope check;
     if (auto bytes = splitcc::size_of(item.type->base))
         check = "__extension__ _Static_assert(" + size_of(item.type->base) +

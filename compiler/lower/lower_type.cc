@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Types, as plain C writes them, and the run-time sizes that they hold.
+// Types as plain C writes them, and the run-time sizes that they hold.
 #include "lower/lower.h"
 
 namespace splitcc {
@@ -107,7 +107,7 @@ Rope Lower::extent(const Extent &e)
     return e.size ? node(e.size) : Rope();
 }
 
-// A declaration of `inner` (nothing: a type name) in plain C.
+// Returns a declaration of `inner` in plain C; if `inner` is empty, a type name.
 Rope Lower::declare(const Type *t, Rope inner)
 {
     Rope quals = quals_text(t->quals);
@@ -143,7 +143,7 @@ Rope Lower::declare(const Type *t, Rope inner)
     }
 }
 
-// sizeof, with GNU C's 1 for what has no size.
+// Returns sizeof the type, which is 1 in GNU C for void and functions.
 Rope Lower::size_of(const Type *t)
 {
     if (auto bytes = hoisting_ ? splitcc::size_of(t) : std::nullopt)
@@ -153,8 +153,8 @@ Rope Lower::size_of(const Type *t)
     return "sizeof(" + type(t) + ")";
 }
 
-// Declarations that hold the run-time sizes of a type, so that they keep the
-// value they had where the type was declared (C17 6.7.6.2).
+// Returns declarations that hold the run-time sizes of a type, because they keep the value that
+// they have where the type is declared (C17 6.7.6.2).
 Rope Lower::capture(const Type *t)
 {
     if (!t || t->kind == TypeKind::Function)
@@ -175,7 +175,7 @@ Rope Lower::capture(const Type *t)
     return rope;
 }
 
-// The same for the part of a type that does not stay in the declarator.
+// Does the same for the part of a type that does not stay in the declarator.
 Rope Lower::capture_far(const Type *t)
 {
     while (t && !t->is_far() && t->kind != TypeKind::SpreadArray)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all of the parser stands on: tokens, errors and recovery, and the
-// translation unit.
+// What all of the parser uses: tokens, errors and recovery, and the translation unit.
 #include "parse/parse.h"
 
 #include <algorithm>
@@ -47,7 +46,7 @@ Report Parser::missing(std::string_view wanted)
     if (token.kind == Tok::End)
         return diag_.error(range_before(), message + "the end of the file");
     message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
-    // What should have come after something is missed there, not at the next word.
+    // What is expected after something is reported there, and not at the next word.
     bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
     uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
     return diag_.error(after ? Range{end - 1, end} : token.range(), message);
@@ -55,14 +54,14 @@ Report Parser::missing(std::string_view wanted)
 
 void Parser::unexpected(std::string_view wanted)
 {
-    // After a string without end, what is missing at the end is no news.
+    // After a string literal without an end, nothing else is reported at the end of the file.
     if (!is(Tok::End) || !endless_string())
         missing(wanted);
     throw SyntaxError();
 }
 
-// The end of a statement or declaration.  One that is missing at the end of a line or
-// block is taken to be there.
+// Parses the end of a statement or declaration.  If the semicolon is missing at the end of a line
+// or block, the error is reported and parsing goes on as if it were there.
 void Parser::semicolon(const char *what)
 {
     if (accept(Tok::Semi))
@@ -74,7 +73,7 @@ void Parser::semicolon(const char *what)
     missing(what).insert_after(range_before(), ";");
 }
 
-// Whether an undeclared name stands where nothing but a type or a keyword can.
+// Returns whether an undeclared name stands where only a type or a keyword can.
 bool Parser::before_a_word() const
 {
     if (!is(Tok::Ident) || peek().name->ordinary)
@@ -89,7 +88,7 @@ void Parser::unknown_word()
     throw SyntaxError();
 }
 
-// A string that is never closed is all the rest of the file.
+// Returns whether the file ends inside a string literal.
 bool Parser::endless_string() const
 {
     if (tokens_.size() < 2 || tokens_[tokens_.size() - 2].kind != Tok::String)
@@ -109,8 +108,8 @@ void Parser::expect(Tok kind, const char *what)
         unexpected(what);
 }
 
-// After a syntax error: to the end of the statement that began at `from`, or before
-// the brace that ends its block.  The semicolons in the head of a `for` end nothing.
+// Skips, after a syntax error, to the end of the statement that began at `from`, or to the brace
+// that ends its block.  Semicolons in the head of a `for` do not end it.
 void Parser::recover(uint32_t from)
 {
     bool head = tokens_[from].kind == Tok::KwFor;
@@ -131,7 +130,8 @@ void Parser::recover(uint32_t from)
     }
 }
 
-// The names in a declaration or statement that has been given up are not missed later on.
+// Declares the names in a declaration or statement that was given up, so that later uses of them
+// are not reported.
 void Parser::take_as_declared(uint32_t from)
 {
     for (uint32_t i = from; i < pos_ && tokens_[i].kind != Tok::LBrace; i++) {
@@ -147,7 +147,7 @@ void Parser::take_as_declared(uint32_t from)
     }
 }
 
-// Over a bracketed group, whatever is in it.
+// Skips a bracketed group.
 void Parser::skip_balanced()
 {
     const Token open = peek();
@@ -242,7 +242,7 @@ void Parser::external_declaration()
         ast_.release(before);
 }
 
-// Whether emitted code has no other name than this for a type.
+// Returns whether emitted code has no other name than this for a type.
 static bool names_only_by_typedef(const Symbol *symbol)
 {
     if (symbol->kind != SymbolKind::Typedef)
@@ -253,8 +253,7 @@ static bool names_only_by_typedef(const Symbol *symbol)
            (type->kind == TypeKind::Enum && !type->enumeration->tag);
 }
 
-// A symbol that has just been declared: does it hide the name of a type that
-// emitted code might have to name in its scope?
+// Remembers a symbol if it hides the name of a type that emitted code may have to use in its scope.
 void Parser::note_hidden(Symbol *symbol)
 {
     const Symbol *outer = symbol->shadowed;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parser: C17 and GNU C as gcc accepts it, and Split-C.  Recursive descent;
-// each function has the production that it parses above it.
+// The folder parse/ is the parser: C17 and GNU C as gcc accepts it, and Split-C.  It includes sema/
+// and what that includes.  It is a recursive descent; above each function stands the production
+// that it parses.  A production first parses its operands, then hands its node to Sema.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace splitcc {
 
-// Thrown to give up a construct; statements and external declarations catch it.
+// Thrown to give up a construct.  Statements, members and external declarations catch it.
 struct SyntaxError {};
 
 class Parser {
@@ -30,8 +31,8 @@ private:
     bool is_name(const Name *name) const { return is(Tok::Ident) && peek().name == name; }
     bool accept(Tok kind);
     void expect(Tok kind, const char *what);
-    bool touching(uint32_t ahead) const; // no space between this token and the one before
-    bool is_pair(Tok second) const;      // `:` and, touching it, `second`
+    bool touching(uint32_t ahead) const; // no space is between this token and the one before
+    bool is_pair(Tok second) const;      // `:` and `second`, without a space between
     [[noreturn]] void fail(Range where, std::string_view message);
     Report missing(std::string_view wanted);
     [[noreturn]] void unexpected(std::string_view wanted);
@@ -168,7 +169,7 @@ private:
     Expr *start(ExprKind kind, uint32_t first);
     Expr *close(Expr *e);
 
-    // Nesting, so that no input exhausts the stack.
+    // Counts the nesting, so that no input exhausts the stack.
     class Depth;
 
     const Source &source_;
@@ -182,16 +183,18 @@ private:
     Sema sema_;
     uint32_t pos_ = 0;
     unsigned depth_ = 0;
-    bool named_parameters_ = false; // of a definition: every one has a name
-    bool colon_ends_ = false;       // `:-` here is C's `:` and `-`
+    // in the parameter list of a definition, where every parameter has a name
+    bool named_parameters_ = false;
+    bool colon_ends_ = false; // `:-` means C's `:` and `-` here
     Declaration *function_ = nullptr;
-    const Type *result_ = nullptr; // of the function being defined
+    const Type *result_ = nullptr; // the result type of the function being defined
     Name *global_, *spread_;
-    std::vector<Symbol *> hiding_; // in the external declaration at hand, what hides a type
-    // What attributes said since the last look.
+    // symbols of the current external declaration that hide the name of a type
+    std::vector<Symbol *> hiding_;
+    // What attributes have said since these were last reset.
     bool attribute_changes_type_ = false;
     bool attribute_changes_layout_ = false;
-    bool attribute_overloads_ = false; // clang's overloadable
+    bool attribute_overloads_ = false; // clang's attribute overloadable
 };
 
 class Parser::Depth {

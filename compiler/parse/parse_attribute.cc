@@ -53,7 +53,7 @@ void Parser::alignment()
     expect(Tok::LParen, "'('");
     if (starts_type()) {
         const TypeName *type = type_name();
-        if (type->touched) // any far pointer's alignment
+        if (type->touched) // the alignment of all far pointers
             ast_.in_attributes.push_back({type->first, type->last, "unsigned long"});
     } else if (const Expr *e = constant(); e->touched && e->value) {
         ast_.in_attributes.push_back({e->first, e->last, std::to_string(*e->value)});
@@ -61,7 +61,7 @@ void Parser::alignment()
     expect(Tok::RParen, "')'");
 }
 
-// The token behind the attributes that begin at `at`.
+// Returns the token behind the attributes that begin at `at`.
 uint32_t Parser::behind_attributes(uint32_t at) const
 {
     while (tokens_[at].kind == Tok::KwAttribute) {
@@ -80,7 +80,7 @@ uint32_t Parser::behind_attributes(uint32_t at) const
     return at;
 }
 
-// Whether attributes stand in front of a declaration, or of a type in parentheses.
+// Returns whether the attributes belong to a declaration, or to a type in parentheses.
 bool Parser::attribute_before_type(uint32_t ahead) const
 {
     return starts_declaration(behind_attributes(pos_ + ahead) - pos_);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Declarations, function definitions and initializers.  Declarators are in
-// parse_declarator.cc, types in parse_type.cc.
+// Declarations and function definitions.
 #include "parse/parse.h"
 
 #include <algorithm>
@@ -60,7 +59,7 @@ void Parser::init_declarator(Declaration *declaration)
              "a function inside a function is not supported; move it to file scope");
     replace_library(d, declaration->specifiers, definition);
     d.symbol = declare(d, declaration->specifiers, DeclarationRole::Object);
-    if (is_function && attribute_overloads_) // one name, many functions
+    if (is_function && attribute_overloads_) // one name for many functions
         d.symbol->type = types_.function(types_.unknown(), {}, false, true);
     declaration->touched |= touched_declarator(d.declarator);
     if (definition) {
@@ -105,7 +104,7 @@ void Parser::after_declarator(InitDeclarator &d)
     }
 }
 
-// Whether an expression needs a function to run.
+// Returns whether the value of an expression is known only inside a function.
 static bool uses_automatic(const Expr *e)
 {
     const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
@@ -117,7 +116,7 @@ static bool uses_automatic(const Expr *e)
     return false;
 }
 
-// Whether a size may be another by the time that functions run.  PROCS is const.
+// Returns whether the value of a size may change before functions run.  PROCS is const.
 static bool may_change(const Expr *e)
 {
     const Symbol *symbol = e->symbol;
@@ -142,7 +141,7 @@ static bool may_change(const Expr *e)
            std::any_of(e->args.begin(), e->args.end(), changes);
 }
 
-// The functions of split-c.h are those bound to symbols that begin with splitc_.
+// Recognises the functions of split-c.h by their asm labels, which begin with splitc_.
 bool Parser::note_library(Declaration *declaration)
 {
     bool any = false;
@@ -157,8 +156,7 @@ bool Parser::note_library(Declaration *declaration)
     return any;
 }
 
-// A program may use a library function's name for something of its own; the
-// library's declaration is then not there.
+// Drops the library's declaration if the program declares the name for something of its own.
 void Parser::replace_library(const InitDeclarator &d, const Specifiers &s, bool definition)
 {
     const Symbol *old = d.declarator.name->ordinary;
@@ -188,7 +186,8 @@ void Parser::function_body(Declaration *declaration)
     for (Symbol *param : function.param_symbols)
         if (!param->type)
             param->type = types_.basic(TypeKind::Int);
-    if (!function.prototype) { // not a prototype, but the parameters are known now
+    // this is no prototype, but the types of the parameters are known now
+    if (!function.prototype) {
         std::vector<const Type *> params;
         for (const Symbol *param : function.param_symbols)
             params.push_back(param->type);
@@ -202,7 +201,7 @@ void Parser::function_body(Declaration *declaration)
     declaration->is_definition = true;
     declaration->body = compound(&d.declarator);
     declaration->body->result = result_;
-    // It gets a companion; and its parameters' run-time sizes are captured in it.
+    // lower/ adds splitc_entry to it; so its body counts as touched.
     if (d.symbol->name && d.symbol->name->text == "splitc_main") {
         declaration->body->touched = true;
         check_splitc_main(d);
@@ -219,7 +218,7 @@ void Parser::function_body(Declaration *declaration)
     }
 }
 
-// It is called as main is, and may leave out what it does not need.
+// Checks the type of splitc_main, which is called like main and may leave out parameters.
 void Parser::check_splitc_main(const InitDeclarator &d)
 {
     const Type *type = d.symbol->type, *result = type->base->unqualified;
@@ -280,7 +279,7 @@ void Parser::old_style_parameters(Declaration *declaration)
     named_parameters_ = false;
 }
 
-// False if the name is that of another kind of thing here, and stays it.
+// Returns false if the name is already declared as another kind of thing, which it stays.
 bool Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
 {
     if (!old || !scopes_.is_local(old) || old->kind == SymbolKind::Builtin)
@@ -302,8 +301,8 @@ bool Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
     return true;
 }
 
-// What is wrong with a dimension; empty if nothing is.  `fixed`: it has to be known before
-// functions run.
+// Returns what is wrong with a dimension; empty if nothing is.  If `fixed`, it has to be known
+// before functions run.
 std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
 {
     if (!extent.size)
@@ -333,7 +332,7 @@ void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, De
         if (std::string wrong = wrong_dimension(extent, fixed); !wrong.empty())
             fail(extent.size ? sema_.range(extent.size) : name.range(), wrong);
     };
-    // A parameter is a pointer to the first of however many blocks.
+    // A parameter points to the first of any number of blocks, so its first size may be missing.
     for (size_t i = parameter && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
         check(*d.type->spread[i]);
     for (const Type *block = d.type->base;
@@ -361,8 +360,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
         if (d.type->kind == TypeKind::SpreadArray)
             fail(tokens_[symbol->token].range(),
                  "a spread array cannot be a typedef; declare the array itself");
-        // The typedef is how emitted code can name what has no tag, or has a
-        // size known only here.
+        // Emitted code uses the typedef as the name of a type that has no tag, or a run-time size.
         if (d.type->kind == TypeKind::Record && d.type->record->spelled.empty())
             d.type->record->spelled = symbol->name->text;
         if (d.type->kind == TypeKind::Enum && d.type->enumeration->spelled.empty())
@@ -375,7 +373,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     Symbol *old = symbol->name->ordinary;
     if (!check_redeclaration(old, symbol))
         return symbol;
-    // A redeclaration that says less keeps what is known.
+    // A redeclaration with less information keeps the type that is known.
     if (old && scopes_.is_local(old) && old->kind == symbol->kind && old->type) {
         bool less = (symbol->type->kind == TypeKind::Array && !symbol->type->extent.size) ||
                     (symbol->type->kind == TypeKind::Function && !symbol->type->prototype);

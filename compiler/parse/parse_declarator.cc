@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Declarators: pointers with their address space, arrays, spread arrays,
-// functions; and the types they derive.
+// Declarators: pointers with their address space, arrays, spread arrays and functions; and the
+// types that they derive.
 #include "parse/parse.h"
 
 namespace splitcc {
@@ -16,7 +16,7 @@ void Parser::declarator(Declarator &d, Abstract abstract, bool parameter)
     while (is(Tok::Star) || is(Tok::Caret))
         pointer_part(d, pointers, abstract, parameter);
     direct_declarator(d, abstract, parameter);
-    // Read from the name, the last star comes first.
+    // Derivation is read from the name outward, so the last star comes first.
     d.parts.insert(d.parts.end(), pointers.rbegin(), pointers.rend());
     d.first = first;
     d.last = pos_;
@@ -33,7 +33,7 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
             Tok next = peek(1).kind;
             if (part.space != Space::Local && abstract != Abstract::Yes && next != Tok::Ident &&
                 next != Tok::Star)
-                break; // the second word is the name
+                break; // the second word is the name that is declared
             if (part.space != Space::Local)
                 fail(peek().range(), "a pointer is either global or spread, and only once");
             part.space = is_name(global_) ? Space::Global : Space::Spread;
@@ -58,10 +58,10 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
     pointers.push_back(std::move(part));
 }
 
-// `global` and `spread` are ordinary names that mean something only after a star.  Where
-// a declarator needs a name and no other follows, they are it: `int *global;`, and
-// `char *spread[10];`.  A parameter of a prototype may be without a name, so they qualify
-// the pointer in `void f(int *global)`, but not in a system header.
+// Returns whether the word qualifies the pointer.  `global` and `spread` are ordinary names unless
+// they stand behind a star.  Where a declarator needs a name and has no other one, they are that
+// name: `int *global;` and `char *spread[10];`.  A parameter of a prototype needs no name, so they
+// qualify the pointer in `void f(int *global)`, except in a system header.
 bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 {
     if (!is_space_word())
@@ -76,7 +76,7 @@ bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
     return !may_follow_name(1);
 }
 
-// Whether a declarator goes on so behind its name, and not behind a qualifier.
+// Returns whether the tokens can follow the name of a declarator, and not a qualifier.
 bool Parser::may_follow_name(uint32_t ahead) const
 {
     ahead = behind_attributes(pos_ + ahead) - pos_;
@@ -90,7 +90,7 @@ bool Parser::may_follow_name(uint32_t ahead) const
     case Tok::KwAsm:
     case Tok::End:
         return true;
-    case Tok::LParen: // parameters, or a declarator in parentheses?
+    case Tok::LParen: // either parameters, or a declarator in parentheses
         return peek(ahead + 1).kind == Tok::RParen || starts_type(ahead + 1) ||
                names_follow(ahead + 1);
     default:
@@ -98,7 +98,7 @@ bool Parser::may_follow_name(uint32_t ahead) const
     }
 }
 
-// Whether these are the names of a K&R definition's parameters.
+// Returns whether the names of a K&R definition's parameters follow.
 bool Parser::names_follow(uint32_t ahead) const
 {
     if (peek(ahead).kind != Tok::Ident)
@@ -108,12 +108,11 @@ bool Parser::names_follow(uint32_t ahead) const
                 : peek(ahead + 1).kind == Tok::Comma;
 }
 
-// Behind the name of a declarator, where another word follows: `global` in the wrong place, or
-// misspelled.
+// Reports a word before the name of a declarator: `global` in the wrong place, or misspelled.
 void Parser::check_word_before_name()
 {
     const Token token = tokens_[pos_ - 1];
-    if (!token.name) // an attribute stands between
+    if (!token.name) // an attribute is between
         return;
     std::string word(token.name->text);
     if (token.name == global_ || token.name == spread_)
@@ -154,7 +153,7 @@ void Parser::direct_declarator(Declarator &d, Abstract abstract, bool parameter)
     declarator_suffixes(d);
 }
 
-// Whether "(" opens a declarator in parentheses and not a parameter list.
+// Returns whether "(" begins a declarator in parentheses, and not a parameter list.
 bool Parser::nested_declarator(Abstract abstract) const
 {
     if (abstract == Abstract::No)
@@ -175,7 +174,7 @@ bool Parser::nested_declarator(Abstract abstract) const
 
 void Parser::declarator_suffixes(Declarator &d)
 {
-    size_t arrays = 0; // array suffixes right before this point
+    size_t arrays = 0; // the number of array suffixes directly before this point
     for (;;) {
         if (is(Tok::LBracket)) {
             Part part;
@@ -233,13 +232,13 @@ Extent Parser::array_suffix()
         colon_ends_ = colon;
         extent.value = Sema::fold(extent.size);
         if (extent.value.value_or(-1) < 0)
-            ast_.keep(); // what has the type may need it
+            ast_.keep(); // types of this size refer to the expression
     }
     expect(Tok::RBracket, "']'");
     return extent;
 }
 
-// Whether the parameter list that begins here is followed by a function's body.
+// Returns whether a function's body follows the parameter list that begins here.
 bool Parser::before_body() const
 {
     int depth = 0;
@@ -330,7 +329,7 @@ void Parser::identifier_list(Part &part)
     } while (accept(Tok::Comma));
 }
 
-// The type that the declarator makes of its base.
+// Returns the type that the declarator derives from its base.
 const Type *Parser::derive(const Type *base, const Declarator &d)
 {
     const Type *type = base;
@@ -372,9 +371,8 @@ const Type *Parser::derive(const Type *base, const Declarator &d)
     return type;
 }
 
-// A parameter's type: arrays and functions become pointers (C17 6.7.6.3).  A
-// spread array stays one, since indexing it needs its dimensions; it is passed
-// as a spread pointer.
+// Returns the type of a parameter: arrays and functions become pointers (C17 6.7.6.3).  A spread
+// array keeps its type, because indexing needs its dimensions; it is passed as a spread pointer.
 const Type *Parser::adjusted(const Type *type)
 {
     if (type->kind == TypeKind::Array)

@@ -47,7 +47,7 @@ bool is_assignment(Tok op)
     return op >= Tok::Assign && op <= Tok::OrAssign;
 }
 
-// A colon inside brackets no longer ends what stands around them.
+// Inside brackets, a colon does not end the expression around them.
 class Bracketed {
 public:
     explicit Bracketed(bool &flag, bool value = false) : flag_(flag), saved_(flag) { flag = value; }
@@ -356,8 +356,7 @@ Expr *Parser::primary()
 Expr *Parser::string_literal()
 {
     Expr *e = start(ExprKind::String, pos_);
-    // Adjacent literals are one; a macro may have left names between them
-    // (PRIu64 and the like are expanded by now).
+    // Adjacent literals are one.  Macros between them (PRIu64 and the like) have been expanded.
     while (accept(Tok::String)) {
     }
     return sema_.string(close(e));
@@ -384,7 +383,7 @@ Expr *Parser::statement_expression(uint32_t first)
     scopes_.leave();
     e->body = body;
     expect(Tok::RParen, "')' after the statement expression");
-    // Its value is that of the last statement, if that is an expression.
+    // The value is that of the last statement, if it is an expression.
     const Type *type = types_.basic(TypeKind::Void);
     if (!body->children.empty()) {
         Stmt *last = static_cast<Stmt *>(body->children.back());
@@ -428,7 +427,7 @@ Expr *Parser::generic_selection()
     return sema_.generic(close(e));
 }
 
-// The builtins of GNU C that take a type where a function takes a value.
+// The builtins of GNU C that take a type as an argument.
 Expr *Parser::type_builtin()
 {
     Depth depth(*this);

@@ -5,7 +5,7 @@
 
 namespace splitcc {
 
-// The "=" of an initializer.  `:=` and `:-` are taken for it, once they have been told of.
+// Accepts the "=" of an initializer.  `:=` and `:-` are reported, and then accepted for it.
 bool Parser::accept_initializer(const InitDeclarator &d)
 {
     if (!is_pair(Tok::Assign) && !is_pair(Tok::Minus))
@@ -36,7 +36,7 @@ InitList *Parser::initializer_list(Subobjects &objects)
     InitList *list = ast_.init_list();
     list->first = pos_;
     bool colon = colon_ends_;
-    colon_ends_ = true; // name: value
+    colon_ends_ = true; // in `name: value`, the colon ends the name
     expect(Tok::LBrace, "'{'");
     objects.open();
     while (!is(Tok::RBrace)) {
@@ -62,7 +62,7 @@ void Parser::initializer_item(InitList *list, Subobjects &objects)
     for (size_t i = count; i < list->parts.size(); i++)
         touched |= list->parts[i]->touched;
     list->touched |= touched;
-    // Tables are long.
+    // Tables are long, so the nodes of what does not change are released.
     if (objects.is_static() && !touched) {
         list->parts.resize(count);
         ast_.release(before);
@@ -92,7 +92,7 @@ void Parser::designation(InitList *list, Subobjects &objects)
         }
     }
     if (!accept(Tok::Assign) && member)
-        unexpected("'=' after the designator"); // [i] value is old GNU C
+        unexpected("'=' after the designator"); // `[i] value` is allowed in old GNU C
 }
 
 // index-designator = "[" constant ["..." constant] "]"

@@ -5,11 +5,11 @@
 
 namespace splitcc {
 
-// The symbol of a tag: the visible one, or a new one in this scope.
+// Returns the symbol of a tag: the visible one, or a new one in this scope.
 Symbol *Parser::tag(Name *name, bool defining)
 {
     Symbol *symbol = name ? name->tag : nullptr;
-    uint32_t token = pos_ > 0 ? pos_ - 1 : 0; // the name has been read
+    uint32_t token = pos_ > 0 ? pos_ - 1 : 0; // the parser is behind the name already
     if (!symbol || (defining && !scopes_.is_local(symbol))) {
         symbol = ast_.symbol();
         symbol->kind = SymbolKind::Tag;
@@ -50,7 +50,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     bool defining = is(Tok::LBrace);
     if (!name && !defining)
         unexpected("the tag of a struct or union, or '{'");
-    bool only_declared = is(Tok::Semi); // `struct s;` is a new s in this scope
+    bool only_declared = is(Tok::Semi); // `struct s;` declares a new s in this scope
     Symbol *symbol = tag(name, defining || only_declared);
     if (symbol->enumeration)
         wrong_tag(name_token, symbol, "is the tag of an enum");

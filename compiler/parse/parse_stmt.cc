@@ -236,8 +236,8 @@ Stmt *Parser::for_statement()
     return end(stmt);
 }
 
-// Whether a label stands here.  `x := g` is none; nor is `x :- 1`, if x is an
-// object and not a name set directly before its colon.
+// Returns whether a label stands here.  `x := g` is none.  `x :- 1` is none either, if x is an
+// object and a space is before the colon.
 bool Parser::at_label() const
 {
     if (!is(Tok::Ident))
@@ -266,7 +266,7 @@ Stmt *Parser::label_statement()
         expect(Tok::Colon, "':'");
         attributes();
     }
-    // A label may end a block, and gcc takes a declaration after one.
+    // A label may stand at the end of a block, and before a declaration in GNU C.
     if (!is(Tok::RBrace))
         add(stmt, block_item());
     return end(stmt);
@@ -305,7 +305,7 @@ Stmt *Parser::asm_statement()
     return end(stmt);
 }
 
-// The parenthesised expression of one operand.
+// Parses the parenthesised expression of one operand.
 void Parser::asm_operands(Stmt *stmt)
 {
     pos_++;

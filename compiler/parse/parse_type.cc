@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Specifiers: basic types, structs, unions, enumerations, attributes.
+// Specifiers: storage classes, basic types, typedef names and typeof.
 #include "parse/parse.h"
 
-#include "parse/words.h"
+#include "parse/type_words.h"
 
 namespace splitcc {
 
@@ -54,7 +54,7 @@ bool Parser::starts_type(uint32_t ahead) const
     case Tok::KwInt128:
     case Tok::KwFloatN:
         return true;
-    case Tok::KwAttribute: // before a type, not before a statement
+    case Tok::KwAttribute: // it belongs to a type if a type follows, otherwise to a statement
         return attribute_before_type(ahead);
     case Tok::KwExtension:
         return starts_type(ahead + 1);
@@ -109,7 +109,8 @@ bool Parser::storage_specifier(Specifiers &s)
     return true;
 }
 
-// Whether the declaration ends here, behind a struct, because another type begins.
+// Returns whether the declaration ends here, because a struct was defined and another type begins.
+// The missing semicolon is reported.
 bool Parser::ends_at_second_type(const TypeWords &words)
 {
     Tok kind = peek().kind;
@@ -199,7 +200,7 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
     return true;
 }
 
-// The type that typeof of e names.  A parameter that is a spread array is a spread pointer.
+// Returns the type that typeof names.  A parameter that is a spread array is a spread pointer.
 const Type *Parser::typeof_value(const Expr *e)
 {
     if (e->type->kind != TypeKind::SpreadArray)

@@ -26,7 +26,7 @@ bool is_unsigned(const Type *type)
 struct Suffix {
     bool is_unsigned = false, imaginary = false;
     int longs = 0;
-    char floating = 0; // f, l, or something longer
+    char floating = 0; // f, l, or the first letter of a longer suffix
     bool exotic = false;
 };
 
@@ -72,7 +72,7 @@ const Type *floating_type(Types &types, const Suffix &s)
     return s.imaginary ? types.complex(type) : type;
 }
 
-// Most numbers are an int written in digits alone.
+// Recognises an int in digits alone, as most numbers are.
 bool is_short_decimal(std::string_view spelling, int64_t &value)
 {
     if (spelling.size() > 9 || (spelling[0] == '0' && spelling.size() > 1))
@@ -86,7 +86,7 @@ bool is_short_decimal(std::string_view spelling, int64_t &value)
     return true;
 }
 
-// The first type of C17 6.4.4.1's list that holds the value.
+// Returns the first type in the list of C17 6.4.4.1 that holds the value.
 TypeKind integer_kind(uint64_t value, bool decimal, const Suffix &s)
 {
     if (s.longs >= 2)
@@ -151,7 +151,7 @@ void character(Types &types, std::string_view spelling, Expr *e)
     e->type = types.basic(prefix == 'u'   ? TypeKind::UShort
                           : prefix == 'U' ? TypeKind::UInt
                                           : TypeKind::Int);
-    // Values matter only for null pointer constants and dimensions: plain ASCII.
+    // Only null pointer constants and dimensions need the value, so ASCII is enough.
     if (spelling.size() == 3 && prefix == '\'')
         e->value = spelling[1];
     else if (spelling == "'\\0'")

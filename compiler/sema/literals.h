@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The types and values of literals, and arithmetic on integer constants.
+// Types and values of literals, and arithmetic on integer constants.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace splitcc::literals {
 
-// Set the type, and for integers the value, of a literal from its spelling.
+// Set the type of a literal by its spelling, and the value if it is an integer.
 void number(Types &types, std::string_view spelling, Expr *e);
 void character(Types &types, std::string_view spelling, Expr *e);
 
-// The element type of a string literal with that spelling.
+// Returns the type of the elements of a string literal.
 const Type *string_element(Types &types, std::string_view spelling);
 
-// The value as an object of that integer type holds it.
+// Returns the value that an object of that integer type has after `value` is stored into it.
 int64_t wrap(int64_t value, const Type *type);
 
-// a op b in that type, where it is defined.
+// Returns `a op b` in that type, where it is defined.
 std::optional<int64_t> fold(Tok op, std::optional<int64_t> a, std::optional<int64_t> b,
                             const Type *type);
 

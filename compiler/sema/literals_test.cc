@@ -32,7 +32,7 @@ Number character(const std::string &spelling)
     return {describe(e.type), e.value};
 }
 
-// What this compiler makes of the same operation.
+// The result of the same operation in this compiler.
 template <class T> std::optional<int64_t> native(Tok op, T a, T b)
 {
     switch (op) {

@@ -3,7 +3,7 @@
 
 namespace splitcc {
 
-// a[i]; without an index *a, which is a[0].
+// Returns the place of a[i], or of *a if there is no index, which is a[0].
 static std::optional<Place> element_of(const Expr *array, const Expr *index)
 {
     using Step = Place::Step;
@@ -26,7 +26,7 @@ std::optional<Place> place_of(const Expr *e)
     std::optional<Place> place;
     switch (e->kind) {
     case ExprKind::Paren:
-    case ExprKind::GlobalRead: // a pointer that lies in global memory
+    case ExprKind::GlobalRead: // a pointer that is itself in global memory
     case ExprKind::GlobalDecay:
     case ExprKind::SpreadDecay:
         return place_of(e->a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Objects as expressions name them, so that two expressions can be compared.
+// Places: objects as expressions name them, in a form in which two can be compared.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace splitcc {
 
-// An object as an expression names it: a variable, and the way from it.
+// An object as an expression names it: a variable, and the steps that lead from it.
 struct Place {
     struct Step {
         enum Kind : uint8_t { Deref, Member, Element, ElementAt } kind;
@@ -24,14 +24,14 @@ struct Place {
     std::vector<Step> steps;
     bool operator==(const Place &) const = default;
 
-    // The longer way begins with the shorter one.
+    // Returns whether the longer of the two begins with all steps of the shorter.
     bool begins_like(const Place &other) const
     {
         auto common = static_cast<std::ptrdiff_t>(std::min(steps.size(), other.steps.size()));
         return base == other.base &&
                std::equal(steps.begin(), steps.begin() + common, other.steps.begin());
     }
-    // One of the two certainly contains the other.
+    // Returns whether one of the two certainly contains the other.
     bool overlaps(const Place &other) const
     {
         const auto &longer = steps.size() > other.steps.size() ? steps : other.steps;
@@ -40,7 +40,7 @@ struct Place {
                std::none_of(longer.begin() + common, longer.end(),
                             [](const Step &step) { return step.kind == Step::Deref; });
     }
-    // Where it lies depends on the value of the other.
+    // Returns whether the address of this object depends on the value of the other.
     bool depends_on(const Place &other) const
     {
         bool through = steps.size() > other.steps.size() && begins_like(other) &&
@@ -51,10 +51,10 @@ struct Place {
     }
 };
 
-// Nothing if the expression names no object that can be told from others.
+// Returns the place that the expression names; nothing if it cannot be compared with others.
 std::optional<Place> place_of(const Expr *e);
 
-// The object that the first `bytes` bytes at a pointer belong to.
+// Returns the place of the object that the first `bytes` bytes behind a pointer belong to.
 std::optional<Place> pointee(const Expr *e, const Expr *bytes);
 
 } // namespace splitcc

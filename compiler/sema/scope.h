@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What names mean: ordinary identifiers and tags, in nested scopes.
+// Scopes: what names mean, as ordinary identifiers and as tags.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ class Scopes {
 public:
     void enter() { marks_.push_back(undo_.size()); }
     void leave();
-    // Leave all scopes deeper than this.
+    // Leaves all scopes deeper than `depth`.
     void leave_to(uint32_t depth)
     {
         while (this->depth() > depth)
@@ -22,10 +22,10 @@ public:
     bool at_file_scope() const { return marks_.empty(); }
     uint32_t depth() const { return static_cast<uint32_t>(marks_.size()); }
 
-    // Make `symbol` what its name means from here to the end of the scope.
+    // Makes `symbol` the meaning of its name up to the end of the innermost scope.
     void declare(Symbol *symbol);
 
-    // True if the symbol was declared in the innermost scope.
+    // Returns whether the symbol was declared in the innermost scope.
     bool is_local(const Symbol *symbol) const { return symbol->depth == depth(); }
 
 private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Semantic analysis: the type of every expression, which of them designate
-// objects in the global address space, and the rules of Split-C.  The parser
-// calls one function per construct, operands first.
+// The folder sema/ is semantic analysis: it finds the type of every expression and which of them
+// designate objects in the global address space, and checks the rules of Split-C.  It includes ast/
+// and what that includes.  The parser calls one function for each construct, after those of its
+// operands; nothing here calls the parser.
 //
-// After `value`, an operand no longer designates a global object: where one
-// stood, a GlobalRead, GlobalDecay or SpreadDecay node has been put around it.
+// After value(), an operand no longer designates a global object, because value() puts a
+// GlobalRead, GlobalDecay or SpreadDecay node around it.
 #pragma once
 
 #include <string>
@@ -26,8 +27,8 @@ public:
     {
     }
 
-    // ---- expressions; each takes its operands' nodes and sets the new node's
-    // type.  `e` has its kind, op, operands and tokens already.
+    // ---- expressions.  `e` has its kind, operator, operands and tokens; each function completes
+    // it and sets its type.
     Expr *identifier(Expr *e, Name *name, bool called);
     Expr *number(Expr *e);
     Expr *character(Expr *e);
@@ -52,32 +53,32 @@ public:
     Expr *store(Expr *e);
     Expr *generic(Expr *e);
     Expr *choose(Expr *e);
-    Expr *other(Expr *e, const Type *type); // anything whose operands are plain values
+    Expr *other(Expr *e, const Type *type); // an expression whose operands are plain values
 
-    // A name that means nothing here, with what it may have been meant to be.
+    // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
 
-    // What can be checked only when everything has been declared.
+    // Checks what can be checked only after everything has been declared.
     void end_of_unit();
 
-    // The operand as a value (C17 6.3.2.1, and reads of global objects).
+    // Returns the operand as a value (C17 6.3.2.1): a read, if it is a global object.
     Expr *value(Expr *e);
-    // A value used as a truth value.
+    // Returns the operand as a truth value.
     Expr *condition(Expr *e) { return value(e); }
-    // A full expression whose value nobody uses.
+    // Returns a full expression whose value is not used.
     Expr *discard(Expr *e);
 
-    // The value converted as if by assignment to an object of that type; `what` names the
-    // place in messages ("assignment", "argument 2 of 'f'").
+    // Returns the value converted to the type, as by an assignment.  `what` names the place in
+    // messages ("assignment", "argument 2 of 'f'").
     Expr *convert(Expr *e, const Type *to, std::string_view what);
 
-    // A value of an initializer, for the next of the objects.
+    // Returns a value of an initializer, converted to the type of the next object.
     Expr *initialize(Subobjects &objects, Expr *e);
 
-    // The type of e after lvalue conversion.
+    // Returns the type of `e` after lvalue conversion.
     const Type *value_type(const Expr *e);
 
-    // An integer constant expression's value, where this model can tell.
+    // Returns the value of an integer constant expression, if this model can compute it.
     static std::optional<int64_t> fold(const Expr *e) { return e->value; }
     static bool is_null_constant(const Expr *e);
 
@@ -87,7 +88,7 @@ public:
             return tokens_[n->first].range();
         return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
     }
-    // The range of one token: the caret of an operator.
+    // Returns the range of one token, for the caret of an operator.
     Range range(uint32_t token) const { return tokens_[token].range(); }
 
     Types &types() { return types_; }
@@ -130,14 +131,15 @@ private:
     void note_declaration(const Report &report, const Expr *e);
 
     // functions that run elsewhere (sema_remote.cc)
-    // A function in a call of <split-c/am.h>, and how the call wants it.
+
+    // The use of a function as handler in a call of <split-c/am.h>, and how that call will call it.
     struct HandlerUse {
         Range where;
         Name *function;
         std::string call;
         size_t arguments; // behind the source
-        bool real;        // the last one is a double
-        bool block;       // address, size and one word
+        bool real;        // the last argument is a double
+        bool block;       // the first arguments are an address and a size
     };
     const Type *promoted_argument(const Type *type);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
@@ -179,7 +181,7 @@ private:
     Types &types_;
     Names &names_;
     Diagnostics &diag_;
-    std::vector<Name *> function_values_; // functions whose names are used other than in calls
+    std::vector<Name *> function_values_; // functions whose names are used as values
     std::vector<HandlerUse> handler_uses_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operators that change an object: =, :=, :-, ++ and --.
+// Operators that change an object: =, :=, :-, ++, -- and the compound assignments.
 #include "sema/sema.h"
 
 namespace splitcc {
@@ -92,8 +92,8 @@ Expr *Sema::split_phase(Expr *e)
     }
     check_kept(e->b, e->a->type, "':='");
     if (fetch) {
-        // A get copies bytes.  Where the value has to be converted, or the target
-        // has no address, the read completes here: that is allowed, and right.
+        // A get copies bytes.  If the value has to be converted, or the target has no address, the
+        // read completes at once, which a get may do.
         const Expr *to = strip(e->a);
         bool addressable = !(to->kind == ExprKind::Ident && to->symbol &&
                              to->symbol->storage == Storage::Register) &&

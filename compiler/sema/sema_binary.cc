@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Binary operators, and the others that bring two operands to one type.
+// Binary operators, and those others that bring two operands to one type.
 #include "sema/literals.h"
 #include "sema/sema.h"
 
@@ -65,8 +65,8 @@ Expr *Sema::additive(Expr *e)
     return finish(e, pointer);
 }
 
-// Bring two operands, one of which is far, to one kind of pointer.  The
-// common type, or null if there is none.
+// Brings two operands, one of which is a far pointer, to one kind of pointer.  Returns the common
+// type, or null if there is none.
 const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
 {
     const Type *ta = value_type(a), *tb = value_type(b);
@@ -81,7 +81,7 @@ const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
             check_pointees(*side, type, far, what);
         *side = to_far(*side, far);
     }
-    // void and one kind of pointer give the pointer that says more about where.
+    // Of void and an object type, the result is the pointer to the object type.
     return ta->is_far() && tb->is_far() && ta->base->kind == TypeKind::Void ? tb : far;
 }
 

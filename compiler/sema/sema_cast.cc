@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Casts that are assigned to: `(char *)p += n`.  GNU C took them for the object as it would
-// be with that type until gcc 3.4; programs of the 1990s have them.
+// Casts as left sides of assignments: `(char *)p += n`.  GNU C allowed them until gcc 3.4, and
+// programs of the 1990s use them.  They change the object as if it had the type of the cast.
 #include "sema/sema.h"
 
 namespace splitcc {
@@ -15,7 +15,7 @@ bool is_held_alike(const Type *a, const Type *b)
 
 } // namespace
 
-// The cast, if that is what e is, and its operand an object here that can be held alike.
+// Returns the cast, if `e` is one of an object that may be changed like that, or null.
 const Expr *Sema::as_cast_of_object(const Expr *e)
 {
     const Expr *cast = strip(e);
@@ -27,7 +27,7 @@ const Expr *Sema::as_cast_of_object(const Expr *e)
     return assignable && is_held_alike(cast->type, object->type) ? cast : nullptr;
 }
 
-// What to write for `(T)x op v`, `++(T)x` and their like.
+// Returns what to write instead of `(T)x op v`, `++(T)x` and the like.
 std::string Sema::instead_of_change(const Expr *e, const Expr *cast)
 {
     auto text = [&](const Expr *part) {
@@ -42,7 +42,7 @@ std::string Sema::instead_of_change(const Expr *e, const Expr *cast)
     const std::string begin = object + " = (" + type + ")";
     if (e->op == Tok::Assign)
         return begin + "(" + describe(cast->type) + ")" + operand(e->b);
-    std::string op(spelling(e->name_token).substr(0, 1)); // of += and of ++
+    std::string op(spelling(e->name_token).substr(0, 1)); // the operator of += and of ++
     if (e->op == Tok::ShlAssign || e->op == Tok::ShrAssign)
         op += op;
     return begin + "(" + text(cast) + " " + op + " " +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Values of expressions, and their conversions: those that make, take apart or
-// mix pointers into the global address space; cc does the others.
+// Values of expressions, and conversions that involve far pointers.  The C compiler does the other
+// ones.
 #include "sema/sema.h"
 
 namespace splitcc {
@@ -50,7 +50,7 @@ bool Sema::is_null_constant(const Expr *e)
     return e->type->is_integer() && e->value == 0;
 }
 
-// A null constant or local pointer as a global or spread pointer.
+// Makes a far pointer of a null constant or a local pointer.
 Expr *Sema::to_far(Expr *e, const Type *far)
 {
     return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
@@ -70,7 +70,8 @@ void Sema::check_pointees(const Expr *e, const Type *from, const Type *to, std::
     }
 }
 
-// A pointer that becomes a far one is checked as one that becomes a local one is by cc.
+// Checks the conversion of a pointer to a far one, by the rules by which the C compiler checks that
+// to a local one.
 void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what)
 {
     if (to->space == Space::Spread && from->space != Space::Spread)
@@ -87,7 +88,8 @@ void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::
                            : dropped & kVolatile ? "volatile"
                                                  : "_Atomic") +
                           "' of what " + quoted(from) + " points to");
-    // Between spread pointers programs convert freely (a block and its first element).
+    // Spread pointers convert freely into each other, since programs use one for a block and for
+    // the block's first element.
     if (from->space != Space::Spread || to->space != Space::Spread)
         check_pointees(e, from, to, what);
 }
@@ -117,7 +119,7 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
                     std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
         return e;
     }
-    // Pointers to far pointers of other kinds look alike in the translation.
+    // The C compiler cannot check this, because all far pointers have one type in the translation.
     if (from->is_local_pointer() && to->is_local_pointer() && from->base->is_far() &&
         to->base->is_far() && !same_type(from->base->unqualified, to->base->unqualified))
         diag_.warning(range(e), "-Wincompatible-pointer-types",
@@ -149,7 +151,7 @@ const Type *Sema::promote(const Type *type)
     return type->unqualified;
 }
 
-// The usual arithmetic conversions (C17 6.3.1.8).
+// Returns the type of the usual arithmetic conversions (C17 6.3.1.8).
 const Type *Sema::arithmetic(const Type *a, const Type *b)
 {
     if (!a->is_arithmetic() || !b->is_arithmetic())
@@ -166,8 +168,7 @@ const Type *Sema::arithmetic(const Type *a, const Type *b)
     if (a->kind == b->kind)
         return a;
     const Type *high = a->kind > b->kind ? a : b, *low = a->kind > b->kind ? b : a;
-    // long against unsigned int, and the like: kinds are ordered by rank with
-    // the unsigned type after the signed one of the same size.
+    // The kinds are ordered by rank, each unsigned type behind the signed one of its size.
     if (high->kind == TypeKind::LLong && low->kind == TypeKind::ULong)
         return types_.basic(TypeKind::ULLong);
     return high;

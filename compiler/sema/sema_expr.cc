@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The types of expressions.  Rules that plain C shares are left to cc, so what
-// is checked here is what cc would no longer see, or see only as integers.
+// The types of primary, postfix and unary expressions.  Rules of plain C are left to the C
+// compiler; this file checks what the C compiler cannot see in the translation.
 #include "sema/literals.h"
 #include "sema/sema.h"
 
@@ -15,7 +15,7 @@ bool touched(const Node *n)
 
 } // namespace
 
-// Set the type; touched if an operand is.
+// Sets the type, and marks the expression as touched if one of its operands is.
 Expr *Sema::finish(Expr *e, const Type *type)
 {
     e->type = type;
@@ -69,7 +69,7 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;
-    // A static spread array of a function has another name in the output.
+    // A static spread array inside a function has another name in the output.
     e->touched = symbol->storage == Storage::Static && !symbol->file_scope && symbol->type &&
                  symbol->type->kind == TypeKind::SpreadArray;
     return finish(e, symbol->type ? symbol->type : types_.unknown());
@@ -247,11 +247,11 @@ Expr *Sema::unary(Expr *e)
     return finish(e, type->is_arithmetic() ? promote(type) : types_.unknown());
 }
 
-// The library's macro whose expansion asks here for the type of what its address points to;
-// empty if this '*' is none's.
+// Returns the macro of split-c.h whose expansion contains this '*', in order to name the type that
+// its address points to; empty if it is in none.
 std::string_view Sema::far_pointer_maker(const Expr *e)
 {
-    // (typeof(*(address)) *global)splitc_make(...)
+    // The text is (typeof(*(address)) *global)splitc_make(...).
     const uint32_t at = e->last;
     const Name *maker = tokens_[at + 4].name;
     if (tokens_[at + 1].kind != Tok::Star || !maker || maker->text != "splitc_make")
@@ -267,7 +267,7 @@ Expr *Sema::deref(Expr *e)
         if (type->is_unknown())
             return finish(e, type);
         if (std::string_view maker = far_pointer_maker(e); !maker.empty()) {
-            if (is_null_constant(e->a)) // as NULL is
+            if (is_null_constant(e->a)) // the same as for NULL
                 return finish(e, types_.basic(TypeKind::Void));
             return fail(e, std::string(maker) +
                                "() needs a local address behind the processor; "
@@ -322,7 +322,8 @@ Expr *Sema::compound_literal(Expr *e)
 Expr *Sema::size(Expr *e)
 {
     const Type *type = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
-    // Pragmas and attributes change what records and enums measure; cc knows.
+    // Pragmas and attributes change the sizes of records and enums, which only the C compiler
+    // knows.
     const Type *element = type;
     while (element->kind == TypeKind::Array)
         element = element->base;
@@ -334,10 +335,10 @@ Expr *Sema::size(Expr *e)
     return finish(e, types_.basic(TypeKind::ULong));
 }
 
-// ---- the rest
+// ---- selections
 
-// The selected result becomes `b`, for lowering: in C, kinds of far pointer are
-// one type, and their associations would be the same.
+// The selected result becomes `b`, because all far pointers have one type in C, and _Generic could
+// not tell their associations apart.
 Expr *Sema::generic(Expr *e)
 {
     const Type *type = value_type(e->a);

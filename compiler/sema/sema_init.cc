@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The values of initializers: pointers into the global address space are converted wherever
-// they stand.
+// Values of initializers.  Far pointers are converted wherever they are in the object.
 #include "sema/sema.h"
 
 namespace splitcc {
 
-// A far pointer with static storage can start only as NULL or as a number.
+// A far pointer with static storage can be initialized only with NULL or a number.
 void Sema::check_static(const Expr *e, const Type *type)
 {
     e = strip(e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Far pointers that become local ones, and with it forget which processor they point into:
-// tolocal, which means it; -Wlocal-escape and -Wcast-local.
+// Far pointers that become local pointers, which do not know their processor: tolocal(), and the
+// warnings -Wlocal-escape and -Wcast-local.
 #include "sema/sema.h"
 
 namespace splitcc {
@@ -19,7 +19,7 @@ const Symbol *variable(const Expr *e)
 
 } // namespace
 
-// The calls of the library whose types no declaration can say.
+// Returns whether this is a call of split-c.h whose type no declaration can express.
 bool Sema::is_typed_here(const Symbol *symbol)
 {
     if (!symbol || !symbol->library)
@@ -39,7 +39,7 @@ Expr *Sema::typed_call(Expr *e)
     return name == "tolocal" ? to_local(e) : to_proc(e);
 }
 
-// tolocal(pointer).  Old programs write it around what is local already, too.
+// tolocal(pointer).  Old programs use it also for pointers that are local already.
 Expr *Sema::to_local(Expr *e)
 {
     Expr *operand = value(e->args[0]);
@@ -60,7 +60,7 @@ Expr *Sema::to_local(Expr *e)
     return finish(e, from);
 }
 
-// toproc(pointer).  An integer may hold a pointer.
+// toproc(pointer).  Programs also pass integers that hold a pointer.
 Expr *Sema::to_proc(Expr *e)
 {
     Expr *operand = value(e->args[0]);
@@ -81,8 +81,8 @@ Expr *Sema::to_proc(Expr *e)
     return finish(e, types_.basic(TypeKind::Int));
 }
 
-// tolocal of a spread array points to its block; programs take it for a pointer to the block's
-// first element as well.
+// The result of tolocal() for a spread array points to its block.  Programs use it also as a
+// pointer to the block's first element, so it takes the type that the context wants.
 Expr *Sema::retyped_local(Expr *e, const Type *to)
 {
     Expr *call = e;
@@ -100,7 +100,7 @@ Expr *Sema::retyped_local(Expr *e, const Type *to)
     return e;
 }
 
-// Where the pointer that loses its processor was declared.
+// Adds a note that shows the declaration of the pointer which loses its processor.
 void Sema::note_declaration(const Report &report, const Expr *e)
 {
     if (const Symbol *symbol = variable(e))

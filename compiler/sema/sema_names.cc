@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Names that nothing declares, and whether calls fit what they call.
+// Names without a declaration, and the number of arguments of calls.
 #include "sema/sema.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace splitcc {
 namespace {
 
-// What split-c.h defines as macros: names like any other where it is not included.
+// The macros of split-c.h, which are undeclared names in a program that does not include it.
 constexpr std::string_view kHeaderMacros[] = {"MYPROC",  "PROCS",     "PROCSLOG", "on_one",
                                               "on_proc", "toglobal",  "tospread", "tolocal",
                                               "toproc",  "for_my_1d", "for_my_2d"};
@@ -20,7 +20,7 @@ std::string plural(size_t n, std::string_view thing)
 
 } // namespace
 
-// What it may have been meant to be; empty if nothing is near.
+// Returns the name that was probably meant; empty if none is similar.
 std::string Sema::similar_name(const Name *name) const
 {
     std::string near = names_.similar_declared(name);
@@ -45,7 +45,7 @@ void Sema::report_undeclared(const Name *name, uint32_t token)
             .replace(range(token), near);
 }
 
-// Of an integer that is none if the function it comes from is declared.
+// Adds a note if the integer is the result of a function without a declaration.
 void Sema::note_implicit(const Report &report, const Expr *e)
 {
     e = strip(e);
@@ -92,7 +92,7 @@ void Sema::undeclared(Expr *e, Name *name)
         return;
     }
     symbol->type = types_.unknown();
-    if (called) { // implicit declaration; cc says what it thinks of it
+    if (called) { // an implicit declaration; the C compiler warns of it
         symbol->implicit = true;
         symbol->kind = SymbolKind::Function;
         symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
@@ -102,10 +102,10 @@ void Sema::undeclared(Expr *e, Name *name)
     }
     symbol->file_scope = true;
     symbol->kind = called ? SymbolKind::Function : SymbolKind::Builtin;
-    name->ordinary = symbol; // said once
+    name->ordinary = symbol; // so that it is reported once
 }
 
-// What is known of the builtins whose results programs keep.
+// Returns the result type of those builtins whose results programs use.
 const Type *Sema::builtin_result(std::string_view name)
 {
     static constexpr std::string_view ints[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions that run on other processors.  Only functions that have a name can:
-// what a pointer points to means nothing elsewhere.
+// Functions that run on other processors: atomic(), and handlers of active messages.  They have to
+// be named where they are used, because a function's address means nothing on another processor.
 #include "sema/sema.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace splitcc {
 namespace {
 
-// The function that an expression names, or null.
+// Returns the function that an expression names, or null.
 Symbol *named_function(const Expr *e)
 {
     while (e->kind == ExprKind::Paren || e->kind == ExprKind::AddressOf ||
@@ -20,7 +20,7 @@ Symbol *named_function(const Expr *e)
                : nullptr;
 }
 
-// A result that fits into an answer.
+// Returns whether the result fits into a reply.
 bool returns_scalar(const Type *function)
 {
     const Type *result = function->base;
@@ -28,7 +28,7 @@ bool returns_scalar(const Type *function)
            (result->is_arithmetic() && size_of(result) <= 24);
 }
 
-// What a message can hand to a handler in one of its words.
+// Returns whether a word of a message can hold the parameter.
 bool fits_word(const Type *t)
 {
     return t->is_pointer() || (t->is_integer() && size_of(t) <= 8);
@@ -39,7 +39,7 @@ bool is_real(const Type *t)
     return t->kind == TypeKind::Double;
 }
 
-// The parameters behind the source, as a message hands them over.
+// Returns the parameters after the source, as the runtime passes them, for a message.
 std::string handler_parameters(size_t count, bool real, bool block)
 {
     if (block && count == 3)
@@ -50,7 +50,8 @@ std::string handler_parameters(size_t count, bool real, bool block)
     return text + (real ? ", double d" : "");
 }
 
-// A source, words, perhaps a double at the end; or a source, a block and words.
+// Returns whether the runtime can call it as a handler: a source, then words and perhaps a double,
+// or a block and words.
 bool is_handler(const Type *function)
 {
     const std::vector<const Type *> &params = function->params;
@@ -67,14 +68,13 @@ bool is_handler(const Type *function)
 
 } // namespace
 
-// The default argument promotions (C17 6.5.2.2).
+// Returns the type after the default argument promotions (C17 6.5.2.2).
 const Type *Sema::promoted_argument(const Type *type)
 {
     return type->kind == TypeKind::Float ? types_.basic(TypeKind::Double) : promote(type);
 }
 
-// Why that function cannot be run with so many arguments behind its object; empty
-// if it can.
+// Returns why atomic() cannot run that function with so many arguments; empty if it can.
 std::string Sema::unfit_for_atomic(const Symbol *fn, size_t arguments)
 {
     const Type *type = fn->type;
@@ -122,7 +122,8 @@ Expr *Sema::run_at_owner(Expr *e)
         e->args[i] = convert(e->args[i], params[i - 1], what);
         check_kept(e->args[i], params[i - 1], what);
     }
-    // The call as it is made; the function's name is in the first argument's symbol.
+    // e->a gets the type of the call as it is made, and the first argument's symbol is the
+    // function.
     e->kind = ExprKind::RunAtOwner;
     e->touched = true;
     e->args[0]->symbol = fn;
@@ -132,7 +133,7 @@ Expr *Sema::run_at_owner(Expr *e)
 
 // ---- handlers of active messages (split-c/am.h)
 
-// If this calls a function that takes a handler, remember how it wants it.
+// If this call takes a handler, remembers how it will call it, for check_handler().
 void Sema::note_handler(const Expr *call)
 {
     std::string_view name = call->a->symbol->name->text;
@@ -172,7 +173,7 @@ void Sema::check_handler(const HandlerUse &use)
 void Sema::end_of_unit()
 {
     const Symbol *table = names_.intern("splitc_register_handlers")->ordinary;
-    if (!table) // no <split-c/am.h>
+    if (!table) // <split-c/am.h> is not included
         return;
     for (const HandlerUse &use : handler_uses_)
         check_handler(use);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// -Wvalue-loss: numbers that lose a part of their value where a function of the library or an
-// object in the global address space takes them.  Conversions are those of C, but such code was
-// mostly written for machines on which int and long were the same.
+// -Wvalue-loss: numbers that lose a part of their value when a function of the library or a global
+// object takes them.  C converts them silently, but such code was mostly written for machines on
+// which int and long had the same size.
 #include "sema/literals.h"
 #include "sema/sema.h"
 
@@ -28,8 +28,8 @@ bool is_unsigned_64(const Type *type)
     return type->kind == TypeKind::ULong || type->kind == TypeKind::ULLong;
 }
 
-// Whether values of one type of number are such of the other.  Ints stand for whatever is
-// narrower in C, and signs are a matter of how one looks at the bits.
+// Returns whether one type of number holds the values of the other.  C turns narrow values into
+// ints, so an int may stand for one; and signs are not checked.
 bool holds_type(const Type *to, const Type *from)
 {
     if (!is_number(to) || !is_number(from) || to->kind == TypeKind::Bool)
@@ -57,7 +57,7 @@ bool holds_real(const Type *to, double value)
             literals::wrap(static_cast<int64_t>(value), to) == static_cast<int64_t>(value));
 }
 
-// Whether cc warns of this constant: no type of that size holds it.
+// Returns whether the C compiler warns of this constant, because no type of that size holds it.
 bool is_overflow(const Type *to, int64_t value)
 {
     auto bytes = size_of(to);
@@ -67,7 +67,7 @@ bool is_overflow(const Type *to, int64_t value)
     return value >= beyond || value < -beyond / 2;
 }
 
-// The operator of a compound assignment.
+// Returns the operator of a compound assignment.
 Tok operator_of(Tok assignment)
 {
     switch (assignment) {
@@ -87,12 +87,12 @@ Tok operator_of(Tok assignment)
         return Tok::Pipe;
     case Tok::XorAssign:
         return Tok::Caret;
-    default: // what is shifted decides
+    default: // for shifts, the left operand decides
         return Tok::Shl;
     }
 }
 
-// How the library's names tell of a type: all_bcast_l, all_reduce_to_all_ladd.
+// Returns the letter for the type in names of the library, as in all_bcast_l.
 std::string letter_of(const Type *type)
 {
     switch (type->kind) {
@@ -113,7 +113,7 @@ std::string letter_of(const Type *type)
     }
 }
 
-// What the form of a function for values with that letter may be called: all_bcast_l for
+// Returns the possible names of the variant of a function for that letter: all_bcast_l for
 // all_bcast and all_bcast_i, all_scan_lmax for all_scan_max and all_scan_dmax.
 std::vector<std::string> names_of_forms(std::string_view name, const std::string &letter)
 {
@@ -127,7 +127,7 @@ std::vector<std::string> names_of_forms(std::string_view name, const std::string
 
 } // namespace
 
-// The value of a floating constant.
+// Returns the value of a floating constant.
 std::optional<double> Sema::real_constant(const Expr *e) const
 {
     e = strip(e);
@@ -140,7 +140,7 @@ std::optional<double> Sema::real_constant(const Expr *e) const
     return std::strtod(std::string(spelling(e->first)).c_str(), nullptr);
 }
 
-// ~0, 0xffffffff: bits, of which only the number counts.
+// Returns whether the constant is a pattern of bits, such as ~0 or 0xffffffff.
 bool Sema::is_bit_pattern(const Expr *e) const
 {
     e = strip(e);
@@ -150,8 +150,8 @@ bool Sema::is_bit_pattern(const Expr *e) const
            spelling(e->first)[0] == '0';
 }
 
-// Arithmetic gives what its operands suggest: in C the sum of two chars is an int, and the
-// product of an int and a sizeof an unsigned long.
+// Returns whether the type holds the result of an operator, judged by its operands: in C the sum of
+// two chars is an int, and the product of an int and a sizeof an unsigned long.
 bool Sema::holds_result(const Type *to, const Expr *e)
 {
     const bool integer = e->type->is_integer();
@@ -180,7 +180,7 @@ bool Sema::holds_result(const Type *to, const Expr *e)
     }
 }
 
-// Whether an object of that type holds what e is, as far as can be said.
+// Returns whether an object of that type holds the value of `e`, as far as this is known.
 bool Sema::holds(const Type *to, const Expr *e)
 {
     e = strip(e);
@@ -200,7 +200,7 @@ bool Sema::holds(const Type *to, const Expr *e)
     case ExprKind::Conditional:
         return holds(to, e->b ? e->b : e->a) && holds(to, e->c);
     case ExprKind::Char:
-    case ExprKind::SizeofExpr: // objects are small
+    case ExprKind::SizeofExpr: // objects are taken to be small
     case ExprKind::SizeofType:
     case ExprKind::Offsetof:
         return true;
@@ -211,7 +211,7 @@ bool Sema::holds(const Type *to, const Expr *e)
     }
 }
 
-// The form of the called function that takes its arguments as they are; empty if there is none.
+// Returns the variant of the called function that takes the arguments as they are, or nothing.
 std::string Sema::fitting_form(const Expr *call, const Type *type)
 {
     for (const std::string &name : names_of_forms(call->a->symbol->name->text, letter_of(type))) {
@@ -231,7 +231,7 @@ std::string Sema::fitting_form(const Expr *call, const Type *type)
     return {};
 }
 
-// What becomes of the value, for a message.
+// Describes in a message what the value loses.
 std::string Sema::loss(const Expr *e, const Type *to)
 {
     const Type *from = value_type(e);
@@ -249,7 +249,8 @@ std::string Sema::loss(const Expr *e, const Type *to)
     return quoted(from) + ", which loses its " + lost;
 }
 
-// The value e becomes one of that type; `call`: as an argument of that function of the library.
+// Checks that an object of the type holds the value.  `call` is the call of the library function
+// that the value is an argument of, or null.
 void Sema::check_kept(const Expr *e, const Type *to, std::string_view what, const Expr *call)
 {
     to = to->unqualified;
@@ -258,7 +259,7 @@ void Sema::check_kept(const Expr *e, const Type *to, std::string_view what, cons
     if (any_bits || holds(to, e))
         return;
     if (!call && e->value && is_overflow(to, *e->value))
-        return; // cc tells of it
+        return; // the C compiler warns of it
     std::string form = call ? fitting_form(call, value_type(e)) : std::string();
     Report report =
         diag_.warning(range(e), "-Wvalue-loss",
@@ -268,7 +269,7 @@ void Sema::check_kept(const Expr *e, const Type *to, std::string_view what, cons
         report.replace(range(call->a), form);
 }
 
-// Those of a call of the library.
+// Checks the arguments of a call of a library function.
 void Sema::check_arguments_kept(const Expr *call, const std::vector<const Type *> &params)
 {
     for (size_t i = 0; i < std::min(params.size(), call->args.size()); i++)
@@ -283,7 +284,7 @@ bool Sema::reads_globally(const Expr *e)
     return strip(e)->kind == ExprKind::GlobalRead;
 }
 
-// The value of `a op= b`, which a takes.
+// Checks the value of `a op= b`, which `a` takes.
 void Sema::check_kept_by_compound(const Expr *e)
 {
     Expr *result = ast_.expr(ExprKind::Binary);

@@ -9,15 +9,15 @@
 namespace splitcc {
 namespace {
 
-// A get or put that has been started and may not be complete, and an object that it uses.
+// A get or put that has been started and may not be complete, with an object that it uses.
 struct Transfer {
-    enum Role : uint8_t { Get, Put, Source }; // the object is filled, written, or read by it
+    enum Role : uint8_t { Get, Put, Source }; // the transfer fills, writes or reads the object
     const Expr *start;
     Place place;
     Role role;
 };
 
-// What is under way at one point of the program.
+// The transfers in progress at one point of the function.
 struct State {
     std::vector<Transfer> transfers;
     bool reached = true; // false behind a jump
@@ -73,10 +73,10 @@ private:
     Tokens &tokens_;
     Diagnostics &diag_;
     State state_;
-    std::optional<State> left_; // where break and continue left the loop at hand
+    std::optional<State> left_; // the state at break and continue statements of the innermost loop
 };
 
-// ---- what happens to objects
+// ---- objects
 
 void Checker::start(const Expr *e, std::optional<Place> object, Transfer::Role role)
 {
@@ -106,10 +106,10 @@ void Checker::uses(const Expr *e, bool write)
                  object + (write ? " is assigned to" : " is read") + " while the " +
                      std::string(roles[found->role]) + " it may be under way; call sync() before")
         .note(range(found->start), "it starts here");
-    state_.transfers.erase(found); // said once
+    state_.transfers.erase(found); // report it once
 }
 
-// A new value: what lay where the old one pointed is no longer named by it.
+// After an assignment, a place that depends on the old value is not named any more.
 void Checker::written(const Expr *e)
 {
     if (std::optional<Place> place = place_of(e))
@@ -119,7 +119,7 @@ void Checker::written(const Expr *e)
 
 // ---- expressions
 
-// What may happen or not: only what is so both ways is known after it.
+// Analyses a part that may be skipped: afterwards only what holds with and without it is known.
 template <class Part> void Checker::maybe(Part part)
 {
     State without = state_;
@@ -207,7 +207,7 @@ void Checker::operands(const Expr *e)
         node(e->body);
 }
 
-// What is evaluated to find the object that an lvalue designates.
+// Analyses what is evaluated in order to find the object that an lvalue designates.
 void Checker::address(const Expr *e)
 {
     switch (e->kind) {
@@ -250,7 +250,7 @@ void Checker::split_phase(const Expr *e)
         uses(strip(e->a), true);
         return start(e, place_of(e->a), Transfer::Put);
     }
-    bool complete = !e->b->global; // sema found that it has to wait for the value
+    bool complete = !e->b->global; // semantic analysis has made it a read that completes
     if (complete)
         value(e->b);
     else
@@ -272,7 +272,8 @@ void Checker::call(const Expr *e)
         forget();
 }
 
-// Calls of the library that complete nothing; those of the bulk transfers start one.
+// Handles calls of the library that complete no transfer, some of which start one.  Returns false
+// for other calls.
 bool Checker::transfer_call(const Expr *e)
 {
     const Expr *function = strip(e->a);
@@ -352,9 +353,9 @@ void Checker::other_statement(const Stmt *s)
     case Tok::KwSwitch:
         node(s->children[0]);
         forget();
-        loop([&] { node(s->children[1]); }); // for its breaks
+        loop([&] { node(s->children[1]); }); // only for its break statements
         return forget();
-    case Tok::Ident: // a label: who knows from where one comes here
+    case Tok::Ident: // a label: any jump may lead here
     case Tok::KwCase:
     case Tok::KwDefault:
         state_ = State();
@@ -392,8 +393,8 @@ void Checker::jump(const Stmt *s)
     forget();
 }
 
-// The first round is looked at.  After the loop, what is so at its end, where it was
-// left by a jump, and, if there may be no round at all, before it.
+// Analyses the first iteration.  After the loop, only what holds at the end of the body, at each
+// break and continue, and, if the body may be skipped, before the loop, is known.
 template <class Body> void Checker::loop(Body body, bool at_least_once)
 {
     std::optional<State> outer = std::move(left_);
@@ -407,7 +408,7 @@ template <class Body> void Checker::loop(Body body, bool at_least_once)
     left_ = std::move(outer);
 }
 
-// The step of the header comes after the body.
+// The third part of the head runs after the body.
 void Checker::for_statement(const Stmt *s)
 {
     int parens = 0, semicolons = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// -Wsplit-phase: objects that are used while a get or put of them may still be
-// under way, because no sync() stands between.
+// -Wsplit-phase: objects that are used before a get or put of them is certainly complete.
 #pragma once
 
 #include <vector>
@@ -11,9 +10,9 @@
 
 namespace splitcc {
 
-// Look at one function definition.  Only what happens on every path is reported:
-// a call that may complete transfers, a label, and the paths that meet after a branch or
-// a loop end what is known.
+// Checks one function definition.  It reports only what happens on every path.  Knowledge of
+// transfers in progress ends at a call that may complete them, at a label, and where paths meet
+// that disagree.
 void check_split_phase(const Declaration *function, Tokens &tokens, Diagnostics &diag);
 
 } // namespace splitcc

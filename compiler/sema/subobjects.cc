@@ -17,7 +17,7 @@ bool takes_no_value(const Member &member)
     return member.bit_field && !member.name;
 }
 
-// Whether any value can go into a part of it.
+// Returns whether a value can be stored into a part of the type.
 bool has_parts(const Type *type)
 {
     if (type->kind == TypeKind::Array)
@@ -31,7 +31,7 @@ bool is_string(const Expr *e)
     return strip(e)->kind == ExprKind::String;
 }
 
-// Whether the value is that of the whole aggregate.
+// Returns whether the value initializes the whole aggregate.
 bool is_whole(const Expr *value, const Type *aggregate)
 {
     const Type *type = value->type;
@@ -40,7 +40,7 @@ bool is_whole(const Expr *value, const Type *aggregate)
     return aggregate->kind == TypeKind::Array ? is_string(value) : same_type(type, aggregate);
 }
 
-// The position of the member that has the name, itself or within an anonymous one.
+// Returns the position of the member that has the name, or contains it anonymously.
 size_t member_position(const Record *record, const Name *name)
 {
     auto holds = [&](const Member &member) {
@@ -53,7 +53,7 @@ size_t member_position(const Record *record, const Name *name)
 
 } // namespace
 
-// The type of the member that is next, which is passed; null if none is.
+// Passes the next member and returns its type; null if there is none.
 const Type *Subobjects::pass_member(Level &level)
 {
     const std::vector<Member> &members = level.type->record->members;
@@ -66,8 +66,8 @@ const Type *Subobjects::pass_member(Level &level)
     return type;
 }
 
-// The same for an array, or a scalar in braces.  That an array in braces of its own gets too
-// many values is for cc to tell.
+// Does the same for an array, or a scalar in braces.  The C compiler reports too many values for an
+// array in braces.
 const Type *Subobjects::pass_element(Level &level)
 {
     const bool array = level.type->kind == TypeKind::Array;
@@ -78,7 +78,7 @@ const Type *Subobjects::pass_element(Level &level)
     return array ? level.type->base : level.type;
 }
 
-// The type of the next part, which is passed.
+// Passes the next part and returns its type.
 const Type *Subobjects::pass()
 {
     while (!levels_.empty()) {
@@ -86,7 +86,7 @@ const Type *Subobjects::pass()
         if (const Type *part = is_record(level.type) ? pass_member(level) : pass_element(level))
             return part;
         if (level.braced)
-            return unknown_; // more values than parts
+            return unknown_; // there are more values than parts
         levels_.pop_back();
     }
     return std::exchange(next_, unknown_);
@@ -122,8 +122,8 @@ void Subobjects::designation()
     first_step_ = true;
 }
 
-// Into what the step before this one designates.  A part of something else than this kind
-// is one of which nothing is known.
+// Enters what the previous step of the designation designates.  If that is no such kind of
+// aggregate, nothing is known of its parts.
 Subobjects::Level &Subobjects::step(TypeKind kind)
 {
     if (!std::exchange(first_step_, false)) {

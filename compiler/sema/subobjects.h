@@ -11,7 +11,7 @@
 
 namespace splitcc {
 
-// A walk over the parts of an object, led by its initializer while that is parsed.
+// A walk over the parts of an object, led by its initializer while the parser reads it.
 class Subobjects {
 public:
     Subobjects(const Type *whole, const Type *unknown, bool is_static)
@@ -19,26 +19,26 @@ public:
     {
     }
 
-    // The object lives as long as the program: its values are constants.
+    // Returns whether the object has static storage, so that its values have to be constant.
     bool is_static() const { return is_static_; }
 
-    // `{` and `}`: what stands between them is for the next part.
+    // `{` and `}`: the values between them are for the next part.
     void open();
     void close();
-    // A designation begins; its steps follow.
+    // Begins a designation, whose steps follow.
     void designation();
     void member(const Name *name);
     void element(std::optional<int64_t> index);
-    // The type of the object that takes the value; unknown if there is none.  Aggregates
-    // without braces of their own are entered for values that are no such aggregates.
+    // Returns the type of the object that takes the value, or unknown if there is none.  Aggregates
+    // without braces of their own are entered, unless the value is such an aggregate.
     const Type *take(const Expr *value);
 
 private:
-    // An object that is being filled.
+    // An object that is being initialized.
     struct Level {
         const Type *type;
         bool braced;
-        uint64_t position = 0; // of the part that is next
+        uint64_t position = 0; // the part that comes next
     };
 
     static const Type *pass_member(Level &level);
@@ -47,7 +47,7 @@ private:
     void enter(const Type *type, bool braced) { levels_.push_back({type, braced}); }
     Level &step(TypeKind kind);
 
-    const Type *next_; // outside all braces
+    const Type *next_; // the next object outside all braces
     const Type *unknown_;
     bool is_static_;
     bool first_step_ = false; // of a designation

@@ -27,7 +27,8 @@ Source::Source(std::string text) : text_(std::move(text))
         line_starts_.push_back(0);
 }
 
-// `# 12 "file" flags`; any other line that begins with # is left to the lexer.
+// Reads `# 12 "file" flags`, or `#line 12 "file"`.  Other lines that begin with # are kept as
+// directives, for the pragmas among them.
 void Source::read_marker(uint32_t physical_line)
 {
     const char *p = text_.c_str() + line_starts_[physical_line] + 1;
@@ -70,11 +71,11 @@ void Source::read_marker(uint32_t physical_line)
     regions_.push_back(region);
 }
 
-// The flags of a marker: 1 enters a file, 2 returns to one.
+// Follows the flags of a marker: 1 means that a file begins, 2 that its includer goes on.
 void Source::enter_or_leave(Region &region, const Region &before, char flag)
 {
     if (flag == '1') {
-        // The marker stands where the directive stood.
+        // The marker stands on the line that held the #include.
         uint32_t line = before.line + (region.first_line - 1 - before.first_line);
         inclusions_.push_back({before.file, line, before.includer});
         region.includer = static_cast<uint32_t>(inclusions_.size() - 1);
@@ -125,7 +126,7 @@ std::vector<uint32_t> Source::find(std::string_view file, uint32_t line) const
     std::vector<uint32_t> found;
     for (size_t i = 0; i < regions_.size(); i++) {
         const Region &r = regions_[i];
-        // The next region begins behind its marker.
+        // The next region begins on the line after its marker.
         const size_t end =
             i + 1 < regions_.size() ? regions_[i + 1].first_line - 1 : line_starts_.size();
         if (files_[r.file] == file && line >= r.line && r.first_line + (line - r.line) < end)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The preprocessed text of one translation unit, and where each byte of it
-// came from: cc -E leaves line markers (`# 12 "file.sc" 3`) that say so.
+// The folder source/ holds the text that all passes work on: Source is the preprocessed text of one
+// translation unit, with the file and line that each byte came from, which `cc -E` tells by line
+// markers (`# 12 "file.sc" 3`).  The folder includes no other one.
 #pragma once
 
 #include <cstdint>
@@ -33,43 +34,43 @@ struct Inclusion {
 
 class Source {
 public:
-    // Text beyond 4 GiB is refused by the driver: offsets are 32 bits.
+    // The driver refuses text beyond 2 GiB, since offsets have 32 bits.
     explicit Source(std::string text);
 
     const std::string &text() const { return text_; }
     Position position(uint32_t offset) const;
-    // From where the file at offset was included, innermost first.
+    // Returns where the file that holds `offset` was included, the innermost #include first.
     std::vector<Inclusion> included_from(uint32_t offset) const;
 
-    // The number, from 0, of the line of the preprocessed text that holds offset.
+    // Returns the number, from 0, of the line of the preprocessed text that holds `offset`.
     uint32_t physical_line(uint32_t offset) const;
     std::string_view physical_text(uint32_t physical_line) const;
-    // The physical lines that are this line of the file.
+    // Returns the physical lines that show this line of the file.
     std::vector<uint32_t> find(std::string_view file, uint32_t line) const;
     uint32_t line_start(uint32_t physical_line) const { return line_starts_[physical_line]; }
 
-    // The physical lines that begin with # and are no line markers.
+    // Returns the physical lines that begin with # and are no line markers.
     const std::vector<uint32_t> &directives() const { return directives_; }
-    // Make a line of the text empty, its length unchanged.
+    // Overwrites a line with spaces, so that all offsets stay as they are.
     void blank(uint32_t physical_line);
 
-    // True when the two physical lines lie between the same two markers, so that
-    // newlines alone lead from one to the other.
+    // Returns whether both physical lines lie between the same two markers.  Newlines alone then
+    // lead from one to the other.
     bool same_region(uint32_t line_a, uint32_t line_b) const;
 
-    // A line marker that says that what follows is this line.
+    // Returns a line marker which says that the next line is this one.
     std::string marker(uint32_t physical_line) const;
 
 private:
     struct Region {
-        uint32_t first_line; // physical
+        uint32_t first_line; // a physical line
         uint32_t file;
-        uint32_t line; // of the file, at first_line
+        uint32_t line; // the line of the file at first_line
         bool system;
         uint32_t includer; // index into inclusions_
     };
 
-    // An #include that is open, and the one around it.
+    // An #include whose file is being read, and the one around it.
     struct OpenInclusion {
         uint32_t file, line;
         uint32_t outer; // index into inclusions_; 0 for none

@@ -13,7 +13,7 @@ void append_utf8(std::string &text, uint32_t c)
         text += static_cast<char>(c);
         return;
     }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; // bytes that follow the first
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; // the number of bytes after the first
     const uint32_t first[] = {0, 0xc0, 0xe0, 0xf0};
     text += static_cast<char>(first[more] | c >> 6 * more);
     while (more-- > 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How names and strings are spelled, in sources and in C.
+// How names and strings are spelled, in the source and in the emitted C.
 #pragma once
 
 #include <cctype>
@@ -10,23 +10,23 @@
 
 namespace splitcc {
 
-// Whether the character may stand in a word: a name, a keyword or a number.
+// Returns whether the character can be part of a name, a keyword or a number.
 inline bool is_word_char(char c)
 {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
 }
 
-// Whether a universal character name (\u00e9, \U000000e9) begins there.  gcc's preprocessor
-// writes every letter beyond ASCII so.
+// Returns whether a universal character name (\u00e9, \U000000e9) begins at `at`.  gcc's
+// preprocessor writes all letters outside ASCII like that.
 inline bool is_universal(std::string_view text, size_t at)
 {
     return at + 1 < text.size() && text[at] == '\\' && (text[at + 1] == 'u' || text[at + 1] == 'U');
 }
 
-// The name with its universal character names as letters in UTF-8.
+// Returns the name with its universal character names replaced by letters in UTF-8.
 std::string decoded(std::string_view spelling);
 
-// The text as a C string literal, or as a file name in a line marker.
+// Returns the text as a C string literal; file names in line markers have the same form.
 std::string c_string(std::string_view text);
 
 } // namespace splitcc

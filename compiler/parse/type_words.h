@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The words of a basic type, in any order: unsigned long int.
+// The words of a basic type, which may come in any order: unsigned long int.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ struct TypeWords {
         return named || complex || longs || shorts || signs || unsigns || ints || core != Tok::End;
     }
 
-    // True for the words of basic types.
+    // Returns whether the token is a word of a basic type.
     static bool is_word(Tok kind) { return TypeWords().add(kind); }
 
-    // Take one word; false if the token is no such word, or comes once too often.
+    // Adds one word.  Returns false if the token is no such word, or comes once too often.
     bool add(Tok kind)
     {
         switch (kind) {
@@ -55,8 +55,8 @@ struct TypeWords {
         }
     }
 
-    // What they name; int when there are none (implicit int); nothing if they
-    // contradict each other.
+    // Returns the type that the words name: int if there are none (implicit int), and nothing if
+    // they contradict each other.
     std::optional<TypeKind> kind() const
     {
         bool u = unsigns > 0;
