@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "ast.h"
-#include "diag.h"
-#include "emit.h"
-#include "lex.h"
-#include "lower.h"
-#include "parse.h"
-#include "source.h"
+#include "ast/ast.h"
+#include "diag/diag.h"
+#include "emit/emit.h"
+#include "lex/lex.h"
+#include "lower/lower.h"
+#include "parse/parse.h"
+#include "source/source.h"
 
 namespace splitcc {
 namespace {
@@ -24,7 +24,7 @@ bool defines(const Ast &ast, const Name *function)
     });
 }
 
-// What abi.h knows of the C compiler, as an enumerator.
+// Returns whether abi.h defines the enumerator as 1.  It tells so what the C compiler can do.
 bool is_set(Names &names, std::string_view enumerator)
 {
     const Symbol *symbol = names.intern(enumerator)->ordinary;
@@ -46,8 +46,8 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         names.forget_keyword(word);
     Tokens tokens(source, names, diag);
 
-    // The parser calls semantic analysis as it goes: from here on every
-    // expression has a type and every error has been reported.
+    // The parser calls semantic analysis for each construct, so that after it every expression has
+    // a type and every error has been reported.
     Types types;
     Ast ast;
     ast.checks = options.checks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The compiler proper: preprocessed Split-C in, C out.
+// The compiler proper: preprocessed Split-C in, C out.  translate.cc calls the passes one after the
+// other: source, diag and lex; parse, which calls sema; lower; emit.  driver/ calls it.
 #pragma once
 
 #include <memory>
@@ -8,33 +9,35 @@
 #include <string_view>
 #include <vector>
 
-#include "message.h"
-#include "origins.h"
-#include "source.h"
-#include "warnings.h"
+#include "diag/message.h"
+#include "diag/warnings.h"
+#include "emit/origins.h"
+#include "source/source.h"
 
 namespace splitcc {
 
 struct TranslateOptions {
     WarningOptions warnings;
     unsigned error_limit = 20;
-    std::vector<std::string_view> names; // keywords elsewhere, but not under this -std
+    std::vector<std::string_view> names; // keywords that are ordinary names under this -std
     bool checks = false;                 // -fcheck
     bool profile = false;                // -fprofile-lines
-    bool large_stack = false;            // the program wants one
-    bool comments_at_labels = false;     // the C compiler looks for some that mean something
-    bool gnu89 = false; // `extern inline` defines nothing for the linker; casts may be assigned to
+    bool large_stack = false;            // the program asks for a stack of 1 GiB
+    // the C compiler looks for comments like "fall through" at labels
+    bool comments_at_labels = false;
+    // `extern inline` defines nothing for the linker, and casts may be assigned to
+    bool gnu89 = false;
 };
 
 struct Translation {
     std::string c; // empty when there are errors
     std::vector<Message> messages;
-    // The C compiler's messages count columns of the display unless told otherwise.
+    // Whether the C compiler counts columns of the screen unless it is told to count bytes.
     bool display_columns = false;
-    bool plain = false; // no Split-C construct in it: C as any other
+    bool plain = false; // the text has no Split-C construct
     std::shared_ptr<const Source> source;
     Origins origins;       // where `c` comes from
-    bool too_many = false; // errors: the rest was not looked for
+    bool too_many = false; // the error limit was reached and the rest was not translated
     bool ok = false;
 };
 

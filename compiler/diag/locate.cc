@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diag/locate.h"
+
+#include <algorithm>
+#include <cctype>
+#include <deque>
+#include <fstream>
+
+#include "source/spelling.h"
+
+namespace splitcc {
+namespace {
+
+// Returns the end of the literal that begins at `i`.
+size_t literal_end(std::string_view text, size_t i)
+{
+    const char quote = text[i++];
+    while (i < text.size() && text[i] != quote)
+        i += text[i] == '\\' ? 2 : 1;
+    return std::min(i + 1, text.size());
+}
+
+size_t piece_end(std::string_view text, size_t i)
+{
+    if (text[i] == '"' || text[i] == '\'')
+        return literal_end(text, i);
+    auto letter = [&](size_t at) { return is_word_char(text[at]) || is_universal(text, at); };
+    size_t end = i + 1;
+    while (letter(i) && end < text.size() && letter(end))
+        end++;
+    return end;
+}
+
+// Returns the end of the comment that begins at `i`, or `i` if none does.
+size_t comment_end(std::string_view text, size_t i)
+{
+    std::string_view two = text.substr(i, 2);
+    if (two != "/*" && two != "//")
+        return i;
+    size_t end = two == "/*" ? text.find("*/", i + 2) : text.find('\n', i);
+    return end == std::string_view::npos ? text.size() : end + (two == "/*" ? 2 : 0);
+}
+
+// Returns the comment as a block comment on one line.  Line ends and "*/" inside are replaced by a
+// form feed, which the C compiler does not take for a part of "fall through".
+std::string block_comment(std::string_view comment)
+{
+    constexpr char kOdd = '\f';
+    const bool to_line_end = comment.starts_with("//");
+    std::string text(comment);
+    std::replace(text.begin(), text.end(), '\n', kOdd);
+    if (!to_line_end)
+        return " " + text;
+    for (size_t at = 2; (at = text.find("*/", at)) != std::string::npos;)
+        text[at] = kOdd;
+    return " /*" + text.substr(2) + "*/";
+}
+
+} // namespace
+
+// Splits a text into words, literals and single punctuation characters.
+std::vector<Locator::Piece> Locator::pieces(std::string_view text, bool comments)
+{
+    std::vector<Piece> list;
+    for (size_t i = 0; i < text.size();) {
+        size_t after = comments ? comment_end(text, i) : i;
+        if (after > i) {
+            i = after;
+        } else if (std::isspace(static_cast<unsigned char>(text[i])) ||
+                   (comments && text.substr(i, 2) == "\\\n")) {
+            i++;
+        } else {
+            size_t end = piece_end(text, i);
+            list.push_back({i, end - i});
+            i = end;
+        }
+    }
+    return list;
+}
+
+const std::vector<std::string> &Locator::file(std::string_view name)
+{
+    auto [entry, fresh] = files_.try_emplace(std::string(name));
+    if (fresh) {
+        std::ifstream in{entry->first};
+        for (std::string line; std::getline(in, line);) {
+            if (line.ends_with('\r')) // the preprocessor takes the CR for a part of the line end
+                line.pop_back();
+            entry->second.push_back(std::move(line));
+        }
+    }
+    return entry->second;
+}
+
+// Computes the longest common subsequence of the two lists and stores it in matches_.
+void Locator::match(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
+{
+    size_t head = 0, tail = 0;
+    while (head < a.size() && head < b.size() && a[head] == b[head])
+        head++;
+    while (tail < a.size() - head && tail < b.size() - head &&
+           a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+        tail++;
+    matches_.assign(a.size(), SIZE_MAX);
+    for (size_t i = 0; i < head; i++)
+        matches_[i] = i;
+    for (size_t i = 1; i <= tail; i++)
+        matches_[a.size() - i] = b.size() - i;
+    const size_t n = a.size() - head - tail, m = b.size() - head - tail;
+    if (n * m > size_t{1} << 20) // the table would be too large; the common ends have to do
+        return;
+    std::vector<std::vector<uint32_t>> longest(n + 1, std::vector<uint32_t>(m + 1));
+    for (size_t i = n; i-- > 0;)
+        for (size_t j = m; j-- > 0;)
+            longest[i][j] = a[head + i] == b[head + j]
+                                ? longest[i + 1][j + 1] + 1
+                                : std::max(longest[i + 1][j], longest[i][j + 1]);
+    for (size_t i = 0, j = 0; i < n && j < m;) {
+        if (a[head + i] == b[head + j])
+            matches_[head + i++] = head + j++;
+        else if (longest[i + 1][j] >= longest[i][j + 1])
+            i++;
+        else
+            j++;
+    }
+    repeat(a, b);
+}
+
+// Matches the further uses of a macro argument that occurs several times in the expansion.  The
+// first match is taken by one of them; the others get the same word, either the next one in the
+// user's text or the one before, whichever is nearer.
+void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
+{
+    std::map<std::string_view, std::vector<size_t>> words;
+    for (size_t j = 0; j < b.size(); j++)
+        if (is_word_char(b[j].front()))
+            words[b[j]].push_back(j);
+    std::vector<size_t> next(a.size() + 1, b.size()); // the matches of the pieces that follow
+    for (size_t i = a.size(); i-- > 0;)
+        next[i] = matches_[i] != SIZE_MAX ? matches_[i] : next[i + 1];
+    size_t last = 0;
+    for (size_t i = 0; i < a.size(); i++) {
+        auto found = words.find(a[i]);
+        if (matches_[i] != SIZE_MAX) {
+            last = matches_[i];
+        } else if (found != words.end()) {
+            const std::vector<size_t> &at = found->second;
+            auto after = std::lower_bound(at.begin(), at.end(), last);
+            bool near = after != at.end() && (after == at.begin() || *after <= next[i] ||
+                                              *after - last <= last - *(after - 1));
+            matches_[i] = near ? *after : *(after - 1);
+        }
+    }
+}
+
+// Compares the preprocessed line with the user's line, unless it was the last one compared.
+void Locator::compare(uint32_t physical_line, const Position &at)
+{
+    if (compared_ == physical_line)
+        return;
+    compared_ = physical_line;
+    std::string_view preprocessed = source_.physical_text(physical_line);
+    const std::vector<std::string> &lines = file(at.file);
+    user_ = at.line - 1 < lines.size() ? lines[at.line - 1] : std::string(preprocessed);
+    same_ = user_ == preprocessed;
+    if (same_)
+        return;
+    // The preprocessor joins the lines of macro arguments, and continued lines.
+    constexpr size_t kMostLines = 100;
+    auto open = [&] {
+        return user_.ends_with('\\') || std::count(user_.begin(), user_.end(), '(') >
+                                            std::count(user_.begin(), user_.end(), ')');
+    };
+    for (size_t i = at.line; i < lines.size() && i < at.line + kMostLines && open(); i++)
+        user_ += "\n" + lines[i];
+    user_pieces_ = pieces(user_, true);
+    pieces_ = pieces(preprocessed, false);
+    std::deque<std::string> letters; // decoded names, which the views below point to
+    auto texts = [&](std::string_view line, const std::vector<Piece> &pieces) {
+        std::vector<std::string_view> list;
+        for (Piece p : pieces) {
+            list.push_back(line.substr(p.offset, p.length));
+            if (is_word_char(list.back()[0]) || is_universal(list.back(), 0))
+                if (list.back().find('\\') != std::string_view::npos)
+                    list.back() = letters.emplace_back(decoded(list.back()));
+        }
+        return list;
+    };
+    match(texts(preprocessed, pieces_), texts(user_, user_pieces_));
+}
+
+// Returns the range of user pieces between the matches around `token`.
+std::pair<size_t, size_t> Locator::gap_around(size_t token) const
+{
+    size_t before = token, after = token;
+    while (before > 0 && matches_[before - 1] == SIZE_MAX)
+        before--;
+    while (after < matches_.size() && matches_[after] == SIZE_MAX)
+        after++;
+    return {before > 0 ? matches_[before - 1] + 1 : 0,
+            after < matches_.size() ? matches_[after] : user_pieces_.size()};
+}
+
+// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.
+size_t Locator::macro_before(size_t token) const
+{
+    auto taken = [&](size_t piece) {
+        return std::find(matches_.begin(), matches_.end(), piece) != matches_.end();
+    };
+    auto is_name = [&](size_t piece) {
+        char c = user_[user_pieces_[piece].offset];
+        return is_word_char(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
+    };
+    auto [first, last] = gap_around(token);
+    for (size_t i = first; i < last; i++)
+        if (is_name(i))
+            return i;
+    for (size_t i = std::min(first, user_pieces_.size()); i-- > 0;)
+        if (is_name(i))
+            return i;
+    return SIZE_MAX;
+}
+
+// Returns where in user_ the byte at `column` of the preprocessed line stands, if anywhere.
+std::optional<size_t> Locator::in_user_text(size_t column) const
+{
+    if (same_)
+        return column;
+    auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), column,
+                                  [](size_t at, const Piece &p) { return at < p.offset; });
+    if (piece == pieces_.begin())
+        return {};
+    size_t index = static_cast<size_t>(piece - pieces_.begin()) - 1;
+    if (matches_[index] == SIZE_MAX)
+        return {};
+    size_t within = column - pieces_[index].offset;
+    const Piece &user = user_pieces_[matches_[index]];
+    return user.offset + std::min(within, user.length - 1);
+}
+
+// Returns the line and the columns of bytes [begin, end) of user_, which may hold several lines.
+Located Locator::in_line(const Position &at, size_t begin, size_t end) const
+{
+    const size_t newline = begin > 0 ? user_.rfind('\n', begin - 1) : std::string::npos;
+    const size_t line_begin = newline == std::string::npos ? 0 : newline + 1;
+    const size_t line_end = std::min(user_.find('\n', begin), user_.size());
+    const bool whole = end > begin && end <= line_end;
+    if (!whole)
+        end = begin + 1;
+    const auto joined = std::count(user_.begin(), user_.begin() + static_cast<long>(begin), '\n');
+    return {.position = {std::string(at.file), at.line + static_cast<uint32_t>(joined)},
+            .span = {static_cast<uint32_t>(begin - line_begin + 1),
+                     static_cast<uint32_t>(end - line_begin + 1)},
+            .line = user_.substr(line_begin, line_end - line_begin),
+            .whole = whole,
+            .macro = {}};
+}
+
+// Returns the place of the macro whose expansion holds the byte at `column`.
+Located Locator::in_expansion(const Position &at, size_t column) const
+{
+    auto after = std::upper_bound(pieces_.begin(), pieces_.end(), column,
+                                  [](size_t c, const Piece &p) { return c < p.offset; });
+    const size_t token = static_cast<size_t>(after - pieces_.begin());
+    const size_t name = macro_before(token > 0 ? token - 1 : 0);
+    if (name == SIZE_MAX) { // no macro made it: a string over several lines, or digraphs
+        const size_t gap = token > 0 && token <= matches_.size() ? gap_around(token - 1).first : 0;
+        const size_t begin = gap < user_pieces_.size()
+                                 ? user_pieces_[gap].offset
+                                 : std::min(user_.find_first_not_of(" \t"), user_.size());
+        return in_line(at, begin, begin + 1);
+    }
+    const Piece &p = user_pieces_[name];
+    Located located = in_line(at, p.offset, p.offset + p.length);
+    located.macro = user_.substr(p.offset, p.length);
+    return located;
+}
+
+Located Locator::locate(Range where)
+{
+    const auto size = static_cast<uint32_t>(source_.text().size());
+    where.begin = std::min(where.begin, size);
+    where.end = std::clamp(where.end, where.begin, size);
+    const uint32_t physical = source_.physical_line(where.begin);
+    const Position at = source_.position(where.begin);
+    const uint32_t start = source_.line_start(physical);
+    const size_t length = source_.physical_text(physical).size();
+    compare(physical, at);
+
+    const size_t first = std::min<size_t>(where.begin - start, length);
+    const size_t last =
+        std::clamp<size_t>(where.end - start, first + 1, std::max(length, first + 1));
+    const std::optional<size_t> begin = in_user_text(first), end = in_user_text(last - 1);
+    if (!begin)
+        return in_expansion(at, first);
+    return in_line(at, *begin, end ? *end + 1 : 0);
+}
+
+// Returns the text of the file between two places, or nothing if it is not there.
+std::string Locator::text_between(const Located &from, const Located &to)
+{
+    const std::vector<std::string> &lines = file(from.position.file);
+    std::string text;
+    for (uint32_t line = from.position.line; line <= to.position.line; line++) {
+        if (line > lines.size())
+            return {};
+        const std::string &all = lines[line - 1];
+        const size_t begin = line == from.position.line ? from.span.end - 1 : 0;
+        const size_t end = line == to.position.line ? to.span.begin - 1 : all.size();
+        if (begin > end || end > all.size())
+            return {};
+        text.append(all, begin, end - begin).append("\n");
+    }
+    return text;
+}
+
+std::string Locator::comments_between(Range before, Range after)
+{
+    const Located from = locate(before), to = locate(after);
+    if (from.position.file != to.position.file || !to.macro.empty())
+        return {};
+    const std::string text = text_between(from, to);
+    std::string comments;
+    for (size_t i = 0; i < text.size();) {
+        const size_t end = comment_end(text, i);
+        if (end > i)
+            comments += block_comment(std::string_view(text).substr(i, end - i));
+        else if (!std::isspace(static_cast<unsigned char>(text[i])))
+            comments.clear();
+        i = end > i ? end : piece_end(text, i);
+    }
+    return comments;
+}
+
+} // namespace splitcc

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/cc_messages.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "diag/locate.h"
+
+namespace splitcc {
+namespace {
+
+// A line of the form FILE:LINE:COLUMN: error: TEXT [OPTION].
+struct CcLine {
+    std::string_view file;
+    uint32_t line = 0, column = 0;
+    Severity severity = Severity::Error;
+    std::string_view text, option;
+};
+
+// Returns the number behind the last colon, and removes both from the text.
+std::optional<uint32_t> take_number(std::string_view &text)
+{
+    size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos)
+        return {};
+    std::string_view digits = text.substr(colon + 1);
+    uint32_t number = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size() || digits.empty())
+        return {};
+    text = text.substr(0, colon);
+    return number;
+}
+
+std::optional<CcLine> parse_line(std::string_view line)
+{
+    struct Kind {
+        std::string_view word;
+        Severity severity;
+    };
+    static constexpr std::array<Kind, 4> kinds = {{{": fatal error: ", Severity::Fatal},
+                                                   {": error: ", Severity::Error},
+                                                   {": warning: ", Severity::Warning},
+                                                   {": note: ", Severity::Note}}};
+    size_t at = std::string_view::npos;
+    Kind kind{};
+    for (const Kind &k : kinds)
+        if (size_t found = line.find(k.word); found < at) {
+            at = found;
+            kind = k;
+        }
+    if (at == std::string_view::npos)
+        return {};
+    CcLine parsed;
+    parsed.severity = kind.severity;
+    parsed.text = line.substr(at + kind.word.size());
+    parsed.file = line.substr(0, at);
+    auto last = take_number(parsed.file), first = take_number(parsed.file);
+    if (!last)
+        return {};
+    parsed.line = first.value_or(*last);
+    parsed.column = first ? *last : 0;
+    size_t option = parsed.text.rfind(" [-W");
+    if (option != std::string_view::npos && parsed.text.ends_with(']')) {
+        parsed.option = parsed.text.substr(option + 2, parsed.text.size() - option - 3);
+        parsed.text = parsed.text.substr(0, option);
+    }
+    return parsed;
+}
+
+bool is_name_char(char c)
+{
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// Returns where, from `at` on, the next name is that begins with splitc_ and that programs do not
+// use; npos if there is none.
+size_t made_name(std::string_view text, size_t at, size_t &length)
+{
+    static constexpr std::string_view known[] = {"splitc_main", "splitc_poll",    "splitc_exit",
+                                                 "splitc_lock", "splitc_trylock", "splitc_unlock"};
+    while ((at = text.find("splitc_", at)) != std::string_view::npos) {
+        length = 0;
+        while (at + length < text.size() && is_name_char(text[at + length]))
+            length++;
+        std::string_view name = text.substr(at, length);
+        bool whole = at == 0 || !is_name_char(text[at - 1]);
+        if (whole && std::find(std::begin(known), std::end(known), name) == std::end(known))
+            return at;
+        at += length;
+    }
+    return at;
+}
+
+void replace_all(std::string &text, std::string_view what, std::string_view with)
+{
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
+        text.replace(at, what.size(), with);
+}
+
+// Returns the text without names that splitcc has made.  `ours` tells whether there was one.
+std::string in_users_terms(std::string_view said, bool &ours)
+{
+    std::string text(said);
+    for (std::string_view name : {"splitc_global", "splitc_spread"})
+        replace_all(text, name, "splitc_ptr");
+    for (std::string_view type :
+         {"‘splitc_ptr’ {aka ‘long unsigned int’}", "'splitc_ptr' {aka 'long unsigned int'}",
+          "'splitc_ptr' (aka 'unsigned long')", "‘splitc_ptr’", "'splitc_ptr'"})
+        replace_all(text, type, "a global pointer");
+    ours = false;
+    size_t length = 0;
+    for (size_t at = 0; (at = made_name(text, at, length)) != std::string::npos;) {
+        ours = true;
+        text.replace(at, length, "this");
+    }
+    for (std::string_view quoted : {"‘this’", "'this'"})
+        replace_all(text, quoted, "this");
+    return text;
+}
+
+class Reader {
+public:
+    explicit Reader(const Translation &t) : t_(t), output_(t.c), locator_(*t.source) {}
+    CcMessages read(std::string_view said);
+
+private:
+    void line(std::string_view line);
+    void message(const CcLine &said);
+    std::optional<Range> source_of(const CcLine &said) const;
+
+    const Translation &t_;
+    Source output_;
+    Locator locator_;
+    CcMessages result_;
+    bool shown_ = true; // whether the last message was shown; its notes are treated alike
+};
+
+// The column is one of the translation, where one line of the source can be several.  A message is
+// about a place on its line, or about the end of the line.
+std::optional<Range> Reader::source_of(const CcLine &said) const
+{
+    if (said.column == 0)
+        return {};
+    const std::vector<uint32_t> lines = output_.find(said.file, said.line);
+    auto holds = [&](uint32_t line) {
+        const std::string_view text = output_.physical_text(line);
+        return said.column <= text.size() && text[said.column - 1] != ' ';
+    };
+    auto ends = [&](uint32_t line) {
+        return said.column <= output_.physical_text(line).size() + 1;
+    };
+    auto line = std::find_if(lines.begin(), lines.end(), holds);
+    if (line == lines.end())
+        line = std::find_if(lines.begin(), lines.end(), ends);
+    if (line == lines.end())
+        return {};
+    return t_.origins.source_of(output_.line_start(*line) + said.column - 1, t_.source->text());
+}
+
+void Reader::message(const CcLine &said)
+{
+    const bool note = said.severity == Severity::Note;
+    if (note && !shown_)
+        return;
+    bool ours = false;
+    Message m;
+    m.severity = said.severity;
+    m.text = in_users_terms(said.text, ours);
+    m.option = said.option;
+    m.position = {std::string(said.file), said.line};
+    const bool of_abi = said.file.ends_with("split-c/abi.h");
+    // A warning about text that splitcc has made does not concern the user; an error does.
+    const std::optional<Range> where = source_of(said);
+    const bool made =
+        ours || (!where && said.column && !output_.find(said.file, said.line).empty());
+    const bool drop = of_abi || (made && (note || said.severity == Severity::Warning));
+    if (!note)
+        shown_ = !drop;
+    if (drop)
+        return;
+    if (where) {
+        Located at = locator_.locate(*where);
+        m.position = at.position;
+        m.caret = at.span;
+        m.line = at.line;
+        for (const Inclusion &from : t_.source->included_from(where->begin))
+            m.included_from.push_back({std::string(from.file), from.line});
+        if (!at.macro.empty())
+            m.text += " (in the expansion of '" + at.macro + "')";
+    }
+    auto &list =
+        note && !result_.messages.empty() ? result_.messages.back().notes : result_.messages;
+    list.push_back(std::move(m));
+}
+
+// Other lines are excerpts of the source, which splitcc shows itself, and messages without a place.
+void Reader::line(std::string_view line)
+{
+    if (std::optional<CcLine> said = parse_line(line))
+        return message(*said);
+    const bool about_a_file = line.starts_with("In file included") || line.starts_with(" ") ||
+                              line.ends_with(": At top level:") ||
+                              line.find(": In function ") != std::string_view::npos ||
+                              line.ends_with(" generated.");
+    const size_t colon = line.find(": ");
+    if (!about_a_file && colon != std::string_view::npos && line.find(' ') > colon)
+        result_.other.append(line).append("\n");
+}
+
+CcMessages Reader::read(std::string_view said)
+{
+    while (!said.empty()) {
+        size_t end = std::min(said.find('\n'), said.size());
+        line(said.substr(0, end));
+        said.remove_prefix(std::min(end + 1, said.size()));
+    }
+    return std::move(result_);
+}
+
+} // namespace
+
+std::vector<std::string> cc_message_options(bool display_columns)
+{
+    std::vector<std::string> options = {"-fshow-column", "-fmessage-length=0",
+                                        "-fdiagnostics-color=never"};
+    if (display_columns)
+        options.insert(options.end(),
+                       {"-fdiagnostics-column-unit=byte", "-fdiagnostics-column-origin=1"});
+    return options;
+}
+
+CcMessages read_cc_messages(std::string_view said, const Translation &translation)
+{
+    return said.empty() ? CcMessages() : Reader(translation).read(said);
+}
+
+} // namespace splitcc

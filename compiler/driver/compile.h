@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Compiles one source to one result: preprocessor, translation, C compiler.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "driver/options.h"
+#include "driver/toolchain.h"
+#include "translate.h"
+
+namespace splitcc {
+
+// Thrown after a signal has ended the work.
+struct Interrupted {};
+
+class Compiler {
+public:
+    Compiler(const Options &options, Toolchain &tools) : options_(options), tools_(tools) {}
+
+    // Runs -E, -M and -MM.  The output goes to the result, or to standard output.
+    int preprocess_only(const Input &input);
+
+    // Makes an object, assembly or a translation, or only checks, as the stage says.
+    int compile(const Input &input, const std::string &result);
+
+private:
+    struct Dependencies {
+        Command options;  // options for the preprocessor
+        std::string file; // the final file; empty if the preprocessor writes it
+        std::string temporary;
+    };
+    Command stage_options(const std::string &result) const;
+    void add_old_program_options(Command &command);
+    Command preprocess_command(const Input &input, const Dependencies &dependencies) const;
+    Dependencies dependencies(const Input &input, const std::string &result);
+    void write_dependencies(const Dependencies &dependencies);
+    void keep_standard_input();
+    std::optional<std::string> source_text(const Input &input) const;
+    std::string read_source(const Input &input);
+    int preprocess(const Input &input, const Dependencies &dependencies, std::string &text);
+    int preprocess_joined(const Input &input, const std::set<uint32_t> &lines, std::string &text);
+    std::string translation_name(const Input &input, const std::string &result);
+    int translate_to(const std::string &c_file, std::string text);
+    int compile_c(const Command &command, const std::string &result);
+    int compile_split_c(const Input &input, const std::string &result);
+    int compile_other(const Input &input, const std::string &result);
+
+    const Options &options_;
+    Toolchain &tools_;
+    Translation translation_;    // the translation of the current source
+    bool translated_ = false;    // splitcc has made the current source
+    std::string standard_input_; // the file that keeps the text of standard input
+};
+
+} // namespace splitcc

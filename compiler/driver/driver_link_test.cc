@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Programs: what they are linked from, and as what.
+#include "driver/driver_folder.h"
+
+TEST_CASE("sources, objects, archives and libraries make one program")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    folder.file("half.c", "double floor(double);\nint half(double x) { return floor(x / 2); }\n");
+    check_fine(folder.splitcc("main.sc twice.c -o both"));
+    CHECK(folder.shell("./both").code == 0);
+    check_fine(folder.splitcc("-c main.sc twice.c half.c"));
+    check_fine(folder.splitcc("main.o twice.o -o linked"));
+    CHECK(folder.shell("./linked").code == 0);
+    check_fine(folder.shell("ar rc libhelp.a twice.o half.o"));
+    check_fine(folder.splitcc("main.sc -L. -lhelp -lm"));
+    CHECK(folder.shell("./a.out").code == 0);
+    check_fine(folder.splitcc("main.o libhelp.a -o archive"));
+    CHECK(folder.shell("./archive").code == 0);
+    CHECK(folder.splitcc("main.o -o undefined").code != 0);
+    CHECK_FALSE(folder.has("undefined"));
+}
+
+TEST_CASE("checked and unchecked objects make one program")
+{
+    Folder f;
+    f.file("main.sc", "#include <split-c/split-c.h>\n"
+                      "extern int follow(int *global g);\n"
+                      "int splitc_main(int argc, char **argv)\n"
+                      "{\n"
+                      "    int *spread p = all_spread_malloc(PROCS, 4);\n"
+                      "    *p = 1;\n"
+                      "    if (argc == 2)\n"
+                      "        all_spread_free(p + 1);\n"
+                      "    return follow(argc == 3 ? 0 : p) - 1;\n"
+                      "}\n");
+    f.file("follow.sc", "#include <split-c/split-c.h>\n"
+                        "int follow(int *global g) { return *g; }\n");
+    auto says = [&](const char *command, const char *expected) {
+        Outcome ran = f.shell(command);
+        INFO(command << " printed: " << ran.err);
+        CHECK(ran.code == 1);
+        CHECK(ran.err.find(expected) == 0);
+    };
+    check_fine(f.splitcc("-c main.sc follow.sc"));
+    check_fine(f.splitcc("-c -fcheck main.sc -o main_checked.o"));
+    check_fine(f.splitcc("-c -fcheck follow.sc -o follow_checked.o"));
+
+    check_fine(f.splitcc("main_checked.o follow.o -o a"));
+    CHECK(f.shell("./a").code == 0);
+    says("./a x", "main.sc:8: rank 0: all_spread_free of (0, 0x");
+    says("./a x y", "splitc: rank 0: null global pointer");
+
+    check_fine(f.splitcc("main.o follow_checked.o -o b"));
+    CHECK(f.shell("./b").code == 0);
+    says("./b x", "splitc: rank 0: all_spread_free of (0, 0x");
+    says("./b x y", "follow.sc:2: rank 0: 4 bytes at (0, 0) cannot be read");
+
+    check_fine(f.splitcc("-fcheck main.o follow.o -o c"));
+    CHECK(f.shell("./c").code == 0);
+    says("./c x", "splitc: rank 0: all_spread_free of (0, 0x");
+}
+
+TEST_CASE("an object of plain C goes into a program that is linked as cc links by default")
+{
+    Folder folder;
+    folder.file("table.sc",
+                "int table[4] = {1, 2, 3, 4};\n"
+                "int at(int i) { static int calls; calls++; return table[i] + calls; }\n");
+    folder.file("main.c", "int at(int i);\nint main(void) { return at(2) - 4; }\n");
+    check_fine(folder.splitcc("-O2 -c table.sc"));
+    check_fine(folder.shell("cc -pie -fPIE main.c table.o -o program && ./program"));
+}
+
+TEST_CASE("tentative definitions in a header are one object")
+{
+    Folder folder;
+    folder.file("shared.h", "#include <split-c/split-c.h>\nint *global g;\nint n;\n"
+                            "int A[PROCS]::[2];\nstruct { int a; int *spread s; } both;\n");
+    folder.file("main.sc", "#include \"shared.h\"\nsplitc_main()\n{\n    n = 3;\n    g = &n;\n"
+                           "    A[MYPROC][1] = 5;\n    both.s = A;\n    return look() != 13;\n}\n");
+    folder.file("look.sc",
+                "#include \"shared.h\"\nlook()\n{\n"
+                "    return *g + A[MYPROC][1] + (both.s + MYPROC)[0] + tolocal(A[MYPROC])"
+                "[1];\n}\n");
+    check_fine(folder.splitcc("-std=gnu89 -w main.sc look.sc -o prog"));
+    CHECK(folder.shell("./prog").code == 0);
+    check_fine(folder.splitcc("-fcommon -w -c look.sc main.sc"));
+    check_fine(folder.splitcc("look.o main.o -o other"));
+    CHECK(folder.shell("./other").code == 0);
+}
+
+TEST_CASE("a program from the -print options and cc alone")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    check_fine(folder.splitcc("-c main.sc"));
+    check_fine(folder.shell("splitcc='" SPLITCC_BIN_FOLDER "/splitcc'; "
+                            "eval cc $(\"$splitcc\" -print-cflags) -c twice.c && "
+                            "eval cc main.o twice.o -o prog $(\"$splitcc\" -print-libs)"));
+    CHECK(folder.shell("./prog").code == 0);
+}
+
+TEST_CASE("a source that had to be preprocessed again still finds its headers")
+{
+    Folder folder;
+    folder.file("sub/main.sc", "#include \"near.h\"\nchar *text = \"one\ntwo\";\n"
+                               "int splitc_main(void)\n{\n    return text[3] != '\\n' || "
+                               "NEAR != 1 || __LINE__ != 6;\n}\n");
+    folder.file("sub/near.h", "#define NEAR 1\n");
+    check_fine(folder.splitcc("-MD -w sub/main.sc -o prog"));
+    CHECK(folder.shell("./prog").code == 0);
+}
+
+TEST_CASE("what goes to the linker keeps its place among the inputs")
+{
+    Folder folder;
+    folder.file("main.sc", "int last = 0;\nint splitc_main(void)\n{\n    return last != 2;\n}\n");
+    folder.file("sets.c", "extern int last;\n"
+                          "__attribute__((constructor)) static void set(void) { last = 2; }\n");
+    check_fine(folder.splitcc("-c sets.c"));
+    check_fine(folder.shell("ar rc libsets.a sets.o"));
+    check_fine(folder.splitcc("main.sc -L. -Wl,--whole-archive -lsets -Xlinker --no-whole-archive "
+                              "-o with"));
+    CHECK(folder.shell("./with").code == 0);
+    check_fine(folder.splitcc("main.sc -L. -lsets -Wl,--whole-archive -Wl,--no-whole-archive "
+                              "-o without"));
+    CHECK(folder.shell("./without").code == 1);
+}
+
+TEST_CASE("options that compiling and linking share")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    for (std::string options :
+         {"-flto -O2", "-pg", "-pthread", "-pipe -O3", "-fPIC", "-m64 -g3", "-fsanitize=undefined",
+          "-fsanitize=address -g", "-rdynamic", "-Wa,--noexecstack -Wl,-z,now -s", "-fopenmp"}) {
+        INFO(options);
+        check_fine(folder.splitcc(options + " main.sc twice.c -o prog"));
+        Outcome ran = folder.shell("./prog");
+        check_fine(ran);
+        CHECK(ran.err.empty());
+    }
+}
+
+TEST_CASE("a sanitizer does not complain of the runtime and what it uses")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    for (std::string options :
+         {"gcc -fsanitize=address,undefined", "gcc -fsanitize=leak", "gcc -fsanitize=thread",
+          "clang -fsanitize=address,undefined", "clang -fsanitize=thread"}) {
+        INFO(options);
+        size_t space = options.find(' ');
+        check_fine(folder.splitcc("-g" + options.substr(space) + " main.sc twice.c -o prog",
+                                  "SPLITCC_CC=" + options.substr(0, space)));
+        Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
+        check_fine(ran);
+        CHECK_THAT(ran.err, !Contains("Sanitizer"));
+    }
+}
+
+TEST_CASE("a sanitizer complains of the program")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdlib.h>\n"
+                           "char *volatile lost;\nint splitc_main(void)\n{\n"
+                           "    lost = malloc(7);\n    lost = NULL;\n    return 0;\n}\n");
+    for (std::string options :
+         {"gcc -fsanitize=address", "gcc -fsanitize=leak", "clang -fsanitize=address"}) {
+        INFO(options);
+        size_t space = options.find(' ');
+        check_fine(folder.splitcc("-g" + options.substr(space) + " main.sc -o prog",
+                                  "SPLITCC_CC=" + options.substr(0, space)));
+        Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
+        CHECK(ran.code != 0);
+        CHECK_THAT(ran.err, Contains("leak of 7 byte(s)"));
+        if (options.substr(0, space) == "gcc") // clang knows lines by a tool of another package
+            CHECK_THAT(ran.err, Contains("main.sc:6"));
+    }
+}
+
+TEST_CASE("malloc is the runtime's, whatever the libraries of a program define")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdio.h>\n"
+                           "#include <stdlib.h>\n#include <string.h>\n"
+                           "int splitc_main(void)\n{\n    char *p = malloc(1);\n"
+                           "    on_one puts(strerror(7));\n    return !p;\n}\n");
+    folder.file("own.c", "const char *strerror(int n) { return n == 7 ? \"mine\" : \"\"; }\n");
+    check_fine(folder.splitcc("-shared -fPIC -w own.c -o libown.so"));
+    check_fine(folder.splitcc("main.sc -Wl,--as-needed -L. -lown -Wl,-rpath,'$ORIGIN' -o prog"));
+    Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -v -n 2 ./prog");
+    check_fine(ran);
+    CHECK(ran.out == "mine\n");
+    CHECK_THAT(ran.err, !Contains("no windows"));
+}
+
+TEST_CASE("coverage of Split-C lines")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    check_fine(folder.splitcc("--coverage main.sc twice.c -o prog"));
+    CHECK(folder.shell("./prog").code == 0);
+    Outcome report = folder.shell("gcov -t main.gcda");
+    check_fine(report);
+    CHECK_THAT(report.out, Contains(":    6:    A[MYPROC] = 21;") && !Contains("#####:    6:"));
+}
+
+TEST_CASE("a shared library of other code than -fPIC makes is refused with the remedy")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\nint A[PROCS]::;\nint n;\n"
+                        "int f(void)\n{\n    return A[0] + n;\n}\n");
+    check_refused(folder.splitcc("-shared a.sc -o liba.so"), "-fPIC");
+    check_fine(folder.splitcc("-c a.sc"));
+    check_refused(folder.splitcc("-shared a.o -o liba.so"), "-fPIC");
+    CHECK_FALSE(folder.has("liba.so"));
+}
+
+TEST_CASE("a shared library may have Split-C in it")
+{
+    Folder folder;
+    folder.file("lib.sc", "#include <split-c/split-c.h>\n"
+                          "int fetch(int *global p) { return *p; }\n");
+    folder.file("main.sc", "#include <split-c/split-c.h>\nint fetch(int *global p);\nint mine;\n"
+                           "int splitc_main(void)\n{\n    int next = (MYPROC + 1) % PROCS;\n"
+                           "    mine = MYPROC;\n    barrier();\n"
+                           "    return fetch(toglobal(next, &mine)) != next;\n}\n");
+    check_fine(folder.splitcc("-shared -fPIC lib.sc -o libfetch.so"));
+    check_fine(folder.splitcc("main.sc -L. -lfetch -Wl,-rpath,'$ORIGIN' -o prog"));
+    check_fine(folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog"));
+}
+
+TEST_CASE("a program shows its names to libraries if it is asked to")
+{
+    Folder folder;
+    folder.file("main.sc",
+                "#include <dlfcn.h>\nint mine = 7;\nint splitc_main(void)\n{\n"
+                "    int *found = dlsym(0, \"mine\");\n    return found ? *found : 1;\n}\n");
+    for (std::string option : {"-rdynamic", "-Wl,-E", "-Wl,--export-dynamic"}) {
+        INFO(option);
+        check_fine(folder.splitcc(option + " main.sc -o prog"));
+        CHECK(folder.shell("./prog").code == 7);
+    }
+    check_fine(folder.splitcc("main.sc -o prog"));
+    CHECK(folder.shell("./prog").code == 1);
+}
+
+TEST_CASE("a program is neither static nor position-independent")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    Outcome fixed = folder.splitcc("-static main.sc twice.c -o prog");
+    CHECK(fixed.code != 0);
+    CHECK_THAT(fixed.err, Contains("cannot be linked with -static") && !Contains("undefined"));
+    CHECK_FALSE(folder.has("prog"));
+    Outcome pie = folder.splitcc("-fPIE -pie main.sc twice.c -o prog");
+    check_fine(pie);
+    CHECK_THAT(pie.err, Contains("'-pie' is ignored"));
+    CHECK_THAT(folder.shell("readelf -h prog").out, Contains("EXEC"));
+    CHECK(folder.shell("./prog").code == 0);
+}
+
+TEST_CASE("a plain main makes a plain C program")
+{
+    Folder folder;
+    const char *source = "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{\n"
+                         "    return puts(\"plain\") < 0 || !malloc(1) ? 1 : 3;\n}\n";
+    folder.file("plain.sc", source);
+    folder.file("plain.c", source);
+    for (std::string name : {"plain.sc", "plain.c", "-x splitc plain.c", "-s plain.sc",
+                             "-rdynamic plain.sc", "-static plain.c"}) {
+        INFO(name);
+        check_fine(folder.splitcc(name + " -o prog"));
+        Outcome ran = folder.shell("./prog");
+        CHECK(ran.code == 3);
+        CHECK(ran.out == "plain\n");
+        CHECK_THAT(folder.shell("ldd prog").out, !Contains("pmix") && !Contains("mimalloc"));
+        CHECK_THAT(folder.shell("nm -a prog").out,
+                   !Contains("splitc_") && !Contains("gam_") && !Contains("unet_"));
+    }
+}
+
+TEST_CASE("what the linker warns of is said once")
+{
+    Folder folder;
+    folder.file("plain.c", "#include <stdio.h>\nint main(void)\n{\n    return !tmpnam(0);\n}\n");
+    Outcome outcome = folder.splitcc("plain.c -o prog");
+    check_fine(outcome);
+    const std::string words = "the use of `tmpnam' is dangerous";
+    CHECK(outcome.err.find(words) != std::string::npos);
+    CHECK(outcome.err.find(words) == outcome.err.rfind(words));
+}
+
+TEST_CASE("a program without splitc_main is told so")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    Outcome outcome = folder.splitcc("a.sc -o prog");
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err, Contains("no splitc_main") && !Contains("splitc_entry"));
+    CHECK_FALSE(folder.has("prog"));
+}
+
+TEST_CASE("more objects than a command can name come from a file")
+{
+    Folder folder;
+    folder.file("main.sc", kMain);
+    folder.file("twice.c", kTwice);
+    folder.file("empty.c", "");
+    check_fine(folder.splitcc("-c empty.c"));
+    std::string name, objects = "main.sc twice.c -o prog\n";
+    for (int i = 0; i < 100; i++)
+        name += "./";
+    for (int i = 0; i < 15000; i++)
+        objects += name + "empty.o\n";
+    folder.file("objects", objects);
+    check_fine(folder.splitcc("@objects"));
+    CHECK(folder.shell("./prog").code == 0);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the C compiler says, as splitcc tells it: the right places in any text that old
+// sources have, whatever compiler and options.
+#include "driver/driver_folder.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+// What splitcc prints when it compiles this with each of the C compilers.
+std::vector<std::string> said_about(const std::string &source, const std::string &options)
+{
+    Folder folder;
+    folder.file("a.sc", source);
+    std::vector<std::string> all;
+    for (std::string cc : {"gcc", "clang"})
+        all.push_back(folder.splitcc("-cc " + cc + " " + options + " -c a.sc").err);
+    return all;
+}
+
+// Both have one warning, which is about `place` and shown so.
+void check_place(const std::string &source, const std::string &place, const std::string &shown,
+                 const std::string &options = "")
+{
+    for (const std::string &said : said_about(source, options)) {
+        CHECK_THAT(said, Catch::StartsWith("a.sc:" + place + ": warning: ") &&
+                             Catch::EndsWith("\n" + shown));
+        CHECK(std::count(said.begin(), said.end(), '\n') == 3);
+    }
+}
+
+} // namespace
+
+TEST_CASE("messages of the C compiler stand at their places behind tabs")
+{
+    check_place("int f(void) {\n\treturn \"abc\"; }\n", "2:9",
+                "  2 | \treturn \"abc\"; }\n    | \t       ^\n");
+    check_place("int *global g;\nint f(void) {\n\tint a = *g;\treturn\t\"abc\"; }\n", "3:21",
+                "  3 | \tint a = *g;\treturn\t\"abc\"; }\n    | \t           \t      \t^\n");
+}
+
+TEST_CASE("messages of the C compiler stand at their places behind UTF-8")
+{
+    check_place("int f(void) { /* h\xc3\xa4 */ return \"abc\"; }\n", "1:32",
+                "  1 | int f(void) { /* h\xc3\xa4 */ return \"abc\"; }\n"
+                "    |                               ^\n");
+    // Two wide characters, four columns.
+    check_place(
+        "int *global g;\nint f(void) { /* \xe6\xbc\xa2\xe5\xad\x97 */ *g = 1; return \"a\"; }\n",
+        "2:43",
+        "  2 | int f(void) { /* \xe6\xbc\xa2\xe5\xad\x97 */ *g = 1; return \"a\"; }\n"
+        "    |                                         ^\n");
+}
+
+TEST_CASE("messages of the C compiler stand at their places where lines end with CR LF")
+{
+    check_place("int f(void) {\r\n\treturn \"abc\"; }\r\n", "2:9",
+                "  2 | \treturn \"abc\"; }\n    | \t       ^\n");
+    check_place("#define F(a, b) b\r\nint f(int n)\r\n{\r\n\tF(1, \\\r\n\t\tint unused;)\r\n"
+                "\treturn n;\r\n}\r\n",
+                "5:7", "  5 | \t\tint unused;)\n    | \t\t    ^~~~~~\n", "-Wunused-variable");
+}
+
+TEST_CASE("messages of the C compiler know the letters of names")
+{
+    check_place("int *global g;\nint f(void) {\n\tint \xc3\xa4x; return *g; }\n", "3:6",
+                "  3 | \tint \xc3\xa4x; return *g; }\n    | \t    ^~\n", "-Wunused-variable");
+}
+
+TEST_CASE("messages of the C compiler are told however it is to write its own")
+{
+    const std::string source = "int f(void) {\n\treturn \"abc\"; }\n";
+    check_place(source, "2:9", "  2 | \treturn \"abc\"; }\n    | \t       ^\n",
+                "-fno-show-column -fmessage-length=30");
+    for (const std::string &said : said_about(source, "-fdiagnostics-color=always"))
+        CHECK_THAT(said, Contains("\033[1ma.sc:2:9: \033[1;35mwarning: "));
+    Folder folder;
+    folder.file("a.sc", source);
+    Outcome display = folder.splitcc("-cc gcc -fdiagnostics-column-unit=display "
+                                     "-fdiagnostics-column-origin=0 -c a.sc");
+    CHECK_THAT(display.err, Catch::StartsWith("a.sc:2:9: warning: "));
+    check_refused(folder.splitcc("-fdiagnostics-format=sarif-stderr -c a.sc"), "'text' or 'json'");
+}
+
+TEST_CASE("messages of the C compiler are about macros only where there is one")
+{
+    check_place("#include <stddef.h>\n\nint;\n", "3:1", "  3 | int;\n    | ^~~\n");
+    for (const std::string &said : said_about("#include <stddef.h>\n\nint;\n", ""))
+        CHECK_THAT(said, !Contains("expansion"));
+}
+
+TEST_CASE("what -pedantic tells is about the program's own text")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\n#include <split-c/am.h>\n"
+                        R"(
+struct node {
+    int key;
+    unsigned bits : 3;
+};
+
+int A[4]::[3];
+static double *global mean;
+static struct node *spread nodes, plain;
+
+static int add(int *p, int n)
+{
+    return *p += n;
+}
+
+static void handler(int source, am_word w)
+{
+    A[0][0] = (int)w + source;
+}
+
+static int several(int n, int B[n]::)
+{
+    int C[n]::[2];
+    struct node *global g = nodes, D[2]::;
+    static int E[2]::[2];
+
+    g->bits = 3;
+    g->bits++;
+    C[0][1] = g->bits + g->key + plain.key;
+    E[1][0] += C[0][1];
+    D[0].key = B[0];
+    am_request_1(0, handler, 7);
+    return atomic(add, &A[1][2], 4) + E[1][1];
+}
+
+int splitc_main(int argc, char **argv)
+{
+    int x, B[2]::;
+    int *global g = &B[1], *spread s = B;
+
+    x := *g;
+    *g := argc;
+    sync();
+    *g :- argv != 0;
+    *s++ = x++;
+    *mean = 0.5;
+    g += 2;
+    all_store_sync();
+    return tolocal(g) == 0 ? several(2, B) : (int)toproc(g);
+}
+)");
+    const std::string flags = "-pedantic-errors -Wall -Wextra -Werror -c a.sc ";
+    for (std::string cc : {"gcc", "clang"})
+        for (std::string more : {"", "-fcheck", "-fprofile-lines", "-std=c99", "-O2"}) {
+            Outcome outcome = folder.splitcc("-cc " + cc + " " + flags + more);
+            INFO(cc << " " << more);
+            check_fine(outcome);
+            CHECK(outcome.err.empty());
+        }
+    folder.file("b.sc", "int *global g; ; int f(void) { return ({ *g; }); }\n");
+    for (std::string cc : {"gcc", "clang"}) {
+        Outcome own = folder.splitcc("-cc " + cc + " -pedantic -c b.sc");
+        CHECK_THAT(own.err, Contains("b.sc:1:16: warning: ") &&
+                                Contains(cc == "gcc" ? "b.sc:1:39: warning: " : "b.sc:1:40: "));
+    }
+}
+
+TEST_CASE("comments that say that a case falls through reach the C compiler")
+{
+    Folder folder;
+    folder.file("a.sc", R"(#define CALL(x) g(x)
+int *global at;
+void g(int);
+void f(int n)
+{
+    switch (n) {
+    case 1:
+        *at = 1;
+        /* FALLTHROUGH */
+    case 2:
+        CALL(2); // falls through
+    case 3: g(3); /* FALLTHRU */ case 4: *at = 4; /* Fall thru. */
+
+    case 5:
+        g(5);
+        /* Here we
+         * fall through. */
+    case 6:
+        g("/* FALLTHROUGH */"[0]);
+    case 7:
+        g(7); /* fall through */ g(8);
+    case 8:
+        g(8);
+        // fall through
+        // to the end
+
+
+    /*
+
+
+
+
+
+
+
+
+
+    */
+    again:
+    default:
+        if (*at)
+            goto again;
+    }
+}
+)");
+    // As gcc itself says of the same without a global pointer.
+    folder.shell("sed 's/int .global at/extern int *at/' a.sc >plain.c");
+    for (std::string level : {"-Wextra", "-Wimplicit-fallthrough=2", "-Wimplicit-fallthrough=4",
+                              "-Wimplicit-fallthrough=5"}) {
+        INFO(level);
+        const std::string places = " 2>&1 | grep -o '[0-9]*:[0-9]*: note: here'";
+        Outcome theirs = folder.shell("gcc " + level + " -c plain.c" + places);
+        Outcome ours =
+            folder.shell("'" SPLITCC_BIN_FOLDER "/splitcc' -cc gcc " + level + " -c a.sc" + places);
+        CHECK(ours.out == theirs.out);
+        CHECK_FALSE(ours.out.empty());
+    }
+    CHECK_THAT(folder.splitcc("-cc gcc -Wextra -c a.sc").err,
+               Contains("a.sc:15:9: warning: ") && Contains("a.sc:19:9: warning: ") &&
+                   Contains("a.sc:21:34: warning: ") && !Contains("a.sc:8:"));
+}

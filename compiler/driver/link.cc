@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/link.h"
+
+#include <cstdio>
+#include <map>
+#include <sstream>
+
+#include "driver/config.h"
+
+namespace splitcc {
+namespace {
+
+bool has(const std::string &text, const char *words)
+{
+    return text.find(words) != std::string::npos;
+}
+
+// Prints the linker's messages, in the user's terms if they are about the runtime.
+void print_link_errors(const Options &options, const std::string &said)
+{
+    bool no_main = has(said, "undefined reference to `splitc_entry'");
+    bool no_pmix = has(said, "cannot find -lpmix");
+    if (options.is_static && (has(said, "libsplitc.a") || has(said, "pmix"))) {
+        std::fputs("splitcc: error: a Split-C program cannot be linked with -static: PMIx and what "
+                   "it uses are shared libraries; leave -static out\n",
+                   stderr);
+        return;
+    }
+    if (options.shared && has(said, "recompile with -fPIC")) {
+        std::fputs(
+            "splitcc: error: a shared library holds position-independent code alone; compile "
+            "its sources with -fPIC\n",
+            stderr);
+        return;
+    }
+    if (no_main)
+        std::fputs("splitcc: error: the program has no splitc_main; define 'int splitc_main(int "
+                   "argc, char **argv)'\n",
+                   stderr);
+    if (no_pmix)
+        std::fputs("splitcc: error: the PMIx library is missing; install libpmix-dev\n", stderr);
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        bool about_entry = has(line, "splitc_entry") || has(line, "in function `main'");
+        if (!no_main || !about_entry)
+            std::fprintf(stderr, "%s\n", line.c_str());
+    }
+}
+
+// What a linked program shows of itself.
+struct Findings {
+    bool runs_splitc = false;
+    bool part_of_allocator = false;
+};
+
+// If a program defines a whole malloc, shared libraries use it, too.  If it shows them a part of
+// one, they would allocate memory with one malloc and free it with another.
+bool is_part_of_allocator(const std::map<std::string, std::string> &shown)
+{
+    size_t functions = 0, variables = 0;
+    for (const char *name : {"malloc", "calloc", "realloc", "free"})
+        if (auto found = shown.find(name); found != shown.end()) {
+            bool function = found->second == "T" || found->second == "W";
+            (function ? functions : variables)++;
+        }
+    return variables || (functions && functions < 4);
+}
+
+Findings inspect(Toolchain &tools, const std::string &program)
+{
+    std::string listed, errors = tools.temporary().file("nm", ".err");
+    if (run_captured({"nm", "-D", "-P", program}, listed, errors) != 0)
+        return {.runs_splitc = true}; // nm has failed; most programs are Split-C
+    std::map<std::string, std::string> defined;
+    Findings findings;
+    std::istringstream lines(listed);
+    for (std::string line, name, kind; std::getline(lines, line);) {
+        std::istringstream(line) >> name >> kind;
+        if (kind == "U")
+            // only the runtime's heap calls it
+            findings.runs_splitc |= name == "mi_heap_set_default";
+        else
+            defined[name.substr(0, name.find('@'))] = kind;
+    }
+    findings.part_of_allocator = is_part_of_allocator(defined);
+    return findings;
+}
+
+Command link_command(const Options &options, const Toolchain &tools,
+                     const std::vector<std::string> &objects, const Command &libraries)
+{
+    Command command = tools.cc({});
+    auto add = [&](const Command &words) {
+        command.insert(command.end(), words.begin(), words.end());
+    };
+    if (!options.shared)
+        command.push_back("-no-pie");
+    add(options.both);
+    for (const std::string &word : options.compile)
+        if (word.starts_with("-g"))
+            command.push_back(word);
+    add(objects);
+    add({"-o", options.output.empty() ? "a.out" : options.output});
+    add(libraries);
+    return command;
+}
+
+// -lm is there because programs compute; --as-needed drops it from those that do not.
+const Command kLibc = {"-Wl,--as-needed", "-lc", "-lm"};
+
+// libc comes first.  GNU ld looks up the symbol versions that the archives ask for
+// (cmake/bind_libc.sh) in the libraries it has read, and others define the same names.
+Command archives(const Toolchain &tools)
+{
+    Command words = kLibc;
+    words.insert(words.end(), {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lreliable", "-lunet"});
+    return words;
+}
+
+Command without_names(const Options &options, Toolchain &tools)
+{
+    std::string script = tools.temporary().file("program", ".ver");
+    if (!write_file(script, "{ local: *; };\n"))
+        fatal(cannot("write", script));
+    return runtime_link_options(options, tools, script);
+}
+
+} // namespace
+
+std::string program_version_script(const Toolchain &tools)
+{
+    return tools.prefix() + "/lib/splitc-program.ver";
+}
+
+Command runtime_link_options(const Options &options, const Toolchain &tools,
+                             const std::string &version_script)
+{
+    Command words = archives(tools);
+    // mimalloc replaces the malloc of libc, so it comes before it.
+    words.insert(words.begin(), {"-Wl,--no-as-needed", "-lmimalloc"});
+    if (options.checks) // the runtime tests whether the symbol exists
+        words.push_back("-Wl,--defsym=splitc_wants_checks=1");
+    if (options.old_programs)
+        words.push_back("-Wl,--defsym=splitc_wants_stack=1");
+    if (!version_script.empty())
+        words.push_back("-Wl,--version-script=" + version_script);
+    words.insert(words.end(), kRuntimeLinkOptions.begin(), kRuntimeLinkOptions.end());
+    return words;
+}
+
+int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects)
+{
+    // Names stay hidden unless the user exports them.  clang's sanitizers have to be visible to
+    // shared libraries as well.
+    bool own_names =
+        !options.exports && !options.shared && !(options.sanitizer && tools.is_clang());
+    Command libraries;
+    if (options.is_static)
+        libraries = archives(tools); // the link fails, and print_link_errors() explains why
+    else if (!options.shared)
+        libraries =
+            runtime_link_options(options, tools, own_names ? program_version_script(tools) : "");
+    Command command = link_command(options, tools, objects, libraries);
+    if (options.show)
+        return tools.run(command, "");
+    std::string result = options.output.empty() ? "a.out" : options.output;
+    std::string errors = tools.temporary().file("link", ".err");
+    int code = tools.run(command, result, errors);
+    if (code == 0 && !options.shared && !options.is_static) {
+        Findings found = inspect(tools, result);
+        if (!found.runs_splitc)
+            code = tools.run(link_command(options, tools, objects, kLibc), result, errors);
+        else if (own_names && found.part_of_allocator)
+            code = tools.run(link_command(options, tools, objects, without_names(options, tools)),
+                             result, errors);
+    }
+    print_link_errors(options, read_file(errors).value_or(""));
+    return code;
+}
+
+} // namespace splitcc

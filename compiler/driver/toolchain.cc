@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/toolchain.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+
+namespace splitcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Commands longer than this go into a file.  The kernel's limit for arguments is far higher.
+constexpr size_t kLongCommand = 128 << 10;
+
+// Returns the C compiler: a path, or words separated by blanks as in `ccache gcc`.
+Command chosen_cc(const Options &options)
+{
+    const char *variable = std::getenv("SPLITCC_CC");
+    std::string text = !options.cc.empty() ? options.cc : variable ? variable : "";
+    if (access(text.c_str(), X_OK) == 0)
+        return {text};
+    Command words;
+    std::istringstream in(text);
+    for (std::string word; in >> word;)
+        words.push_back(word);
+    return words.empty() ? Command{"cc"} : words;
+}
+
+// Returns the word as compilers read it from a file of options.
+std::string escaped(const std::string &word)
+{
+    std::string text;
+    for (char c : word)
+        text += std::string(" \t\n'\"\\").find(c) == std::string::npos ? std::string(1, c)
+                                                                       : std::string{'\\', c};
+    return text.empty() ? "\"\"" : text;
+}
+
+} // namespace
+
+void fatal(const std::string &message)
+{
+    throw UsageError(message);
+}
+
+Toolchain::Toolchain(const Options &options)
+    : cc_(chosen_cc(options)), show_(options.show), verbose_(options.verbose)
+{
+    std::error_code error;
+    fs::path self = fs::read_symlink("/proc/self/exe", error);
+    prefix_ = self.parent_path().parent_path().string();
+}
+
+Command Toolchain::cc(const Command &words) const
+{
+    Command command = cc_;
+    command.insert(command.end(), words.begin(), words.end());
+    return command;
+}
+
+// Returns the number that a predefined macro of the C compiler stands for; 0 if there is none.
+unsigned Toolchain::macro(const std::string &name)
+{
+    if (macros_.empty())
+        splitcc::run_captured(cc({"-dM", "-E", "-x", "c", "/dev/null"}), macros_);
+    const std::string definition = "#define " + name + " ";
+    const size_t at = macros_.find(definition);
+    return at == std::string::npos
+               ? 0
+               : static_cast<unsigned>(std::atoi(macros_.c_str() + at + definition.size()));
+}
+
+bool Toolchain::is_clang()
+{
+    return macro("__clang__") == 1;
+}
+
+Command Toolchain::zeroing()
+{
+    const unsigned clang = is_clang() ? macro("__clang_major__") : 0;
+    const unsigned gcc = clang ? 0 : macro("__GNUC__");
+    if (clang < 8 && gcc < 12)
+        fatal("-fold-programs needs a C compiler that zeroes variables: gcc 12, or clang 8");
+    Command options;
+    options.emplace_back("-ftrivial-auto-var-init=zero");
+    if (clang && clang < 16) // until clang 16 the option had to be enabled by this one
+        options.emplace_back(
+            "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang");
+    return options;
+}
+
+TemporaryDirectory &Toolchain::temporary()
+{
+    if (!temporary_)
+        temporary_.emplace();
+    return *temporary_;
+}
+
+bool Toolchain::announce(const Command &command) const
+{
+    if (show_)
+        std::printf("%s\n", shell_quoted(command).c_str());
+    else if (verbose_)
+        std::fprintf(stderr, "%s\n", shell_quoted(command).c_str());
+    return !show_;
+}
+
+// Returns a command that is short enough, with its words in a file of options if necessary.
+Command Toolchain::fitting(const Command &command)
+{
+    std::string words;
+    for (size_t i = cc_.size(); i < command.size(); i++)
+        words += escaped(command[i]) + "\n";
+    if (words.size() < kLongCommand)
+        return command;
+    std::string file = temporary().file("options", ".rsp");
+    if (!write_file(file, words))
+        fatal(cannot("write", file));
+    return cc({"@" + file});
+}
+
+int Toolchain::run(const Command &command, const std::string &result, const std::string &errors)
+{
+    if (!announce(command))
+        return 0;
+    int code = splitcc::run(fitting(command), errors);
+    std::error_code ignored;
+    if (code >= 128 && fs::is_regular_file(result, ignored))
+        fs::remove(result, ignored);
+    return code;
+}
+
+int Toolchain::run_captured(const Command &command, std::string &output, const std::string &errors)
+{
+    return announce(command) ? splitcc::run_captured(fitting(command), output, errors) : 0;
+}
+
+} // namespace splitcc

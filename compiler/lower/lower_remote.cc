@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions that run on other processors.  Their arguments travel as a struct.  A function at the
+// end of the unit, where everything is declared, unpacks it.
+#include "lower/lower.h"
+
+namespace splitcc {
+
+// Returns the function that runs `fn` on the owner, and its registration.  `type` is the type of
+// `fn` as this call uses it.
+Rope Lower::runner(const std::string &id, std::string_view fn, const Type *type)
+{
+    const Type *result = type->base->unqualified;
+    bool nothing = result->kind == TypeKind::Void, bare = type->params.size() == 1;
+    std::string arguments = "struct " + id + "_arguments";
+    Rope call = std::string(fn) + "(";
+    call += type->params[0]->is_far() ? "splitc_from_local(splitc_object)" : "splitc_object";
+    for (size_t i = 1; i < type->params.size(); i++)
+        call += ", splitc_a.a" + std::to_string(i);
+    call += ")";
+    Rope rope = "static void " + id +
+                "_run(void *splitc_object, const void *splitc_arguments, void *splitc_result) { "
+                "(void)splitc_arguments; (void)splitc_result; ";
+    if (!bare)
+        rope += arguments +
+                " splitc_a; __builtin_memcpy(&splitc_a, splitc_arguments, sizeof splitc_a); ";
+    if (nothing)
+        rope += std::move(call) + "; } ";
+    else
+        rope += declare(result, "splitc_r") + " = " + std::move(call) +
+                "; __builtin_memcpy(splitc_result, &splitc_r, sizeof splitc_r); } ";
+    return std::move(rope) + "static struct splitc_atomic " + id + " = {" + id + "_run, \"" +
+           std::string(fn) + "\", " + (bare ? "0" : "sizeof(" + arguments + ")") + ", " +
+           (nothing ? Rope("0") : "sizeof(" + declare(result, {}) + ")") +
+           ", 0}; static void __attribute__((constructor)) " + id +
+           "_register(void) { splitc_register_atomic(&" + id + "); }\n";
+}
+
+// Returns the members of the struct of arguments.
+Rope Lower::argument_members(const Type *type)
+{
+    Rope members;
+    for (size_t i = 1; i < type->params.size(); i++) {
+        const Type *t = type->params[i]->unqualified;
+        std::string name = "a" + std::to_string(i);
+        // The pointee may have no name at file scope, so the struct holds void pointers.
+        members += (t->is_local_pointer() ? "void *" + name : declare(t, name)) + "; ";
+    }
+    return members;
+}
+
+// Lowers atomic(fn, object, arguments...).
+Rope Lower::run_at_owner(const Expr *e)
+{
+    const Type *type = e->a->type;
+    const Type *result = type->base->unqualified;
+    bool nothing = result->kind == TypeKind::Void, bare = type->params.size() == 1;
+    std::string id = fresh("atomic"), a = fresh("a"), r = fresh("r");
+    if (!bare)
+        pending_ += "struct " + id + "_arguments { " + argument_members(type) + "}; ";
+    pending_ += "static struct splitc_atomic " + id + "; ";
+    end_ += runner(id, e->args[0]->symbol->name->text, type);
+
+    Rope values;
+    for (size_t i = 2; i < e->args.size(); i++)
+        values += (i > 2 ? ", " : "") +
+                  Rope(type->params[i - 1]->is_local_pointer() ? "(void *)(" : "(") +
+                  node(e->args[i]) + ")";
+    Rope rope = kBlock + enter(e, "atomic");
+    if (!bare)
+        rope += "struct " + id + "_arguments " + a + " = { " + std::move(values) + " }; ";
+    if (!nothing)
+        rope += declare(result, r) + "; ";
+    return std::move(rope) + "splitc_run_atomic(&" + id + ", " + node(e->args[1]) + ", " +
+           (bare ? "(void *)0" : "&" + a) + ", " + (nothing ? "(void *)0" : "&" + r) + "); " +
+           (nothing || e->discarded ? "" : r + "; ") + "})";
+}
+
+// Returns the table of handlers of active messages, and a constructor that registers it.
+Rope Lower::handlers(const std::vector<Symbol *> &handlers)
+{
+    Rope table;
+    std::string functions;
+    for (const Symbol *fn : handlers) {
+        const std::vector<const Type *> &params = fn->type->params;
+        std::string name(fn->name->text), run = fresh("handler");
+        bool real = params.back()->kind == TypeKind::Double;
+        functions += "static void " + run +
+                     "(int splitc_source, const union splitc_argument *splitc_a) { "
+                     "(void)splitc_a; " +
+                     name + "(splitc_source";
+        for (size_t i = 1; i < params.size(); i++) {
+            std::string argument = "splitc_a[" + std::to_string(i - 1) + "]";
+            functions += params[i]->is_local_pointer()    ? ", (void *)" + argument + ".word"
+                         : real && i + 1 == params.size() ? ", " + argument + ".real"
+                                                          : ", " + argument + ".word";
+        }
+        functions += "); } ";
+        table += "{(void (*)(void))" + name + ", " + run + ", \"" + name + "\", " +
+                 std::to_string(params.size() - 1) + ", " + (real ? "1" : "0") + "}, ";
+    }
+    if (handlers.empty())
+        return {};
+    return std::move(functions) + "static const struct splitc_handler splitc_handlers[] = {" +
+           std::move(table) +
+           "}; static void __attribute__((constructor)) "
+           "splitc_handlers_register(void) { splitc_register_handlers(splitc_handlers, " +
+           std::to_string(handlers.size()) + "); }\n";
+}
+
+} // namespace splitcc

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "driver.h"
-
-int main(int argc, char **argv)
-{
-    return splitcc::drive({argv + 1, argv + argc});
-}

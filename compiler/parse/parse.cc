@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all of the parser uses: tokens, errors and recovery, and the translation unit.
+#include "parse/parse.h"
+
+#include <algorithm>
+
+namespace splitcc {
+
+Parser::Parser(const Source &source, Tokens &tokens, Names &names, Types &types, Ast &ast,
+               Diagnostics &diag)
+    : source_(source), text_(source.text()), tokens_(tokens), names_(names), types_(types),
+      ast_(ast), diag_(diag), sema_(source.text(), tokens, ast, types, names, diag),
+      global_(names.intern("global")), spread_(names.intern("spread"))
+{
+}
+
+bool Parser::accept(Tok kind)
+{
+    if (!is(kind))
+        return false;
+    pos_++;
+    return true;
+}
+
+bool Parser::touching(uint32_t ahead) const
+{
+    return pos_ + ahead > 0 && peek(ahead).offset == tokens_[pos_ + ahead - 1].end();
+}
+
+bool Parser::is_pair(Tok second) const
+{
+    return is(Tok::Colon) && peek(1).kind == second && touching(1);
+}
+
+void Parser::fail(Range where, std::string_view message)
+{
+    diag_.error(where, message);
+    throw SyntaxError();
+}
+
+Report Parser::missing(std::string_view wanted)
+{
+    const Token token = peek();
+    std::string message = "expected " + std::string(wanted) + " before ";
+    if (token.kind == Tok::End)
+        return diag_.error(range_before(), message + "the end of the file");
+    message += "'" + std::string(text_.substr(token.offset, std::min(token.length, 40u))) + "'";
+    // What is expected after something is reported there, and not at the next word.
+    bool after = wanted.find("after") != std::string_view::npos && pos_ > 0;
+    uint32_t end = after ? tokens_[pos_ - 1].end() : 0;
+    return diag_.error(after ? Range{end - 1, end} : token.range(), message);
+}
+
+void Parser::unexpected(std::string_view wanted)
+{
+    // After a string literal without an end, nothing else is reported at the end of the file.
+    if (!is(Tok::End) || !endless_string())
+        missing(wanted);
+    throw SyntaxError();
+}
+
+// Parses the end of a statement or declaration.  If the semicolon is missing at the end of a line
+// or block, the error is reported and parsing goes on as if it were there.
+void Parser::semicolon(const char *what)
+{
+    if (accept(Tok::Semi))
+        return;
+    uint32_t end = tokens_[pos_ - 1].end();
+    bool line_ends = text_.substr(end, peek().offset - end).find('\n') != std::string_view::npos;
+    if (is(Tok::End) || (!line_ends && !is(Tok::RBrace)))
+        unexpected(what);
+    missing(what).insert_after(range_before(), ";");
+}
+
+// Returns whether an undeclared name stands where only a type or a keyword can.
+bool Parser::before_a_word() const
+{
+    if (!is(Tok::Ident) || peek().name->ordinary)
+        return false;
+    Tok next = peek(1).kind;
+    return next == Tok::Ident || next == Tok::Number || next == Tok::String || next == Tok::Char;
+}
+
+void Parser::unknown_word()
+{
+    sema_.report_undeclared(peek().name, pos_);
+    throw SyntaxError();
+}
+
+// Returns whether the file ends inside a string literal.
+bool Parser::endless_string() const
+{
+    if (tokens_.size() < 2 || tokens_[tokens_.size() - 2].kind != Tok::String)
+        return false;
+    const Token last = tokens_[tokens_.size() - 2];
+    return last.length < 2 || text_[last.end() - 1] != '"';
+}
+
+Range Parser::range_before() const
+{
+    return tokens_[pos_ > 0 ? pos_ - 1 : 0].range();
+}
+
+void Parser::expect(Tok kind, const char *what)
+{
+    if (!accept(kind))
+        unexpected(what);
+}
+
+// Skips, after a syntax error, to the end of the statement that began at `from`, or to the brace
+// that ends its block.  Semicolons in the head of a `for` do not end it.
+void Parser::recover(uint32_t from)
+{
+    bool head = tokens_[from].kind == Tok::KwFor;
+    int parens = 0, braces = 0;
+    for (uint32_t i = from; head && i < pos_; i++)
+        parens += (tokens_[i].kind == Tok::LParen) - (tokens_[i].kind == Tok::RParen);
+    for (; !is(Tok::End); pos_++) {
+        parens += is(Tok::LParen) - is(Tok::RParen);
+        head &= parens > 0 && !is(Tok::LBrace);
+        if (is(Tok::LBrace))
+            braces++;
+        if (is(Tok::RBrace) && braces-- == 0)
+            return;
+        if ((is(Tok::Semi) || is(Tok::RBrace)) && braces == 0 && !head) {
+            pos_++;
+            return;
+        }
+    }
+}
+
+// Declares the names in a declaration or statement that was given up, so that later uses of them
+// are not reported.
+void Parser::take_as_declared(uint32_t from)
+{
+    for (uint32_t i = from; i < pos_ && tokens_[i].kind != Tok::LBrace; i++) {
+        Name *name = tokens_[i].name;
+        if (tokens_[i].kind != Tok::Ident || name->ordinary)
+            continue;
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Builtin;
+        symbol->name = name;
+        symbol->token = i;
+        symbol->type = types_.unknown();
+        scopes_.declare(symbol);
+    }
+}
+
+// Skips a bracketed group.
+void Parser::skip_balanced()
+{
+    const Token open = peek();
+    int depth = 0;
+    do {
+        if (is(Tok::End)) {
+            diag_.error(open.range(), "this bracket is never closed");
+            throw SyntaxError();
+        }
+        if (is(Tok::LParen) || is(Tok::LBracket) || is(Tok::LBrace))
+            depth++;
+        if (is(Tok::RParen) || is(Tok::RBracket) || is(Tok::RBrace))
+            depth--;
+        pos_++;
+    } while (depth > 0);
+}
+
+void Parser::builtin_typedefs()
+{
+    auto add = [&](std::string_view name, const Type *type) {
+        Symbol *symbol = ast_.symbol();
+        symbol->kind = SymbolKind::Typedef;
+        symbol->name = names_.intern(name);
+        symbol->type = type;
+        symbol->file_scope = true;
+        scopes_.declare(symbol);
+    };
+    for (const char *name :
+         {"__builtin_va_list", "__builtin_ms_va_list", "__builtin_sysv_va_list", "__bf16"})
+        add(name, types_.opaque(name));
+    add("__int128_t", types_.basic(TypeKind::Int128));
+    add("__uint128_t", types_.basic(TypeKind::UInt128));
+}
+
+// translation-unit = {external-declaration}
+void Parser::translation_unit()
+{
+    builtin_typedefs();
+    while (!is(Tok::End) && !diag_.too_many()) {
+        uint32_t before = pos_;
+        try {
+            external_declaration();
+        } catch (const SyntaxError &) {
+            colon_ends_ = false;
+            function_ = nullptr;
+            named_parameters_ = false;
+            scopes_.leave_to(0);
+            if (pos_ == before)
+                pos_++;
+            recover(before);
+            take_as_declared(before);
+            if (is(Tok::RBrace))
+                pos_++;
+        }
+    }
+    sema_.end_of_unit();
+}
+
+// external-declaration = function-definition | declaration | asm ";" | ";"
+void Parser::external_declaration()
+{
+    while (accept(Tok::KwExtension) || accept(Tok::Semi)) {
+    }
+    if (is(Tok::End))
+        return;
+    if (is(Tok::RBrace)) {
+        diag_.error(peek().range(), "this '}' closes nothing");
+        pos_++;
+        return;
+    }
+    if (is(Tok::KwAsm)) {
+        pos_++;
+        skip_balanced();
+        accept(Tok::Semi);
+        return;
+    }
+    const Ast::Mark before = ast_.mark();
+    if (is(Tok::KwStaticAssert)) {
+        if (const Stmt *assertion = static_assertion(); assertion->touched)
+            ast_.unit.push_back(assertion);
+        else
+            ast_.release(before);
+        return;
+    }
+    hiding_.clear();
+    Declaration *d = declaration();
+    if (d->touched)
+        ast_.renamed.insert(ast_.renamed.end(), hiding_.begin(), hiding_.end());
+    if (note_library(d) || d->touched || d->is_definition)
+        ast_.unit.push_back(d);
+    else
+        ast_.release(before);
+}
+
+// Returns whether emitted code has no other name than this for a type.
+static bool names_only_by_typedef(const Symbol *symbol)
+{
+    if (symbol->kind != SymbolKind::Typedef)
+        return false;
+    const Type *type = symbol->type;
+    return type->kind == TypeKind::Opaque || !type->captured.empty() ||
+           (type->kind == TypeKind::Record && !type->record->tag) ||
+           (type->kind == TypeKind::Enum && !type->enumeration->tag);
+}
+
+// Remembers a symbol if it hides the name of a type that emitted code may have to use in its scope.
+void Parser::note_hidden(Symbol *symbol)
+{
+    const Symbol *outer = symbol->shadowed;
+    if (!outer || outer->depth >= symbol->depth)
+        return;
+    bool linked = symbol->storage == Storage::Extern || symbol->kind == SymbolKind::Function;
+    if (symbol->kind != SymbolKind::Tag && (linked || !names_only_by_typedef(outer)))
+        return;
+    symbol->hides_type = true;
+    hiding_.push_back(symbol);
+}
+
+} // namespace splitcc

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The folder parse/ is the parser: C17 and GNU C as gcc accepts it, and Split-C.  It includes sema/
+// and what that includes.  It is a recursive descent; above each function stands the production
+// that it parses.  A production first parses its operands, then hands its node to Sema.
+#pragma once
+
+#include <vector>
+
+#include "ast/ast.h"
+#include "diag/diag.h"
+#include "sema/scope.h"
+#include "sema/sema.h"
+
+namespace splitcc {
+
+// Thrown to give up a construct.  Statements, members and external declarations catch it.
+struct SyntaxError {};
+
+class Parser {
+public:
+    Parser(const Source &source, Tokens &tokens, Names &names, Types &types, Ast &ast,
+           Diagnostics &diag);
+
+    void translation_unit();
+
+private:
+    // tokens, errors and recovery (parse.cc)
+    Token peek(uint32_t ahead = 0) const { return tokens_[pos_ + ahead]; }
+    bool is(Tok kind) const { return peek().kind == kind; }
+    bool is_name(const Name *name) const { return is(Tok::Ident) && peek().name == name; }
+    bool accept(Tok kind);
+    void expect(Tok kind, const char *what);
+    bool touching(uint32_t ahead) const; // no space is between this token and the one before
+    bool is_pair(Tok second) const;      // `:` and `second`, without a space between
+    [[noreturn]] void fail(Range where, std::string_view message);
+    Report missing(std::string_view wanted);
+    [[noreturn]] void unexpected(std::string_view wanted);
+    void semicolon(const char *what);
+    bool before_a_word() const;
+    [[noreturn]] void unknown_word();
+    bool endless_string() const;
+    Range range_before() const;
+    std::string_view spelling(uint32_t token) const
+    {
+        return text_.substr(tokens_[token].offset, tokens_[token].length);
+    }
+    void recover(uint32_t from);
+    void take_as_declared(uint32_t from);
+    void skip_balanced();
+
+    // the translation unit (parse.cc)
+    void builtin_typedefs();
+    void external_declaration();
+    void note_hidden(Symbol *symbol);
+
+    // declarations and function definitions (parse_decl.cc)
+    Declaration *declaration();
+    void init_declarators(Declaration *declaration);
+    void init_declarator(Declaration *declaration);
+    void after_declarator(InitDeclarator &d);
+    void function_body(Declaration *declaration);
+    void old_style_parameters(Declaration *declaration);
+    void check_splitc_main(const InitDeclarator &d);
+    void check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role);
+    std::string wrong_dimension(const Extent &extent, bool fixed);
+    bool note_library(Declaration *declaration);
+    void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
+    Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
+    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
+
+    // initializers (parse_init.cc)
+    bool accept_initializer(const InitDeclarator &d);
+    Node *initializer(Subobjects &objects);
+    InitList *initializer_list(Subobjects &objects);
+    void initializer_item(InitList *list, Subobjects &objects);
+    void designation(InitList *list, Subobjects &objects);
+    void index_designator(InitList *list, Subobjects &objects);
+
+    // specifiers (parse_type.cc)
+    bool starts_declaration(uint32_t ahead = 0) const;
+    bool starts_type(uint32_t ahead = 0) const;
+    void specifiers(Specifiers &s, bool allow_storage);
+    bool ends_at_second_type(const struct TypeWords &words);
+    bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
+    bool storage_specifier(Specifiers &s);
+    const Type *typeof_value(const Expr *e);
+    void typeof_specifier(Specifiers &s, struct TypeWords &words);
+    const Type *finish_type(Specifiers &s, struct TypeWords &words);
+
+    // structs, unions and enumerations (parse_record.cc)
+    Symbol *tag(Name *name, bool defining);
+    [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
+    const Type *record_specifier(Specifiers &s);
+    void member_declarations(RecordBody *body);
+    Declaration *member_declaration(Record *record);
+    void member_declarator(Declaration *declaration, Record *record);
+    const Type *enum_specifier(Specifiers &s);
+    void enumerators(Specifiers &s, Enumeration *enumeration);
+
+    // attributes (parse_attribute.cc)
+    void attributes();
+    void attribute();
+    void alignment();
+    uint32_t behind_attributes(uint32_t at) const;
+    bool attribute_before_type(uint32_t ahead) const;
+
+    // declarators (parse_declarator.cc)
+    enum class Abstract { No, Maybe, Yes };
+    void declarator(Declarator &d, Abstract abstract, bool parameter);
+    void pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract abstract,
+                      bool parameter);
+    bool is_space_word() const { return is_name(global_) || is_name(spread_); }
+    void check_word_before_name();
+    bool is_space_qualifier(Abstract abstract, bool parameter) const;
+    bool may_follow_name(uint32_t ahead) const;
+    bool names_follow(uint32_t ahead) const;
+    void direct_declarator(Declarator &d, Abstract abstract, bool parameter);
+    bool nested_declarator(Abstract abstract) const;
+    bool before_body() const;
+    void declarator_suffixes(Declarator &d);
+    Extent array_suffix();
+    void function_suffix(Part &part);
+    void parameter_list(Part &part);
+    void parameter(Part &part);
+    void identifier_list(Part &part);
+    const Type *derive(const Type *base, const Declarator &d);
+    const Type *adjusted(const Type *type);
+    bool touched_declarator(const Declarator &d) const;
+    TypeName *type_name();
+
+    // statements (parse_stmt.cc)
+    Stmt *static_assertion();
+    Stmt *statement();
+    Stmt *compound(const Declarator *function);
+    void block_items(Stmt *stmt);
+    Stmt *block_item();
+    Stmt *for_statement();
+    Stmt *keyword_statement();
+    void jump_statement(Stmt *stmt);
+    void return_statement(Stmt *stmt);
+    bool at_label() const;
+    Stmt *label_statement();
+    Stmt *expression_statement();
+    Stmt *asm_statement();
+    void asm_operands(Stmt *stmt);
+    Expr *condition_in_parens();
+    void add(Stmt *stmt, Node *child);
+    template <class T> T *end(T *node);
+
+    // expressions (parse_expr.cc)
+    Expr *expression();
+    Expr *assignment();
+    Expr *constant();
+    Expr *conditional();
+    Expr *binary(int least);
+    Expr *cast();
+    Expr *unary();
+    Expr *sizeof_expression();
+    Expr *postfix(Expr *e);
+    Expr *primary();
+    Expr *parenthesized();
+    Expr *statement_expression(uint32_t first);
+    Expr *compound_literal(uint32_t first, TypeName *type);
+    Expr *string_literal();
+    Expr *generic_selection();
+    Expr *type_builtin();
+    void arguments(Expr *call);
+    Expr *start(ExprKind kind, uint32_t first);
+    Expr *close(Expr *e);
+
+    // Counts the nesting, so that no input exhausts the stack.
+    class Depth;
+
+    const Source &source_;
+    std::string_view text_;
+    Tokens &tokens_;
+    Names &names_;
+    Types &types_;
+    Ast &ast_;
+    Diagnostics &diag_;
+    Scopes scopes_;
+    Sema sema_;
+    uint32_t pos_ = 0;
+    unsigned depth_ = 0;
+    // in the parameter list of a definition, where every parameter has a name
+    bool named_parameters_ = false;
+    bool colon_ends_ = false; // `:-` means C's `:` and `-` here
+    Declaration *function_ = nullptr;
+    const Type *result_ = nullptr; // the result type of the function being defined
+    Name *global_, *spread_;
+    // symbols of the current external declaration that hide the name of a type
+    std::vector<Symbol *> hiding_;
+    // What attributes have said since these were last reset.
+    bool attribute_changes_type_ = false;
+    bool attribute_changes_layout_ = false;
+    bool attribute_overloads_ = false; // clang's attribute overloadable
+};
+
+class Parser::Depth {
+public:
+    explicit Depth(Parser &parser) : parser_(parser)
+    {
+        if (++parser_.depth_ > 2000) {
+            parser_.depth_--;
+            parser_.fail(parser_.peek().range(), "nested too deeply");
+        }
+    }
+    ~Depth() { parser_.depth_--; }
+    Depth(const Depth &) = delete;
+    Depth &operator=(const Depth &) = delete;
+
+private:
+    Parser &parser_;
+};
+
+} // namespace splitcc

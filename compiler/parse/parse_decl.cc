@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Declarations and function definitions.
+#include "parse/parse.h"
+
+#include <algorithm>
+
+#include "sema/split_phase.h"
+
+namespace splitcc {
+
+// declaration = specifiers [init-declarator {"," init-declarator}] ";"
+// and, at file scope, function-definition = specifiers declarator {declaration} compound
+Declaration *Parser::declaration()
+{
+    Depth depth(*this);
+    Declaration *d = ast_.declaration();
+    d->first = pos_;
+    d->file_scope = scopes_.at_file_scope();
+    attribute_overloads_ = false;
+    specifiers(d->specifiers, true);
+    if (d->specifiers.first == d->specifiers.last && before_a_word() && !is_space_word())
+        unknown_word();
+    if (!is(Tok::Semi) && !d->specifiers.ended)
+        init_declarators(d);
+    if (!d->is_definition && !d->specifiers.ended)
+        semicolon(d->declarators.empty() ? "a name or ';'" : "';' after the declaration");
+    d->last = pos_;
+    d->touched |= d->specifiers.touched;
+    return d;
+}
+
+void Parser::init_declarators(Declaration *d)
+{
+    do {
+        init_declarator(d);
+        if (d->is_definition)
+            return;
+    } while (accept(Tok::Comma));
+}
+
+void Parser::init_declarator(Declaration *declaration)
+{
+    if (!declaration->declarators.empty())
+        attributes();
+    attribute_changes_type_ = false;
+    InitDeclarator d;
+    d.declarator.first = pos_;
+    declarator(d.declarator, Abstract::No, false);
+    d.type = derive(declaration->specifiers.type, d.declarator);
+    after_declarator(d);
+
+    bool is_function = d.type->kind == TypeKind::Function;
+    bool definition = is_function && declaration->declarators.empty() &&
+                      (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) && !is(Tok::Semi) &&
+                                           starts_declaration()));
+    if (definition && !scopes_.at_file_scope())
+        fail(tokens_[d.declarator.first].range(),
+             "a function inside a function is not supported; move it to file scope");
+    replace_library(d, declaration->specifiers, definition);
+    d.symbol = declare(d, declaration->specifiers, DeclarationRole::Object);
+    if (is_function && attribute_overloads_) // one name for many functions
+        d.symbol->type = types_.function(types_.unknown(), {}, false, true);
+    declaration->touched |= touched_declarator(d.declarator);
+    if (definition) {
+        declaration->declarators.push_back(std::move(d));
+        return function_body(declaration);
+    }
+    if (accept_initializer(d)) {
+        const Type *type = d.type;
+        if (type->kind == TypeKind::SpreadArray) {
+            diag_.error(range_before(),
+                        "a spread array cannot be initialized; assign its elements");
+            type = types_.unknown();
+        }
+        Subobjects objects(type, types_.unknown(),
+                           declaration->file_scope ||
+                               declaration->specifiers.storage == Storage::Static);
+        d.init = initializer(objects);
+        declaration->touched |= d.init->touched;
+        if (type->kind == TypeKind::Unknown && d.init->node == NodeKind::Expr) // __auto_type
+            d.symbol->type = sema_.value_type(static_cast<Expr *>(d.init));
+    }
+    declaration->declarators.push_back(std::move(d));
+}
+
+// The asm label and attributes that follow a declarator.
+void Parser::after_declarator(InitDeclarator &d)
+{
+    d.after_first = pos_;
+    while (is(Tok::KwAsm) || is(Tok::KwAttribute)) {
+        if (is(Tok::KwAsm)) {
+            pos_++;
+            skip_balanced();
+        } else {
+            attributes();
+        }
+    }
+    d.after_last = pos_;
+    if (attribute_changes_type_) {
+        std::string spelled(d.declarator.name ? d.declarator.name->text : "");
+        d.type = types_.opaque("__typeof__(" + spelled + ")");
+        attribute_changes_type_ = false;
+    }
+}
+
+// Returns whether the value of an expression is known only inside a function.
+static bool uses_automatic(const Expr *e)
+{
+    const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
+    if (symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope)
+        return symbol->storage != Storage::Static && symbol->storage != Storage::Extern;
+    for (const Expr *part : {e->a, e->b, e->c})
+        if (part && uses_automatic(part))
+            return true;
+    return false;
+}
+
+// Returns whether the value of a size may change before functions run.  PROCS is const.
+static bool may_change(const Expr *e)
+{
+    const Symbol *symbol = e->symbol;
+    switch (e->kind) {
+    case ExprKind::Ident:
+        return symbol && symbol->kind == SymbolKind::Object &&
+               !(symbol->file_scope && (object_quals(symbol->type) & kConst));
+    case ExprKind::Call: // builtins have no symbols
+        if (e->a->kind != ExprKind::Ident || e->a->symbol)
+            return true;
+        break;
+    case ExprKind::StmtExpr:
+    case ExprKind::RunAtOwner:
+        return true;
+    case ExprKind::SizeofExpr:
+        return uses_automatic(e->a);
+    default:
+        break;
+    }
+    auto changes = [](const Expr *part) { return part && may_change(part); };
+    return changes(e->a) || changes(e->b) || changes(e->c) ||
+           std::any_of(e->args.begin(), e->args.end(), changes);
+}
+
+// Recognises the functions of split-c.h by their asm labels, which begin with splitc_.
+bool Parser::note_library(Declaration *declaration)
+{
+    bool any = false;
+    for (const InitDeclarator &item : declaration->declarators) {
+        uint32_t at = item.after_first;
+        if (at < item.after_last && tokens_[at].kind == Tok::KwAsm &&
+            spelling(at + 2).starts_with("\"splitc_")) {
+            item.symbol->library = declaration;
+            any = true;
+        }
+    }
+    return any;
+}
+
+// Drops the library's declaration if the program declares the name for something of its own.
+void Parser::replace_library(const InitDeclarator &d, const Specifiers &s, bool definition)
+{
+    const Symbol *old = d.declarator.name->ordinary;
+    bool linked = scopes_.at_file_scope() || s.storage == Storage::Extern ||
+                  d.type->kind == TypeKind::Function;
+    if (!old || !old->library || !linked)
+        return;
+    bool own = definition || s.storage == Storage::Static || s.storage == Storage::Typedef ||
+               !same_type(old->type, d.type);
+    if (!own)
+        return;
+    old->library->dropped = old->library->touched = true;
+    if (scopes_.at_file_scope())
+        d.declarator.name->ordinary = nullptr;
+}
+
+void Parser::function_body(Declaration *declaration)
+{
+    InitDeclarator &d = declaration->declarators[0];
+    Part &function = d.declarator.parts.front();
+    scopes_.enter();
+    for (Symbol *param : function.param_symbols)
+        if (param->name)
+            scopes_.declare(param);
+    if (!is(Tok::LBrace))
+        old_style_parameters(declaration);
+    for (Symbol *param : function.param_symbols)
+        if (!param->type)
+            param->type = types_.basic(TypeKind::Int);
+    // this is no prototype, but the types of the parameters are known now
+    if (!function.prototype) {
+        std::vector<const Type *> params;
+        for (const Symbol *param : function.param_symbols)
+            params.push_back(param->type);
+        d.symbol->type = types_.function(d.type->base, std::move(params), false, false);
+    }
+    if (d.symbol->name && d.symbol->name->text == "main")
+        ast_.main = d.declarator.name_token;
+    function_ = declaration;
+    result_ = d.type->base;
+    const Ast::Mark before = ast_.mark();
+    declaration->is_definition = true;
+    declaration->body = compound(&d.declarator);
+    declaration->body->result = result_;
+    // lower/ adds splitc_entry to it; so its body counts as touched.
+    if (d.symbol->name && d.symbol->name->text == "splitc_main") {
+        declaration->body->touched = true;
+        check_splitc_main(d);
+    }
+    for (const Symbol *param : function.param_symbols)
+        declaration->body->touched |= mentions_far(param->type);
+    declaration->touched |= declaration->body->touched;
+    check_split_phase(declaration, tokens_, diag_);
+    function_ = nullptr;
+    scopes_.leave();
+    if (!declaration->body->touched) {
+        declaration->body = nullptr;
+        ast_.release_scope(before);
+    }
+}
+
+// Checks the type of splitc_main, which is called like main and may leave out parameters.
+void Parser::check_splitc_main(const InitDeclarator &d)
+{
+    const Type *type = d.symbol->type, *result = type->base->unqualified;
+    auto is_kind = [](const Type *t, TypeKind kind) { return t->unqualified->kind == kind; };
+    auto is_vector = [](const Type *t) {
+        return t->is_local_pointer() && t->base->is_local_pointer();
+    };
+    bool right = (is_kind(result, TypeKind::Int) || is_kind(result, TypeKind::Void)) &&
+                 type->params.size() <= 3 && !type->variadic;
+    if (right && !type->params.empty())
+        right = is_kind(type->params[0], TypeKind::Int);
+    for (size_t i = 1; right && i < type->params.size(); i++)
+        right = is_vector(type->params[i]);
+    if (!right)
+        diag_.error(
+            tokens_[d.declarator.name_token].range(),
+            "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
+                describe(type) + "'");
+}
+
+// The declarations between the declarator and the body of a K&R definition.
+void Parser::old_style_parameters(Declaration *declaration)
+{
+    Part &function = declaration->declarators[0].declarator.parts.front();
+    named_parameters_ = true;
+    while (!is(Tok::LBrace)) {
+        Declaration *d = ast_.declaration();
+        d->first = pos_;
+        d->role = DeclarationRole::Parameter;
+        specifiers(d->specifiers, true);
+        do {
+            InitDeclarator item;
+            item.declarator.first = pos_;
+            declarator(item.declarator, Abstract::No, true);
+            item.type = adjusted(derive(d->specifiers.type, item.declarator));
+            after_declarator(item);
+            d->touched |= touched_declarator(item.declarator);
+            bool found = false;
+            for (Symbol *param : function.param_symbols)
+                if (param->name == item.declarator.name) {
+                    param->type = item.type;
+                    param->storage = d->specifiers.storage;
+                    item.symbol = param;
+                    found = true;
+                }
+            if (!found)
+                diag_.error(tokens_[item.declarator.name_token].range(),
+                            "'" + std::string(item.declarator.name->text) +
+                                "' is not in the parameter list");
+            d->declarators.push_back(std::move(item));
+        } while (accept(Tok::Comma));
+        semicolon("';' after the parameter's declaration");
+        d->last = pos_;
+        d->touched |= d->specifiers.touched;
+        declaration->touched |= d->touched;
+        declaration->old_style.push_back(d);
+    }
+    named_parameters_ = false;
+}
+
+// Returns false if the name is already declared as another kind of thing, which it stays.
+bool Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
+{
+    if (!old || !scopes_.is_local(old) || old->kind == SymbolKind::Builtin)
+        return true;
+    bool far = old->type && fresh->type && (mentions_far(old->type) || mentions_far(fresh->type));
+    if (old->kind != fresh->kind) {
+        diag_.error(tokens_[fresh->token].range(),
+                    "'" + std::string(fresh->name->text) + "' is declared again as something else");
+        diag_.note(tokens_[old->token].range(), "it was declared here");
+        return false;
+    }
+    if (far && !same_type(old->type, fresh->type)) {
+        diag_.error(tokens_[fresh->token].range(), "'" + std::string(fresh->name->text) +
+                                                       "' is declared again with another type, '" +
+                                                       describe(fresh->type) + "'");
+        diag_.note(tokens_[old->token].range(),
+                   "it was declared here as '" + describe(old->type) + "'");
+    }
+    return true;
+}
+
+// Returns what is wrong with a dimension; empty if nothing is.  If `fixed`, it has to be known
+// before functions run.
+std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
+{
+    if (!extent.size)
+        return "a spread array needs the size of every dimension";
+    if (extent.value)
+        return *extent.value >= 0
+                   ? std::string()
+                   : "a dimension cannot have " + std::to_string(*extent.value) + " elements";
+    const Type *type = sema_.value_type(extent.size);
+    if (!type->is_unknown() && type->kind != TypeKind::Opaque && !type->is_integer())
+        return "the size of a dimension has to be an integer, not '" + describe(type) + "'";
+    if (fixed && may_change(extent.size))
+        return "a static spread array is allocated before the program begins: its sizes may "
+               "use PROCS and constants, but neither variables nor calls";
+    return {};
+}
+
+void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role)
+{
+    bool parameter = role == DeclarationRole::Parameter;
+    const Token name = tokens_[d.declarator.name_token];
+    if (s.storage == Storage::Register && !parameter)
+        fail(name.range(), "a spread array is shared by all processors; it cannot be 'register'");
+    bool fixed = !parameter && (scopes_.at_file_scope() || s.storage == Storage::Static ||
+                                s.storage == Storage::Extern);
+    auto check = [&](const Extent &extent) {
+        if (std::string wrong = wrong_dimension(extent, fixed); !wrong.empty())
+            fail(extent.size ? sema_.range(extent.size) : name.range(), wrong);
+    };
+    // A parameter points to the first of any number of blocks, so its first size may be missing.
+    for (size_t i = parameter && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
+        check(*d.type->spread[i]);
+    for (const Type *block = d.type->base;
+         block->kind == TypeKind::Array && block->captured.empty(); block = block->base)
+        check(block->extent);
+}
+
+Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role)
+{
+    Symbol *symbol = ast_.symbol();
+    symbol->kind = s.storage == Storage::Typedef        ? SymbolKind::Typedef
+                   : d.type->kind == TypeKind::Function ? SymbolKind::Function
+                                                        : SymbolKind::Object;
+    symbol->storage = s.storage;
+    symbol->file_scope = scopes_.at_file_scope();
+    symbol->parameter = role == DeclarationRole::Parameter;
+    symbol->name = d.declarator.name;
+    symbol->type = d.type;
+    symbol->token = d.declarator.name_token;
+    if (!symbol->name)
+        return symbol;
+    if (d.type->kind == TypeKind::SpreadArray && symbol->kind == SymbolKind::Object)
+        check_spread_array(d, s, role);
+    if (symbol->kind == SymbolKind::Typedef) {
+        if (d.type->kind == TypeKind::SpreadArray)
+            fail(tokens_[symbol->token].range(),
+                 "a spread array cannot be a typedef; declare the array itself");
+        // Emitted code uses the typedef as the name of a type that has no tag, or a run-time size.
+        if (d.type->kind == TypeKind::Record && d.type->record->spelled.empty())
+            d.type->record->spelled = symbol->name->text;
+        if (d.type->kind == TypeKind::Enum && d.type->enumeration->spelled.empty())
+            d.type->enumeration->spelled = symbol->name->text;
+        if (variably_sized(d.type))
+            d.type->captured = symbol->name->text;
+        if (d.type->kind == TypeKind::Opaque && d.type->spelled.starts_with("__typeof__"))
+            symbol->type = d.type = types_.opaque(symbol->name->text);
+    }
+    Symbol *old = symbol->name->ordinary;
+    if (!check_redeclaration(old, symbol))
+        return symbol;
+    // A redeclaration with less information keeps the type that is known.
+    if (old && scopes_.is_local(old) && old->kind == symbol->kind && old->type) {
+        bool less = (symbol->type->kind == TypeKind::Array && !symbol->type->extent.size) ||
+                    (symbol->type->kind == TypeKind::Function && !symbol->type->prototype);
+        if (less && same_type(old->type, symbol->type))
+            symbol->type = old->type;
+    }
+    scopes_.declare(symbol);
+    note_hidden(symbol);
+    if (symbol->hides_type)
+        symbol->uses.push_back(symbol->token);
+    return symbol;
+}
+
+} // namespace splitcc

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Statements.
+#include "parse/parse.h"
+
+namespace splitcc {
+
+void Parser::add(Stmt *stmt, Node *child)
+{
+    stmt->children.push_back(child);
+    stmt->touched |= child->touched;
+}
+
+template <class T> T *Parser::end(T *node)
+{
+    node->last = pos_;
+    return node;
+}
+
+// compound = "{" {declaration | statement} "}"; the caller has entered the scope
+Stmt *Parser::compound(const Declarator *function)
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Compound);
+    stmt->first = pos_;
+    stmt->function = function;
+    bool colon = colon_ends_;
+    colon_ends_ = false;
+    expect(Tok::LBrace, "'{'");
+    block_items(stmt);
+    colon_ends_ = colon;
+    if (!accept(Tok::RBrace)) {
+        if (endless_string())
+            throw SyntaxError();
+        diag_.error(peek().range(), "expected '}' before the end of the file");
+        diag_.note(tokens_[stmt->first].range(), "to match this '{'");
+        throw SyntaxError();
+    }
+    return end(stmt);
+}
+
+void Parser::block_items(Stmt *stmt)
+{
+    while (!is(Tok::RBrace) && !is(Tok::End)) {
+        uint32_t before = pos_;
+        uint32_t scope = scopes_.depth();
+        try {
+            add(stmt, block_item());
+        } catch (const SyntaxError &) {
+            scopes_.leave_to(scope);
+            colon_ends_ = false;
+            if (diag_.too_many())
+                throw;
+            if (pos_ == before)
+                pos_++;
+            recover(before);
+            take_as_declared(before);
+        }
+    }
+}
+
+// static-assertion = "_Static_assert" "(" constant ["," string] ")" ";"
+Stmt *Parser::static_assertion()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Other);
+    stmt->first = pos_++;
+    expect(Tok::LParen, "'(' after the assertion");
+    add(stmt, constant());
+    if (accept(Tok::Comma))
+        string_literal();
+    expect(Tok::RParen, "')'");
+    semicolon("';' after the assertion");
+    return end(stmt);
+}
+
+Stmt *Parser::block_item()
+{
+    const bool extension = is(Tok::KwExtension);
+    if (!at_label() &&
+        (starts_declaration(extension) || peek(extension).kind == Tok::KwStaticAssert)) {
+        Stmt *stmt = ast_.stmt(StmtKind::Declaration);
+        stmt->first = pos_;
+        pos_ += extension;
+        if (is(Tok::KwStaticAssert))
+            add(stmt, static_assertion());
+        else
+            add(stmt, declaration());
+        return end(stmt);
+    }
+    return statement();
+}
+
+// statement = labelled | compound | expression ";" | if | switch | while | do | for |
+//             jump | asm
+Stmt *Parser::statement()
+{
+    Depth depth(*this);
+    switch (peek().kind) {
+    case Tok::LBrace: {
+        scopes_.enter();
+        Stmt *stmt = compound(nullptr);
+        scopes_.leave();
+        return stmt;
+    }
+    case Tok::Semi: {
+        Stmt *stmt = ast_.stmt(StmtKind::Null);
+        stmt->first = pos_++;
+        return end(stmt);
+    }
+    case Tok::KwFor:
+        return for_statement();
+    case Tok::KwIf:
+    case Tok::KwSwitch:
+    case Tok::KwWhile:
+    case Tok::KwDo:
+    case Tok::KwGoto:
+    case Tok::KwBreak:
+    case Tok::KwContinue:
+    case Tok::KwReturn:
+    case Tok::KwLabel:
+        return keyword_statement();
+    case Tok::KwAsm:
+        return asm_statement();
+    case Tok::KwElse:
+        fail(peek().range(), "this 'else' belongs to no 'if'");
+    case Tok::KwAttribute: {
+        Stmt *stmt = ast_.stmt(StmtKind::Other);
+        stmt->first = pos_;
+        attributes();
+        if (!accept(Tok::Semi))
+            add(stmt, statement());
+        return end(stmt);
+    }
+    default:
+        return at_label() ? label_statement() : expression_statement();
+    }
+}
+
+Expr *Parser::condition_in_parens()
+{
+    expect(Tok::LParen, "'('");
+    Expr *e = sema_.condition(expression());
+    expect(Tok::RParen, "')'");
+    return e;
+}
+
+Stmt *Parser::keyword_statement()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Other);
+    stmt->first = pos_;
+    Tok keyword = peek().kind;
+    pos_++;
+    switch (keyword) {
+    case Tok::KwIf:
+        add(stmt, condition_in_parens());
+        add(stmt, statement());
+        if (accept(Tok::KwElse))
+            add(stmt, statement());
+        break;
+    case Tok::KwSwitch:
+    case Tok::KwWhile:
+        add(stmt, condition_in_parens());
+        add(stmt, statement());
+        break;
+    case Tok::KwDo:
+        add(stmt, statement());
+        expect(Tok::KwWhile, "'while' after the body of 'do'");
+        add(stmt, condition_in_parens());
+        expect(Tok::Semi, "';'");
+        break;
+    case Tok::KwReturn:
+        return_statement(stmt);
+        break;
+    case Tok::KwLabel: // __label__ a, b;
+        do
+            expect(Tok::Ident, "the name of a label");
+        while (accept(Tok::Comma));
+        expect(Tok::Semi, "';'");
+        break;
+    default:
+        pos_--;
+        jump_statement(stmt);
+    }
+    return end(stmt);
+}
+
+// jump = "goto" (identifier | "*" expression) ";" | "break" ";" | "continue" ";"
+void Parser::jump_statement(Stmt *stmt)
+{
+    bool is_goto = is(Tok::KwGoto);
+    pos_++;
+    if (is_goto) {
+        if (accept(Tok::Star))
+            add(stmt, sema_.value(expression()));
+        else
+            expect(Tok::Ident, "the name of a label");
+    }
+    expect(Tok::Semi, "';'");
+}
+
+// return = "return" [expression] ";"
+void Parser::return_statement(Stmt *stmt)
+{
+    if (!is(Tok::Semi)) {
+        Expr *e = expression();
+        if (result_ && result_->kind != TypeKind::Void)
+            e = sema_.convert(e, result_, "return");
+        else
+            e = sema_.value(e);
+        add(stmt, e);
+        if (function_)
+            function_->returns_value = true;
+    }
+    semicolon("';' after the return value");
+}
+
+Stmt *Parser::for_statement()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::For);
+    stmt->first = pos_++;
+    scopes_.enter();
+    expect(Tok::LParen, "'(' after 'for'");
+    if (starts_declaration()) {
+        add(stmt, declaration());
+    } else if (!accept(Tok::Semi)) {
+        add(stmt, sema_.discard(expression()));
+        expect(Tok::Semi, "';' in 'for'");
+    }
+    if (!is(Tok::Semi))
+        add(stmt, sema_.condition(expression()));
+    expect(Tok::Semi, "';' in 'for'");
+    if (!is(Tok::RParen))
+        add(stmt, sema_.discard(expression()));
+    expect(Tok::RParen, "')'");
+    add(stmt, statement());
+    scopes_.leave();
+    return end(stmt);
+}
+
+// Returns whether a label stands here.  `x := g` is none.  `x :- 1` is none either, if x is an
+// object and a space is before the colon.
+bool Parser::at_label() const
+{
+    if (!is(Tok::Ident))
+        return is(Tok::KwCase) || is(Tok::KwDefault);
+    if (peek(1).kind != Tok::Colon || (peek(2).kind == Tok::Assign && touching(2)))
+        return false;
+    const Symbol *symbol = peek().name->ordinary;
+    bool store = peek(2).kind == Tok::Minus && touching(2) && !touching(1) && symbol &&
+                 symbol->kind == SymbolKind::Object;
+    return !store;
+}
+
+// labelled = {(identifier | "case" constant ["..." constant] | "default") ":"} statement
+Stmt *Parser::label_statement()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Other);
+    stmt->first = pos_;
+    while (at_label()) {
+        if (ast_.notes_labels)
+            ast_.labels.push_back(pos_);
+        if (tokens_[pos_++].kind == Tok::KwCase) {
+            add(stmt, constant());
+            if (accept(Tok::Ellipsis))
+                add(stmt, constant());
+        }
+        expect(Tok::Colon, "':'");
+        attributes();
+    }
+    // A label may stand at the end of a block, and before a declaration in GNU C.
+    if (!is(Tok::RBrace))
+        add(stmt, block_item());
+    return end(stmt);
+}
+
+Stmt *Parser::expression_statement()
+{
+    if (before_a_word())
+        unknown_word();
+    Stmt *stmt = ast_.stmt(StmtKind::Expression);
+    stmt->first = pos_;
+    add(stmt, sema_.discard(expression()));
+    semicolon("';' after the expression");
+    return end(stmt);
+}
+
+// asm = "asm" qualifiers "(" string [":" operands [":" operands [":" clobbers [":" labels]]]] ")"
+Stmt *Parser::asm_statement()
+{
+    Stmt *stmt = ast_.stmt(StmtKind::Asm);
+    stmt->first = pos_++;
+    while (accept(Tok::KwVolatile) || accept(Tok::KwInline) || accept(Tok::KwGoto) ||
+           accept(Tok::KwConst)) {
+    }
+    expect(Tok::LParen, "'(' after 'asm'");
+    while (!is(Tok::RParen) && !is(Tok::End)) {
+        if (is(Tok::LParen))
+            asm_operands(stmt);
+        else if (is(Tok::LBracket))
+            skip_balanced();
+        else
+            pos_++;
+    }
+    expect(Tok::RParen, "')' after the asm");
+    semicolon("';' after the asm");
+    return end(stmt);
+}
+
+// Parses the parenthesised expression of one operand.
+void Parser::asm_operands(Stmt *stmt)
+{
+    pos_++;
+    Expr *e = expression();
+    add(stmt, e->lvalue && !e->global ? e : sema_.value(e));
+    expect(Tok::RParen, "')' after the operand");
+}
+
+} // namespace splitcc

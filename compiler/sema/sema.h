@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The folder sema/ is semantic analysis: it finds the type of every expression and which of them
+// designate objects in the global address space, and checks the rules of Split-C.  It includes ast/
+// and what that includes.  The parser calls one function for each construct, after those of its
+// operands; nothing here calls the parser.
+//
+// After value(), an operand no longer designates a global object, because value() puts a
+// GlobalRead, GlobalDecay or SpreadDecay node around it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ast/ast.h"
+#include "diag/diag.h"
+#include "sema/scope.h"
+#include "sema/subobjects.h"
+
+namespace splitcc {
+
+class Sema {
+public:
+    Sema(std::string_view text, Tokens &tokens, Ast &ast, Types &types, Names &names,
+         Diagnostics &diag)
+        : text_(text), tokens_(tokens), ast_(ast), types_(types), names_(names), diag_(diag)
+    {
+    }
+
+    // ---- expressions.  `e` has its kind, operator, operands and tokens; each function completes
+    // it and sets its type.
+    Expr *identifier(Expr *e, Name *name, bool called);
+    Expr *number(Expr *e);
+    Expr *character(Expr *e);
+    Expr *string(Expr *e);
+    Expr *paren(Expr *e);
+    Expr *index(Expr *e);
+    Expr *call(Expr *e);
+    Expr *member(Expr *e, Name *name);
+    Expr *step(Expr *e); // ++ and --
+    Expr *unary(Expr *e);
+    Expr *deref(Expr *e);
+    Expr *address_of(Expr *e);
+    Expr *cast(Expr *e);
+    Expr *compound_literal(Expr *e);
+    Expr *size(Expr *e); // sizeof, alignof
+    Expr *binary(Expr *e);
+    Expr *logical(Expr *e);
+    Expr *conditional(Expr *e);
+    Expr *comma(Expr *e);
+    Expr *assign(Expr *e);
+    Expr *split_phase(Expr *e);
+    Expr *store(Expr *e);
+    Expr *generic(Expr *e);
+    Expr *choose(Expr *e);
+    Expr *other(Expr *e, const Type *type); // an expression whose operands are plain values
+
+    // Reports a name without a declaration, and suggests a similar one.
+    void report_undeclared(const Name *name, uint32_t token);
+
+    // Checks what can be checked only after everything has been declared.
+    void end_of_unit();
+
+    // Returns the operand as a value (C17 6.3.2.1): a read, if it is a global object.
+    Expr *value(Expr *e);
+    // Returns the operand as a truth value.
+    Expr *condition(Expr *e) { return value(e); }
+    // Returns a full expression whose value is not used.
+    Expr *discard(Expr *e);
+
+    // Returns the value converted to the type, as by an assignment.  `what` names the place in
+    // messages ("assignment", "argument 2 of 'f'").
+    Expr *convert(Expr *e, const Type *to, std::string_view what);
+
+    // Returns a value of an initializer, converted to the type of the next object.
+    Expr *initialize(Subobjects &objects, Expr *e);
+
+    // Returns the type of `e` after lvalue conversion.
+    const Type *value_type(const Expr *e);
+
+    // Returns the value of an integer constant expression, if this model can compute it.
+    static std::optional<int64_t> fold(const Expr *e) { return e->value; }
+    static bool is_null_constant(const Expr *e);
+
+    Range range(const Node *n) const
+    {
+        if (n->last <= n->first)
+            return tokens_[n->first].range();
+        return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
+    }
+    // Returns the range of one token, for the caret of an operator.
+    Range range(uint32_t token) const { return tokens_[token].range(); }
+
+    Types &types() { return types_; }
+
+private:
+    // expressions (sema_expr.cc)
+    Expr *wrap(ExprKind kind, Expr *operand, const Type *type);
+    Expr *finish(Expr *e, const Type *type);
+    Expr *fail(Expr *e, std::string_view message);
+    Expr *spread_index(Expr *e);
+    std::string_view far_pointer_maker(const Expr *e);
+
+    // binary operators (sema_binary.cc)
+    Expr *additive(Expr *e);
+    Expr *comparison(Expr *e);
+    const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
+
+    // operators that change an object (sema_assign.cc), and casts as their left sides
+    // (sema_cast.cc)
+    bool writable(const Expr *e, uint32_t token);
+    const Expr *as_cast_of_object(const Expr *e);
+    std::string instead_of_change(const Expr *e, const Expr *cast);
+    Expr *change_cast(Expr *e, const Expr *cast);
+
+    // conversions (sema_convert.cc)
+    const Type *promote(const Type *type);
+    const Type *arithmetic(const Type *a, const Type *b);
+    Expr *to_far(Expr *e, const Type *far);
+    void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
+    void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);
+
+    // far pointers that become local ones (sema_local.cc)
+    static bool is_typed_here(const Symbol *symbol);
+    Expr *typed_call(Expr *e);
+    Expr *to_local(Expr *e);
+    Expr *to_proc(Expr *e);
+    Expr *retyped_local(Expr *e, const Type *to);
+    void warn_of_escape(const Expr *e, const Type *from, std::string_view what);
+    void warn_of_local_cast(const Expr *e);
+    void note_declaration(const Report &report, const Expr *e);
+
+    // functions that run elsewhere (sema_remote.cc)
+
+    // The use of a function as handler in a call of <split-c/am.h>, and how that call will call it.
+    struct HandlerUse {
+        Range where;
+        Name *function;
+        std::string call;
+        size_t arguments; // behind the source
+        bool real;        // the last argument is a double
+        bool block;       // the first arguments are an address and a size
+    };
+    const Type *promoted_argument(const Type *type);
+    static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
+    Expr *run_at_owner(Expr *e);
+    void note_handler(const Expr *call);
+    void check_handler(const HandlerUse &use);
+
+    // names (sema_names.cc)
+    std::string similar_name(const Name *name) const;
+    void undeclared(Expr *e, Name *name);
+    void note_implicit(const Report &report, const Expr *e);
+    void check_argument_count(const Expr *call, const Type *function);
+    const Type *builtin_result(std::string_view name);
+
+    // initializers (sema_init.cc)
+    void check_static(const Expr *e, const Type *type);
+
+    // values that are lost (sema_value.cc)
+    void check_kept(const Expr *e, const Type *to, std::string_view what,
+                    const Expr *call = nullptr);
+    void check_arguments_kept(const Expr *call, const std::vector<const Type *> &params);
+    void check_kept_by_compound(const Expr *e);
+    bool holds(const Type *to, const Expr *e);
+    bool holds_result(const Type *to, const Expr *e);
+    std::optional<double> real_constant(const Expr *e) const;
+    bool is_bit_pattern(const Expr *e) const;
+    std::string fitting_form(const Expr *call, const Type *type);
+    std::string loss(const Expr *e, const Type *to);
+    static bool reads_globally(const Expr *e);
+
+    std::string_view spelling(uint32_t token) const
+    {
+        return text_.substr(tokens_[token].offset, tokens_[token].length);
+    }
+
+    std::string_view text_;
+    Tokens &tokens_;
+    Ast &ast_;
+    Types &types_;
+    Names &names_;
+    Diagnostics &diag_;
+    std::vector<Name *> function_values_; // functions whose names are used as values
+    std::vector<HandlerUse> handler_uses_;
+};
+
+} // namespace splitcc

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Values of expressions, and conversions that involve far pointers.  The C compiler does the other
+// ones.
+#include "sema/sema.h"
+
+namespace splitcc {
+
+const Type *Sema::value_type(const Expr *e)
+{
+    const Type *type = e->type;
+    if (type->kind == TypeKind::Array)
+        return types_.pointer(type->base, e->global ? Space::Global : Space::Local);
+    if (type->kind == TypeKind::Function)
+        return types_.pointer(type);
+    return types_.decayed(type)->unqualified;
+}
+
+Expr *Sema::value(Expr *e)
+{
+    if (e->type->kind == TypeKind::SpreadArray)
+        return wrap(ExprKind::SpreadDecay, e, value_type(e));
+    if (!e->global)
+        return e;
+    if (e->type->kind == TypeKind::Array)
+        return wrap(ExprKind::GlobalDecay, e, value_type(e));
+    if (e->type->kind == TypeKind::Void)
+        return fail(e,
+                    "a 'void *global' has to be cast to the type of the object before it is read");
+    if (e->type->kind == TypeKind::Function)
+        return fail(e, "a function cannot be called through a global pointer");
+    return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
+}
+
+Expr *Sema::discard(Expr *e)
+{
+    if (e->type->kind != TypeKind::Void)
+        e = value(e);
+    for (Expr *inner = e; inner; inner = inner->kind == ExprKind::Paren ? inner->a : nullptr)
+        inner->discarded = true;
+    return e;
+}
+
+bool Sema::is_null_constant(const Expr *e)
+{
+    e = strip(e);
+    if (e->kind == ExprKind::Cast && e->type->is_local_pointer() &&
+        e->type->base->kind == TypeKind::Void && !e->type->base->quals)
+        return is_null_constant(e->a);
+    return e->type->is_integer() && e->value == 0;
+}
+
+// Makes a far pointer of a null constant or a local pointer.
+Expr *Sema::to_far(Expr *e, const Type *far)
+{
+    return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
+}
+
+void Sema::check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what)
+{
+    std::string makes = std::string(what) + " makes " + quoted(to) + " from " + quoted(from);
+    switch (compare_pointees(from->base, to->base)) {
+    case Pointees::Compatible:
+        break;
+    case Pointees::OtherSign:
+        diag_.warning(range(e), "-Wpointer-sign", makes + ", whose signedness differs");
+        break;
+    case Pointees::Different:
+        diag_.warning(range(e), "-Wincompatible-pointer-types", makes);
+    }
+}
+
+// Checks the conversion of a pointer to a far one, by the rules by which the C compiler checks that
+// to a local one.
+void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what)
+{
+    if (to->space == Space::Spread && from->space != Space::Spread)
+        diag_.warning(range(e), "-Wspread-conversion",
+                      std::string(what) + " makes a spread pointer from a " +
+                          (from->space == Space::Global ? "global" : "local") +
+                          " one without a cast");
+    uint8_t dropped =
+        object_quals(from->base) & ~object_quals(to->base) & (kConst | kVolatile | kAtomic);
+    if (dropped)
+        diag_.warning(range(e), "-Wdiscarded-qualifiers",
+                      std::string(what) + " discards '" +
+                          (dropped & kConst      ? "const"
+                           : dropped & kVolatile ? "volatile"
+                                                 : "_Atomic") +
+                          "' of what " + quoted(from) + " points to");
+    // Spread pointers convert freely into each other, since programs use one for a block and for
+    // the block's first element.
+    if (from->space != Space::Spread || to->space != Space::Spread)
+        check_pointees(e, from, to, what);
+}
+
+Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
+{
+    to = types_.decayed(to)->unqualified;
+    e = retyped_local(value(e), to);
+    const Type *from = value_type(e);
+    if (from->is_unknown() || to->is_unknown())
+        return e;
+    if (to->is_far()) {
+        if (is_null_constant(e))
+            return wrap(ExprKind::Convert, e, to);
+        if (from->is_pointer()) {
+            check_pointers(e, from, to, what);
+            return to_far(e, to);
+        }
+        if (from->is_integer()) {
+            note_implicit(diag_.warning(range(e), "-Wint-conversion",
+                                        std::string(what) + " makes " + quoted(to) +
+                                            " from an integer without a cast"),
+                          e);
+            return e;
+        }
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
+        return e;
+    }
+    // The C compiler cannot check this, because all far pointers have one type in the translation.
+    if (from->is_local_pointer() && to->is_local_pointer() && from->base->is_far() &&
+        to->base->is_far() && !same_type(from->base->unqualified, to->base->unqualified))
+        diag_.warning(range(e), "-Wincompatible-pointer-types",
+                      std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
+    if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)
+        return e;
+    if (to->is_local_pointer()) {
+        warn_of_escape(e, from, what);
+        return wrap(ExprKind::Convert, e, to);
+    }
+    if (to->is_integer())
+        diag_.warning(range(e), "-Wint-conversion",
+                      std::string(what) + " makes an integer from " + quoted(from) +
+                          " without a cast");
+    else
+        diag_.error(range(e),
+                    std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
+    return e;
+}
+
+const Type *Sema::promote(const Type *type)
+{
+    if (type->kind == TypeKind::Enum)
+        return types_.basic(type->enumeration->complete && !type->enumeration->negative
+                                ? TypeKind::UInt
+                                : TypeKind::Int);
+    if (type->kind >= TypeKind::Bool && type->kind < TypeKind::Int)
+        return types_.basic(TypeKind::Int);
+    return type->unqualified;
+}
+
+// Returns the type of the usual arithmetic conversions (C17 6.3.1.8).
+const Type *Sema::arithmetic(const Type *a, const Type *b)
+{
+    if (!a->is_arithmetic() || !b->is_arithmetic())
+        return types_.unknown();
+    for (const Type *type : {a, b})
+        if (type->kind == TypeKind::Opaque)
+            return type->unqualified;
+    if (a->kind == TypeKind::Complex || b->kind == TypeKind::Complex) {
+        auto part = [](const Type *t) { return t->kind == TypeKind::Complex ? t->base : t; };
+        return types_.complex(arithmetic(part(a), part(b)));
+    }
+    a = promote(a);
+    b = promote(b);
+    if (a->kind == b->kind)
+        return a;
+    const Type *high = a->kind > b->kind ? a : b, *low = a->kind > b->kind ? b : a;
+    // The kinds are ordered by rank, each unsigned type behind the signed one of its size.
+    if (high->kind == TypeKind::LLong && low->kind == TypeKind::ULong)
+        return types_.basic(TypeKind::ULLong);
+    return high;
+}
+
+} // namespace splitcc

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Names without a declaration, and the number of arguments of calls.
+#include "sema/sema.h"
+
+#include <algorithm>
+
+namespace splitcc {
+namespace {
+
+// The macros of split-c.h, which are undeclared names in a program that does not include it.
+constexpr std::string_view kHeaderMacros[] = {"MYPROC",  "PROCS",     "PROCSLOG", "on_one",
+                                              "on_proc", "toglobal",  "tospread", "tolocal",
+                                              "toproc",  "for_my_1d", "for_my_2d"};
+
+std::string plural(size_t n, std::string_view thing)
+{
+    return std::to_string(n) + " " + std::string(thing) + (n == 1 ? "" : "s");
+}
+
+} // namespace
+
+// Returns the name that was probably meant; empty if none is similar.
+std::string Sema::similar_name(const Name *name) const
+{
+    std::string near = names_.similar_declared(name);
+    for (std::string_view macro : kHeaderMacros)
+        if (near.empty() && are_similar(name->text, macro) && names_.is_declared("barrier"))
+            near = macro;
+    return near;
+}
+
+void Sema::report_undeclared(const Name *name, uint32_t token)
+{
+    std::string message = "'" + std::string(name->text) + "' is not declared here";
+    if (std::ranges::find(kHeaderMacros, name->text) != std::end(kHeaderMacros)) {
+        diag_.error(range(token), message + "; #include <split-c/split-c.h> defines it");
+        return;
+    }
+    std::string near = similar_name(name);
+    if (near.empty())
+        diag_.error(range(token), message);
+    else
+        diag_.error(range(token), message + "; did you mean '" + near + "'?")
+            .replace(range(token), near);
+}
+
+// Adds a note if the integer is the result of a function without a declaration.
+void Sema::note_implicit(const Report &report, const Expr *e)
+{
+    e = strip(e);
+    const Symbol *fn = e->kind == ExprKind::Call ? e->a->symbol : nullptr;
+    if (!fn || !fn->implicit)
+        return;
+    std::string message =
+        "'" + std::string(fn->name->text) + "' is not declared, and taken to return int";
+    std::string near = similar_name(fn->name);
+    if (!near.empty())
+        message += "; did you mean '" + near + "'?";
+    report.note(range(e->a), message);
+}
+
+void Sema::check_argument_count(const Expr *call, const Type *function)
+{
+    size_t wanted = function->params.size(), given = call->args.size();
+    if (!function->prototype || given == wanted || (given > wanted && function->variadic))
+        return;
+    const Symbol *fn = call->a->kind == ExprKind::Ident ? call->a->symbol : nullptr;
+    std::string name = fn ? "'" + std::string(fn->name->text) + "'" : "this function";
+    Report report = diag_.error(range(call->a),
+                                name + " takes " + (function->variadic ? "at least " : "") +
+                                    plural(wanted, "argument") + ", not " + std::to_string(given));
+    if (fn && !fn->library)
+        report.note(range(fn->token), "it is declared here");
+}
+
+void Sema::undeclared(Expr *e, Name *name)
+{
+    std::string_view text = name->text;
+    Symbol *symbol = ast_.symbol();
+    symbol->name = name;
+    symbol->token = e->first;
+    e->type = types_.unknown();
+    if (text == "__func__" || text == "__FUNCTION__" || text == "__PRETTY_FUNCTION__") {
+        e->type = types_.unsized_array(types_.basic(TypeKind::Char));
+        return;
+    }
+    bool called = tokens_[e->last].kind == Tok::LParen;
+    if (text.starts_with("__builtin_") || text.starts_with("__sync_") ||
+        text.starts_with("__atomic_")) {
+        e->type = types_.function(builtin_result(text), {}, false, true);
+        return;
+    }
+    symbol->type = types_.unknown();
+    if (called) { // an implicit declaration; the C compiler warns of it
+        symbol->implicit = true;
+        symbol->kind = SymbolKind::Function;
+        symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
+        e->type = symbol->type;
+    } else {
+        report_undeclared(name, e->first);
+    }
+    symbol->file_scope = true;
+    symbol->kind = called ? SymbolKind::Function : SymbolKind::Builtin;
+    name->ordinary = symbol; // so that it is reported once
+}
+
+// Returns the result type of those builtins whose results programs use.
+const Type *Sema::builtin_result(std::string_view name)
+{
+    static constexpr std::string_view ints[] = {
+        "__builtin_constant_p", "__builtin_expect_with_probability",
+        "__builtin_strcmp",     "__builtin_memcmp",
+        "__builtin_strncmp",    "__builtin_ctz",
+        "__builtin_clz",        "__builtin_popcount",
+        "__builtin_parity",     "__builtin_ffs",
+        "__builtin_abs",        "__builtin_printf",
+        "__builtin_ctzl",       "__builtin_clzl",
+        "__builtin_popcountl",  "__builtin_ctzll",
+        "__builtin_clzll",      "__builtin_popcountll",
+        "__builtin_isnan",      "__builtin_isinf",
+        "__builtin_signbit"};
+    static constexpr std::string_view pointers[] = {
+        "__builtin_alloca",         "__builtin_memcpy",           "__builtin_memset",
+        "__builtin_memmove",        "__builtin_malloc",           "__builtin_calloc",
+        "__builtin_realloc",        "__builtin_return_address",   "__builtin_frame_address",
+        "__builtin_assume_aligned", "__builtin_alloca_with_align"};
+    static constexpr std::string_view doubles[] = {"__builtin_inf",      "__builtin_nan",
+                                                   "__builtin_huge_val", "__builtin_fabs",
+                                                   "__builtin_sqrt",     "__builtin_pow"};
+    for (std::string_view known : ints)
+        if (name == known)
+            return types_.basic(TypeKind::Int);
+    for (std::string_view known : pointers)
+        if (name == known)
+            return types_.pointer(types_.basic(TypeKind::Void));
+    for (std::string_view known : doubles)
+        if (name == known)
+            return types_.basic(TypeKind::Double);
+    if (name == "__builtin_expect")
+        return types_.basic(TypeKind::Long);
+    if (name == "__builtin_strlen" || name == "__builtin_object_size" ||
+        name == "__builtin_dynamic_object_size")
+        return types_.basic(TypeKind::ULong);
+    return types_.unknown();
+}
+
+} // namespace splitcc

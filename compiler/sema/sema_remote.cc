@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions that run on other processors: atomic(), and handlers of active messages.  They have to
+// be named where they are used, because a function's address means nothing on another processor.
+#include "sema/sema.h"
+
+#include <algorithm>
+
+namespace splitcc {
+namespace {
+
+// Returns the function that an expression names, or null.
+Symbol *named_function(const Expr *e)
+{
+    while (e->kind == ExprKind::Paren || e->kind == ExprKind::AddressOf ||
+           e->kind == ExprKind::Deref)
+        e = e->a;
+    return e->kind == ExprKind::Ident && e->symbol && e->symbol->kind == SymbolKind::Function
+               ? e->symbol
+               : nullptr;
+}
+
+// Returns whether the result fits into a reply.
+bool returns_scalar(const Type *function)
+{
+    const Type *result = function->base;
+    return result->kind == TypeKind::Void || result->is_pointer() ||
+           (result->is_arithmetic() && size_of(result) <= 24);
+}
+
+// Returns whether a word of a message can hold the parameter.
+bool fits_word(const Type *t)
+{
+    return t->is_pointer() || (t->is_integer() && size_of(t) <= 8);
+}
+
+bool is_real(const Type *t)
+{
+    return t->kind == TypeKind::Double;
+}
+
+// Returns the parameters after the source, as the runtime passes them, for a message.
+std::string handler_parameters(size_t count, bool real, bool block)
+{
+    if (block && count == 3)
+        return ", void *address, splitc_size n, am_word arg";
+    std::string text = block ? ", void *address, splitc_size n" : "";
+    for (size_t i = 0; i < count - real - (block ? 2 : 0); i++)
+        text += ", am_word w" + std::to_string(i);
+    return text + (real ? ", double d" : "");
+}
+
+// Returns whether the runtime can call it as a handler: a source, then words and perhaps a double,
+// or a block and words.
+bool is_handler(const Type *function)
+{
+    const std::vector<const Type *> &params = function->params;
+    if (params.empty() || !params[0]->is_integer() || function->variadic ||
+        !(function->base->kind == TypeKind::Void || function->base->is_integer()))
+        return false;
+    size_t words = params.size() - (is_real(params.back()) ? 2 : 1);
+    const bool block = words > 4 && words <= 6 && !is_real(params.back()) &&
+                       params[1]->is_pointer() && params[2]->is_integer();
+    return (words <= 4 || block) &&
+           std::all_of(params.begin() + 1, params.begin() + 1 + static_cast<std::ptrdiff_t>(words),
+                       fits_word);
+}
+
+} // namespace
+
+// Returns the type after the default argument promotions (C17 6.5.2.2).
+const Type *Sema::promoted_argument(const Type *type)
+{
+    return type->kind == TypeKind::Float ? types_.basic(TypeKind::Double) : promote(type);
+}
+
+// Returns why atomic() cannot run that function with so many arguments; empty if it can.
+std::string Sema::unfit_for_atomic(const Symbol *fn, size_t arguments)
+{
+    const Type *type = fn->type;
+    std::string name = "'" + std::string(fn->name->text) + "'";
+    if (!fn->file_scope)
+        return name + " has to be declared at file scope to run elsewhere";
+    if (!returns_scalar(type))
+        return name + " cannot be run by atomic(): it has to return a scalar or nothing, not '" +
+               describe(type->base) + "'";
+    if (!type->prototype)
+        return {};
+    if (type->params.empty() || !type->params[0]->is_pointer())
+        return name + " cannot be run by atomic(): its first parameter has to be a pointer to "
+                      "the object";
+    if (type->params.size() != arguments + 1)
+        return "atomic() passes " + std::to_string(arguments + 1) + " arguments to " + name +
+               ", which has " + std::to_string(type->params.size()) + " parameters";
+    return {};
+}
+
+// atomic(fn, object, arguments...)
+Expr *Sema::run_at_owner(Expr *e)
+{
+    if (e->args.size() < 2)
+        return fail(e, "atomic() needs a function and a global pointer to the object it is for");
+    Symbol *fn = named_function(e->args[0]);
+    if (!fn) {
+        if (!e->args[0]->type->is_unknown())
+            diag_.error(range(e->args[0]), "atomic() needs the name of a function: other "
+                                           "processors do not know what a pointer points to here");
+        return finish(e, types_.unknown());
+    }
+    if (std::string why = unfit_for_atomic(fn, e->args.size() - 2); !why.empty())
+        return fail(e, why);
+    std::vector<const Type *> params = fn->type->params;
+    if (!fn->type->prototype)
+        params = {types_.pointer(types_.basic(TypeKind::Void))};
+    e->args[1] = convert(e->args[1], types_.pointer(params[0]->base, Space::Global),
+                         "argument 2 of 'atomic'");
+    for (size_t i = 2; i < e->args.size(); i++) {
+        if (!fn->type->prototype)
+            params.push_back(promoted_argument(value_type(e->args[i])));
+        std::string what =
+            "argument " + std::to_string(i) + " of '" + std::string(fn->name->text) + "'";
+        e->args[i] = convert(e->args[i], params[i - 1], what);
+        check_kept(e->args[i], params[i - 1], what);
+    }
+    // e->a gets the type of the call as it is made, and the first argument's symbol is the
+    // function.
+    e->kind = ExprKind::RunAtOwner;
+    e->touched = true;
+    e->args[0]->symbol = fn;
+    e->a->type = types_.function(fn->type->base, std::move(params), true, false);
+    return finish(e, fn->type->base->unqualified);
+}
+
+// ---- handlers of active messages (split-c/am.h)
+
+// If this call takes a handler, remembers how it will call it, for check_handler().
+void Sema::note_handler(const Expr *call)
+{
+    std::string_view name = call->a->symbol->name->text;
+    bool request = name.starts_with("am_request_") || name.starts_with("am_reply_");
+    if (!request && name != "am_store" && name != "am_store_async" && name != "am_get")
+        return;
+    const bool transfer = !request || name == "am_reply_xfer";
+    size_t at = transfer ? 4 : 1;
+    const Symbol *fn = at < call->args.size() ? named_function(call->args[at]) : nullptr;
+    if (!fn)
+        return;
+    const bool real = name.ends_with("_df"), block = transfer || name.find("_medium") != name.npos;
+    const size_t digit = name.find_first_of("01234");
+    const size_t words =
+        digit == name.npos ? 1 : static_cast<size_t>(name[digit] - '0') + (real ? 1 : 0);
+    handler_uses_.push_back(
+        {range(call->args[at]), fn->name, std::string(name), words + (block ? 2 : 0), real, block});
+}
+
+void Sema::check_handler(const HandlerUse &use)
+{
+    const Symbol *fn = use.function->ordinary;
+    std::string what =
+        "'" + std::string(use.function->text) + "' cannot be the handler of " + use.call;
+    if (!fn || fn->kind != SymbolKind::Function)
+        return void(diag_.error(use.where, what + ": it has to be declared at file scope"));
+    const Type *type = fn->type;
+    if (!type->prototype && type->params.empty())
+        diag_.error(use.where, what + ": its parameters are not known; declare them");
+    else if (!is_handler(type) || type->params.size() != use.arguments + 1 ||
+             is_real(type->params.back()) != use.real)
+        diag_.error(use.where, what + ", which calls it as 'void (int source" +
+                                   handler_parameters(use.arguments, use.real, use.block) +
+                                   ")'; it is '" + describe(type) + "'");
+}
+
+void Sema::end_of_unit()
+{
+    const Symbol *table = names_.intern("splitc_register_handlers")->ordinary;
+    if (!table) // <split-c/am.h> is not included
+        return;
+    for (const HandlerUse &use : handler_uses_)
+        check_handler(use);
+    std::vector<Symbol *> &handlers = ast_.handlers;
+    for (Name *name : function_values_) {
+        Symbol *fn = name->ordinary;
+        if (fn && fn->kind == SymbolKind::Function && !fn->library && is_handler(fn->type) &&
+            std::find(handlers.begin(), handlers.end(), fn) == handlers.end())
+            handlers.push_back(fn);
+    }
+}
+
+} // namespace splitcc

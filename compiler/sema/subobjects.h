@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which object each value of an initializer is for (C17 6.7.9).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ast/ast.h"
+
+namespace splitcc {
+
+// A walk over the parts of an object, led by its initializer while the parser reads it.
+class Subobjects {
+public:
+    Subobjects(const Type *whole, const Type *unknown, bool is_static)
+        : next_(whole), unknown_(unknown), is_static_(is_static)
+    {
+    }
+
+    // Returns whether the object has static storage, so that its values have to be constant.
+    bool is_static() const { return is_static_; }
+
+    // `{` and `}`: the values between them are for the next part.
+    void open();
+    void close();
+    // Begins a designation, whose steps follow.
+    void designation();
+    void member(const Name *name);
+    void element(std::optional<int64_t> index);
+    // Returns the type of the object that takes the value, or unknown if there is none.  Aggregates
+    // without braces of their own are entered, unless the value is such an aggregate.
+    const Type *take(const Expr *value);
+
+private:
+    // An object that is being initialized.
+    struct Level {
+        const Type *type;
+        bool braced;
+        uint64_t position = 0; // the part that comes next
+    };
+
+    static const Type *pass_member(Level &level);
+    static const Type *pass_element(Level &level);
+    const Type *pass();
+    void enter(const Type *type, bool braced) { levels_.push_back({type, braced}); }
+    Level &step(TypeKind kind);
+
+    const Type *next_; // the next object outside all braces
+    const Type *unknown_;
+    bool is_static_;
+    bool first_step_ = false; // of a designation
+    std::vector<Level> levels_;
+};
+
+} // namespace splitcc
