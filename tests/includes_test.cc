@@ -169,8 +169,8 @@ std::vector<std::string> with_unet(std::vector<std::string> headers)
     return headers;
 }
 
-// A module is a header and the source of the same name.
-std::string module_of(fs::path file)
+// A thing is a header and the source of the same name.
+std::string without_extension(fs::path file)
 {
     return file.replace_extension().generic_string();
 }

@@ -1,37 +1,31 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Round trips and bandwidth against the size of messages: ours layer by layer, beside peers.
 
 Between two processes of this machine (shm), and between two hosts made of namespaces (udp and eth),
-which takes root.  Everybody measures all sizes in turn, several times in one run.  How programs are
-run and what they print is micro.py's.
+which takes root.  Everybody measures all sizes in turn, several times in one run.
 """
 import argparse
+import contextlib
 import dataclasses
-import datetime
-import json
 import os
-import pathlib
-import statistics
-import sys
-import time
 
-sys.dont_write_bytecode = True
-SOURCES = pathlib.Path(__file__).resolve().parent.parent
-for folder in "micro", "net":
-    sys.path.insert(0, str(SOURCES / folder))
-import estimate  # pylint: disable=wrong-import-position
-import micro  # pylint: disable=wrong-import-position
-import net  # pylint: disable=wrong-import-position
+import plot
+from bench import estimate, peers, table
+from bench.driver import Driver
+from bench.hosts import Hosts
+from bench.results import MESSENGERS as NAMES
+from bench.results import Samples, in_unit
+from bench.runner import Runner
 
 NETWORKS = ("shm", "udp", "eth")
-PEERS = ("mpich", "openmpi", "ucx")
-TITLES = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C", "splitc_get": "Split-C get",
-          "mpich": "MPICH", "openmpi": "Open MPI", "ucx": "UCX", "tcp": "TCP", "udp": "UDP"}
-OURS = ("unet", "gam", "splitc", "splitc_get")
+# Whose output has the lines of each, and how these begin: net_bench prints those of two layers.
+LINES = {"unet": ("layers", "unet_"), "gam": ("layers", "gam_"), "splitc": ("splitc", ""),
+         "splitc_get": ("splitc", "get_"), "tcp": ("tcp", "tcp_"), "udp": ("udp", "udp_"),
+         **{name: (name, "") for name in peers.NAMES}}
 WORDS = {"read": "read", "write": "write", "get": "get, many per sync",
          "put": "put, many per sync", "store": "signalling store"}
 LINEAR = 65536  # bytes up to which a round trip is taken for a line
+EACH = 30  # seconds that a program may take
 
 
 @dataclasses.dataclass
@@ -48,247 +42,166 @@ FULL = Effort(turns=3, millis=30, limit=100,
               sizes=[0, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536, 1 << 20])
 QUICK = Effort(turns=2, millis=10, limit=40, sizes=[0, 8, 64, 256, 1024, 4096, 65536, 1 << 20])
 TINY = Effort(turns=1, millis=1, limit=60, sizes=[0, 8, 1024, 65536])
-EACH = 30  # seconds that a program may take
 
 
-# ---- who ------------------------------------------------------------------------------------
+# ---- who runs what ------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
-class Party:
-    """A program, and what its lines are: (our layer or a peer, what)."""
-
-    title: str
-    command: list
-    lines: dict  # metric's beginning: (who, what)
-
-
-def layers(command):
-    return Party("U-Net and GAM", command, {
-        "unet_round_trip": ("unet", "round_trip"), "unet_stream": ("unet", "stream"),
-        "gam_round_trip": ("gam", "round_trip"), "gam_stream": ("gam", "stream")})
-
-
-def splitc(command):
-    return Party("Split-C", command, {
-        "round_trip": ("splitc", "round_trip"), "stream": ("splitc", "stream"),
-        "get_stream": ("splitc_get", "stream")})
-
-
-def peer_party(name, command):
-    return Party(TITLES[name], command,
-                 {"round_trip": (name, "round_trip"), "stream": (name, "stream")})
-
-
-def sockets(name, command):
-    return Party(TITLES[name], command, {f"{name}_round_trip": (name, "round_trip"),
-                                         f"{name}_stream": (name, "stream")})
-
-
-def parties(network, build, peers, hosts, effort):
-    millis, sizes = str(effort.millis), [str(size) for size in effort.sizes]
+def commands(network, options, hosts):
+    """The command of everybody who takes part."""
+    millis, build = str(options.effort.millis), options.build
+    sizes = [str(size) for size in options.effort.sizes]
 
     def bench(mode):
         return [f"{build}/bin/net_bench", mode, millis, hosts.interface, *hosts.pids, *sizes]
 
-    program = [f"{build}/benchmarks/micro_sizes", millis, *sizes]
+    splitc = [f"{build}/benchmarks/micro_sizes", millis, *sizes]
+    yield "layers", bench(f"our_{network}_sizes")
     if network == "shm":
-        yield layers(bench("our_shm_sizes"))
-        yield splitc([f"{build}/bin/unetrun", "-n", "2", *program])
-        for peer in peers:
-            here = ["0", "0"] if peer.name == "ucx" else []
-            yield peer_party(peer.name, peer.command(2, "sizes", millis, *here, *sizes))
-        return
-    yield layers(bench(f"our_{network}_sizes"))
-    yield splitc(hosts.split_c(build, network, *program))
-    yield sockets("tcp", bench("tcp_sizes"))
+        yield "splitc", [f"{build}/bin/unetrun", "-n", "2", *splitc]
+    else:
+        yield "splitc", hosts.split_c(build, network, *splitc)
+        yield "tcp", bench("tcp_sizes")
     if network == "udp":
-        yield sockets("udp", bench("udp_sizes"))
-    for peer in peers:
-        yield peer_party(peer.name, net.OverTcp(peer, hosts).command("sizes", millis, *sizes))
+        yield "udp", bench("udp_sizes")
+    for peer in options.peers:
+        program = f"{build}/benchmarks/peers/{peer.name}"
+        if network != "shm":
+            yield peer.name, peer.between_hosts(hosts, program, "sizes", millis, *sizes)
+        else:
+            here = hosts.pids if peer.name == "ucx" else []
+            yield peer.name, peer.on_machine(2, program, "sizes", millis, *here, *sizes)
 
 
-# ---- measuring ------------------------------------------------------------------------------
-
-
-class Measurement:
+class Network:
     """The samples of a network, in nanoseconds of one message or round trip."""
 
-    def __init__(self, network, effort):
-        self.network = network
-        self.effort = effort
-        self.curves = {}  # (who, what, size): samples
-        self.others = {}  # metric without a size: samples
-        self.failures = []
-        self.deadline = time.monotonic() + effort.limit
+    def __init__(self, name, sizes):
+        self.name = name
+        self.sizes = sizes
+        self.samples = Samples()
 
-    def run_all(self, taking_part):
-        out = set()
-        for turn in range(self.effort.turns):
-            for party in taking_part:
-                if party.title in out:
+    def run(self, options, hosts):
+        """Measure, and return what failed."""
+        everybody = list(commands(self.name, options, hosts))
+        runner = Runner("curves", options.effort.limit, EACH)
+        runner.run(self.samples.step(who, self.name, command)
+                   for _ in range(options.effort.turns) for who, command in everybody)
+        return runner.failures
+
+    def get(self, who, what, size):
+        column, prefix = LINES[who]
+        return self.samples.get(column, f"{prefix}{what}_{size}")
+
+    def curve(self, who, what):
+        """(size, median) in the order of sizes."""
+        column, prefix = LINES[who]
+        points = [(size, self.samples.median(column, f"{prefix}{what}_{size}"))
+                  for size in self.sizes]
+        return [(size, ns) for size, ns in points if ns]
+
+    def rows(self):
+        """A row for each size, with everybody in it: half of the round trip, and the bandwidth."""
+        for what, title, unit, part in (("round_trip", "latency", "us", 0.5),
+                                        ("stream", "bandwidth", "MB/s", 1)):
+            for size in self.sizes:
+                if not size and what == "stream":
                     continue
-                self.show(turn, party)
-                why = self.run_one(party)
-                if why:
-                    out.add(party.title)
-                    self.failures.append(f"{party.title} over {self.network}: {why}")
+                found = {who: estimate.summary([in_unit(part * ns, unit, size) for ns in values])
+                         for who in NAMES if (values := self.get(who, what, size))}
+                if found:
+                    yield {"name": f"{self.name}_{what}_{size}", "network": self.name,
+                           "what": title, "title": f"{title} of {table.size(size)}, {self.name}",
+                           "size": size, "unit": unit, "figures": found}
 
-    def run_one(self, party):
-        """Why not, or None."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            return "no time was left"
-        try:
-            text, _ = micro.run(party.command, min(EACH, left + 1))
-            for (_, metric), ns in micro.parse("", text, ""):
-                self.take(party, metric, ns)
-        except (OSError, RuntimeError) as error:
-            return str(error)
-        return None
+    def word_rows(self):
+        """Accesses of one word by Split-C."""
+        for metric, title in WORDS.items():
+            values = self.samples.get("splitc", metric)
+            if values:
+                yield {"name": f"{self.name}_{metric}", "network": self.name, "what": "access",
+                       "title": f"{title}, {self.name}", "unit": "us",
+                       "figures": {"splitc": estimate.summary([ns / 1e3 for ns in values])}}
 
-    def take(self, party, metric, ns):
-        name, _, size = metric.rpartition("_")
-        if name in party.lines and size.isdigit():
-            self.curves.setdefault((*party.lines[name], int(size)), []).append(ns)
-        else:
-            self.others.setdefault(metric, []).append(ns)
+    def fits(self):
+        """Tables 1 and 2 of Fast Sockets: round trips as lines, streams as half-power curves."""
+        for who in NAMES:
+            trips = [(size, ns) for size, ns in self.curve(who, "round_trip") if size <= LINEAR]
+            if not self.curve(who, "round_trip"):
+                continue
+            rates = [(size, size / ns) for size, ns in self.curve(who, "stream")]
+            fitted, power = estimate.line(trips), estimate.half_power(rates)
+            yield {"network": self.name, "who": who, "least_ns": trips[0][1] if trips else None,
+                   "start_ns": fitted and fitted[0], "per_byte_ns": fitted and fitted[1],
+                   "most_gb_s": power and power[0], "half_power_bytes": power and power[1]}
 
-    def show(self, turn, party):
-        if sys.stderr.isatty():
-            left = max(0, self.deadline - time.monotonic())
-            print(f"\r\x1b[K[{turn + 1}/{self.effort.turns}] {self.network}: {party.title}  "
-                  f"(at most {left:.0f} s more)", end="", file=sys.stderr, flush=True)
-
-    def ns(self, who, what, size):
-        samples = self.curves.get((who, what, size))
-        return statistics.median(samples) if samples else None
-
-    def other(self, metric):
-        samples = self.others.get(metric)
-        return statistics.median(samples) if samples else None
-
-    def who_took_part(self, what):
-        return [who for who in TITLES if any(key[:2] == (who, what) for key in self.curves)]
+    def loggp(self):
+        """Of active messages of four words, in nanoseconds; G from streams of stores."""
+        trip, gap, send, receive = (self.samples.median("layers", f"am_{name}") for name in
+                                    ("round_trip", "one_way", "send_overhead", "receive_overhead"))
+        fitted = estimate.line([(size, ns) for size, ns in self.curve("gam", "stream")
+                                if size >= 1024])
+        if None not in (trip, gap, send, receive, fitted):
+            yield {"network": self.name, "round_trip": trip, "L": trip / 2 - send - receive,
+                   "o_s": send, "o_r": receive, "g": gap, "G": fitted[1]}
 
 
-# ---- what it comes to -----------------------------------------------------------------------
+# ---- tables -------------------------------------------------------------------------------------
 
 
-def rows_of(measurement):
-    """A row for each size, with everybody in it: half of the round trip, and the bandwidth."""
-    network = measurement.network
-    for what, title, unit in (("round_trip", "latency", "us"), ("stream", "bandwidth", "MB/s")):
-        for size in sorted({key[2] for key in measurement.curves if key[1] == what}):
-            found = {}
-            for who in measurement.who_took_part(what):
-                samples = measurement.curves.get((who, what, size))
-                if samples and (size > 0 or what == "round_trip"):
-                    found[who] = estimate.summary([ns / 2e3 if what == "round_trip"
-                                                  else size * 1e3 / ns for ns in samples])
-            if found:
-                yield {"name": f"{network}_{what}_{size}", "network": network, "what": title,
-                       "title": f"{title} of {micro.size_text(size)}, {network}", "size": size,
-                       "unit": unit, "figures": found}
+def osu_table(told, network, what, unit, digits):
+    """In the layout of the OSU benchmarks."""
+    def cell(figure):
+        if not figure:
+            return "-"
+        return f"{figure['median']:.{digits}f} +- {(figure['high'] - figure['low']) / 2:.{digits}f}"
+
+    rows = [row for row in told["rows"] if (row["network"], row["what"]) == (network, what)]
+    who = [name for name in NAMES if any(name in row["figures"] for row in rows)]
+    return table.Table(
+        f"# {what.capitalize()} over {network} ({unit}), medians; +- is half of the 95 % interval",
+        [["# Size", *(NAMES[name] for name in who)]] +
+        [[str(row["size"]), *(cell(row["figures"].get(name)) for name in who)] for row in rows])
 
 
-def word_rows(measurement):
-    """Accesses of one word by Split-C."""
-    for metric, title in WORDS.items():
-        samples = measurement.others.get(metric)
-        if samples:
-            yield {"name": f"{measurement.network}_{metric}", "network": measurement.network,
-                   "what": "access", "title": f"{title}, {measurement.network}", "unit": "us",
-                   "figures": {"splitc": estimate.summary([ns / 1e3 for ns in samples])}}
+def fits_table(told):
+    yield ["layer", "network", "least round trip, us", "t0, us", "t1, ns a byte", "r_inf, GB/s",
+           "n_1/2, bytes"]
+    for fit in told["fits"]:
+        least, start = (fit[name] and fit[name] / 1e3 for name in ("least_ns", "start_ns"))
+        yield [NAMES[fit["who"]], fit["network"], table.number(least), table.number(start),
+               table.number(fit["per_byte_ns"]), table.number(fit["most_gb_s"]),
+               table.number(fit["half_power_bytes"], "{:.0f}")]
 
 
-def curve(measurement, who, what):
-    """(size, ns) in order."""
-    return [(size, measurement.ns(who, what, size)) for size in measurement.effort.sizes
-            if measurement.ns(who, what, size)]
+def loggp_table(told):
+    yield ["network", "L, ns", "o_s, ns", "o_r, ns", "g, ns", "G, ns a byte", "round trip, ns"]
+    for one in told["loggp"]:
+        yield [one["network"], *(f"{one[name]:.4g}" for name in
+                                 ("L", "o_s", "o_r", "g", "G", "round_trip"))]
 
 
-def fits_of(measurement):
-    """The table 1 and 2 of Fast Sockets: round trips as lines, streams as half-power curves."""
-    for who in measurement.who_took_part("round_trip"):
-        trips = [(size, ns) for size, ns in curve(measurement, who, "round_trip")
-                 if size <= LINEAR]
-        rates = [(size, size / ns) for size, ns in curve(measurement, who, "stream")]
-        fitted, power = estimate.line(trips), estimate.half_power(rates)
-        yield {"network": measurement.network, "who": who,
-               "least_ns": trips[0][1] if trips else None,
-               "start_ns": fitted and fitted[0], "per_byte_ns": fitted and fitted[1],
-               "most_gb_s": power and power[0], "half_power_bytes": power and power[1]}
+def words_table(told):
+    found = {(row["network"], row["title"].rpartition(", ")[0]): row["figures"]["splitc"]
+             for row in told["rows"] if row["what"] == "access"}
+    networks = [name for name in NETWORKS if any(network == name for network, _ in found)]
+    yield ["access of one word", *(f"{name}, us" for name in networks)]
+    for title in dict.fromkeys(title for _, title in found):
+        figures = [found.get((name, title)) for name in networks]
+        yield [title, *(f"{figure['median']:.3g} ({figure['low']:.3g} to {figure['high']:.3g})"
+                        if figure else "-" for figure in figures)]
 
 
-def loggp_of(measurement):
-    """Of active messages of four words, in nanoseconds; G from the stores' round trips."""
-    trip, gap = measurement.other("am_round_trip"), measurement.other("am_one_way")
-    send, receive = (measurement.other(f"am_{kind}_overhead") for kind in ("send", "receive"))
-    rates = [(size, ns) for size, ns in curve(measurement, "gam", "stream") if size >= 1024]
-    fitted = estimate.line(rates)
-    if None in (trip, gap, send, receive, fitted):
-        return None
-    return {"network": measurement.network, "round_trip": trip, "L": trip / 2 - send - receive,
-            "o_s": send, "o_r": receive, "g": gap, "G": fitted[1]}
+FITS_NOTE = ("Least squares: round trips of up to 64 KiB as t0 + t1 * bytes, bandwidth as "
+             "r_inf * bytes / (n_1/2 + bytes).")
+LOGGP_NOTE = ("Active messages of four words: o_s and o_r are what a message takes the sender and "
+              "the receiver where 16 are sent together, g the time between two where there are "
+              "always more, L what is left of half a round trip without o_s and o_r; G is from "
+              "streams of stores.")
+WORDS_NOTE = "Medians with their 95 % intervals."
 
 
-# ---- telling --------------------------------------------------------------------------------
-
-
-def print_osu(rows, measurement):
-    """As the OSU benchmarks do."""
-    for what, unit, digits in (("latency", "us", 3), ("bandwidth", "MB/s", 2)):
-        chosen = [row for row in rows if row["what"] == what]
-        who = [name for name in TITLES if any(name in row["figures"] for row in chosen)]
-        print(f"\n# {what.capitalize()} over {measurement.network} ({unit}), "
-              f"medians; +- is half of the 95 % interval")
-        print(f"{'# Size':10}" + "".join(f" {TITLES[name]:>19}" for name in who))
-        for row in chosen:
-            print(f"{row['size']:<10}" + "".join(
-                f" {osu_cell(row['figures'].get(name), digits):>19}" for name in who))
-
-
-def osu_cell(told, digits):
-    if not told:
-        return "-"
-    return f"{told['median']:.{digits}f} +- {(told['high'] - told['low']) / 2:.{digits}f}"
-
-
-def print_words(rows):
-    for row in rows:
-        told = row["figures"]["splitc"]
-        print(f"{row['title']:34} {told['median']:9.4f} us "
-              f"({told['low']:.4f} to {told['high']:.4f})")
-
-
-def number(value, form="{:.3g}"):
-    return "-" if value is None else form.format(value)
-
-
-def print_fits(fits):
-    print("\n# Least squares: round trips up to 64 KiB as t0 + t1 * bytes, bandwidth as "
-          "r_inf * bytes / (n_1/2 + bytes)")
-    print(f"{'':24} {'least us':>9} {'t0 us':>9} {'t1 ns/B':>9} {'r_inf GB/s':>11} "
-          f"{'n_1/2 bytes':>12}")
-    for fit in fits:
-        def micros(name, told=fit):
-            return told[name] and told[name] / 1e3
-        print(f"{TITLES[fit['who']] + ', ' + fit['network']:24} {number(micros('least_ns')):>9} "
-              f"{number(micros('start_ns')):>9} {number(fit['per_byte_ns']):>9} "
-              f"{number(fit['most_gb_s']):>11} {number(fit['half_power_bytes'], '{:.0f}'):>12}")
-
-
-def print_loggp(told):
-    print("\n# LogGP of active messages of four words (ns; G: ns per byte of stores)")
-    print(f"{'':10}" + "".join(f" {name:>10}" for name in ("L", "o_s", "o_r", "g", "G",
-                                                           "round trip")))
-    for one in told:
-        print(f"{one['network']:10}" + "".join(f" {one[name]:>10.4g}" for name in (
-            "L", "o_s", "o_r", "g", "G", "round_trip")))
-
-
-# ---- all of it ------------------------------------------------------------------------------
+# ---- the benchmark ------------------------------------------------------------------------------
 
 
 def list_of_networks(text):
@@ -300,82 +213,50 @@ def list_of_networks(text):
     return names
 
 
-def arguments():
-    parser = argparse.ArgumentParser(
-        prog="dev bench curves",
-        description="Round trips and bandwidth against the size of messages, layer by layer.")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes, in under two minutes")
-    parser.add_argument("--tiny", action="store_true", help="just enough to see that it works")
-    parser.add_argument("--backend", type=list_of_networks, metavar="LIST", dest="networks",
-                        help=f"of {','.join(NETWORKS)} (default: all; without root, not eth)")
-    parser.add_argument("--json", metavar="FILE", help="write all figures there")
-    parser.add_argument("--peers", metavar="LIST",
-                        help=f"of {','.join(PEERS)}, or none (default: those installed)")
-    micro.add_build(parser)
-    options = parser.parse_args()
-    options.names = [name for name in micro.peer_names(parser, options.peers) if name in PEERS]
-    is_root = os.geteuid() == 0
-    options.networks = options.networks or [name for name in NETWORKS if is_root or name != "eth"]
-    if "eth" in options.networks and not is_root:
-        parser.error("eth takes root")
-    return options
+class Curves(Driver):
+    name = "curves"
+    summary = "Round trips and bandwidth against the size of messages, layer by layer."
+    quick = "fewer sizes, in under two minutes"
+    efforts = {"full": FULL, "quick": QUICK, "tiny": TINY}
+
+    def add_options(self, parser):
+        parser.add_argument("--backend", type=list_of_networks, metavar="LIST", dest="networks",
+                            help=f"of {','.join(NETWORKS)} (default: all; without root, not eth)")
+
+    def check_options(self, parser, options):
+        is_root = os.geteuid() == 0
+        options.networks = [name for name in NETWORKS if name in options.networks] \
+            if options.networks else [name for name in NETWORKS if is_root or name != "eth"]
+        if "eth" in options.networks and not is_root:
+            parser.error("eth takes root")
+
+    def measure(self, options):
+        networks = [Network(name, options.effort.sizes) for name in options.networks]
+        failures = []
+        with contextlib.ExitStack() as stack:
+            hosts = Hosts()
+            for network in networks:
+                if network.name != "shm" and not hosts.are_two():
+                    hosts = stack.enter_context(Hosts())
+                failures += network.run(options, hosts)
+        return {"failures": failures,
+                "rows": [row for one in networks for row in (*one.rows(), *one.word_rows())],
+                "fits": [fit for one in networks for fit in one.fits()],
+                "loggp": [told for one in networks for told in one.loggp()]}
+
+    def tables(self, told):
+        return [table.Table("LogGP", loggp_table(told), LOGGP_NOTE),
+                table.Table("Accesses of one word by Split-C", words_table(told), WORDS_NOTE),
+                table.Table("Least squares", fits_table(told), FITS_NOTE)]
+
+    def shown(self, told):
+        networks = [name for name in NETWORKS if any(row["network"] == name
+                                                     for row in told["rows"])]
+        return [osu_table(told, network, *kind) for network in networks
+                for kind in (("latency", "us", 3), ("bandwidth", "MB/s", 2))] + self.tables(told)
+
+    def pictures(self, plt, told):
+        return plot.pictures(plt, told, NAMES)
 
 
-def measure(options, effort, peers):
-    here = net.Hosts()
-    measurements = []
-    if "shm" in options.networks:
-        one = Measurement("shm", effort)
-        one.run_all(list(parties("shm", options.build, peers, here, effort)))
-        measurements.append(one)
-    networks = [name for name in options.networks if name != "shm"]
-    if networks:
-        with net.Hosts() as hosts:
-            for name in networks:
-                one = Measurement(name, effort)
-                one.run_all(list(parties(name, options.build, peers, hosts, effort)))
-                measurements.append(one)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
-    return measurements
-
-
-def report_of(measurements, peers, missing, load):
-    return {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "machine": micro.machine(), "load_before": load, "load_after": os.getloadavg()[0],
-            "peers": {peer.name: peer.version for peer in peers}, "missing": missing,
-            "failures": [text for one in measurements for text in one.failures],
-            "rows": [row for one in measurements for row in (*rows_of(one), *word_rows(one))],
-            "fits": [fit for one in measurements for fit in fits_of(one)],
-            "loggp": [told for told in map(loggp_of, measurements) if told]}
-
-
-def main():
-    options = arguments()
-    effort = TINY if options.tiny else QUICK if options.quick else FULL
-    load = os.getloadavg()[0]
-    if load > 0.5 and not options.tiny:
-        print(f"curves: the machine is busy (load {load:.1f}): only ratios mean anything",
-              file=sys.stderr)
-    peers, missing = micro.choose_peers(options)
-    measurements = measure(options, effort, peers)
-    told = report_of(measurements, peers, missing, load)
-    for one in measurements:
-        print_osu([row for row in told["rows"] if row["network"] == one.network], one)
-    print("\n# One word by Split-C")
-    print_words([row for row in told["rows"] if row["what"] == "access"])
-    print_fits(told["fits"])
-    print_loggp(told["loggp"])
-    for text in told["failures"]:
-        print("failed:", text)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    ours = ("U-Net", "Split-C")
-    return 1 if any(text.startswith(ours) for text in told["failures"]) else 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+DRIVER = Curves()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""curves_test.py BUILD_FOLDER: what curves.py writes, and what becomes of it.
+"""curves_test.py BUILD_FOLDER: what `dev bench curves` writes, and what becomes of it.
 
 No time is judged: the machine may be busy.
 """
@@ -10,17 +10,15 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
-sys.dont_write_bytecode = True
-SOURCES = pathlib.Path(__file__).resolve().parent.parent
-for folder in "curves", "suite":
-    sys.path.insert(0, str(SOURCES / folder))
-import curves  # pylint: disable=wrong-import-position
-import draw  # pylint: disable=wrong-import-position
-import papers  # pylint: disable=wrong-import-position
+import curves
+from bench import peers, runner
+from bench.driver import load
+from bench.hosts import SOURCES, Hosts
 
-BUILD = ""
+BUILD = pathlib.Path()
 
 
 class Report(unittest.TestCase):
@@ -28,9 +26,9 @@ class Report(unittest.TestCase):
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as out:
             path = pathlib.Path(out) / "curves.json"
-            cls.done = subprocess.run([sys.executable, curves.__file__, "--build", BUILD, "--tiny",
-                                       "--peers", "none", "--json", path], capture_output=True,
-                                      text=True, timeout=240, check=False)
+            cls.done = subprocess.run([sys.executable, SOURCES / "bench", "curves", "--build",
+                                       BUILD, "--tiny", "--peers", "none", "--json", path],
+                                      capture_output=True, text=True, timeout=240, check=False)
             cls.told = json.loads(path.read_text()) if path.exists() else None
         cls.networks = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
 
@@ -65,7 +63,7 @@ class Report(unittest.TestCase):
         for network in self.networks:
             self.assertIn(f"# Latency over {network} (us)", self.done.stdout)
             self.assertIn(f"# Bandwidth over {network} (MB/s)", self.done.stdout)
-        self.assertRegex(self.done.stdout, r"# Size +U-Net +GAM +Split-C\n")
+        self.assertRegex(self.done.stdout, r"# Size +U-Net +GAM +Split-C store\n")
 
     def test_knows_loggp_and_fits_of_every_network(self):
         self.assertEqual([one["network"] for one in self.told["loggp"]], self.networks)
@@ -76,12 +74,13 @@ class Report(unittest.TestCase):
             self.assertLessEqual({(network, who) for who in ("unet", "gam", "splitc")}, fitted)
 
     def test_goes_into_tables(self):
+        load("suite")
+        import papers  # pylint: disable=import-outside-toplevel
         told = {"quick": True, "rows": [], "curves": self.told}
-        for title, lines, _ in (*draw.tables(self.told), *papers.tables(told)):
-            lines = list(lines)
-            with self.subTest(table=title):
-                self.assertGreater(len(lines), 1)
-                self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+        for table in (*curves.DRIVER.tables(self.told), *papers.tables(told)):
+            with self.subTest(table=table.title):
+                self.assertGreater(len(table.lines), 1)
+                self.assertEqual({len(line) for line in table.lines}, {len(table.lines[0])})
         layers = {line[0]: line for line in papers.layers_table(self.told)}
         self.assertGreater(float(layers["Active messages"][2]), 0)
         self.assertEqual(layers["UDP"][2], "-", "there is no UDP over shm")
@@ -89,7 +88,7 @@ class Report(unittest.TestCase):
 
 class Options(unittest.TestCase):
     def test_unknown_backends_are_refused(self):
-        done = subprocess.run([sys.executable, curves.__file__, "--backend", "shm,atm"],
+        done = subprocess.run([sys.executable, SOURCES / "bench", "curves", "--backend", "shm,atm"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("no backend 'atm'", done.stderr)
@@ -99,30 +98,30 @@ class Options(unittest.TestCase):
                  "left out: there is no UCX (Debian: libucx-dev)")
 class Ucx(unittest.TestCase):
     def test_has_every_size(self):
-        ucx = next(peer for peer in curves.micro.all_peers() if peer.name == "ucx")
         with tempfile.TemporaryDirectory() as folder:
-            self.assertIsNone(ucx.build(pathlib.Path(folder)))
-            party = next(party for party in curves.parties("shm", BUILD, [ucx], curves.net.Hosts(),
-                                                           curves.TINY) if party.title == "UCX")
-            one = curves.Measurement("shm", curves.TINY)
-            self.assertIsNone(one.run_one(party))
-        self.assertEqual(set(one.curves), {("ucx", what, size) for size in curves.TINY.sizes
-                                           for what in ("round_trip", "stream")})
+            options = types.SimpleNamespace(build=pathlib.Path(folder), effort=curves.TINY,
+                                            peers=[peers.ALL["ucx"]])
+            self.assertIsNone(curves.DRIVER.build_peer(peers.ALL["ucx"], options))
+            command = dict(curves.commands("shm", options, Hosts()))["ucx"]
+            network = curves.Network("shm", curves.TINY.sizes)
+            network.samples.step("ucx", "shm", command).take(*runner.run(command, 60))
+        for size in curves.TINY.sizes:
+            for what in ("round_trip", "stream"):
+                self.assertTrue(network.get("ucx", what, size), (what, size))
 
 
-class Reckoning(unittest.TestCase):
-    def test_lines_are_told_apart(self):
-        one = curves.Measurement("shm", curves.TINY)
-        party = curves.layers([])
+class Rows(unittest.TestCase):
+    def test_have_the_layers_apart(self):
+        network = curves.Network("shm", [8, 1024])
         for metric, ns in (("unet_round_trip_8", 300), ("gam_stream_1024", 512),
                            ("am_round_trip", 7)):
-            one.take(party, metric, ns)
-        rows = {row["name"]: row["figures"] for row in curves.rows_of(one)}
+            network.samples.add("layers", metric, ns)
+        rows = {row["name"]: row["figures"] for row in network.rows()}
         self.assertEqual(rows["shm_round_trip_8"]["unet"]["median"], 0.15)
         self.assertEqual(rows["shm_stream_1024"]["gam"]["median"], 2000)
-        self.assertEqual(one.other("am_round_trip"), 7)
+        self.assertEqual(len(rows), 2)
 
 
 if __name__ == "__main__":
-    BUILD = sys.argv.pop(1)
+    BUILD = pathlib.Path(sys.argv.pop(1))
     unittest.main(verbosity=2)

@@ -1,26 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Messages by the kernel module beside sockets: two virtual machines with Debian's kernel.
 
 The machines are emulated, so a time says little and the ratio of two times of one run says more.
 Where the module's own time goes is counted in instructions, which no load of this machine alters.
 """
-import argparse
 import collections
-import datetime
-import json
-import os
-import pathlib
 import re
 import statistics
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-SOURCES = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(SOURCES / "micro"))
-import estimate  # pylint: disable=wrong-import-position
-import micro  # pylint: disable=wrong-import-position
+from bench import estimate
+from bench.driver import Driver
+from bench.hosts import SOURCES
+from bench.results import in_unit
+from bench.table import Table, number, ratio
 
 METHODS = ["fe", "fe_pieces", "gam", "packet", "udp", "tcp"]
 STREAMS = ["fe", "packet", "udp", "tcp"]
@@ -41,9 +35,12 @@ SECTIONS = {
     "receive_rung": "look whether somebody sleeps",
     "receive_ends": "free the frame",
 }
+INTRODUCTION = """\
+Two emulated machines (QEMU, TCG): ratios of one run mean something, times do not.
+Receivers look for messages again and again; nobody sleeps."""
 
 
-# ---- what the machines wrote ------------------------------------------------------------------
+# ---- what the machines wrote --------------------------------------------------------------------
 
 
 class Turns:
@@ -64,6 +61,18 @@ class Turns:
         ratios = [a / b for a, b in pairs]
         return statistics.median(ratios) if ratios else None
 
+    def aims(self):
+        for mine, theirs, most in AIMS:
+            found = self.ratio(mine, theirs)
+            if found is not None:
+                yield {"aim": f"{mine}/{theirs} <= {most:g}", "ratio": found, "met": found <= most}
+
+    def figures(self, what, methods, size, unit):
+        found = {method: self.ns[what, method, size] for method in methods}
+        return {"ours" if method == "fe" else method:
+                estimate.summary([in_unit(ns, unit, size) for ns in values])
+                for method, values in found.items() if values}
+
 
 def sections_of(text):
     """Instructions of one message, by bytes and section."""
@@ -71,125 +80,94 @@ def sections_of(text):
     for size, name, times, cycles in re.findall(r"^section (\d+) (\w+) (\d+) (\d+)\r?$", text,
                                                 re.MULTILINE):
         if int(times):
-            found[int(size)][name] = int(cycles) / int(times)
+            found[size][name] = int(cycles) / int(times)
     return dict(found)
 
 
 def read_log(build, nic, suite):
-    log = pathlib.Path(build) / "kernel" / "log" / f"{nic}-{suite}" / "a.log"
+    log = build / "kernel" / "log" / f"{nic}-{suite}" / "a.log"
     return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-
-
-# ---- telling ------------------------------------------------------------------------------------
-
-
-def verdicts(turns):
-    """(text, ratio, whether the aim is met) of each aim."""
-    for mine, theirs, most in AIMS:
-        ratio = turns.ratio(mine, theirs)
-        if ratio is not None:
-            yield f"{mine}/{theirs} <= {most:g}", ratio, ratio <= most
-
-
-def figures_of(turns, what, methods, size, unit_of):
-    figures = {}
-    for method in methods:
-        values = [unit_of(ns) for ns in turns.ns[what, method, size]]
-        if values:
-            figures["ours" if method == "fe" else method] = estimate.summary(values)
-    return figures
 
 
 def rows_of(nic, turns):
     yield {"name": f"round_trip_{nic}", "title": f"round trip of {SMALL} bytes, {nic}",
-           "unit": "us",
-           "figures": figures_of(turns, "round_trip", METHODS, SMALL, lambda ns: ns / 1e3),
-           "aims": [{"aim": text, "ratio": ratio, "met": met}
-                    for text, ratio, met in verdicts(turns)]}
+           "unit": "us", "figures": turns.figures("round_trip", METHODS, SMALL, "us"),
+           "aims": list(turns.aims())}
     for size in turns.sizes():
         yield {"name": f"stream_{size}_{nic}", "title": f"stream of {size} bytes, {nic}",
                "unit": "MB/s", "aims": [],
-               "figures": figures_of(turns, "stream", STREAMS, size,
-                                     lambda ns, bytes=size: bytes * 1e3 / ns)}
+               "figures": turns.figures("stream", STREAMS, size, "MB/s")}
 
 
-def print_rows(rows):
-    print(f"{'':36} {'unit':>4}" + "".join(f" {name:>9}" for name in METHODS))
-    for row in rows:
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def rows_table(told):
+    yield ["", "unit", *METHODS]
+    for row in told["rows"]:
         cells = [row["figures"].get("ours" if name == "fe" else name) for name in METHODS]
-        print(f"{row['title']:36} {row['unit']:>4}" +
-              "".join(f" {micro.figure(cell and cell['median']):>9}" for cell in cells))
+        yield [row["title"], row["unit"], *(number(cell and cell["median"]) for cell in cells)]
+
+
+def aims_table(told):
+    yield ["of the round trips, round by round", "ratio", ""]
+    for row in told["rows"]:
         for aim in row["aims"]:
-            print(f"    {aim['aim']}: {aim['ratio']:.2f} {'pass' if aim['met'] else 'MISS'}")
+            yield [f"{row['title']}: {aim['aim']}", ratio(aim["ratio"]),
+                   "pass" if aim["met"] else "miss"]
 
 
-def print_sends(turns, nic):
-    cells = [turns.ns["send", name, SMALL] for name in METHODS]
-    print(f"\n{f'instructions to send {SMALL} bytes, {nic}':41}" +
-          "".join(f" {micro.figure(cell and statistics.median(cell)):>9}" for cell in cells))
+def sends_table(told):
+    yield ["", *METHODS]
+    yield [f"{SMALL} bytes, tulip",
+           *(number(statistics.median(values) if values else None, "{:.0f}")
+             for values in map(told["sends"].get, METHODS))]
 
 
-def print_sections(sections, nic):
-    if not sections:
-        return
-    sizes = sorted(sections)
-    print(f"\n{'instructions of one message, ' + nic:45}" +
-          "".join(f"{size:>7} B" for size in sizes))
+def sections_table(told):
+    found = told["sections"]
+    sizes = sorted(found, key=int)
+    yield ["", *(f"{size} B" for size in sizes)]
     for part in ("send", "receive"):
         names = [name for name in SECTIONS if name.startswith(part)]
         for name in names:
-            print(f"{part:8} {SECTIONS[name]:36}" +
-                  "".join(f" {sections[size].get(name, 0):>8.0f}" for size in sizes))
-        print(f"{part:8} {'all':36}" + "".join(
-            f" {sum(sections[size].get(name, 0) for name in names):>8.0f}" for size in sizes))
+            yield [f"{part}: {SECTIONS[name]}",
+                   *(f"{found[size].get(name, 0):.0f}" for size in sizes)]
+        yield [f"{part}: all", *(f"{sum(found[size].get(name, 0) for name in names):.0f}"
+                                 for size in sizes)]
 
 
-# ---- all of it ----------------------------------------------------------------------------------
+# ---- the benchmark ------------------------------------------------------------------------------
 
 
-def run_machines(options, nics, rounds):
-    script = SOURCES.parent / "tests" / "kernel" / "run.sh"
-    done = subprocess.run([script, options.build, "--nics", nics, "--suites", "bench,sections",
-                           "--rounds", str(rounds)], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        print(done.stdout, file=sys.stderr)
-    return done.returncode
+class Kernel(Driver):
+    name = "kernel"
+    summary = "Messages by the kernel module beside sockets: two virtual machines with Debian's kernel."
+    quick = "one network card, in a minute or so"
+    peers = ()
+
+    def measure(self, options):
+        nics = ["tulip"] if options.quick else ["tulip", "e1000e", "virtio-net-pci"]
+        script = SOURCES.parent / "tests" / "kernel" / "run.sh"
+        done = subprocess.run([script, options.build, "--nics", ",".join(nics), "--suites",
+                               "bench,sections", "--rounds", "10" if options.quick else "25"],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            print(done.stdout, file=sys.stderr)
+        log = read_log(options.build, "tulip", "sections")
+        sends = Turns(log).ns
+        return {"failures": ["ours: run.sh failed"] if done.returncode else [],
+                "rows": [row for nic in nics
+                         for row in rows_of(nic, Turns(read_log(options.build, nic, "bench")))],
+                "sections": sections_of(log),
+                "sends": {name: sends["send", name, SMALL] for name in METHODS}}
+
+    def tables(self, told):
+        yield Table(INTRODUCTION, rows_table(told))
+        yield Table("Aims", aims_table(told))
+        yield Table("Instructions to send", sends_table(told))
+        if told["sections"]:
+            yield Table("Instructions of one message, tulip", sections_table(told))
 
 
-def arguments():
-    parser = argparse.ArgumentParser(prog="dev bench kernel", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one network card, in a minute or so")
-    parser.add_argument("--json", metavar="FILE", help="write all figures there")
-    micro.add_build(parser)
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
-    nics = "tulip" if options.quick else "tulip,e1000e,virtio-net-pci"
-    load = os.getloadavg()
-    code = run_machines(options, nics, 10 if options.quick else 25)
-    rows = [row for nic in nics.split(",")
-            for row in rows_of(nic, Turns(read_log(options.build, nic, "bench")))]
-    log = read_log(options.build, "tulip", "sections")
-    sections = sections_of(log)
-    sends = Turns(log)
-    print("Two emulated machines (QEMU, TCG): ratios of one run mean something, times do not.\n"
-          "Receivers look for messages again and again; nobody sleeps.\n")
-    print_rows(rows)
-    print_sends(sends, "tulip")
-    print_sections(sections, "tulip")
-    if options.json:
-        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        report = {"when": now, "machine": micro.machine(), "load_before": load[0],
-                  "load_after": os.getloadavg()[0], "rows": rows, "sections": sections,
-                  "sends": {name: sends.ns["send", name, SMALL] for name in METHODS}}
-        pathlib.Path(options.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    return code
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+DRIVER = Kernel()

@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""kernel_test.py: how kernel.py reckons with what virtual machines write."""
-import pathlib
-import sys
+"""kernel_test.py: what becomes of what virtual machines write."""
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import kernel  # pylint: disable=wrong-import-position
+import kernel
+from bench.hosts import SOURCES
 
 LOG = """noise: round_trip fe 40 1
 round_trip fe 40 100000\r
@@ -22,7 +19,7 @@ section 40 send_checked 0 0
 """
 
 
-class Reckoning(unittest.TestCase):
+class Results(unittest.TestCase):
     def setUp(self):
         self.turns = kernel.Turns(LOG)
 
@@ -34,7 +31,8 @@ class Reckoning(unittest.TestCase):
         self.assertIsNone(self.turns.ratio("fe", "tcp"))
 
     def test_aims(self):
-        self.assertEqual(list(kernel.verdicts(self.turns)), [("fe/udp <= 0.55", 0.5, True)])
+        self.assertEqual(list(self.turns.aims()),
+                         [{"aim": "fe/udp <= 0.55", "ratio": 0.5, "met": True}])
 
     def test_rows_have_units(self):
         trip, stream = kernel.rows_of("tulip", self.turns)
@@ -44,13 +42,23 @@ class Reckoning(unittest.TestCase):
         self.assertEqual(stream["unit"], "MB/s")
 
     def test_sections_are_means(self):
-        self.assertEqual(kernel.sections_of(LOG), {40: {"send_read": 132}})
+        self.assertEqual(kernel.sections_of(LOG), {"40": {"send_read": 132}})
 
     def test_every_section_of_the_module_has_a_title(self):
-        source = kernel.SOURCES.parent / "unet-backends" / "fe" / "module" / "timing.c"
+        source = SOURCES.parent / "unet-backends" / "fe" / "module" / "timing.c"
         for line in source.read_text(encoding="utf-8").splitlines():
             if "] = \"" in line:
                 self.assertIn(line.split('"')[1], kernel.SECTIONS)
+
+    def test_go_into_tables(self):
+        """Also where no machine has written anything."""
+        for log in (LOG, ""):
+            turns = kernel.Turns(log)
+            told = {"rows": list(kernel.rows_of("tulip", turns)),
+                    "sections": kernel.sections_of(log),
+                    "sends": {name: turns.ns["send", name, 40] for name in kernel.METHODS}}
+            for table in kernel.DRIVER.tables(told):
+                self.assertEqual({len(line) for line in table.lines}, {len(table.lines[0])})
 
 
 if __name__ == "__main__":

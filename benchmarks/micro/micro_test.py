@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""micro_test.py BUILD_FOLDER: what micro.py writes, and what it makes of peers that fail.
+"""micro_test.py BUILD_FOLDER: what `dev bench micro` writes, and what becomes of peers that
+fail.
 
 No time is judged: the machine may be busy.
 """
@@ -12,9 +13,8 @@ import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import micro  # pylint: disable=wrong-import-position
+import micro
+from bench.hosts import SOURCES
 
 BUILD = ""
 
@@ -26,9 +26,9 @@ def run_micro(*options, tools=None):
         environment = dict(os.environ)
         if tools:
             environment["PATH"] = f"{tools}:{environment['PATH']}"
-        done = subprocess.run([micro.__file__, "--build", BUILD, "--tiny", "--json", out, *options],
-                              env=environment, capture_output=True, text=True, timeout=110,
-                              check=False)
+        done = subprocess.run([sys.executable, SOURCES / "bench", "micro", "--build", BUILD, "--tiny",
+                               "--json", out, *options], env=environment, capture_output=True,
+                              text=True, timeout=110, check=False)
         return done, json.loads(out.read_text()) if out.exists() else None
 
 
@@ -96,40 +96,6 @@ class Peers(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("pvm", done.stderr)
         self.assertIsNone(told)
-
-
-class Aims(unittest.TestCase):
-    @staticmethod
-    def row(aim, ours, **others):
-        row = micro.Row("x", "x", "ns", [aim])
-        row.collect({("ours", "x"): ours, **{(who, "x"): ns for who, ns in others.items()}})
-        return row
-
-    def test_compare_medians_with_a_column(self):
-        self.assertEqual(self.row(micro.at_most(1.5, "raw"), [1, 3, 9], raw=[2]).verdict(), "pass")
-        self.assertEqual(self.row(micro.at_most(1.4, "raw"), [1, 3, 9], raw=[2]).verdict(), "miss")
-
-    def test_compare_with_the_best_peer(self):
-        row = self.row(micro.at_most(0.7, "peer"), [10], mpich=[12], ucx=[20])
-        self.assertEqual(row.verdict(), "miss")
-        self.assertAlmostEqual(row.ratio("peer"), 10 / 12)
-
-    def test_without_anything_to_compare_say_nothing(self):
-        self.assertEqual(self.row(micro.at_most(0.7, "peer"), [10]).verdict(), "")
-
-    def test_compare_rates(self):
-        self.assertEqual(self.row(micro.at_least_million(60), [16]).verdict(), "pass")
-        self.assertEqual(self.row(micro.at_least_million(60), [17]).verdict(), "miss")
-
-
-class Commands(unittest.TestCase):
-    def test_are_ended_when_they_take_too_long(self):
-        with self.assertRaisesRegex(RuntimeError, "not done after"):
-            micro.run(["sh", "-c", "sleep 100 & wait"], 0.2)
-
-    def test_that_say_nonsense_are_refused(self):
-        with self.assertRaisesRegex(RuntimeError, "said 'a b c'"):
-            list(micro.parse("ours", "a b c\n", ""))
 
 
 if __name__ == "__main__":

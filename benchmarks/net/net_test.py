@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""net_test.py BUILD_FOLDER: what net.py writes, and how it reckons.
+"""net_test.py BUILD_FOLDER: what `dev bench net` writes, and what it computes.
 
 No time is judged: the machine may be busy.
 """
@@ -12,9 +12,9 @@ import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import net  # pylint: disable=wrong-import-position
+import net
+from bench.hosts import SOURCES
+from bench.results import Row
 
 BUILD = ""
 
@@ -23,13 +23,13 @@ def rows_of(rates):
     """Rows of streams over udp: GB/s by size."""
     rows = []
     for size, rate in rates.items():
-        row = net.micro.Row(f"stream_{size}_udp", "", "GB/s", size=size)
+        row = Row(f"stream_{size}_udp", "", "GB/s", size=size)
         row.samples = {"ours": [size / rate]}
         rows.append(row)
     return rows
 
 
-class Reckoning(unittest.TestCase):
+class Summary(unittest.TestCase):
     def test_half_power_lies_between_two_sizes(self):
         self.assertEqual(net.half_power(rows_of({100: 1, 300: 3, 1000: 4}), "udp"), 200)
 
@@ -41,7 +41,7 @@ class Reckoning(unittest.TestCase):
 
     def test_what_stays_under_loss(self):
         rows = rows_of({net.LOSSY_SIZE: 4})
-        lossy = net.micro.Row(f"stream_{net.LOSSY_SIZE}_lossy", "", "GB/s", size=net.LOSSY_SIZE)
+        lossy = Row(f"stream_{net.LOSSY_SIZE}_lossy", "", "GB/s", size=net.LOSSY_SIZE)
         lossy.samples = {"ours": [net.LOSSY_SIZE / 3]}
         self.assertEqual(net.kept_under_loss(rows + [lossy]), 75)
         self.assertIsNone(net.kept_under_loss(rows))
@@ -51,9 +51,9 @@ class Report(unittest.TestCase):
     def test_has_every_figure_of_ours(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "net.json"
-            done = subprocess.run([net.__file__, "--build", BUILD, "--tiny", "--peers", "none",
-                                   "--json", out], capture_output=True, text=True, timeout=240,
-                                  check=False)
+            done = subprocess.run([sys.executable, SOURCES / "bench", "net", "--build", BUILD,
+                                   "--tiny", "--peers", "none", "--json", out],
+                                  capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             told = json.loads(out.read_text())
         self.assertEqual(told["failures"], [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' tables with ours beside them.
+"""Tables of the papers with ours beside them.
 
 Their figures are those that are printed in
   SOSP    von Eicken, Basu, Buch, Vogels: U-Net: A User-Level Network Interface for Parallel and
@@ -9,12 +9,8 @@ Their figures are those that are printed in
   FS      Rodrigues, Anderson, Culler: High-Performance Local-Area Communication With Fast
           Sockets, USENIX 1997
 """
-
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "curves"))
-import draw  # pylint: disable=wrong-import-position
+from bench.results import MESSENGERS
+from bench.table import Table, number
 
 NODES = (2, 4, 8)
 NOW = "today"
@@ -80,10 +76,6 @@ def median(curves, what, who, network, size):
                  who in row["figures"]), None)
 
 
-def cell(value, form="{:.3g}"):
-    return "-" if value is None else form.format(value)
-
-
 def best_rate(curves, network):
     rates = [row["figures"]["splitc"]["median"] for row in curves["rows"]
              if row["what"] == "bandwidth" and row["network"] == network and
@@ -98,7 +90,7 @@ def machines_table(curves):
     for one in curves["loggp"]:
         rate = best_rate(curves, one["network"])
         yield [f"{NOW}, {one['network']}", f"{one['o_s'] / 1e3:.3f}",
-               f"{one['round_trip'] / 1e3:.3f}", cell(rate, "{:.0f}")]
+               f"{one['round_trip'] / 1e3:.3f}", number(rate, "{:.0f}")]
 
 
 def layers_table(curves):
@@ -107,8 +99,8 @@ def layers_table(curves):
     for name, trip, rate, who in LAYERS:
         halves = [median(curves, "latency", who, network, 8) for network in NETWORKS]
         rates = [median(curves, "bandwidth", who, network, 4096) for network in NETWORKS]
-        yield [name, str(trip), *(cell(half and 2 * half) for half in halves), str(rate),
-               *(cell(megabytes and 8 * megabytes, "{:.0f}") for megabytes in rates)]
+        yield [name, str(trip), *(number(half and 2 * half) for half in halves), str(rate),
+               *(number(megabytes and 8 * megabytes, "{:.0f}") for megabytes in rates)]
 
 
 def half_power_table(curves):
@@ -117,7 +109,7 @@ def half_power_table(curves):
         yield [name, str(rate), str(size)]
     for fit in curves["fits"]:
         if fit["most_gb_s"]:
-            yield [f"{NOW}: {draw.NAMES[fit['who']]}, {fit['network']}", f"{1e3 * fit['most_gb_s']:.0f}",
+            yield [f"{NOW}: {MESSENGERS[fit['who']]}, {fit['network']}", f"{1e3 * fit['most_gb_s']:.0f}",
                    f"{fit['half_power_bytes']:.0f}"]
 
 
@@ -133,14 +125,15 @@ MTU_NOTE = " A raw message has to fit into a packet; the sockets are between the
 
 
 def tables(told):
-    """(title, table, note) of those that this run has figures for."""
+    """Those that this run has figures for."""
     note = NODES_NOTE + (QUICK_NOTE if told["quick"] else "")
-    yield FE_ATM + "1: execution times, s", times_table(told), note
+    yield Table(FE_ATM + "1: execution times, s", times_table(told), note)
     if 8 in {row["ranks"] for row in told["rows"]}:
-        yield FE_ATM + "2: speed-up from 2 to 8 nodes", speed_ups_table(told), note
+        yield Table(FE_ATM + "2: speed-up from 2 to 8 nodes", speed_ups_table(told), note)
     curves = told.get("curves")
     if curves:
-        yield SOSP + "2: machines", machines_table(curves), "Bandwidth: Split-C stores at their best."
-        yield (SOSP + "3: round trip and bandwidth", layers_table(curves),
-               "Messages of 8 bytes, and of 4 KiB." + MTU_NOTE)
-        yield SOCKETS + "2: half-power point", half_power_table(curves), "Least squares."
+        yield Table(SOSP + "2: machines", machines_table(curves),
+                    "Bandwidth: Split-C stores at their best.")
+        yield Table(SOSP + "3: round trip and bandwidth", layers_table(curves),
+                    "Messages of 8 bytes, and of 4 KiB." + MTU_NOTE)
+        yield Table(SOCKETS + "2: half-power point", half_power_table(curves), "Least squares.")

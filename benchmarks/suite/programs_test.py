@@ -13,20 +13,18 @@ import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import networks  # pylint: disable=wrong-import-position
-import twins  # pylint: disable=wrong-import-position
+import programs
+from bench import hosts, peers
 
-BUILD = ""
-TWINS = None
+BUILD = pathlib.Path()
+PEER = None  # whose twins are tested
 RANKS = (1, 2, 3, 4, 8)
 
 
 def run(ranks, program, *arguments):
     arguments = [str(argument) for argument in arguments]
-    command = TWINS.command(ranks, program, *arguments) if TWINS \
-        else twins.ours(BUILD, ranks, program, *arguments)
+    command = programs.twin(PEER, BUILD, ranks, program, *arguments) if PEER \
+        else programs.ours(BUILD, ranks, program, *arguments)
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=60, check=False)
 
@@ -123,7 +121,7 @@ class Check(Folder):
             self.assertIn("install OpenBLAS", done.stderr)
 
     def test_sorts(self):
-        small = 501 if TWINS else 5001  # each message to a rank that has no core takes its time
+        small = 501 if PEER else 5001  # each message to a rank that has no core takes its time
         for program in ("ssort", "rsort"):
             self.all_pass(program, f"--keys {small} --variant small", "--keys 5001 --variant bulk",
                           "--keys 3 --variant small", "--keys 0")
@@ -378,19 +376,19 @@ class Hosts(Folder):
 
     @classmethod
     def setUpClass(cls):
-        cls.hosts = networks.Hosts()
+        cls.hosts = hosts.Hosts()
         cls.hosts.__enter__()
         cls.addClassCleanup(cls.hosts.__exit__)
 
     def commands(self, program, *arguments):
         """(ranks, command) of each network, also with two ranks on a host."""
-        if TWINS:
-            yield 2, networks.theirs(self.hosts, TWINS, program, *arguments)
+        if PEER:
+            yield 2, programs.twin_between(self.hosts, PEER, BUILD, program, *arguments)
             return
-        for network in networks.OURS:
+        for network in programs.NETWORKS:
             for each in (1, 2):
-                yield 2 * each, networks.ours(self.hosts, BUILD, network, program, *arguments,
-                                              per_host=each)
+                yield 2 * each, programs.ours_between(self.hosts, BUILD, network, program,
+                                                      *arguments, per_host=each)
 
     def all_pass(self, program, *arguments):
         arguments = [str(argument) for argument in arguments]
@@ -415,7 +413,7 @@ class Hosts(Folder):
                 list(self.all_pass(program, "--keys", 20001, "--variant", variant))
 
     def test_mm(self):
-        if TWINS and TWINS.name == "mpich":
+        if PEER and PEER.name == "mpich":
             self.skipTest(
                 "left out: MPICH 4.0's windows over UCX's TCP now and then hang, or fail as they end")
         numbers = [float(i % 7 - 3) for i in range(35)]
@@ -429,14 +427,14 @@ class Hosts(Folder):
 
 
 def main():
-    global BUILD, TWINS  # pylint: disable=global-statement
-    BUILD = sys.argv.pop(1)
-    if len(sys.argv) > 1 and sys.argv[1] in twins.LAUNCHERS:
-        TWINS = twins.Twins(sys.argv.pop(1), pathlib.Path(BUILD) / "benchmarks" / "twins")
-        if TWINS.peer.missing():
-            print(f"no {TWINS.peer.missing()}: nothing to test")
+    global BUILD, PEER  # pylint: disable=global-statement
+    BUILD = pathlib.Path(sys.argv.pop(1))
+    if len(sys.argv) > 1 and sys.argv[1] in peers.MPIS:
+        PEER = peers.ALL[sys.argv.pop(1)]
+        if PEER.missing():
+            print(f"no {PEER.missing()}: nothing to test")
             return
-        why = TWINS.build()
+        why = programs.build_twins(PEER, BUILD)
         if why:
             sys.exit(why)
     unittest.main(verbosity=2)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""suite_test.py BUILD_FOLDER: what suite.py writes, and what it makes of peers that fail.
+"""suite_test.py BUILD_FOLDER: what `dev bench suite` writes, and what becomes of peers that
+fail.
 
 No time is judged: the machine may be busy.
 """
@@ -10,17 +11,20 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import papers  # pylint: disable=wrong-import-position
-import report  # pylint: disable=wrong-import-position
-import suite  # pylint: disable=wrong-import-position
-import traces  # pylint: disable=wrong-import-position
+import papers
+import programs
+import suite
+import tables
+import traces
+from bench import hosts, runner, table
+from bench.hosts import SOURCES
+from cases import CASES, Case
 
-BUILD = ""
+BUILD = pathlib.Path()
 
 
 class Run(unittest.TestCase):
@@ -33,9 +37,10 @@ class Run(unittest.TestCase):
         environment = dict(os.environ)
         if tools:
             environment["PATH"] = f"{tools}:{environment['PATH']}"
-        return subprocess.run([sys.executable, suite.__file__, "--build", build or BUILD, "--quick",
-                               "--turns", "1", "--out", self.out, *options], env=environment,
-                              capture_output=True, text=True, timeout=200, check=False)
+        return subprocess.run([sys.executable, SOURCES / "bench", "suite", "--build",
+                               build or BUILD, "--quick", "--turns", "1", "--out", self.out,
+                               *options], env=environment, capture_output=True, text=True,
+                              timeout=200, check=False)
 
     def told(self):
         return json.loads((self.out / "suite.json").read_text())
@@ -51,7 +56,7 @@ class Run(unittest.TestCase):
         told = self.told()
         self.assertEqual(told["failures"], [])
         self.assertEqual([(row["case"], row["ranks"]) for row in told["rows"]],
-                         [(case.title, ranks) for case in suite.CASES for ranks in (1, 2)])
+                         [(case.title, ranks) for case in CASES for ranks in (1, 2)])
         page = (self.out / "report.html").read_text()
         for row in told["rows"]:
             with self.subTest(row=row["case"]):
@@ -82,8 +87,8 @@ class Run(unittest.TestCase):
         self.tool("mpiexec.hydra", 'echo "no such luck" >&2; exit 3')
         build = self.out / "build"
         (build / "benchmarks").mkdir(parents=True)
-        (build / "bin").symlink_to(pathlib.Path(BUILD) / "bin")
-        (build / "benchmarks" / "cc").symlink_to(pathlib.Path(BUILD) / "benchmarks" / "cc")
+        (build / "bin").symlink_to(BUILD / "bin")
+        (build / "benchmarks" / "cc").symlink_to(BUILD / "benchmarks" / "cc")
         done = self.run_suite("--ranks", "2", "--peers", "mpich", "--programs", "cc",
                               tools=self.out, build=os.path.relpath(build))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -97,8 +102,8 @@ class Run(unittest.TestCase):
         self.tool("mpiexec.hydra", "exit 0")
         build = self.out / "build"
         (build / "benchmarks").mkdir(parents=True)
-        (build / "bin").symlink_to(pathlib.Path(BUILD) / "bin")
-        (build / "benchmarks" / "cc").symlink_to(pathlib.Path(BUILD) / "benchmarks" / "cc")
+        (build / "bin").symlink_to(BUILD / "bin")
+        (build / "benchmarks" / "cc").symlink_to(BUILD / "benchmarks" / "cc")
         done = self.run_suite("--ranks", "1", "--peers", "mpich", "--programs", "cc",
                               tools=self.out, build=build)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -116,56 +121,61 @@ class Run(unittest.TestCase):
 class Turns(unittest.TestCase):
     """What is run how often, by a clock that only programs move on."""
 
-    def run_all(self, seconds_of, ranks=(1,), turns=3, who="mpich"):
-        """How often each has run, by (ranks, who)."""
-        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
-        options = type("Options", (), {"turns": turns, "cases": [case], "ranks": list(ranks),
-                                       "quick": True, "build": "/nowhere"})
-        peer = type("Peer", (), {"name": who, "command": lambda self, ranks, *_: [who, ranks]})()
-        clock = [0.0]
-        with unittest.mock.patch.object(suite.time, "monotonic", lambda: clock[0]):
-            runner = suite.Runner(options, [peer])
+    CASE = Case("sleep", "sleep", lambda ranks, quick: [], {})
 
-            def start(command, limit):
-                seconds = seconds_of(command[1] if command[0] == who else None)
-                clock[0] += min(seconds, limit)
-                return ({}, None) if seconds <= limit else (None, None)
-            runner.start = start
-            runner.show = lambda *_: None
-            runner.run_all()
+    def options(self, turns, ranks):
+        peer = types.SimpleNamespace(name="mpich", on_machine=lambda ranks, *_: ["mpich", ranks])
+        return types.SimpleNamespace(turns=turns, cases=[self.CASE], ranks=list(ranks), quick=True,
+                                     build=pathlib.Path("/nowhere"), peers=[peer],
+                                     effort=suite.QUICK)
+
+    def run_all(self, seconds_of, ranks=(1,), turns=3):
+        """How often each has run, by (ranks, who); `seconds_of` the peer's ranks, None for ours."""
+        clock = [0.0]
+
+        def run(command, limit):
+            seconds = seconds_of(command[1] if command[0] == "mpich" else None)
+            clock[0] += min(seconds, limit)
+            if seconds > limit:
+                raise runner.Endless("not done")
+            return "{}", 0
+
+        with unittest.mock.patch.object(runner.time, "monotonic", lambda: clock[0]), \
+                unittest.mock.patch.object(runner, "run", run), \
+                unittest.mock.patch.object(runner.Runner, "show", lambda *_: None):
+            done = suite.run_here(self.options(turns, ranks))
         self.clock = clock[0]
-        return runner, {key[1:]: len(told) for key, told in runner.samples.items()}
+        return done, {(int(what.split()[1]), who): len(told)
+                      for (who, what), told in done.samples.items()}
 
     def test_another_begins_each_turn(self):
-        case = suite.Case("sleep", "sleep", lambda ranks, quick: [], {})
-        options = type("Options", (), {"turns": 3, "cases": [case], "ranks": [1], "quick": True,
-                                       "build": "/nowhere"})
-        peer = type("Peer", (), {"name": "mpich", "command": lambda *_: []})
-        self.assertEqual([run.who for run in suite.Runner(options, [peer]).plan()],
+        everybody = list(suite.turns_here(self.options(3, [1]), programs.Patience(1, 1), self.CASE,
+                                          1))
+        self.assertEqual([turn.who for turn in suite.plan(3, [everybody])],
                          ["ours", "mpich", "mpich", "ours", "ours", "mpich"])
 
     def test_who_is_slow_has_fewer(self):
         for part, count in ((0.01, 3), (0.4, 3), (0.6, 2), (2, 1)):
-            _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * suite.ENOUGH)
+            _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * programs.ENOUGH)
             self.assertEqual(counts[1, "ours"], count, part)
 
     def test_a_peer_without_an_end_is_left_and_not_tried_with_more(self):
-        runner, counts = self.run_all(lambda ranks: 1e9 if ranks and ranks >= 4 else 1,
-                                      ranks=(2, 4, 8))
+        done, counts = self.run_all(lambda ranks: 1e9 if ranks and ranks >= 4 else 1,
+                                    ranks=(2, 4, 8))
         self.assertEqual(counts, {(2, "ours"): 3, (2, "mpich"): 3, (4, "ours"): 3, (8, "ours"): 3})
-        self.assertEqual(runner.too_slow, {("sleep", 4, "mpich"): suite.QUICK.patience,
-                                           ("sleep", 8, "mpich"): suite.QUICK.patience})
-        self.assertEqual(runner.failures, [])
+        self.assertEqual(done.too_slow, {("mpich", "sleep, 4 ranks"): suite.QUICK.patience,
+                                         ("mpich", "sleep, 8 ranks"): suite.QUICK.patience})
+        self.assertEqual(done.failures, [])
 
     def test_nothing_is_begun_that_would_not_end_in_time(self):
-        runner, _ = self.run_all(lambda ranks: 1, turns=100, ranks=range(1, 10))
+        done, _ = self.run_all(lambda ranks: 1, turns=100, ranks=range(1, 10))
         self.assertLessEqual(self.clock, suite.QUICK.all)
-        self.assertEqual(runner.failures, [])
+        self.assertEqual(done.failures, [])
 
     def test_all_of_ours_run_once_whatever_the_time(self):
-        runner, counts = self.run_all(lambda ranks: 4, ranks=range(1, 60), turns=2)
+        done, counts = self.run_all(lambda ranks: 4, ranks=range(1, 60), turns=2)
         self.assertEqual([counts[ranks, "ours"] for ranks in range(1, 60)], [1] * 59)
-        self.assertIn("mpich, sleep, 59 ranks: no time was left", runner.failures)
+        self.assertIn("mpich, sleep, 59 ranks: no time was left", done.failures)
 
 
 class Papers(unittest.TestCase):
@@ -187,7 +197,7 @@ class Papers(unittest.TestCase):
         self.assertEqual(lines["rsortsm512K"][1:], ["2.2", "2.0", "2.5"])
 
     def test_cases_exist(self):
-        titles = {case.title for case in suite.CASES}
+        titles = {case.title for case in CASES}
         for name, (case, _) in papers.TIMES.items():
             self.assertIn(case, titles, name)
 
@@ -212,7 +222,7 @@ class Traces(unittest.TestCase):
 
     def test_of_a_run(self):
         """Each rank sends each other one row of 8 KiB a step, and fetches nothing."""
-        case = suite.Case("s", "stencil", lambda ranks, quick: ["--rows", "64", "--columns",
+        case = Case("s", "stencil", lambda ranks, quick: ["--rows", "64", "--columns",
                                                                 "1024", "--steps", "7"], {})
         told, why = traces.of_case(BUILD, case, 3)
         self.assertIsNone(why)
@@ -220,7 +230,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(told["matrix"], [[0, row, 0], [row, 0, row], [0, row, 0]])
 
     def test_of_a_run_that_fails(self):
-        case = suite.Case("s", "stencil", lambda ranks, quick: ["--steps", "x"], {})
+        case = Case("s", "stencil", lambda ranks, quick: ["--steps", "x"], {})
         told, why = traces.of_case(BUILD, case, 2)
         self.assertIsNone(told)
         self.assertIn("--steps takes a whole number", why)
@@ -231,28 +241,28 @@ class Figures(unittest.TestCase):
         def sample(seconds):
             return {"time": seconds, "computation": seconds / 2, "communication": seconds / 2,
                     "rate": 1 / seconds, "unit": "updates", "problem": "x"}
-        case = next(case for case in suite.CASES if case.program == "gups")
-        runner = type("Runner", (), {"too_slow": {}, "samples": {
-            (case.title, 2, "ours"): [sample(2), sample(1), sample(9)],
-            (case.title, 2, "mpich"): [sample(12)],
-            (case.title, 2, "openmpi"): [sample(30), sample(40)]}})
-        row = suite.make_row(runner, case, 2)
+        case = next(case for case in CASES if case.program == "gups")
+        done = types.SimpleNamespace(too_slow={}, samples={
+            ("ours", case.label(2)): [sample(2), sample(1), sample(9)],
+            ("mpich", case.label(2)): [sample(12)],
+            ("openmpi", case.label(2)): [sample(30), sample(40)]})
+        row = suite.make_row(done, case, 2)
         self.assertEqual(row["figures"]["openmpi"]["time"], 35)
         self.assertEqual(row["figures"]["openmpi"]["values"], [30, 40])
         self.assertEqual((row["ratio"], row["bound"], row["aim"], row["verdict"]),
                          (6, 12, 5, "pass"))
-        self.assertEqual(suite.make_row(runner, case, 4)["ratio"], None)
+        self.assertEqual(suite.make_row(done, case, 4)["ratio"], None)
 
     def test_each_network_is_judged(self):
         def sample(seconds):
             return {"time": seconds, "computation": 0, "communication": seconds,
                     "rate": 1 / seconds, "unit": "keys", "problem": "x"}
-        case = next(case for case in suite.CASES if case.hosts_aim == 3)
-        runner = type("Runner", (), {"too_slow": {}, "samples": {
-            (case.title, 2, who): [sample(seconds)]
+        case = next(case for case in CASES if case.hosts_aim == 3)
+        done = types.SimpleNamespace(too_slow={}, samples={
+            (who, f"{case.title}, {suite.BETWEEN}"): [sample(seconds)]
             for who, seconds in ((suite.ONE_HOST, 2), ("udp", 4), ("eth", 1), ("mpich", 8),
-                                 ("openmpi", 6))}})
-        rows = [suite.make_hosts_row(runner, case, network) for network in ("udp", "eth")]
+                                 ("openmpi", 6))})
+        rows = [suite.make_hosts_row(done, case, network) for network in ("udp", "eth")]
         self.assertEqual([(row["ratio"], row["speed_up"], row["verdict"]) for row in rows],
                          [(1.5, 0.5, "miss"), (6, 2, "pass")])
         self.assertNotIn(suite.ONE_HOST, rows[0]["figures"])
@@ -261,7 +271,7 @@ class Figures(unittest.TestCase):
         def row(ranks, rate):
             return {"case": "sort", "ranks": ranks,
                     "figures": {"ours": {"rate": rate, "unit": "keys"}} if rate else {}}
-        cores = suite.micro.cores()
+        cores = hosts.cores()
         for kept, verdict in ((0.9, "pass"), (0.5, "miss")):
             weak = suite.make_weak([row(cores, 8), row(4 * cores, 8 * kept), row(9 * cores, None)])
             self.assertEqual((weak["kept"], weak["verdict"]), (kept, verdict))
@@ -270,20 +280,20 @@ class Figures(unittest.TestCase):
         self.assertEqual((weak["kept"], weak["kept_of_same"]), (0.5, 0.8))
 
     def test_as_much_as_most_ranks_have(self):
-        case = suite.of_most(next(case for case in suite.CASES if case.weak), 8)
-        self.assertEqual(case.arguments(2, False), suite.CASES[0].arguments(8, False))
+        case = next(case for case in CASES if case.weak).as_large_as_on(8)
+        self.assertEqual(case.arguments(2, False), CASES[0].arguments(8, False))
         self.assertTrue(case.alone)
 
     def test_who_was_too_slow_is_told(self):
         row = {"figures": {"ours": {"time": 1}}, "too_slow": {"mpich": 20}}
-        self.assertEqual([report.time_cell(row, who) for who in ("ours", "mpich", "openmpi")],
+        self.assertEqual([tables.time_cell(row, who) for who in ("ours", "mpich", "openmpi")],
                          ["1.00 s", "> 20 s", "-"])
 
     def test_times_are_readable(self):
-        self.assertEqual([report.time_text(seconds) for seconds in (5e-5, 0.0125, 3.14159)],
+        self.assertEqual([table.seconds(seconds) for seconds in (5e-5, 0.0125, 3.14159)],
                          ["50 us", "12.5 ms", "3.14 s"])
 
 
 if __name__ == "__main__":
-    BUILD = os.path.abspath(sys.argv.pop(1))
+    BUILD = pathlib.Path(sys.argv.pop(1)).absolute()
     unittest.main(verbosity=2)

@@ -1,25 +1,22 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What got slower between two runs of a benchmark, and how sure that is.
 
-Reads two files that a `dev bench` other than compile wrote with --json.  A change is told
-with its 95 % confidence interval (bootstrap of the medians), and beside it the change of
-everybody else in the same case: where the peers and the machine's limits moved alike, it was the
-machine.
+Reads two files that `dev bench` wrote with --json (results.py).  A change is told with its 95 %
+confidence interval (bootstrap of the medians), and beside it the change of everybody else in the
+same case: where the peers and the machine's limits changed alike, it was the machine.
 """
 import argparse
 import dataclasses
-import json
 import math
-import pathlib
 import random
 import statistics
 import sys
 
+from bench.results import LAYERS, RATES, read
+from bench.table import align
+
 RESAMPLES = 2000
 ALPHA = 0.05
-LAYERS = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C", "splitc_get": "Split-C get"}
-RATES = ("M/s", "MB/s", "GB/s")  # units in which more is better
 
 
 @dataclasses.dataclass
@@ -44,9 +41,9 @@ def values_of(figure, unit):
 
 def rows_of(row):
     """One; or where several layers of ours took part, one for each."""
-    is_suite = "case" in row
-    title = f"{row['case']}, {row['ranks']} ranks" if is_suite else row["title"]
-    unit = "" if is_suite else row["unit"]
+    # Files of the suite had no titles and units once.
+    title = row["title"] if "title" in row else f"{row['case']}, {row['ranks']} ranks"
+    unit = row["unit"] if "unit" in row else "s"
     samples = {who: values_of(figure, unit) for who, figure in row["figures"].items()}
     others = {who: values for who, values in samples.items() if who not in LAYERS}
     layers = [layer for layer in LAYERS if layer in samples]
@@ -56,9 +53,10 @@ def rows_of(row):
         yield Row(f"{title}, {LAYERS[layer]}", {**others, "ours": samples[layer]})
 
 
-def read(path):
+def read_rows(path):
+    """The whole file, and its rows by their titles."""
     try:
-        told = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        told = read(path)
         rows = [row for each in told["rows"] for row in rows_of(each)]
         return told, {row.title: row for row in rows if row.samples.get("ours")}
     except OSError as error:
@@ -129,29 +127,31 @@ def percent(ratio):
     return f"{100 * (ratio - 1):+.1f} %"
 
 
-def show(results, show_all):
-    order = {"slower": 0, "faster": 1, "machine": 2, "": 3}
-    shown = [result for result in sorted(results, key=lambda r: (order[r.verdict], -r.change))
-             if show_all or result.verdict]
-    width = max([len(result.title) for result in shown], default=0)
-    for result in shown:
-        others = f"others {percent(result.others)}" if result.others else ""
-        print(f"{result.verdict or 'as before':9}  {result.title:{width}}  time "
-              f"{percent(result.change):>9}  ({percent(result.low)} to {percent(result.high)})  "
-              f"{others}".rstrip())
-    counts = {name: sum(r.verdict == name for r in results) for name in order}
-    print(f"{len(results)} cases: {counts['slower']} slower, {counts['faster']} faster, "
-          f"{counts['']} as before, {counts['machine']} where the machine changed")
+def lines_of(results, show_all):
+    """A line for each result that changed, or for all, those that got slower first."""
+    order = ["slower", "faster", "machine", ""]
+    for result in sorted(results, key=lambda r: (order.index(r.verdict), -r.change)):
+        if show_all or result.verdict:
+            yield [f"{result.verdict or 'as before':9}", result.title, "time",
+                   percent(result.change), f"({percent(result.low)} to {percent(result.high)})",
+                   f"others {percent(result.others)}" if result.others else ""]
+
+
+def counts_of(results):
+    count = [result.verdict for result in results].count
+    return (f"{len(results)} cases: {count('slower')} slower, {count('faster')} faster, "
+            f"{count('')} as before, {count('machine')} where the machine changed")
 
 
 def warn_of_differences(before, after):
     for what in ("machine", "quick", "peers"):
-        if before.get(what) != after.get(what):
-            print(f"compare: the runs differ in '{what}': {before.get(what)} and "
-                  f"{after.get(what)}", file=sys.stderr)
+        # Some files did not tell once whether the run was quick.
+        if what in before and what in after and before[what] != after[what]:
+            print(f"compare: the runs differ in '{what}': {before[what]} and {after[what]}",
+                  file=sys.stderr)
 
 
-def arguments():
+def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="dev bench compare",
         description="What got slower between two runs; exit code 1 if anything did.")
@@ -160,29 +160,32 @@ def arguments():
     parser.add_argument("--all", action="store_true", help="also what is as before")
     parser.add_argument("--tolerance", type=float, default=2, metavar="PERCENT",
                         help="changes up to that are none (default %(default)s)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not 0 <= options.tolerance <= 100:
         parser.error("--tolerance is a percentage from 0 to 100")
     return options
 
 
-def main():
-    options = arguments()
-    told_before, before = read(options.before)
-    told_after, after = read(options.after)
+def compare_files(options):
+    """Print what changed; true if anything got slower."""
+    told_before, before = read_rows(options.before)
+    told_after, after = read_rows(options.after)
     warn_of_differences(told_before, told_after)
     for title in sorted(before.keys() ^ after.keys()):
         print(f"compare: only one of the runs has '{title}'", file=sys.stderr)
     results = list(compare(before, after, options.tolerance / 100))
     if not results:
         raise Unreadable("the runs have no case in common")
-    show(results, options.all)
-    return 1 if any(result.verdict == "slower" for result in results) else 0
+    for line in align(list(lines_of(results, options.all)), left=3):
+        print(line)
+    print(counts_of(results))
+    return any(result.verdict == "slower" for result in results)
 
 
-if __name__ == "__main__":
+def main(arguments):
+    """0, 1 if anything got slower, or 2 if a file cannot be read."""
     try:
-        sys.exit(main())
+        return 1 if compare_files(parse(arguments)) else 0
     except Unreadable as trouble:
         print(f"compare: {trouble}", file=sys.stderr)
-        sys.exit(2)
+        return 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is reckoned from samples: medians with their intervals, and least squares."""
+"""What is computed from samples: medians with their intervals, and least squares."""
 import math
 import statistics
 

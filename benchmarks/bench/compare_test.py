@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compare.py makes of two runs."""
+"""What compare.py says of two runs."""
 import json
 import pathlib
 import random
@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-COMPARE = pathlib.Path(__file__).resolve().parent / "compare.py"
+BENCH = pathlib.Path(__file__).resolve().parent
 
 
 def around(middle, count=20, seed=1):
@@ -37,7 +37,7 @@ class Compare(unittest.TestCase):
         for name, rows in (("a.json", before), ("b.json", after)):
             text = rows if isinstance(rows, str) else json.dumps({"rows": rows})
             (self.folder / name).write_text(text)
-        return subprocess.run([sys.executable, COMPARE, "a.json", "b.json", *options],
+        return subprocess.run([sys.executable, BENCH, "compare", "a.json", "b.json", *options],
                               cwd=self.folder, capture_output=True, text=True, timeout=60,
                               check=False)
 

@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is reckoned from samples, against what is known."""
-import pathlib
+"""What is computed from samples, against what is known."""
 import random
 import statistics
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import estimate  # pylint: disable=wrong-import-position
+from bench import estimate
 
 
 class Intervals(unittest.TestCase):

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a benchmark has to say of itself, and what is then done for it."""
+import argparse
+import importlib
+import os
+import pathlib
+import sys
+
+from bench import peers, results
+from bench.hosts import SOURCES
+
+
+class Driver:
+    """A benchmark.  NAME/NAME.py has a subclass, and an object of that called DRIVER."""
+
+    name = ""
+    summary = ""  # what --help says
+    quick = ""  # what --help says of --quick
+    peers = peers.NAMES  # the libraries that may take part
+    efforts = {}  # by "full", "quick" and, if it has that for its test, "tiny": options.effort
+
+    def add_options(self, parser):
+        """Add options of its own."""
+
+    def check_options(self, parser, options):
+        """Fill in defaults, and end with parser.error where options contradict each other."""
+
+    def build_peer(self, peer, options):
+        """Build what is measured of a peer; why that fails, or None."""
+        folder = options.build / "benchmarks" / "peers"
+        folder.mkdir(parents=True, exist_ok=True)
+        return peer.compile(folder / peer.name, f"peers/{peer.source}")
+
+    def measure(self, options):
+        """The rows, the failures, and what else goes into the file (results.py)."""
+        raise NotImplementedError
+
+    def tables(self, told):
+        """The tables of what is in a file, for the report."""
+        raise NotImplementedError
+
+    def pictures(self, plt, told):  # pylint: disable=unused-argument
+        """The plots of what is in a file (plots.Picture), for the report."""
+        return ()
+
+    def shown(self, told):
+        """The tables that are printed."""
+        return self.tables(told)
+
+    def finish(self, options, told):
+        """Do what is left after the results are printed and written."""
+
+
+def load(name):
+    """The driver in NAME/NAME.py."""
+    sys.path.insert(0, str(SOURCES / name))
+    return importlib.import_module(name).DRIVER
+
+
+def parser_of(driver):
+    parser = argparse.ArgumentParser(prog=f"dev bench {driver.name}", description=driver.summary)
+    parser.add_argument("--quick", action="store_true", help=driver.quick)
+    if "tiny" in driver.efforts:
+        parser.add_argument("--tiny", action="store_true", help="just enough to see that it works")
+    parser.add_argument("--json", metavar="FILE", help="write every sample there")
+    if driver.peers:
+        parser.add_argument("--peers", metavar="LIST", help=f"of {','.join(driver.peers)}, or none "
+                                                            "(default: those that are installed)")
+    parser.add_argument("--build", type=lambda text: pathlib.Path(text).absolute(),
+                        default=SOURCES.parent / "build", help=argparse.SUPPRESS)
+    driver.add_options(parser)
+    return parser
+
+
+def parse(driver, arguments):
+    parser = parser_of(driver)
+    options = parser.parse_args(arguments)
+    kind = "tiny" if getattr(options, "tiny", False) else "quick" if options.quick else "full"
+    options.tiny = kind == "tiny"
+    options.effort = driver.efforts.get(kind)
+    wanted = getattr(options, "peers", None)
+    names = driver.peers if wanted is None else [name for name in wanted.split(",")
+                                                 if name not in ("", "none")]
+    for name in names:
+        if name not in peers.NAMES:
+            parser.error(f"no peer '{name}': there are {', '.join(driver.peers)}")
+    options.names = [name for name in driver.peers if name in names]
+    driver.check_options(parser, options)
+    return options
+
+
+def choose_peers(driver, options):
+    """Build what is measured of the peers that were asked for, and leave out who fails."""
+    options.peers, options.missing = [], {}
+    for name in options.names:
+        peer, tool = peers.ALL[name], peers.ALL[name].missing()
+        why = f"no {tool}" if tool else driver.build_peer(peer, options)
+        if why:
+            options.missing[name] = why
+            print(f"{driver.name}: without {name}: {why}", file=sys.stderr)
+        else:
+            options.peers.append(peer)
+
+
+def main(driver, arguments):
+    """Run the benchmark; 1 if anything but a peer failed."""
+    options = parse(driver, arguments)
+    load_before = os.getloadavg()[0]
+    if load_before > 0.5 and not options.tiny:
+        print(f"{driver.name}: the machine is busy (load {load_before:.1f}): only ratios mean "
+              "anything", file=sys.stderr)
+    choose_peers(driver, options)
+    told = results.make(driver.name, options, load_before, driver.measure(options))
+    for table in driver.shown(told):
+        print(table.plain())
+    for row in told["rows"]:
+        aims = row.get("aims", ())
+        for aim in aims if len(aims) > 1 else ():  # the table tells of a single one
+            if aim["met"] is False:
+                print(f"missed: {row['title']}: {aim['aim']}")
+    for text in told["failures"]:
+        print(f"failed: {text}")
+    if options.json:
+        results.write(options.json, told)
+    driver.finish(options, told)
+    return 1 if any(not text.startswith(peers.NAMES) for text in told["failures"]) else 0

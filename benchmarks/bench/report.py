@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A report of several benchmarks: report.md, report.html, and the plots as files."""
+import html
+
+from bench import peers, plots
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em;
+       color: #222; background: #fff; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2em .7em; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child, td:first-child { text-align: left; }
+.pass { color: #18794e; } .miss { color: #b42318; font-weight: bold; }
+svg { max-width: 100%; height: auto; } .about { color: #555; }
+"""
+
+
+def heading(told):
+    machine = told["machine"]
+    versions = ", ".join(f"{peers.TITLES[name]} {version}"
+                         for name, version in told["peers"].items())
+    return [f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_mib']} MiB, "
+            f"Linux {machine['kernel']}",
+            f"{told['when']}; {'quick run, ' if told['quick'] else ''}median of {told['turns']} "
+            f"turns; load {told['load_before']:.1f} before, {told['load_after']:.1f} after",
+            f"beside {versions}" if versions else "without peers"]
+
+
+def markdown(title, told, parts):
+    texts = [f"# {title}", "\n".join(heading(told)), *(part.markdown() for part in parts)]
+    if told["failures"]:
+        texts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
+    return "\n\n".join(texts) + "\n"
+
+
+def page(title, told, parts):
+    about = "<br>".join(html.escape(line) for line in heading(told))
+    texts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>",
+             f"<style>{STYLE}</style><h1>{title}</h1>", f'<p class="about">{about}</p>']
+    texts += [text for part in parts for text in part.html()]
+    if told["failures"]:
+        texts.append("<h2>Failures</h2><ul>" + "".join(
+            f"<li>{html.escape(text)}</li>" for text in told["failures"]) + "</ul>")
+    return "\n".join(texts) + "\n"
+
+
+def write(title, measured, folder):
+    """Write the report of `measured`, which has a driver and its results for each benchmark; the
+    first result's machine and failures are those of the report."""
+    plt, parts = plots.pyplot(), []
+    for driver, told in measured:
+        if plt:
+            parts += driver.pictures(plt, told)
+        parts += driver.tables(told)
+    for part in parts:
+        if isinstance(part, plots.Picture):
+            part.save(folder)
+    told = measured[0][1]
+    (folder / "report.md").write_text(markdown(title, told, parts), encoding="utf-8")
+    (folder / "report.html").write_text(page(title, told, parts), encoding="utf-8")
+    if not plt:
+        print("no plots: install python3-matplotlib for them")
+    print(f"report: {folder / 'report.html'}")
