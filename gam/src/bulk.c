@@ -18,8 +18,8 @@ static bool buffer_free(const struct gam_port *port, struct gam_buffer *buffer)
     return !buffer->busy;
 }
 
-static int carry_inline(struct gam_peer *peer, uint32_t user, const union gam_header *header,
-                        const void *data, size_t length)
+static int bulk_send_inline(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                            const void *data, size_t length)
 {
     uint64_t word[UNET_INLINE_MAX / 8];
     struct unet_desc *slot = unet_inline_begin(peer->ep, peer->channel);
@@ -31,13 +31,13 @@ static int carry_inline(struct gam_peer *peer, uint32_t user, const union gam_he
         memcpy(word + GAM_WORDS_MAX, data, length);
     length += sizeof(*header);
     memcpy(slot->data, word, length);
-    unet_inline_end(peer->ep, peer->channel, (uint32_t)length, user | gam_payment(peer));
+    unet_inline_end(peer->ep, peer->channel, (uint32_t)length, user | gam_credits_owed(peer));
     return 0;
 }
 
-/* Buffers are taken in turn, because the send queue empties in turn. */
-static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_header *header,
-                        const void *data, size_t length)
+/* Buffers are used in turn, because the send queue empties in turn. */
+static int bulk_send_buffer(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                            const void *data, size_t length)
 {
     struct gam_port *port = peer->port;
     struct gam_buffer *buffer = &port->buffer[port->buffer_next];
@@ -51,7 +51,8 @@ static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_he
         return -EAGAIN;
     memcpy(port->ep->segment + piece.offset, header, sizeof(*header));
     memcpy(port->ep->segment + piece.offset + sizeof(*header), data, length);
-    rc = unet_send(port->ep, peer->channel, user | gam_payment(peer), &piece, 1, &buffer->ticket);
+    rc = unet_send(port->ep, peer->channel, user | gam_credits_owed(peer), &piece, 1,
+                   &buffer->ticket);
     if (rc)
         return -EAGAIN;
     buffer->busy = true;
@@ -60,50 +61,50 @@ static int carry_buffer(struct gam_peer *peer, uint32_t user, const union gam_he
 }
 
 /* An endpoint with packets copies the message from where it lies. */
-static int carry_parts(struct gam_peer *peer, uint32_t user, const union gam_header *header,
-                       const void *data, size_t length)
+static int bulk_send_parts(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                           const void *data, size_t length)
 {
     const struct iovec iov[] = {{(void *)header, sizeof(*header)}, {(void *)data, length}};
 
-    return unet_sendv(peer->ep, peer->channel, user | gam_payment(peer), iov, 2) ? -EAGAIN : 0;
+    return unet_sendv(peer->ep, peer->channel, user | gam_credits_owed(peer), iov, 2) ? -EAGAIN : 0;
 }
 
-/* The last credit is for replies and answers alone.  Theirs come back whatever happens, while a
- * request's may be withheld until its reply has left: two ranks that spent all on
- * requests to each other would wait for ever. */
-static uint32_t reserved(uint32_t user)
+/* The last credit is kept for replies and answers to gets.  Their credits are always returned,
+ * while a request's credit may be held until its reply was sent: two ranks that spent all credits
+ * on requests to each other would wait for ever. */
+static uint32_t bulk_credits_reserved(uint32_t user)
 {
     const uint32_t kind = gam_user_kind(user);
 
     return kind == GAM_MEDIUM_REQUEST || kind == GAM_STORE_DATA;
 }
 
-int gam_carry(struct gam_peer *peer, uint32_t user, const union gam_header *header,
-              const void *data, size_t length)
+int gam_bulk_send(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                  const void *data, size_t length)
 {
     int rc;
 
-    if (peer->credits[GAM_BULK] <= reserved(user))
+    if (peer->credits[GAM_BULK] <= bulk_credits_reserved(user))
         return -EAGAIN;
     if (length <= GAM_INLINE_BYTES)
-        rc = carry_inline(peer, user, header, data, length);
+        rc = bulk_send_inline(peer, user, header, data, length);
     else if (peer->ep->ops->packets)
-        rc = carry_parts(peer, user, header, data, length);
+        rc = bulk_send_parts(peer, user, header, data, length);
     else
-        rc = carry_buffer(peer, user, header, data, length);
+        rc = bulk_send_buffer(peer, user, header, data, length);
     if (rc)
         return rc;
-    gam_paid(peer);
+    gam_credits_paid(peer);
     peer->credits[GAM_BULK]--;
     return 0;
 }
 
-static int try_medium(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+static int medium_try(struct gam_peer *peer, uint32_t user, const union gam_header *header,
                       const void *data, size_t length)
 {
     if (peer->deferred)
         return -EAGAIN;
-    return gam_carry(peer, user, header, data, length);
+    return gam_bulk_send(peer, user, header, data, length);
 }
 
 int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
@@ -115,15 +116,15 @@ int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const voi
 
     if (dest >= g->ranks || !gam_handler_ok(handler) || words > GAM_WORDS_MAX ||
         g->context != GAM_MAIN)
-        return gam_refuse_call(g);
+        return gam_call_refuse(g);
     if (length > GAM_MEDIUM_MAX)
         return -EMSGSIZE;
     if (words > 0)
         memcpy(header.word, word, words * sizeof(word[0]));
 
-    gam_look(g);
-    while (try_medium(&g->peer[dest], user, &header, data, length) != 0) {
-        int rc = gam_pause(g, &g->peer[dest], &rounds);
+    gam_poll_quick(g);
+    while (medium_try(&g->peer[dest], user, &header, data, length) != 0) {
+        int rc = gam_wait_step(g, &g->peer[dest], &rounds);
 
         if (rc)
             return rc;
@@ -151,7 +152,7 @@ static void medium_arrived(struct gam *g, enum gam_context context, const struct
         return;
     }
     memcpy(m.word, bulk->header.word, sizeof(m.word));
-    gam_run(g, context, fn, &m);
+    gam_handler_run(g, context, fn, &m);
 }
 
 static bool place_ok(const struct gam_place *place, size_t length)
@@ -160,7 +161,7 @@ static bool place_ok(const struct gam_place *place, size_t length)
            (length > 0 || place->total == 0) && gam_range_ok(place->base, place->total);
 }
 
-/* A piece of a transfer goes to its place; the last one runs the handler. */
+/* A piece of a transfer is copied to its address; the last one runs the handler. */
 static void piece_arrived(struct gam *g, enum gam_context context, const struct gam_bulk *bulk)
 {
     const struct gam_place *place = &bulk->header.place;
@@ -188,7 +189,7 @@ static void piece_arrived(struct gam *g, enum gam_context context, const struct 
                                       .data = to,
                                       .length = place->total};
 
-        gam_run(g, context, g->handler[index], &m);
+        gam_handler_run(g, context, g->handler[index], &m);
     }
 }
 

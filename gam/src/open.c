@@ -5,9 +5,9 @@
 #include "internal.h"
 #include <stdlib.h>
 
-/* A sender that waits for credits has a round trip's worth of messages in flight: at 60
- * million a second, more than 32; over a network, where it lasts a hundred times longer, as many as
- * a byte can count.  With many peers, memory matters more. */
+/* A sender does not wait for credits if a window covers a round trip: more than 32 messages at 60
+ * million a second.  A round trip over a network is a hundred times longer, so that window is as
+ * large as a byte can count.  With many peers, memory matters more. */
 enum { WINDOW_FEW = 64, WINDOW_FAR = 128, WINDOW_MANY = 32, FEW_RANKS = 64 };
 enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 128, BULK_BUFFERS = 512 };
 
@@ -33,8 +33,8 @@ static uint32_t bulk_window(uint32_t ranks, bool far)
     return share < BULK_LEAST ? (uint32_t)BULK_LEAST : share > most ? most : share;
 }
 
-/* Both ends have to come to the same windows, therefore from `ranks` and the kind of network
- * alone. */
+/* Both ends have to compute the same windows, so these depend on `ranks`, `window` and the kind of
+ * endpoint alone. */
 static struct gam_windows windows_of(uint32_t ranks, uint32_t window, bool far)
 {
     return (struct gam_windows){
@@ -57,8 +57,8 @@ static uint32_t power_of_two(uint32_t at_least)
     return n;
 }
 
-/* Two slots per credit (internal.h), and a quarter of the ring that the consumer
- * may have read without having said so (unet_ring.h). */
+/* Two slots per credit (internal.h), and a quarter of the ring, which the consumer may have read
+ * without publishing its position (unet_ring.h). */
 static uint32_t receive_slots(const struct gam_windows *windows)
 {
     const uint32_t needed = 2 * (windows->limit[GAM_SMALL] + windows->limit[GAM_BULK]);
@@ -223,7 +223,7 @@ static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_c
         port[-1].next = port;
     g->ports++;
     if (ep->ops->network)
-        g->quiet_before_paying = QUIET_POLLS;
+        g->quiet_before_ack = QUIET_POLLS;
     return 0;
 }
 
@@ -235,7 +235,7 @@ static void free_ports(struct gam *g)
 
 /* ---- instances ------------------------------------------------------------------ */
 
-static void init_peer(struct gam *g, uint32_t rank, uint32_t gets)
+static void peer_init(struct gam *g, uint32_t rank, uint32_t gets)
 {
     struct gam_peer *peer = &g->peer[rank];
 
@@ -245,7 +245,7 @@ static void init_peer(struct gam *g, uint32_t rank, uint32_t gets)
     peer->answers = g->answers + (size_t)rank * gets;
 }
 
-static void release(struct gam *g)
+static void instance_free(struct gam *g)
 {
     if (!g)
         return;
@@ -255,7 +255,7 @@ static void release(struct gam *g)
     free(g);
 }
 
-static struct gam *allocate(const struct gam_config *config)
+static struct gam *instance_new(const struct gam_config *config)
 {
     const uint32_t gets = windows_of(config->ranks, config->window, true).limit[GAM_SMALL];
     struct gam *g = calloc(1, sizeof(*g));
@@ -270,12 +270,12 @@ static struct gam *allocate(const struct gam_config *config)
     g->peer = aligned_alloc(64, config->ranks * sizeof(*g->peer));
     g->answers = calloc((size_t)config->ranks * gets, sizeof(*g->answers));
     if (!g->peer || !g->answers) {
-        release(g);
+        instance_free(g);
         return NULL;
     }
     memset(g->peer, 0, config->ranks * sizeof(*g->peer));
     for (uint32_t rank = 0; rank < config->ranks; rank++)
-        init_peer(g, rank, gets);
+        peer_init(g, rank, gets);
     return g;
 }
 
@@ -288,7 +288,7 @@ int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct g
         rc = check_endpoint(config->network, config);
     if (rc)
         return rc;
-    g = allocate(config);
+    g = instance_new(config);
     if (!g)
         return -ENOMEM;
     rc = open_port(g, ep, config);
@@ -307,11 +307,11 @@ int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct g
 out_disconnect:
     disconnect_all(g);
 out_release:
-    release(g);
+    instance_free(g);
     return rc;
 }
 
-static void drop_stores(struct gam_peer *peer)
+static void stores_drop(struct gam_peer *peer)
 {
     while (peer->stores) {
         struct gam_transfer *store = peer->stores;
@@ -328,9 +328,9 @@ void gam_close(struct gam *g)
     disconnect_all(g);
     for (uint32_t i = 0; i < g->ranks; i++) {
         gam_deferred_drop(&g->peer[i]);
-        drop_stores(&g->peer[i]);
+        stores_drop(&g->peer[i]);
     }
-    release(g);
+    instance_free(g);
 }
 
 int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn)

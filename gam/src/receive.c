@@ -2,44 +2,44 @@
  *
  * receive.c - polling: from the descriptor to the handler, and acks.
  *
- * U-Net hands out descriptors as private copies.  What they mean is checked
- * here, and their slot is released before the handler runs.
+ * U-Net hands out descriptors as private copies.  Their contents are checked here, and their slot
+ * is released before the handler runs.
  */
 #include "internal.h"
 
 enum {
     POLL_BUDGET =
-        256, /* messages per port and poll: the caller has work to do, whoever floods us */
-    CHECK_INTERVAL = 64, /* empty polls between two thoughts of the dead */
+        256, /* messages per port and poll, so that a flood cannot keep the caller from its work */
+    CHECK_INTERVAL = 64, /* empty polls between two checks for dead peers */
 };
 
-/* ---- acks ------------------------------------------------------------------ */
+/* ---- returning credits ------------------------------------------------------------------ */
 
-/* Pay what we owe by a message of its own.  False: no slot now. */
-static bool GAM_COLD ack(struct gam *g, struct gam_peer *peer)
+/* Return credits by a message of its own.  False: no slot now. */
+static bool GAM_COLD credits_send(struct gam *g, struct gam_peer *peer)
 {
     if (peer->dead) {
-        gam_paid(peer);
+        gam_credits_paid(peer);
         return true;
     }
-    if (gam_put(peer, gam_user(GAM_ACK, 0, 0), 0, (struct gam_words){{0}}) != 0)
+    if (gam_small_send(peer, gam_user(GAM_ACK, 0, 0), 0, (struct gam_words){{0}}) != 0)
         return false;
     g->stats.acks++;
     return true;
 }
 
-/* A message of this class was handled.  At half a window pay at once, before
- * the sender has to wait; otherwise something may flow to it that pays as well. */
-static inline void settle(struct gam *g, struct gam_peer *peer, enum gam_class class_)
+/* A message of this class was handled.  Half a window of credits is returned at once, before the
+ * sender has to wait for them; fewer wait for a message that is sent anyway. */
+static inline void credits_settle(struct gam *g, struct gam_peer *peer, enum gam_class class_)
 {
     if (peer->owed[class_] == 0)
         return;
     gam_list_add(g, peer, GAM_OWING);
     if (gam_unlikely(peer->owed[class_] >= peer->limit[class_] / 2u))
-        ack(g, peer);
+        credits_send(g, peer);
 }
 
-void gam_settle_all(struct gam *g)
+void gam_credits_return_all(struct gam *g)
 {
     struct gam_peer *peer = g->list[GAM_OWING];
 
@@ -48,7 +48,7 @@ void gam_settle_all(struct gam *g)
         struct gam_peer *next = peer->next[GAM_OWING];
 
         peer->on[GAM_OWING] = false;
-        if (peer->owed[GAM_SMALL] + peer->owed[GAM_BULK] > 0 && !ack(g, peer))
+        if (peer->owed[GAM_SMALL] + peer->owed[GAM_BULK] > 0 && !credits_send(g, peer))
             gam_list_add(g, peer, GAM_OWING);
         peer = next;
     }
@@ -56,8 +56,8 @@ void gam_settle_all(struct gam *g)
 
 /* ---- arrivals --------------------------------------------------------------- */
 
-void gam_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,
-             const struct gam_message *m)
+void gam_handler_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,
+                     const struct gam_message *m)
 {
     g->context = context;
     g->replied = false;
@@ -66,8 +66,8 @@ void gam_run(struct gam *g, enum gam_context context, gam_handler_fn *fn,
     g->stats.handled++;
 }
 
-/* The peer gives back credits; more than it had from us are a lie. */
-static inline void take_credits(struct gam *g, struct gam_peer *peer, uint32_t user)
+/* The peer returns credits.  More than it can have are refused. */
+static inline void credits_take(struct gam *g, struct gam_peer *peer, uint32_t user)
 {
     const uint32_t small = peer->credits[GAM_SMALL] + gam_user_credits(user, GAM_SMALL);
     const uint32_t bulk = peer->credits[GAM_BULK] + gam_user_credits(user, GAM_BULK);
@@ -80,9 +80,9 @@ static inline void take_credits(struct gam *g, struct gam_peer *peer, uint32_t u
     peer->credits[GAM_BULK] = bulk;
 }
 
-/* A request spends the peer's window.  False: it had none left.  Replies that
- * were put aside hold credits of both classes. */
-static inline bool admit(struct gam *g, struct gam_peer *peer, enum gam_class class_)
+/* Whether the peer had a credit left for this request.  Deferred replies hold credits of both
+ * classes. */
+static inline bool request_admit(struct gam *g, struct gam_peer *peer, enum gam_class class_)
 {
     if (gam_unlikely(peer->owed[class_] >= peer->limit[class_] ||
                      peer->deferred_count >=
@@ -113,24 +113,24 @@ static inline void small_arrived(struct gam *g, struct gam_peer *peer, uint32_t 
     memcpy(m.word, slot->word, sizeof(m.word));
     unet_rx_release(peer->ep);
 
-    if (is_request && !admit(g, peer, GAM_SMALL))
+    if (is_request && !request_admit(g, peer, GAM_SMALL))
         return;
     if (gam_likely(ok))
-        gam_run(g, is_request ? GAM_IN_REQUEST : GAM_IN_REPLY, fn, &m);
+        gam_handler_run(g, is_request ? GAM_IN_REQUEST : GAM_IN_REPLY, fn, &m);
     else
         g->stats.refused++;
     if (is_request)
-        settle(g, peer, GAM_SMALL);
+        credits_settle(g, peer, GAM_SMALL);
 }
 
-/* ---- arrivals off the hot path ------------------------------------------------ */
+/* ---- uncommon arrivals ------------------------------------------------ */
 
 static void bulk_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, uint8_t *bytes,
                          size_t length)
 {
     struct gam_bulk bulk = {.peer = peer, .user = user};
 
-    if (!admit(g, peer, GAM_BULK))
+    if (!request_admit(g, peer, GAM_BULK))
         return;
     if (length >= sizeof(bulk.header) && length <= sizeof(bulk.header) + GAM_MEDIUM_MAX) {
         memcpy(&bulk.header, bytes, sizeof(bulk.header));
@@ -140,7 +140,7 @@ static void bulk_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, ui
     } else {
         g->stats.refused++;
     }
-    settle(g, peer, GAM_BULK);
+    credits_settle(g, peer, GAM_BULK);
 }
 
 static bool is_bulk(uint32_t user)
@@ -176,8 +176,8 @@ static void give_buffers_back(const struct gam_port *port, const struct unet_des
     }
 }
 
-/* Its credit may be on its way back while the handler still has the buffer;
- * therefore there is one buffer more than credits. */
+/* The credit may be returned while the handler still uses the buffer; therefore there is one
+ * buffer more than credits. */
 static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct unet_desc *desc)
 {
     const uint32_t offset = desc->piece[0].offset;
@@ -190,18 +190,18 @@ static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct un
     give_buffers_back(peer->port, desc);
 }
 
-static void GAM_COLD other_arrived(struct gam *g, const struct gam_port *port,
-                                   struct gam_peer *peer, const struct unet_desc *slot)
+static void GAM_COLD uncommon_arrived(struct gam *g, const struct gam_port *port,
+                                      struct gam_peer *peer, const struct unet_desc *slot)
 {
     struct unet_desc desc = *slot;
 
     unet_rx_release(port->ep);
-    if (!peer) { /* the interface refused a send of ours */
+    if (!peer) { /* ring 0: the network interface has refused a send of ours */
         if (desc.channel <= port->ep->config.channels && port->by_channel[desc.channel])
-            gam_check(g, port->by_channel[desc.channel]);
+            gam_peer_check(g, port->by_channel[desc.channel]);
         return;
     }
-    take_credits(g, peer, desc.user);
+    credits_take(g, peer, desc.user);
     if (desc.kind == UNET_INLINE)
         inline_arrived(g, peer, &desc);
     else if (desc.kind == UNET_PIECES)
@@ -217,22 +217,23 @@ static inline bool is_small(uint32_t user)
     return gam_user_kind(user) - GAM_REQUEST <= GAM_REPLY - GAM_REQUEST;
 }
 
-/* Ring n brings what comes on channel n; ring 0, which is nobody's, the errors. */
-static inline void receive(struct gam *g, const struct gam_port *port, const struct unet_desc *slot)
+/* Ring n has the messages of channel n; ring 0, which belongs to no peer, has errors. */
+static inline void message_arrived(struct gam *g, const struct gam_port *port,
+                                   const struct unet_desc *slot)
 {
     const uint32_t user = slot->user;
     struct gam_peer *peer = port->by_channel[port->ep->rx_next];
 
     g->serving = peer;
     if (gam_unlikely(!peer || slot->kind != UNET_INLINE || !is_small(user))) {
-        other_arrived(g, port, peer, slot);
+        uncommon_arrived(g, port, peer, slot);
         return;
     }
-    take_credits(g, peer, user);
+    credits_take(g, peer, user);
     small_arrived(g, peer, user, slot);
 }
 
-static void work_all(struct gam *g)
+static void peers_work(struct gam *g)
 {
     struct gam_peer *peer = g->list[GAM_WORKING];
 
@@ -242,26 +243,26 @@ static void work_all(struct gam *g)
 
         peer->on[GAM_WORKING] = false;
         g->serving = peer;
-        if (!gam_work(g, peer))
+        if (!gam_peer_work(g, peer))
             gam_list_add(g, peer, GAM_WORKING);
         peer = next;
     }
 }
 
-/* Nothing has come: the time for what can wait.  Over a network a message costs more than many
- * polls, and soon something may flow that pays as well. */
-static void idle(struct gam *g)
+/* Nothing has arrived, so there is time for what can wait.  Over a network a message of its own for
+ * credits costs more than many polls, and a message that is sent anyway may return them soon. */
+static void poll_idle(struct gam *g)
 {
     g->stats.empty_polls++;
-    if (g->list[GAM_OWING] && ++g->quiet_polls > g->quiet_before_paying)
-        gam_settle_all(g);
+    if (g->list[GAM_OWING] && ++g->quiet_polls > g->quiet_before_ack)
+        gam_credits_return_all(g);
     if (++g->idle_polls % CHECK_INTERVAL == 0)
-        gam_check_some(g);
+        gam_peers_check(g);
 }
 
-/* Many messages at one port keep nothing from progress at another.  The replies of one poll share
+/* The budget keeps a flood at one port from delaying the other.  The replies of one poll share
  * packets. */
-static inline int handle(struct gam *g, const struct gam_port *port)
+static inline int port_handle(struct gam *g, const struct gam_port *port)
 {
     const struct unet_desc *slot;
     int handled = 0;
@@ -269,19 +270,20 @@ static inline int handle(struct gam *g, const struct gam_port *port)
     while (handled < POLL_BUDGET && (slot = unet_rx_peek(port->ep)) != NULL) {
         if (handled++ == 0)
             unet_cork(port->ep);
-        receive(g, port, slot);
+        message_arrived(g, port, slot);
     }
     if (handled > 0)
         unet_uncork(port->ep);
     return handled;
 }
 
-/* What the endpoint takes in only now is handled now: the caller may be about to sleep. */
-static inline int drain(struct gam *g, const struct gam_port *port)
+/* Messages that the endpoint takes in only now are handled now, because the caller may be about to
+ * sleep. */
+static inline int port_drain(struct gam *g, const struct gam_port *port)
 {
-    const int handled = handle(g, port);
+    const int handled = port_handle(g, port);
 
-    return handled == 0 && unet_progress(port->ep) > 0 ? handle(g, port) : handled;
+    return handled == 0 && unet_progress(port->ep) > 0 ? port_handle(g, port) : handled;
 }
 
 int gam_poll(struct gam *g)
@@ -292,12 +294,12 @@ int gam_poll(struct gam *g)
         return 0;
     g->stats.polls++;
     for (uint32_t i = 0; i < g->ports; i++)
-        handled += drain(g, &g->port[i]);
+        handled += port_drain(g, &g->port[i]);
     if (g->list[GAM_WORKING])
-        work_all(g);
+        peers_work(g);
     g->serving = NULL;
     if (handled == 0)
-        idle(g);
+        poll_idle(g);
     else
         g->quiet_polls = 0;
     return handled;

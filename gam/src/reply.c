@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * reply.c - replies, and those that had to be put aside.
+ * reply.c - replies, and deferred replies.
  *
- * Replies to one peer leave in the order in which they were made: while one is
- * put aside, the later ones join it, and requests wait.
+ * Replies to one peer are sent in the order in which they were made: while one is deferred, the
+ * later ones are deferred, too, and requests wait.
  */
 #include "internal.h"
 #include <stdlib.h>
 
-/* ---- put aside ---------------------------------------------------------- */
+/* ---- deferred ---------------------------------------------------------- */
 
-static int GAM_COLD defer(struct gam *g, uint32_t user, const union gam_header *header,
-                          const void *data, size_t length)
+static int GAM_COLD reply_defer(struct gam *g, uint32_t user, const union gam_header *header,
+                                const void *data, size_t length)
 {
     struct gam_peer *peer = g->requester;
     struct gam_deferred *later;
@@ -23,13 +23,13 @@ static int GAM_COLD defer(struct gam *g, uint32_t user, const union gam_header *
         return -ENOMEM;
     later->next = NULL;
     later->user = user;
-    later->paid_by = g->requester_class;
+    later->request_class = g->requester_class;
     later->header = *header;
     later->length = length;
     if (length > 0)
         memcpy(later->data, data, length);
 
-    peer->owed[later->paid_by]--;
+    peer->owed[later->request_class]--;
     *peer->deferred_end = later;
     peer->deferred_end = &later->next;
     peer->deferred_count++;
@@ -37,22 +37,22 @@ static int GAM_COLD defer(struct gam *g, uint32_t user, const union gam_header *
     return 0;
 }
 
-static int send_one(struct gam_peer *peer, const struct gam_deferred *later)
+static int deferred_send_one(struct gam_peer *peer, const struct gam_deferred *later)
 {
     int rc;
 
-    peer->owed[later->paid_by]++;
+    peer->owed[later->request_class]++;
     if (gam_user_kind(later->user) == GAM_REPLY)
-        rc = gam_put(peer, later->user, gam_user_words(later->user),
-                     gam_words_of(GAM_WORDS_MAX, later->header.word));
+        rc = gam_small_send(peer, later->user, gam_user_words(later->user),
+                            gam_words_of(GAM_WORDS_MAX, later->header.word));
     else
-        rc = gam_carry(peer, later->user, &later->header, later->data, later->length);
+        rc = gam_bulk_send(peer, later->user, &later->header, later->data, later->length);
     if (rc)
-        peer->owed[later->paid_by]--;
+        peer->owed[later->request_class]--;
     return rc;
 }
 
-static void unlink_first(struct gam_peer *peer)
+static void deferred_unlink(struct gam_peer *peer)
 {
     struct gam_deferred *first = peer->deferred;
 
@@ -66,9 +66,9 @@ static void unlink_first(struct gam_peer *peer)
 bool gam_deferred_send(struct gam_peer *peer)
 {
     while (peer->deferred) {
-        if (send_one(peer, peer->deferred) != 0)
+        if (deferred_send_one(peer, peer->deferred) != 0)
             return false;
-        unlink_first(peer);
+        deferred_unlink(peer);
     }
     return true;
 }
@@ -76,20 +76,20 @@ bool gam_deferred_send(struct gam_peer *peer)
 void gam_deferred_drop(struct gam_peer *peer)
 {
     while (peer->deferred)
-        unlink_first(peer);
+        deferred_unlink(peer);
 }
 
 /* ---- small --------------------------------------------------------------- */
 
-static int GAM_COLD small_later(struct gam *g, uint32_t user, uint64_t w0, uint64_t w1, uint64_t w2,
-                                uint64_t w3)
+static int GAM_COLD small_reply_defer(struct gam *g, uint32_t user, uint64_t w0, uint64_t w1,
+                                      uint64_t w2, uint64_t w3)
 {
     const union gam_header header = {.word = {w0, w1, w2, w3}};
 
-    return defer(g, user, &header, NULL, 0);
+    return reply_defer(g, user, &header, NULL, 0);
 }
 
-static int GAM_COLD refuse_reply(struct gam *g, bool valid)
+static int GAM_COLD reply_refuse(struct gam *g, bool valid)
 {
     if (g->context == GAM_IN_REQUEST && !g->replied && !valid)
         return -EINVAL;
@@ -97,7 +97,7 @@ static int GAM_COLD refuse_reply(struct gam *g, bool valid)
     return -EPERM;
 }
 
-static inline bool may_reply(const struct gam *g)
+static inline bool reply_allowed(const struct gam *g)
 {
     return g->context == GAM_IN_REQUEST && !g->replied;
 }
@@ -109,10 +109,10 @@ static inline __attribute__((always_inline)) int small_reply(struct gam *g, uint
     struct gam_peer *peer = g->requester;
     int rc = 0;
 
-    if (gam_unlikely(!may_reply(g) || !gam_handler_ok(handler)))
-        return refuse_reply(g, gam_handler_ok(handler));
-    if (gam_unlikely(peer->deferred != NULL || gam_put(peer, user, words, w) != 0))
-        rc = small_later(g, user, w.word[0], w.word[1], w.word[2], w.word[3]);
+    if (gam_unlikely(!reply_allowed(g) || !gam_handler_ok(handler)))
+        return reply_refuse(g, gam_handler_ok(handler));
+    if (gam_unlikely(peer->deferred != NULL || gam_small_send(peer, user, words, w) != 0))
+        rc = small_reply_defer(g, user, w.word[0], w.word[1], w.word[2], w.word[3]);
     g->replied = rc == 0;
     g->stats.replies += rc == 0;
     return rc;
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) int small_reply(struct gam *g, uint
 int gam_reply(struct gam *g, uint32_t handler, uint32_t words, const uint64_t word[])
 {
     if (words > GAM_WORDS_MAX)
-        return refuse_reply(g, false);
+        return reply_refuse(g, false);
     return small_reply(g, handler, words, gam_words_of(words, word));
 }
 
@@ -160,16 +160,16 @@ int gam_reply_medium(struct gam *g, uint32_t handler, const void *data, size_t l
     union gam_header header = {0};
     int rc = -EAGAIN;
 
-    if (!may_reply(g) || !valid)
-        return refuse_reply(g, valid);
+    if (!reply_allowed(g) || !valid)
+        return reply_refuse(g, valid);
     if (length > GAM_MEDIUM_MAX)
         return -EMSGSIZE;
     if (words > 0)
         memcpy(header.word, word, words * sizeof(word[0]));
     if (!g->requester->deferred)
-        rc = gam_carry(g->requester, user, &header, data, length);
+        rc = gam_bulk_send(g->requester, user, &header, data, length);
     if (rc == -EAGAIN)
-        rc = defer(g, user, &header, data, length);
+        rc = reply_defer(g, user, &header, data, length);
     g->replied = rc == 0;
     g->stats.mediums += rc == 0;
     return rc;

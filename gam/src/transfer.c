@@ -2,18 +2,17 @@
  *
  * transfer.c - stores and gets of any size, a piece at a time.
  *
- * A transfer is a stream of pieces, each of which says by itself where it
- * lands; channels keep order, so the last to be sent is the last to arrive.
- * The owner of what is got queues the get and streams from gam_poll, never
- * from a handler; a get holds its request credit until its last piece has gone,
- * so at most a window of them waits.
+ * A transfer is a stream of pieces, each of which carries the address that it is for.  Channels
+ * keep order, so the last piece to be sent is the last to arrive.  The target of a get queues it
+ * and sends the data from gam_poll, never from a handler.  A get holds its request credit until its
+ * last piece was sent, so at most a window of them is queued.
  */
 #include "internal.h"
 #include <stdlib.h>
 
 /* ---- streams --------------------------------------------------------------- */
 
-static bool last_piece(const struct gam_stream *stream)
+static bool stream_at_last_piece(const struct gam_stream *stream)
 {
     return stream->place.total - stream->place.offset <= GAM_MEDIUM_MAX;
 }
@@ -22,10 +21,10 @@ static bool last_piece(const struct gam_stream *stream)
 static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *stream)
 {
     const union gam_header header = {.place = stream->place};
-    const bool last = last_piece(stream);
+    const bool last = stream_at_last_piece(stream);
     const size_t n = last ? stream->place.total - stream->place.offset : GAM_MEDIUM_MAX;
     const uint8_t *from = n > 0 ? stream->from + stream->place.offset : NULL;
-    int rc = gam_carry(peer, stream->user, &header, from, n);
+    int rc = gam_bulk_send(peer, stream->user, &header, from, n);
 
     if (rc)
         return rc;
@@ -35,7 +34,7 @@ static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *
     return 0;
 }
 
-/* ---- the owner's side of a get --------------------------------------------- */
+/* ---- the target of a get --------------------------------------------- */
 
 void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const uint64_t word[])
 {
@@ -58,11 +57,11 @@ void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const 
     gam_list_add(g, peer, GAM_WORKING);
 }
 
-/* The last piece pays the get's own credit. */
+/* The last piece returns the credit of the get. */
 static int answer_step(struct gam *g, struct gam_peer *peer)
 {
     struct gam_stream *stream = &peer->answers[peer->answers_first];
-    const bool last = last_piece(stream);
+    const bool last = stream_at_last_piece(stream);
     int rc;
 
     peer->owed[GAM_SMALL] += last;
@@ -80,7 +79,7 @@ static int answer_step(struct gam *g, struct gam_peer *peer)
 
 /* ---- stores ------------------------------------------------------------------ */
 
-static void finish_first(struct gam *g, struct gam_peer *peer, int status)
+static void store_finish(struct gam *g, struct gam_peer *peer, int status)
 {
     struct gam_transfer *store = peer->stores;
 
@@ -104,12 +103,12 @@ static int store_step(struct gam *g, struct gam_peer *peer)
     int rc = stream_step(g, peer, &peer->stores->stream);
 
     if (rc == 0 && peer->stores->stream.finished)
-        finish_first(g, peer, 0);
+        store_finish(g, peer, 0);
     return rc;
 }
 
 /* Our stores and our answers take turns, so that neither starves the other. */
-static int work_step(struct gam *g, struct gam_peer *peer)
+static int peer_work_step(struct gam *g, struct gam_peer *peer)
 {
     bool answer = peer->answers_count > 0 && (peer->answer_next || !peer->stores);
 
@@ -117,23 +116,23 @@ static int work_step(struct gam *g, struct gam_peer *peer)
     return answer ? answer_step(g, peer) : store_step(g, peer);
 }
 
-static bool work(struct gam *g, struct gam_peer *peer)
+static bool peer_work(struct gam *g, struct gam_peer *peer)
 {
     if (!gam_deferred_send(peer))
         return false;
     while (peer->answers_count > 0 || peer->stores) {
-        if (work_step(g, peer) != 0)
+        if (peer_work_step(g, peer) != 0)
             return false;
     }
     return true;
 }
 
-bool gam_work(struct gam *g, struct gam_peer *peer)
+bool gam_peer_work(struct gam *g, struct gam_peer *peer)
 {
     bool done;
 
     unet_cork(peer->ep);
-    done = work(g, peer);
+    done = peer_work(g, peer);
     unet_uncork(peer->ep);
     return done;
 }
@@ -142,7 +141,7 @@ void gam_transfers_drop(struct gam *g, struct gam_peer *peer)
 {
     peer->answers_count = 0;
     while (peer->stores)
-        finish_first(g, peer, -EPIPE);
+        store_finish(g, peer, -EPIPE);
 }
 
 /* ---- calls -------------------------------------------------------------------- */
@@ -161,8 +160,8 @@ static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store
     *peer->stores_end = store;
     peer->stores_end = &store->next;
     g->stats.stores++;
-    gam_look(g);
-    if (!gam_work(g, peer))
+    gam_poll_quick(g);
+    if (!gam_peer_work(g, peer))
         gam_list_add(g, peer, GAM_WORKING);
 }
 
@@ -178,14 +177,14 @@ int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n
     uint32_t rounds = 0;
 
     if (!store_ok(g, dest, lva, rva, n, handler))
-        return gam_refuse_call(g);
+        return gam_call_refuse(g);
     if (g->peer[dest].dead)
         return -EPIPE;
     store_begin(g, dest, &store);
     g->stats.stalls += store.status == -EINPROGRESS;
     /* A peer found dead ends the store too, so it is never left behind. */
     while (store.status == -EINPROGRESS)
-        gam_pause(g, &g->peer[dest], &rounds);
+        gam_wait_step(g, &g->peer[dest], &rounds);
     return store.status;
 }
 
@@ -195,7 +194,7 @@ int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, si
     struct gam_transfer *store;
 
     if (!store_ok(g, dest, lva, rva, n, handler))
-        return gam_refuse_call(g);
+        return gam_call_refuse(g);
     if (g->peer[dest].dead)
         return -EPIPE;
     store = malloc(sizeof(*store));

@@ -8,18 +8,18 @@
 #include <time.h>
 
 enum {
-    SPIN_ROUNDS = 64,   /* empty polls before the processor is offered to others */
-    YIELD_ROUNDS = 512, /* and before sleeping */
-    CHECK_ROUNDS = 256, /* empty polls between two looks whether the peer lives */
-    NAP_MS = 1,         /* what a wait for room in a queue may sleep: nothing wakes it */
-    SLICE_MS = 100,     /* what a wait for a message may sleep before it looks for the dead */
-    CHECK_MS = 20,      /* a poll looks for the dead no more often than that */
-    CHECK_BATCH = 64,   /* peers looked at in one go */
+    SPIN_ROUNDS = 64,   /* empty polls before the processor is yielded */
+    YIELD_ROUNDS = 512, /* empty polls before sleeping */
+    CHECK_ROUNDS = 256, /* empty polls between two checks whether the peer is dead */
+    NAP_MS = 1,         /* a sleep while waiting for room in a queue, which wakes nobody */
+    SLICE_MS = 100,     /* a sleep while waiting for a message, until peers are checked */
+    CHECK_MS = 20,      /* the least time between two checks by polls */
+    CHECK_BATCH = 64,   /* peers in one check */
 };
 
 /* ---- death -------------------------------------------------------------------- */
 
-static void GAM_COLD bury(struct gam *g, struct gam_peer *peer)
+static void GAM_COLD peer_mark_dead(struct gam *g, struct gam_peer *peer)
 {
     peer->dead = true;
     if (g->dead < 0)
@@ -28,10 +28,10 @@ static void GAM_COLD bury(struct gam *g, struct gam_peer *peer)
     gam_transfers_drop(g, peer);
 }
 
-bool gam_check(struct gam *g, struct gam_peer *peer)
+bool gam_peer_check(struct gam *g, struct gam_peer *peer)
 {
     if (!peer->dead && unet_channel_state(peer->ep, peer->channel) == UNET_DEAD)
-        bury(g, peer);
+        peer_mark_dead(g, peer);
     return peer->dead;
 }
 
@@ -43,22 +43,22 @@ static int64_t clock_ms(clockid_t clock)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void check_batch(struct gam *g)
+static void peers_check_batch(struct gam *g)
 {
     for (uint32_t i = 0; i < CHECK_BATCH && i < g->ranks; i++) {
-        gam_check(g, &g->peer[g->check_next]);
+        gam_peer_check(g, &g->peer[g->check_next]);
         g->check_next = (g->check_next + 1) % g->ranks;
     }
 }
 
-void gam_check_some(struct gam *g)
+void gam_peers_check(struct gam *g)
 {
     const int64_t now = clock_ms(CLOCK_MONOTONIC_COARSE);
 
     if (now - g->checked_ms < CHECK_MS)
         return;
     g->checked_ms = now;
-    check_batch(g);
+    peers_check_batch(g);
 }
 
 /* ---- waiting -------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static inline void relax(void)
 }
 
 /* Sleep at all ports at once.  Returns as unet_wait. */
-static int wait_at_ports(struct gam *g, int timeout_ms)
+static int sleep_at_all(struct gam *g, int timeout_ms)
 {
     struct pollfd fd[GAM_PORTS];
     uint32_t armed = 0;
@@ -90,24 +90,24 @@ static int wait_at_ports(struct gam *g, int timeout_ms)
     return rc;
 }
 
-/* Sleep if the endpoints allow it, else let others run. */
-static int nap(struct gam *g, int timeout_ms)
+/* Sleep if the endpoints allow it, otherwise yield the processor. */
+static int sleep_at_ports(struct gam *g, int timeout_ms)
 {
     int rc;
 
-    gam_settle_all(g);
-    rc = g->ports > 1 ? wait_at_ports(g, timeout_ms) : unet_wait(g->port->ep, timeout_ms);
+    gam_credits_return_all(g);
+    rc = g->ports > 1 ? sleep_at_all(g, timeout_ms) : unet_wait(g->port->ep, timeout_ms);
 
     if (rc >= 0 || rc == -EINTR)
         return rc;
     return sched_yield();
 }
 
-int gam_pause(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
+int gam_wait_step(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
 {
     const uint32_t round = ++*rounds;
 
-    if (peer->dead || (round % CHECK_ROUNDS == 0 && gam_check(g, peer)))
+    if (peer->dead || (round % CHECK_ROUNDS == 0 && gam_peer_check(g, peer)))
         return -EPIPE;
     if (gam_poll(g) > 0)
         return peer->dead ? -EPIPE : 0;
@@ -116,11 +116,11 @@ int gam_pause(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
     else if (round < YIELD_ROUNDS)
         sched_yield();
     else
-        nap(g, NAP_MS);
+        sleep_at_ports(g, NAP_MS);
     return 0;
 }
 
-/* How long the next sleep may last, given what is left of the time-out. */
+/* How long the next sleep may last until `deadline`; -1: there is none. */
 static int slice_ms(const struct gam *g, int64_t deadline)
 {
     const int most = g->list[GAM_WORKING] || g->list[GAM_OWING] ? NAP_MS : SLICE_MS;
@@ -146,10 +146,10 @@ int gam_wait(struct gam *g, int timeout_ms)
         slice = slice_ms(g, deadline);
         if (slice == 0)
             return 0;
-        rc = nap(g, slice);
+        rc = sleep_at_ports(g, slice);
         if (rc == -EINTR)
             return rc;
         if (rc == 0 && !g->port->ep->config.polled)
-            check_batch(g);
+            peers_check_batch(g);
     }
 }

@@ -2,7 +2,7 @@
  *
  * wire.h - what GAM messages look like in a U-Net descriptor.
  *
- * `user` of the descriptor says it all about a small message:
+ * `user` of the descriptor has the header of a small message:
  *
  *   31      24 23      16 15   12 11    8 7        0
  *   +---------+----------+-------+-------+----------+
@@ -40,8 +40,8 @@ enum gam_class {
     GAM_CLASSES = 2,
 };
 
-/* Where a piece of a transfer lands at its destination.  The piece that ends
- * at `total` is the last and runs the handler. */
+/* Where a piece of a transfer is copied to.  The piece that ends at `total` is the last and runs
+ * the handler. */
 struct gam_place {
     uint64_t base; /* address of the whole */
     uint64_t offset;
@@ -83,8 +83,8 @@ static inline uint32_t gam_user_credits(uint32_t user, enum gam_class class_)
     return user >> (16 + 8 * class_) & 0xff;
 }
 
-/* The same for both ends of a channel, and known only to who knows the job's key, which it does
- * not tell. */
+/* The tag of the channel between two ranks: the same at both ends, and not to be computed without
+ * the job's key. */
 static inline uint64_t gam_tag(const uint64_t key[2], uint32_t a, uint32_t b)
 {
     const uint32_t ranks[] = {a < b ? a : b, a < b ? b : a};

@@ -13,7 +13,7 @@
  *   liveness.c    life   heartbeats, and when a silent peer counts as dead
  *   timer.c       timer  the heap of deadlines
  *   buffer.c             packet buffers
- *   engine.c             opening and closing, connections by rank, who may transmit
+ *   connection.c         the engine itself: connections by rank, who may transmit
  *
  * Packets are numbered from 1 in 64 bits, and numbers never wrap.  What is kept per packet stands
  * in arrays at `number % RELIABLE_WINDOW`:
@@ -174,7 +174,7 @@ static inline uint64_t reliable_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- engine.c ------------------------------------------------------------------- */
+/* ---- connection.c --------------------------------------------------------------- */
 
 /* The connection to a rank, or NULL. */
 struct reliable_connection *reliable_engine_find(const struct reliable_engine *engine,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * engine.c - opening and closing, connections by rank, and who may transmit.
+ * connection.c - the engine: opening and closing, connections by rank, and who may transmit.
  */
 #include "connection.h"
 #include <stdlib.h>
