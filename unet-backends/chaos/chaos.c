@@ -150,8 +150,7 @@ static void pass_held(struct chaos_endpoint *ce)
 
 static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *desc)
 {
-    if (desc->channel < 1 || desc->channel > ce->ni.ep.config.channels ||
-        ce->inner->channel[desc->channel].state != UNET_OPEN)
+    if (unet_not_open(ce->inner, desc->channel) != 0)
         return false;
     if (desc->kind == UNET_INLINE)
         return desc->length <= UNET_INLINE_MAX;

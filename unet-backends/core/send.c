@@ -16,9 +16,14 @@ int unet_may_send(const struct unet_endpoint *ep, uint16_t channel)
         [UNET_DEAD] = -EPIPE,
     };
 
-    if (channel < 1 || channel > ep->config.channels)
-        return -ENOTCONN;
-    return error[ep->channel[channel].state];
+    return unet_is_channel(ep, channel) ? error[ep->channel[channel].state] : -ENOTCONN;
+}
+
+int unet_not_open(const struct unet_endpoint *ep, uint16_t channel)
+{
+    const int error = unet_may_send(ep, channel);
+
+    return error == -EAGAIN ? -ENOTCONN : error;
 }
 
 int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,

@@ -104,14 +104,9 @@ int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint
     return ep->ops->connect(ep, peer, tag, channel);
 }
 
-static bool is_channel(const struct unet_endpoint *ep, uint16_t channel)
-{
-    return channel >= 1 && channel <= ep->config.channels;
-}
-
 int unet_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
-    if (!is_channel(ep, channel) || ep->channel[channel].state == UNET_CLOSED)
+    if (!unet_is_channel(ep, channel) || ep->channel[channel].state == UNET_CLOSED)
         return -EINVAL;
     ep->ops->disconnect(ep, channel);
     return 0;
@@ -119,25 +114,11 @@ int unet_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
 enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t channel)
 {
-    if (!is_channel(ep, channel))
+    if (!unet_is_channel(ep, channel))
         return UNET_CLOSED;
     if (ep->channel[channel].state != UNET_CLOSED)
         ep->ops->state(ep, channel);
     return (enum unet_channel_state)ep->channel[channel].state;
-}
-
-int unet_not_open(const struct unet_endpoint *ep, uint16_t channel)
-{
-    if (!is_channel(ep, channel))
-        return -ENOTCONN;
-    switch (ep->channel[channel].state) {
-    case UNET_OPEN:
-        return 0;
-    case UNET_DEAD:
-        return -EPIPE;
-    default:
-        return -ENOTCONN;
-    }
 }
 
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,

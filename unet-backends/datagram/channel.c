@@ -134,7 +134,7 @@ static bool is_gone(struct datagram_endpoint *de, const struct unet_frame *frame
 {
     const uint32_t n = frame->life;
 
-    if (!unet_ni_is_channel(&de->ni, n) || de->ni.ep.channel[n].state != UNET_OPEN ||
+    if (!unet_is_channel(&de->ni.ep, n) || de->ni.ep.channel[n].state != UNET_OPEN ||
         de->link[n].key_out != frame->key || de->link[n].peer_life != frame->user ||
         !comes_from_peer(&de->link[n], frame, from))
         return false;
@@ -203,30 +203,21 @@ void unet_datagram_tell(struct unet_ni *ni, uint16_t n)
         send_control(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
 }
 
-static void look(struct datagram_endpoint *de, uint64_t now)
-{
-    uint16_t asked[UNET_NI_ASK_MOST];
-    const unsigned count = unet_ni_ask_some(&de->ni, now, asked);
-
-    de->transport->probe(de, asked, count);
-}
-
 void unet_datagram_look(struct datagram_endpoint *de)
 {
-    const uint64_t now = unet_now_us();
+    uint16_t asked[UNET_NI_ASK_MOST];
+    const unsigned count = unet_ni_ask_some(&de->ni, asked);
 
-    if (unet_ni_ask_is_due(&de->ni, now))
-        look(de, now);
+    de->transport->probe(de, asked, count);
 }
 
 void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct datagram_endpoint *de = datagram_of(ep);
-    const uint64_t now = unet_now_us();
 
     if (channel == 0)
-        look(de, now);
-    else if (unet_ni_ask(&de->ni, channel, now))
+        unet_datagram_look(de);
+    else if (unet_ni_ask(&de->ni, channel))
         de->transport->probe(de, &channel, 1);
     if (de->ni.connecting > 0)
         unet_ni_tell(&de->ni);

@@ -16,11 +16,11 @@
 
 /* ---- noticing ---------------------------------------------------------------- */
 
-static bool process_ended(const struct sm_peer *peer)
+bool unet_sm_has_ended(int process)
 {
-    struct pollfd process = {.fd = peer->process, .events = POLLIN};
+    struct pollfd p = {.fd = process, .events = POLLIN};
 
-    return peer->process >= 0 && poll(&process, 1, 0) > 0;
+    return process >= 0 && poll(&p, 1, 0) > 0;
 }
 
 static void unwatch(struct sm_endpoint *se, struct sm_link *link)
@@ -119,7 +119,7 @@ void unet_sm_update(struct unet_endpoint *ep, uint16_t channel)
     }
     try_open(se, channel);
     notice_closed(se, channel);
-    if (process_ended(&se->link[channel].peer))
+    if (unet_sm_has_ended(se->link[channel].peer.process))
         unet_sm_set_dead(se, channel);
 }
 
@@ -148,7 +148,8 @@ static bool reusable(struct sm_endpoint *se, uint16_t channel)
         return false;
     if (!link->peer.area.header)
         return true;
-    if (!unet_sm_lane_withdraw(&se->own, channel, link->generation) && !process_ended(&link->peer))
+    if (!unet_sm_lane_withdraw(&se->own, channel, link->generation) &&
+        !unet_sm_has_ended(link->peer.process))
         return false;
     unet_sm_drop_peer(se, channel);
     return true;

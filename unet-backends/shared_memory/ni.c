@@ -156,7 +156,7 @@ static void take_in(struct sm_endpoint *se)
     for (; se->tx_seen != se->ni.ep.tx.position; se->tx_seen++) {
         uint16_t channel = se->ni.ep.tx.shared->slot[se->tx_seen & se->ni.ep.tx.mask].channel;
 
-        if (unet_ni_is_channel(&se->ni, channel) && se->link[channel].queued++ == 0)
+        if (unet_is_channel(&se->ni.ep, channel) && se->link[channel].queued++ == 0)
             unet_sm_aim(se, channel);
     }
 }
@@ -164,7 +164,7 @@ static void take_in(struct sm_endpoint *se)
 static void done_with(struct sm_endpoint *se, uint16_t channel)
 {
     unet_ring_release(&se->ni.tx);
-    if (unet_ni_is_channel(&se->ni, channel) && --se->link[channel].queued == 0)
+    if (unet_is_channel(&se->ni.ep, channel) && --se->link[channel].queued == 0)
         unet_sm_aim(se, channel);
 }
 

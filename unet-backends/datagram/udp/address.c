@@ -108,48 +108,26 @@ int unet_udp_resolve(const struct datagram_endpoint *de, const struct unet_addre
 
 /* ---- packets --------------------------------------------------------------------- */
 
-static bool is_own(const struct udp_endpoint *ue, const struct sockaddr *address)
-{
-    const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)address;
-    const struct sockaddr_in *ip4 = (const struct sockaddr_in *)address;
-
-    if (!address || address->sa_family != ue->own.family)
-        return false;
-    if (address->sa_family == AF_INET)
-        return memcmp(&ip4->sin_addr, ue->own.ip, sizeof ip4->sin_addr) == 0;
-    return memcmp(&ip6->sin6_addr, ue->own.ip, sizeof ip6->sin6_addr) == 0;
-}
-
-static int mtu_of(const struct udp_endpoint *ue, const char *interface)
+/* Of the interface that has our address. */
+static int own_mtu(const struct udp_endpoint *ue, const union unet_sockaddr *local)
 {
     struct ifreq request = {0};
-
-    strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
-    return ioctl(ue->de.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
-}
-
-/* Of the interface that has our address. */
-static int own_mtu(const struct udp_endpoint *ue)
-{
+    const struct ifaddrs *owner;
     struct ifaddrs *all;
-    int mtu = MTU_LEAST;
 
     if (getifaddrs(&all) < 0)
-        return mtu;
-    for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
-        if (is_own(ue, one->ifa_addr)) {
-            mtu = mtu_of(ue, one->ifa_name);
-            break;
-        }
-    }
+        return MTU_LEAST;
+    owner = unet_local_owner(all, local);
+    if (owner)
+        strncpy(request.ifr_name, owner->ifa_name, sizeof request.ifr_name - 1);
     freeifaddrs(all);
-    return mtu;
+    return owner && ioctl(ue->de.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
 }
 
-static uint32_t datagram_most(const struct udp_endpoint *ue)
+static uint32_t datagram_most(const struct udp_endpoint *ue, const union unet_sockaddr *local)
 {
     const int headers = ue->own.family == AF_INET ? HEADERS_IP4 : HEADERS_IP6;
-    const int payload = own_mtu(ue) - headers;
+    const int payload = own_mtu(ue, local) - headers;
 
     return (uint32_t)(payload < UDP_PAYLOAD_MAX ? payload : UDP_PAYLOAD_MAX);
 }
@@ -171,6 +149,6 @@ int unet_udp_open_socket(struct udp_endpoint *ue)
     address_of(&local, &ue->own);
     ue->own.nonce = ue->de.nonce;
     unet_ni_set_address(&ue->de.ni, &ue->own, sizeof ue->own);
-    ue->datagram_most = datagram_most(ue);
+    ue->datagram_most = datagram_most(ue, &local);
     return 0;
 }

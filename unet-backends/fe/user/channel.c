@@ -61,13 +61,12 @@ void unet_fe_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct fe_endpoint *fe = fe_of(ep);
     uint16_t asked[UNET_NI_ASK_MOST];
-    const uint64_t now = unet_now_us();
 
     unet_fe_look(fe);
     if (channel == 0)
-        unet_ni_ask_some(&fe->ni, now, asked);
+        unet_ni_ask_some(&fe->ni, asked);
     else
-        unet_ni_ask(&fe->ni, channel, now);
+        unet_ni_ask(&fe->ni, channel);
     unet_ni_tell(&fe->ni);
     unet_fe_look(fe);
 }

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,13 +194,6 @@ static int reach_bell(const struct shm_address *address, const struct sm_area *a
     return 0;
 }
 
-static bool has_ended(int process)
-{
-    struct pollfd p = {.fd = process, .events = POLLIN};
-
-    return process >= 0 && poll(&p, 1, 0) > 0;
-}
-
 static void shm_leave(struct sm_peer *peer)
 {
     if (peer->bell >= 0)
@@ -253,7 +245,7 @@ static int shm_reach(const struct unet_address *address, struct sm_peer *peer)
     error = reach_area(&shm, &p.area);
     if (error == 0)
         error = reach_bell(&shm, &p.area, &p.bell);
-    if (error == 0 && has_ended(p.process))
+    if (error == 0 && unet_sm_has_ended(p.process))
         error = -EHOSTUNREACH;
     if (error) {
         shm_leave(&p);
