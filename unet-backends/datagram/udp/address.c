@@ -24,8 +24,8 @@ static bool is_link_local(const struct datagram_place *place)
 }
 
 /* `scope` is that of the interface by which we get there. */
-static void place_of(const struct udp_address *address, uint32_t scope,
-                     struct datagram_place *place)
+static void udp_place(const struct udp_address *address, uint32_t scope,
+                      struct datagram_place *place)
 {
     memset(place, 0, sizeof *place);
     place->any.sa_family = address->family;
@@ -41,7 +41,7 @@ static void place_of(const struct udp_address *address, uint32_t scope,
     }
 }
 
-static void address_of(const union unet_sockaddr *from, struct udp_address *address)
+static void udp_address_of(const union unet_sockaddr *from, struct udp_address *address)
 {
     address->family = from->any.sa_family;
     if (from->any.sa_family == AF_INET) {
@@ -70,7 +70,7 @@ static void set_family_options(int fd, int family)
 }
 
 /* And buffers are large.  None of it is needed to work. */
-static void set_options(int fd, int family)
+static void udp_set_options(int fd, int family)
 {
     const int bytes = BUFFER_BYTES;
 
@@ -81,12 +81,12 @@ static void set_options(int fd, int family)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int open_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
+static int udp_bind_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
 {
     de->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (de->socket < 0)
         return -errno;
-    set_options(de->socket, local->any.sa_family);
+    udp_set_options(de->socket, local->any.sa_family);
     return bind(de->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
 }
 
@@ -101,7 +101,7 @@ int unet_udp_resolve(const struct datagram_endpoint *de, const struct unet_addre
     memcpy(&peer, address->bytes, sizeof peer);
     if (peer.family != own->family || peer.port == 0)
         return -EADDRNOTAVAIL;
-    place_of(&peer, own->scope, &link->peer);
+    udp_place(&peer, own->scope, &link->peer);
     *nonce = peer.nonce;
     return 0;
 }
@@ -141,12 +141,12 @@ int unet_udp_open_socket(struct udp_endpoint *ue)
     int error = unet_local(unet_local_wish("127.0.0.1"), &local);
 
     if (error == 0)
-        error = open_socket(&ue->de, &local);
+        error = udp_bind_socket(&ue->de, &local);
     if (error)
         return error;
     if (getsockname(ue->de.socket, &local.any, &length) < 0)
         return -errno;
-    address_of(&local, &ue->own);
+    udp_address_of(&local, &ue->own);
     ue->own.nonce = ue->de.nonce;
     unet_ni_set_address(&ue->de.ni, &ue->own, sizeof ue->own);
     ue->datagram_most = datagram_most(ue, &local);
