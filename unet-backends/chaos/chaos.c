@@ -46,14 +46,14 @@ static struct chaos_endpoint *chaos_of(struct unet_endpoint *ep)
 /* ---- chance -------------------------------------------------------------------- */
 
 /* splitmix64 */
-static uint64_t next_random(struct chaos_endpoint *ce)
+static uint64_t chaos_random(struct chaos_endpoint *ce)
 {
     return unet_mix(ce->random += 0x9e3779b97f4a7c15u);
 }
 
-static bool happens(struct chaos_endpoint *ce, double probability)
+static bool chaos_happens(struct chaos_endpoint *ce, double probability)
 {
-    return probability > 0 && (double)(next_random(ce) >> 11) * 0x1p-53 < probability;
+    return probability > 0 && (double)(chaos_random(ce) >> 11) * 0x1p-53 < probability;
 }
 
 /* ---- copies ----------------------------------------------------------------------- */
@@ -82,7 +82,8 @@ static struct copy *unused_copy(struct chaos_endpoint *ce)
     return NULL;
 }
 
-static void gather(const struct chaos_endpoint *ce, struct copy *copy, const struct unet_desc *desc)
+static void copy_gather(const struct chaos_endpoint *ce, struct copy *copy,
+                        const struct unet_desc *desc)
 {
     uint8_t *to = copy_bytes(ce, copy);
 
@@ -95,29 +96,29 @@ static void gather(const struct chaos_endpoint *ce, struct copy *copy, const str
 }
 
 /* What finds no room in the inner endpoint is lost. */
-static void let_go(struct chaos_endpoint *ce, struct copy *copy)
+static void copy_let_go(struct chaos_endpoint *ce, struct copy *copy)
 {
     if (unet_push(ce->inner, &copy->desc, &copy->ticket) == 0)
         copy->on_its_way = copy->desc.kind == UNET_PIECES;
 }
 
-static void damage(struct chaos_endpoint *ce, struct copy *copy)
+static void copy_damage(struct chaos_endpoint *ce, struct copy *copy)
 {
     struct unet_desc *desc = &copy->desc;
 
-    if (desc->length > 1 && happens(ce, ce->chaos.truncate)) {
-        desc->length = 1 + (uint32_t)(next_random(ce) % (desc->length - 1));
+    if (desc->length > 1 && chaos_happens(ce, ce->chaos.truncate)) {
+        desc->length = 1 + (uint32_t)(chaos_random(ce) % (desc->length - 1));
         if (desc->kind == UNET_PIECES)
             desc->piece[0].length = desc->length;
     }
-    if (desc->length > 0 && happens(ce, ce->chaos.flip)) {
-        const uint64_t bit = next_random(ce) % (8 * desc->length);
+    if (desc->length > 0 && chaos_happens(ce, ce->chaos.flip)) {
+        const uint64_t bit = chaos_random(ce) % (8 * desc->length);
 
         copy_bytes(ce, copy)[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
 }
 
-static void send_copy(struct chaos_endpoint *ce, const struct unet_desc *desc)
+static void chaos_send_copy(struct chaos_endpoint *ce, const struct unet_desc *desc)
 {
     struct copy *copy = unused_copy(ce);
 
@@ -125,33 +126,32 @@ static void send_copy(struct chaos_endpoint *ce, const struct unet_desc *desc)
         return;
     copy->desc = *desc;
     if (desc->kind == UNET_PIECES)
-        gather(ce, copy, desc);
-    damage(ce, copy);
-    if (happens(ce, ce->chaos.reorder)) {
-        copy->wait = 1 + (uint32_t)(next_random(ce) % OVERTAKEN_BY);
+        copy_gather(ce, copy, desc);
+    copy_damage(ce, copy);
+    if (chaos_happens(ce, ce->chaos.reorder)) {
+        copy->wait = 1 + (uint32_t)(chaos_random(ce) % OVERTAKEN_BY);
         ce->held++;
     } else {
-        let_go(ce, copy);
+        copy_let_go(ce, copy);
     }
 }
 
 /* One more send or look has passed those that are held. */
-static void pass_held(struct chaos_endpoint *ce)
+static void chaos_pass_held(struct chaos_endpoint *ce)
 {
     for (struct copy *copy = ce->copy; ce->held > 0 && copy < ce->copy + COPIES; copy++) {
         if (copy->wait > 0 && --copy->wait == 0) {
             ce->held--;
-            let_go(ce, copy);
+            copy_let_go(ce, copy);
         }
     }
 }
 
 /* ---- the send queue ------------------------------------------------------------------ */
 
-static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *desc)
+static bool chaos_is_message(const struct chaos_endpoint *ce, const struct unet_desc *desc)
 {
-    if (desc->channel < 1 || desc->channel > ce->ni.ep.config.channels ||
-        ce->inner->channel[desc->channel].state != UNET_OPEN)
+    if (unet_not_open(ce->inner, desc->channel) != 0)
         return false;
     if (desc->kind == UNET_INLINE)
         return desc->length <= UNET_INLINE_MAX;
@@ -161,7 +161,7 @@ static bool is_message(const struct chaos_endpoint *ce, const struct unet_desc *
 
 /* The inner endpoint says what is wrong with it.  A piece that lies outside the user's part of the
  * segment may lie within the whole. */
-static void refuse(struct chaos_endpoint *ce, struct unet_desc desc)
+static void chaos_refuse(struct chaos_endpoint *ce, struct unet_desc desc)
 {
     if (desc.kind == UNET_PIECES &&
         unet_check_pieces(&desc, ce->ni.ep.config.segment_bytes) == -EFAULT)
@@ -169,20 +169,20 @@ static void refuse(struct chaos_endpoint *ce, struct unet_desc desc)
     unet_push(ce->inner, &desc, NULL);
 }
 
-static void send_on(struct chaos_endpoint *ce, const struct unet_desc *desc)
+static void chaos_send_on(struct chaos_endpoint *ce, const struct unet_desc *desc)
 {
-    if (!is_message(ce, desc)) {
-        refuse(ce, *desc);
+    if (!chaos_is_message(ce, desc)) {
+        chaos_refuse(ce, *desc);
         return;
     }
-    pass_held(ce);
-    if (!happens(ce, ce->chaos.loss))
-        send_copy(ce, desc);
-    if (happens(ce, ce->chaos.duplicate))
-        send_copy(ce, desc);
+    chaos_pass_held(ce);
+    if (!chaos_happens(ce, ce->chaos.loss))
+        chaos_send_copy(ce, desc);
+    if (chaos_happens(ce, ce->chaos.duplicate))
+        chaos_send_copy(ce, desc);
 }
 
-static int service(struct chaos_endpoint *ce)
+static int chaos_service(struct chaos_endpoint *ce)
 {
     const struct unet_desc *slot;
     int count = 0;
@@ -190,7 +190,7 @@ static int service(struct chaos_endpoint *ce)
     while ((slot = unet_ring_peek(&ce->ni.tx)) != NULL) {
         const struct unet_desc desc = *slot;
 
-        send_on(ce, &desc);
+        chaos_send_on(ce, &desc);
         unet_ring_release(&ce->ni.tx);
         count++;
     }
@@ -200,7 +200,7 @@ static int service(struct chaos_endpoint *ce)
 /* ---- channels ------------------------------------------------------------------------- */
 
 /* Show the inner endpoint's channel as ours. */
-static void mirror(struct chaos_endpoint *ce, uint16_t n)
+static void chaos_mirror(struct chaos_endpoint *ce, uint16_t n)
 {
     const uint8_t state = ce->inner->channel[n].state;
 
@@ -209,10 +209,10 @@ static void mirror(struct chaos_endpoint *ce, uint16_t n)
     ce->ni.ep.rx_rings = ce->inner->rx_rings;
 }
 
-static void mirror_all(struct chaos_endpoint *ce)
+static void chaos_mirror_all(struct chaos_endpoint *ce)
 {
     for (uint32_t n = 1; n < ce->inner->rx_rings; n++)
-        mirror(ce, (uint16_t)n);
+        chaos_mirror(ce, (uint16_t)n);
 }
 
 static int chaos_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
@@ -223,11 +223,11 @@ static int chaos_connect(struct unet_endpoint *ep, const struct unet_address *pe
 
     if (error)
         return error;
-    mirror(ce, *channel);
+    chaos_mirror(ce, *channel);
     return 0;
 }
 
-static void forget_held(struct chaos_endpoint *ce, uint16_t channel)
+static void chaos_forget_held(struct chaos_endpoint *ce, uint16_t channel)
 {
     for (struct copy *copy = ce->copy; copy < ce->copy + COPIES; copy++) {
         if (copy->wait > 0 && copy->desc.channel == channel) {
@@ -241,9 +241,9 @@ static void chaos_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct chaos_endpoint *ce = chaos_of(ep);
 
-    forget_held(ce, channel);
+    chaos_forget_held(ce, channel);
     ce->inner->ops->disconnect(ce->inner, channel);
-    mirror(ce, channel);
+    chaos_mirror(ce, channel);
 }
 
 static void chaos_state(struct unet_endpoint *ep, uint16_t channel)
@@ -251,7 +251,7 @@ static void chaos_state(struct unet_endpoint *ep, uint16_t channel)
     struct chaos_endpoint *ce = chaos_of(ep);
 
     ce->inner->ops->state(ce->inner, channel);
-    mirror_all(ce);
+    chaos_mirror_all(ce);
 }
 
 static void chaos_address(const struct unet_endpoint *ep, struct unet_address *address)
@@ -266,17 +266,17 @@ static void chaos_address(const struct unet_endpoint *ep, struct unet_address *a
 static void chaos_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     (void)channel;
-    service(chaos_of(ep));
+    chaos_service(chaos_of(ep));
 }
 
 static int chaos_progress(struct unet_endpoint *ep)
 {
     struct chaos_endpoint *ce = chaos_of(ep);
-    int count = service(ce);
+    int count = chaos_service(ce);
 
-    pass_held(ce);
+    chaos_pass_held(ce);
     count += ce->inner->ops->progress(ce->inner);
-    mirror_all(ce);
+    chaos_mirror_all(ce);
     return count;
 }
 
@@ -307,7 +307,7 @@ static const struct unet_ni_kind chaos_kind = {
 };
 
 /* The send queue and the channels are our own; the rest is the inner endpoint's. */
-static void borrow(struct chaos_endpoint *ce)
+static void chaos_borrow(struct chaos_endpoint *ce)
 {
     struct unet_endpoint *ep = &ce->ni.ep;
     const struct unet_endpoint own = *ep;
@@ -323,7 +323,7 @@ static void borrow(struct chaos_endpoint *ce)
     ep->packet_bytes = PACKET_BYTES;
 }
 
-static void give_back(struct chaos_endpoint *ce)
+static void chaos_give_back(struct chaos_endpoint *ce)
 {
     struct unet_endpoint *ep = &ce->ni.ep;
 
@@ -336,7 +336,7 @@ static void chaos_close(struct unet_endpoint *ep)
 {
     struct chaos_endpoint *ce = chaos_of(ep);
 
-    give_back(ce);
+    chaos_give_back(ce);
     unet_close(ce->inner);
     unet_ni_close(&ce->ni);
 }
@@ -362,8 +362,8 @@ static const struct unet_ops chaos_ops = {
     .wait = unet_ni_wait,
 };
 
-static int decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
-                    struct unet_endpoint **endpoint)
+static int chaos_decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
+                          struct unet_endpoint **endpoint)
 {
     struct unet_config config = inner->config;
     struct chaos_endpoint *ce;
@@ -378,7 +378,7 @@ static int decorate(struct unet_endpoint *inner, const struct unet_chaos *chaos,
     ce->inner = inner;
     ce->chaos = *chaos;
     ce->random = chaos->seed;
-    borrow(ce);
+    chaos_borrow(ce);
     *endpoint = &ni->ep;
     return 0;
 }
@@ -400,7 +400,7 @@ int unet_chaos_open(const struct unet_ops *backend, const struct unet_chaos *cha
     error = unet_open(backend, &larger, &inner);
     if (error)
         return error;
-    error = decorate(inner, chaos, endpoint);
+    error = chaos_decorate(inner, chaos, endpoint);
     if (error)
         unet_close(inner);
     return error;

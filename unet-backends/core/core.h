@@ -39,6 +39,11 @@ void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
 bool unet_fences_for_others(void);
 void unet_bell_disarm(struct unet_endpoint *ep);
 
+static inline bool unet_is_channel(const struct unet_endpoint *ep, uint32_t n)
+{
+    return n >= 1 && n <= ep->config.channels;
+}
+
 /* 0 if descriptors may go on the channel; -EPIPE: its peer is dead, -ENOTCONN: it is not open. */
 int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
 

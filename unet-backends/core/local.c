@@ -77,7 +77,7 @@ struct wish {
     const struct network *network; /* or NULL; without both: any interface but loopback */
 };
 
-static bool is_in(const struct network *network, const union unet_sockaddr *address)
+static bool network_has(const struct network *network, const union unet_sockaddr *address)
 {
     const unsigned char *a = bytes_of(&network->address), *b = bytes_of(address);
     const unsigned whole = network->bits / 8, rest = network->bits % 8;
@@ -100,7 +100,7 @@ static bool is_wished(const struct wish *wish, const struct ifaddrs *one,
     if (wish->interface)
         return strcmp(one->ifa_name, wish->interface) == 0;
     if (wish->network)
-        return is_in(wish->network, address);
+        return network_has(wish->network, address);
     return !(one->ifa_flags & IFF_LOOPBACK) && !is_link_local(address);
 }
 
@@ -114,7 +114,8 @@ static bool read_address(const struct ifaddrs *one, sa_family_t family,
     return true;
 }
 
-static int choose(const struct ifaddrs *all, const struct wish *wish, union unet_sockaddr *local)
+static int local_choose(const struct ifaddrs *all, const struct wish *wish,
+                        union unet_sockaddr *local)
 {
     static const sa_family_t families[] = {AF_INET, AF_INET6};
     union unet_sockaddr address;
@@ -143,14 +144,15 @@ int unet_local_choose(const struct ifaddrs *all, const char *text, union unet_so
     struct network network;
 
     if (strcmp(text, "auto") == 0)
-        return choose(all, &(struct wish){0}, local) < 0 ? parse_address("127.0.0.1", local) : 0;
+        return local_choose(all, &(struct wish){0}, local) < 0 ? parse_address("127.0.0.1", local)
+                                                               : 0;
     if (strchr(text, '/')) {
         const int error = parse_network(text, &network);
-        return error ? error : choose(all, &(struct wish){.network = &network}, local);
+        return error ? error : local_choose(all, &(struct wish){.network = &network}, local);
     }
     if (!has_interface(all, text))
         return -EINVAL;
-    return choose(all, &(struct wish){.interface = text}, local);
+    return local_choose(all, &(struct wish){.interface = text}, local);
 }
 
 const char *unet_local_wish(const char *otherwise)
@@ -247,7 +249,7 @@ int unet_local_interface(const char *text, char name[IF_NAMESIZE])
 /* ---- networks ----------------------------------------------------------------------- */
 
 /* Keeps of the address what all in its network have in common; returns how many bits. */
-static unsigned mask_off(union unet_sockaddr *address, const struct sockaddr *netmask)
+static unsigned address_mask_off(union unet_sockaddr *address, const struct sockaddr *netmask)
 {
     const union unet_sockaddr *mask = (const union unet_sockaddr *)netmask;
     const bool ip4 = address->any.sa_family == AF_INET;
@@ -264,7 +266,7 @@ static unsigned mask_off(union unet_sockaddr *address, const struct sockaddr *ne
     return bits;
 }
 
-static bool tell_network(const struct ifaddrs *one, sa_family_t family, char *text)
+static bool interface_network(const struct ifaddrs *one, sa_family_t family, char *text)
 {
     union unet_sockaddr address;
     char ip[INET6_ADDRSTRLEN];
@@ -273,7 +275,7 @@ static bool tell_network(const struct ifaddrs *one, sa_family_t family, char *te
     if (!one->ifa_netmask || (one->ifa_flags & IFF_LOOPBACK) ||
         !read_address(one, family, &address) || is_link_local(&address))
         return false;
-    bits = mask_off(&address, one->ifa_netmask);
+    bits = address_mask_off(&address, one->ifa_netmask);
     if (!inet_ntop(family, bytes_of(&address), ip, sizeof ip))
         return false;
     snprintf(text, UNET_NETWORK_MAX, "%s/%u", ip, bits);
@@ -286,7 +288,7 @@ bool unet_local_network(const struct ifaddrs *all, const char *name, char *text)
 
     for (int i = 0; i < 2; i++)
         for (const struct ifaddrs *one = all; one; one = one->ifa_next)
-            if (strcmp(one->ifa_name, name) == 0 && tell_network(one, families[i], text))
+            if (strcmp(one->ifa_name, name) == 0 && interface_network(one, families[i], text))
                 return true;
     return false;
 }

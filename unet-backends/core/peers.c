@@ -45,15 +45,15 @@ void unet_ni_tell(struct unet_ni *ni)
     }
 }
 
-bool unet_ni_ask(struct unet_ni *ni, uint16_t channel, uint64_t now_us)
+static bool ask_at(struct unet_ni *ni, uint16_t channel, uint64_t now)
 {
     struct unet_link *link = link_of(ni, channel);
     const uint64_t share = (uint64_t)ni->ep.rx_rings * ASK_SHARE_US;
 
     if (ni->ep.channel[channel].state != UNET_OPEN ||
-        now_us - link->told_us < (share > ASK_US ? share : ASK_US))
+        now - link->told_us < (share > ASK_US ? share : ASK_US))
         return false;
-    link->told_us = now_us;
+    link->told_us = now;
     if (link->heard) {
         link->heard = false;
         return false;
@@ -62,21 +62,24 @@ bool unet_ni_ask(struct unet_ni *ni, uint16_t channel, uint64_t now_us)
     return true;
 }
 
-unsigned unet_ni_ask_some(struct unet_ni *ni, uint64_t now_us, uint16_t asked[UNET_NI_ASK_MOST])
+bool unet_ni_ask(struct unet_ni *ni, uint16_t channel)
 {
+    return ask_at(ni, channel, unet_now_us());
+}
+
+unsigned unet_ni_ask_some(struct unet_ni *ni, uint16_t asked[UNET_NI_ASK_MOST])
+{
+    const uint64_t now = unet_now_us();
     const uint32_t rings = ni->ep.rx_rings;
     unsigned count = 0;
 
-    ni->looked_us = now_us;
+    if (now - ni->looked_us < ASK_US)
+        return 0;
+    ni->looked_us = now;
     for (uint32_t i = 1; i < rings && count < UNET_NI_ASK_MOST; i++) {
         ni->turn = (uint16_t)(ni->turn + 1u < rings ? ni->turn + 1 : 1);
-        if (unet_ni_ask(ni, ni->turn, now_us))
+        if (ask_at(ni, ni->turn, now))
             asked[count++] = ni->turn;
     }
     return count;
-}
-
-bool unet_ni_ask_is_due(const struct unet_ni *ni, uint64_t now_us)
-{
-    return now_us - ni->looked_us >= ASK_US;
 }

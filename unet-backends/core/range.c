@@ -48,8 +48,8 @@ int unet_revoke(struct unet_endpoint *ep, uint64_t grant)
     return ep->ops->ranges->revoke(ep, grant);
 }
 
-static int prepare(struct unet_endpoint *ep, uint16_t channel, uint64_t local, uint64_t grant,
-                   struct unet_desc *desc)
+static int put_prepare(struct unet_endpoint *ep, uint16_t channel, uint64_t local, uint64_t grant,
+                       struct unet_desc *desc)
 {
     if (!ep->ops->ranges)
         return -EOPNOTSUPP;
@@ -64,7 +64,7 @@ int unet_put(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uint64_t
              uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket)
 {
     struct unet_desc desc = {.length = length, .user = user, .remote = remote};
-    const int error = prepare(ep, channel, local, grant, &desc);
+    const int error = put_prepare(ep, channel, local, grant, &desc);
 
     return error ? error : unet_push(ep, &desc, ticket);
 }
@@ -73,7 +73,7 @@ int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uin
                   uint32_t length, uint64_t remote, uint64_t grant, uint32_t *ticket)
 {
     struct unet_desc desc = {.length = length, .user = user, .remote = remote};
-    const int error = prepare(ep, channel, local, grant, &desc);
+    const int error = put_prepare(ep, channel, local, grant, &desc);
 
     return error ? error : unet_enqueue(ep, &desc, ticket);
 }

@@ -9,7 +9,7 @@
 
 enum { QUEUED_MS = 1 }; /* of sleep while messages are queued */
 
-static bool in_segment(uint64_t offset, uint64_t length, uint32_t segment_bytes)
+static bool is_in_segment(uint64_t offset, uint64_t length, uint32_t segment_bytes)
 {
     return offset <= segment_bytes && length <= segment_bytes - offset;
 }
@@ -21,7 +21,7 @@ int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
     if (desc->pieces < 1 || desc->pieces > UNET_PIECES_MAX)
         return -EINVAL;
     for (unsigned i = 0; i < desc->pieces; i++) {
-        if (!in_segment(desc->piece[i].offset, desc->piece[i].length, segment_bytes))
+        if (!is_in_segment(desc->piece[i].offset, desc->piece[i].length, segment_bytes))
             return -EFAULT;
         sum += desc->piece[i].length;
     }
@@ -31,7 +31,7 @@ int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
 }
 
 /* Counts what is wrong with the copied descriptor. */
-static bool acceptable(struct unet_endpoint *ep, uint32_t ring)
+static bool rx_is_acceptable(struct unet_endpoint *ep, uint32_t ring)
 {
     const struct unet_desc *desc = &ep->rx_desc;
 
@@ -58,7 +58,7 @@ bool unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
     for (uint32_t left = rx->mask + 1; left > 0; left--) {
         const struct unet_desc *next;
 
-        if (acceptable(ep, ring))
+        if (rx_is_acceptable(ep, ring))
             return true;
         unet_ring_release(rx);
         next = unet_ring_peek(rx);
@@ -73,7 +73,7 @@ int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length)
 {
     struct unet_desc *slot;
 
-    if (length == 0 || !in_segment(offset, length, ep->config.segment_bytes))
+    if (length == 0 || !is_in_segment(offset, length, ep->config.segment_bytes))
         return -EINVAL;
     slot = unet_ring_reserve(&ep->free);
     if (!slot)
@@ -100,7 +100,7 @@ bool unet_rx_almost_full(const struct unet_endpoint *ep)
     return false;
 }
 
-static int may_sleep(const struct unet_endpoint *ep)
+static int endpoint_may_sleep(const struct unet_endpoint *ep)
 {
     if (ep->config.polled)
         return -EOPNOTSUPP;
@@ -109,7 +109,7 @@ static int may_sleep(const struct unet_endpoint *ep)
 
 int unet_wait(struct unet_endpoint *ep, int timeout_ms)
 {
-    int error = may_sleep(ep);
+    int error = endpoint_may_sleep(ep);
 
     return error ? error : ep->ops->wait(ep, timeout_ms);
 }
@@ -128,7 +128,7 @@ static int timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms)
 int unet_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     int unused = 0;
-    int error = may_sleep(ep);
+    int error = endpoint_may_sleep(ep);
 
     if (error)
         return error;
@@ -146,7 +146,7 @@ int unet_arm(struct unet_endpoint *ep, int *timeout_ms)
 
 void unet_disarm(struct unet_endpoint *ep)
 {
-    if (may_sleep(ep))
+    if (endpoint_may_sleep(ep))
         return;
     if (ep->ops->packets) {
         ep->ops->packets->disarm(ep);

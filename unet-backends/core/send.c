@@ -16,9 +16,14 @@ int unet_may_send(const struct unet_endpoint *ep, uint16_t channel)
         [UNET_DEAD] = -EPIPE,
     };
 
-    if (channel < 1 || channel > ep->config.channels)
-        return -ENOTCONN;
-    return error[ep->channel[channel].state];
+    return unet_is_channel(ep, channel) ? error[ep->channel[channel].state] : -ENOTCONN;
+}
+
+int unet_not_open(const struct unet_endpoint *ep, uint16_t channel)
+{
+    const int error = unet_may_send(ep, channel);
+
+    return error == -EAGAIN ? -ENOTCONN : error;
 }
 
 int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
@@ -69,8 +74,8 @@ int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *
     return error;
 }
 
-static int add_pieces(const struct unet_endpoint *ep, struct unet_desc *desc,
-                      const struct unet_piece *piece, uint32_t count)
+static int desc_add_pieces(const struct unet_endpoint *ep, struct unet_desc *desc,
+                           const struct unet_piece *piece, uint32_t count)
 {
     const int error = unet_may_send(ep, desc->channel);
 
@@ -92,7 +97,7 @@ int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
 {
     struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
-    const int error = add_pieces(ep, &desc, piece, count);
+    const int error = desc_add_pieces(ep, &desc, piece, count);
 
     return error ? error : unet_push(ep, &desc, ticket);
 }
@@ -101,7 +106,7 @@ int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
                    const struct unet_piece *piece, uint32_t count, uint32_t *ticket)
 {
     struct unet_desc desc = {.channel = channel, .kind = UNET_PIECES, .user = user};
-    const int error = add_pieces(ep, &desc, piece, count);
+    const int error = desc_add_pieces(ep, &desc, piece, count);
 
     return error ? error : unet_enqueue(ep, &desc, ticket);
 }
@@ -116,7 +121,7 @@ int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 
     if (!(ep->capabilities & UNET_CAP_DIRECT))
         return -EOPNOTSUPP;
-    error = add_pieces(ep, &desc, piece, count);
+    error = desc_add_pieces(ep, &desc, piece, count);
     return error ? error : unet_push(ep, &desc, ticket);
 }
 

@@ -44,30 +44,30 @@ static const struct unet_config default_config = {
     .channels = 64,
 };
 
-static void fill_default(uint32_t *field, uint32_t value)
+static void config_fill(uint32_t *field, uint32_t value)
 {
     if (*field == 0)
         *field = value;
 }
 
-static bool slots_ok(uint32_t slots)
+static bool config_slots_ok(uint32_t slots)
 {
     return slots >= 4 && slots <= 65536 && (slots & (slots - 1)) == 0;
 }
 
 static bool config_ok(const struct unet_config *c)
 {
-    return c->segment_bytes % 4096 == 0 && slots_ok(c->send_slots) && slots_ok(c->recv_slots) &&
-           slots_ok(c->free_slots) && c->channels <= 65535;
+    return c->segment_bytes % 4096 == 0 && config_slots_ok(c->send_slots) &&
+           config_slots_ok(c->recv_slots) && config_slots_ok(c->free_slots) && c->channels <= 65535;
 }
 
 int unet_config_complete(struct unet_config *c)
 {
-    fill_default(&c->segment_bytes, default_config.segment_bytes);
-    fill_default(&c->send_slots, default_config.send_slots);
-    fill_default(&c->recv_slots, default_config.recv_slots);
-    fill_default(&c->free_slots, default_config.free_slots);
-    fill_default(&c->channels, default_config.channels);
+    config_fill(&c->segment_bytes, default_config.segment_bytes);
+    config_fill(&c->send_slots, default_config.send_slots);
+    config_fill(&c->recv_slots, default_config.recv_slots);
+    config_fill(&c->free_slots, default_config.free_slots);
+    config_fill(&c->channels, default_config.channels);
     return config_ok(c) ? 0 : -EINVAL;
 }
 
@@ -104,14 +104,9 @@ int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint
     return ep->ops->connect(ep, peer, tag, channel);
 }
 
-static bool is_channel(const struct unet_endpoint *ep, uint16_t channel)
-{
-    return channel >= 1 && channel <= ep->config.channels;
-}
-
 int unet_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
-    if (!is_channel(ep, channel) || ep->channel[channel].state == UNET_CLOSED)
+    if (!unet_is_channel(ep, channel) || ep->channel[channel].state == UNET_CLOSED)
         return -EINVAL;
     ep->ops->disconnect(ep, channel);
     return 0;
@@ -119,25 +114,11 @@ int unet_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
 enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t channel)
 {
-    if (!is_channel(ep, channel))
+    if (!unet_is_channel(ep, channel))
         return UNET_CLOSED;
     if (ep->channel[channel].state != UNET_CLOSED)
         ep->ops->state(ep, channel);
     return (enum unet_channel_state)ep->channel[channel].state;
-}
-
-int unet_not_open(const struct unet_endpoint *ep, uint16_t channel)
-{
-    if (!is_channel(ep, channel))
-        return -ENOTCONN;
-    switch (ep->channel[channel].state) {
-    case UNET_OPEN:
-        return 0;
-    case UNET_DEAD:
-        return -EPIPE;
-    default:
-        return -ENOTCONN;
-    }
 }
 
 void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struct unet_desc *desc,

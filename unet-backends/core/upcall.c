@@ -41,19 +41,19 @@ struct unet_upcall {
     pthread_t thread;
 };
 
-static uint32_t load(const uint32_t *flag)
+static uint32_t flag_load(const uint32_t *flag)
 {
     return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
-static void store(uint32_t *flag, uint32_t value)
+static void flag_store(uint32_t *flag, uint32_t value)
 {
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
 /* A signal's handler runs on the thread that masks it: the compiler alone must not
  * reorder. */
-static void fence(const struct unet_upcall *u)
+static void upcall_fence(const struct unet_upcall *u)
 {
     if (u->mode == UNET_UPCALL_THREAD)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -61,7 +61,7 @@ static void fence(const struct unet_upcall *u)
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static void ring_self(struct unet_endpoint *ep)
+static void upcall_ring_self(struct unet_endpoint *ep)
 {
     uint32_t none = 0;
 
@@ -71,27 +71,27 @@ static void ring_self(struct unet_endpoint *ep)
 /* Whoever takes the pending flag makes up for the upcall that was held back. */
 static void ring_if_pending(struct unet_upcall *u)
 {
-    if (load(&u->pending) && __atomic_exchange_n(&u->pending, 0, __ATOMIC_ACQ_REL))
-        ring_self(u->ep);
+    if (flag_load(&u->pending) && __atomic_exchange_n(&u->pending, 0, __ATOMIC_ACQ_REL))
+        upcall_ring_self(u->ep);
 }
 
 /* ---- running --------------------------------------------------------------- */
 
-static bool enter(struct unet_upcall *u)
+static bool upcall_enter(struct unet_upcall *u)
 {
-    store(&u->running, 1);
-    fence(u);
-    if (!load(&u->masked))
+    flag_store(&u->running, 1);
+    upcall_fence(u);
+    if (!flag_load(&u->masked))
         return true;
-    store(&u->pending, 1);
-    store(&u->running, 0);
-    fence(u);
-    if (!load(&u->masked))
+    flag_store(&u->pending, 1);
+    flag_store(&u->running, 0);
+    upcall_fence(u);
+    if (!flag_load(&u->masked))
         ring_if_pending(u);
     return false;
 }
 
-static bool due(const struct unet_upcall *u)
+static bool upcall_is_due(const struct unet_upcall *u)
 {
     return ((u->conditions & UNET_NONEMPTY) && unet_rx_peek(u->ep)) ||
            ((u->conditions & UNET_ALMOST_FULL) && unet_rx_almost_full(u->ep));
@@ -101,18 +101,18 @@ static bool due(const struct unet_upcall *u)
 static bool upcall_run(struct unet_upcall *u)
 {
     unet_bell_drain(u->ep->bell[0]);
-    if (!enter(u))
+    if (!upcall_enter(u))
         return false;
     unet_bell_arm(u->ep, u->conditions);
     if (u->ep->wired) {
         u->ep->ops->state(u->ep, 0); /* errors make a socket readable, too */
         unet_progress(u->ep);
     }
-    if (due(u)) {
+    if (upcall_is_due(u)) {
         u->ep->stats.upcalls++;
         u->fn(u->ep, u->arg);
     }
-    store(&u->running, 0);
+    flag_store(&u->running, 0);
     return true;
 }
 
@@ -124,14 +124,14 @@ static void *upcall_thread(void *arg)
                           {.fd = u->ep->fd, .events = POLLIN}};
     bool held = false;
 
-    while (!load(&u->stop)) {
-        if (poll(fd, u->ep->wired && !held ? 2 : 1, -1) > 0 && !load(&u->stop))
+    while (!flag_load(&u->stop)) {
+        if (poll(fd, u->ep->wired && !held ? 2 : 1, -1) > 0 && !flag_load(&u->stop))
             held = !upcall_run(u);
     }
     return NULL;
 }
 
-static int start_thread(struct unet_upcall *u)
+static int upcall_start_thread(struct unet_upcall *u)
 {
     sigset_t all, before;
     int error;
@@ -144,10 +144,10 @@ static int start_thread(struct unet_upcall *u)
     return -error;
 }
 
-static void stop_thread(struct unet_upcall *u)
+static void upcall_stop_thread(struct unet_upcall *u)
 {
-    store(&u->stop, 1);
-    ring_self(u->ep);
+    flag_store(&u->stop, 1);
+    upcall_ring_self(u->ep);
     pthread_join(u->thread, NULL);
 }
 
@@ -156,7 +156,7 @@ static void stop_thread(struct unet_upcall *u)
 static struct unet_upcall *signal_owner;
 static struct sigaction signal_previous;
 
-static void pass_on(int number, siginfo_t *info, void *context)
+static void sigio_pass_on(int number, siginfo_t *info, void *context)
 {
     if (signal_previous.sa_flags & SA_SIGINFO)
         signal_previous.sa_sigaction(number, info, context);
@@ -165,7 +165,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 }
 
 /* The kernel names the descriptor, unless it was short of memory for that. */
-static bool is_ours(const siginfo_t *info, const struct unet_endpoint *ep)
+static bool sigio_is_ours(const siginfo_t *info, const struct unet_endpoint *ep)
 {
     return info->si_code == SI_KERNEL ||
            (info->si_code > 0 &&
@@ -177,16 +177,16 @@ static void on_sigio(int number, siginfo_t *info, void *context)
     struct unet_upcall *u = __atomic_load_n(&signal_owner, __ATOMIC_ACQUIRE);
     int saved = errno;
 
-    if (u && is_ours(info, u->ep))
+    if (u && sigio_is_ours(info, u->ep))
         upcall_run(u);
     else
-        pass_on(number, info, context);
+        sigio_pass_on(number, info, context);
     errno = saved;
 }
 
 /* The handler stays for good: a SIGIO that is still under way when the upcalls end
  * would otherwise end the process. */
-static int install_handler(void)
+static int sigio_install(void)
 {
     static bool installed;
     struct sigaction action = {.sa_sigaction = on_sigio, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -200,7 +200,7 @@ static int install_handler(void)
     return 0;
 }
 
-static int signals_from(int fd)
+static int sigio_from(int fd)
 {
     const struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
 
@@ -210,22 +210,22 @@ static int signals_from(int fd)
     return 0;
 }
 
-static void no_signals_from(int fd)
+static void sigio_not_from(int fd)
 {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_ASYNC);
 }
 
-static void stop_signal(struct unet_upcall *u)
+static void upcall_stop_signal(struct unet_upcall *u)
 {
-    no_signals_from(u->ep->bell[0]);
+    sigio_not_from(u->ep->bell[0]);
     if (u->ep->wired)
-        no_signals_from(u->ep->fd);
+        sigio_not_from(u->ep->fd);
     __atomic_store_n(&signal_owner, NULL, __ATOMIC_RELEASE);
-    while (load(&u->running))
+    while (flag_load(&u->running))
         sched_yield();
 }
 
-static int start_signal(struct unet_upcall *u)
+static int upcall_start_signal(struct unet_upcall *u)
 {
     struct unet_upcall *none = NULL;
     int error;
@@ -233,23 +233,23 @@ static int start_signal(struct unet_upcall *u)
     if (!__atomic_compare_exchange_n(&signal_owner, &none, u, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return -EBUSY;
-    error = install_handler();
+    error = sigio_install();
     if (error == 0)
-        error = signals_from(u->ep->bell[0]);
+        error = sigio_from(u->ep->bell[0]);
     if (error == 0 && u->ep->wired)
-        error = signals_from(u->ep->fd);
+        error = sigio_from(u->ep->fd);
     if (error)
-        stop_signal(u);
+        upcall_stop_signal(u);
     return error;
 }
 
 /* ---- the interface ----------------------------------------------------------- */
 
 /* True when the upcall function itself is the caller. */
-static bool inside(const struct unet_upcall *u)
+static bool upcall_is_inside(const struct unet_upcall *u)
 {
     return u->mode == UNET_UPCALL_THREAD ? pthread_equal(pthread_self(), u->thread) != 0
-                                         : load(&u->running) != 0;
+                                         : flag_load(&u->running) != 0;
 }
 
 static int upcall_end(struct unet_endpoint *ep)
@@ -258,13 +258,13 @@ static int upcall_end(struct unet_endpoint *ep)
 
     if (!u)
         return 0;
-    if (inside(u))
+    if (upcall_is_inside(u))
         return -EDEADLK;
     unet_bell_disarm(ep);
     if (u->mode == UNET_UPCALL_THREAD)
-        stop_thread(u);
+        upcall_stop_thread(u);
     else
-        stop_signal(u);
+        upcall_stop_signal(u);
     unet_bell_disarm(ep); /* it may have run, and armed, meanwhile */
     unet_bell_drain(ep->bell[0]);
     ep->upcall = NULL;
@@ -272,7 +272,7 @@ static int upcall_end(struct unet_endpoint *ep)
     return 0;
 }
 
-static bool request_ok(enum unet_upcall_mode mode, uint32_t conditions, unet_upcall_fn *fn)
+static bool upcall_request_ok(enum unet_upcall_mode mode, uint32_t conditions, unet_upcall_fn *fn)
 {
     if (mode == UNET_UPCALL_NONE)
         return true;
@@ -286,13 +286,13 @@ static int upcall_begin(struct unet_upcall *u)
     int error;
 
     ep->upcall = u;
-    error = u->mode == UNET_UPCALL_THREAD ? start_thread(u) : start_signal(u);
+    error = u->mode == UNET_UPCALL_THREAD ? upcall_start_thread(u) : upcall_start_signal(u);
     if (error) {
         ep->upcall = NULL;
         free(u);
         return error;
     }
-    ring_self(ep); /* arms, and tells of what is there already */
+    upcall_ring_self(ep); /* arms, and tells of what is there already */
     return 0;
 }
 
@@ -302,7 +302,7 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
     struct unet_upcall *u;
     int error;
 
-    if (!request_ok(mode, conditions, fn))
+    if (!upcall_request_ok(mode, conditions, fn))
         return -EINVAL;
     if (ep->bell[0] < 0 && !ep->wired && mode != UNET_UPCALL_NONE)
         return -EOPNOTSUPP;
@@ -321,8 +321,8 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
 
 void unet_upcall_arrived(struct unet_endpoint *ep)
 {
-    if (!inside(ep->upcall))
-        ring_self(ep);
+    if (!upcall_is_inside(ep->upcall))
+        upcall_ring_self(ep);
 }
 
 void unet_upcall_mask(struct unet_endpoint *ep)
@@ -331,11 +331,11 @@ void unet_upcall_mask(struct unet_endpoint *ep)
 
     if (!u)
         return;
-    store(&u->masked, 1);
-    fence(u);
+    flag_store(&u->masked, 1);
+    upcall_fence(u);
     if (u->mode != UNET_UPCALL_THREAD) /* its handler runs on this very thread */
         return;
-    while (load(&u->running) && !inside(u))
+    while (flag_load(&u->running) && !upcall_is_inside(u))
         sched_yield();
 }
 
@@ -345,7 +345,7 @@ void unet_upcall_unmask(struct unet_endpoint *ep)
 
     if (!u)
         return;
-    store(&u->masked, 0);
-    fence(u);
+    flag_store(&u->masked, 0);
+    upcall_fence(u);
     ring_if_pending(u);
 }

@@ -41,7 +41,7 @@ uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key)
     return n;
 }
 
-static void remember(struct datagram_endpoint *de, uint16_t n)
+static void bucket_insert(struct datagram_endpoint *de, uint16_t n)
 {
     uint16_t *bucket = bucket_of(de, de->link[n].key_in);
 
@@ -49,7 +49,7 @@ static void remember(struct datagram_endpoint *de, uint16_t n)
     *bucket = n;
 }
 
-static void forget(struct datagram_endpoint *de, uint16_t n)
+static void bucket_remove(struct datagram_endpoint *de, uint16_t n)
 {
     uint16_t *at = bucket_of(de, de->link[n].key_in);
 
@@ -114,7 +114,7 @@ void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n)
         unet_ni_set_state(&de->ni, n, UNET_DEAD);
 }
 
-static void opened(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
+static void channel_opened(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
 {
     if (de->ni.ep.channel[n].state != UNET_CONNECTING)
         return;
@@ -122,21 +122,21 @@ static void opened(struct datagram_endpoint *de, uint16_t n, const struct unet_f
     unet_ni_set_state(&de->ni, n, UNET_OPEN);
 }
 
-static bool comes_from_peer(const struct datagram_link *link, const struct unet_frame *frame,
-                            const struct datagram_place *from)
+static bool link_is_peer(const struct datagram_link *link, const struct unet_frame *frame,
+                         const struct datagram_place *from)
 {
     return link->peer_port == frame->from_port && unet_datagram_same(&link->peer, from);
 }
 
 /* The number of our channel came back, with the key that we had said. */
-static bool is_gone(struct datagram_endpoint *de, const struct unet_frame *frame,
-                    const struct datagram_place *from)
+static bool channel_is_gone(struct datagram_endpoint *de, const struct unet_frame *frame,
+                            const struct datagram_place *from)
 {
     const uint32_t n = frame->life;
 
-    if (!unet_ni_is_channel(&de->ni, n) || de->ni.ep.channel[n].state != UNET_OPEN ||
+    if (!unet_is_channel(&de->ni.ep, n) || de->ni.ep.channel[n].state != UNET_OPEN ||
         de->link[n].key_out != frame->key || de->link[n].peer_life != frame->user ||
-        !comes_from_peer(&de->link[n], frame, from))
+        !link_is_peer(&de->link[n], frame, from))
         return false;
     unet_datagram_gone(de, (uint16_t)n);
     return true;
@@ -144,7 +144,8 @@ static bool is_gone(struct datagram_endpoint *de, const struct unet_frame *frame
 
 /* Who opens to us while we are open to another life of his may have closed that, or this may be
  * late: he knows.  He has no use for our answer before we have opened anew. */
-static void answer_open(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
+static void channel_answer_open(struct datagram_endpoint *de, uint16_t n,
+                                const struct unet_frame *frame)
 {
     const struct datagram_link *link = &de->link[n];
 
@@ -155,19 +156,20 @@ static void answer_open(struct datagram_endpoint *de, uint16_t n, const struct u
 }
 
 /* A frame about channel n, from its peer; false: it is for none that we have. */
-static bool control(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
+static bool channel_control(struct datagram_endpoint *de, uint16_t n,
+                            const struct unet_frame *frame)
 {
     struct datagram_link *link = &de->link[n];
 
     if (frame->kind == UNET_FRAME_OPEN) {
-        answer_open(de, n, frame);
+        channel_answer_open(de, n, frame);
         return true;
     }
     if (frame->life != link->life)
         return false;
     datagram_heard(link);
     if (frame->kind == UNET_FRAME_OPENED)
-        opened(de, n, frame);
+        channel_opened(de, n, frame);
     else if (frame->kind == UNET_FRAME_CLOSE && frame->user == link->peer_life)
         unet_datagram_gone(de, n);
     return true;
@@ -180,9 +182,9 @@ void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame
     bool ours;
 
     if (frame->kind == UNET_FRAME_GONE)
-        ours = is_gone(de, frame, from);
+        ours = channel_is_gone(de, frame, from);
     else
-        ours = n != 0 && comes_from_peer(&de->link[n], frame, from) && control(de, n, frame);
+        ours = n != 0 && link_is_peer(&de->link[n], frame, from) && channel_control(de, n, frame);
     if (ours)
         return;
     de->ni.ep.stats.foreign++;
@@ -203,30 +205,21 @@ void unet_datagram_tell(struct unet_ni *ni, uint16_t n)
         send_control(de, n, UNET_FRAME_ALIVE, link->peer_life, n);
 }
 
-static void look(struct datagram_endpoint *de, uint64_t now)
-{
-    uint16_t asked[UNET_NI_ASK_MOST];
-    const unsigned count = unet_ni_ask_some(&de->ni, now, asked);
-
-    de->transport->probe(de, asked, count);
-}
-
 void unet_datagram_look(struct datagram_endpoint *de)
 {
-    const uint64_t now = unet_now_us();
+    uint16_t asked[UNET_NI_ASK_MOST];
+    const unsigned count = unet_ni_ask_some(&de->ni, asked);
 
-    if (unet_ni_ask_is_due(&de->ni, now))
-        look(de, now);
+    de->transport->probe(de, asked, count);
 }
 
 void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct datagram_endpoint *de = datagram_of(ep);
-    const uint64_t now = unet_now_us();
 
     if (channel == 0)
-        look(de, now);
-    else if (unet_ni_ask(&de->ni, channel, now))
+        unet_datagram_look(de);
+    else if (unet_ni_ask(&de->ni, channel))
         de->transport->probe(de, &channel, 1);
     if (de->ni.connecting > 0)
         unet_ni_tell(&de->ni);
@@ -257,7 +250,7 @@ int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *p
     if (n == 0)
         return -ENOSPC;
     de->link[n] = link;
-    remember(de, n);
+    bucket_insert(de, n);
     unet_ni_connecting(&de->ni, n);
     unet_ni_tell(&de->ni);
     *channel = n;
@@ -273,7 +266,7 @@ void unet_datagram_disconnect(struct unet_endpoint *ep, uint16_t channel)
     if (ep->channel[channel].state == UNET_OPEN)
         send_control(de, channel, UNET_FRAME_CLOSE, link->peer_life, link->life);
     unet_ni_set_state(&de->ni, channel, UNET_CLOSED);
-    forget(de, channel);
+    bucket_remove(de, channel);
     unet_datagram_service(de); /* completes what the socket did not take */
     unet_drop_unread(&ep->rx[channel]);
 }

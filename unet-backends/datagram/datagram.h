@@ -136,7 +136,7 @@ int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *p
 void unet_datagram_disconnect(struct unet_endpoint *ep, uint16_t channel);
 void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel);
 
-/* Look, if it is time to, whether peers are alive. */
+/* Ask silent peers whether they are alive, and have the transport look, too. */
 void unet_datagram_look(struct datagram_endpoint *de);
 
 /* The entry `tell` of struct unet_ni_kind. */

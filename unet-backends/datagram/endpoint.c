@@ -64,7 +64,7 @@ static const struct unet_ni_kind datagram_kind = {
     .tell = unet_datagram_tell,
 };
 
-static int open_buckets(struct datagram_endpoint *de)
+static int datagram_open_buckets(struct datagram_endpoint *de)
 {
     uint32_t buckets = 1;
 
@@ -75,7 +75,7 @@ static int open_buckets(struct datagram_endpoint *de)
     return de->bucket ? 0 : -ENOMEM;
 }
 
-static int open_socket(struct datagram_endpoint *de)
+static int datagram_open_transport(struct datagram_endpoint *de)
 {
     if (getrandom(&de->nonce, sizeof de->nonce, 0) != sizeof de->nonce)
         return -EIO;
@@ -104,9 +104,9 @@ int unet_datagram_open(const struct datagram_transport *transport, const struct 
     de->link = ni->link;
     de->socket = -1;
     ni->ep.capabilities = UNET_CAP_REMOTE;
-    error = open_buckets(de);
+    error = datagram_open_buckets(de);
     if (error == 0)
-        error = open_socket(de);
+        error = datagram_open_transport(de);
     if (error) {
         datagram_free(de);
         return error;

@@ -30,8 +30,8 @@ static int descriptor_error(const struct datagram_endpoint *de, const struct une
     return desc->length <= de->message_most ? 0 : -EMSGSIZE;
 }
 
-static unsigned gather(const struct datagram_endpoint *de, const struct unet_desc *desc,
-                       struct iovec *iov)
+static unsigned frame_gather(const struct datagram_endpoint *de, const struct unet_desc *desc,
+                             struct iovec *iov)
 {
     if (desc->kind == UNET_INLINE) {
         *iov = (struct iovec){(void *)desc->data, desc->length};
@@ -42,8 +42,8 @@ static unsigned gather(const struct datagram_endpoint *de, const struct unet_des
     return desc->pieces;
 }
 
-static void add(struct datagram_endpoint *de, struct datagram_batch *b, struct iovec *iov,
-                const struct unet_desc *desc)
+static void batch_add(struct datagram_endpoint *de, struct datagram_batch *b, struct iovec *iov,
+                      const struct unet_desc *desc)
 {
     struct datagram_link *link = &de->link[desc->channel];
     const unsigned i = b->count++;
@@ -64,12 +64,12 @@ static void add(struct datagram_endpoint *de, struct datagram_batch *b, struct i
         .msg_hdr = {.msg_name = &link->peer,
                     .msg_namelen = link->peer.length,
                     .msg_iov = iov,
-                    .msg_iovlen = 1 + gather(de, desc, iov + 1)},
+                    .msg_iovlen = 1 + frame_gather(de, desc, iov + 1)},
     };
 }
 
 /* The descriptors from the head of the send queue on that are good, up to a bad one. */
-static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
+static void batch_collect(struct datagram_endpoint *de, struct datagram_batch *b)
 {
     struct iovec *iov = b->iov;
 
@@ -81,18 +81,18 @@ static void collect(struct datagram_endpoint *de, struct datagram_batch *b)
         if (__atomic_load_n(&desc->turn, __ATOMIC_ACQUIRE) != position + 1 ||
             descriptor_error(de, desc) != 0)
             break;
-        add(de, b, iov, desc);
+        batch_add(de, b, iov, desc);
         iov += b->message[b->count - 1].msg_hdr.msg_iovlen;
     }
 }
 
-static void release(struct datagram_endpoint *de, unsigned count)
+static void tx_release(struct datagram_endpoint *de, unsigned count)
 {
     while (count-- > 0)
         unet_ring_release(&de->ni.tx);
 }
 
-static size_t bytes_of(const struct msghdr *message)
+static size_t message_bytes(const struct msghdr *message)
 {
     size_t sum = 0;
 
@@ -101,12 +101,12 @@ static size_t bytes_of(const struct msghdr *message)
     return sum;
 }
 
-static bool is_lone(const struct msghdr *message)
+static bool message_is_lone(const struct msghdr *message)
 {
-    return message->msg_controllen == 0 && bytes_of(message) <= LONE_MOST;
+    return message->msg_controllen == 0 && message_bytes(message) <= LONE_MOST;
 }
 
-static int send_lone(int socket, const struct msghdr *message)
+static int message_send_lone(int socket, const struct msghdr *message)
 {
     uint8_t bytes[LONE_MOST];
     size_t at = 0;
@@ -121,8 +121,8 @@ static int send_lone(int socket, const struct msghdr *message)
 int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
                          unsigned count)
 {
-    if (count == 1 && is_lone(&message->msg_hdr))
-        return send_lone(de->socket, &message->msg_hdr);
+    if (count == 1 && message_is_lone(&message->msg_hdr))
+        return message_send_lone(de->socket, &message->msg_hdr);
     return sendmmsg(de->socket, message, count, 0);
 }
 
@@ -150,12 +150,12 @@ int unet_datagram_service(struct datagram_endpoint *de)
         if (error) {
             unet_refuse(&de->ni.ep, &de->ni.errors, head, error);
         } else {
-            collect(de, &b);
+            batch_collect(de, &b);
             sent = de->transport->send(de, &b);
         }
         if (sent == 0)
             break;
-        release(de, sent);
+        tx_release(de, sent);
         done += (int)sent;
     }
     unet_ring_publish(&de->ni.tx);
@@ -165,8 +165,8 @@ int unet_datagram_service(struct datagram_endpoint *de)
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 /* Buffers for `length` bytes from the free queue, all or none.  Returns how many, or 0. */
-static unsigned take_buffers(struct datagram_endpoint *de, uint32_t length,
-                             struct unet_piece piece[UNET_PIECES_MAX])
+static unsigned free_take_buffers(struct datagram_endpoint *de, uint32_t length,
+                                  struct unet_piece piece[UNET_PIECES_MAX])
 {
     uint32_t left = length;
     unsigned count = 0;
@@ -186,11 +186,11 @@ static unsigned take_buffers(struct datagram_endpoint *de, uint32_t length,
     return left == 0 ? count : 0;
 }
 
-static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, const uint8_t *bytes,
-                        uint32_t length)
+static bool free_fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot,
+                             const uint8_t *bytes, uint32_t length)
 {
     struct unet_piece piece[UNET_PIECES_MAX];
-    const unsigned count = take_buffers(de, length, piece);
+    const unsigned count = free_take_buffers(de, length, piece);
 
     if (count == 0)
         return false;
@@ -205,8 +205,8 @@ static bool fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot, co
     return true;
 }
 
-static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
-                    const uint8_t *bytes)
+static void frame_deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
+                          const uint8_t *bytes)
 {
     struct unet_ring *in = &de->ni.in[n];
     struct unet_desc *slot = unet_ring_reserve(in);
@@ -219,7 +219,7 @@ static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_
         memcpy(slot->data, bytes, frame->length);
     } else if (room) {
         slot->kind = UNET_PIECES;
-        room = fill_pieces(de, slot, bytes, frame->length);
+        room = free_fill_pieces(de, slot, bytes, frame->length);
     }
     if (!room) {
         de->ni.ep.stats.overruns++;
@@ -231,13 +231,13 @@ static void deliver(struct datagram_endpoint *de, uint16_t n, const struct unet_
     unet_ring_submit(in);
 }
 
-static bool is_message(const struct unet_frame *frame)
+static bool frame_is_message(const struct unet_frame *frame)
 {
     return frame->kind == UNET_FRAME_INLINE || frame->kind == UNET_FRAME_PIECES;
 }
 
 /* What is not needed of a frame is padding: networks have a shortest one. */
-static bool well_formed(const struct unet_frame *frame, size_t room)
+static bool frame_well_formed(const struct unet_frame *frame, size_t room)
 {
     if (frame->version != UNET_FRAME_VERSION || frame->length > room)
         return false;
@@ -253,8 +253,8 @@ static bool well_formed(const struct unet_frame *frame, size_t room)
 }
 
 /* The channel that the message is for, 0: none. */
-static uint16_t channel_of(const struct datagram_endpoint *de, const struct unet_frame *frame,
-                           const struct datagram_place *from)
+static uint16_t frame_channel(const struct datagram_endpoint *de, const struct unet_frame *frame,
+                              const struct datagram_place *from)
 {
     const uint16_t n = unet_datagram_find(de, frame->key);
     const struct datagram_link *link = &de->link[n];
@@ -273,15 +273,15 @@ size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes,
 
     if (length >= sizeof frame)
         memcpy(&frame, bytes, sizeof frame);
-    if (length < sizeof frame || !well_formed(&frame, length - sizeof frame)) {
+    if (length < sizeof frame || !frame_well_formed(&frame, length - sizeof frame)) {
         de->ni.ep.stats.malformed++;
         return length;
     }
-    if (!is_message(&frame))
+    if (!frame_is_message(&frame))
         unet_datagram_control(de, &frame, from);
-    else if ((n = channel_of(de, &frame, from)) == 0)
+    else if ((n = frame_channel(de, &frame, from)) == 0)
         de->ni.ep.stats.foreign++;
     else
-        deliver(de, n, &frame, bytes + sizeof frame);
+        frame_deliver(de, n, &frame, bytes + sizeof frame);
     return sizeof frame + frame.length;
 }

@@ -13,39 +13,39 @@
 #define STATE_BITS 3u
 #define STATE_MASK ((1u << STATE_BITS) - 1)
 
-static uint32_t word_of(uint32_t generation, enum sm_lane_state state)
+static uint32_t lane_word(uint32_t generation, enum sm_lane_state state)
 {
     return generation << STATE_BITS | state;
 }
 
-static uint32_t load_word(const struct sm_lane_entry *entry)
+static uint32_t lane_load_word(const struct sm_lane_entry *entry)
 {
     return __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE);
 }
 
-static bool change_word(struct sm_lane_entry *entry, uint32_t generation, enum sm_lane_state from,
-                        enum sm_lane_state to)
+static bool lane_change_word(struct sm_lane_entry *entry, uint32_t generation,
+                             enum sm_lane_state from, enum sm_lane_state to)
 {
-    uint32_t expected = word_of(generation, from);
+    uint32_t expected = lane_word(generation, from);
 
-    return __atomic_compare_exchange_n(&entry->word, &expected, word_of(generation, to), false,
+    return __atomic_compare_exchange_n(&entry->word, &expected, lane_word(generation, to), false,
                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* ---- layout ---------------------------------------------------------------- */
 
-static uint64_t align(uint64_t offset, uint64_t to)
+static uint64_t align_up(uint64_t offset, uint64_t to)
 {
     return (offset + to - 1) & ~(to - 1);
 }
 
 /* Needs the sizes; places the parts and computes the total. */
-static void place(struct sm_area *area, uint8_t *memory)
+static void sm_area_place(struct sm_area *area, uint8_t *memory)
 {
-    uint64_t entries = align(sizeof(struct sm_header), 4096);
-    uint64_t lanes = align(entries + area->channels * sizeof(struct sm_lane_entry), 4096);
+    uint64_t entries = align_up(sizeof(struct sm_header), 4096);
+    uint64_t lanes = align_up(entries + area->channels * sizeof(struct sm_lane_entry), 4096);
     uint64_t free = lanes + area->channels * unet_ring_bytes(area->recv_slots);
-    uint64_t segment = align(free + unet_ring_bytes(area->free_slots), 4096);
+    uint64_t segment = align_up(free + unet_ring_bytes(area->free_slots), 4096);
 
     area->header = (struct sm_header *)memory;
     area->entry = (struct sm_lane_entry *)(memory + entries) - 1; /* lanes count from 1 */
@@ -55,7 +55,7 @@ static void place(struct sm_area *area, uint8_t *memory)
     area->bytes = segment + area->segment_bytes;
 }
 
-static struct sm_area sized(const struct unet_config *config)
+static struct sm_area sm_area_sized(const struct unet_config *config)
 {
     return (struct sm_area){
         .segment_bytes = config->segment_bytes,
@@ -68,9 +68,9 @@ static struct sm_area sized(const struct unet_config *config)
 
 uint64_t unet_sm_area_bytes(const struct unet_config *config)
 {
-    struct sm_area area = sized(config);
+    struct sm_area area = sm_area_sized(config);
 
-    place(&area, NULL);
+    sm_area_place(&area, NULL);
     return area.bytes;
 }
 
@@ -79,10 +79,10 @@ void unet_sm_area_format(struct sm_area *area, void *memory, const struct unet_c
 {
     struct sm_header *header = memory;
 
-    *area = sized(config);
+    *area = sm_area_sized(config);
     area->fences = fences;
     memcpy(area->nonce, nonce, sizeof area->nonce);
-    place(area, memory);
+    sm_area_place(area, memory);
     header->abi = UNET_ABI_VERSION;
     memcpy(header->nonce, nonce, sizeof header->nonce);
     header->segment_bytes = area->segment_bytes;
@@ -119,7 +119,7 @@ int unet_sm_area_view(struct sm_area *area, void *memory, uint64_t bytes)
     if (!power_of_two(view.recv_slots) || !power_of_two(view.free_slots) || view.channels < 1 ||
         view.channels > 65535)
         return -EPROTO;
-    place(&view, memory);
+    sm_area_place(&view, memory);
     if (view.bytes != bytes)
         return -EPROTO;
     *area = view;
@@ -141,7 +141,7 @@ uint64_t unet_sm_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t t
 
 enum sm_lane_state unet_sm_lane_state(const struct sm_area *area, uint32_t n, uint32_t generation)
 {
-    uint32_t word = load_word(&area->entry[n]);
+    uint32_t word = lane_load_word(&area->entry[n]);
 
     if (word >> STATE_BITS != (generation << STATE_BITS) >> STATE_BITS)
         return LANE_FREE;
@@ -155,7 +155,7 @@ void unet_sm_lane_offer(const struct sm_area *area, uint32_t n, uint32_t generat
     if (generation > 0)
         memset(sm_lane_ring(area, n), 0, unet_ring_bytes(area->recv_slots));
     __atomic_store_n(&entry->key, key, __ATOMIC_RELAXED);
-    __atomic_store_n(&entry->word, word_of(generation, LANE_OFFERED), __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->word, lane_word(generation, LANE_OFFERED), __ATOMIC_RELEASE);
     __atomic_fetch_add(&area->header->offers, 1, __ATOMIC_RELEASE);
 }
 
@@ -163,26 +163,26 @@ bool unet_sm_lane_withdraw(const struct sm_area *area, uint32_t n, uint32_t gene
 {
     struct sm_lane_entry *entry = &area->entry[n];
 
-    if (change_word(entry, generation, LANE_OFFERED, LANE_FREE) ||
-        change_word(entry, generation, LANE_DETACHED, LANE_FREE))
+    if (lane_change_word(entry, generation, LANE_OFFERED, LANE_FREE) ||
+        lane_change_word(entry, generation, LANE_DETACHED, LANE_FREE))
         return true;
-    if (change_word(entry, generation, LANE_ATTACHED, LANE_CLOSING))
+    if (lane_change_word(entry, generation, LANE_ATTACHED, LANE_CLOSING))
         return false;
     /* It detached between the two looks, or is closing already. */
-    return change_word(entry, generation, LANE_DETACHED, LANE_FREE);
+    return lane_change_word(entry, generation, LANE_DETACHED, LANE_FREE);
 }
 
 uint32_t unet_sm_lane_attach(const struct sm_area *area, uint64_t key, uint32_t *generation)
 {
     for (uint32_t n = 1; n <= area->channels; n++) {
         struct sm_lane_entry *entry = &area->entry[n];
-        uint32_t word = load_word(entry);
+        uint32_t word = lane_load_word(entry);
 
         if ((word & STATE_MASK) != LANE_OFFERED ||
             __atomic_load_n(&entry->key, __ATOMIC_RELAXED) != key)
             continue;
         /* Had the key changed since, so would the generation have. */
-        if (!change_word(entry, word >> STATE_BITS, LANE_OFFERED, LANE_ATTACHED))
+        if (!lane_change_word(entry, word >> STATE_BITS, LANE_OFFERED, LANE_ATTACHED))
             continue;
         *generation = word >> STATE_BITS;
         return n;
@@ -194,8 +194,8 @@ void unet_sm_lane_detach(const struct sm_area *area, uint32_t n, uint32_t genera
 {
     struct sm_lane_entry *entry = &area->entry[n];
 
-    if (!change_word(entry, generation, LANE_ATTACHED, LANE_DETACHED))
-        change_word(entry, generation, LANE_CLOSING, LANE_DETACHED);
+    if (!lane_change_word(entry, generation, LANE_ATTACHED, LANE_DETACHED))
+        lane_change_word(entry, generation, LANE_CLOSING, LANE_DETACHED);
 }
 
 /* ---- the free queue ----------------------------------------------------------- */

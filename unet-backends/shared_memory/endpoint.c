@@ -21,7 +21,7 @@ int unet_sm_watch(struct sm_endpoint *se, int fd, uint32_t what)
     return epoll_ctl(se->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
 }
 
-static int open_bell(struct sm_endpoint *se)
+static int sm_open_bell(struct sm_endpoint *se)
 {
     int error;
 
@@ -37,7 +37,7 @@ static int open_bell(struct sm_endpoint *se)
     return unet_sm_watch(se, se->ni.ep.bell[0], 0);
 }
 
-static int open_area(struct sm_endpoint *se)
+static int sm_open_area(struct sm_endpoint *se)
 {
     struct unet_endpoint *ep = &se->ni.ep;
     uint64_t nonce[2];
@@ -99,9 +99,9 @@ int unet_sm_open(const struct unet_ops *ops, const struct sm_transport *transpor
     se->transport = transport;
     se->link = ni->link;
     se->epoll = se->fd = -1;
-    error = open_bell(se);
+    error = sm_open_bell(se);
     if (error == 0)
-        error = open_area(se);
+        error = sm_open_area(se);
     if (error) {
         sm_free(se);
         return error;

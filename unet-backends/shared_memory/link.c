@@ -16,26 +16,27 @@
 
 /* ---- noticing ---------------------------------------------------------------- */
 
-static bool process_ended(const struct sm_peer *peer)
+bool unet_sm_has_ended(int process)
 {
-    struct pollfd process = {.fd = peer->process, .events = POLLIN};
+    struct pollfd p = {.fd = process, .events = POLLIN};
 
-    return peer->process >= 0 && poll(&process, 1, 0) > 0;
+    return process >= 0 && poll(&p, 1, 0) > 0;
 }
 
-static void unwatch(struct sm_endpoint *se, struct sm_link *link)
+static void sm_peer_unwatch(struct sm_endpoint *se, struct sm_link *link)
 {
     if (link->peer.process >= 0)
         epoll_ctl(se->epoll, EPOLL_CTL_DEL, link->peer.process, NULL);
 }
 
-static void set_state(struct sm_endpoint *se, uint16_t channel, enum unet_channel_state state)
+static void sm_channel_set_state(struct sm_endpoint *se, uint16_t channel,
+                                 enum unet_channel_state state)
 {
     unet_ni_set_state(&se->ni, channel, state);
     unet_sm_aim(se, channel);
 }
 
-static void stop_sending(struct sm_link *link)
+static void sm_channel_stop_sending(struct sm_link *link)
 {
     if (link->out_lane)
         unet_sm_lane_detach(&link->peer.area, link->out_lane, link->out_generation);
@@ -48,13 +49,13 @@ void unet_sm_set_dead(struct sm_endpoint *se, uint16_t channel)
 
     if (state != UNET_OPEN && state != UNET_CONNECTING)
         return;
-    stop_sending(&se->link[channel]);
-    unwatch(se, &se->link[channel]);
-    set_state(se, channel, UNET_DEAD);
+    sm_channel_stop_sending(&se->link[channel]);
+    sm_peer_unwatch(se, &se->link[channel]);
+    sm_channel_set_state(se, channel, UNET_DEAD);
 }
 
 /* The peer closed its endpoint, or its side of the channel. */
-static bool peer_closed(const struct sm_endpoint *se, uint16_t channel)
+static bool sm_peer_closed(const struct sm_endpoint *se, uint16_t channel)
 {
     const struct sm_link *link = &se->link[channel];
     const struct sm_area *area = &link->peer.area;
@@ -67,23 +68,23 @@ static bool peer_closed(const struct sm_endpoint *se, uint16_t channel)
     return unet_sm_lane_state(&se->own, channel, link->generation) == LANE_DETACHED;
 }
 
-static void notice_closed(struct sm_endpoint *se, uint16_t channel)
+static void sm_channel_notice_closed(struct sm_endpoint *se, uint16_t channel)
 {
     uint8_t state = se->ni.ep.channel[channel].state;
 
-    if ((state == UNET_OPEN || state == UNET_CONNECTING) && peer_closed(se, channel))
+    if ((state == UNET_OPEN || state == UNET_CONNECTING) && sm_peer_closed(se, channel))
         unet_sm_set_dead(se, channel);
 }
 
 void unet_sm_find_closed(struct sm_endpoint *se)
 {
     for (uint32_t n = 1; n < se->ni.ep.rx_rings; n++)
-        notice_closed(se, (uint16_t)n);
+        sm_channel_notice_closed(se, (uint16_t)n);
 }
 
 /* ---- opening ------------------------------------------------------------------- */
 
-static void try_open(struct sm_endpoint *se, uint16_t channel)
+static void sm_channel_try_open(struct sm_endpoint *se, uint16_t channel)
 {
     struct sm_link *link = &se->link[channel];
     const struct sm_area *area = &link->peer.area;
@@ -96,14 +97,14 @@ static void try_open(struct sm_endpoint *se, uint16_t channel)
     if (!link->out_lane)
         return;
     unet_ring_attach(&link->out, sm_lane_ring(area, link->out_lane), area->recv_slots);
-    set_state(se, channel, UNET_OPEN);
+    sm_channel_set_state(se, channel, UNET_OPEN);
 }
 
 void unet_sm_find_opened(struct sm_endpoint *se)
 {
     for (uint32_t n = 1; se->ni.connecting > 0 && n < se->ni.ep.rx_rings; n++) {
         if (se->ni.ep.channel[n].state == UNET_CONNECTING)
-            try_open(se, (uint16_t)n);
+            sm_channel_try_open(se, (uint16_t)n);
     }
 }
 
@@ -117,9 +118,9 @@ void unet_sm_update(struct unet_endpoint *ep, uint16_t channel)
         unet_sm_sleep(se, 0);
         return;
     }
-    try_open(se, channel);
-    notice_closed(se, channel);
-    if (process_ended(&se->link[channel].peer))
+    sm_channel_try_open(se, channel);
+    sm_channel_notice_closed(se, channel);
+    if (unet_sm_has_ended(se->link[channel].peer.process))
         unet_sm_set_dead(se, channel);
 }
 
@@ -133,14 +134,14 @@ void unet_sm_drop_peer(struct sm_endpoint *se, uint16_t channel)
 
     if (!link->peer.area.header)
         return;
-    unwatch(se, link);
+    sm_peer_unwatch(se, link);
     se->transport->leave(&link->peer);
     *link = (struct sm_link){.queued = queued, .generation = generation};
 }
 
 /* A closed channel can be opened anew when nothing of its past can come up any
  * more: no queued descriptor, no sender in its lane. */
-static bool reusable(struct sm_endpoint *se, uint16_t channel)
+static bool sm_channel_reusable(struct sm_endpoint *se, uint16_t channel)
 {
     struct sm_link *link = &se->link[channel];
 
@@ -148,23 +149,24 @@ static bool reusable(struct sm_endpoint *se, uint16_t channel)
         return false;
     if (!link->peer.area.header)
         return true;
-    if (!unet_sm_lane_withdraw(&se->own, channel, link->generation) && !process_ended(&link->peer))
+    if (!unet_sm_lane_withdraw(&se->own, channel, link->generation) &&
+        !unet_sm_has_ended(link->peer.process))
         return false;
     unet_sm_drop_peer(se, channel);
     return true;
 }
 
 /* A number for a new channel, or 0. */
-static uint16_t choose_number(struct sm_endpoint *se)
+static uint16_t sm_channel_choose(struct sm_endpoint *se)
 {
     for (uint32_t n = 1; n <= se->ni.ep.config.channels; n++) {
-        if (reusable(se, (uint16_t)n))
+        if (sm_channel_reusable(se, (uint16_t)n))
             return (uint16_t)n;
     }
     return 0;
 }
 
-static bool is_open_already(const struct sm_endpoint *se, uint64_t key_out)
+static bool sm_channel_is_open(const struct sm_endpoint *se, uint64_t key_out)
 {
     for (uint32_t n = 1; n < se->ni.ep.rx_rings; n++) {
         if (se->ni.ep.channel[n].state != UNET_CLOSED && se->link[n].key_out == key_out)
@@ -173,17 +175,17 @@ static bool is_open_already(const struct sm_endpoint *se, uint64_t key_out)
     return false;
 }
 
-static int set_up(struct sm_endpoint *se, const struct sm_peer *peer, uint64_t tag,
-                  uint16_t *channel)
+static int sm_channel_set_up(struct sm_endpoint *se, const struct sm_peer *peer, uint64_t tag,
+                             uint16_t *channel)
 {
     uint64_t key_out = unet_sm_lane_key(tag, se->own.nonce, peer->area.nonce);
     struct sm_link *link;
     uint16_t n;
     int error;
 
-    if (is_open_already(se, key_out))
+    if (sm_channel_is_open(se, key_out))
         return -EEXIST;
-    n = choose_number(se);
+    n = sm_channel_choose(se);
     if (n == 0)
         return -ENOSPC;
     error = peer->process >= 0 ? unet_sm_watch(se, peer->process, n) : 0;
@@ -208,7 +210,7 @@ int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *address
 
     if (error)
         return error;
-    error = set_up(se, &peer, tag, &n);
+    error = sm_channel_set_up(se, &peer, tag, &n);
     if (error) {
         se->transport->leave(&peer);
         return error;
@@ -219,14 +221,14 @@ int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *address
     unet_sm_lane_offer(&se->own, n, link->generation, link->key_in);
     unet_ring_attach(&ep->rx[n], sm_lane_ring(&se->own, n), ep->config.recv_slots);
     unet_sm_wake(se, n); /* it may be waiting for this offer */
-    try_open(se, n);
+    sm_channel_try_open(se, n);
     *channel = n;
     return 0;
 }
 
 /* ---- disconnecting ---------------------------------------------------------------- */
 
-static void stop_receiving(struct sm_endpoint *se, uint16_t channel)
+static void sm_channel_stop_receiving(struct sm_endpoint *se, uint16_t channel)
 {
     struct unet_endpoint *ep = &se->ni.ep;
 
@@ -243,10 +245,10 @@ void unet_sm_disconnect(struct unet_endpoint *ep, uint16_t channel)
     struct sm_link *link = &se->link[channel];
     bool withdrawn;
 
-    stop_sending(link);
-    unwatch(se, link);
-    set_state(se, channel, UNET_CLOSED);
-    stop_receiving(se, channel);
+    sm_channel_stop_sending(link);
+    sm_peer_unwatch(se, link);
+    sm_channel_set_state(se, channel, UNET_CLOSED);
+    sm_channel_stop_receiving(se, channel);
     withdrawn = unet_sm_lane_withdraw(&se->own, channel, link->generation);
     unet_sm_wake(se, channel);
     if (withdrawn)

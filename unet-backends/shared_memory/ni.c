@@ -16,7 +16,7 @@ struct cursor {
 };
 
 /* The longest run at the cursor, stepping over pieces that are used up. */
-static uint32_t run(struct cursor *c)
+static uint32_t cursor_run(struct cursor *c)
 {
     while (c->done == c->piece->length) {
         c->piece++;
@@ -26,11 +26,11 @@ static uint32_t run(struct cursor *c)
 }
 
 /* Copy `length` bytes, of which both sides have as many. */
-static void copy(struct cursor to, struct cursor from, uint32_t length)
+static void cursor_copy(struct cursor to, struct cursor from, uint32_t length)
 {
     while (length > 0) {
-        uint32_t there = run(&to);
-        uint32_t here = run(&from);
+        uint32_t there = cursor_run(&to);
+        uint32_t here = cursor_run(&from);
         uint32_t n = here < there ? here : there;
 
         memcpy(to.segment + to.piece->offset + to.done,
@@ -43,8 +43,8 @@ static void copy(struct cursor to, struct cursor from, uint32_t length)
 
 /* ---- one descriptor ----------------------------------------------------------- */
 
-static int place_pieces(struct sm_endpoint *se, const struct sm_area *peer,
-                        const struct unet_desc *desc, struct unet_desc *slot)
+static int sm_place_pieces(struct sm_endpoint *se, const struct sm_area *peer,
+                           const struct unet_desc *desc, struct unet_desc *slot)
 {
     struct unet_piece piece[UNET_PIECES_MAX] = {0};
     uint8_t count = 0;
@@ -54,15 +54,15 @@ static int place_pieces(struct sm_endpoint *se, const struct sm_area *peer,
         error = unet_sm_take_buffers(peer, desc->length, piece, &count);
     if (error)
         return error;
-    copy((struct cursor){.segment = peer->segment, .piece = piece},
-         (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
+    cursor_copy((struct cursor){.segment = peer->segment, .piece = piece},
+                (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
     slot->pieces = count;
     memcpy(slot->piece, piece, sizeof piece);
     return 0;
 }
 
-static int place_direct(struct sm_endpoint *se, const struct sm_area *peer,
-                        const struct unet_desc *desc, struct unet_desc *slot)
+static int sm_place_direct(struct sm_endpoint *se, const struct sm_area *peer,
+                           const struct unet_desc *desc, struct unet_desc *slot)
 {
     struct unet_piece target = {.offset = (uint32_t)desc->remote, .length = desc->length};
     int error = unet_check_pieces(desc, se->own.segment_bytes);
@@ -71,15 +71,15 @@ static int place_direct(struct sm_endpoint *se, const struct sm_area *peer,
         return error;
     if (desc->remote > peer->segment_bytes || desc->length > peer->segment_bytes - desc->remote)
         return -EFAULT;
-    copy((struct cursor){.segment = peer->segment, .piece = &target},
-         (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
+    cursor_copy((struct cursor){.segment = peer->segment, .piece = &target},
+                (struct cursor){.segment = se->own.segment, .piece = desc->piece}, desc->length);
     slot->pieces = 1;
     slot->piece[0] = target;
     slot->remote = desc->remote;
     return 0;
 }
 
-static int place_inline(const struct unet_desc *desc, struct unet_desc *slot)
+static int sm_place_inline(const struct unet_desc *desc, struct unet_desc *slot)
 {
     if (desc->length > UNET_INLINE_MAX)
         return -EMSGSIZE;
@@ -88,23 +88,23 @@ static int place_inline(const struct unet_desc *desc, struct unet_desc *slot)
     return 0;
 }
 
-static int place(struct sm_endpoint *se, const struct sm_area *peer, const struct unet_desc *desc,
-                 struct unet_desc *slot)
+static int sm_place(struct sm_endpoint *se, const struct sm_area *peer,
+                    const struct unet_desc *desc, struct unet_desc *slot)
 {
     switch (desc->kind) {
     case UNET_INLINE:
-        return place_inline(desc, slot);
+        return sm_place_inline(desc, slot);
     case UNET_PIECES:
-        return place_pieces(se, peer, desc, slot);
+        return sm_place_pieces(se, peer, desc, slot);
     case UNET_DIRECT:
-        return place_direct(se, peer, desc, slot);
+        return sm_place_direct(se, peer, desc, slot);
     default:
         return -EINVAL;
     }
 }
 
 /* -EAGAIN: no room at the peer now; any other error refuses the descriptor. */
-static int deliver(struct sm_endpoint *se, const struct unet_desc *desc)
+static int sm_deliver(struct sm_endpoint *se, const struct unet_desc *desc)
 {
     struct sm_link *link;
     struct unet_desc *slot;
@@ -116,7 +116,7 @@ static int deliver(struct sm_endpoint *se, const struct unet_desc *desc)
     slot = unet_ring_reserve(&link->out);
     if (!slot)
         return -EAGAIN;
-    error = place(se, &link->peer.area, desc, slot);
+    error = sm_place(se, &link->peer.area, desc, slot);
     if (error)
         return error;
     slot->channel = link->out_lane;
@@ -151,20 +151,20 @@ void unet_sm_aim(struct sm_endpoint *se, uint16_t channel)
 }
 
 /* Count what was submitted since the last time, so that nothing overtakes it. */
-static void take_in(struct sm_endpoint *se)
+static void sm_count_queued(struct sm_endpoint *se)
 {
     for (; se->tx_seen != se->ni.ep.tx.position; se->tx_seen++) {
         uint16_t channel = se->ni.ep.tx.shared->slot[se->tx_seen & se->ni.ep.tx.mask].channel;
 
-        if (unet_ni_is_channel(&se->ni, channel) && se->link[channel].queued++ == 0)
+        if (unet_is_channel(&se->ni.ep, channel) && se->link[channel].queued++ == 0)
             unet_sm_aim(se, channel);
     }
 }
 
-static void done_with(struct sm_endpoint *se, uint16_t channel)
+static void sm_descriptor_done(struct sm_endpoint *se, uint16_t channel)
 {
     unet_ring_release(&se->ni.tx);
-    if (unet_ni_is_channel(&se->ni, channel) && --se->link[channel].queued == 0)
+    if (unet_is_channel(&se->ni.ep, channel) && --se->link[channel].queued == 0)
         unet_sm_aim(se, channel);
 }
 
@@ -173,10 +173,10 @@ int unet_sm_service(struct sm_endpoint *se)
     const struct unet_desc *desc;
     int done = 0;
 
-    take_in(se);
+    sm_count_queued(se);
     while ((desc = unet_ring_peek(&se->ni.tx))) {
         uint16_t channel = desc->channel;
-        int error = deliver(se, desc);
+        int error = sm_deliver(se, desc);
 
         if (error == -EAGAIN)
             break;
@@ -184,7 +184,7 @@ int unet_sm_service(struct sm_endpoint *se)
             unet_refuse(&se->ni.ep, &se->ni.errors, desc, error);
         else
             unet_sm_notify(se, channel);
-        done_with(se, channel);
+        sm_descriptor_done(se, channel);
         done++;
     }
     unet_ring_publish(&se->ni.tx);
@@ -193,7 +193,7 @@ int unet_sm_service(struct sm_endpoint *se)
 
 /* ---- bells ------------------------------------------------------------------------ */
 
-static bool almost_full(const struct sm_link *link)
+static bool sm_lane_almost_full(const struct sm_link *link)
 {
     const struct unet_ring *out = &link->out;
     uint32_t consumed = __atomic_load_n(&out->shared->consumed, __ATOMIC_RELAXED);
@@ -202,7 +202,7 @@ static bool almost_full(const struct sm_link *link)
 }
 
 /* What the peer has armed, or 0. */
-static uint32_t armed(const struct sm_link *link)
+static uint32_t sm_peer_armed(const struct sm_link *link)
 {
     if (link->peer.bell < 0)
         return 0;
@@ -210,7 +210,7 @@ static uint32_t armed(const struct sm_link *link)
     return __atomic_load_n(&link->peer.area.header->armed, __ATOMIC_RELAXED);
 }
 
-static void ring(struct sm_endpoint *se, const struct sm_link *link, uint32_t seen)
+static void sm_peer_ring(struct sm_endpoint *se, const struct sm_link *link, uint32_t seen)
 {
     se->ni.ep.stats.wakeups++;
     unet_bell_ring(link->peer.bell, &link->peer.area.header->armed, seen);
@@ -219,17 +219,17 @@ static void ring(struct sm_endpoint *se, const struct sm_link *link, uint32_t se
 void unet_sm_notify(struct sm_endpoint *se, uint16_t channel)
 {
     const struct sm_link *link = &se->link[channel];
-    uint32_t seen = armed(link);
+    uint32_t seen = sm_peer_armed(link);
 
-    if ((seen & UNET_NONEMPTY) || (seen != 0 && almost_full(link)))
-        ring(se, link, seen);
+    if ((seen & UNET_NONEMPTY) || (seen != 0 && sm_lane_almost_full(link)))
+        sm_peer_ring(se, link, seen);
 }
 
 void unet_sm_wake(struct sm_endpoint *se, uint16_t channel)
 {
     const struct sm_link *link = &se->link[channel];
-    uint32_t seen = armed(link);
+    uint32_t seen = sm_peer_armed(link);
 
     if (seen != 0)
-        ring(se, link, seen);
+        sm_peer_ring(se, link, seen);
 }

@@ -94,6 +94,9 @@ int unet_sm_connect(struct unet_endpoint *ep, const struct unet_address *peer, u
 void unet_sm_disconnect(struct unet_endpoint *ep, uint16_t channel);
 void unet_sm_update(struct unet_endpoint *ep, uint16_t channel);
 
+/* Whether the process of a pidfd has ended; false if there is none (-1). */
+bool unet_sm_has_ended(int process);
+
 /* Open every channel whose peer has opened its side. */
 void unet_sm_find_opened(struct sm_endpoint *se);
 /* Notice peers that closed in good order.  No system call. */

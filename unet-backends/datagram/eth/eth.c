@@ -54,7 +54,7 @@ static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *ba
 
 /* ---- receiving -------------------------------------------------------------------------- */
 
-static struct tpacket2_hdr *slot_at(const struct eth_endpoint *ge, uint32_t n)
+static struct tpacket2_hdr *eth_slot(const struct eth_endpoint *ge, uint32_t n)
 {
     return (struct tpacket2_hdr *)(ge->ring + (size_t)(n & (ge->slots - 1)) * ge->slot_bytes);
 }
@@ -74,7 +74,7 @@ static struct datagram_place place_of(const struct eth_endpoint *ge,
     return place;
 }
 
-static void take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
+static void eth_take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
 {
     const uint8_t *bytes = (const uint8_t *)slot;
     const struct datagram_place from =
@@ -92,11 +92,11 @@ static int eth_receive(struct datagram_endpoint *de)
     int count = 0;
 
     for (; count < RECEIVE_MOST; count++) {
-        struct tpacket2_hdr *slot = slot_at(ge, ge->next);
+        struct tpacket2_hdr *slot = eth_slot(ge, ge->next);
 
         if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) /* B */
             break;
-        take(ge, slot);
+        eth_take(ge, slot);
         __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
         ge->next++;
     }
@@ -119,7 +119,7 @@ static uint32_t power_of_two(uint32_t least, uint32_t n)
     return least;
 }
 
-static int open_ring(struct eth_endpoint *ge, uint32_t frame_most)
+static int eth_open_ring(struct eth_endpoint *ge, uint32_t frame_most)
 {
     const uint32_t slot = power_of_two(SLOT_LEAST, frame_most + SLOT_OVERHEAD);
     const uint32_t block = power_of_two(BLOCK_LEAST, slot);
@@ -157,7 +157,7 @@ static int eth_bind(struct datagram_endpoint *de)
     de->port = ge->own.port;
     de->message_most = ge->mtu - header < MESSAGE_MOST ? ge->mtu - header : MESSAGE_MOST;
     de->ni.ep.packet_bytes = de->message_most;
-    error = open_ring(ge, header + de->message_most);
+    error = eth_open_ring(ge, header + de->message_most);
     return error ? error : unet_eth_bind_socket(ge);
 }
 

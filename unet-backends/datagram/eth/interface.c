@@ -46,7 +46,7 @@ static socklen_t port_name(const uint8_t mac[ETH_ALEN], uint16_t port, struct so
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-static int take_port(struct eth_endpoint *ge)
+static int eth_take_port(struct eth_endpoint *ge)
 {
     uint16_t first;
 
@@ -72,12 +72,12 @@ static int take_port(struct eth_endpoint *ge)
 
 /* ---- the interface -------------------------------------------------------------------------- */
 
-static int ask(int socket, unsigned long what, struct ifreq *request)
+static int interface_ioctl(int socket, unsigned long what, struct ifreq *request)
 {
     return ioctl(socket, what, request) == 0 ? 0 : -errno;
 }
 
-static int look_at_interface(struct eth_endpoint *ge)
+static int eth_look_at_interface(struct eth_endpoint *ge)
 {
     struct ifreq request = {0};
     int error = unet_local_interface(unet_local_wish("lo"), request.ifr_name);
@@ -85,15 +85,15 @@ static int look_at_interface(struct eth_endpoint *ge)
     if (error)
         return error;
     strcpy(ge->de.ni.ep.interface, request.ifr_name);
-    error = ask(ge->de.socket, SIOCGIFINDEX, &request);
+    error = interface_ioctl(ge->de.socket, SIOCGIFINDEX, &request);
     if (error)
         return error;
     ge->interface = request.ifr_ifindex;
-    error = ask(ge->de.socket, SIOCGIFMTU, &request);
+    error = interface_ioctl(ge->de.socket, SIOCGIFMTU, &request);
     if (error)
         return error;
     ge->mtu = (uint32_t)request.ifr_mtu;
-    error = ask(ge->de.socket, SIOCGIFHWADDR, &request);
+    error = interface_ioctl(ge->de.socket, SIOCGIFHWADDR, &request);
     if (error)
         return error;
     memcpy(ge->own.mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
@@ -109,7 +109,7 @@ static int look_at_interface(struct eth_endpoint *ge)
 /* Accepts frames to our address and port that came from outside or by the loopback interface,
  * and of no VLAN: those have interfaces of their own.  Numbers in frames are little-endian,
  * the filter reads big-endian ones. */
-static int set_filter(const struct eth_endpoint *ge)
+static int eth_set_filter(const struct eth_endpoint *ge)
 {
     const uint8_t *mac = ge->own.mac;
     const uint32_t high =
@@ -140,7 +140,7 @@ static int set_filter(const struct eth_endpoint *ge)
 }
 
 /* Frames go straight to the device.  Not needed to work. */
-static void set_options(int socket)
+static void eth_set_options(int socket)
 {
     const int on = 1, bytes = BUFFER_BYTES;
 
@@ -166,16 +166,16 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
     ge->de.socket = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (ge->de.socket < 0)
         return -errno;
-    error = look_at_interface(ge);
+    error = eth_look_at_interface(ge);
     if (error == 0)
-        error = take_port(ge);
+        error = eth_take_port(ge);
     if (error)
         return error;
     open_to_own_user();
     ge->own.nonce = ge->de.nonce;
     unet_ni_set_address(&ge->de.ni, &ge->own, sizeof ge->own);
-    set_options(ge->de.socket);
-    return set_filter(ge);
+    eth_set_options(ge->de.socket);
+    return eth_set_filter(ge);
 }
 
 /* To no interface: the filter lets in two of them. */
@@ -189,15 +189,15 @@ int unet_eth_bind_socket(struct eth_endpoint *ge)
 /* ---- peers -------------------------------------------------------------------------------------
  */
 
-static bool is_own(const struct eth_endpoint *ge, const uint8_t *mac)
+static bool eth_is_own(const struct eth_endpoint *ge, const uint8_t *mac)
 {
     return memcmp(mac, ge->own.mac, ETH_ALEN) == 0;
 }
 
-static bool is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac)
+static bool eth_is_of_this_machine(const struct eth_endpoint *ge, const uint8_t *mac)
 {
     struct ifaddrs *all;
-    bool found = is_own(ge, mac);
+    bool found = eth_is_own(ge, mac);
 
     if (found || getifaddrs(&all) < 0)
         return found;
@@ -220,18 +220,18 @@ int unet_eth_resolve(const struct datagram_endpoint *de, const struct unet_addre
     if (address->length != sizeof peer)
         return -EADDRNOTAVAIL;
     memcpy(&peer, address->bytes, sizeof peer);
-    if (peer.port == 0 || (ge->interface == ge->loopback && !is_own(ge, peer.mac)))
+    if (peer.port == 0 || (ge->interface == ge->loopback && !eth_is_own(ge, peer.mac)))
         return -EADDRNOTAVAIL;
     link->peer.length = sizeof link->peer.eth;
     link->peer.eth = (struct sockaddr_ll){
         .sll_family = AF_PACKET,
         .sll_protocol = htons(UNET_ETHERTYPE),
-        .sll_ifindex = is_own(ge, peer.mac) ? ge->loopback : ge->interface,
+        .sll_ifindex = eth_is_own(ge, peer.mac) ? ge->loopback : ge->interface,
         .sll_halen = ETH_ALEN,
     };
     memcpy(link->peer.eth.sll_addr, peer.mac, ETH_ALEN);
     link->peer_port = peer.port;
-    link->here = is_of_this_machine(ge, peer.mac);
+    link->here = eth_is_of_this_machine(ge, peer.mac);
     *nonce = peer.nonce;
     return 0;
 }

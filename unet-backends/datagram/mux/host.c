@@ -49,7 +49,7 @@ static void watch_forks(void)
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
-static int open_real(void)
+static int host_open(void)
 {
     static const struct unet_config config = {
         .segment_bytes = (SENDS + RECEIVES) * BUFFER_BYTES,
@@ -70,7 +70,7 @@ static int open_real(void)
     return error;
 }
 
-static void close_real(void)
+static void host_close(void)
 {
     unet_close(host.real);
     host.real = NULL;
@@ -78,7 +78,7 @@ static void close_real(void)
     memset(host.buffer, 0, sizeof host.buffer);
 }
 
-static struct mux_endpoint *find(uint16_t port)
+static struct mux_endpoint *host_find_port(uint16_t port)
 {
     struct mux_endpoint *me = host.endpoints;
 
@@ -90,7 +90,7 @@ static struct mux_endpoint *find(uint16_t port)
 static int take_port(struct mux_endpoint *me)
 {
     for (uint32_t i = 0; i < PORTS; i++) {
-        if (++host.last_port == 0 || find(host.last_port))
+        if (++host.last_port == 0 || host_find_port(host.last_port))
             continue;
         me->de.port = host.last_port;
         return 0;
@@ -100,7 +100,7 @@ static int take_port(struct mux_endpoint *me)
 
 static int join_locked(struct mux_endpoint *me)
 {
-    int error = host.real ? 0 : open_real();
+    int error = host.real ? 0 : host_open();
 
     if (error == 0)
         error = take_port(me);
@@ -108,7 +108,7 @@ static int join_locked(struct mux_endpoint *me)
         me->next = host.endpoints;
         host.endpoints = me;
     } else if (!host.endpoints) {
-        close_real();
+        host_close();
     }
     return error;
 }
@@ -136,7 +136,7 @@ void unet_mux_leave(struct mux_endpoint *me)
     if (*at)
         *at = me->next;
     if (!host.endpoints && host.real)
-        close_real();
+        host_close();
     pthread_mutex_unlock(&host.lock);
     while (me->inbox) {
         struct mux_frame *frame = me->inbox;
@@ -182,7 +182,7 @@ static bool is_dead(uint32_t channel)
     return host.real->channel[channel].state == UNET_DEAD;
 }
 
-static uint32_t known_peer(const struct unet_address *address)
+static uint32_t host_known_peer(const struct unet_address *address)
 {
     for (uint32_t n = 1; n <= CHANNELS; n++)
         if (host.peer[n].length > 0 && is_same(&host.peer[n], address) && !is_dead(n))
@@ -190,7 +190,7 @@ static uint32_t known_peer(const struct unet_address *address)
     return 0;
 }
 
-static void forget_dead(void)
+static void host_forget_dead(void)
 {
     for (uint32_t n = 1; n <= CHANNELS; n++) {
         if (host.peer[n].length == 0 || !is_dead(n))
@@ -200,13 +200,13 @@ static void forget_dead(void)
     }
 }
 
-static int connect_peer(const struct unet_address *address, uint32_t *channel)
+static int host_connect_peer(const struct unet_address *address, uint32_t *channel)
 {
     uint16_t n;
     int error = unet_connect(host.real, address, TAG, &n);
 
     if (error == -ENOSPC || error == -EEXIST) {
-        forget_dead();
+        host_forget_dead();
         error = unet_connect(host.real, address, TAG, &n);
     }
     if (error)
@@ -224,8 +224,8 @@ static int channel_locked(const struct unet_address *address, uint32_t *channel)
     *channel = 0;
     if (is_same(&own, address))
         return 0;
-    *channel = known_peer(address);
-    return *channel ? 0 : connect_peer(address, channel);
+    *channel = host_known_peer(address);
+    return *channel ? 0 : host_connect_peer(address, channel);
 }
 
 int unet_mux_channel(const struct mux_address *wanted, uint32_t *channel)
@@ -246,7 +246,7 @@ bool unet_mux_is_there(uint32_t channel, uint16_t port)
 
     pthread_mutex_lock(&host.lock);
     if (channel == 0)
-        there = find(port) != NULL;
+        there = host_find_port(port) != NULL;
     else
         there = unet_channel_state(host.real, (uint16_t)channel) != UNET_DEAD;
     pthread_mutex_unlock(&host.lock);
@@ -256,7 +256,7 @@ bool unet_mux_is_there(uint32_t channel, uint16_t port)
 /* ---- inboxes ------------------------------------------------------------------------------------
  */
 
-static void ring(const struct mux_endpoint *me)
+static void inbox_ring(const struct mux_endpoint *me)
 {
     const uint64_t one = 1;
 
@@ -265,7 +265,7 @@ static void ring(const struct mux_endpoint *me)
 }
 
 /* A frame of `length` bytes for the endpoint, whose bytes the caller fills in, or NULL. */
-static uint8_t *put_into_inbox(struct mux_endpoint *me, uint32_t from, size_t length)
+static uint8_t *inbox_put(struct mux_endpoint *me, uint32_t from, size_t length)
 {
     struct mux_frame *frame = NULL;
 
@@ -279,11 +279,11 @@ static uint8_t *put_into_inbox(struct mux_endpoint *me, uint32_t from, size_t le
     *me->inbox_end = frame;
     me->inbox_end = &frame->next;
     if (me->waiting++ == 0)
-        ring(me);
+        inbox_ring(me);
     return frame->bytes;
 }
 
-static void gather(uint8_t *to, const struct iovec *iov, size_t count)
+static void iov_gather(uint8_t *to, const struct iovec *iov, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (iov[i].iov_len > 0)
@@ -299,7 +299,7 @@ static bool send_inline(uint32_t channel, const struct iovec *iov, size_t count,
 {
     uint8_t bytes[UNET_INLINE_MAX];
 
-    gather(bytes, iov, count);
+    iov_gather(bytes, iov, count);
     return unet_send_inline(host.real, (uint16_t)channel, 0, bytes, (uint32_t)length) != -EAGAIN;
 }
 
@@ -311,7 +311,7 @@ static bool send_buffered(uint32_t channel, const struct iovec *iov, size_t coun
 
     if (buffer->busy && !unet_sent(host.real, buffer->ticket))
         return false;
-    gather(host.real->segment + piece.offset, iov, count);
+    iov_gather(host.real->segment + piece.offset, iov, count);
     error = unet_send(host.real, (uint16_t)channel, 0, &piece, 1, &buffer->ticket);
     buffer->busy = error == 0;
     if (error == 0)
@@ -327,10 +327,10 @@ static bool send_here(const struct iovec *iov, size_t count, size_t length)
     uint8_t *bytes;
 
     memcpy(&header, iov[0].iov_base, sizeof header);
-    to = find(header.to_port);
-    bytes = to ? put_into_inbox(to, 0, length) : NULL;
+    to = host_find_port(header.to_port);
+    bytes = to ? inbox_put(to, 0, length) : NULL;
     if (bytes)
-        gather(bytes, iov, count);
+        iov_gather(bytes, iov, count);
     return true;
 }
 
@@ -370,7 +370,7 @@ static void answer_for_nobody(uint32_t channel, const struct unet_frame *questio
         send_locked(channel, &iov, 1, sizeof answer);
 }
 
-static void sort(uint32_t channel, const uint8_t *bytes, size_t length)
+static void host_sort_frame(uint32_t channel, const uint8_t *bytes, size_t length)
 {
     struct unet_frame header;
     struct mux_endpoint *to;
@@ -381,33 +381,33 @@ static void sort(uint32_t channel, const uint8_t *bytes, size_t length)
         return;
     }
     memcpy(&header, bytes, sizeof header);
-    to = find(header.to_port);
+    to = host_find_port(header.to_port);
     if (!to) {
         answer_for_nobody(channel, &header);
         return;
     }
-    place = put_into_inbox(to, channel, length);
+    place = inbox_put(to, channel, length);
     if (place)
         memcpy(place, bytes, length);
 }
 
-static void take_one(const struct unet_desc *peeked)
+static void host_take_message(const struct unet_desc *peeked)
 {
     const struct unet_desc desc = *peeked;
 
     unet_rx_release(host.real);
     if (desc.kind == UNET_INLINE)
-        sort(desc.channel, desc.data, desc.length);
+        host_sort_frame(desc.channel, desc.data, desc.length);
     if (desc.kind != UNET_PIECES)
         return;
     if (desc.pieces == 1)
-        sort(desc.channel, host.real->segment + desc.piece[0].offset, desc.length);
+        host_sort_frame(desc.channel, host.real->segment + desc.piece[0].offset, desc.length);
     for (uint32_t i = 0; i < desc.pieces; i++)
         unet_free_put(host.real, desc.piece[i].offset, BUFFER_BYTES);
 }
 
 /* Whoever is going to sleep relies on the real endpoint's being armed.  False: it was. */
-static bool arm(void)
+static bool host_arm(void)
 {
     if (__atomic_load_n(host.real->armed, __ATOMIC_ACQUIRE) != 0)
         return false;
@@ -417,18 +417,18 @@ static bool arm(void)
     return true;
 }
 
-static void take_in(void)
+static void host_take_in(void)
 {
     const struct unet_desc *desc;
 
     do {
         unet_progress(host.real);
         while ((desc = unet_rx_peek(host.real)) != NULL)
-            take_one(desc);
-    } while (arm());
+            host_take_message(desc);
+    } while (host_arm());
 }
 
-static struct mux_frame *empty_inbox(struct mux_endpoint *me, uint64_t *dropped)
+static struct mux_frame *inbox_empty(struct mux_endpoint *me, uint64_t *dropped)
 {
     struct mux_frame *frames = me->inbox;
     uint64_t rung;
@@ -448,8 +448,8 @@ struct mux_frame *unet_mux_take(struct mux_endpoint *me, uint64_t *dropped)
     struct mux_frame *frames;
 
     pthread_mutex_lock(&host.lock);
-    take_in();
-    frames = empty_inbox(me, dropped);
+    host_take_in();
+    frames = inbox_empty(me, dropped);
     pthread_mutex_unlock(&host.lock);
     return frames;
 }

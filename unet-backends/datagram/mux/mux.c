@@ -35,7 +35,7 @@ static void mux_say(struct datagram_endpoint *de, const struct datagram_place *t
     unet_mux_send(to->number, &iov, 1, sizeof *frame);
 }
 
-static struct datagram_place place_of(uint32_t number)
+static struct datagram_place mux_place(uint32_t number)
 {
     struct datagram_place place;
 
@@ -52,7 +52,7 @@ static int mux_receive(struct datagram_endpoint *de)
 
     while (frames) {
         struct mux_frame *frame = frames;
-        const struct datagram_place from = place_of(frame->from);
+        const struct datagram_place from = mux_place(frame->from);
 
         unet_datagram_arrived(de, frame->bytes, frame->length, &from);
         frames = frame->next;
@@ -74,7 +74,7 @@ static void mux_probe(struct datagram_endpoint *de, const uint16_t *asked, unsig
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static int watch(int epoll, int fd)
+static int epoll_watch(int epoll, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
@@ -82,7 +82,7 @@ static int watch(int epoll, int fd)
 }
 
 /* What it sleeps on: the real endpoint, and its own inbox. */
-static int open_bells(struct mux_endpoint *me)
+static int mux_open_bells(struct mux_endpoint *me)
 {
     int error;
 
@@ -92,11 +92,11 @@ static int open_bells(struct mux_endpoint *me)
     me->de.socket = epoll_create1(EPOLL_CLOEXEC);
     if (me->de.socket < 0)
         return -errno;
-    error = watch(me->de.socket, me->bell);
-    return error ? error : watch(me->de.socket, unet_mux_fd());
+    error = epoll_watch(me->de.socket, me->bell);
+    return error ? error : epoll_watch(me->de.socket, unet_mux_fd());
 }
 
-static void set_address(struct datagram_endpoint *de)
+static void mux_set_address(struct datagram_endpoint *de)
 {
     struct mux_address own = {.port = de->port, .nonce = de->nonce};
 
@@ -115,8 +115,8 @@ static int mux_bind(struct datagram_endpoint *de)
         return error;
     de->message_most = unet_mux_message_most() - (uint32_t)sizeof(struct unet_frame);
     de->ni.ep.packet_bytes = de->message_most;
-    set_address(de);
-    return open_bells(me);
+    mux_set_address(de);
+    return mux_open_bells(me);
 }
 
 static void mux_unbind(struct datagram_endpoint *de)
@@ -148,7 +148,7 @@ static int mux_resolve(const struct datagram_endpoint *de, const struct unet_add
     error = unet_mux_channel(&peer, &number);
     if (error)
         return error;
-    link->peer = place_of(number);
+    link->peer = mux_place(number);
     link->peer_port = peer.port;
     *nonce = peer.nonce;
     return 0;

@@ -24,8 +24,8 @@ static bool is_link_local(const struct datagram_place *place)
 }
 
 /* `scope` is that of the interface by which we get there. */
-static void place_of(const struct udp_address *address, uint32_t scope,
-                     struct datagram_place *place)
+static void udp_place(const struct udp_address *address, uint32_t scope,
+                      struct datagram_place *place)
 {
     memset(place, 0, sizeof *place);
     place->any.sa_family = address->family;
@@ -41,7 +41,7 @@ static void place_of(const struct udp_address *address, uint32_t scope,
     }
 }
 
-static void address_of(const union unet_sockaddr *from, struct udp_address *address)
+static void udp_address_of(const union unet_sockaddr *from, struct udp_address *address)
 {
     address->family = from->any.sa_family;
     if (from->any.sa_family == AF_INET) {
@@ -70,7 +70,7 @@ static void set_family_options(int fd, int family)
 }
 
 /* And buffers are large.  None of it is needed to work. */
-static void set_options(int fd, int family)
+static void udp_set_options(int fd, int family)
 {
     const int bytes = BUFFER_BYTES;
 
@@ -81,12 +81,12 @@ static void set_options(int fd, int family)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int open_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
+static int udp_bind_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
 {
     de->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (de->socket < 0)
         return -errno;
-    set_options(de->socket, local->any.sa_family);
+    udp_set_options(de->socket, local->any.sa_family);
     return bind(de->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
 }
 
@@ -101,55 +101,33 @@ int unet_udp_resolve(const struct datagram_endpoint *de, const struct unet_addre
     memcpy(&peer, address->bytes, sizeof peer);
     if (peer.family != own->family || peer.port == 0)
         return -EADDRNOTAVAIL;
-    place_of(&peer, own->scope, &link->peer);
+    udp_place(&peer, own->scope, &link->peer);
     *nonce = peer.nonce;
     return 0;
 }
 
 /* ---- packets --------------------------------------------------------------------- */
 
-static bool is_own(const struct udp_endpoint *ue, const struct sockaddr *address)
-{
-    const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)address;
-    const struct sockaddr_in *ip4 = (const struct sockaddr_in *)address;
-
-    if (!address || address->sa_family != ue->own.family)
-        return false;
-    if (address->sa_family == AF_INET)
-        return memcmp(&ip4->sin_addr, ue->own.ip, sizeof ip4->sin_addr) == 0;
-    return memcmp(&ip6->sin6_addr, ue->own.ip, sizeof ip6->sin6_addr) == 0;
-}
-
-static int mtu_of(const struct udp_endpoint *ue, const char *interface)
+/* Of the interface that has our address. */
+static int own_mtu(const struct udp_endpoint *ue, const union unet_sockaddr *local)
 {
     struct ifreq request = {0};
-
-    strncpy(request.ifr_name, interface, sizeof request.ifr_name - 1);
-    return ioctl(ue->de.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
-}
-
-/* Of the interface that has our address. */
-static int own_mtu(const struct udp_endpoint *ue)
-{
+    const struct ifaddrs *owner;
     struct ifaddrs *all;
-    int mtu = MTU_LEAST;
 
     if (getifaddrs(&all) < 0)
-        return mtu;
-    for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
-        if (is_own(ue, one->ifa_addr)) {
-            mtu = mtu_of(ue, one->ifa_name);
-            break;
-        }
-    }
+        return MTU_LEAST;
+    owner = unet_local_owner(all, local);
+    if (owner)
+        strncpy(request.ifr_name, owner->ifa_name, sizeof request.ifr_name - 1);
     freeifaddrs(all);
-    return mtu;
+    return owner && ioctl(ue->de.socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : MTU_LEAST;
 }
 
-static uint32_t datagram_most(const struct udp_endpoint *ue)
+static uint32_t datagram_most(const struct udp_endpoint *ue, const union unet_sockaddr *local)
 {
     const int headers = ue->own.family == AF_INET ? HEADERS_IP4 : HEADERS_IP6;
-    const int payload = own_mtu(ue) - headers;
+    const int payload = own_mtu(ue, local) - headers;
 
     return (uint32_t)(payload < UDP_PAYLOAD_MAX ? payload : UDP_PAYLOAD_MAX);
 }
@@ -163,14 +141,14 @@ int unet_udp_open_socket(struct udp_endpoint *ue)
     int error = unet_local(unet_local_wish("127.0.0.1"), &local);
 
     if (error == 0)
-        error = open_socket(&ue->de, &local);
+        error = udp_bind_socket(&ue->de, &local);
     if (error)
         return error;
     if (getsockname(ue->de.socket, &local.any, &length) < 0)
         return -errno;
-    address_of(&local, &ue->own);
+    udp_address_of(&local, &ue->own);
     ue->own.nonce = ue->de.nonce;
     unet_ni_set_address(&ue->de.ni, &ue->own, sizeof ue->own);
-    ue->datagram_most = datagram_most(ue);
+    ue->datagram_most = datagram_most(ue, &local);
     return 0;
 }

@@ -121,7 +121,7 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_
 
 /* Anybody can say that a peer does not listen, and a firewall may for a moment: he is gone when
  * that is said twice, with a while in between in which he was silent. */
-static void doubt(struct datagram_endpoint *de, uint16_t n, uint64_t now)
+static void udp_doubt_peer(struct datagram_endpoint *de, uint16_t n, uint64_t now)
 {
     struct datagram_link *link = &de->link[n];
     const uint64_t since = now - link->refused_us;
@@ -133,13 +133,13 @@ static void doubt(struct datagram_endpoint *de, uint16_t n, uint64_t now)
 }
 
 /* Nobody listens at that address, it is said. */
-static void refused(struct datagram_endpoint *de, const struct datagram_place *where)
+static void udp_refused(struct datagram_endpoint *de, const struct datagram_place *where)
 {
     const uint64_t now = unet_now_us();
 
     for (uint32_t n = 1; n < de->ni.ep.rx_rings; n++) {
         if (unet_datagram_same(&de->link[n].peer, where))
-            doubt(de, (uint16_t)n, now);
+            udp_doubt_peer(de, (uint16_t)n, now);
     }
 }
 
@@ -158,7 +158,7 @@ static bool says_refused(struct msghdr *message)
 }
 
 /* Read what the network says of peers that are not there. */
-static void read_errors(struct datagram_endpoint *de)
+static void udp_read_errors(struct datagram_endpoint *de)
 {
     for (;;) {
         struct datagram_place where = {.length = 0};
@@ -175,7 +175,7 @@ static void read_errors(struct datagram_endpoint *de)
             break;
         where.length = message.msg_namelen;
         if (says_refused(&message))
-            refused(de, &where);
+            udp_refused(de, &where);
     }
 }
 
@@ -221,7 +221,7 @@ static unsigned udp_send(struct datagram_endpoint *de, struct datagram_batch *ba
             return 0;
         if (error == ENOBUFS)
             return unet_datagram_no_room(de) ? frames_in(&d, 1) : 0;
-        read_errors(de);
+        udp_read_errors(de);
         if (tries == 0)
             continue;
         if (!is_cut(&d) || !says_uncut(error))
@@ -244,7 +244,7 @@ struct udp_arrivals {
 
 enum { PLACE_BYTES = offsetof(struct datagram_place, length) };
 
-static void prepare(struct udp_arrivals *a)
+static void arrivals_prepare(struct udp_arrivals *a)
 {
     for (unsigned i = 0; i < UDP_ARRIVALS; i++) {
         a->iov[i] = (struct iovec){a->bytes[i], UDP_ROOM};
@@ -256,8 +256,8 @@ static void prepare(struct udp_arrivals *a)
 }
 
 /* Datagram i is there, of so many bytes.  Returns the number of its frames. */
-static int take(struct datagram_endpoint *de, struct udp_arrivals *a, int i, size_t length,
-                socklen_t from)
+static int udp_take(struct datagram_endpoint *de, struct udp_arrivals *a, int i, size_t length,
+                    socklen_t from)
 {
     size_t at = 0;
     int count = 0;
@@ -270,20 +270,20 @@ static int take(struct datagram_endpoint *de, struct udp_arrivals *a, int i, siz
     return count;
 }
 
-static int receive_one(struct datagram_endpoint *de)
+static int udp_receive_one(struct datagram_endpoint *de)
 {
     struct udp_arrivals *a = udp_of(de)->arrivals;
     socklen_t from = PLACE_BYTES;
     const ssize_t n = recvfrom(de->socket, a->bytes[0], UDP_ROOM, 0, &a->from[0].any, &from);
 
     if (n >= 0)
-        return take(de, a, 0, (size_t)n, from);
+        return udp_take(de, a, 0, (size_t)n, from);
     if (errno != EAGAIN && errno != EWOULDBLOCK)
-        read_errors(de);
+        udp_read_errors(de);
     return 0;
 }
 
-static int receive_many(struct datagram_endpoint *de)
+static int udp_receive_many(struct datagram_endpoint *de)
 {
     struct udp_arrivals *a = udp_of(de)->arrivals;
     int count = 0, n = UDP_ARRIVALS;
@@ -293,7 +293,7 @@ static int receive_many(struct datagram_endpoint *de)
         for (int i = 0; i < n; i++) {
             struct msghdr *message = &a->message[i].msg_hdr;
 
-            count += take(de, a, i, a->message[i].msg_len, message->msg_namelen);
+            count += udp_take(de, a, i, a->message[i].msg_len, message->msg_namelen);
             message->msg_namelen = PLACE_BYTES;
         }
     }
@@ -306,10 +306,10 @@ static int udp_receive(struct datagram_endpoint *de)
 {
     struct udp_endpoint *ue = udp_of(de);
     const bool found_before = ue->found;
-    const int count = receive_one(de);
+    const int count = udp_receive_one(de);
 
     ue->found = count > 0;
-    return count > 0 && found_before ? count + receive_many(de) : count;
+    return count > 0 && found_before ? count + udp_receive_many(de) : count;
 }
 
 /* The network answers to questions themselves. */
@@ -317,12 +317,12 @@ static void udp_probe(struct datagram_endpoint *de, const uint16_t *asked, unsig
 {
     (void)asked;
     (void)count;
-    read_errors(de);
+    udp_read_errors(de);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static int open_arrivals(struct udp_endpoint *ue)
+static int udp_open_arrivals(struct udp_endpoint *ue)
 {
     void *memory = mmap(NULL, sizeof *ue->arrivals, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -330,12 +330,12 @@ static int open_arrivals(struct udp_endpoint *ue)
     if (memory == MAP_FAILED)
         return -ENOMEM;
     ue->arrivals = memory;
-    prepare(ue->arrivals);
+    arrivals_prepare(ue->arrivals);
     return 0;
 }
 
 /* None of it is needed to work. */
-static void join_and_cut(struct udp_endpoint *ue)
+static void udp_enable_offloads(struct udp_endpoint *ue)
 {
     const int on = 1;
     int none = 0;
@@ -348,13 +348,13 @@ static int udp_bind(struct datagram_endpoint *de)
 {
     struct udp_endpoint *ue = udp_of(de);
     const uint32_t header = sizeof(struct unet_frame);
-    int error = open_arrivals(ue);
+    int error = udp_open_arrivals(ue);
 
     if (error == 0)
         error = unet_udp_open_socket(ue);
     if (error)
         return error;
-    join_and_cut(ue);
+    udp_enable_offloads(ue);
     de->message_most = UDP_PAYLOAD_MAX - header;
     de->ni.ep.packet_bytes = ue->datagram_most - header;
     return 0;

@@ -14,7 +14,7 @@
 
 /* ---- states ---------------------------------------------------------------------------- */
 
-static void learn_states(struct fe_endpoint *fe)
+static void fe_learn_states(struct fe_endpoint *fe)
 {
     const uint32_t changes = __atomic_load_n(&fe->shared->changes, __ATOMIC_ACQUIRE);
 
@@ -30,7 +30,7 @@ static void learn_states(struct fe_endpoint *fe)
 }
 
 /* What was counted there since the last time. */
-static uint64_t more(struct fe_endpoint *fe, enum unet_fe_counter counter)
+static uint64_t fe_counted_since(struct fe_endpoint *fe, enum unet_fe_counter counter)
 {
     const uint64_t now = __atomic_load_n(&fe->shared->counter[counter], __ATOMIC_RELAXED);
     const uint64_t since = now - fe->counted[counter];
@@ -43,13 +43,14 @@ void unet_fe_look(struct fe_endpoint *fe)
 {
     struct unet_stats *stats = &fe->ni.ep.stats;
 
-    learn_states(fe);
-    stats->bad_descriptors += more(fe, UNET_FE_BAD_DESCRIPTORS);
-    stats->errors_lost += more(fe, UNET_FE_ERRORS_LOST);
-    stats->foreign += more(fe, UNET_FE_FOREIGN) + more(fe, UNET_FE_REFUSED);
-    stats->malformed += more(fe, UNET_FE_MALFORMED);
-    stats->overruns += more(fe, UNET_FE_OVERRUNS) + more(fe, UNET_FE_UNPINNED);
-    stats->wakeups += more(fe, UNET_FE_WAKEUPS);
+    fe_learn_states(fe);
+    stats->bad_descriptors += fe_counted_since(fe, UNET_FE_BAD_DESCRIPTORS);
+    stats->errors_lost += fe_counted_since(fe, UNET_FE_ERRORS_LOST);
+    stats->foreign += fe_counted_since(fe, UNET_FE_FOREIGN) + fe_counted_since(fe, UNET_FE_REFUSED);
+    stats->malformed += fe_counted_since(fe, UNET_FE_MALFORMED);
+    stats->overruns +=
+        fe_counted_since(fe, UNET_FE_OVERRUNS) + fe_counted_since(fe, UNET_FE_UNPINNED);
+    stats->wakeups += fe_counted_since(fe, UNET_FE_WAKEUPS);
 }
 
 void unet_fe_tell(struct unet_ni *ni, uint16_t n)
@@ -61,20 +62,19 @@ void unet_fe_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct fe_endpoint *fe = fe_of(ep);
     uint16_t asked[UNET_NI_ASK_MOST];
-    const uint64_t now = unet_now_us();
 
     unet_fe_look(fe);
     if (channel == 0)
-        unet_ni_ask_some(&fe->ni, now, asked);
+        unet_ni_ask_some(&fe->ni, asked);
     else
-        unet_ni_ask(&fe->ni, channel, now);
+        unet_ni_ask(&fe->ni, channel);
     unet_ni_tell(&fe->ni);
     unet_fe_look(fe);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
-static int resolve(const struct unet_address *address, struct fe_address *peer)
+static int fe_resolve(const struct unet_address *address, struct fe_address *peer)
 {
     if (address->length != sizeof *peer)
         return -EADDRNOTAVAIL;
@@ -88,7 +88,7 @@ int unet_fe_connect(struct unet_endpoint *ep, const struct unet_address *address
     struct fe_endpoint *fe = fe_of(ep);
     struct unet_fe_connect request = {0};
     struct fe_address peer;
-    int error = resolve(address, &peer);
+    int error = fe_resolve(address, &peer);
 
     if (error)
         return error;

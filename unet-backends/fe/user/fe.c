@@ -17,14 +17,14 @@
 
 /* ---- progress ---------------------------------------------------------------------- */
 
-static bool is_waiting(const struct fe_endpoint *fe)
+static bool fe_is_waiting(const struct fe_endpoint *fe)
 {
     return fe->ni.tx.position != fe->ni.ep.tx.position;
 }
 
 int unet_fe_service(struct fe_endpoint *fe)
 {
-    int count = is_waiting(fe) ? ioctl(fe->fd, UNET_FE_SEND) : 0;
+    int count = fe_is_waiting(fe) ? ioctl(fe->fd, UNET_FE_SEND) : 0;
 
     if (count < 0)
         return 0;
@@ -65,7 +65,7 @@ static int fe_sleep(struct unet_ni *ni, int ms)
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-static int open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
+static int fe_open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
 {
     const struct unet_config *c = &fe->ni.ep.config;
     int error;
@@ -88,7 +88,7 @@ static int open_device(struct fe_endpoint *fe, struct unet_fe_create *layout)
     return ioctl(fe->fd, UNET_FE_CREATE, layout) < 0 ? -errno : 0;
 }
 
-static int open_area(struct fe_endpoint *fe, const struct unet_fe_create *layout)
+static int fe_open_area(struct fe_endpoint *fe, const struct unet_fe_create *layout)
 {
     const struct unet_config *c = &fe->ni.ep.config;
     struct unet_endpoint *ep = &fe->ni.ep;
@@ -111,7 +111,7 @@ static int open_area(struct fe_endpoint *fe, const struct unet_fe_create *layout
 }
 
 /* Who cannot sleep needs no descriptors for it. */
-static int open_identity(struct fe_endpoint *fe, const struct unet_fe_create *layout)
+static int fe_open_identity(struct fe_endpoint *fe, const struct unet_fe_create *layout)
 {
     memcpy(fe->own.mac, layout->mac, sizeof fe->own.mac);
     fe->own.port = layout->port;
@@ -157,11 +157,11 @@ static int fe_open(const struct unet_config *config, struct unet_endpoint **endp
     fe = fe_of(&ni->ep);
     fe->fd = -1;
     ni->ep.capabilities = UNET_CAP_REMOTE | UNET_CAP_RANGES;
-    error = open_device(fe, &layout);
+    error = fe_open_device(fe, &layout);
     if (error == 0)
-        error = open_area(fe, &layout);
+        error = fe_open_area(fe, &layout);
     if (error == 0)
-        error = open_identity(fe, &layout);
+        error = fe_open_identity(fe, &layout);
     if (error) {
         fe_free(fe);
         return error;

@@ -80,11 +80,6 @@ static inline struct unet_ni *unet_ni_of(struct unet_endpoint *ep)
     return (struct unet_ni *)ep;
 }
 
-static inline bool unet_ni_is_channel(const struct unet_ni *ni, uint32_t n)
-{
-    return n >= 1 && n <= ni->ep.config.channels;
-}
-
 /* Rings that nobody ever writes to, for all endpoints: one looks full to its producer, the other
  * empty to its consumer, who copies it. */
 extern struct unet_ring unet_ring_full;
@@ -130,16 +125,15 @@ int unet_ni_wait(struct unet_endpoint *ep, int timeout_ms);
 /* Tell the peers of connecting channels that they are open here, those whose time has come. */
 void unet_ni_tell(struct unet_ni *ni);
 
-/* Ask the channel's peer whether it is alive, if it is time to and nothing was heard of it.  Each
- * is asked every 20 ms at most, and all together 1000 times a second.  True: it was asked. */
-bool unet_ni_ask(struct unet_ni *ni, uint16_t channel, uint64_t now_us);
+/* Ask the channel's peer whether it is alive, unless it was heard of or asked in the last 20 ms; with
+ * many channels the less often, so that all together are asked 1000 times a second at most.  True:
+ * it was asked. */
+bool unet_ni_ask(struct unet_ni *ni, uint16_t channel);
 
-/* Ask some; the next call goes on where this one ends.  Returns how many it has asked. */
+/* Do that for some channels, if it was not done in the last 20 ms; the next call goes on where this
+ * one ends.  Returns how many were asked. */
 enum { UNET_NI_ASK_MOST = 64 };
-unsigned unet_ni_ask_some(struct unet_ni *ni, uint64_t now_us, uint16_t asked[UNET_NI_ASK_MOST]);
-
-/* True if unet_ni_ask_some was not called for 20 ms. */
-bool unet_ni_ask_is_due(const struct unet_ni *ni, uint64_t now_us);
+unsigned unet_ni_ask_some(struct unet_ni *ni, uint16_t asked[UNET_NI_ASK_MOST]);
 
 /* ---- descriptors ---------------------------------------------------------- */
 

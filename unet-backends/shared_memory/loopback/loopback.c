@@ -30,7 +30,7 @@ static struct port *ports;
 
 /* ---- the list of ports -------------------------------------------------------- */
 
-static void list_port(struct port *port)
+static void port_list(struct port *port)
 {
     pthread_mutex_lock(&ports_lock);
     port->next = ports;
@@ -38,7 +38,7 @@ static void list_port(struct port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
-static void unlist_port(struct port *port)
+static void port_unlist(struct port *port)
 {
     struct port **at;
 
@@ -49,7 +49,7 @@ static void unlist_port(struct port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
-static void release_port(struct port *port)
+static void port_release(struct port *port)
 {
     if (__atomic_sub_fetch(&port->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
@@ -59,7 +59,7 @@ static void release_port(struct port *port)
 }
 
 /* The port of that nonce, counted, or NULL. */
-static struct port *use_port(const uint64_t nonce[2])
+static struct port *port_use(const uint64_t nonce[2])
 {
     struct port *port;
 
@@ -95,7 +95,7 @@ static int loopback_create(struct sm_endpoint *se, const uint64_t nonce[2], uint
     memcpy(port->bell, se->ni.ep.bell, sizeof port->bell);
     se->handle = port;
     unet_ni_set_address(&se->ni, port->nonce, sizeof port->nonce);
-    list_port(port);
+    port_list(port);
     *memory = area;
     return 0;
 }
@@ -105,8 +105,8 @@ static void loopback_destroy(struct sm_endpoint *se)
     struct port *port = se->handle;
 
     se->ni.ep.bell[0] = se->ni.ep.bell[1] = -1; /* the port's: its users may ring it */
-    unlist_port(port);
-    release_port(port);
+    port_unlist(port);
+    port_release(port);
 }
 
 static int loopback_reach(const struct unet_address *address, struct sm_peer *peer)
@@ -118,12 +118,12 @@ static int loopback_reach(const struct unet_address *address, struct sm_peer *pe
     if (address->length != sizeof nonce)
         return -EADDRNOTAVAIL;
     memcpy(nonce, address->bytes, sizeof nonce);
-    port = use_port(nonce);
+    port = port_use(nonce);
     if (!port)
         return -EHOSTUNREACH;
     error = unet_sm_area_view(&peer->area, port->memory, port->bytes);
     if (error) {
-        release_port(port);
+        port_release(port);
         return -EHOSTUNREACH;
     }
     peer->bell = port->bell[1];
@@ -134,7 +134,7 @@ static int loopback_reach(const struct unet_address *address, struct sm_peer *pe
 
 static void loopback_leave(struct sm_peer *peer)
 {
-    release_port(peer->handle);
+    port_release(peer->handle);
 }
 
 static const struct sm_transport loopback_transport = {

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,7 @@ static bool file_size_limited(uint64_t bytes)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
 }
 
-static int make_memory(uint64_t bytes)
+static int shm_make_memory(uint64_t bytes)
 {
     int fd;
 
@@ -67,7 +66,7 @@ static int make_memory(uint64_t bytes)
     return fd;
 }
 
-static int map_memory(int fd, uint64_t bytes, void **memory)
+static int shm_map_memory(int fd, uint64_t bytes, void **memory)
 {
     void *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
@@ -77,7 +76,7 @@ static int map_memory(int fd, uint64_t bytes, void **memory)
     return 0;
 }
 
-static void set_address(struct sm_endpoint *se, const uint64_t nonce[2])
+static void shm_set_address(struct sm_endpoint *se, const uint64_t nonce[2])
 {
     struct shm_address own = {
         .magic = SHM_MAGIC, .pid = getpid(), .area = se->fd, .bell = se->ni.ep.bell[1]};
@@ -91,14 +90,14 @@ static int shm_create(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t 
 {
     int error;
 
-    se->fd = make_memory(bytes);
+    se->fd = shm_make_memory(bytes);
     if (se->fd < 0)
         return se->fd;
-    error = map_memory(se->fd, bytes, memory);
+    error = shm_map_memory(se->fd, bytes, memory);
     if (error)
         close(se->fd);
     else
-        set_address(se, nonce);
+        shm_set_address(se, nonce);
     return error;
 }
 
@@ -126,7 +125,7 @@ static int reach_error(int error)
     }
 }
 
-static int open_theirs(int32_t pid, int32_t fd)
+static int shm_open_theirs(int32_t pid, int32_t fd)
 {
     char path[64];
     int ours;
@@ -137,7 +136,7 @@ static int open_theirs(int32_t pid, int32_t fd)
 }
 
 /* Check that it is a sealed area of our own user before trusting its size. */
-static int map_area(int fd, struct sm_area *area)
+static int shm_map_area(int fd, struct sm_area *area)
 {
     struct stat status;
     void *memory = NULL;
@@ -148,7 +147,7 @@ static int map_area(int fd, struct sm_area *area)
         return -EHOSTUNREACH;
     if (status.st_uid != geteuid())
         return -EACCES;
-    error = map_memory(fd, (uint64_t)status.st_size, &memory);
+    error = shm_map_memory(fd, (uint64_t)status.st_size, &memory);
     if (error)
         return reach_error(-error);
     if (unet_sm_area_view(area, memory, (uint64_t)status.st_size) < 0) {
@@ -158,14 +157,14 @@ static int map_area(int fd, struct sm_area *area)
     return 0;
 }
 
-static int reach_area(const struct shm_address *address, struct sm_area *area)
+static int shm_reach_area(const struct shm_address *address, struct sm_area *area)
 {
-    int fd = open_theirs(address->pid, address->area);
+    int fd = shm_open_theirs(address->pid, address->area);
     int error;
 
     if (fd < 0)
         return fd;
-    error = map_area(fd, area);
+    error = shm_map_area(fd, area);
     close(fd);
     if (error == 0 && memcmp(area->nonce, address->nonce, sizeof area->nonce) != 0) {
         munmap(area->header, area->bytes);
@@ -176,7 +175,7 @@ static int reach_area(const struct shm_address *address, struct sm_area *area)
 
 /* Opened for reading too: a pipe whose reader has died would otherwise answer the next
  * ring with SIGPIPE. */
-static int reach_bell(const struct shm_address *address, const struct sm_area *area, int *bell)
+static int shm_reach_bell(const struct shm_address *address, const struct sm_area *area, int *bell)
 {
     struct stat status;
     int fd;
@@ -184,7 +183,7 @@ static int reach_bell(const struct shm_address *address, const struct sm_area *a
     *bell = -1;
     if (area->polled)
         return 0;
-    fd = open_theirs(address->pid, address->bell);
+    fd = shm_open_theirs(address->pid, address->bell);
     if (fd < 0)
         return fd;
     if (fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode)) {
@@ -193,13 +192,6 @@ static int reach_bell(const struct shm_address *address, const struct sm_area *a
     }
     *bell = fd;
     return 0;
-}
-
-static bool has_ended(int process)
-{
-    struct pollfd p = {.fd = process, .events = POLLIN};
-
-    return process >= 0 && poll(&p, 1, 0) > 0;
 }
 
 static void shm_leave(struct sm_peer *peer)
@@ -212,7 +204,7 @@ static void shm_leave(struct sm_peer *peer)
         close(peer->process);
 }
 
-static int read_address(const struct unet_address *address, struct shm_address *shm)
+static int shm_read_address(const struct unet_address *address, struct shm_address *shm)
 {
     if (address->length != sizeof *shm)
         return -EADDRNOTAVAIL;
@@ -243,17 +235,17 @@ static int shm_reach(const struct unet_address *address, struct sm_peer *peer)
 {
     struct sm_peer p = {.bell = -1, .process = -1};
     struct shm_address shm;
-    int error = read_address(address, &shm);
+    int error = shm_read_address(address, &shm);
 
     if (error)
         return error;
     p.process = open_pidfd(shm.pid);
     if (p.process < 0 && errno != ENOSYS) /* else only the launcher notices its end */
         return reach_error(errno);
-    error = reach_area(&shm, &p.area);
+    error = shm_reach_area(&shm, &p.area);
     if (error == 0)
-        error = reach_bell(&shm, &p.area, &p.bell);
-    if (error == 0 && has_ended(p.process))
+        error = shm_reach_bell(&shm, &p.area, &p.bell);
+    if (error == 0 && unet_sm_has_ended(p.process))
         error = -EHOSTUNREACH;
     if (error) {
         shm_leave(&p);
