@@ -2,7 +2,7 @@
 #include "endpoints.h"
 
 #include "boot.h"
-#include "runtime.h"
+#include "observe/observe.h"
 
 #include <errno.h>
 #include <split-c/settings.h>
@@ -20,12 +20,11 @@ struct places {
 };
 
 static struct places ours;
-static uint32_t *local; /* bit set: the ranks of this node */
+static uint32_t *local; /* one bit per rank: messages reach it without a network */
 static bool one_way;    /* all ranks are reached by the only endpoint */
 static bool by_default; /* nobody has asked for a backend, so there may be others */
 static uint32_t *first; /* rank of each node */
 static uint32_t nodes;
-static struct unet_endpoint *reliable; /* ours to the network, if there is one */
 
 /* ---- which backends ------------------------------------------------------------- */
 
@@ -193,8 +192,9 @@ static void list_local(const struct splitc_boot *boot)
     first = calloc(boot->ranks, sizeof *first);
     if (!local || !first)
         splitc_die("no memory for the lists of nodes and their ranks");
-    for (uint32_t i = 0; i < boot->local_ranks; i++)
+    for (uint32_t i = 0; i < boot->local_ranks && ours.near.length > 0; i++)
         local[boot->local[i] / 32] |= 1u << boot->local[i] % 32;
+    splitc_runtime.local = local;
     ours.first = boot->local[0];
 }
 
@@ -232,46 +232,27 @@ void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
     if (!endpoints->network)
         return;
     gam_network_config(config->ranks, 0, &sizes);
-    error = reliable_open(endpoints->network, config, &sizes, &reliable);
+    error = reliable_open(endpoints->network, config, &sizes, &splitc_runtime.network);
     if (error)
         splitc_die_together("backend \"%s\" cannot be made reliable: %s",
                             endpoints->network->ops->name, strerror(-error));
-    endpoints->network = reliable;
-}
-
-struct unet_endpoint *splitc_endpoints_reliable(void)
-{
-    return reliable;
-}
-
-void splitc_endpoints_stats(struct reliable_stats *stats)
-{
-    *stats = (struct reliable_stats){0};
-    if (reliable)
-        reliable_stats(reliable, stats);
+    endpoints->network = splitc_runtime.network;
 }
 
 void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 {
     unet_close(endpoints->near);
     unet_close(endpoints->network);
-    reliable = NULL;
+    splitc_runtime.network = NULL;
     free(local);
     free(first);
 }
 
 /* ---- where the others are ------------------------------------------------------------ */
 
-bool splitc_by_network(uint32_t rank)
-{
-    if (one_way)
-        return ours.near.length == 0;
-    return !(local[rank / 32] >> rank % 32 & 1);
-}
-
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address)
 {
-    const bool far = splitc_by_network(rank);
+    const bool far = !(local[rank / 32] >> rank % 32 & 1);
     struct places theirs = ours;
     struct unet_address *place = far ? &theirs.network : &theirs.near;
 

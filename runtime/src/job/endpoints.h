@@ -31,17 +31,8 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
 void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
                               const struct reliable_config *config);
 
-/* The reliable endpoint to the network; NULL: there is none. */
-struct unet_endpoint *splitc_endpoints_reliable(void);
-
-/* What it tells, or zeros. */
-void splitc_endpoints_stats(struct reliable_stats *stats);
-
 /* A gam_resolve_fn, after splitc_boot_publish. */
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address);
-
-/* Whether a network leads to that rank. */
-bool splitc_by_network(uint32_t rank);
 
 /* The first rank of each node, in ascending order, after all ranks were resolved.  Returns how many
  * nodes there are. */

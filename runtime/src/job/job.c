@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * job.c - joining and leaving a job, and the messages in between.
+ * job.c - joining and leaving a job, and the table of its messages.
  */
-#include "access/direct.h"
+#include "job.h"
+
 #include "boot.h"
 #include "endpoints.h"
 #include "keeper.h"
-#include "memory/fault.h"
-#include "memory/heap.h"
-#include "memory/window.h"
-#include "observe/profile.h"
-#include "observe/stats.h"
-#include "observe/status.h"
-#include "observe/trace.h"
-#include "runtime.h"
+#include "share.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -25,9 +19,10 @@
 #include <unet/unet.h>
 #include <unistd.h>
 
-#define END_NAP_MS 1 /* a sleep until PMIx says that all have come: it does not wake us */
+#define END_NAP_MS                                                                                 \
+    1 /* a sleep between two looks whether all have come, because PMIx wakes nobody */
 
-/* Everybody else takes it for constant, which it is once the program runs. */
+/* abi.h declares it constant, because it is once the program runs. */
 extern struct splitc_job identity __asm__("splitc_job");
 struct splitc_job identity = {.myproc = 0, .procs = 1, .procslog = 0};
 
@@ -67,7 +62,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_XFER_LARGE] = splitc_on_xfer_large,
 };
 
-static void check(int result, const char *what)
+static void job_check(int result, const char *what)
 {
     if (result < 0)
         splitc_die("%s: %s", what, strerror(-result));
@@ -119,12 +114,12 @@ static void open_messages(const struct splitc_boot *boot)
             "user, with /proc mounted",
             strerror(-error));
     for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
-        check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
-    splitc_handlers_open();
+        job_check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
+    splitc_am_open();
     splitc_direct_open();
 }
 
-/* Whom only a network reaches shares memory with nobody. */
+/* A rank that only a network reaches shares memory with nobody. */
 static void choose_neighbours(struct splitc_boot *boot)
 {
     boot->windows = endpoints.near && boot->ranks > 1;
@@ -134,8 +129,9 @@ static void choose_neighbours(struct splitc_boot *boot)
     boot->local_ranks = 1;
 }
 
-/* exec gave us capabilities by our file, closed our memory to others of our user, who map it, and
- * forgot that we are to die with unetrun. */
+/* Where exec has given this process capabilities of its file, it has also closed its memory to
+ * other processes of the user, which map it, and has cleared the signal for the death of unetrun.
+ */
 static void undo_secure_exec(void)
 {
     if (getuid() == geteuid() && getgid() == getegid())
@@ -153,34 +149,32 @@ void splitc_job_open(void)
         undo_secure_exec();
     splitc_boot_join(&boot);
     set_identity(&boot);
-    splitc_status_open();
-    splitc_stats_init();
-    splitc_trace_init();
-    splitc_profile_init();
-    splitc_windows_begin();
+    splitc_observers_open();
+    splitc_window_open_own();
     sizes = splitc_heap_sizes(boot.local_ranks);
     splitc_endpoints_open(&boot, &endpoints);
-    splitc_progress_init(boot.local_ranks, endpoints.network != NULL);
+    splitc_progress_open(boot.local_ranks, endpoints.network != NULL);
     choose_neighbours(&boot);
-    splitc_windows_offer(&boot, &sizes);
+    splitc_share_offer(&boot, &sizes);
     open_messages(&boot);
-    splitc_windows_open(&boot);
-    splitc_collectives_open();
-    splitc_spread_heap_open(sizes.spread);
-    if (!splitc_windows_memory())
+    splitc_share_open(&boot);
+    splitc_collective_open();
+    splitc_spread_open(sizes.spread);
+    if (!splitc_window_memory())
         splitc_heap_reserve();
-    splitc_faults_watch();
+    splitc_fault_watch();
     splitc_keeper_start(endpoints.near, endpoints.network);
 }
 
-/* What we sent has to arrive, and be acknowledged to us; then the others' to us, wherever they
- * are.  Who leaves is dead to those that have not yet heard that all have come. */
-static void wait_for_all(void)
+/* First everything that this rank has sent has to be acknowledged.  Then it waits until all ranks
+ * have come so far, because a rank that has left counts as dead to those that still use messages.
+ */
+static void job_wait_for_all(void)
 {
     struct splitc_wait w = {.kind = SPLITC_WAIT_END,
                             .what = "its end",
                             .whom = SPLITC_ANYBODY,
-                            .tries = 1}; /* no message ends it, but an acknowledgement */
+                            .tries = 1}; /* an acknowledgement ends it, which is no message */
 
     while (splitc_direct_busy || !gam_settled(splitc_runtime.gam))
         splitc_wait_step_unrung(&w);
@@ -191,10 +185,10 @@ static void wait_for_all(void)
             sched_yield();
 }
 
-/* Every rank comes here after its last message, so nobody misses this one's. */
+/* Every rank calls this after its last message, so none misses a message of this rank. */
 void splitc_job_close(void)
 {
-    wait_for_all();
+    job_wait_for_all();
     gam_close(splitc_runtime.gam);
     splitc_endpoints_close(&endpoints);
     splitc_spread_heap_close();
