@@ -34,32 +34,35 @@
 _Static_assert(1u << SPLITC_LEVELS == GAM_RANKS_MAX, "levels of a tree over all ranks");
 _Static_assert(sizeof(splitc_ptr) == 8, "a global pointer has 64 bits");
 
+/* The first cache line has what accesses use. */
 struct splitc_runtime {
     struct gam *gam;
     uint32_t rank;
     uint32_t ranks;
-    const uint32_t *near; /* the ranks whose windows are open, including this one */
-    uint32_t near_ranks;
-    uint32_t near_at;              /* this rank's index among them */
-    struct unet_endpoint *network; /* the reliable endpoint to other nodes; NULL: none */
-    const uint32_t *local;         /* one bit per rank: messages reach it without a network */
-    const uint32_t *first;  /* the first rank of each node, where ranks of a node share memory */
-    uint32_t nodes;         /* length of that list; 0: one node, or no shared memory */
-    uint32_t node_at;       /* this node's index in it */
-    bool crowded;           /* all ranks are near, and there are more ranks than cores */
-    bool threaded;          /* a second thread runs handlers */
-    uint32_t observed;      /* the events that some observer wants, 1 << enum splitc_event_kind */
-    uint64_t gets;          /* begun here and not yet complete */
-    uint64_t puts;          /* the same */
+    const char *running; /* the function of the program that must not wait; NULL: none runs */
+    uint64_t gets;       /* begun here and not yet complete */
+    uint64_t puts;       /* the same */
+    uint64_t vain;       /* messages of failed attempts to take a lock; they change nothing */
+    bool crowded;        /* all ranks are near, and there are more ranks than cores */
+    bool threaded;       /* a second thread runs handlers */
+    uint32_t observed;   /* the events that some observer wants, 1 << enum splitc_event_kind */
+    uint64_t vain_far;   /* of vain, those that came over a network: as many as were sent */
+
     uint64_t stored_out;    /* bytes of signalling stores sent in messages */
     uint64_t stored_in;     /* bytes of such stores that have arrived and are in place */
     uint64_t consumed;      /* of all bytes stored to here, those that store_sync has waited for */
     uint64_t episode;       /* the number of collective calls begun here */
-    uint64_t vain;          /* messages of failed attempts to take a lock; they change nothing */
-    uint64_t vain_far;      /* of these, those that came over a network: as many as were sent */
-    const char *running;    /* the function of the program that must not wait; NULL: none runs */
-    const void *running_on; /* the frames of that function lie below this address */
-};
+    const void *running_on; /* the frames of `running` lie below this address */
+
+    const uint32_t *near; /* the ranks whose windows are open, including this one */
+    uint32_t near_ranks;
+    uint32_t near_at;              /* this rank's index among them */
+    const uint32_t *local;         /* one bit per rank: messages reach it without a network */
+    struct unet_endpoint *network; /* the reliable endpoint to other nodes; NULL: none */
+    const uint32_t *first; /* the first rank of each node, where ranks of a node share memory */
+    uint32_t nodes;        /* length of that list; 0: one node, or no shared memory */
+    uint32_t node_at;      /* this node's index in it */
+} __attribute__((aligned(64)));
 extern struct splitc_runtime splitc_runtime;
 
 /* Whether messages to that rank go over a network. */

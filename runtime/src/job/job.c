@@ -19,8 +19,7 @@
 #include <unet/unet.h>
 #include <unistd.h>
 
-#define END_NAP_MS                                                                                 \
-    1 /* a sleep between two looks whether all have come, because PMIx wakes nobody */
+#define END_NAP_MS 1 /* between two looks whether all have come: PMIx wakes nobody */
 
 /* abi.h declares it constant, because it is once the program runs. */
 extern struct splitc_job identity __asm__("splitc_job");
@@ -68,7 +67,7 @@ static void job_check(int result, const char *what)
         splitc_die("%s: %s", what, strerror(-result));
 }
 
-static void set_identity(const struct splitc_boot *boot)
+static void job_set_identity(const struct splitc_boot *boot)
 {
     uint32_t ranks = boot->ranks;
     int log2 = 31 - __builtin_clz(ranks);
@@ -80,20 +79,20 @@ static void set_identity(const struct splitc_boot *boot)
     identity.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
 }
 
-/* Seconds, to milliseconds; 0: nothing was told. */
+/* The setting is in seconds; 0: there is none. */
 static uint32_t peer_timeout_ms(void)
 {
-    const char *told = getenv("SPLITC_PEER_TIMEOUT");
-    uint32_t ms = told ? splitc_told_ms(told) : 0;
+    const char *setting = getenv("SPLITC_PEER_TIMEOUT");
+    uint32_t ms = setting ? splitc_told_ms(setting) : 0;
 
-    if (told && ms == 0)
+    if (setting && ms == 0)
         splitc_die_together("SPLITC_PEER_TIMEOUT is \"%s\": it is a number of seconds from 0.1 to "
                             "86400",
-                            told);
+                            setting);
     return ms;
 }
 
-static void open_messages(const struct splitc_boot *boot)
+static void job_open_messages(const struct splitc_boot *boot)
 {
     struct reliable_config protect = {
         .ranks = boot->ranks, .rank = boot->rank, .peer_timeout_ms = peer_timeout_ms()};
@@ -120,7 +119,7 @@ static void open_messages(const struct splitc_boot *boot)
 }
 
 /* A rank that only a network reaches shares memory with nobody. */
-static void choose_neighbours(struct splitc_boot *boot)
+static void job_choose_neighbours(struct splitc_boot *boot)
 {
     boot->windows = endpoints.near && boot->ranks > 1;
     if (endpoints.near)
@@ -132,7 +131,7 @@ static void choose_neighbours(struct splitc_boot *boot)
 /* Where exec has given this process capabilities of its file, it has also closed its memory to
  * other processes of the user, which map it, and has cleared the signal for the death of unetrun.
  */
-static void undo_secure_exec(void)
+static void job_undo_secure_exec(void)
 {
     if (getuid() == geteuid() && getgid() == getegid())
         prctl(PR_SET_DUMPABLE, 1);
@@ -146,17 +145,17 @@ void splitc_job_open(void)
     struct splitc_heap_sizes sizes;
 
     if (getauxval(AT_SECURE))
-        undo_secure_exec();
+        job_undo_secure_exec();
     splitc_boot_join(&boot);
-    set_identity(&boot);
+    job_set_identity(&boot);
     splitc_observers_open();
     splitc_window_open_own();
     sizes = splitc_heap_sizes(boot.local_ranks);
     splitc_endpoints_open(&boot, &endpoints);
     splitc_progress_open(boot.local_ranks, endpoints.network != NULL);
-    choose_neighbours(&boot);
+    job_choose_neighbours(&boot);
     splitc_share_offer(&boot, &sizes);
-    open_messages(&boot);
+    job_open_messages(&boot);
     splitc_share_open(&boot);
     splitc_collective_open();
     splitc_spread_open(sizes.spread);
