@@ -183,6 +183,14 @@ std::string without_extension(fs::path file)
     return file.replace_extension().generic_string();
 }
 
+void require_layer(const std::string &layer, const std::vector<std::string> &headers)
+{
+    const auto includes = includes_below(layer);
+
+    REQUIRE(includes.size() > 3);
+    REQUIRE(violations(includes, only(layer, headers)) == "");
+}
+
 // Which things include the headers of which others.
 class Graph {
 public:
@@ -242,6 +250,32 @@ const std::map<std::string, std::vector<std::string>> passes = {
     {"driver", {"source", "diag", "translate.h"}},
 };
 
+// ---- the rooms of the runtime -----------------------------------------------------------------
+
+const std::string rooms_folder = "runtime/src/";
+
+// From the top: each may call those behind it.
+const std::vector<std::string> rooms = {"job", "collective", "access", "memory", "observe"};
+
+size_t room_of(const fs::path &file)
+{
+    for (size_t i = 0; i < rooms.size(); i++)
+        if (is_in(file, {rooms_folder + rooms[i] + "/"}))
+            return i;
+    return rooms.size();
+}
+
+// A room is entered by its header, from above; what lies in no room is below all of them.
+bool keeps_to_rooms(const Include &i)
+{
+    const fs::path target = resolve(i);
+    const size_t from = room_of(i.file), to = room_of(target);
+
+    if (!i.quoted || from == to || to == rooms.size())
+        return true;
+    return from < to && target == rooms_folder + rooms[to] + "/" + rooms[to] + ".h";
+}
+
 } // namespace
 
 TEST_CASE("The scanner sees includes and judges them")
@@ -288,7 +322,7 @@ TEST_CASE("no files include each other's headers in a circle")
     CHECK(Graph({{"a/x.cc", 1, "y.h", true}, {"a/y.cc", 1, "z.h", true}, {"a/y.h", 1, "x.h", true}})
               .circle() == "a/x -> a/y -> a/x");
     for (const char *layer :
-         {"compiler", "unet-backends", "reliable", "launcher", "benchmarks", "tests"}) {
+         {"compiler", "runtime", "unet-backends", "reliable", "launcher", "benchmarks", "tests"}) {
         const auto includes = includes_below(layer);
         REQUIRE(includes.size() > 3);
         CHECK(Graph(includes).circle() == "");
@@ -298,6 +332,23 @@ TEST_CASE("no files include each other's headers in a circle")
 TEST_CASE("runtime includes gam, reliable, unet and its own headers")
 {
     require_layer("runtime", with_unet({"reliable/", "gam/", "split-c/"}));
+}
+
+TEST_CASE("Rooms of the runtime are entered by their headers, from above")
+{
+    const fs::path wait = rooms_folder + "access/wait.c", runtime = rooms_folder + "runtime.h";
+
+    for (const Include &good :
+         {Include{wait, 1, "memory/memory.h", true}, Include{wait, 1, "direct.h", true},
+          Include{wait, 1, "runtime.h", true}})
+        CHECK(keeps_to_rooms(good));
+    for (const Include &bad : {Include{wait, 1, "memory/window.h", true},
+                               Include{wait, 1, "collective/collective.h", true},
+                               Include{runtime, 1, "observe/observe.h", true}})
+        CHECK_FALSE(keeps_to_rooms(bad));
+    for (const std::string &room : rooms)
+        REQUIRE(includes_below(rooms_folder + room).size() > 3);
+    CHECK(violations(includes_below("runtime/src"), keeps_to_rooms) == "");
 }
 
 TEST_CASE("reliable includes unet's public headers and its own")

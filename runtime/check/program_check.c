@@ -231,14 +231,19 @@ static void late_store(void)
     splitc_barrier();
 }
 
-/* Rank 0 is told of the others' traces before it comes to its own: it does not leave before they
- * do, whose messages that say so come behind those. */
+static void poll_until(bool (*done)(void), uint32_t whom)
+{
+    (void)whom;
+    while (!done())
+        splitc_poll();
+}
+
+/* The traces of the others come before rank 0 is at its own.  Rank 0 does not leave before the
+ * others do, and their messages that say so come after their traces. */
 static void traced_early(void)
 {
-    if (my_rank() == 0)
-        return;
-    splitc_trace_tell();
-    splitc_runtime.traced = false;
+    if (my_rank() != 0)
+        splitc_trace_report(poll_until);
 }
 
 /* All fail, each with a line and code 3; every line has to come out. */

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * atomic.c - read-modify-write on what another processor owns, in one step.
+ * atomic.c - atomic read-modify-write of objects of any processor.
  *
- * The owner's handler does it; at home it is done right away.  Both use the
+ * Through a window the calling rank does it; otherwise a handler at the owner does.  Both use the
  * machine's atomic instructions.
  *
  *   request      words                           answered by
  *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value; UNCHANGED the same
  *   MASKED       address, cell + mask and bits   ANSWER cell
  */
-#include "runtime.h"
-
-#include "job/checks.h"
-#include "job/endpoints.h"
+#include "access.h"
 #include "library.h"
 
 enum operation {
@@ -22,7 +19,8 @@ enum operation {
     OPERATIONS
 };
 
-static inline uint64_t apply_int(enum operation operation, uint32_t *object, uint32_t a, uint32_t b)
+static inline uint64_t atomic_apply_int(enum operation operation, uint32_t *object, uint32_t a,
+                                        uint32_t b)
 {
     switch (operation) {
     case FETCH_ADD:
@@ -35,8 +33,8 @@ static inline uint64_t apply_int(enum operation operation, uint32_t *object, uin
     }
 }
 
-static inline uint64_t apply_long(enum operation operation, uint64_t *object, uint64_t a,
-                                  uint64_t b)
+static inline uint64_t atomic_apply_long(enum operation operation, uint64_t *object, uint64_t a,
+                                         uint64_t b)
 {
     switch (operation) {
     case FETCH_ADD:
@@ -49,27 +47,27 @@ static inline uint64_t apply_long(enum operation operation, uint64_t *object, ui
     }
 }
 
-static inline uint64_t apply(enum operation operation, size_t size, void *object, uint64_t a,
-                             uint64_t b)
+static inline uint64_t atomic_apply(enum operation operation, size_t size, void *object, uint64_t a,
+                                    uint64_t b)
 {
     if (size == sizeof(uint32_t))
-        return apply_int(operation, object, (uint32_t)a, (uint32_t)b);
-    return apply_long(operation, object, a, b);
+        return atomic_apply_int(operation, object, (uint32_t)a, (uint32_t)b);
+    return atomic_apply_long(operation, object, a, b);
 }
 
-/* A request's code: operation and size of the object. */
-static uint64_t code(enum operation operation, size_t size)
+/* The code in a request: operation and size of the object. */
+static uint64_t atomic_code(enum operation operation, size_t size)
 {
     return (uint64_t)operation << 8 | size;
 }
 
-static void in_vain(uint32_t source)
+static void atomic_count_vain(uint32_t source)
 {
     splitc_runtime.vain++;
-    splitc_runtime.vain_far += splitc_by_network(source);
+    splitc_runtime.vain_far += splitc_is_by_network(source);
 }
 
-/* An exchange that leaves all as it was is a try in vain to take a lock. */
+/* An exchange that changes nothing is a failed attempt to take a lock. */
 void splitc_on_atomic(struct gam *g, const struct gam_message *m)
 {
     void *object = splitc_packed_address(m->word[0]);
@@ -80,37 +78,38 @@ void splitc_on_atomic(struct gam *g, const struct gam_message *m)
     bool unchanged;
 
     splitc_expect(m, m->words == 4 && packed >> 8 < OPERATIONS && (size == 4 || size == 8));
-    old = apply(operation, size, object, m->word[2], m->word[3]);
+    old = atomic_apply(operation, size, object, m->word[2], m->word[3]);
     unchanged = operation == EXCHANGE && old == m->word[2];
     if (unchanged)
-        in_vain(m->source);
+        atomic_count_vain(m->source);
     splitc_sent(m->source, gam_reply_2(g, unchanged ? SPLITC_MSG_UNCHANGED : SPLITC_MSG_ANSWER,
                                        m->word[1], old));
 }
 
 void splitc_on_unchanged(struct gam *g, const struct gam_message *m)
 {
-    in_vain(m->source);
+    atomic_count_vain(m->source);
     splitc_on_answer(g, m);
 }
 
 /* By a message, as part of that wait. */
-static uint64_t ask(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
-                    uint64_t b, struct splitc_wait *w)
+static uint64_t atomic_ask(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
+                           uint64_t b, struct splitc_wait *w)
 {
     uint64_t old = 0;
     struct splitc_cell cell = {.to = &old, .n = sizeof old};
     uint32_t rank = splitc_target(object, w->what);
 
-    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
-                                    splitc_pack(splitc_address(object), code(operation, size)),
-                                    splitc_cell_word(&cell), a, b));
+    splitc_sent(rank,
+                gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
+                              splitc_pack(splitc_address(object), atomic_code(operation, size)),
+                              splitc_cell_word(&cell), a, b));
     while (!cell.done)
         splitc_wait_step(w);
     return old;
 }
 
-static void check(splitc_ptr object, size_t size)
+static void atomic_check(splitc_ptr object, size_t size)
 {
     if (object % size != 0)
         splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
@@ -118,58 +117,58 @@ static void check(splitc_ptr object, size_t size)
     splitc_check_access(object, size, true);
 }
 
-static __attribute__((noinline)) uint64_t perform_far(enum operation operation, splitc_ptr object,
-                                                      size_t size, uint64_t a, uint64_t b)
+static __attribute__((noinline)) uint64_t
+atomic_perform_far(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
 {
     SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_ACCESS, .what = "atomic operation"};
     uint64_t old;
 
-    check(object, size);
+    atomic_check(object, size);
     if (splitc_is_near(object))
-        return apply(operation, size, splitc_near(object), a, b);
+        return atomic_apply(operation, size, splitc_near(object), a, b);
     w.whom = (uint32_t)splitc_rank(object);
-    old = ask(operation, object, size, a, b, &w);
+    old = atomic_ask(operation, object, size, a, b, &w);
     splitc_wait_end(&w);
     return old;
 }
 
-/* On the same node it is one instruction and what finds the object. */
+/* Through a window it is one instruction behind the lookup of the object. */
 static inline __attribute__((always_inline)) uint64_t
-perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
+atomic_perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
 {
-    if (splitc_is_near(object) && object % size == 0 && !splitc_checks)
-        return apply(operation, size, splitc_near(object), a, b);
-    return perform_far(operation, object, size, a, b);
+    if (splitc_is_near(object) && object % size == 0 && !splitc_access_check)
+        return atomic_apply(operation, size, splitc_near(object), a, b);
+    return atomic_perform_far(operation, object, size, a, b);
 }
 
 int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)
 {
     int old;
 
-    check(object, sizeof value);
+    atomic_check(object, sizeof value);
     if (splitc_is_near(object))
-        return (int)apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
-    w->trying = splitc_by_network(splitc_target(object, w->what));
-    old = (int)ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
+        return (int)atomic_apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
+    w->trying = splitc_is_by_network(splitc_target(object, w->what));
+    old = (int)atomic_ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
     w->trying = false;
     return old;
 }
 
 int splitc_fetch_add(splitc_ptr g, int value)
 {
-    return (int)perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
+    return (int)atomic_perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
 }
 
 int splitc_exchange(splitc_ptr g, int value)
 {
-    return (int)perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
+    return (int)atomic_perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
 }
 
 int splitc_cmp_and_swap(splitc_ptr g, int expected, int desired)
 {
-    return (int)perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
-                        (uint64_t)desired);
+    return (int)atomic_perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
+                               (uint64_t)desired);
 }
 
 int splitc_test_and_set(splitc_ptr g)
@@ -179,27 +178,27 @@ int splitc_test_and_set(splitc_ptr g)
 
 long splitc_fetch_add_l(splitc_ptr g, long value)
 {
-    return (long)perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
+    return (long)atomic_perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
 }
 
 long splitc_exchange_l(splitc_ptr g, long value)
 {
-    return (long)perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
+    return (long)atomic_perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
 }
 
 long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired)
 {
-    return (long)perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
-                         (uint64_t)desired);
+    return (long)atomic_perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
+                                (uint64_t)desired);
 }
 
 /* ---- bit-fields ------------------------------------------------------------- */
 
 #define MASKED_MAX 64u /* bytes: more than any storage unit of a bit-field */
 
-/* The bits of one aligned word, of which the object has `n` bytes from byte `first` on. */
-static void merge_word(uint64_t *word, size_t first, const uint8_t *mask, const uint8_t *bits,
-                       size_t n)
+/* Merge the bits of one aligned word, of which the object has `n` bytes from byte `first` on. */
+static void masked_merge_word(uint64_t *word, size_t first, const uint8_t *mask,
+                              const uint8_t *bits, size_t n)
 {
     uint64_t which = 0, what = 0;
     uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -214,14 +213,14 @@ static void merge_word(uint64_t *word, size_t first, const uint8_t *mask, const 
 }
 
 /* Bit-fields do not cross aligned words, unless they are packed. */
-static void merge(uint8_t *to, const uint8_t *mask, const uint8_t *bits, size_t n)
+static void masked_merge(uint8_t *to, const uint8_t *mask, const uint8_t *bits, size_t n)
 {
     while (n > 0) {
         size_t first = (uintptr_t)to % sizeof(uint64_t);
         size_t room = sizeof(uint64_t) - first;
         size_t here = n < room ? n : room;
 
-        merge_word((uint64_t *)(to - first), first, mask, bits, here);
+        masked_merge_word((uint64_t *)(to - first), first, mask, bits, here);
         to += here;
         mask += here;
         bits += here;
@@ -234,12 +233,12 @@ void splitc_on_masked(struct gam *g, const struct gam_message *m)
     size_t n = m->length / 2;
 
     splitc_expect(m, m->words == 2);
-    merge((uint8_t *)(uintptr_t)m->word[0], m->data, (const uint8_t *)m->data + n, n);
+    masked_merge((uint8_t *)(uintptr_t)m->word[0], m->data, (const uint8_t *)m->data + n, n);
     splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[1]));
 }
 
-/* How many bytes there are from the first to the last that the mask has bits in;
- * `first` gets how many come before them. */
+/* The number of bytes from the first to the last in which the mask has bits; `first` gets the
+ * number of bytes before them. */
 static size_t masked_bytes(const uint8_t *mask, size_t n, size_t *first)
 {
     size_t before = 0;
@@ -268,7 +267,7 @@ void splitc_write_masked(splitc_ptr to, const void *mask, const void *bits, spli
     mask = (const uint8_t *)mask + first;
     bits = (const uint8_t *)bits + first;
     if (splitc_is_near(to)) {
-        merge(splitc_near(to), mask, bits, n);
+        masked_merge(splitc_near(to), mask, bits, n);
         return;
     }
     rank = splitc_target(to, "write of a bit-field");

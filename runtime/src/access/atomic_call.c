@@ -2,15 +2,15 @@
  *
  * atomic_call.c - atomic(fn, object, ...): a function run where an object is.
  *
- * The owner's handler runs it, and nothing interrupts a handler; at home it is
- * called right away, and nothing is served until it returns.  Functions travel
- * as indices of the table that the program's constructors fill.
+ * A handler at the owner runs it, which nothing interrupts.  For an object of this rank it is
+ * called directly, and no message is served until it returns.  Messages name a function by its
+ * index in the table that the program's constructors fill.
  *
  *   request   words                                      answered by
  *   RUN       address|index, cell, up to 16 bytes        ANSWER cell, result
  *   RUN       address|index, cell; the bytes apart       the same
  */
-#include "job/checks.h"
+#include "access.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static uint32_t functions;
 
 void splitc_register_atomic(struct splitc_atomic *fn)
 {
-    if ((functions & (functions - 1)) == 0) /* full: double it */
+    if ((functions & (functions - 1)) == 0) /* the table is full */
         function = realloc(function, (functions ? 2 * functions : 1) * sizeof *function);
     if (!function || functions == FUNCTIONS_MAX)
         splitc_die("cannot register one more call of atomic(): there are %u", functions);
@@ -30,7 +30,8 @@ void splitc_register_atomic(struct splitc_atomic *fn)
     function[functions++] = fn;
 }
 
-static void run(const struct splitc_atomic *fn, void *object, const void *arguments, void *result)
+static void atomic_call_run(const struct splitc_atomic *fn, void *object, const void *arguments,
+                            void *result)
 {
     const char *outer = splitc_runtime.running;
 
@@ -40,8 +41,8 @@ static void run(const struct splitc_atomic *fn, void *object, const void *argume
     splitc_runtime.running = outer;
 }
 
-/* What a request says it runs, checked. */
-static const struct splitc_atomic *requested(const struct gam_message *m)
+/* The function that a request names, once the request is checked. */
+static const struct splitc_atomic *atomic_call_requested(const struct gam_message *m)
 {
     size_t index = splitc_packed_size(m->word[0]);
     const struct splitc_atomic *fn;
@@ -58,16 +59,17 @@ static const struct splitc_atomic *requested(const struct gam_message *m)
 
 void splitc_on_run(struct gam *g, const struct gam_message *m)
 {
-    const struct splitc_atomic *fn = requested(m);
+    const struct splitc_atomic *fn = atomic_call_requested(m);
     uint64_t word[GAM_WORDS_MAX] = {m->word[1]};
 
-    run(fn, splitc_packed_address(m->word[0]), m->data ? m->data : &m->word[2], &word[1]);
+    atomic_call_run(fn, splitc_packed_address(m->word[0]), m->data ? m->data : &m->word[2],
+                    &word[1]);
     splitc_sent(m->source,
                 gam_reply(g, SPLITC_MSG_ANSWER, 1 + splitc_words(fn->result_size), word));
 }
 
-static void send(uint32_t rank, const struct splitc_atomic *fn, uint64_t word[GAM_WORDS_MAX],
-                 const void *arguments)
+static void atomic_call_send(uint32_t rank, const struct splitc_atomic *fn,
+                             uint64_t word[GAM_WORDS_MAX], const void *arguments)
 {
     struct gam *g = splitc_runtime.gam;
     size_t n = fn->arguments_size;
@@ -95,9 +97,9 @@ void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const 
 
     splitc_check_access(object, 1, true);
     if (rank == splitc_runtime.rank && splitc_address(object)) {
-        run(fn, splitc_address(object), arguments, result);
+        atomic_call_run(fn, splitc_address(object), arguments, result);
         return;
     }
-    send(splitc_target(object, fn->name), fn, word, arguments);
+    atomic_call_send(splitc_target(object, fn->name), fn, word, arguments);
     splitc_await(&cell.done, fn->name, rank);
 }

@@ -2,37 +2,54 @@
  *
  * bulk.c - the bulk forms of the accesses, any number of bytes.
  */
-#include "runtime.h"
-
+#include "access.h"
 #include "direct.h"
-#include "job/checks.h"
 #include "library.h"
-#include "observe/trace.h"
 
-#include <errno.h>
+#define SMALL 24 /* up to this size an access of far.c is one message */
 
-#define SMALL 24 /* up to here an access of far.c is one message */
+/* The monitor keeps the second thread from telling events at the same time. */
+static void bulk_tell(const char *call, splitc_ptr g, long bytes, double began)
+    __attribute__((cold, noinline));
+
+static void bulk_tell(const char *call, splitc_ptr g, long bytes, double began)
+{
+    SPLITC_INSIDE;
+
+    splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_MOVED,
+                                             .name = call,
+                                             .peer = (uint32_t)splitc_rank(g),
+                                             .n = (uint64_t)bytes,
+                                             .began = began});
+}
+
+/* The call has moved the bytes, or begun to.  `began` is 0 if nobody wants to know. */
+static inline void bulk_moved(const char *call, splitc_ptr g, long bytes, double began)
+{
+    if (__builtin_expect(began > 0, 0))
+        bulk_tell(call, g, bytes, began);
+}
 
 /* True when there is something to move. */
-static bool check_size(const char *what, long bytes)
+static bool bulk_check_size(const char *what, long bytes)
 {
     if (bytes < 0)
         splitc_die("%s of %ld bytes", what, bytes);
     return bytes > 0;
 }
 
-static bool check_read(const char *what, splitc_ptr from, long bytes)
+static bool bulk_check_read(const char *what, splitc_ptr from, long bytes)
 {
-    bool any = check_size(what, bytes);
+    bool any = bulk_check_size(what, bytes);
 
     if (any)
         splitc_check_access(from, (uint64_t)bytes, false);
     return any;
 }
 
-static bool check_write(const char *what, splitc_ptr to, long bytes)
+static bool bulk_check_write(const char *what, splitc_ptr to, long bytes)
 {
-    bool any = check_size(what, bytes);
+    bool any = bulk_check_size(what, bytes);
 
     if (any)
         splitc_check_access(to, (uint64_t)bytes, true);
@@ -41,85 +58,71 @@ static bool check_write(const char *what, splitc_ptr to, long bytes)
 
 void splitc_bulk_read(void *to, splitc_ptr from, long bytes)
 {
-    double began = splitc_trace_begin();
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
 
-    if (!check_read("bulk_read", from, bytes))
+    if (!bulk_check_read("bulk_read", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_read(to, from, (splitc_size)bytes);
-    splitc_trace_moved("bulk_read", from, bytes, began);
+    bulk_moved("bulk_read", from, bytes, began);
 }
 
 void splitc_bulk_write(splitc_ptr to, const void *from, long bytes)
 {
-    double began = splitc_trace_begin();
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
 
-    if (!check_write("bulk_write", to, bytes))
+    if (!bulk_check_write("bulk_write", to, bytes))
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
     else
         splitc_far_write(to, from, (splitc_size)bytes);
-    splitc_trace_moved("bulk_write", to, bytes, began);
+    bulk_moved("bulk_write", to, bytes, began);
 }
 
 void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
 {
-    double began = splitc_trace_begin();
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
 
-    if (!check_read("bulk_get", from, bytes))
+    if (!bulk_check_read("bulk_get", from, bytes))
         return;
     if (splitc_is_near(from))
         memmove(to, splitc_near(from), (size_t)bytes);
     else
         splitc_far_get(to, from, (splitc_size)bytes);
-    splitc_trace_moved("bulk_get", from, bytes, began);
+    bulk_moved("bulk_get", from, bytes, began);
 }
 
-void splitc_put_in_messages(uint32_t rank, void *to, const void *from, size_t n)
-{
-    int result = gam_store_async(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0,
-                                 NULL, NULL);
-
-    if (result == -ENOMEM) /* no room to remember it: do it now */
-        result = gam_store(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0);
-    splitc_sent(rank, result);
-}
-
-/* Unlike a put, leaves the source to the transfer until sync. */
-static void put_async(splitc_ptr to, const void *from, size_t n)
+/* Unlike with a put, the source must stay until sync. */
+static void bulk_put_far(splitc_ptr to, const void *from, size_t n)
 {
     SPLITC_INSIDE;
-    const uint32_t rank = splitc_target(to, "bulk_put");
 
-    if (splitc_direct_put(rank, splitc_address(to), from, n))
-        return;
-    splitc_runtime.puts++;
-    splitc_put_in_messages(rank, splitc_address(to), from, n);
+    splitc_direct_put(splitc_target(to, "bulk_put"), splitc_address(to), from, n);
 }
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
 {
-    double began = splitc_trace_begin();
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
 
-    if (!check_write("bulk_put", to, bytes))
+    if (!bulk_check_write("bulk_put", to, bytes))
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
     else if (bytes <= SMALL)
         splitc_far_put(to, from, (splitc_size)bytes);
     else
-        put_async(to, from, (size_t)bytes);
-    splitc_trace_moved("bulk_put", to, bytes, began);
+        bulk_put_far(to, from, (size_t)bytes);
+    bulk_moved("bulk_put", to, bytes, began);
 }
 
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
 {
-    double began = splitc_trace_begin();
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
 
-    if (!check_write("bulk_store", to, bytes))
+    if (!bulk_check_write("bulk_store", to, bytes))
         return;
     if (splitc_is_near(to)) {
         memmove(splitc_near(to), from, (size_t)bytes);
@@ -127,5 +130,5 @@ void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)
     } else {
         splitc_far_store(to, from, (splitc_size)bytes);
     }
-    splitc_trace_moved("bulk_store", to, bytes, began);
+    bulk_moved("bulk_store", to, bytes, began);
 }

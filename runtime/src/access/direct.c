@@ -2,30 +2,33 @@
  *
  * direct.c - bulk puts by direct access, where the network between two ranks has it.
  *
- * A put is cut into transfers.  The owner of the place grants it, pieces go there without the
- * owner's help, and then it is asked whether what is there is what was sent.  A transfer of which
- * that is not true goes again as a store: the grant has ended by then, so nothing that comes late
- * is placed over it, or over what the program does with that memory later.
+ * A put is cut into transfers.  The owner of the target memory grants access to it, the pieces of
+ * the transfer are placed there without the owner, and then the owner compares a checksum of the
+ * memory with the sender's.  If they differ, the transfer is sent again as a store.  The grant has
+ * ended by then, so a piece that is late cannot overwrite the store, or later writes of the
+ * program.
  *
- *     we                                     the owner
+ *     the sender                             the owner
  *     ASK    address, bytes, transfer    ->  grants
  *                                        <-  READY   transfer, grant (0: none)
  *     pieces .............................>
  *     CHECK  grant, address, bytes, sum  ->  revokes, sums
  *                                        <-  LANDED  grant, whether the sums are one
  *
- * A put counts as pending for itself until it is cut up, and once for each of its transfers.
+ * A put counts as pending until it is cut up, and so does each of its transfers until it ends.
  */
 #include "direct.h"
-#include "job/endpoints.h"
+
+#include "access.h"
 
 #include <errno.h>
+#include <reliable/reliable.h>
 #include <stdlib.h>
 
 enum {
-    LEAST = 8192,  /* bytes of a put for which it is worth asking */
-    TRANSFERS = 8, /* on their way */
-    PATIENCE = 64, /* with transfers in a row that come to nothing */
+    LEAST = 8192,  /* bytes of a put for which asking the owner pays */
+    TRANSFERS = 8, /* under way at a time */
+    PATIENCE = 64, /* after this many consecutive failures no more transfers are tried */
     NUMBERS = (1 << 24) - 1,
 };
 
@@ -39,7 +42,7 @@ enum stage {
 
 struct transfer {
     enum stage stage;
-    bool holds; /* the source's pages */
+    bool holds; /* the pages of the source are pinned */
     uint32_t rank;
     uint32_t number;
     uint64_t grant;
@@ -58,20 +61,20 @@ struct put {
 
 uint64_t splitc_direct_busy, splitc_direct_landed, splitc_direct_repeated;
 
-static struct unet_endpoint *network;
-static bool taking_part;
-static struct transfer transfer[TRANSFERS]; /* by number, modulo theirs */
-static struct put *first, **last = &first;
+static struct unet_endpoint *network; /* the reliable endpoint to other nodes */
+static bool direct_enabled;
+static struct transfer transfer[TRANSFERS]; /* indexed by number % TRANSFERS */
+static struct put *first_put, **last_put = &first_put;
 static uint32_t next_number = 1;
-static uint32_t vain; /* transfers in a row */
+static uint32_t failures; /* consecutive ones */
 
 void splitc_direct_open(void)
 {
-    const char *told = getenv("SPLITC_DIRECT");
+    const char *setting = getenv("SPLITC_DIRECT");
 
-    network = splitc_endpoints_reliable();
-    taking_part =
-        network && !(told && strcmp(told, "0") == 0) && reliable_direct_open(network) == 0;
+    network = splitc_runtime.network;
+    direct_enabled =
+        network && !(setting && strcmp(setting, "0") == 0) && reliable_direct_open(network) == 0;
 }
 
 /* ---- the owner ------------------------------------------------------------------------ */
@@ -82,7 +85,7 @@ void splitc_on_direct_ask(struct gam *g, const struct gam_message *m)
     uint64_t grant = 0;
 
     splitc_expect(m, m->words == 3);
-    if (taking_part)
+    if (direct_enabled)
         reliable_direct_grant(network, m->source, address, m->word[1], &grant);
     splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_READY, m->word[2], grant));
 }
@@ -93,7 +96,7 @@ void splitc_on_direct_check(struct gam *g, const struct gam_message *m)
     const void *address = (void *)(uintptr_t)m->word[1];
     const size_t n = m->word[2];
 
-    splitc_expect(m, m->words == 4 && taking_part &&
+    splitc_expect(m, m->words == 4 && direct_enabled &&
                          reliable_direct_revoke(network, address, n, grant) == 0);
     splitc_sent(m->source,
                 gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
@@ -113,7 +116,7 @@ void splitc_on_direct_ready(struct gam *g, const struct gam_message *m)
     t->stage = t->grant ? READY : REFUSED;
 }
 
-static struct transfer *checked(uint32_t rank, uint64_t grant)
+static struct transfer *transfer_in_check(uint32_t rank, uint64_t grant)
 {
     for (int i = 0; i < TRANSFERS; i++) {
         struct transfer *t = &transfer[i];
@@ -124,7 +127,7 @@ static struct transfer *checked(uint32_t rank, uint64_t grant)
     return NULL;
 }
 
-static void release(struct transfer *t)
+static void transfer_release(struct transfer *t)
 {
     if (t->holds)
         reliable_direct_unpin(network, t->from, t->bytes);
@@ -133,15 +136,15 @@ static void release(struct transfer *t)
 
 void splitc_on_direct_landed(struct gam *g, const struct gam_message *m)
 {
-    struct transfer *t = checked(m->source, m->word[0]);
+    struct transfer *t = transfer_in_check(m->source, m->word[0]);
 
     (void)g;
     splitc_expect(m, m->words == 2 && t);
-    release(t);
+    transfer_release(t);
     t->stage = m->word[1] ? FREE : REFUSED;
     if (t->stage == REFUSED)
         return;
-    vain = 0;
+    failures = 0;
     splitc_direct_landed++;
     splitc_direct_busy--;
     splitc_runtime.puts--;
@@ -149,15 +152,15 @@ void splitc_on_direct_landed(struct gam *g, const struct gam_message *m)
 
 /* ---- transfers ----------------------------------------------------------------------------- */
 
-/* Requests poll, and so the stage changes while they are sent. */
-static void ask(struct transfer *t)
+/* A request polls, so the stage may change while it is sent. */
+static void transfer_ask(struct transfer *t)
 {
     t->stage = ASKED;
     splitc_sent(t->rank, gam_request_3(splitc_runtime.gam, t->rank, SPLITC_MSG_DIRECT_ASK,
                                        (uintptr_t)t->to, t->bytes, t->number));
 }
 
-static void check(struct transfer *t)
+static void transfer_check(struct transfer *t)
 {
     struct gam *g = splitc_runtime.gam;
     const uint64_t sum = reliable_direct_mac(network, t->grant, t->from, t->bytes);
@@ -167,8 +170,9 @@ static void check(struct transfer *t)
                                        (uintptr_t)t->to, t->bytes, sum));
 }
 
-/* Where our own pages cannot be held, nothing goes, and the owner finds that all is missing. */
-static void put_pieces(struct transfer *t)
+/* Where the pages of the source cannot be pinned, no piece is sent, and the owner finds that the
+ * sums differ. */
+static void transfer_put_pieces(struct transfer *t)
 {
     int rc = 0;
 
@@ -179,30 +183,42 @@ static void put_pieces(struct transfer *t)
     if (rc == -EAGAIN)
         return;
     splitc_sent(t->rank, rc);
-    check(t);
+    transfer_check(t);
 }
 
-/* Its share of the pending puts is the store's now. */
-static void store(struct transfer *t)
+/* A put that counts as pending already.  Without memory to remember it, it is done at once. */
+static void put_in_messages(uint32_t rank, void *to, const void *from, size_t n)
+{
+    int result = gam_store_async(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0,
+                                 NULL, NULL);
+
+    if (result == -ENOMEM)
+        result = gam_store(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0);
+    splitc_sent(rank, result);
+}
+
+/* The store takes over the transfer's share of the pending puts. */
+static void transfer_store(struct transfer *t)
 {
     const struct transfer old = *t;
 
     t->stage = FREE;
     splitc_direct_busy--;
     splitc_direct_repeated++;
-    taking_part =
-        taking_part && ++vain < PATIENCE; /* who may not pin enough need not ask for ever */
-    splitc_put_in_messages(old.rank, old.to, old.from, old.bytes);
+    direct_enabled =
+        direct_enabled &&
+        ++failures < PATIENCE; /* a process that may not pin enough need not ask for ever */
+    put_in_messages(old.rank, old.to, old.from, old.bytes);
 }
 
-static void move(struct transfer *t)
+static void transfer_move(struct transfer *t)
 {
     switch (t->stage) {
     case READY:
-        put_pieces(t);
+        transfer_put_pieces(t);
         break;
     case REFUSED:
-        store(t);
+        transfer_store(t);
         break;
     case FREE:
     case ASKED:
@@ -214,7 +230,7 @@ static void move(struct transfer *t)
 /* ---- puts ------------------------------------------------------------------------------------ */
 
 /* The next transfer of the oldest put. */
-static void cut(struct put *put, struct transfer *t)
+static void put_cut(struct put *put, struct transfer *t)
 {
     const size_t most = RELIABLE_DIRECT_PIECES * reliable_direct_most(network);
     const size_t n = put->left < most ? put->left : most;
@@ -227,59 +243,68 @@ static void cut(struct put *put, struct transfer *t)
     put->left -= n;
     splitc_direct_busy++;
     splitc_runtime.puts++;
-    ask(t);
+    transfer_ask(t);
 }
 
-static void end_first(void)
+static void put_end_first(void)
 {
-    struct put *put = first;
+    struct put *put = first_put;
 
-    first = put->next;
-    if (!first)
-        last = &first;
+    first_put = put->next;
+    if (!first_put)
+        last_put = &first_put;
     splitc_direct_busy--;
     splitc_runtime.puts--;
     free(put);
 }
 
-static void begin_transfers(void)
+static void put_begin_transfers(void)
 {
-    while (first && transfer[next_number % TRANSFERS].stage == FREE) {
-        struct put *put = first;
+    while (first_put && transfer[next_number % TRANSFERS].stage == FREE) {
+        struct put *put = first_put;
 
-        cut(put, &transfer[next_number % TRANSFERS]);
+        put_cut(put, &transfer[next_number % TRANSFERS]);
         if (put->left == 0)
-            end_first();
+            put_end_first();
     }
 }
 
-/* What it sends polls, but nothing that a poll runs comes here. */
+/* What it sends polls, but no handler calls it. */
 bool splitc_direct_move(void)
 {
     bool stuck = false;
 
     for (int i = 0; i < TRANSFERS; i++) {
-        move(&transfer[i]);
+        transfer_move(&transfer[i]);
         stuck |= transfer[i].stage == READY;
     }
-    begin_transfers();
+    put_begin_transfers();
     return stuck;
 }
 
-bool splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n)
+static struct put *put_remember(uint32_t rank, void *to, const void *from, size_t n)
 {
     struct put *put;
 
-    if (!taking_part || n < LEAST || !splitc_by_network(rank))
-        return false;
+    if (!direct_enabled || n < LEAST || !splitc_is_by_network(rank))
+        return NULL;
     put = malloc(sizeof *put);
-    if (!put)
-        return false;
-    *put = (struct put){.rank = rank, .from = from, .to = to, .left = n};
-    *last = put;
-    last = &put->next;
-    splitc_direct_busy++;
+    if (put)
+        *put = (struct put){.rank = rank, .from = from, .to = to, .left = n};
+    return put;
+}
+
+void splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n)
+{
+    struct put *put = put_remember(rank, to, from, n);
+
     splitc_runtime.puts++;
+    if (!put) {
+        put_in_messages(rank, to, from, n);
+        return;
+    }
+    *last_put = put;
+    last_put = &put->next;
+    splitc_direct_busy++;
     splitc_direct_move();
-    return true;
 }

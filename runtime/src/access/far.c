@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * far.c - reading and writing what another processor owns.
+ * far.c - reading and writing objects of other processors by messages.
  *
- * A small access is one request and one reply, which carry the bytes in their
- * words; a larger one is a bulk transfer.  Blocking forms wait for a cell on
- * their own stack; split-phase forms count in splitc_runtime.gets and puts.
+ * A small access is one request and one reply, which carry the bytes in their words; a larger one
+ * is a bulk transfer.  Blocking forms wait for a splitc_cell on their own stack; split-phase forms
+ * count in splitc_runtime.gets and puts.
  *
  *   request      words                           answered by
  *   READ         address|n, cell                 ANSWER cell, data
@@ -12,17 +12,18 @@
  *   GET          address|n, to                   GET_ANSWER to|n, data
  *   PUT          address|n, data                 PUT_DONE
  */
-#include "runtime.h"
-
+#include "access.h"
 #include "library.h"
 
-#define READ_SMALL 24u  /* bytes beside the one word that a READ's answer needs */
+void (*splitc_access_check)(splitc_ptr g, uint64_t n, bool writes);
+
+#define READ_SMALL 24u  /* bytes beside the one word that the answer of a READ needs */
 #define WRITE_SMALL 16u /* beside address and cell */
 #define PUT_SMALL 24u
 
 /* Answer a request with n bytes at `from` behind the word `head`. */
-static void answer(struct gam *g, const struct gam_message *m, uint32_t handler, uint64_t head,
-                   const void *from, size_t n)
+static void far_answer(struct gam *g, const struct gam_message *m, uint32_t handler, uint64_t head,
+                       const void *from, size_t n)
 {
     uint64_t word[GAM_WORDS_MAX] = {head};
 
@@ -35,16 +36,16 @@ static void answer(struct gam *g, const struct gam_message *m, uint32_t handler,
 
 void splitc_on_read(struct gam *g, const struct gam_message *m)
 {
-    answer(g, m, SPLITC_MSG_ANSWER, m->word[1], splitc_packed_address(m->word[0]),
-           splitc_packed_size(m->word[0]));
+    far_answer(g, m, SPLITC_MSG_ANSWER, m->word[1], splitc_packed_address(m->word[0]),
+               splitc_packed_size(m->word[0]));
 }
 
 void splitc_on_get(struct gam *g, const struct gam_message *m)
 {
     size_t n = splitc_packed_size(m->word[0]);
 
-    answer(g, m, SPLITC_MSG_GET_ANSWER, m->word[1] | (uint64_t)n << SPLITC_ADDRESS_BITS,
-           splitc_packed_address(m->word[0]), n);
+    far_answer(g, m, SPLITC_MSG_GET_ANSWER, m->word[1] | (uint64_t)n << SPLITC_ADDRESS_BITS,
+               splitc_packed_address(m->word[0]), n);
 }
 
 void splitc_on_write(struct gam *g, const struct gam_message *m)
@@ -205,7 +206,7 @@ void splitc_far_put_word(splitc_ptr to, unsigned long word, splitc_size n)
     splitc_far_put(to, &word, n);
 }
 
-static uint64_t outstanding(void)
+static uint64_t far_outstanding(void)
 {
     return splitc_runtime.gets + splitc_runtime.puts;
 }
@@ -215,7 +216,7 @@ void splitc_sync(void)
     SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_SYNC, .what = "sync", .whom = SPLITC_ANYBODY};
 
-    while (outstanding() > 0)
+    while (far_outstanding() > 0)
         splitc_wait_step(&w);
     splitc_wait_end(&w);
     splitc_full_fence();
@@ -225,5 +226,5 @@ int splitc_is_sync(void)
 {
     SPLITC_INSIDE;
     splitc_poll();
-    return outstanding() == 0;
+    return far_outstanding() == 0;
 }

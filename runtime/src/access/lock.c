@@ -2,34 +2,33 @@
  *
  * lock.c - spin locks in any int of the global address space: 0 is free.
  *
- * Those who wait back off, so that the owner of the int is not flooded, and
- * serve messages meanwhile.
+ * A rank that waits backs off, so that it does not flood the owner of the int, and serves messages
+ * meanwhile.
  */
-#include "runtime.h"
-
+#include "access.h"
 #include "library.h"
 
 #include <sched.h>
 
-#define BACKOFF_MAX 1024u /* looks for messages between two tries */
-#define PATIENCE 1000u    /* tries before it sleeps between them: who unlocks wakes nobody */
+#define BACKOFF_MAX 1024u /* polls between two tries */
+#define PATIENCE 1000u    /* tries without a sleep between them, as an unlock wakes nobody */
 
 int splitc_trylock(splitc_ptr lock)
 {
     return splitc_exchange(lock, 1) == 0;
 }
 
-/* After so many tries.  Where ranks share cores the holder may want this one. */
-static void back_off(struct splitc_wait *w, uint32_t tries)
+/* After so many tries.  Where ranks share cores the holder may need this one. */
+static void lock_back_off(struct splitc_wait *w, uint32_t tries)
 {
-    uint32_t looks = tries < 10 ? 1u << tries : BACKOFF_MAX;
+    uint32_t polls = tries < 10 ? 1u << tries : BACKOFF_MAX;
 
     if (tries > PATIENCE) {
         splitc_wait_step_unrung(w);
         return;
     }
     splitc_wait_show(w);
-    for (uint32_t i = 0; i < (splitc_shares_cores() ? 1 : looks); i++)
+    for (uint32_t i = 0; i < (splitc_shares_cores() ? 1 : polls); i++)
         splitc_poll();
     sched_yield();
 }
@@ -42,7 +41,7 @@ void splitc_lock(splitc_ptr lock)
 
     for (uint32_t tries = 0; splitc_exchange_in(&w, lock, 1) != 0; tries++) {
         w.tries++;
-        back_off(&w, tries);
+        lock_back_off(&w, tries);
     }
     splitc_wait_end(&w);
 }

@@ -2,39 +2,33 @@
  *
  * progress.c - serving messages, and waiting for them.
  *
- * A wait spins first: the answer of a peer that runs is there within a
- * microsecond.  Then it yields: the peer may want this very core.  Then it
- * sleeps until something arrives.  Where ranks share cores, spinning only keeps
- * the others from answering, and is left out.
+ * A wait spins first, because a peer that runs answers within a microsecond.  Then it yields,
+ * because the peer may need this core.  Then it sleeps until something arrives.  Where ranks share
+ * cores it does not spin, which would only keep the others from answering.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "runtime.h"
+#include "access.h"
 
-#include "direct.h"
 #include "library.h"
-#include "observe/profile.h"
-#include "observe/stats.h"
-#include "observe/status.h"
-#include "observe/trace.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#define SPINS 2000u       /* some 50 microseconds of empty polls */
-#define NETWORK_SPINS 64u /* the same where each asks the system for packets */
-#define YIELDS 64u        /* then as many turns for others */
-#define NAP_MS 1          /* where nothing wakes us */
-#define SLEEP_MS 100      /* no limit of the wait: it bounds how long a deadline goes unseen */
+#define SPINS 2000u       /* empty polls, some 50 microseconds */
+#define NETWORK_SPINS 64u /* the same where each poll is a system call */
+#define YIELDS 64u        /* after these */
+#define NAP_MS 1          /* a sleep where nothing wakes this rank */
+#define SLEEP_MS 100      /* any other: it bounds how late a deadline is noticed, not the wait */
 
 static uint32_t spin_limit = SPINS;
 static uint32_t yield_limit = SPINS + YIELDS;
 
-/* Ranks per core: what the launcher says, else a guess from the cores we may use. */
+/* What the launcher says, or else as many as the cores that this process may use give. */
 static long ranks_per_core(uint32_t local_ranks)
 {
-    const char *told = getenv("SPLITC_RANKS_PER_CORE");
-    long ranks = told ? strtol(told, NULL, 10) : 0;
+    const char *setting = getenv("SPLITC_RANKS_PER_CORE");
+    long ranks = setting ? strtol(setting, NULL, 10) : 0;
     cpu_set_t cores;
 
     if (ranks > 0)
@@ -44,7 +38,7 @@ static long ranks_per_core(uint32_t local_ranks)
     return ((long)local_ranks + CPU_COUNT(&cores) - 1) / CPU_COUNT(&cores);
 }
 
-void splitc_progress_init(uint32_t local_ranks, bool network)
+void splitc_progress_open(uint32_t local_ranks, bool network)
 {
     spin_limit = ranks_per_core(local_ranks) > 1 ? 0 : network ? NETWORK_SPINS : SPINS;
     yield_limit = spin_limit + YIELDS;
@@ -55,9 +49,9 @@ bool splitc_shares_cores(void)
     return spin_limit == 0;
 }
 
-/* Messages of a peer that is dead now may still lie in its queue; poll them
- * before giving up, for they may end the wait. */
-static __attribute__((cold, noinline)) void found_dead(struct splitc_wait *w)
+/* Messages that a peer sent before it died may still be in its queue.  They may end the wait, so
+ * serve them before giving up. */
+static __attribute__((cold, noinline)) void wait_found_dead(struct splitc_wait *w)
 {
     if (gam_poll(splitc_runtime.gam) > 0)
         w->idle = 0;
@@ -65,23 +59,36 @@ static __attribute__((cold, noinline)) void found_dead(struct splitc_wait *w)
         splitc_peer_died((uint32_t)gam_dead_peer(splitc_runtime.gam));
 }
 
-static void start_timing(struct splitc_wait *w)
+static void wait_tell(enum splitc_event_kind kind, struct splitc_wait *w)
+{
+    splitc_event_tell(&(struct splitc_event){.kind = kind, .wait = w});
+}
+
+static void wait_start_timing(struct splitc_wait *w)
 {
     if (w->began > 0)
         return;
     w->began = splitc_get_seconds();
-    w->site = splitc_site;
+    wait_tell(SPLITC_EVENT_WAIT_BEGUN, w);
 }
 
 void splitc_wait_show(struct splitc_wait *w)
 {
-    if (splitc_runtime.timed)
-        start_timing(w);
-    splitc_status_waits(w);
+    if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
+        wait_start_timing(w);
+    wait_tell(SPLITC_EVENT_WAIT_CONTINUED, w);
 }
 
-/* Let others have the core.  Returns as gam_wait. */
-static int rest(struct splitc_wait *w, int sleep_ms)
+static void wait_tell_slept(struct splitc_wait *w)
+{
+    struct splitc_event e = {.kind = SPLITC_EVENT_WAIT_SLEPT, .wait = w};
+
+    splitc_stored_counts(&e.stored, &e.landed);
+    splitc_event_tell(&e);
+}
+
+/* Let other ranks have the core.  Returns as gam_wait. */
+static int wait_rest(struct splitc_wait *w, int sleep_ms)
 {
     int handled;
 
@@ -90,20 +97,21 @@ static int rest(struct splitc_wait *w, int sleep_ms)
         return sched_yield();
     handled = gam_wait(splitc_runtime.gam, sleep_ms);
     if (handled == 0)
-        splitc_status_counts();
+        wait_tell_slept(w);
     return handled;
 }
 
-/* Messages came; those that changed nothing are as good as none. */
-static void arrived(struct splitc_wait *w, uint64_t messages, uint64_t vain)
+/* Messages came.  Those that changed nothing do not count. */
+static void wait_arrived(struct splitc_wait *w, uint64_t messages, uint64_t vain)
 {
     if (messages == vain)
         return;
     w->idle = 0;
-    splitc_status_arrived(messages - vain);
+    splitc_event_tell(
+        &(struct splitc_event){.kind = SPLITC_EVENT_ARRIVED, .wait = w, .n = messages - vain});
 }
 
-static void wait_step(struct splitc_wait *w, int sleep_ms)
+static void wait_serve(struct splitc_wait *w, int sleep_ms)
 {
     const uint64_t vain = splitc_runtime.vain;
     int handled;
@@ -112,17 +120,17 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
         splitc_must_not_wait();
     if (splitc_is_foreign_thread())
         splitc_foreign_wait(w->what);
-    if (__builtin_expect(splitc_runtime.timed, 0))
-        start_timing(w);
+    if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
+        wait_start_timing(w);
     handled = gam_poll(splitc_runtime.gam);
     if (splitc_deferred_step())
         sleep_ms = NAP_MS;
     if (handled == 0 && ++w->idle > spin_limit)
-        handled = rest(w, sleep_ms);
+        handled = wait_rest(w, sleep_ms);
     if (handled > 0) {
-        arrived(w, (uint64_t)handled, splitc_runtime.vain - vain);
+        wait_arrived(w, (uint64_t)handled, splitc_runtime.vain - vain);
     } else if (handled == -EPIPE) {
-        found_dead(w);
+        wait_found_dead(w);
     } else if (handled < 0 && handled != -EINTR) {
         splitc_die("cannot wait for messages: %s", strerror(-handled));
     }
@@ -130,24 +138,25 @@ static void wait_step(struct splitc_wait *w, int sleep_ms)
 
 void splitc_wait_step(struct splitc_wait *w)
 {
-    wait_step(w, SLEEP_MS);
+    wait_serve(w, SLEEP_MS);
 }
 
 void splitc_wait_step_unrung(struct splitc_wait *w)
 {
-    wait_step(w, NAP_MS);
+    wait_serve(w, NAP_MS);
 }
 
 /* ---- waiting for what others write through windows ------------------------------- */
 
-/* Says that a write should be followed by a message.  The sleeper sets it, looks again,
- * and sleeps; the writer writes, then looks at it: either sees the other. */
+/* Asks writers to send a message after they have written.  The sleeper sets it, looks at the memory
+ * again, and sleeps; the writer writes to the memory, then looks at this: one of them sees what the
+ * other wrote. */
 static uint32_t asleep;
 
 void splitc_wait_step_shared(struct splitc_wait *w)
 {
     if (w->idle < yield_limit || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
-        wait_step(w, SLEEP_MS);
+        wait_serve(w, SLEEP_MS);
         return;
     }
     __atomic_store_n(&asleep, 1, __ATOMIC_RELAXED);
@@ -156,13 +165,7 @@ void splitc_wait_step_shared(struct splitc_wait *w)
 
 void splitc_wait_over(struct splitc_wait *w)
 {
-    if (w->shown)
-        splitc_status_runs();
-    if (w->began > 0) {
-        splitc_stats_waited(w);
-        splitc_trace_waited(w);
-        splitc_profile_waited(w);
-    }
+    wait_tell(SPLITC_EVENT_WAIT_ENDED, w);
     __atomic_store_n(&asleep, 0, __ATOMIC_RELAXED);
 }
 
@@ -203,7 +206,7 @@ void splitc_await(const bool *done, const char *what, uint32_t whom)
     splitc_wait_end(&w);
 }
 
-/* Programs wait by polling, too: those that find nothing give others a turn now and then. */
+/* Programs wait by polling, too.  Where that finds nothing, it yields now and then. */
 int splitc_poll_once(void)
 {
     SPLITC_INSIDE;
@@ -212,7 +215,7 @@ int splitc_poll_once(void)
     int handled;
 
     if (splitc_runtime.running)
-        return 0; /* nothing may come between */
+        return 0; /* a function of the program runs, which nothing may interrupt */
     if (splitc_is_foreign_thread())
         splitc_foreign_wait("poll");
     splitc_deferred_step();

@@ -2,9 +2,8 @@
  *
  * gather.c - all_gather: every rank's block, in the order of ranks, everywhere.
  *
- * A scratch block on each rank, at one address, saves telling anybody where to
- * look; every rank gets all blocks, beginning behind itself so that they do not
- * all ask the same one.
+ * Each rank puts its block into spread storage, whose address all ranks know.  Then it gets all
+ * blocks, beginning with that of the rank behind it, so that not all ask the same rank at once.
  */
 #include "runtime.h"
 

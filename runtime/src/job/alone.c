@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alone.h"
 
-#include "runtime.h"
+#include "observe/observe.h"
 
 #include <stdlib.h>
 
-/* What a launcher tells each process that it starts.  Where one runs by means of another, as
- * MPICH's does by srun, the inner one comes first.  Of Slurm only what a step has counts: in an
- * allocation, or its batch script, a process may be alone. */
+/* The variables that launchers set for the processes they start.  Where one launcher uses another,
+ * as that of MPICH uses srun, the inner one comes first.  Only the variables of a Slurm step count:
+ * in an allocation, or its batch script, a process may be alone. */
 static const struct launcher {
-    const char *ranks; /* variable: how many there are; NULL: it does not tell */
-    const char *rank;  /* variable: which one this is */
+    const char *ranks; /* variable: how many processes; NULL: it sets none */
+    const char *rank;  /* variable: the index of this one */
 } launcher[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, /* Open MPI, jsrun */
     {"PMI_SIZE", "PMI_RANK"},                         /* MPICH, Intel MPI, srun --mpi=pmi2 */
@@ -21,8 +21,8 @@ static const struct launcher {
     {NULL, "ALPS_APP_PE"}, /* aprun */
 };
 
-/* -1: there is none. */
-static long number_in(const char *variable)
+/* The number in an environment variable; -1: it has none. */
+static long environment_number(const char *variable)
 {
     const char *text = variable ? getenv(variable) : NULL;
     char *end;
@@ -31,7 +31,7 @@ static long number_in(const char *variable)
     return text && (end == text || *end) ? -1 : number;
 }
 
-static _Noreturn void refuse(const struct launcher *l, long ranks, long rank)
+static _Noreturn void alone_refuse(const struct launcher *l, long ranks, long rank)
 {
     splitc_runtime.rank = (uint32_t)rank;
     if (ranks < 0)
@@ -50,12 +50,12 @@ void splitc_expect_alone(void)
 {
     for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++) {
         const struct launcher *l = &launcher[i];
-        const long ranks = number_in(l->ranks), rank = number_in(l->rank);
+        const long ranks = environment_number(l->ranks), rank = environment_number(l->rank);
 
         if (rank < 0 || (l->ranks && ranks < 0))
             continue;
         if (ranks > 1 || (!l->ranks && rank > 0))
-            refuse(l, ranks, rank);
+            alone_refuse(l, ranks, rank);
         return;
     }
 }

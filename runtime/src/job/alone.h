@@ -5,9 +5,9 @@
 #ifndef SPLITC_ALONE_H
 #define SPLITC_ALONE_H
 
-/* Returns if it is.  Otherwise a launcher that does not speak PMIx has started several, each of
- * which would take itself for a whole job: ends the process.  One of them tells why, if there is a
- * way to agree which. */
+/* Return if it is.  Otherwise a launcher that does not speak PMIx has started several processes,
+ * each of which would be a job of its own: end the process.  Only the process of index 0 prints the
+ * reason, where the launcher sets indices. */
 void splitc_expect_alone(void);
 
 #endif

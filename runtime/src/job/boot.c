@@ -5,7 +5,7 @@
 #include "boot.h"
 
 #include "alone.h"
-#include "runtime.h"
+#include "observe/observe.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -22,28 +22,28 @@
 enum { WAITING = 0, MET = 1 }; /* PMIx's errors are negative */
 enum { START_BYTES = 1 << 20 };
 
-static bool launched;          /* a launcher is there, */
-static bool by_unetrun;        /* and it is ours */
+static bool launched;          /* by a launcher that speaks PMIx, */
+static bool by_unetrun;        /* which is unetrun */
 static pmix_proc_t self;       /* this rank; its nspace names the job */
-static pmix_proc_t everybody;  /* all ranks of it */
-static pmix_info_t collecting; /* of a fence: all get what each has told */
+static pmix_proc_t everybody;  /* all ranks of the job */
+static pmix_info_t collecting; /* for a fence after which all have what each has told */
 static int met;                /* WAITING, MET, or a pmix_status_t that is an error */
 
-static void check(pmix_status_t status, const char *what)
+static void boot_check(pmix_status_t status, const char *what)
 {
     if (status != PMIX_SUCCESS)
         splitc_die("cannot join the job: %s: %s", what, PMIx_Error_string(status));
 }
 
-/* A fence fails because somebody does not come to it any more. */
-static void check_fence(pmix_status_t status)
+/* A fence fails because a rank has ended before it. */
+static void boot_check_fence(pmix_status_t status)
 {
     if (status == PMIX_ERR_PARTIAL_SUCCESS || status == PMIX_ERR_LOST_CONNECTION)
         splitc_other_gone();
-    check(status, "PMIx_Fence");
+    boot_check(status, "PMIx_Fence");
 }
 
-/* ---- who we are --------------------------------------------------------------- */
+/* ---- which rank this is --------------------------------------------------------------- */
 
 static uint32_t job_number(const char *key)
 {
@@ -52,7 +52,7 @@ static uint32_t job_number(const char *key)
     uint32_t number;
 
     PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
-    check(PMIx_Get(&job, key, NULL, 0, &value), key);
+    boot_check(PMIx_Get(&job, key, NULL, 0, &value), key);
     if (value->type != PMIX_UINT32)
         splitc_die("cannot join the job: the launcher gives no number for %s", key);
     number = value->data.uint32;
@@ -100,24 +100,24 @@ static void find_local_ranks(struct splitc_boot *boot)
     pmix_value_t *value;
 
     PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
-    check(PMIx_Get(&job, PMIX_LOCAL_PEERS, NULL, 0, &value), PMIX_LOCAL_PEERS);
+    boot_check(PMIx_Get(&job, PMIX_LOCAL_PEERS, NULL, 0, &value), PMIX_LOCAL_PEERS);
     if (value->type != PMIX_STRING)
         splitc_die("cannot join the job: the launcher gives no list for %s", PMIX_LOCAL_PEERS);
     read_local_ranks(value->data.string, boot);
     PMIX_VALUE_RELEASE(value);
 }
 
-static void *nothing(void *arg)
+static void *do_nothing(void *arg)
 {
     return arg;
 }
 
-/* Where it gets no memory or no thread, PMIx ends the process, or tells much but not why. */
+/* Without memory, or without a thread, PMIx ends the process or prints much, but not the reason. */
 static void try_limits(void)
 {
     void *memory = malloc(START_BYTES);
     pthread_t thread;
-    int error = memory ? pthread_create(&thread, NULL, nothing, NULL) : ENOMEM;
+    int error = memory ? pthread_create(&thread, NULL, do_nothing, NULL) : ENOMEM;
 
     free(memory);
     if (error != 0)
@@ -127,7 +127,7 @@ static void try_limits(void)
     pthread_join(thread, NULL);
 }
 
-/* Of this machine, where PMIx meets its server. */
+/* Ports of the loopback address, by which PMIx reaches its server. */
 static bool ports_are_left(void)
 {
     const struct sockaddr_in any = {.sin_family = AF_INET,
@@ -150,7 +150,7 @@ static _Noreturn void launcher_unreachable(void)
                "a launcher that runs, or unset PMIX_NAMESPACE to run it as one rank");
 }
 
-/* Who speaks, should we come no further. */
+/* For the errors of what follows. */
 static void read_rank(void)
 {
     const char *text = getenv("PMIX_RANK");
@@ -168,7 +168,7 @@ static void join_launcher(struct splitc_boot *boot)
     status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH)
         launcher_unreachable();
-    check(status, "PMIx_Init");
+    boot_check(status, "PMIx_Init");
     launched = true;
     boot->rank = self.rank;
     boot->ranks = job_number(PMIX_JOB_SIZE);
@@ -195,17 +195,17 @@ void splitc_boot_join(struct splitc_boot *boot)
 
 /* ---- telling and asking -------------------------------------------------------- */
 
-static void put(const char *key, const void *bytes, size_t n)
+static void boot_put(const char *key, const void *bytes, size_t n)
 {
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT};
 
     value.data.bo.bytes = (char *)bytes;
     value.data.bo.size = n;
-    check(PMIx_Put(PMIX_GLOBAL, key, &value), "PMIx_Put");
+    boot_check(PMIx_Put(PMIX_GLOBAL, key, &value), "PMIx_Put");
 }
 
-/* Errors: -EHOSTUNREACH the rank has told no such thing, or not n bytes. */
-static int get(uint32_t rank, const char *key, void *bytes, size_t n)
+/* Errors: -EHOSTUNREACH the rank has told nothing under that key, or not n bytes. */
+static int boot_get(uint32_t rank, const char *key, void *bytes, size_t n)
 {
     pmix_proc_t proc;
     pmix_value_t *value;
@@ -225,21 +225,21 @@ static int get(uint32_t rank, const char *key, void *bytes, size_t n)
 void splitc_boot_tell(const char *key, const void *bytes, size_t n)
 {
     if (launched)
-        put(key, bytes, n);
+        boot_put(key, bytes, n);
 }
 
 int splitc_boot_ask(uint32_t rank, const char *key, void *bytes, size_t n)
 {
-    return launched ? get(rank, key, bytes, n) : -EHOSTUNREACH;
+    return launched ? boot_get(rank, key, bytes, n) : -EHOSTUNREACH;
 }
 
-static void fence(void)
+static void boot_fence(void)
 {
     const bool collect = true;
 
     PMIX_LOAD_PROCID(&everybody, self.nspace, PMIX_RANK_WILDCARD);
     PMIX_INFO_LOAD(&collecting, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    check_fence(PMIx_Fence(&everybody, 1, &collecting, 1));
+    boot_check_fence(PMIx_Fence(&everybody, 1, &collecting, 1));
 }
 
 /* ---- the key --------------------------------------------------------------------- */
@@ -265,7 +265,7 @@ static int read_key(const char *text, uint64_t key[2])
     return text[KEY_DIGITS] ? -EINVAL : 0;
 }
 
-/* What unetrun gives to its ranks; other launchers give nothing. */
+/* The key that unetrun gives to its ranks; other launchers give none. */
 static bool told_key(uint64_t key[2])
 {
     const char *text = getenv("SPLITC_JOB_KEY");
@@ -284,11 +284,11 @@ static void publish_in_job(uint64_t key[2])
     by_unetrun = told_key(key);
     if (!by_unetrun && self.rank == 0) {
         make_key(key);
-        put(KEY_KEY, key, n);
+        boot_put(KEY_KEY, key, n);
     }
-    check(PMIx_Commit(), "PMIx_Commit");
-    fence();
-    if (!by_unetrun && self.rank != 0 && get(0, KEY_KEY, key, n) < 0)
+    boot_check(PMIx_Commit(), "PMIx_Commit");
+    boot_fence();
+    if (!by_unetrun && self.rank != 0 && boot_get(0, KEY_KEY, key, n) < 0)
         splitc_die("cannot join the job: rank 0 has published no key");
 }
 
@@ -309,15 +309,16 @@ static void all_have_come(pmix_status_t status, void *arg)
     __atomic_store_n(&met, status == PMIX_SUCCESS ? MET : status, __ATOMIC_RELEASE);
 }
 
-/* A fence that collects nothing lets the ranks of a node go by themselves under Slurm (22.05), so
- * only unetrun, which keeps them, is spared what everybody has been told already. */
+/* Under Slurm (22.05) a fence that collects nothing does not wait for the ranks of other nodes.  So
+ * only under unetrun, which waits for all, the data that all have already is not collected again.
+ */
 void splitc_boot_meet(void)
 {
     const size_t directives = by_unetrun ? 0 : 1;
 
     if (launched)
-        check(PMIx_Fence_nb(&everybody, 1, &collecting, directives, all_have_come, NULL),
-              "PMIx_Fence");
+        boot_check(PMIx_Fence_nb(&everybody, 1, &collecting, directives, all_have_come, NULL),
+                   "PMIx_Fence");
     else
         met = MET;
 }
@@ -327,7 +328,7 @@ bool splitc_boot_met(void)
     const int status = __atomic_load_n(&met, __ATOMIC_ACQUIRE);
 
     if (status != MET && status != WAITING)
-        check_fence(status);
+        boot_check_fence(status);
     return status == MET;
 }
 

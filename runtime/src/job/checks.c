@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * checks.c - what splitcc -fcheck adds: every access and every collective call is
- * looked at before it happens.
+ * checks.c - splitcc -fcheck checks every access and every collective call before it happens.
  *
- * Spread storage is the same on every rank, so each one knows what of it is
- * allocated anywhere; freed storage is kept for a while, so that its use is
- * noticed.  Other memory is asked for at its owner.  Before each collective call
- * rank 0 broadcasts a digest of what it is about to do; a rank about to do
- * something else reads rank 0's own account of it.
+ * Spread storage is the same on every rank, so each rank knows what is allocated on all of them;
+ * freed storage is kept for a while, so that its use is noticed.  For other memory the owner is
+ * asked.  Before each collective call rank 0 broadcasts a digest of what it is about to do; a rank
+ * that is about to do something else reads the full account at rank 0.
  */
 #include "checks.h"
 
+#include "access/access.h"
+#include "collective/collective.h"
 #include "library.h"
-#include "memory/memory_map.h"
+#include "memory/memory.h"
 
-#include <errno.h>
+#include <split-c/check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- where and what ------------------------------------------------------------- */
 
-static struct splitc_place go_to(const char *what, const char *file, int line)
+static struct splitc_place place_enter(const char *what, const char *file, int line)
 {
     struct splitc_place outer = splitc_place;
 
@@ -40,12 +40,12 @@ static const char *place_name(const struct splitc_place *at, char *text, size_t 
 
 /* ---- spread storage ---------------------------------------------------------------- */
 
-#define KEPT_SHARE 8u /* freed storage is kept up to this part of the heap */
+#define KEPT_SHARE 8u /* at most one part in so many of the heap is freed storage that is kept */
 
 struct block {
     uint64_t start;
     uint64_t bytes;
-    uint64_t freed; /* the how manieth to be freed; 0 = it is alive */
+    uint64_t freed; /* a sequence number; 0: it is not freed */
     struct splitc_place allocated_at;
     struct splitc_place freed_at;
 };
@@ -79,7 +79,7 @@ static struct block *block_of(uint64_t address)
     return n > 0 && address - block[n - 1].start < block[n - 1].bytes ? &block[n - 1] : NULL;
 }
 
-static void on_allocated(uint64_t start, uint64_t bytes)
+static void checks_allocated(uint64_t start, uint64_t bytes)
 {
     size_t at = blocks_up_to(start);
 
@@ -94,23 +94,25 @@ static void on_allocated(uint64_t start, uint64_t bytes)
     blocks++;
 }
 
-static bool release_oldest(void)
+static bool checks_displace(bool any, uint64_t *start)
 {
     struct block *oldest = NULL;
 
+    if (!any && kept_bytes <= heap_size / KEPT_SHARE)
+        return false;
     for (size_t i = 0; i < blocks; i++)
         if (block[i].freed && (!oldest || block[i].freed < oldest->freed))
             oldest = &block[i];
     if (!oldest)
         return false;
-    splitc_spread_release(splitc_make(0, (void *)oldest->start));
+    *start = oldest->start;
     kept_bytes -= oldest->bytes;
     blocks--;
     memmove(oldest, oldest + 1, (size_t)(&block[blocks] - oldest) * sizeof *oldest);
     return true;
 }
 
-static _Noreturn void freed_before(const struct block *b)
+static _Noreturn void die_of_second_free(const struct block *b)
 {
     char text[256];
 
@@ -119,7 +121,7 @@ static _Noreturn void freed_before(const struct block *b)
                         place_name(&b->freed_at, text, sizeof text));
 }
 
-static void on_freed(splitc_ptr base)
+static void checks_freed(splitc_ptr base)
 {
     size_t n = blocks_up_to(base);
     struct block *b = n > 0 && block[n - 1].start == base ? &block[n - 1] : NULL;
@@ -129,17 +131,15 @@ static void on_freed(splitc_ptr base)
                             "returned; free the pointer that it returned",
                             splitc_rank(base), splitc_address(base));
     if (b->freed)
-        freed_before(b);
+        die_of_second_free(b);
     b->freed = ++frees;
     b->freed_at = splitc_place;
     kept_bytes += b->bytes;
-    while (kept_bytes > heap_size / KEPT_SHARE && release_oldest())
-        ;
 }
 
 /* ---- accesses ------------------------------------------------------------------------ */
 
-static void check_spread(splitc_ptr g, uint64_t n)
+static void checks_spread_access(splitc_ptr g, uint64_t n)
 {
     uint64_t address = g & SPLITC_ADDRESS_MASK;
     const struct block *b = block_of(address);
@@ -158,13 +158,13 @@ static void check_spread(splitc_ptr g, uint64_t n)
                    place_name(&b->allocated_at, text, sizeof text));
 }
 
-/* Asks the owner; words: address, bytes << 1 | writes, cell. */
+/* At the owner; words: address, bytes << 1 | writes, cell. */
 static void on_probe(struct gam *g, const struct gam_message *m)
 {
     splitc_expect(m, m->words == 3);
-    splitc_sent(m->source,
-                gam_reply_2(g, SPLITC_MSG_ANSWER, m->word[2],
-                            splitc_is_mapped(m->word[0], m->word[1] >> 1, (m->word[1] & 1) != 0)));
+    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_ANSWER, m->word[2],
+                                       splitc_memory_is_mapped(m->word[0], m->word[1] >> 1,
+                                                               (m->word[1] & 1) != 0)));
 }
 
 static bool is_mapped_at(uint32_t rank, uint64_t address, uint64_t n, bool writes)
@@ -172,15 +172,15 @@ static bool is_mapped_at(uint32_t rank, uint64_t address, uint64_t n, bool write
     uint64_t mapped = 0;
     struct splitc_cell cell = {.to = &mapped, .n = sizeof mapped};
 
-    if (rank == splitc_runtime.rank || splitc_in_image(address))
-        return splitc_is_mapped(address, n, writes);
+    if (rank == splitc_runtime.rank || splitc_image_contains(address))
+        return splitc_memory_is_mapped(address, n, writes);
     splitc_sent(rank, gam_request_3(splitc_runtime.gam, rank, SPLITC_MSG_PROBE, address,
                                     n << 1 | writes, splitc_cell_word(&cell)));
     splitc_await(&cell.done, "check of an access", rank);
     return mapped != 0;
 }
 
-static void on_access(splitc_ptr g, uint64_t n, bool writes)
+static void checks_access(splitc_ptr g, uint64_t n, bool writes)
 {
     SPLITC_INSIDE;
     uint64_t address = g & SPLITC_ADDRESS_MASK;
@@ -194,7 +194,7 @@ static void on_access(splitc_ptr g, uint64_t n, bool writes)
         splitc_die("%lu bytes at (%u, %#lx) cannot be %s: there is no processor %u, only 0 to %u",
                    n, rank, address, writes ? "written" : "read", rank, splitc_runtime.ranks - 1);
     if (address - heap_start < heap_size)
-        check_spread(g, n);
+        checks_spread_access(g, n);
     else if (!is_mapped_at(rank, address, n, writes))
         splitc_die("%lu bytes at (%u, %p) cannot be %s: processor %u has no such memory%s", n, rank,
                    (void *)address, writes ? "written" : "read", rank,
@@ -203,18 +203,18 @@ static void on_access(splitc_ptr g, uint64_t n, bool writes)
 
 splitc_ptr splitc_check_read(splitc_ptr g, splitc_size n, const char *file, int line)
 {
-    struct splitc_place outer = go_to(NULL, file, line);
+    struct splitc_place outer = place_enter(NULL, file, line);
 
-    on_access(g, n, false);
+    checks_access(g, n, false);
     splitc_place = outer;
     return g;
 }
 
 splitc_ptr splitc_check_write(splitc_ptr g, splitc_size n, const char *file, int line)
 {
-    struct splitc_place outer = go_to(NULL, file, line);
+    struct splitc_place outer = place_enter(NULL, file, line);
 
-    on_access(g, n, true);
+    checks_access(g, n, true);
     splitc_place = outer;
     return g;
 }
@@ -224,17 +224,17 @@ long splitc_check_index(long index, long extent, int past, const char *array, co
 {
     if (index >= 0 && index < extent + past)
         return index;
-    go_to(NULL, file, line);
+    place_enter(NULL, file, line);
     splitc_die("index %ld of %s is out of bounds: it has %ld elements, 0 to %ld", index, array,
                extent, extent - 1);
 }
 
 /* ---- collective calls -------------------------------------------------------------------- */
 
-#define ACCOUNTS 64u /* more than there can be between rank 0 and the last */
+#define ACCOUNTS 64u /* more calls than rank 0 can be ahead of the last rank */
 
-/* What a rank is about to do.  Strings are constants of the program, at the same
- * addresses everywhere. */
+/* What a rank is about to do.  Strings are constants of the program, which have the same addresses
+ * on every rank. */
 struct account {
     uint64_t what;
     uint64_t a, b;
@@ -244,7 +244,7 @@ struct account {
 static struct account account[ACCOUNTS];
 static uint64_t accounts;
 
-static uint64_t digest(const struct account *x)
+static uint64_t account_digest(const struct account *x)
 {
     uint64_t word[] = {x->what, x->a, x->b}, hash = 14695981039346656037ul;
 
@@ -253,14 +253,14 @@ static uint64_t digest(const struct account *x)
     return hash;
 }
 
-static const char *constant(const char *text)
+static const char *constant_or_null(const char *text)
 {
-    return text && splitc_in_image((uintptr_t)text) ? text : NULL;
+    return text && splitc_image_contains((uintptr_t)text) ? text : NULL;
 }
 
-static void describe(struct account *x, char *text, size_t size)
+static void account_describe(struct account *x, char *text, size_t size)
 {
-    const char *name = constant(x->at.what);
+    const char *name = constant_or_null(x->at.what);
 
     if (!name)
         name = splitc_collective_name((enum splitc_collective)x->what);
@@ -272,32 +272,32 @@ static void describe(struct account *x, char *text, size_t size)
                  splitc_rank(x->a), splitc_address(x->a));
     else
         snprintf(text, size, "%.99s", name);
-    x->at.file = constant(x->at.file);
+    x->at.file = constant_or_null(x->at.file);
 }
 
-static _Noreturn void differ(struct account *mine, uint64_t number)
+static _Noreturn void die_of_difference(struct account *mine, uint64_t number)
 {
     struct account theirs;
     char here[160], there[160], at[256];
 
     splitc_far_read(&theirs, splitc_make(0, &account[number % ACCOUNTS]), sizeof theirs);
-    describe(mine, here, sizeof here);
-    describe(&theirs, there, sizeof there);
+    account_describe(mine, here, sizeof here);
+    account_describe(&theirs, there, sizeof there);
     splitc_die("%s, but processor 0 is in %s%s; all processors have to make the same collective "
                "calls in the same order",
                here, there, place_name(&theirs.at, at, sizeof at));
 }
 
-static void on_collective(enum splitc_collective what, uint64_t a, uint64_t b)
+static void checks_collective(enum splitc_collective what, uint64_t a, uint64_t b)
 {
     uint64_t number = accounts++;
     struct account *mine = &account[number % ACCOUNTS];
     uint64_t expected;
 
     *mine = (struct account){.what = what, .a = a, .b = b, .at = splitc_place};
-    expected = digest(mine);
+    expected = account_digest(mine);
     if (splitc_broadcast(SPLITC_CHECK, expected) != expected)
-        differ(mine, number);
+        die_of_difference(mine, number);
 }
 
 /* ---- spread arrays --------------------------------------------------------------------------- */
@@ -305,14 +305,14 @@ static void on_collective(enum splitc_collective what, uint64_t a, uint64_t b)
 splitc_ptr splitc_check_spread_array(splitc_size count, splitc_size size, const char *array,
                                      const char *file, int line)
 {
-    struct splitc_place outer = go_to(array, file, line);
+    struct splitc_place outer = place_enter(array, file, line);
     splitc_ptr base = splitc_spread_alloc(count, size);
 
     splitc_place = outer;
     return base;
 }
 
-/* It stands where its array does. */
+/* The place of the call is that of its array. */
 void splitc_check_cleanup(splitc_ptr *base)
 {
     size_t n = blocks_up_to(*base);
@@ -326,7 +326,7 @@ void splitc_check_cleanup(splitc_ptr *base)
 
 /* ---- for the runtime ------------------------------------------------------------------------- */
 
-static void on_open(uint64_t start, uint64_t size)
+static void checks_open(uint64_t start, uint64_t size)
 {
     heap_start = start;
     heap_size = size;
@@ -334,17 +334,18 @@ static void on_open(uint64_t start, uint64_t size)
         splitc_die("cannot register a handler");
 }
 
-static const struct splitc_checks checks = {
-    .open = on_open,
-    .access = on_access,
-    .collective = on_collective,
-    .allocated = on_allocated,
-    .freed = on_freed,
-    .release = release_oldest,
+static const struct splitc_collective_checks collective_checks = {
+    .begins = checks_collective,
+    .open = checks_open,
+    .allocated = checks_allocated,
+    .freed = checks_freed,
+    .displace = checks_displace,
 };
 
-void splitc_checks_init(void)
+void splitc_checks_open(void)
 {
-    if (&splitc_wants_checks)
-        splitc_checks = &checks;
+    if (!&splitc_wants_checks)
+        return;
+    splitc_access_check = checks_access;
+    splitc_collective_checks = &collective_checks;
 }

@@ -2,7 +2,7 @@
 #include "endpoints.h"
 
 #include "boot.h"
-#include "runtime.h"
+#include "observe/observe.h"
 
 #include <errno.h>
 #include <split-c/settings.h>
@@ -13,19 +13,18 @@
 
 #define PLACES_KEY "splitc.places"
 
-/* Where a rank's endpoints are; of no length: it has none. */
+/* The addresses of a rank's endpoints; one of no length means that it has no such endpoint. */
 struct places {
     struct unet_address near, network;
-    uint32_t first; /* rank of its node */
+    uint32_t first; /* the first rank of its node */
 };
 
 static struct places ours;
-static uint32_t *local; /* bit set: the ranks of this node */
-static bool one_way;    /* all ranks are reached by the only endpoint */
-static bool by_default; /* nobody has asked for a backend, so there may be others */
-static uint32_t *first; /* rank of each node */
+static uint32_t *local; /* one bit per rank: messages reach it without a network */
+static bool one_way;    /* there is one endpoint, which reaches all ranks */
+static bool by_default; /* the user has chosen no backend, so another one may do */
+static uint32_t *first; /* the first rank of each node */
 static uint32_t nodes;
-static struct unet_endpoint *reliable; /* ours to the network, if there is one */
 
 /* ---- which backends ------------------------------------------------------------- */
 
@@ -40,7 +39,7 @@ static void list_backends(char *list, size_t room)
         n += (size_t)snprintf(list + n, room - n, "%s%s", i ? " " : "", backend->name);
 }
 
-/* What unetrun has found on all nodes, or else what every node has. */
+/* The network that unetrun has found on all nodes, or else udp, which every node has. */
 static const struct unet_ops *common_network(void)
 {
     const char *found = getenv("SPLITC_NETWORK");
@@ -50,7 +49,7 @@ static const struct unet_ops *common_network(void)
 }
 
 /* Within one process there is no need for shared memory. */
-static struct splitc_backends automatic(const struct splitc_boot *boot)
+static struct splitc_backends plan_automatic(const struct splitc_boot *boot)
 {
     by_default = true;
     return (struct splitc_backends){.near = unet_backend(boot->ranks == 1 ? "loopback" : "shm"),
@@ -72,7 +71,7 @@ static _Noreturn void refuse_backends(const char *text, int error)
                         text, list);
 }
 
-static struct splitc_backends told(const struct splitc_boot *boot, const char *text)
+static struct splitc_backends plan_setting(const struct splitc_boot *boot, const char *text)
 {
     struct splitc_backends plan;
     const int error = splitc_told_backends(text, &plan);
@@ -80,16 +79,16 @@ static struct splitc_backends told(const struct splitc_boot *boot, const char *t
     if (error)
         refuse_backends(text, error);
     if (!plan.near && !plan.network)
-        return automatic(boot);
+        return plan_automatic(boot);
     if (plan.near && boot->local_ranks == boot->ranks)
         plan.network = NULL;
     return plan;
 }
 
-static struct splitc_backends make_plan(const struct splitc_boot *boot)
+static struct splitc_backends plan_backends(const struct splitc_boot *boot)
 {
     const char *text = getenv("SPLITC_BACKEND");
-    const struct splitc_backends plan = text ? told(boot, text) : automatic(boot);
+    const struct splitc_backends plan = text ? plan_setting(boot, text) : plan_automatic(boot);
 
     if (!plan.network && boot->local_ranks < boot->ranks)
         splitc_die_together("%u of the job's %u ranks are on this node, but backend \"%s\" "
@@ -100,8 +99,8 @@ static struct splitc_backends make_plan(const struct splitc_boot *boot)
 
 /* ---- opening ---------------------------------------------------------------------- */
 
-/* Every rank has bad luck of its own. */
-static bool told_chaos(uint32_t rank, struct unet_chaos *chaos)
+/* Each rank gets a seed of its own. */
+static bool chaos_setting(uint32_t rank, struct unet_chaos *chaos)
 {
     const char *text = getenv("SPLITC_CHAOS");
 
@@ -135,13 +134,13 @@ static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *ba
         return unet_open(backend, &config, endpoint);
     }
     reliable_lower_config(boot->ranks, &config);
-    if (told_chaos(boot->rank, &chaos))
+    if (chaos_setting(boot->rank, &chaos))
         return unet_chaos_open(backend, &chaos, &config, endpoint);
     return unet_open(backend, &config, endpoint);
 }
 
-/* All ranks of a node have the same limits, and so they all do it.  Falling back is no error;
- * unetrun -v tells of it. */
+/* All ranks of a node have the same limits, so all of them fall back.  That is no error; unetrun -v
+ * shows it. */
 static void do_without_near(struct splitc_backends *plan, int error)
 {
     if (!plan->network)
@@ -159,7 +158,7 @@ static struct unet_endpoint *open_near(const struct splitc_boot *boot, struct sp
 
     if (!error)
         return endpoint;
-    if (!by_default || error != -EFBIG) /* others are faults to be cured */
+    if (!by_default || error != -EFBIG) /* other errors are for the user to fix */
         cannot_open(plan->near, error);
     do_without_near(plan, error);
     return NULL;
@@ -187,20 +186,21 @@ static void check_reach(const struct splitc_boot *boot, const struct unet_endpoi
                             near->ops->name, boot->ranks);
 }
 
-static void list_local(const struct splitc_boot *boot)
+static void list_local_ranks(const struct splitc_boot *boot)
 {
     local = calloc(boot->ranks / 32 + 1, sizeof *local);
     first = calloc(boot->ranks, sizeof *first);
     if (!local || !first)
         splitc_die("no memory for the lists of nodes and their ranks");
-    for (uint32_t i = 0; i < boot->local_ranks; i++)
+    for (uint32_t i = 0; i < boot->local_ranks && ours.near.length > 0; i++)
         local[boot->local[i] / 32] |= 1u << boot->local[i] % 32;
+    splitc_runtime.local = local;
     ours.first = boot->local[0];
 }
 
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints)
 {
-    struct splitc_backends plan = make_plan(boot);
+    struct splitc_backends plan = plan_backends(boot);
     struct splitc_endpoints opened = {NULL, NULL};
 
     if (getenv("SPLITC_CHAOS") && !plan.network)
@@ -218,7 +218,7 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
         unet_address(opened.network, &ours.network);
     }
     one_way = !opened.near || !opened.network;
-    list_local(boot);
+    list_local_ranks(boot);
     splitc_boot_tell(PLACES_KEY, &ours, sizeof ours);
     *endpoints = opened;
 }
@@ -232,46 +232,27 @@ void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
     if (!endpoints->network)
         return;
     gam_network_config(config->ranks, 0, &sizes);
-    error = reliable_open(endpoints->network, config, &sizes, &reliable);
+    error = reliable_open(endpoints->network, config, &sizes, &splitc_runtime.network);
     if (error)
         splitc_die_together("backend \"%s\" cannot be made reliable: %s",
                             endpoints->network->ops->name, strerror(-error));
-    endpoints->network = reliable;
-}
-
-struct unet_endpoint *splitc_endpoints_reliable(void)
-{
-    return reliable;
-}
-
-void splitc_endpoints_stats(struct reliable_stats *stats)
-{
-    *stats = (struct reliable_stats){0};
-    if (reliable)
-        reliable_stats(reliable, stats);
+    endpoints->network = splitc_runtime.network;
 }
 
 void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 {
     unet_close(endpoints->near);
     unet_close(endpoints->network);
-    reliable = NULL;
+    splitc_runtime.network = NULL;
     free(local);
     free(first);
 }
 
 /* ---- where the others are ------------------------------------------------------------ */
 
-bool splitc_by_network(uint32_t rank)
-{
-    if (one_way)
-        return ours.near.length == 0;
-    return !(local[rank / 32] >> rank % 32 & 1);
-}
-
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address)
 {
-    const bool far = splitc_by_network(rank);
+    const bool far = !(local[rank / 32] >> rank % 32 & 1);
     struct places theirs = ours;
     struct unet_address *place = far ? &theirs.network : &theirs.near;
 

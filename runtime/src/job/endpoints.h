@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * endpoints.h - a rank's U-Net endpoints: the ways that lead to the others.
+ * endpoints.h - a rank's U-Net endpoints.
  *
- * Ranks of one node reach each other by one, which a job of one rank has alone; the ranks of
- * other nodes are reached by the other.  SPLITC_BACKEND names the backends; one that is a network
- * may do for all, and then every rank counts as a node of its own.
+ * One endpoint reaches the ranks of this node, and is all that a job of one rank has; the other one
+ * reaches the ranks of other nodes.  SPLITC_BACKEND names their backends.  A network may serve all
+ * ranks, and then each rank counts as a node of its own.
  */
 #ifndef SPLITC_ENDPOINTS_H
 #define SPLITC_ENDPOINTS_H
@@ -19,10 +19,10 @@ struct unet_endpoint;
 
 struct splitc_endpoints {
     struct unet_endpoint *near;    /* to ranks of this node; NULL: none is needed */
-    struct unet_endpoint *network; /* to the others; the same */
+    struct unet_endpoint *network; /* to ranks of other nodes; the same */
 };
 
-/* Open them, and have the others told where they are by splitc_boot_publish.  Errors end the
+/* Open them.  The other ranks hear of their addresses by splitc_boot_publish.  Errors end the
  * process. */
 void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoints *endpoints);
 
@@ -31,17 +31,8 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
 void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
                               const struct reliable_config *config);
 
-/* The reliable endpoint to the network; NULL: there is none. */
-struct unet_endpoint *splitc_endpoints_reliable(void);
-
-/* What it tells, or zeros. */
-void splitc_endpoints_stats(struct reliable_stats *stats);
-
 /* A gam_resolve_fn, after splitc_boot_publish. */
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address);
-
-/* Whether a network leads to that rank. */
-bool splitc_by_network(uint32_t rank);
 
 /* The first rank of each node, in ascending order, after all ranks were resolved.  Returns how many
  * nodes there are. */

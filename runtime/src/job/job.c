@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * job.c - joining and leaving a job, and the messages in between.
+ * job.c - joining and leaving a job, and the table of its messages.
  */
-#include "access/direct.h"
+#include "job.h"
+
 #include "boot.h"
 #include "endpoints.h"
 #include "keeper.h"
-#include "memory/fault.h"
-#include "memory/heap.h"
-#include "memory/window.h"
-#include "observe/profile.h"
-#include "observe/stats.h"
-#include "observe/status.h"
-#include "observe/trace.h"
-#include "runtime.h"
+#include "share.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -25,9 +19,9 @@
 #include <unet/unet.h>
 #include <unistd.h>
 
-#define END_NAP_MS 1 /* a sleep until PMIx says that all have come: it does not wake us */
+#define END_NAP_MS 1 /* between two looks whether all have come: PMIx wakes nobody */
 
-/* Everybody else takes it for constant, which it is once the program runs. */
+/* abi.h declares it constant, because it is once the program runs. */
 extern struct splitc_job identity __asm__("splitc_job");
 struct splitc_job identity = {.myproc = 0, .procs = 1, .procslog = 0};
 
@@ -67,13 +61,13 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_XFER_LARGE] = splitc_on_xfer_large,
 };
 
-static void check(int result, const char *what)
+static void job_check(int result, const char *what)
 {
     if (result < 0)
         splitc_die("%s: %s", what, strerror(-result));
 }
 
-static void set_identity(const struct splitc_boot *boot)
+static void job_set_identity(const struct splitc_boot *boot)
 {
     uint32_t ranks = boot->ranks;
     int log2 = 31 - __builtin_clz(ranks);
@@ -85,20 +79,20 @@ static void set_identity(const struct splitc_boot *boot)
     identity.procslog = (ranks & (ranks - 1)) == 0 ? log2 : -1;
 }
 
-/* Seconds, to milliseconds; 0: nothing was told. */
+/* The setting is in seconds; 0: there is none. */
 static uint32_t peer_timeout_ms(void)
 {
-    const char *told = getenv("SPLITC_PEER_TIMEOUT");
-    uint32_t ms = told ? splitc_told_ms(told) : 0;
+    const char *setting = getenv("SPLITC_PEER_TIMEOUT");
+    uint32_t ms = setting ? splitc_told_ms(setting) : 0;
 
-    if (told && ms == 0)
+    if (setting && ms == 0)
         splitc_die_together("SPLITC_PEER_TIMEOUT is \"%s\": it is a number of seconds from 0.1 to "
                             "86400",
-                            told);
+                            setting);
     return ms;
 }
 
-static void open_messages(const struct splitc_boot *boot)
+static void job_open_messages(const struct splitc_boot *boot)
 {
     struct reliable_config protect = {
         .ranks = boot->ranks, .rank = boot->rank, .peer_timeout_ms = peer_timeout_ms()};
@@ -119,13 +113,13 @@ static void open_messages(const struct splitc_boot *boot)
             "user, with /proc mounted",
             strerror(-error));
     for (uint32_t i = 1; i < SPLITC_MSG_PROBE; i++)
-        check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
-    splitc_handlers_open();
+        job_check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
+    splitc_am_open();
     splitc_direct_open();
 }
 
-/* Whom only a network reaches shares memory with nobody. */
-static void choose_neighbours(struct splitc_boot *boot)
+/* A rank that only a network reaches shares memory with nobody. */
+static void job_choose_neighbours(struct splitc_boot *boot)
 {
     boot->windows = endpoints.near && boot->ranks > 1;
     if (endpoints.near)
@@ -134,9 +128,10 @@ static void choose_neighbours(struct splitc_boot *boot)
     boot->local_ranks = 1;
 }
 
-/* exec gave us capabilities by our file, closed our memory to others of our user, who map it, and
- * forgot that we are to die with unetrun. */
-static void undo_secure_exec(void)
+/* Where exec has given this process capabilities of its file, it has also closed its memory to
+ * other processes of the user, which map it, and has cleared the signal for the death of unetrun.
+ */
+static void job_undo_secure_exec(void)
 {
     if (getuid() == geteuid() && getgid() == getegid())
         prctl(PR_SET_DUMPABLE, 1);
@@ -150,37 +145,35 @@ void splitc_job_open(void)
     struct splitc_heap_sizes sizes;
 
     if (getauxval(AT_SECURE))
-        undo_secure_exec();
+        job_undo_secure_exec();
     splitc_boot_join(&boot);
-    set_identity(&boot);
-    splitc_status_open();
-    splitc_stats_init();
-    splitc_trace_init();
-    splitc_profile_init();
-    splitc_windows_begin();
+    job_set_identity(&boot);
+    splitc_observers_open();
+    splitc_window_open_own();
     sizes = splitc_heap_sizes(boot.local_ranks);
     splitc_endpoints_open(&boot, &endpoints);
-    splitc_progress_init(boot.local_ranks, endpoints.network != NULL);
-    choose_neighbours(&boot);
-    splitc_windows_offer(&boot, &sizes);
-    open_messages(&boot);
-    splitc_windows_open(&boot);
-    splitc_collectives_open();
-    splitc_spread_heap_open(sizes.spread);
-    if (!splitc_windows_memory())
+    splitc_progress_open(boot.local_ranks, endpoints.network != NULL);
+    job_choose_neighbours(&boot);
+    splitc_share_offer(&boot, &sizes);
+    job_open_messages(&boot);
+    splitc_share_open(&boot);
+    splitc_collective_open();
+    splitc_spread_open(sizes.spread);
+    if (!splitc_window_memory())
         splitc_heap_reserve();
-    splitc_faults_watch();
+    splitc_fault_watch();
     splitc_keeper_start(endpoints.near, endpoints.network);
 }
 
-/* What we sent has to arrive, and be acknowledged to us; then the others' to us, wherever they
- * are.  Who leaves is dead to those that have not yet heard that all have come. */
-static void wait_for_all(void)
+/* First everything that this rank has sent has to be acknowledged.  Then it waits until all ranks
+ * have come so far, because a rank that has left counts as dead to those that still use messages.
+ */
+static void job_wait_for_all(void)
 {
     struct splitc_wait w = {.kind = SPLITC_WAIT_END,
                             .what = "its end",
                             .whom = SPLITC_ANYBODY,
-                            .tries = 1}; /* no message ends it, but an acknowledgement */
+                            .tries = 1}; /* an acknowledgement ends it, which is no message */
 
     while (splitc_direct_busy || !gam_settled(splitc_runtime.gam))
         splitc_wait_step_unrung(&w);
@@ -191,10 +184,10 @@ static void wait_for_all(void)
             sched_yield();
 }
 
-/* Every rank comes here after its last message, so nobody misses this one's. */
+/* Every rank calls this after its last message, so none misses a message of this rank. */
 void splitc_job_close(void)
 {
-    wait_for_all();
+    job_wait_for_all();
     gam_close(splitc_runtime.gam);
     splitc_endpoints_close(&endpoints);
     splitc_spread_heap_close();

@@ -2,54 +2,64 @@
  *
  * main.c - where a rank begins and ends.
  *
- * However a rank ends, by returning or by exit(), it comes through `leave`.  One
- * that ends well stays until all do, and serves the others' accesses to its
- * memory meanwhile.
+ * Whether a rank returns or calls exit(), main_leave runs.  A rank that succeeds stays until all
+ * ranks are there, and serves accesses to its memory meanwhile.
  */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "checks.h"
-
+#include "job.h"
 #include "keeper.h"
 #include "library.h"
-#include "memory/window.h"
-#include "observe/profile.h"
-#include "observe/stats.h"
-#include "observe/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A rank that fails waits this long for others to tell of failures of their
- * own, for its end makes the launcher end them. */
+/* A rank that fails waits this long for others to report failures of their own, because its end
+ * makes the launcher end them. */
 #define GRACE_SECONDS 0.5
 
-static pid_t process; /* which one is the rank */
+static pid_t process; /* the one that is the rank */
 
-static void leave(int status, void *arg)
+/* For the reports of observers. */
+static void main_await(bool (*done)(void), uint32_t whom)
+{
+    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = whom};
+
+    while (!done())
+        splitc_wait_step(&w);
+}
+
+static void main_report(void)
+{
+    uint64_t stored, landed;
+
+    splitc_stored_counts(&stored, &landed);
+    splitc_observers_report(stored, main_await);
+}
+
+static void main_leave(int status, void *arg)
 {
     (void)arg;
     if (getpid() != process) /* a child by fork is no rank */
         return;
-    splitc_own_thread = true; /* whichever called exit */
+    splitc_own_thread = true; /* any thread may have called exit */
     fflush(NULL);
-    splitc_keeper_stop(); /* from here on we serve messages ourselves */
+    splitc_keeper_stop(); /* from here on this thread serves messages */
     if ((status & 0xff) != 0) {
-        if (!splitc_runtime.running) /* by a message, which must send none */
-            splitc_fail_at_end(GRACE_SECONDS);
+        if (!splitc_runtime.running) /* a handler may send nothing */
+            splitc_end_fail(GRACE_SECONDS);
         return;
     }
     splitc_sync();
-    splitc_meet_at_end();
-    splitc_stats_tell();
-    splitc_trace_tell();
-    splitc_profile_tell();
+    splitc_end_meet();
+    main_report();
     splitc_job_close();
 }
 
-/* Programs with a leak sanitizer need not hear that PMIx keeps some memory.  Who called
- * strdup there only a slow look at the stack tells; address sanitizers see it themselves.
- * A program may have its own of both. */
+/* A leak sanitizer need not report memory that PMIx keeps.  To see that PMIx has called strdup
+ * takes the slow unwinder, which address sanitizers use anyway.  A program may define both
+ * functions itself. */
 extern void __asan_init(void) __attribute__((weak));
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
@@ -71,14 +81,14 @@ void splitc_exit(int code)
 
 int main(int argc, char **argv)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0); /* lines come whole, into pipes too */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* whole lines, also into pipes */
     splitc_own_thread = true;
-    splitc_checks_init();
+    splitc_checks_open();
     splitc_job_open();
     process = getpid();
-    if (on_exit(leave, NULL) != 0)
+    if (on_exit(main_leave, NULL) != 0)
         splitc_die("no memory for an exit handler");
-    splitc_allocate_statics();
-    splitc_barrier(); /* nobody's memory is touched before it is there */
-    splitc_run(splitc_entry, argc, argv);
+    splitc_spread_allocate_statics();
+    splitc_barrier(); /* after it, all ranks have theirs */
+    splitc_stack_run(splitc_entry, argc, argv);
 }

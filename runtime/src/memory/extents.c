@@ -24,14 +24,14 @@ void splitc_extents_close(struct splitc_extents *x)
     *x = (struct splitc_extents){0};
 }
 
-static void remove_at(struct splitc_extents *x, size_t i)
+static void extents_remove(struct splitc_extents *x, size_t i)
 {
     x->count--;
     memmove(&x->extent[i], &x->extent[i + 1], (x->count - i) * sizeof *x->extent);
 }
 
-/* Open a gap at i, whose contents are then undefined. */
-static int insert_at(struct splitc_extents *x, size_t i)
+/* Make room for an extent at i, which is undefined then. */
+static int extents_insert(struct splitc_extents *x, size_t i)
 {
     if (x->count == x->room) {
         struct splitc_extent *larger = realloc(x->extent, 2 * x->room * sizeof *larger);
@@ -47,7 +47,7 @@ static int insert_at(struct splitc_extents *x, size_t i)
 }
 
 /* The smallest free extent of at least `size` bytes, or x->count. */
-static size_t best_fit(const struct splitc_extents *x, uint64_t size)
+static size_t extents_best_fit(const struct splitc_extents *x, uint64_t size)
 {
     size_t best = x->count;
 
@@ -62,13 +62,13 @@ static size_t best_fit(const struct splitc_extents *x, uint64_t size)
 
 int splitc_extents_alloc(struct splitc_extents *x, uint64_t size, uint64_t *start)
 {
-    size_t i = best_fit(x, size);
+    size_t i = extents_best_fit(x, size);
     struct splitc_extent *e;
 
     if (i == x->count)
         return -ENOSPC;
-    if (x->extent[i].size > size) { /* keep the rest free, behind it */
-        int error = insert_at(x, i + 1);
+    if (x->extent[i].size > size) { /* the rest stays free, behind it */
+        int error = extents_insert(x, i + 1);
 
         if (error)
             return error;
@@ -84,7 +84,7 @@ int splitc_extents_alloc(struct splitc_extents *x, uint64_t size, uint64_t *star
 }
 
 /* The extent that begins at `start`, or x->count. */
-static size_t find(const struct splitc_extents *x, uint64_t start)
+static size_t extents_find(const struct splitc_extents *x, uint64_t start)
 {
     size_t low = 0, high = x->count;
 
@@ -100,25 +100,25 @@ static size_t find(const struct splitc_extents *x, uint64_t start)
 }
 
 /* Join extent i and the one behind it when both are free. */
-static void join(struct splitc_extents *x, size_t i)
+static void extents_join(struct splitc_extents *x, size_t i)
 {
     if (i + 1 < x->count && !x->extent[i].used && !x->extent[i + 1].used) {
         x->extent[i].size += x->extent[i + 1].size;
-        remove_at(x, i + 1);
+        extents_remove(x, i + 1);
     }
 }
 
 int splitc_extents_free(struct splitc_extents *x, uint64_t start, uint64_t *size)
 {
-    size_t i = find(x, start);
+    size_t i = extents_find(x, start);
 
     if (i == x->count || !x->extent[i].used)
         return -EINVAL;
     *size = x->extent[i].size;
     x->extent[i].used = false;
-    join(x, i);
+    extents_join(x, i);
     if (i > 0)
-        join(x, i - 1);
+        extents_join(x, i - 1);
     return 0;
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * extents.h - an allocator of address ranges that never looks at the memory.
+ * extents.h - an allocator of address ranges that does not access the memory.
  *
- * The range is tiled by extents, used or free, in one array ordered by address;
- * no two free ones touch.  Allocation takes the smallest free extent that
- * fits, the lowest of equals: it depends on nothing but the calls made before,
- * so ranks that make the same calls get the same addresses.
+ * Extents, used or free, cover the range in one array ordered by address; no two free ones touch.
+ * Allocation takes the smallest free extent that fits, and of several the lowest.  The result
+ * depends only on the calls made before, so ranks that make the same calls get the same addresses.
  *
- * Cost: 24 bytes per extent; a search and a move of the array per call.
+ * Cost: 24 bytes per extent; a linear search and a move of the array per call.
  */
 #ifndef SPLITC_EXTENTS_H
 #define SPLITC_EXTENTS_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The handler runs on a stack of its own and calls only what may be called in one.  It
- * returns to the instruction at fault, which then meets the system's default: the core
- * shows the place, and the launcher sees the signal.
+ * fault.c - a segmentation fault or bus error says what was accessed.
+ *
+ * The handler runs on a stack of its own and calls async-signal-safe functions only.  It returns to
+ * the instruction at fault, which then raises the signal with its default action: the core shows
+ * the place, and the launcher sees the signal.
  */
 #define _GNU_SOURCE /* REG_RSP */
-#include "fault.h"
-
-#include "memory_map.h"
-#include "observe/status.h"
+#include "observe/observe.h"
 #include "window.h"
 
 #include <signal.h>
@@ -16,11 +15,11 @@
 #include <unistd.h>
 
 #define STACK_BYTES (64u << 10)
-#define STACK_REACH (1ul << 20) /* so far below the stack a large frame may begin */
+#define STACK_REACH (1ul << 20) /* a large frame may begin this far below the stack pointer */
 
 static pid_t process; /* a child by fork is no rank */
 
-/* ---- a line, piece by piece ---------------------------------------------------- */
+/* ---- composing the line ---------------------------------------------------- */
 
 struct line {
     char text[512];
@@ -51,7 +50,7 @@ static void say_address(struct line *l, uint64_t address)
     say_number(l, address, 16);
 }
 
-/* ---- what the processor knows ----------------------------------------------------- */
+/* ---- the state of the processor ----------------------------------------------------- */
 
 struct fault {
     uint64_t address;
@@ -63,7 +62,7 @@ struct fault {
 #if defined(__x86_64__)
 #define ERROR_IS_WRITE 2u
 
-static void look_at_registers(struct fault *f, const ucontext_t *u)
+static void fault_read_registers(struct fault *f, const ucontext_t *u)
 {
     const greg_t *r = u->uc_mcontext.gregs;
 
@@ -72,7 +71,7 @@ static void look_at_registers(struct fault *f, const ucontext_t *u)
     f->does = r[REG_ERR] & ERROR_IS_WRITE ? "writes" : "reads";
 }
 #elif defined(__aarch64__)
-static void look_at_registers(struct fault *f, const ucontext_t *u)
+static void fault_read_registers(struct fault *f, const ucontext_t *u)
 {
     f->pc = u->uc_mcontext.pc;
     f->sp = u->uc_mcontext.sp;
@@ -84,7 +83,7 @@ static void look_at_registers(struct fault *f, const ucontext_t *u)
 
 static void say_part(struct line *l, uint32_t rank, uint64_t address)
 {
-    const char *part = splitc_windows_part(rank, address);
+    const char *part = splitc_window_part(rank, address);
 
     say(l, part ? ", in the " : ", where processor ");
     if (part) {
@@ -95,7 +94,7 @@ static void say_part(struct line *l, uint32_t rank, uint64_t address)
     say(l, part ? ": is there no memory left?" : " has no objects");
 }
 
-/* Through a window: in the terms of a global pointer. */
+/* An access through a window, as a global pointer. */
 static void say_global(struct line *l, splitc_ptr g)
 {
     say(l, "(");
@@ -120,8 +119,8 @@ static void say_local(struct line *l, const struct fault *f, const siginfo_t *in
     if (f->address < SPLITC_NULL_PAGE)
         say(l, ": a null pointer");
     else if (mapped)
-        say(l, splitc_in_image(f->address) ? ", which is constant" : ", which is protected");
-    else if (splitc_windows_part(splitc_runtime.rank, f->address))
+        say(l, splitc_image_contains(f->address) ? ", which is constant" : ", which is protected");
+    else if (splitc_window_part(splitc_runtime.rank, f->address))
         say_part(l, splitc_runtime.rank, f->address);
     else if (info->si_signo == SIGBUS)
         say(l, ", whose page cannot be had");
@@ -135,19 +134,19 @@ static void say_access(struct line *l, const struct fault *f, const siginfo_t *i
 {
     splitc_ptr g;
 
-    if (info->si_code == SI_KERNEL) { /* the processor does not tell which */
+    if (info->si_code == SI_KERNEL) { /* the address is not known */
         say(l, "uses an address that none can be; is a global pointer taken for a local one?");
         return;
     }
     say(l, f->does);
     say(l, " ");
-    if (splitc_windows_find(f->address, &g) >= 0)
+    if (splitc_window_find(f->address, &g) >= 0)
         say_global(l, g);
     else
         say_local(l, f, info);
 }
 
-/* An access that another rank's message asked for is that rank's mistake. */
+/* The access that a message asked for is a mistake of the sender. */
 static void say_for_whom(struct line *l)
 {
     int64_t rank = splitc_runtime.gam ? gam_serving(splitc_runtime.gam) : -1;
@@ -159,13 +158,13 @@ static void say_for_whom(struct line *l)
     say(l, " asks for it");
 }
 
-static void report(const siginfo_t *info, const ucontext_t *context)
+static void fault_report(const siginfo_t *info, const ucontext_t *context)
 {
     struct fault f = {.address = (uintptr_t)info->si_addr};
     struct line l = {.n = 0};
 
-    look_at_registers(&f, context);
-    splitc_status_fault(f.pc);
+    fault_read_registers(&f, context);
+    splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = f.pc});
     say(&l, "splitc: rank ");
     say_number(&l, splitc_runtime.rank, 10);
     say(&l, info->si_signo == SIGBUS ? ": bus error: " : ": segmentation fault: ");
@@ -186,13 +185,13 @@ static void on_fault(int number, siginfo_t *info, void *context)
     bool sent = info->si_code <= 0; /* by a process, not by an instruction */
 
     if (!sent && getpid() == process)
-        report(info, context);
+        fault_report(info, context);
     sigaction(number, &dies, NULL);
     if (sent)
-        raise(number); /* it comes when this handler returns */
+        raise(number); /* delivered when this handler returns */
 }
 
-static void watch(int number)
+static void watch_signal(int number)
 {
     struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     struct sigaction there;
@@ -201,7 +200,7 @@ static void watch(int number)
         sigaction(number, &ours, NULL);
 }
 
-void splitc_faults_watch(void)
+void splitc_fault_watch(void)
 {
     static char stack[STACK_BYTES] __attribute__((aligned(16)));
     const stack_t aside = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -210,6 +209,6 @@ void splitc_faults_watch(void)
     process = getpid();
     if (sigaltstack(NULL, &there) == 0 && there.ss_flags & SS_DISABLE)
         sigaltstack(&aside, NULL);
-    watch(SIGSEGV);
-    watch(SIGBUS);
+    watch_signal(SIGSEGV);
+    watch_signal(SIGBUS);
 }

@@ -2,17 +2,19 @@
  *
  * fork.c - fork in a process whose memory is shared.
  *
- * A child must not run in the memory of its parent: it would write the same
- * variables, on the same stack.  So the fork itself happens on a stack that is not
- * shared; the child first puts private copies in the place of everything that is, while
- * the parent waits; then both go back to where fork was called, each in memory of its own.
+ * A child must not run in the shared memory of its parent: it would write the same variables, on
+ * the same stack.  So fork runs on a stack that is not shared.  There the child replaces
+ * everything that is shared by private copies, while the parent waits; then both return to the
+ * caller of fork, each in memory of its own.
  *
- * What starts another program without running in a copy of this one (posix_spawn,
- * system, popen, vfork) needs none of this.  The cost is that of copying all memory
- * that has been touched.
+ * Calls that start another program without running in a copy of this one (posix_spawn, system,
+ * popen, vfork) need none of this.  The cost is that of copying all memory that has been touched.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, pipe2 */
-#include "window.h"
+#include "fork.h"
+
+#include "object.h"
+#include "observe/observe.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +26,7 @@
 
 #define STACK_BYTES (256ul << 10)
 
-/* Lies, with the stack, in memory that a child gets a copy of. */
+/* Lies, with the stack, in private memory, which the child gets a copy of. */
 struct forking {
     ucontext_t caller;
     ucontext_t aside;
@@ -33,8 +35,8 @@ struct forking {
 };
 
 static const struct splitc_memory *memory; /* NULL: not shared */
-static struct forking *forking;            /* by the thread of control, on a stack aside */
-static int gate[2];                        /* the child closes it when it is ready */
+static struct forking *forking;            /* of the thread of control, on the other stack */
+static int ready[2];                       /* a pipe; the child closes it when it is ready */
 
 pid_t splitc_fork(void);
 
@@ -45,16 +47,16 @@ static bool on_shared_stack(void)
     return here - memory->part[SPLITC_STACK].start < memory->part[SPLITC_STACK].size;
 }
 
-/* ---- around every fork, whoever calls it ---------------------------------------------- */
+/* ---- around every fork, also of libraries ---------------------------------------------- */
 
-static void before(void)
+static void before_fork(void)
 {
     if (!memory)
         return;
     if (on_shared_stack())
         splitc_die("a library called fork, but the stack is shared with the other ranks; let the "
                    "library use posix_spawn, or run with SPLITC_WINDOWS=0");
-    if (pipe2(gate, O_CLOEXEC) < 0)
+    if (pipe2(ready, O_CLOEXEC) < 0)
         splitc_die("cannot fork: pipe2: %s", strerror(errno));
 }
 
@@ -64,20 +66,20 @@ static void in_parent(void)
 
     if (!memory)
         return;
-    close(gate[1]);
-    while (read(gate[0], &byte, 1) < 0 && errno == EINTR)
-        ; /* ends when the child has closed its end, or is dead */
-    close(gate[0]);
+    close(ready[1]);
+    while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
+        ; /* returns when the child has closed its end, or is dead */
+    close(ready[0]);
 }
 
-/* Nothing here may touch what is shared before it is private. */
+/* Nothing here may write to shared memory before it is private. */
 static void in_child(void)
 {
-    int ends[2] = {gate[0], gate[1]};
+    int ends[2] = {ready[0], ready[1]};
 
     if (!memory)
         return;
-    if (splitc_memory_unshare(memory) < 0)
+    if (splitc_object_unshare(memory) < 0)
         _exit(127);
     memory = NULL;
     close(ends[1]);
@@ -97,7 +99,7 @@ static pid_t system_fork(void)
     return next();
 }
 
-static void fork_aside(void)
+static void fork_on_other_stack(void)
 {
     struct forking *f = forking;
 
@@ -106,7 +108,7 @@ static void fork_aside(void)
     setcontext(&f->caller);
 }
 
-static pid_t fork_on_another_stack(void)
+static pid_t switch_and_fork(void)
 {
     struct forking *f = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -117,7 +119,7 @@ static pid_t fork_on_another_stack(void)
     getcontext(&f->aside);
     f->aside.uc_stack.ss_sp = f + 1;
     f->aside.uc_stack.ss_size = STACK_BYTES - sizeof *f;
-    makecontext(&f->aside, fork_aside, 0);
+    makecontext(&f->aside, fork_on_other_stack, 0);
     forking = f;
     swapcontext(&f->caller, &f->aside);
     result = f->result;
@@ -128,7 +130,7 @@ static pid_t fork_on_another_stack(void)
 
 pid_t splitc_fork(void)
 {
-    return memory && on_shared_stack() ? fork_on_another_stack() : system_fork();
+    return memory && on_shared_stack() ? switch_and_fork() : system_fork();
 }
 
 /* Weak: a program may have a function of that name. */
@@ -139,9 +141,10 @@ void splitc_fork_prepare(const struct splitc_memory *shared)
     memory = shared;
 }
 
-/* Before any library can: what comes first is done last in `before`, and first behind. */
+/* Registered before any library can register its own: handlers registered first run last before
+ * the fork, and first after it. */
 static __attribute__((constructor(101))) void watch_forks(void)
 {
-    if (pthread_atfork(before, in_parent, in_child) != 0)
+    if (pthread_atfork(before_fork, in_parent, in_child) != 0)
         splitc_die("no memory for a fork handler");
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * heap.c - malloc is mimalloc, which takes its memory from where it is told.
+ * heap.c - sizes of the two heaps; malloc is mimalloc, which takes its memory from a given range.
  */
 #include "heap.h"
 
 #include "object.h"
-#include "runtime.h"
-#include "window.h"
+#include "observe/observe.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <mimalloc.h>
@@ -19,7 +19,7 @@
 
 #define SPREAD_GRANULE (1ul << 20)
 #define PRIVATE_GRANULE (64ul << 20) /* mimalloc takes memory in pieces of 32 MiB */
-#define SPARSE 4 /* times the memory may be allocated by a program that touches little of it */
+#define SPARSE 4 /* the range is this many times the memory: programs may touch little of it */
 #define WINDOWS_MAX (1ul << 46) /* all windows of a rank together: half its addresses */
 
 /* ---- sizes --------------------------------------------------------------------- */
@@ -39,14 +39,14 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t told_size(const char *told)
+static uint64_t spread_setting(const char *text)
 {
-    uint64_t size = splitc_told_bytes(told);
+    uint64_t size = splitc_told_bytes(text);
 
     if (size == 0)
         splitc_die_together("SPLITC_HEAP is \"%s\": give the bytes of spread heap per rank, "
                             "with K, M, G or T behind the number, up to 16T",
-                            told);
+                            text);
     return size;
 }
 
@@ -54,10 +54,10 @@ static uint64_t told_size(const char *told)
  * the private heap of any rank. */
 struct splitc_heap_sizes splitc_heap_sizes(uint32_t local_ranks)
 {
-    const char *told = getenv("SPLITC_HEAP");
+    const char *setting = getenv("SPLITC_HEAP");
     uint64_t memory = machine_memory();
-    uint64_t spread = told ? told_size(told) : memory / local_ranks;
-    uint64_t private = told ? spread : least(memory, WINDOWS_MAX / local_ranks);
+    uint64_t spread = setting ? spread_setting(setting) : memory / local_ranks;
+    uint64_t private = setting ? spread : least(memory, WINDOWS_MAX / local_ranks);
 
     return (struct splitc_heap_sizes){.spread = round_up(spread, SPREAD_GRANULE),
                                       .private = round_up(private, PRIVATE_GRANULE)};
@@ -65,14 +65,14 @@ struct splitc_heap_sizes splitc_heap_sizes(uint32_t local_ranks)
 
 /* ---- malloc ---------------------------------------------------------------------- */
 
-/* Called when malloc is about to return NULL, among others. */
-static void on_error(int error, void *size)
+/* mimalloc calls it, among others, when malloc is about to return NULL. */
+static void on_malloc_error(int error, void *size)
 {
-    static bool told;
+    static bool printed;
 
-    if (error != ENOMEM || told)
+    if (error != ENOMEM || printed)
         return;
-    told = true;
+    printed = true;
     fprintf(stderr,
             "splitc: rank %u: malloc has no more of the %zu MiB that this rank's heap "
             "may grow to; give it more with unetrun --heap or SPLITC_HEAP\n",
@@ -90,13 +90,12 @@ static bool malloc_is_mimalloc(void)
 }
 
 static mi_arena_id_t arena;
-static bool moved;
+static bool moved; /* malloc uses the arena */
 
-/* The thread of control gets a heap of its own, for the one it has used so far still has
- * room outside.  Freed memory stays in the heap: dropping pages of a shared mapping would
- * not free them, and touching others for the first time costs more than most that is done
- * with them. */
-static int move_to(uint64_t start, uint64_t size)
+/* The thread of control gets a new mimalloc heap, because the one used so far has free memory
+ * outside of the range.  Freed memory stays in the heap: dropping pages of a shared mapping would
+ * not free them, and the first touch of a page costs more than most uses of it. */
+static int move_malloc(uint64_t start, uint64_t size)
 {
     mi_heap_t *heap;
 
@@ -118,11 +117,11 @@ static int move_to(uint64_t start, uint64_t size)
 int splitc_heap_move(uint64_t start, uint64_t size)
 {
     static size_t limit;
-    const int error = move_to(start, size);
+    const int error = move_malloc(start, size);
 
     limit = size;
     if (error == 0)
-        mi_register_error(on_error, &limit);
+        mi_register_error(on_malloc_error, &limit);
     return error;
 }
 
@@ -133,13 +132,13 @@ static bool limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Huge pages, and freed memory that stays, as in windows.  Where addresses are limited, they are
- * left to others, and malloc goes on as it is. */
+/* The range has huge pages and keeps freed memory, as in windows.  Where address space is limited,
+ * malloc stays as it is, and the addresses are left to other uses. */
 void splitc_heap_reserve(void)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     const uint64_t size = SPARSE * round_up(machine_memory(), PRIVATE_GRANULE);
-    const uint64_t whole = size + PRIVATE_GRANULE; /* mimalloc's pieces are aligned, too */
+    const uint64_t whole = size + PRIVATE_GRANULE; /* mimalloc aligns its pieces */
     uint64_t start;
     void *at;
 
@@ -149,10 +148,10 @@ void splitc_heap_reserve(void)
     if (at == MAP_FAILED)
         return;
     start = round_up((uint64_t)at, PRIVATE_GRANULE);
-    splitc_memory_limit_core(start, size);
-    if (splitc_huge_pages())
+    splitc_object_limit_core(start, size);
+    if (splitc_huge_pages_wanted())
         madvise((void *)(start + SPLITC_SMALL_FIRST), size - SPLITC_SMALL_FIRST, MADV_HUGEPAGE);
-    if (move_to(start, size) < 0)
+    if (move_malloc(start, size) < 0)
         munmap(at, whole);
 }
 

@@ -2,9 +2,9 @@
  *
  * huge_file.c - an unnamed file whose memory may come in huge pages.
  *
- * Whether a memfd gets any is up to the administrator, and by default it does not.  A tmpfs
- * has an option for it, and anybody may make one, in a user namespace.  It is mounted
- * nowhere: it has one file without a name, and goes with it.
+ * Whether a memfd gets huge pages the administrator decides, and by default it does not.  A tmpfs
+ * has a mount option for them, and in a user namespace any user may make a tmpfs.  It is mounted
+ * nowhere: it has one file without a name, and ends when that is closed.
  */
 #define _GNU_SOURCE /* clone, O_TMPFILE */
 #include "huge_file.h"
@@ -26,30 +26,31 @@
 
 /* ---- a tmpfs ---------------------------------------------------------------------- */
 
-static bool configure(int fs)
+static bool tmpfs_configure(int fs)
 {
     return fsconfig(fs, FSCONFIG_SET_STRING, "huge", "advise", 0) == 0 &&
-           fsconfig(fs, FSCONFIG_SET_STRING, "size", "0", 0) == 0 && /* no limit of its own */
+           fsconfig(fs, FSCONFIG_SET_STRING, "size", "0", 0) == 0 && /* without a limit */
            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
 }
 
-static int make_tmpfs(void)
+static int tmpfs_make(void)
 {
     int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
     int mount;
 
     if (fs < 0)
         return -errno;
-    mount = configure(fs) ? fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) : -1;
+    mount = tmpfs_configure(fs) ? fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+                                : -1;
     if (mount < 0)
         mount = -errno;
     close(fs);
     return mount;
 }
 
-static int make_file(void)
+static int tmpfs_make_file(void)
 {
-    int mount = make_tmpfs();
+    int mount = tmpfs_make();
     int fd;
 
     if (mount < 0)
@@ -63,8 +64,8 @@ static int make_file(void)
 
 /* ---- in a user namespace ------------------------------------------------------------- */
 
-/* What the helper is told, and what it answers. */
-struct errand {
+/* Arguments and result of the helper. */
+struct helper {
     char uid_map[32], gid_map[32];
     int result;
 };
@@ -79,39 +80,38 @@ static bool write_text(const char *name, const char *text)
     return written;
 }
 
-/* In a process that shares memory and descriptors with its parent, which waits. */
-static int help(void *argument)
+/* Runs in a process that shares memory and descriptors with its parent, which waits. */
+static int helper_run(void *argument)
 {
-    struct errand *errand = argument;
+    struct helper *h = argument;
 
     /* A file needs an owner that the namespace knows. */
-    if (write_text("/proc/self/uid_map", errand->uid_map) &&
-        write_text("/proc/self/setgroups", "deny") &&
-        write_text("/proc/self/gid_map", errand->gid_map))
-        errand->result = make_file();
+    if (write_text("/proc/self/uid_map", h->uid_map) &&
+        write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/gid_map", h->gid_map))
+        h->result = tmpfs_make_file();
     return 0;
 }
 
-static int make_file_in_namespace(void)
+static int tmpfs_make_file_in_namespace(void)
 {
     const int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_NEWUSER | CLONE_NEWNS;
     char stack[HELPER_STACK] __attribute__((aligned(16)));
-    struct errand errand = {.result = -EPERM};
+    struct helper h = {.result = -EPERM};
     sigset_t all, before;
     int helper;
 
-    snprintf(errand.uid_map, sizeof errand.uid_map, "%u %u 1", geteuid(), geteuid());
-    snprintf(errand.gid_map, sizeof errand.gid_map, "%u %u 1", getegid(), getegid());
+    snprintf(h.uid_map, sizeof h.uid_map, "%u %u 1", geteuid(), geteuid());
+    snprintf(h.gid_map, sizeof h.gid_map, "%u %u 1", getegid(), getegid());
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* no handler of ours runs in the helper */
-    helper = clone(help, stack + sizeof stack, flags, &errand);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no handler of the program runs in the helper */
+    helper = clone(helper_run, stack + sizeof stack, flags, &h);
     if (helper < 0)
-        errand.result = -errno;
+        h.result = -errno;
     else
         while (waitpid(helper, NULL, __WCLONE) < 0 && errno == EINTR)
             ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return errand.result;
+    return h.result;
 }
 
 /* Valgrind ends a program that calls clone. */
@@ -124,7 +124,7 @@ static bool in_valgrind(void)
 
 int splitc_huge_file(void)
 {
-    int fd = in_valgrind() ? -ENOSYS : make_file();
+    int fd = in_valgrind() ? -ENOSYS : tmpfs_make_file();
 
-    return fd == -EPERM ? make_file_in_namespace() : fd;
+    return fd == -EPERM ? tmpfs_make_file_in_namespace() : fd;
 }

@@ -2,8 +2,8 @@
  *
  * kept.h - which freed ranges still have their pages.
  *
- * A program that allocates and frees in turns would otherwise get new pages each time,
- * cleared by the system.  Like extents.h it depends on nothing but the calls made before.
+ * Without them, a program that allocates and frees in turns would get new pages each time, which
+ * the system has to clear.  As with extents.h, the result depends only on the calls made before.
  */
 #ifndef SPLITC_KEPT_H
 #define SPLITC_KEPT_H
@@ -23,20 +23,20 @@ struct splitc_kept_range {
 };
 
 struct splitc_kept {
-    struct splitc_kept_range range[SPLITC_KEPT_RANGES]; /* the oldest first; they do not meet */
+    struct splitc_kept_range range[SPLITC_KEPT_RANGES]; /* the oldest first; they do not overlap */
     unsigned count;
     uint64_t bytes;
 };
 
-/* Whether the oldest range has to go before `size` bytes, at most SPLITC_KEPT_BYTES, can be
- * added; if so, it is no longer kept, and *gone says what to give back. */
+/* Whether the oldest range has to be given back before `size` bytes, at most SPLITC_KEPT_BYTES, can
+ * be added.  If so, it is no longer kept, and *gone is that range. */
 bool splitc_kept_displace(struct splitc_kept *k, uint64_t size, struct splitc_kept_range *gone);
 
 /* Keep [start, start + size), which has just been freed and for which there is room. */
 void splitc_kept_add(struct splitc_kept *k, uint64_t start, uint64_t size);
 
-/* [start, start + size) is in use again.  Where it cuts a range in two, the shorter piece is
- * forgotten: its pages stay until they are freed once more. */
+/* [start, start + size) is in use again.  If it cuts a range in two, the shorter piece is no longer
+ * recorded: its pages stay until they are freed again. */
 void splitc_kept_reuse(struct splitc_kept *k, uint64_t start, uint64_t size);
 
 #ifdef __cplusplus

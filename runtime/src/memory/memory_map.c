@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * memory_map.c - /proc/self/maps, read again whenever something is not found in it.
+ * memory_map.c - which addresses are mapped: /proc/self/maps, read again whenever an address is not
+ * found in it.
  */
-#include "memory_map.h"
+#include "memory/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct range {
 static struct range *range; /* in the order of their addresses */
 static size_t ranges, room;
 
-static bool add(const struct range *r)
+static bool add_range(const struct range *r)
 {
     if (ranges == room) {
         size_t larger = room ? 2 * room : 256;
@@ -41,17 +42,17 @@ static bool read_map(void)
         return false;
     while (fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %7s", &r.start, &r.end, mode) != 3)
-            continue; /* the rest of a long line */
+            continue; /* the remainder of a long line */
         r.readable = mode[0] == 'r';
         r.writable = mode[1] == 'w';
-        if (!add(&r))
+        if (!add_range(&r))
             break;
     }
     fclose(maps);
     return true;
 }
 
-/* The first range that ends behind the address, or `ranges`. */
+/* Index of the first range that ends behind the address, or `ranges`. */
 static size_t first_behind(uint64_t address)
 {
     size_t low = 0, high = ranges;
@@ -81,18 +82,11 @@ static bool is_known(uint64_t address, uint64_t n, bool writable)
     return false;
 }
 
-bool splitc_is_mapped(uint64_t address, uint64_t n, bool writable)
+bool splitc_memory_is_mapped(uint64_t address, uint64_t n, bool writable)
 {
     if (n > UINT64_MAX - address)
         return false;
     if (is_known(address, n, writable))
         return true;
-    return !read_map() || is_known(address, n, writable); /* without /proc all may be */
-}
-
-extern const char __executable_start[], _end[];
-
-bool splitc_in_image(uint64_t address)
-{
-    return address >= (uintptr_t)__executable_start && address < (uintptr_t)_end;
+    return !read_map() || is_known(address, n, writable); /* without /proc, all addresses count */
 }

@@ -30,7 +30,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 
 /* ---- where everything lies ----------------------------------------------------- */
 
-/* Its writable segment without what the loader made read-only again. */
+/* The writable segment of the executable, without what the loader has made read-only again. */
 static int find_statics(struct dl_phdr_info *executable, size_t size, void *found)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -51,7 +51,7 @@ static int find_statics(struct dl_phdr_info *executable, size_t size, void *foun
     }
     begin = begin < read_only_end ? round_up(read_only_end, page) : begin / page * page;
     *statics = (struct splitc_range){.start = begin, .size = round_up(end, page) - begin};
-    return 1; /* the executable comes first; look no further */
+    return 1; /* the executable comes first: stop */
 }
 
 static uint64_t stack_size(void)
@@ -76,9 +76,9 @@ static void lay_out(struct splitc_memory *m, uint64_t spread_size, uint64_t heap
 
 /* ---- making and mapping it --------------------------------------------------------- */
 
-/* Sealed, so that nobody can make another's access to it a SIGBUS; a file of a tmpfs cannot be,
- * but has no name either, by which others could get at it. */
-static int seal(int fd)
+/* Seal the size, so that no process can make the access of another a SIGBUS.  A file of a tmpfs
+ * cannot be sealed, but it has no name by which others could open it. */
+static int seal_size(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
 
@@ -94,8 +94,8 @@ static int make_object(const struct splitc_memory *m, bool huge, int *fd)
         made = memfd_create("splitc-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (made < 0)
         return -errno;
-    if (fchmod(made, S_IRUSR | S_IWUSR) == 0 && ftruncate(made, (off_t)splitc_memory_top(m)) == 0 &&
-        seal(made) == 0 && pwrite(made, m->nonce, sizeof m->nonce, 0) == sizeof m->nonce) {
+    if (fchmod(made, S_IRUSR | S_IWUSR) == 0 && ftruncate(made, (off_t)splitc_object_top(m)) == 0 &&
+        seal_size(made) == 0 && pwrite(made, m->nonce, sizeof m->nonce, 0) == sizeof m->nonce) {
         *fd = made;
         return 0;
     }
@@ -104,13 +104,13 @@ static int make_object(const struct splitc_memory *m, bool huge, int *fd)
     return error;
 }
 
-void splitc_memory_limit_core(uint64_t start, uint64_t size)
+void splitc_object_limit_core(uint64_t start, uint64_t size)
 {
     if (size > SPLITC_DUMPED)
         madvise((void *)(start + SPLITC_DUMPED), size - SPLITC_DUMPED, MADV_DONTDUMP);
 }
 
-void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
+void splitc_object_advise(const struct splitc_memory *m, enum splitc_part part, uint64_t start,
                           uint64_t size)
 {
     const bool heap = part == SPLITC_SPREAD || part == SPLITC_HEAP;
@@ -118,7 +118,7 @@ void splitc_memory_advise(const struct splitc_memory *m, enum splitc_part part, 
 
     madvise((void *)start, small, MADV_NOHUGEPAGE);
     madvise((void *)(start + small), size - small, MADV_HUGEPAGE);
-    splitc_memory_limit_core(start, size);
+    splitc_object_limit_core(start, size);
 }
 
 static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
@@ -133,7 +133,7 @@ static int map_part(const struct splitc_memory *m, enum splitc_part part, int ho
         munmap(at, r->size);
         return -EEXIST;
     }
-    splitc_memory_advise(m, part, r->start, r->size);
+    splitc_object_advise(m, part, r->start, r->size);
     return 0;
 }
 
@@ -156,20 +156,20 @@ static int map_parts(const struct splitc_memory *m)
     return 0;
 }
 
-/* Where a virtual machine takes memory that is free from its guests, a huge page costs
- * the guest milliseconds.  So do the small ones in its place, but few programs that need little
- * memory touch them all. */
+/* Where the host of a virtual machine takes free memory back, a huge page costs the guest
+ * milliseconds.  The small pages in its place cost as much together, but a program that needs
+ * little memory touches few of them. */
 static void try_huge_page(struct splitc_memory *m)
 {
     const struct splitc_range *heap = &m->part[SPLITC_HEAP];
     double begun = splitc_get_seconds();
 
-    *(volatile char *)heap->start = 0; /* which malloc is about to use */
+    *(volatile char *)heap->start = 0; /* malloc will use it */
     if (splitc_get_seconds() - begun < HUGE_PAGE_SECONDS)
         return;
     m->small_first = SPLITC_SMALL_FIRST;
     for (enum splitc_part part = SPLITC_SPREAD; part < SPLITC_PARTS; part++)
-        splitc_memory_advise(m, part, m->part[part].start, m->part[part].size);
+        splitc_object_advise(m, part, m->part[part].start, m->part[part].size);
 }
 
 /* Growing a file beyond this limit would raise a signal. */
@@ -180,7 +180,7 @@ static bool file_size_limited(uint64_t bytes)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
 }
 
-int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size, bool huge,
+int splitc_object_open(struct splitc_memory *m, uint64_t spread_size, uint64_t heap_size, bool huge,
                        const char **why)
 {
     int error = -EFBIG;
@@ -190,7 +190,7 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     if (splitc_range_end(&m->part[SPLITC_STATICS]) > STACK_START)
         return error;
     *why = "the limit of file sizes (ulimit -f)";
-    if (file_size_limited(splitc_memory_top(m)))
+    if (file_size_limited(splitc_object_top(m)))
         return error;
     *why = "getrandom";
     if (getrandom(m->nonce, sizeof m->nonce, 0) != sizeof m->nonce)
@@ -209,7 +209,7 @@ int splitc_memory_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     return error;
 }
 
-void splitc_memory_close(struct splitc_memory *m)
+void splitc_object_close(struct splitc_memory *m)
 {
     unmap_parts(m, SPLITC_PARTS);
     close(m->fd);
@@ -217,18 +217,18 @@ void splitc_memory_close(struct splitc_memory *m)
 
 /* ---- the static objects ---------------------------------------------------------------- */
 
-static bool is_zero(const char *page)
+static bool page_is_zero(const char *page)
 {
     return page[0] == 0 && memcmp(page, page + 1, PAGE - 1) == 0;
 }
 
-/* Pages of zeros are left out: they need no memory until they are written. */
+/* Pages of zeros are left out, so that they need no memory until they are written. */
 static int copy_statics(const struct splitc_memory *m)
 {
     const struct splitc_range *r = &m->part[SPLITC_STATICS];
 
     for (uint64_t at = r->start; at < splitc_range_end(r); at += PAGE) {
-        if (is_zero((const char *)at))
+        if (page_is_zero((const char *)at))
             continue;
         if (pwrite(m->fd, (const void *)at, PAGE, (off_t)at) != (ssize_t)PAGE)
             return errno ? -errno : -EIO;
@@ -236,7 +236,7 @@ static int copy_statics(const struct splitc_memory *m)
     return 0;
 }
 
-int splitc_memory_move_statics(const struct splitc_memory *m)
+int splitc_object_move_statics(const struct splitc_memory *m)
 {
     int error = copy_statics(m);
 
@@ -284,9 +284,9 @@ static int unshare_range(int fd, struct splitc_range r)
     return error;
 }
 
-int splitc_memory_unshare(const struct splitc_memory *m)
+int splitc_object_unshare(const struct splitc_memory *m)
 {
-    const struct splitc_memory copy = *m; /* for *m itself is about to be replaced */
+    const struct splitc_memory copy = *m; /* because *m itself is replaced */
 
     for (enum splitc_part part = 0; part < SPLITC_PARTS; part++) {
         int error = unshare_range(copy.fd, copy.part[part]);
@@ -299,12 +299,12 @@ int splitc_memory_unshare(const struct splitc_memory *m)
 
 /* ---- giving back ---------------------------------------------------------------------------- */
 
-void splitc_memory_give_back(uint64_t start, uint64_t size)
+void splitc_object_give_back(uint64_t start, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t first = round_up(start, page), end = (start + size) / page * page;
 
-    /* Shared memory is a file: only a hole in it frees anything. */
+    /* Shared memory is a file: only a hole in it frees pages. */
     if (first < end && madvise((void *)first, end - first, MADV_REMOVE) < 0)
         madvise((void *)first, end - first, MADV_DONTNEED);
 }

@@ -4,7 +4,9 @@
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_STACK */
 #include "library.h"
-#include "window.h"
+#include "object.h"
+#include "observe/observe.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,18 +20,18 @@ static struct {
     char **argv;
 } program;
 
-static void run(void)
+static void run_program(void)
 {
     exit(program.entry(program.argc, program.argv));
 }
 
-/* One of our own without windows, above pages that end the program where it overflows. */
-static struct splitc_range large_stack(void)
+/* A stack without windows, above pages whose access ends the program where it overflows. */
+static struct splitc_range map_large_stack(void)
 {
     const uint64_t guard = 1ul << 20;
     char *at;
 
-    if (!&splitc_wants_stack || splitc_sanitized())
+    if (!&splitc_wants_stack || splitc_is_sanitized())
         return (struct splitc_range){0};
     at = mmap(NULL, guard + SPLITC_LARGE_STACK, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -40,11 +42,11 @@ static struct splitc_range large_stack(void)
     return (struct splitc_range){(uint64_t)at + guard, SPLITC_LARGE_STACK};
 }
 
-/* The stack that the system gave us is left for good: exit handlers run on the new one. */
-_Noreturn void splitc_run(int (*entry)(int argc, char **argv), int argc, char **argv)
+/* The stack of the system is left for good: exit handlers run on the new one. */
+_Noreturn void splitc_stack_run(int (*entry)(int argc, char **argv), int argc, char **argv)
 {
-    const struct splitc_memory *memory = splitc_windows_memory();
-    const struct splitc_range stack = memory ? memory->part[SPLITC_STACK] : large_stack();
+    const struct splitc_memory *memory = splitc_window_memory();
+    const struct splitc_range stack = memory ? memory->part[SPLITC_STACK] : map_large_stack();
     ucontext_t context;
 
     program.entry = entry;
@@ -54,9 +56,9 @@ _Noreturn void splitc_run(int (*entry)(int argc, char **argv), int argc, char **
         context.uc_stack.ss_sp = (void *)stack.start;
         context.uc_stack.ss_size = stack.size;
         context.uc_link = NULL;
-        makecontext(&context, run, 0);
+        makecontext(&context, run_program, 0);
         setcontext(&context);
     }
-    run();
+    run_program();
     abort(); /* exit does not return */
 }

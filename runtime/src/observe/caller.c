@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
 
-#include "memory/memory_map.h"
-#include "runtime.h"
+#include "observe/observe.h"
 
 #include <unwind.h>
 
-/* The build gives our libraries' code a section of its own (cmake/ProjectRules.cmake), whose ends
- * the linker names.  Where it has not, all code passes for ours. */
+/* The build puts our libraries' code into a section of its own (cmake/ProjectRules.cmake), and the
+ * linker names its ends.  Without the section, no address counts as the program's. */
 extern const char __start_splitc_text[] __attribute__((weak));
 extern const char __stop_splitc_text[] __attribute__((weak));
 
-static bool is_the_programs(uint64_t pc)
+extern const char __executable_start[], _end[];
+
+bool splitc_image_contains(uint64_t address)
 {
-    return __start_splitc_text && splitc_in_image(pc) &&
+    return address >= (uintptr_t)__executable_start && address < (uintptr_t)_end;
+}
+
+static bool is_of_program(uint64_t pc)
+{
+    return __start_splitc_text && splitc_image_contains(pc) &&
            (pc < (uintptr_t)__start_splitc_text || pc >= (uintptr_t)__stop_splitc_text);
 }
 
 struct search {
-    uint64_t end; /* frames from here on have nothing to do with it */
+    uint64_t end; /* the search ends at frames from this address on; 0: it does not */
     uint64_t pc;
 };
 
-/* Of a call its address is that behind it. */
-static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found)
+/* The address of a frame that has called is that of the next instruction. */
+static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *frame, void *found)
 {
     struct search *search = found;
     int at_it;
@@ -32,14 +38,14 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found)
     pc -= at_it ? 0 : 1;
     if (search->end && _Unwind_GetCFA(frame) >= search->end)
         return _URC_END_OF_STACK;
-    if (!is_the_programs(pc))
+    if (!is_of_program(pc))
         return _URC_NO_REASON;
     search->pc = pc;
     return _URC_END_OF_STACK;
 }
 
-/* What a message asks us to do, unless that is a function of the program, is no deed of the
- * caller, which just waits. */
+/* Whether a handler of the library runs: what it does has nothing to do with the caller, which
+ * only waits. */
 static bool serves_another(void)
 {
     return splitc_runtime.gam && gam_serving(splitc_runtime.gam) >= 0 && !splitc_runtime.running;
@@ -51,6 +57,6 @@ uint64_t splitc_caller(void)
                                 splitc_runtime.running ? (uintptr_t)splitc_runtime.running_on : 0};
 
     if (!serves_another())
-        _Unwind_Backtrace(look, &search);
+        _Unwind_Backtrace(look_at_frame, &search);
     return search.pc;
 }

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* An address within the instruction of the program that called what runs now, found by unwinding
- * the stack; 0: none is found.  Takes microseconds, and costs those nothing that do not ask. */
+/* An address within the instruction of the program that called the library, found by unwinding the
+ * stack; 0: none is found.  It takes microseconds, and costs nothing unless it is called. */
 uint64_t splitc_caller(void);
 
 #endif

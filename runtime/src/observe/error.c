@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * error.c - how a rank ends the job: one whole line, then a code that is not 0.
- * The launcher ends the other ranks when it sees that.
+ * error.c - how a rank ends the job: it prints one whole line and exits with a code that is not 0.
+ * The launcher then ends the other ranks.
  */
-#include "job/checks.h"
-#include "job/endpoints.h"
+#include "observe/observe.h"
 
 #include "caller.h"
-#include "status.h"
 
 #include <errno.h>
+#include <reliable/reliable.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +16,9 @@
 #include <unistd.h>
 
 struct splitc_place splitc_place;
-const struct splitc_checks *splitc_checks;
 
-/* Who says it; and where in the program, if that is known. */
-static size_t begin_line(char *line, size_t room)
+/* The beginning of the line: the rank, and the place in the program if it is known. */
+static size_t error_begin_line(char *line, size_t room)
 {
     uint32_t rank = splitc_runtime.rank;
     int n = splitc_place.file ? snprintf(line, room, "%.200s:%d: rank %u: ", splitc_place.file,
@@ -30,8 +28,8 @@ static size_t begin_line(char *line, size_t room)
     return (size_t)n;
 }
 
-/* Of several threads that are at fault one tells it. */
-static void be_the_first(void)
+/* If several threads are at fault, one of them prints its line. */
+static void error_be_first(void)
 {
     static bool dying;
 
@@ -39,22 +37,22 @@ static void be_the_first(void)
         pause();
 }
 
-/* Leave without the exit handlers: they would meet the other ranks. */
-static _Noreturn void die(const char *format, va_list args)
+/* Exit without the exit handlers, which would meet the other ranks. */
+static _Noreturn void error_die(const char *format, va_list args)
 {
     char line[1024];
-    size_t room = sizeof line - 1; /* the new line's place */
-    size_t n = begin_line(line, room);
+    size_t room = sizeof line - 1; /* for the newline */
+    size_t n = error_begin_line(line, room);
     int told = vsnprintf(line + n, room - n, format, args);
 
-    be_the_first();
-    splitc_status_fault(splitc_caller());
+    error_be_first();
+    splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = splitc_caller()});
     n += told < 0 ? 0 : (size_t)told;
     n = n < room ? n : room - 1;
     line[n++] = '\n';
     fflush(stdout);
     if (write(STDERR_FILENO, line, n) < 0)
-        _exit(EXIT_FAILURE); /* nobody to tell */
+        _exit(EXIT_FAILURE); /* stderr is closed */
     _exit(EXIT_FAILURE);
 }
 
@@ -63,11 +61,11 @@ _Noreturn void splitc_die(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    die(format, args);
+    error_die(format, args);
 }
 
-/* Let somebody who knows more tell it and end us. */
-static void give_way(time_t seconds)
+/* Wait for another process, which knows more, to print its line and end this one. */
+static void error_give_way(time_t seconds)
 {
     const struct timespec grace = {.tv_sec = seconds};
 
@@ -75,39 +73,39 @@ static void give_way(time_t seconds)
     nanosleep(&grace, NULL);
 }
 
-/* Should processor 0 not have found the fault, the others tell it themselves. */
+/* If processor 0 has not found the fault, the others print it. */
 _Noreturn void splitc_die_together(const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     if (splitc_runtime.rank != 0)
-        give_way(2);
-    die(format, args);
+        error_give_way(2);
+    error_die(format, args);
 }
 
 _Noreturn void splitc_die_unheard(void)
 {
-    give_way(1);
+    error_give_way(1);
     _exit(EXIT_FAILURE);
 }
 
-/* Its own line, and the launcher's, say why. */
+/* The line of that rank, and that of the launcher, give the reason. */
 _Noreturn void splitc_other_gone(void)
 {
-    give_way(1);
+    error_give_way(1);
     splitc_die("another rank has left before all were there");
 }
 
-/* The launcher knows how the rank died, and its code becomes the job's. */
+/* The launcher knows how the rank died, and its exit code becomes that of the job. */
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
-    give_way(1);
-    if (splitc_by_network(rank) && !reliable_answers(splitc_endpoints_reliable(), rank))
+    error_give_way(1);
+    if (splitc_is_by_network(rank) && !reliable_answers(splitc_runtime.network, rank))
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",
                    rank);
-    if (splitc_by_network(rank) && !reliable_reaches(splitc_endpoints_reliable(), rank))
+    if (splitc_is_by_network(rank) && !reliable_reaches(splitc_runtime.network, rank))
         splitc_die("rank %u answers, but what is sent to it gets lost: does the network take only "
                    "shorter packets now (MTU)?  unetrun --net or --iface chooses another network",
                    rank);

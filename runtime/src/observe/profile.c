@@ -8,9 +8,9 @@
 
 #define LINES_MAX 40 /* printed */
 
-/* What a rank tells of a site; travels as it is. */
-struct told {
-    uint64_t index; /* in the list */
+/* The report of a rank about one site, as it is sent. */
+struct site_report {
+    uint64_t index; /* of the site in the list, which is the same on every rank */
     uint64_t local, remote, bytes, calls, waits;
     double waited;
 };
@@ -19,11 +19,11 @@ static struct splitc_site elsewhere = {
     "(start, end, files compiled without)", 0, "-", NULL, 0, 0, 0, 0, 0, 0};
 struct splitc_site *splitc_site = &elsewhere;
 
-static struct splitc_site *first = &elsewhere;
-static bool wanted;
-static struct splitc_site **site; /* processor 0's: all, by their indices */
+static struct splitc_site *first_site = &elsewhere;
+static bool profile_wanted;
+static struct splitc_site **site; /* at processor 0: all sites by their indices */
 static uint64_t sites;
-static uint32_t ended;
+static uint32_t ended; /* ranks that have sent their whole report */
 
 /* ---- counting --------------------------------------------------------------------------- */
 
@@ -33,68 +33,76 @@ void splitc_register_sites(struct splitc_site *last)
 
     while (s->next)
         s = s->next;
-    s->next = first;
-    first = last;
+    s->next = first_site;
+    first_site = last;
 }
 
 static void index_sites(void)
 {
-    for (struct splitc_site *s = first; s; s = s->next)
+    for (struct splitc_site *s = first_site; s; s = s->next)
         sites++;
     site = calloc(sites, sizeof *site);
     if (!site)
         splitc_die("no memory for a profile of %lu lines", sites);
     sites = 0;
-    for (struct splitc_site *s = first; s; s = s->next)
+    for (struct splitc_site *s = first_site; s; s = s->next)
         site[sites++] = s;
 }
 
-void splitc_profile_init(void)
+void splitc_profile_open(void)
 {
-    const char *told = getenv("SPLITC_PROFILE");
+    const char *setting = getenv("SPLITC_PROFILE");
 
-    if (!told || strcmp(told, "0") == 0)
+    if (!setting || strcmp(setting, "0") == 0)
         return;
-    if (strcmp(told, "1") != 0)
+    if (strcmp(setting, "1") != 0)
         splitc_die_together("SPLITC_PROFILE is \"%s\": it may be 1, to be told which lines made "
                             "remote accesses and waited, or 0",
-                            told);
-    if (first == &elsewhere)
+                            setting);
+    if (first_site == &elsewhere)
         splitc_die_together("there is nothing to profile (SPLITC_PROFILE): compile the program "
                             "with splitcc -fprofile-lines");
-    wanted = splitc_runtime.timed = splitc_runtime.watched = true;
+    profile_wanted = true;
+    splitc_runtime.observed |= 1u << SPLITC_EVENT_WAIT_BEGUN | 1u << SPLITC_EVENT_MOVED;
     if (splitc_runtime.rank == 0)
         index_sites();
 }
 
-void splitc_profile_waited(const struct splitc_wait *w)
+void splitc_profile_wait_begun(const struct splitc_event *e)
 {
-    if (!wanted || !w->site)
+    e->wait->site = splitc_site;
+}
+
+void splitc_profile_wait_ended(const struct splitc_event *e)
+{
+    const struct splitc_wait *w = e->wait;
+
+    if (!profile_wanted || !w->site)
         return;
     w->site->waits++;
     w->site->waited += splitc_get_seconds() - w->began;
 }
 
-void splitc_profile_moved(splitc_ptr g, long bytes)
+void splitc_profile_moved(const struct splitc_event *e)
 {
-    if ((uint32_t)splitc_rank(g) == splitc_runtime.rank) {
+    if (e->peer == splitc_runtime.rank) {
         splitc_site->local++;
         return;
     }
     splitc_site->remote++;
-    splitc_site->bytes += (uint64_t)bytes;
+    splitc_site->bytes += e->n;
 }
 
 /* ---- gathering -------------------------------------------------------------------------- */
 
-static bool is_idle(const struct splitc_site *s)
+static bool site_is_idle(const struct splitc_site *s)
 {
     return s->local + s->remote + s->calls + s->waits == 0;
 }
 
 void splitc_on_profile(struct gam *g, const struct gam_message *m)
 {
-    struct told t;
+    struct site_report t;
 
     (void)g;
     if (m->length == 0) {
@@ -116,16 +124,16 @@ static void send_sites(void)
 {
     uint64_t index = 0;
 
-    for (const struct splitc_site *s = first; s; s = s->next, index++) {
-        const struct told t = {.index = index,
-                               .local = s->local,
-                               .remote = s->remote,
-                               .bytes = s->bytes,
-                               .calls = s->calls,
-                               .waits = s->waits,
-                               .waited = s->waited};
+    for (const struct splitc_site *s = first_site; s; s = s->next, index++) {
+        const struct site_report t = {.index = index,
+                                      .local = s->local,
+                                      .remote = s->remote,
+                                      .bytes = s->bytes,
+                                      .calls = s->calls,
+                                      .waits = s->waits,
+                                      .waited = s->waited};
 
-        if (!is_idle(s))
+        if (!site_is_idle(s))
             splitc_sent(0, gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_PROFILE, &t,
                                               sizeof t, 0, NULL));
     }
@@ -134,7 +142,7 @@ static void send_sites(void)
 
 /* ---- printing ----------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     const struct splitc_site *x = *(struct splitc_site *const *)a;
     const struct splitc_site *y = *(struct splitc_site *const *)b;
@@ -145,7 +153,7 @@ static int by_place(const void *a, const void *b)
     return order ? order : strcmp(x->what, y->what);
 }
 
-static int by_cost(const void *a, const void *b)
+static int compare_costs(const void *a, const void *b)
 {
     const struct splitc_site *x = *(struct splitc_site *const *)a;
     const struct splitc_site *y = *(struct splitc_site *const *)b;
@@ -154,17 +162,18 @@ static int by_cost(const void *a, const void *b)
         return x->waited < y->waited ? 1 : -1;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return by_place(a, b);
+    return compare_places(a, b);
 }
 
-/* A line that stands in a header, or twice in one expression, has several. */
+/* A line in a header has a site in each file that includes it, and an expression may have
+ * several: add them up. */
 static void merge_places(void)
 {
     uint64_t kept = 0;
 
-    qsort(site, sites, sizeof *site, by_place);
+    qsort(site, sites, sizeof *site, compare_places);
     for (uint64_t i = 0; i < sites; i++) {
-        if (kept == 0 || by_place(&site[kept - 1], &site[i]) != 0) {
+        if (kept == 0 || compare_places(&site[kept - 1], &site[i]) != 0) {
             site[kept++] = site[i];
             continue;
         }
@@ -178,8 +187,8 @@ static void merge_places(void)
     sites = kept;
 }
 
-/* Calls that neither moved nor waited, and what stayed at home, are of no interest. */
-static bool is_worth_a_line(const struct splitc_site *s)
+/* Local accesses, and calls that neither moved bytes nor waited, are not printed. */
+static bool site_is_printed(const struct splitc_site *s)
 {
     return s->remote + s->waits > 0;
 }
@@ -203,7 +212,7 @@ static void print_sites(FILE *out)
     for (uint64_t i = 0; i < sites; i++) {
         const struct splitc_site *s = site[i];
 
-        if (!is_worth_a_line(s))
+        if (!site_is_printed(s))
             continue;
         if (printed++ >= LINES_MAX)
             more++;
@@ -225,7 +234,7 @@ static void print_profile(void)
     if (!out)
         return;
     merge_places();
-    qsort(site, sites, sizeof *site, by_cost);
+    qsort(site, sites, sizeof *site, compare_costs);
     fprintf(out, "splitc: all %u ranks, line by line\n", splitc_runtime.ranks);
     print_sites(out);
     fclose(out);
@@ -233,17 +242,19 @@ static void print_profile(void)
     free(text);
 }
 
-void splitc_profile_tell(void)
+static bool all_ended(void)
 {
-    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
+    return ended == splitc_runtime.ranks - 1;
+}
 
-    if (!wanted)
+void splitc_profile_report(splitc_await_fn *await)
+{
+    if (!profile_wanted)
         return;
     if (splitc_runtime.rank != 0) {
         send_sites();
         return;
     }
-    while (ended < splitc_runtime.ranks - 1)
-        splitc_wait_step(&w);
+    await(all_ended, SPLITC_ANYBODY);
     print_profile();
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stats.h"
-#include "job/endpoints.h"
 
-#include "collective/episode.h"
 #include "library.h"
+#include "network.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,45 +10,47 @@
 
 #define MIB (1.0 / (1 << 20))
 
-/* What a rank has to tell; travels as it is. */
+/* The report of a rank, as it is sent. */
 struct stats {
-    uint64_t sent, received; /* messages, but for the pieces of bulk transfers */
-    uint64_t bulk;           /* bytes of these, sent from here */
+    uint64_t sent, received; /* messages, without the packets of bulk transfers */
+    uint64_t bulk;           /* bytes of bulk transfers sent from here */
     uint64_t stored;         /* bytes of signalling stores from here */
     uint64_t collectives;
     uint64_t stalls; /* times that a sender waited for room */
-    uint64_t narrow; /* ranks that the network takes only short packets to */
+    uint64_t narrow; /* ranks to which only short packets pass the network */
     double waited[SPLITC_WAITS];
     double elapsed, cpu;
 };
 
-static bool wanted;
+static bool stats_wanted;
 static double waited[SPLITC_WAITS];
-static double begin;
-static struct stats *table; /* processor 0's: of each rank, and of all */
-static uint32_t told;       /* ranks whose line is there */
+static double start;
+static struct stats *table; /* at processor 0: of each rank, then the sum */
+static uint32_t received;   /* reports of other ranks */
 
-void splitc_stats_init(void)
+void splitc_stats_open(void)
 {
-    const char *told_so = getenv("SPLITC_STATS");
+    const char *setting = getenv("SPLITC_STATS");
 
-    if (!told_so || strcmp(told_so, "0") == 0)
+    if (!setting || strcmp(setting, "0") == 0)
         return;
-    if (strcmp(told_so, "1") != 0)
+    if (strcmp(setting, "1") != 0)
         splitc_die_together("SPLITC_STATS is \"%s\": it may be 1, to be told what was sent and "
                             "waited for, or 0",
-                            told_so);
-    wanted = splitc_runtime.timed = true;
-    begin = splitc_get_seconds();
+                            setting);
+    stats_wanted = true;
+    splitc_runtime.observed |= 1u << SPLITC_EVENT_WAIT_BEGUN;
+    start = splitc_get_seconds();
     if (splitc_runtime.rank == 0)
         table = calloc(splitc_runtime.ranks + 1ul, sizeof *table);
     if (splitc_runtime.rank == 0 && !table)
         splitc_die("no memory for the statistics of %u ranks", splitc_runtime.ranks);
 }
 
-void splitc_stats_waited(const struct splitc_wait *w)
+void splitc_stats_wait_ended(const struct splitc_event *e)
 {
-    waited[w->kind] += splitc_get_seconds() - w->began;
+    if (e->wait->began > 0)
+        waited[e->wait->kind] += splitc_get_seconds() - e->wait->began;
 }
 
 /* ---- gathering ------------------------------------------------------------------- */
@@ -64,23 +65,22 @@ static double cpu_seconds(void)
            1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-static struct stats take(void)
+static struct stats own_stats(uint64_t stored)
 {
     struct gam_stats g;
     struct reliable_stats network;
-    struct stats s = {.collectives = splitc_last_episode(), .cpu = cpu_seconds()};
-    uint64_t landed;
+    struct stats s = {
+        .collectives = splitc_runtime.episode, .stored = stored, .cpu = cpu_seconds()};
 
     gam_stats(splitc_runtime.gam, &g);
     s.sent = g.requests + g.replies + g.mediums;
     s.received = g.handled;
     s.bulk = g.bulk_bytes;
     s.stalls = g.stalls;
-    splitc_endpoints_stats(&network);
+    splitc_network_stats(&network);
     s.narrow = network.narrow;
-    splitc_store_counts(&s.stored, &landed);
     memcpy(s.waited, waited, sizeof s.waited);
-    s.elapsed = splitc_get_seconds() - begin;
+    s.elapsed = splitc_get_seconds() - start;
     return s;
 }
 
@@ -89,12 +89,12 @@ void splitc_on_stats(struct gam *g, const struct gam_message *m)
     (void)g;
     splitc_expect(m, table && m->length == sizeof *table);
     memcpy(&table[m->source], m->data, sizeof *table);
-    told++;
+    received++;
 }
 
 /* ---- printing --------------------------------------------------------------------- */
 
-static void add(struct stats *sum, const struct stats *s)
+static void add_stats(struct stats *sum, const struct stats *s)
 {
     sum->sent += s->sent;
     sum->received += s->received;
@@ -132,8 +132,8 @@ static void print_line(FILE *out, const char *rank, const struct stats *s)
     fprintf(out, " %8.3f %8.3f\n", s->elapsed, s->cpu);
 }
 
-/* An MTU that differs somewhere on the way costs speed, and nothing else tells. */
-static void tell_narrow(FILE *out, uint32_t rank, uint64_t narrow)
+/* A smaller MTU somewhere on the path costs speed, and nothing else reports it. */
+static void print_narrow(FILE *out, uint32_t rank, uint64_t narrow)
 {
     if (narrow > 0)
         fprintf(out,
@@ -155,24 +155,29 @@ static void print_table(void)
     for (uint32_t i = 0; i < splitc_runtime.ranks; i++) {
         snprintf(rank, sizeof rank, "%u", i);
         print_line(out, rank, &table[i]);
-        add(sum, &table[i]);
+        add_stats(sum, &table[i]);
     }
     print_line(out, "total", sum);
     for (uint32_t i = 0; i < splitc_runtime.ranks; i++)
-        tell_narrow(out, i, table[i].narrow);
+        print_narrow(out, i, table[i].narrow);
     fclose(out);
     fwrite(text, 1, length, stderr);
     free(text);
 }
 
-/* Who has sent its line is done: nobody's messages are needed any more. */
-void splitc_stats_tell(void)
+static bool all_received(void)
 {
-    struct stats own = take();
+    return received == splitc_runtime.ranks - 1;
+}
 
-    if (!wanted && getenv("SPLITC_VERBOSE"))
-        tell_narrow(stderr, splitc_runtime.rank, own.narrow);
-    if (!wanted)
+/* A rank that has sent its report needs nothing from the others any more. */
+void splitc_stats_report(uint64_t stored, splitc_await_fn *await)
+{
+    struct stats own = own_stats(stored);
+
+    if (!stats_wanted && getenv("SPLITC_VERBOSE"))
+        print_narrow(stderr, splitc_runtime.rank, own.narrow);
+    if (!stats_wanted)
         return;
     if (splitc_runtime.rank != 0) {
         splitc_sent(0, gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_STATS, &own, sizeof own,
@@ -180,10 +185,6 @@ void splitc_stats_tell(void)
         return;
     }
     table[0] = own;
-    for (struct splitc_wait w = {.kind = SPLITC_WAIT_END,
-                                .what = "its end",
-                                .whom = SPLITC_ANYBODY};
-         told < splitc_runtime.ranks - 1;)
-        splitc_wait_step(&w);
+    await(all_received, SPLITC_ANYBODY);
     print_table();
 }

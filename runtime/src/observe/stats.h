@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * stats.h - SPLITC_STATS=1: what each rank sent, received and waited for, told by
- * processor 0 when all are at their ends.
+ * stats.h - SPLITC_STATS=1: what each rank sent, received and waited for.  Processor 0 prints it
+ * when all ranks are at their ends.
  *
- * Nothing is counted on the way of a direct access.
+ * Direct accesses are not counted.
  */
 #ifndef SPLITC_STATS_H
 #define SPLITC_STATS_H
 
-#include "runtime.h"
+#include "observe/observe.h"
 
-/* Learn whether they are wanted. */
-void splitc_stats_init(void);
-
-/* A wait is over that was timed. */
-void splitc_stats_waited(const struct splitc_wait *w);
-
-/* Collective, when all ranks have met at their ends. */
-void splitc_stats_tell(void);
+void splitc_stats_open(void);
+void splitc_stats_wait_ended(const struct splitc_event *e);
+void splitc_stats_report(uint64_t stored, splitc_await_fn *await);
 
 #endif

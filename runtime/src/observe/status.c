@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "status.h"
-#include "job/endpoints.h"
-
-#include "runtime.h"
 
 #include "caller.h"
 #include "library.h"
+#include "network.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct splitc_status unseen;
+static struct splitc_status unseen; /* written where there is no page */
 static struct splitc_status *page = &unseen;
 
 /* ---- finding it ------------------------------------------------------------------- */
@@ -35,22 +33,22 @@ static struct splitc_status *map_page(const char *file, off_t offset)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static struct splitc_status *find_page(const char *told)
+static struct splitc_status *find_page(const char *setting)
 {
-    const char *colon = strrchr(told, ':');
+    const char *colon = strrchr(setting, ':');
     char file[128];
 
-    if (!colon || (size_t)(colon - told) >= sizeof file)
+    if (!colon || (size_t)(colon - setting) >= sizeof file)
         return NULL;
-    memcpy(file, told, (size_t)(colon - told));
-    file[colon - told] = '\0';
+    memcpy(file, setting, (size_t)(colon - setting));
+    file[colon - setting] = '\0';
     return map_page(file, (off_t)strtoll(colon + 1, NULL, 10));
 }
 
 void splitc_status_open(void)
 {
-    const char *told = getenv("SPLITC_STATUS");
-    struct splitc_status *found = told ? find_page(told) : NULL;
+    const char *setting = getenv("SPLITC_STATUS");
+    struct splitc_status *found = setting ? find_page(setting) : NULL;
 
     if (found)
         page = found;
@@ -59,7 +57,7 @@ void splitc_status_open(void)
 
 /* ---- writing it --------------------------------------------------------------------- */
 
-static void show(const struct splitc_wait *w)
+static void show_wait(const struct splitc_wait *w)
 {
     size_t n = strnlen(w->what, sizeof page->what - 1);
 
@@ -69,25 +67,26 @@ static void show(const struct splitc_wait *w)
     page->wait_pc = 0;
     memcpy(page->what + 1, w->what + 1, n > 0 ? n - 1 : 0);
     page->what[n] = '\0';
-    __atomic_store_n(&page->what[0], w->what[0], __ATOMIC_RELEASE); /* now it counts */
+    __atomic_store_n(&page->what[0], w->what[0], __ATOMIC_RELEASE); /* now readers see the wait */
 }
 
-void splitc_status_counts(void)
+void splitc_status_wait_slept(const struct splitc_event *e)
 {
     page->gets = splitc_runtime.gets;
     page->puts = splitc_runtime.puts;
-    splitc_store_counts(&page->stored, &page->landed);
+    page->stored = e->stored;
+    page->landed = e->landed;
     page->taken = splitc_runtime.consumed;
     if (page->wait_pc == 0)
         page->wait_pc = splitc_caller();
 }
 
-/* A try that is under way may turn out to be in vain. */
+/* Messages of attempts that failed are not counted; neither is one under way, which may fail. */
 static void show_traffic(const struct splitc_wait *w)
 {
     struct reliable_stats traffic;
 
-    splitc_endpoints_stats(&traffic);
+    splitc_network_stats(&traffic);
     page->tries = w->tries;
     page->sent = traffic.messages_sent - splitc_runtime.vain_far - w->trying;
     page->received = traffic.messages_received - splitc_runtime.vain_far;
@@ -95,27 +94,31 @@ static void show_traffic(const struct splitc_wait *w)
     page->sending = !gam_settled(splitc_runtime.gam);
 }
 
-void splitc_status_waits(struct splitc_wait *w)
+/* The page is empty again where a wait within this one has ended. */
+void splitc_status_wait_continued(const struct splitc_event *e)
 {
-    if (!w->shown || page->what[0] == '\0') { /* a wait within it has ended */
+    struct splitc_wait *w = e->wait;
+
+    if (!w->shown || page->what[0] == '\0') {
         w->shown = true;
-        show(w);
+        show_wait(w);
     }
     show_traffic(w);
     __atomic_store_n(&page->looks, page->looks + 1, __ATOMIC_RELEASE);
 }
 
-void splitc_status_runs(void)
+void splitc_status_wait_ended(const struct splitc_event *e)
 {
-    __atomic_store_n(&page->what[0], '\0', __ATOMIC_RELEASE);
+    if (e->wait->shown)
+        __atomic_store_n(&page->what[0], '\0', __ATOMIC_RELEASE);
 }
 
-void splitc_status_arrived(uint64_t messages)
+void splitc_status_arrived(const struct splitc_event *e)
 {
-    __atomic_store_n(&page->arrivals, page->arrivals + messages, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->arrivals, page->arrivals + e->n, __ATOMIC_RELEASE);
 }
 
-void splitc_status_fault(uint64_t pc)
+void splitc_status_fault(const struct splitc_event *e)
 {
-    page->fault_pc = pc;
+    page->fault_pc = e->n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace.h"
 
-#include "profile.h"
+#include "library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,46 +9,46 @@
 
 enum {
     EVENTS_FIRST = 1 << 12, /* room to begin with */
-    EVENTS_MAX = 1 << 20,   /* 48 MiB a rank; the first ones are kept */
+    EVENTS_MAX = 1 << 20,   /* 48 MiB per rank; later events are dropped */
     QUESTIONS = 8,          /* for the time at processor 0; the fastest answer counts */
     LINE_MAX = 320,         /* an event as JSON */
 };
 
-enum kind { WAITED, SENT, ASKED, HANDLED, MOVED };
-
-struct event {
+struct traced {
     double began, ended;
     const char *name;
-    uint64_t number; /* of the message among its like; of bytes moved */
+    uint64_t number; /* of bytes; of a message among those of its peer and handler */
     uint32_t peer;
     uint16_t handler;
-    uint16_t kind;
+    uint16_t kind; /* enum splitc_event_kind */
 };
 
-/* What the messages behind a trace are about: their first word. */
+/* The first word of a SPLITC_MSG_TRACE. */
 enum topic { ASK_TIME, TELL_TIME, LINES, NO_MORE };
 
-static struct event *event;
-static uint64_t events, room, forgotten;
+static bool trace_wanted;
+static struct traced *event;
+static uint64_t events, room, dropped;
 static uint32_t (*sent_to)[GAM_HANDLERS]; /* messages so far, by rank and handler */
 static uint32_t (*handled_from)[GAM_HANDLERS], (*asked_of)[GAM_HANDLERS];
-static double begun, offset; /* our clock is ahead of processor 0's by that */
+static double start;
+static double offset; /* seconds by which this clock is ahead of processor 0's */
 
 static const char *path;
-static FILE *out; /* processor 0's */
-static uint32_t ended;
+static FILE *out;      /* at processor 0 */
+static uint32_t ended; /* ranks that have sent their whole trace */
 static double answer;
 static bool answered;
 
 /* ---- remembering ---------------------------------------------------------------------- */
 
-static _Noreturn void cannot_write(void)
+static _Noreturn void fail_to_write(void)
 {
     splitc_die("cannot write the trace %s (SPLITC_TRACE): %s", path, strerror(errno));
 }
 
-/* The others' lines may come before we are at our own.  Nothing stays in the buffer, which
- * children by fork would write again. */
+/* The file is begun at the start, because lines of other ranks may come before processor 0 is at
+ * its end.  It is flushed, because a child by fork would write the buffer again. */
 static void begin_file(void)
 {
     out = fopen(path, "we");
@@ -58,10 +58,10 @@ static void begin_file(void)
                 "\"ph\":\"M\",\"args\":{\"ranks\":%u}}",
                 splitc_runtime.ranks) < 0 ||
         fflush(out) != 0)
-        cannot_write();
+        fail_to_write();
 }
 
-void splitc_trace_init(void)
+void splitc_trace_open(void)
 {
     path = getenv("SPLITC_TRACE");
     if (!path || !*path)
@@ -73,14 +73,17 @@ void splitc_trace_init(void)
         splitc_die("no memory for a trace of %u ranks", splitc_runtime.ranks);
     if (splitc_runtime.rank == 0)
         begin_file();
-    splitc_runtime.traced = splitc_runtime.watched = splitc_runtime.timed = true;
-    begun = splitc_get_seconds();
+    trace_wanted = true;
+    splitc_runtime.observed |= 1u << SPLITC_EVENT_WAIT_BEGUN | 1u << SPLITC_EVENT_SENT |
+                               1u << SPLITC_EVENT_ASKED | 1u << SPLITC_EVENT_HANDLED |
+                               1u << SPLITC_EVENT_MOVED;
+    start = splitc_get_seconds();
 }
 
 static bool make_room(void)
 {
     uint64_t more = room ? 2 * room : EVENTS_FIRST;
-    struct event *moved = more <= EVENTS_MAX ? realloc(event, more * sizeof *event) : NULL;
+    struct traced *moved = more <= EVENTS_MAX ? realloc(event, more * sizeof *event) : NULL;
 
     if (!moved)
         return false;
@@ -89,87 +92,75 @@ static bool make_room(void)
     return true;
 }
 
-static void remember(struct event e)
+static void append(const struct splitc_event *e, uint64_t number)
 {
     if (events == room && !make_room()) {
-        forgotten++;
+        dropped++;
         return;
     }
-    e.ended = splitc_get_seconds();
-    event[events++] = e;
+    event[events++] = (struct traced){.began = e->began,
+                                      .ended = splitc_get_seconds(),
+                                      .name = e->name,
+                                      .number = number,
+                                      .peer = e->peer,
+                                      .handler = (uint16_t)e->handler,
+                                      .kind = (uint16_t)e->kind};
 }
 
-void splitc_trace_waited(const struct splitc_wait *w)
+void splitc_trace_wait_ended(const struct splitc_event *e)
 {
-    if (splitc_runtime.traced)
-        remember(
-            (struct event){.kind = WAITED, .began = w->began, .name = w->what, .peer = w->whom});
+    const struct splitc_event span = {
+        .kind = e->kind, .began = e->wait->began, .name = e->wait->what, .peer = e->wait->whom};
+
+    if (trace_wanted && span.began > 0)
+        append(&span, 0);
 }
 
-void splitc_trace_sent(uint32_t to, uint32_t handler, const char *call)
+void splitc_trace_sent(const struct splitc_event *e)
 {
-    remember((struct event){.kind = SENT,
-                            .name = call,
-                            .peer = to,
-                            .handler = (uint16_t)handler,
-                            .number = sent_to[to][handler]++});
+    append(e, sent_to[e->peer][e->handler]++);
 }
 
-void splitc_trace_asked(uint32_t from, uint32_t handler)
+void splitc_trace_asked(const struct splitc_event *e)
 {
-    remember((struct event){.kind = ASKED,
-                            .peer = from,
-                            .handler = (uint16_t)handler,
-                            .number = asked_of[from][handler]++});
+    append(e, asked_of[e->peer][e->handler]++);
 }
 
-void splitc_trace_handled(uint32_t from, uint32_t handler, const char *name, double began)
+void splitc_trace_handled(const struct splitc_event *e)
 {
-    if (!splitc_runtime.traced)
-        return;
-    remember((struct event){.kind = HANDLED,
-                            .began = began,
-                            .name = name,
-                            .peer = from,
-                            .handler = (uint16_t)handler,
-                            .number = handled_from[from][handler]++});
+    append(e, handled_from[e->peer][e->handler]++);
 }
 
-void splitc_trace_moved_slow(const char *call, splitc_ptr g, long bytes, double began)
+/* Only the profile may want it. */
+void splitc_trace_moved(const struct splitc_event *e)
 {
-    SPLITC_INSIDE;
-
-    splitc_profile_moved(g, bytes);
-    if (!splitc_runtime.traced)
-        return;
-    remember((struct event){.kind = MOVED,
-                            .began = began,
-                            .name = call,
-                            .peer = (uint32_t)splitc_rank(g),
-                            .number = (uint64_t)bytes});
+    if (trace_wanted)
+        append(e, e->n);
 }
 
 /* ---- one clock -------------------------------------------------------------------------- */
 
-static void ask_time(void)
+static bool is_answered(void)
 {
-    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = 0};
-
-    answered = false;
-    splitc_sent(0, gam_request_1(splitc_runtime.gam, 0, SPLITC_MSG_TRACE, ASK_TIME));
-    while (!answered)
-        splitc_wait_step(&w);
+    return answered;
 }
 
-/* Clocks that do not differ by more than the answer took are one clock. */
-static void compare_clocks(void)
+static void ask_time(splitc_await_fn *await)
+{
+    answered = false;
+    splitc_sent(0, gam_request_1(splitc_runtime.gam, 0, SPLITC_MSG_TRACE, ASK_TIME));
+    await(is_answered, 0);
+}
+
+/* Clocks that differ by no more than the time an answer takes count as equal. */
+static void compare_clocks(splitc_await_fn *await)
 {
     double fastest = 1e9;
 
     for (int i = 0; i < QUESTIONS; i++) {
         double asked = splitc_get_seconds(), took, ahead;
 
-        ask_time();
+        ask_time(await);
         took = splitc_get_seconds() - asked;
         ahead = asked + took / 2 - answer;
         if (took < fastest)
@@ -186,7 +177,7 @@ static double microseconds(double time)
     return 1e6 * (time - offset);
 }
 
-static int whom(char *text, size_t size, uint32_t rank)
+static int print_peer(char *text, size_t size, uint32_t rank)
 {
     if (rank == SPLITC_ANYBODY)
         return snprintf(text, size, "{}");
@@ -204,7 +195,7 @@ static int print_span(char *line, const char *name, const char *category, double
 }
 
 /* One end of an arrow between ranks. */
-static int print_arrow(char *line, char end, double time, const struct event *e, uint32_t from,
+static int print_arrow(char *line, char end, double time, const struct traced *e, uint32_t from,
                        uint32_t to)
 {
     return snprintf(line, LINE_MAX,
@@ -213,23 +204,23 @@ static int print_arrow(char *line, char end, double time, const struct event *e,
                     end, from, to, e->handler, e->number, microseconds(time), splitc_runtime.rank);
 }
 
-static int print_event(char *line, const struct event *e)
+static int print_event(char *line, const struct traced *e)
 {
     char arguments[64];
     int n;
 
     switch (e->kind) {
-    case WAITED:
-        whom(arguments, sizeof arguments, e->peer);
+    case SPLITC_EVENT_WAIT_ENDED:
+        print_peer(arguments, sizeof arguments, e->peer);
         return print_span(line, e->name, "wait", e->began, e->ended, arguments);
-    case MOVED:
+    case SPLITC_EVENT_MOVED:
         snprintf(arguments, sizeof arguments, "{\"rank\":%u,\"bytes\":%lu}", e->peer, e->number);
         return print_span(line, e->name, "bulk", e->began, e->ended, arguments);
-    case HANDLED:
-        whom(arguments, sizeof arguments, e->peer);
+    case SPLITC_EVENT_HANDLED:
+        print_peer(arguments, sizeof arguments, e->peer);
         n = print_span(line, e->name, "handler", e->began, e->ended, arguments);
         return n + print_arrow(line + n, 'f', e->began, e, e->peer, splitc_runtime.rank);
-    case ASKED:
+    case SPLITC_EVENT_ASKED:
         return print_arrow(line, 's', e->ended, e, e->peer, splitc_runtime.rank);
     default:
         return print_arrow(line, 's', e->ended, e, splitc_runtime.rank, e->peer);
@@ -241,7 +232,7 @@ static int print_event(char *line, const struct event *e)
 static void write_lines(const char *text, size_t length)
 {
     if (fwrite(text, 1, length, out) != length)
-        cannot_write();
+        fail_to_write();
 }
 
 static void send_lines(const char *text, size_t length)
@@ -255,7 +246,7 @@ static void send_lines(const char *text, size_t length)
                                           &topic));
 }
 
-static void tell_events(void)
+static void send_events(void)
 {
     static char text[GAM_MEDIUM_MAX];
     size_t length = (size_t)snprintf(text, sizeof text,
@@ -264,7 +255,7 @@ static void tell_events(void)
                                      splitc_runtime.rank, splitc_runtime.rank);
 
     length +=
-        (size_t)print_span(text + length, "program", "program", begun, splitc_get_seconds(), "{}");
+        (size_t)print_span(text + length, "program", "program", start, splitc_get_seconds(), "{}");
     for (uint64_t i = 0; i < events; i++) {
         if (length + 2 * LINE_MAX > sizeof text) {
             send_lines(text, length);
@@ -275,9 +266,9 @@ static void tell_events(void)
     send_lines(text, length);
 }
 
-static void take_end(uint64_t count)
+static void add_end(uint64_t count)
 {
-    forgotten += count;
+    dropped += count;
     ended++;
 }
 
@@ -286,7 +277,7 @@ void splitc_on_trace(struct gam *g, const struct gam_message *m)
     double now = splitc_get_seconds();
     uint64_t bits;
 
-    splitc_expect(m, splitc_runtime.traced && m->words > 0 && (out || m->word[0] == TELL_TIME));
+    splitc_expect(m, trace_wanted && m->words > 0 && (out || m->word[0] == TELL_TIME));
     switch (m->word[0]) {
     case ASK_TIME:
         memcpy(&bits, &now, sizeof bits);
@@ -300,40 +291,38 @@ void splitc_on_trace(struct gam *g, const struct gam_message *m)
         write_lines(m->data, m->length);
         break;
     default:
-        take_end(m->word[1]);
+        add_end(m->word[1]);
     }
 }
 
 static void finish_file(void)
 {
     if (fputs("\n]}\n", out) < 0 || fclose(out) != 0)
-        cannot_write();
+        fail_to_write();
     out = NULL;
-    if (forgotten)
-        fprintf(stderr, "splitc: the trace lacks %lu events: a rank keeps %d\n", forgotten,
+    if (dropped)
+        fprintf(stderr, "splitc: the trace lacks %lu events: a rank keeps %d\n", dropped,
                 EVENTS_MAX);
 }
 
-/* Processor 0 writes while the others send. */
-static void collect(void)
+static bool all_ended(void)
 {
-    struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
-
-    while (ended < splitc_runtime.ranks - 1)
-        splitc_wait_step(&w);
-    finish_file();
+    return ended == splitc_runtime.ranks - 1;
 }
 
-void splitc_trace_tell(void)
+/* Processor 0 writes while the others send. */
+void splitc_trace_report(splitc_await_fn *await)
 {
-    if (!splitc_runtime.traced)
+    if (!trace_wanted)
         return;
     if (splitc_runtime.rank == 0) {
-        tell_events();
-        collect();
+        send_events();
+        await(all_ended, SPLITC_ANYBODY);
+        finish_file();
         return;
     }
-    compare_clocks();
-    tell_events();
-    splitc_sent(0, gam_request_2(splitc_runtime.gam, 0, SPLITC_MSG_TRACE, NO_MORE, forgotten));
+    compare_clocks(await);
+    send_events();
+    splitc_sent(0, gam_request_2(splitc_runtime.gam, 0, SPLITC_MSG_TRACE, NO_MORE, dropped));
+    trace_wanted = false; /* the trace is complete */
 }

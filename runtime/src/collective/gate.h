@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * gate.h - meetings of ranks that share cores.
+ */
+#ifndef SPLITC_GATE_H
+#define SPLITC_GATE_H
+
+#include "collective.h"
+
+/* A meeting in the current episode: the combination of all ranks' values. */
+uint64_t splitc_gate_meet(enum splitc_collective what, enum splitc_combine with, uint64_t value);
+
+/* After a meeting: serve what was sent before it, if any rank has sent anything. */
+void splitc_gate_serve(void);
+
+#endif

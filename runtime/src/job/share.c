@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "share.h"
+
+#include "access/access.h"
+#include "boot.h"
+#include "collective/collective.h"
+#include "endpoints.h"
+#include "memory/memory.h"
+
+#define OFFER_KEY "splitc.memory"
+
+void splitc_share_offer(const struct splitc_boot *boot, const struct splitc_heap_sizes *sizes)
+{
+    const struct splitc_offer offer = splitc_window_offer(boot->windows, sizes);
+
+    splitc_boot_tell(OFFER_KEY, &offer, sizeof offer);
+}
+
+static int share_attach(uint32_t rank)
+{
+    struct splitc_offer offer;
+    int error = splitc_boot_ask(rank, OFFER_KEY, &offer, sizeof offer);
+
+    return error ? error : splitc_window_attach(rank, &offer);
+}
+
+static bool share_attach_all(const struct splitc_boot *boot)
+{
+    for (uint32_t i = 0; i < boot->local_ranks; i++) {
+        uint32_t rank = boot->local[i];
+        int error = rank == splitc_runtime.rank ? 0 : share_attach(rank);
+
+        if (error) {
+            splitc_window_warn("a peer's memory cannot be mapped", error);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void share_give_up(const struct splitc_boot *boot)
+{
+    for (uint32_t i = 0; i < boot->local_ranks; i++)
+        splitc_window_detach(boot->local[i]);
+    splitc_window_withdraw();
+}
+
+static uint32_t index_of_rank(uint32_t rank, const uint32_t *list)
+{
+    uint32_t at = 0;
+
+    while (list[at] != rank)
+        at++;
+    return at;
+}
+
+static void share_open_all(const struct splitc_boot *boot)
+{
+    for (uint32_t i = 0; i < boot->local_ranks; i++)
+        if (boot->local[i] != splitc_runtime.rank)
+            splitc_window_open(boot->local[i]);
+    splitc_runtime.near = boot->local;
+    splitc_runtime.near_ranks = boot->local_ranks;
+    splitc_runtime.near_at = index_of_rank(splitc_runtime.rank, boot->local);
+    if (boot->local_ranks == boot->ranks)
+        return;
+    splitc_runtime.nodes = splitc_endpoints_nodes(&splitc_runtime.first);
+    splitc_runtime.node_at = index_of_rank(boot->local[0], splitc_runtime.first);
+}
+
+/* The second reduction tells that all ranks have moved in. */
+void splitc_share_open(const struct splitc_boot *boot)
+{
+    const bool able = splitc_window_is_offered() && share_attach_all(boot);
+    bool crowded;
+
+    if (!splitc_reduce_to_all(SPLITC_MIN, able)) {
+        share_give_up(boot);
+        return;
+    }
+    splitc_window_move_in();
+    crowded = splitc_reduce_to_all(SPLITC_MAX, splitc_shares_cores());
+    share_open_all(boot);
+    splitc_runtime.crowded = crowded && splitc_runtime.near_ranks == splitc_runtime.ranks;
+}
