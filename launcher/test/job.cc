@@ -74,6 +74,17 @@ std::string state_of(pid_t pid)
     return state;
 }
 
+std::uint64_t cpu_ticks(pid_t pid)
+{
+    std::istringstream fields = stat_of(pid);
+    std::string field;
+    for (int i = 0; i < 11; i++) // state, parent, ... up to the processor times
+        fields >> field;
+    std::uint64_t user = 0, system = 0;
+    fields >> user >> system;
+    return user + system;
+}
+
 std::size_t count_lines(const std::string &text)
 {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
