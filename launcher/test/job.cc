@@ -108,9 +108,9 @@ TestJob::TestJob(const Strings &arguments, const Strings &environment)
     unetrun::set_variable(what.environment, "TMPDIR=" + tmpdir_.string());
     for (const std::string &variable : environment)
         unetrun::set_variable(what.environment, variable);
-    what.standard[0] = in.read_end.get();
-    what.standard[1] = out.write_end.get();
-    what.standard[2] = err.write_end.get();
+    what.in = in.read_end.get();
+    what.out = out.write_end.get();
+    what.err = err.write_end.get();
     sigemptyset(&what.signals);
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTSTP})
         signal(number, SIG_DFL); // or unetrun would ignore them with whoever runs the tests

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "common/descendants.h"
 #include "common/fd.h"
 #include "common/link.h"
 #include "common/process.h"

@@ -37,7 +37,7 @@ Spawn own_program(const char *name, const char *role, const Fd &socket, const si
     what.file = "/proc/self/exe";
     what.arguments = {name, role};
     what.environment = own_environment();
-    what.standard[0] = what.standard[1] = socket.get();
+    what.in = what.out = socket.get();
     what.signals = signals;
     what.session = true;
     return what;
@@ -48,7 +48,7 @@ Spawn relay_here(const Tree &tree, const Fd &socket, const Fd &errors, const sig
 {
     const std::string &other = tree.hosts[tree.here == 0 ? 1 : 0];
     Spawn what = own_program("unetd-relay", "--relay", socket, signals);
-    what.standard[2] = errors.get();
+    what.err = errors.get();
     set_variable(what.environment, "SSH_CONNECTION=" + connection_from(other));
     return what;
 }
@@ -60,8 +60,8 @@ Spawn relay_elsewhere(const Tree &tree, const std::string &host, const Fd &socke
     what.file = find_remote_shell(tree.rsh.front());
     what.arguments = rsh_command(tree.rsh, host, tree.unetrun);
     what.environment = own_environment();
-    what.standard[0] = what.standard[1] = socket.get();
-    what.standard[2] = errors.get();
+    what.in = what.out = socket.get();
+    what.err = errors.get();
     what.signals = signals;
     what.session = true; // without a terminal it asks nobody for a password
     what.dies_with_parent = true;
