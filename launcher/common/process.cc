@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
@@ -70,7 +67,7 @@ std::string find_program(const std::string &program, const std::string &search_p
     }
     if (nearest)
         throw *nearest;
-    throw Failure(exit_not_found, "cannot find the program " + (program.empty() ? "''" : program) +
+    throw Failure(exit_not_found, "cannot find the program " + program +
                                       " in PATH; for one in the current directory write ./" +
                                       program);
 }
@@ -97,7 +94,8 @@ void limit_open_files(rlim_t soft)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// In the child.  Other threads' locks may be held here for ever: system calls only.
+// Runs in the child, where other threads may have left locks locked for ever: makes system calls
+// only.
 [[noreturn]] void become(const Spawn &what, pid_t parent, int report, char *const *arguments,
                          char *const *environment)
 {
@@ -112,9 +110,10 @@ void limit_open_files(rlim_t soft)
     if (what.processors)
         sched_setaffinity(0, sizeof *what.processors, &*what.processors);
     limit_open_files(what.open_files);
-    for (int i = 0; i < 3; i++) // all of them are above 2, so none overwrites another
-        if (what.standard[i] != i)
-            dup2(what.standard[i], i);
+    const int standard[] = {what.in, what.out, what.err};
+    for (int i = 0; i < 3; i++) // those that differ are above 2, so none overwrites another
+        if (standard[i] != i)
+            dup2(standard[i], i);
     sigprocmask(SIG_SETMASK, &what.signals, nullptr);
     execve(what.file.c_str(), arguments, environment);
     const int error = errno;
@@ -161,94 +160,7 @@ pid_t spawn(const Spawn &what)
     return pid;
 }
 
-// ---- ending processes -----------------------------------------------------
-
-void adopt_orphans()
-{
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-        throw system_failure("cannot become the reaper of orphans");
-}
-
-namespace {
-
-// State and parent of a process: the third and fourth field of its stat file; the second,
-// in brackets, may contain anything.
-std::optional<std::pair<char, pid_t>> stat_of(const std::filesystem::path &process)
-{
-    std::ifstream file(process / "stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t bracket = line.rfind(')');
-    if (bracket == std::string::npos)
-        return std::nullopt;
-    std::istringstream rest(line.substr(bracket + 1));
-    char state;
-    pid_t parent;
-    if (!(rest >> state >> parent))
-        return std::nullopt;
-    return std::pair(state, parent);
-}
-
-std::multimap<pid_t, pid_t> children_by_parent()
-{
-    std::multimap<pid_t, pid_t> children;
-    std::error_code error;
-    std::filesystem::directory_iterator entry("/proc", error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        const std::string name = entry->path().filename();
-        if (name.find_first_not_of("0123456789") != std::string::npos)
-            continue;
-        if (const auto stat = stat_of(entry->path()))
-            children.emplace(stat->second, std::stoi(name));
-    }
-    return children;
-}
-
-} // namespace
-
-bool has_children()
-{
-    return waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-std::set<pid_t> children()
-{
-    if (!has_children())
-        return {}; // the usual case, which need not look at every process
-    std::set<pid_t> ours;
-    for (const auto &[parent, child] : children_by_parent())
-        if (parent == getpid())
-            ours.insert(child);
-    return ours;
-}
-
-bool kill_descendants(const std::set<pid_t> &spared)
-{
-    const std::multimap<pid_t, pid_t> children = children_by_parent();
-    std::vector<pid_t> found{getpid()};
-    for (std::size_t i = 0; i < found.size(); i++) {
-        const auto [first, last] = children.equal_range(found[i]);
-        for (auto child = first; child != last; ++child)
-            if (spared.count(child->second) == 0)
-                found.push_back(child->second);
-    }
-    std::for_each(found.begin() + 1, found.end(), [](pid_t pid) { kill(pid, SIGKILL); });
-    return found.size() > 1;
-}
-
-// ---- what they do, and what became of them --------------------------------------------------
-
-char process_state(pid_t pid)
-{
-    const auto stat = stat_of("/proc/" + std::to_string(pid));
-    return stat ? stat->first : 'X';
-}
-
-std::string signal_name(int number)
-{
-    const char *name = sigabbrev_np(number);
-    return name ? std::string("SIG") + name : "signal " + std::to_string(number);
-}
+// ---- their end ------------------------------------------------------------
 
 std::string signal_text(int number)
 {
@@ -292,13 +204,13 @@ std::string output_of(const std::vector<std::string> &arguments,
                       const std::vector<std::string> &environment)
 {
     Pipe output = make_pipe();
-    const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC)); // its stderr is of no interest
     Spawn what;
     what.file = arguments.front();
     what.arguments = arguments;
     what.environment = environment;
-    what.standard[0] = what.standard[2] = null.get();
-    what.standard[1] = output.write_end.get();
+    what.in = what.err = null.get();
+    what.out = output.write_end.get();
     sigemptyset(&what.signals);
     what.dies_with_parent = true;
     const pid_t pid = spawn(what);

@@ -3,50 +3,17 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "common/job_directory.h"
 #include "common/process.h"
+#include "common/test_scratch.h"
 
 using namespace unetrun;
-namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 
 namespace {
-
-// A directory that is TMPDIR for as long as it lives.
-class Scratch {
-public:
-    Scratch()
-    {
-        char name[] = "/tmp/unetrun-test-XXXXXX";
-        path = mkdtemp(name);
-        setenv("TMPDIR", path.c_str(), 1);
-    }
-    ~Scratch()
-    {
-        unsetenv("TMPDIR");
-        fs::remove_all(path);
-    }
-    std::string file(const std::string &name, mode_t mode) const
-    {
-        std::ofstream(path / name) << "#!/bin/sh\n";
-        chmod((path / name).c_str(), mode);
-        return path / name;
-    }
-    std::size_t entries() const
-    {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(path), fs::directory_iterator()));
-    }
-
-    fs::path path;
-};
 
 Failure failure_of(const std::string &program, const std::string &search_path)
 {
@@ -88,8 +55,8 @@ TEST_CASE("a program is found by its path or in the search path")
 TEST_CASE("a file that cannot be run is passed over in the search path")
 {
     Scratch scratch;
-    fs::create_directory(scratch.path / "a");
-    fs::create_directory(scratch.path / "b");
+    std::filesystem::create_directory(scratch.path / "a");
+    std::filesystem::create_directory(scratch.path / "b");
     scratch.file("a/prog", 0644);
     const std::string program = scratch.file("b/prog", 0755);
     CHECK(find_program("prog", (scratch.path / "a").string() + ":" +
@@ -115,7 +82,7 @@ TEST_CASE("a started process has the descriptors, signals and processors it was 
 {
     Pipe pipe = make_pipe();
     Spawn what = shell("trap '' USR1; echo to stdout; kill -USR1 $$; kill -TERM $$");
-    what.standard[1] = pipe.write_end.get();
+    what.out = pipe.write_end.get();
     cpu_set_t processors;
     sched_getaffinity(0, sizeof processors, &processors);
     what.processors = processors;
@@ -139,50 +106,6 @@ TEST_CASE("a file that the kernel refuses is told apart from a program that fail
     CHECK(exit_code_of(status_of(spawn(shell("exit 126")))) == 126);
 }
 
-TEST_CASE("descendants are killed however they hide")
-{
-    adopt_orphans();
-    Pipe pipe = make_pipe();
-    Spawn what = shell("setsid sh -c 'sleep 1000 & sleep 1000 & wait' & (sleep 1000 &) ; "
-                       "echo ready; wait");
-    what.standard[1] = pipe.write_end.get();
-    spawn(what);
-    pipe.write_end.reset();
-    char text[16];
-    REQUIRE(read(pipe.read_end.get(), text, sizeof text) == 6);
-    for (int round = 0; round < 1000 && waitpid(-1, nullptr, WNOHANG) >= 0; round++)
-        kill_descendants();
-    CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
-    CHECK(read(pipe.read_end.get(), text, sizeof text) == 0); // nobody holds the pipe
-}
-
-TEST_CASE("children that are spared live on, with all they have started")
-{
-    adopt_orphans();
-    Pipe in = make_pipe(), out = make_pipe();
-    Spawn what = shell("sh -c 'echo up; read word; echo $word'; exit 3");
-    what.standard[0] = in.read_end.get();
-    what.standard[1] = out.write_end.get();
-    const pid_t stranger = spawn(what);
-    out.write_end.reset();
-    char text[16];
-    REQUIRE(read(out.read_end.get(), text, sizeof text) == 3);
-    const std::set<pid_t> before = children();
-    CHECK(before == std::set<pid_t>{stranger});
-
-    spawn(shell("setsid sleep 1000 & sleep 1000 & wait"));
-    int rounds = 0;
-    for (; rounds < 1000 && kill_descendants(before); rounds++)
-        waitpid(-1, nullptr, WNOHANG);
-    CHECK(rounds > 0);
-    CHECK(children() == before);
-
-    CHECK(write(in.write_end.get(), "alive\n", 6) == 6);
-    CHECK(exit_code_of(status_of(stranger)) == 3);
-    CHECK(read(out.read_end.get(), text, sizeof text) == 6);
-    CHECK(children().empty());
-}
-
 namespace {
 
 // In a child that is traced: starts a program that is to die with it.
@@ -191,7 +114,7 @@ namespace {
     ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
     raise(SIGSTOP);
     Spawn what = shell("echo outlived");
-    what.standard[1] = output;
+    what.out = output;
     what.dies_with_parent = true;
     spawn(what);
     _exit(0);
@@ -236,39 +159,23 @@ TEST_CASE("a process whose parent died before it could ask for its end does not 
     CHECK(read(pipe.read_end.get(), text, sizeof text) == 0); // it ends without a word
 }
 
+TEST_CASE("a helper's output is taken, and its other words are dropped")
+{
+    const Pipe errors = make_pipe();
+    const Fd own = duplicate(2);
+    REQUIRE(dup2(errors.write_end.get(), 2) == 2);
+    const std::string text = output_of({"/bin/sh", "-c", "echo no >&2; echo yes"}, {});
+    dup2(own.get(), 2);
+    set_nonblocking(errors.read_end.get());
+    char word;
+    CHECK(text == "yes\n");
+    CHECK(read(errors.read_end.get(), &word, 1) == -1);
+}
+
 TEST_CASE("signals have names and codes")
 {
     CHECK(signal_text(SIGKILL) == "Killed");
     CHECK(signal_text(1000) == "unknown signal");
     CHECK(exit_code_of(7 << 8) == 7);
     CHECK(exit_code_of(SIGSEGV) == 139);
-}
-
-TEST_CASE("a job's directory is private and goes with it")
-{
-    Scratch scratch;
-    {
-        const JobDirectory directory(make_job_id(getpid(), "aa"), 0);
-        struct stat status;
-        REQUIRE(stat(directory.path().c_str(), &status) == 0);
-        CHECK((status.st_mode & 07777) == 0700);
-        CHECK_THROWS_WITH(JobDirectory(make_job_id(getpid(), "aa"), 0), Contains("TMPDIR"));
-        std::ofstream(directory.path() + "/file") << "x";
-    }
-    CHECK(scratch.entries() == 0);
-}
-
-TEST_CASE("directories of dead jobs are swept, those of the living are not")
-{
-    Scratch scratch;
-    const JobDirectory living(make_job_id(getpid(), "living"), 0);
-    const fs::path dead = scratch.path / (make_job_id(1, "dead") + ".0");
-    fs::create_directories(dead / "deep");
-    fs::create_directory(scratch.path / "unetrun-other");
-    fs::create_directory_symlink("/", scratch.path / make_job_id(1, "link"));
-    remove_stale_job_directories();
-    CHECK(fs::exists(living.path()));
-    CHECK_FALSE(fs::exists(dead));
-    CHECK(fs::exists(scratch.path / "unetrun-other"));
-    CHECK(fs::exists(scratch.path / make_job_id(1, "link")));
 }

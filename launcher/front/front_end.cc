@@ -2,6 +2,7 @@
 
 #include "front/front_end.h"
 
+#include "common/descendants.h"
 #include "common/job_directory.h"
 #include "front/allocation.h"
 #include "front/network_choice.h"

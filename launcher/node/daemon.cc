@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sys/prctl.h>
 
+#include "common/descendants.h"
 #include "common/environment.h"
 #include "common/networks.h"
 #include "common/resources.h"

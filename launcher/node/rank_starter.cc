@@ -73,9 +73,9 @@ pid_t RankStarter::start(std::uint32_t rank, const std::vector<std::string> &own
         what.arguments.insert(what.arguments.begin(), job.wrapper.begin(), job.wrapper.end());
     }
     what.environment = rank_environment(job_, own, topology_.cores());
-    what.standard[0] = in;
-    what.standard[1] = out;
-    what.standard[2] = err;
+    what.in = in;
+    what.out = out;
+    what.err = err;
     what.signals = signals_;
     if (!processors_.empty())
         what.processors = processors_[job_.index_of(rank)];

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <utility>
 
-#include "common/process.h"
+#include "common/descendants.h"
 #include "node/source_place.h"
 
 namespace unetrun {

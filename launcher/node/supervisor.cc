@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "common/descendants.h"
 #include "common/resources.h"
 #include "node/mpi.h"
 

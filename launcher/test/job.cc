@@ -74,6 +74,17 @@ std::string state_of(pid_t pid)
     return state;
 }
 
+std::uint64_t cpu_ticks(pid_t pid)
+{
+    std::istringstream fields = stat_of(pid);
+    std::string field;
+    for (int i = 0; i < 11; i++) // state, parent, ... up to the processor times
+        fields >> field;
+    std::uint64_t user = 0, system = 0;
+    fields >> user >> system;
+    return user + system;
+}
+
 std::size_t count_lines(const std::string &text)
 {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -97,9 +108,9 @@ TestJob::TestJob(const Strings &arguments, const Strings &environment)
     unetrun::set_variable(what.environment, "TMPDIR=" + tmpdir_.string());
     for (const std::string &variable : environment)
         unetrun::set_variable(what.environment, variable);
-    what.standard[0] = in.read_end.get();
-    what.standard[1] = out.write_end.get();
-    what.standard[2] = err.write_end.get();
+    what.in = in.read_end.get();
+    what.out = out.write_end.get();
+    what.err = err.write_end.get();
     sigemptyset(&what.signals);
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTSTP})
         signal(number, SIG_DFL); // or unetrun would ignore them with whoever runs the tests

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <signal.h>
@@ -62,5 +63,6 @@ private:
     std::string text_[2];
 };
 
-std::string state_of(pid_t pid); // "R", "S", "T"...; empty: no such process
+std::string state_of(pid_t pid);    // "R", "S", "T"...; empty: no such process
+std::uint64_t cpu_ticks(pid_t pid); // processor time that it has taken, in clock ticks
 std::size_t count_lines(const std::string &text);

@@ -83,8 +83,8 @@ int main(int argc, char **argv)
     relay.file = find_program(argv[2], std::getenv("PATH"));
     relay.arguments.assign(argv + 2, argv + argc);
     relay.environment = own_environment();
-    relay.standard[0] = down.read_end.get();
-    relay.standard[1] = up.write_end.get();
+    relay.in = down.read_end.get();
+    relay.out = up.write_end.get();
     sigemptyset(&relay.signals);
     const pid_t pid = spawn(relay);
     down.read_end.reset();

@@ -265,6 +265,7 @@ TEST_CASE("a host that cannot be used is told in one line, and no rank starts")
     };
     const auto bad = GENERATE(
         Case{"refusing", "refusing refuses the key: me@refusing: Permission denied (publickey).; "},
+        Case{"curt", "curt refuses the key: me@curt: Permission denied (publickey).; "},
         Case{"unknown", "unknown is not known: ssh: Could not resolve hostname"},
         Case{"bare", "cannot run " UNETRUN_PROGRAM " on bare: "},
         Case{"chatty", "'Welcome to chatty, the talking machine'; let the shell's start-up files"},

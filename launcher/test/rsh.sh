@@ -10,6 +10,10 @@ refusing)
     echo "me@refusing: Permission denied (publickey)." >&2
     exit 255
     ;;
+curt) # ends in the middle of a line
+    printf "me@curt: Permission denied (publickey)." >&2
+    exit 255
+    ;;
 unknown)
     echo "ssh: Could not resolve hostname unknown: Name or service not known" >&2
     exit 255

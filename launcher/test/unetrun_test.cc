@@ -613,6 +613,19 @@ TEST_CASE("a limit of file sizes that leaves no room for what ranks show is told
     CHECK(count_lines(job.err()) == 1);
 }
 
+TEST_CASE("a daemon that cannot watch its ranks sleeps while they run")
+{
+    TestJob job(script("ulimit -f 1; exec \"$0\" -n 2 " PMIX_CLIENT " hang"));
+    REQUIRE(job.prints("rank ", 2));
+    const std::vector<pid_t> daemons = job.named("unetd"); // that of the script, too
+    REQUIRE(daemons.size() == 2);
+    const auto ticks = [&] { return cpu_ticks(daemons[0]) + cpu_ticks(daemons[1]); };
+    const std::uint64_t before = ticks();
+    CHECK_FALSE(eventually(1500ms, [&] { return ticks() > before + 20; }));
+    job.send(SIGTERM);
+    CHECK(job.wait() == 128 + SIGTERM);
+}
+
 TEST_CASE("a limit of processes that leaves no room for unetrun is told")
 {
     // root is above that limit; whom root becomes here has no other process, and perhaps no way to

@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "common/environment.h"
 #include "common/resources.h"
 #include "common/text.h"
+#include "tree/start.h"
 
 namespace unetrun {
 
@@ -18,29 +18,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto hello_patience = 30s; // for a relay or daemon to start
-constexpr auto exit_patience = 1s;   // for what is lost to say how it ended
+constexpr auto exit_patience = 1s;   // for the exit of a process whose link is lost
 constexpr auto farewell = 2s;        // for daemons to end by themselves
 constexpr auto remote_farewell = 6s; // the same with relays, which have daemons of their own
 constexpr auto sweep_period = 10ms;  // between rounds of killing what is left then
 constexpr int sweep_rounds = 100;
-constexpr std::size_t words_max = 400; // of a remote shell, in one line
-
-std::string search_path()
-{
-    const char *path = std::getenv("PATH");
-    return path ? path : "/usr/bin:/bin";
-}
-
-std::string find_remote_shell(const std::string &name)
-{
-    try {
-        return find_program(name, search_path());
-    } catch (const Failure &failure) {
-        throw Failure(failure.code,
-                      "--rsh: " + std::string(failure.what()) +
-                          "; install it (Debian: openssh-client) or name another one");
-    }
-}
 
 } // namespace
 
@@ -93,64 +75,11 @@ void Branches::start(std::uint32_t index)
     Pipe errors = make_pipe();
     branch.give_up = Clock::now() + hello_patience;
     branch.pid =
-        spawn(branch.remote ? relay_of(branch, theirs, errors.write_end) : daemon_of(theirs));
+        spawn(branch.remote ? relay_start(tree_, branch.node, theirs, errors.write_end, signals_)
+                            : daemon_start(theirs, signals_));
     if (branch.remote)
         branch.stderr_end = std::move(errors.read_end);
     watch(index, std::move(ours));
-}
-
-namespace {
-
-// This program once more, to talk to us over a socket.
-Spawn own_program(const char *name, const char *role, const Fd &socket, const sigset_t &signals)
-{
-    if (access("/proc/self/exe", X_OK) != 0)
-        throw Failure(exit_trouble, "/proc is missing; mount it: mount -t proc proc /proc");
-    Spawn what;
-    what.file = "/proc/self/exe";
-    what.arguments = {name, role};
-    what.environment = own_environment();
-    what.standard[0] = what.standard[1] = socket.get();
-    what.signals = signals;
-    what.session = true;
-    return what;
-}
-
-} // namespace
-
-Spawn Branches::daemon_of(const Fd &socket) const
-{
-    return own_program("unetd", "--daemon", socket, signals_);
-}
-
-// As a remote shell would have it started from one of the others.
-Spawn Branches::relay_here(const Fd &socket, const Fd &errors) const
-{
-    const std::string &other = tree_.hosts[tree_.here == 0 ? 1 : 0];
-    Spawn what = own_program("unetd-relay", "--relay", socket, signals_);
-    what.standard[2] = errors.get();
-    set_variable(what.environment, "SSH_CONNECTION=" + connection_from(other));
-    return what;
-}
-
-Spawn Branches::remote_shell_of(const Branch &branch, const Fd &socket, const Fd &errors) const
-{
-    Spawn what;
-    what.file = find_remote_shell(tree_.rsh.front());
-    what.arguments = rsh_command(tree_.rsh, tree_.hosts[branch.node], tree_.unetrun);
-    what.environment = own_environment();
-    what.standard[0] = what.standard[1] = socket.get();
-    what.standard[2] = errors.get();
-    what.signals = signals_;
-    what.session = true; // so that it asks nobody for a password
-    what.dies_with_parent = true;
-    return what;
-}
-
-Spawn Branches::relay_of(const Branch &branch, const Fd &socket, const Fd &errors) const
-{
-    return branch.node == tree_.here ? relay_here(socket, errors)
-                                     : remote_shell_of(branch, socket, errors);
 }
 
 void Branches::watch(std::uint32_t index, Fd socket)
@@ -167,7 +96,7 @@ void Branches::watch(std::uint32_t index, Fd socket)
     poller_.watch(branch.stderr_end.get(), POLLIN, [this, index] { read_words(branches_[index]); });
 }
 
-// ---- to and fro ---------------------------------------------------------------------
+// ---- frames ---------------------------------------------------------------------------
 
 std::optional<std::uint32_t> Branches::branch_to(std::uint32_t node) const
 {
@@ -176,12 +105,6 @@ std::optional<std::uint32_t> Branches::branch_to(std::uint32_t node) const
                                 : branches_[i].node == node)
             return i;
     return std::nullopt;
-}
-
-pid_t Branches::pid_of(std::uint32_t node) const
-{
-    const auto branch = branch_to(node);
-    return branch ? branches_[*branch].pid : 0;
 }
 
 void Branches::forward(const Frame &frame)
@@ -198,17 +121,19 @@ void Branches::forward(const Frame &frame)
 
 void Branches::on_frame(std::uint32_t index, const Frame &frame)
 {
-    Branch &branch = branches_[index];
+    const Branch &branch = branches_[index];
     if (!branch.greeted)
-        return on_hello(branch, frame);
+        return on_hello(index, frame);
     if (frame.node >= tree_.hosts.size() || branch_to(frame.node) != index)
         throw Failure(exit_trouble, "the daemon of " + tree_.hosts[branch.node] +
                                         " speaks for a node that is not its own");
     host_.on_branch_frame(index, frame);
 }
 
-void Branches::on_hello(Branch &branch, const Frame &frame)
+// The version is read alone: what follows it may differ in another version.
+void Branches::on_hello(std::uint32_t index, const Frame &frame)
 {
+    Branch &branch = branches_[index];
     std::string version;
     Decoder(frame.body)(version);
     const std::string &host = tree_.hosts[branch.node];
@@ -228,44 +153,37 @@ void Branches::on_hello(Branch &branch, const Frame &frame)
     tree.node = branch.node;
     branch.link->send(tree);
     if (!branch.remote)
-        host_.on_branch_frame(branch_to(branch.node).value(),
-                              {frame.type, branch.node, frame.body});
+        host_.on_branch_frame(index, {frame.type, branch.node, frame.body});
 }
 
-// Takes lines of a remote shell's stderr; whether there was anything.
+// Reads what a remote shell has printed.  False if there was nothing.
 bool Branches::read_words(Branch &branch)
 {
     std::array<char, 4096> buffer;
     const ssize_t n = read(branch.stderr_end.get(), buffer.data(), buffer.size());
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
+    const auto take_line = [&](const std::string &line) { on_line(branch, line); };
     if (n <= 0) {
         poller_.forget(branch.stderr_end.get());
         branch.stderr_end.reset();
+        branch.words.feed("\n", take_line); // its last line may have no end
         return false;
     }
-    branch.partial.append(buffer.data(), static_cast<std::size_t>(n));
-    for (std::size_t end; (end = branch.partial.find('\n')) != std::string::npos;) {
-        take_line(branch, branch.partial.substr(0, std::min(end, words_max)));
-        branch.partial.erase(0, end + 1);
-    }
-    if (branch.partial.size() > words_max) // no line at all
-        branch.partial.erase(0, branch.partial.size() - words_max);
+    branch.words.feed({buffer.data(), static_cast<std::size_t>(n)}, take_line);
     return true;
 }
 
-// Before the hello, the last line tells why there is none.
-void Branches::take_line(Branch &branch, std::string line)
+// The last line before the hello explains why none comes.
+void Branches::on_line(Branch &branch, const std::string &line)
 {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
-        line.pop_back();
-    if (branch.greeted && !line.empty())
+    if (branch.greeted)
         host_.on_words(tree_.hosts[branch.node] + ": " + line);
-    else if (!line.empty())
+    else
         branch.ending.words = printable(line);
 }
 
-// ---- losing --------------------------------------------------------------------------
+// ---- losing a branch --------------------------------------------------------------------
 
 void Branches::on_link_lost(std::uint32_t index, const std::string &nonsense)
 {
@@ -294,26 +212,29 @@ void Branches::tell_loss(Branch &branch)
 {
     branch.told = true;
     const bool silent = branch.link->open();
-    const std::string &host = tree_.hosts[branch.node];
     branch.link->close();
     while (branch.stderr_end && read_words(branch))
         continue;
     if (branch.remote && branch.runs())
         kill(branch.pid, SIGKILL);
+    host_.on_branch_lost(branch.node, loss_of(branch, silent));
+}
+
+// In words.  `silent`: the link is there, but nothing arrives.
+Failure Branches::loss_of(const Branch &branch, bool silent) const
+{
+    const std::string &host = tree_.hosts[branch.node];
     if (!branch.remote)
-        return host_.on_branch_lost(
-            branch.node,
-            Failure(exit_trouble, "the daemon of " + host + " (pid " + std::to_string(branch.pid) +
-                                      ") died: " + ending_text(branch.ending)));
+        return Failure(exit_trouble, "the daemon of " + host + " (pid " +
+                                         std::to_string(branch.pid) +
+                                         ") died: " + ending_text(branch.ending));
     if (!branch.greeted)
-        return host_.on_branch_lost(branch.node,
-                                    start_failure(host, tree_.rsh, tree_.unetrun, branch.ending));
+        return start_failure(host, tree_.rsh, tree_.unetrun, branch.ending);
     if (silent)
-        return host_.on_branch_lost(
-            branch.node, Failure(exit_trouble, "no sign of life from " + host + " for " +
-                                                   std::to_string(silence_max.count()) +
-                                                   " s: it is down, or the network between is"));
-    host_.on_branch_lost(branch.node, link_failure(host, branch.ending));
+        return Failure(exit_trouble, "no sign of life from " + host + " for " +
+                                         std::to_string(silence_max.count()) +
+                                         " s: it is down, or the network between is");
+    return link_failure(host, branch.ending);
 }
 
 void Branches::tend()
@@ -326,22 +247,25 @@ void Branches::tend()
 Deadline Branches::next_deadline() const
 {
     Deadline next;
-    for (const Branch &branch : branches_)
-        if (!branch.told)
-            next = earlier(next, earlier(branch.give_up, branch.remote && branch.greeted
-                                                             ? Clock::now() + beat_period
-                                                             : Deadline()));
+    for (const Branch &branch : branches_) {
+        if (branch.told)
+            continue;
+        next = earlier(next, branch.give_up);
+        if (branch.remote && branch.greeted)
+            next = earlier(next, Clock::now() + beat_period);
+    }
     return next;
 }
 
 // ---- ending ---------------------------------------------------------------------------
 
+// Collects the children that have exited.  Whether there are others.
 bool Branches::reap()
 {
     pid_t pid;
     int status;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        strangers_.erase(pid); // the next of that number is none
+        strangers_.erase(pid); // another process may get the same number
         for (Branch &branch : branches_)
             if (branch.pid == pid)
                 branch.ending.status = status;
@@ -360,8 +284,7 @@ void Branches::clean_up()
     bool remote = false;
     for (Branch &branch : branches_) {
         branch.told = true;
-        if (branch.link)
-            branch.link->close();
+        branch.link->close();
         if (branch.remote && !branch.greeted && branch.runs())
             kill(branch.pid, SIGKILL);
         remote = remote || branch.remote;

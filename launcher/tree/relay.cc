@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "common/descendants.h"
 #include "common/job_directory.h"
 #include "common/resources.h"
 
