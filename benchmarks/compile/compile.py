@@ -16,13 +16,13 @@ import tempfile
 
 from bench import estimate
 from bench.driver import Driver
-from bench.runner import Failure, run
+from bench.runner import Runner, Step
 from bench.table import Table
 
 SIZES = {"full": [100, 1000, 10000, 100000], "quick": [100, 1000, 10000]}  # lines of modules
 TABLE = {"full": 250000, "quick": 100000}
-TABLE_RUNS = 5
-LIMIT = 900  # seconds for one run of a compiler
+RUNS = 9  # of splitcc; cc runs less often on what takes it long
+LIMIT = 1800  # seconds for all
 # A small process that runs a command and prints what it used.  The system counts the memory of a
 # process from before its program begins, when it still has that of the process that starts it.
 METER = """
@@ -107,33 +107,55 @@ def table_source(lines):
 # ---- measuring ----------------------------------------------------------------------------------
 
 
-def cost(command):
-    """Processor seconds and megabytes of a command with all that it starts; raises Failure."""
-    data, _ = run([sys.executable, "-I", "-S", "-c", METER, *command], LIMIT)
-    seconds, kilobytes = data.split()
+def sources(options):
+    """Kind and text of each source, and how often cc compiles it."""
+    amount = "quick" if options.quick else "full"
+    generator = options.build / "test" / "random_splitc"
+    for lines in SIZES[amount]:
+        yield ("programs", module_source(generator, lines),
+               1 if lines >= 10000 else 3 if lines >= 1000 else 9)
+    yield "table", "".join(table_source(TABLE[amount])), 5
+
+
+def metered(command):
+    return [sys.executable, "-I", "-S", "-c", METER, *command]
+
+
+def usage(text):
+    """Processor seconds and megabytes of a metered command, by what it printed."""
+    seconds, kilobytes = text.split()
     return float(seconds), int(kilobytes) / 1024
 
 
-def costs(runs, command):
-    """Seconds of each run, and the megabytes of the one in the middle."""
-    found = sorted(cost(command) for _ in range(runs))
-    return [seconds for seconds, _ in found], found[len(found) // 2][1]
+def steps(splitcc, folder, what, cc_runs, used):
+    """Preprocess, translate and compile the source in the folder.
+
+    In `used` there will be a list with the usage of each run, for each of the three.
+    """
+    source, preprocessed, c, made = (folder / f"m.{kind}" for kind in ("sc", "i", "c", "o"))
+    commands = {"preprocessing": [splitcc, "-E", "-o", preprocessed, source],
+                "translation": [splitcc, "-trans", "-o", c, source],
+                "cc": [C_COMPILER, "-O2", "-w", "-fno-pie", "-x", "cpp-output", "-c", "-o", made, c]}
+    for who, command in commands.items():
+        used[who] = []
+        for _ in range(cc_runs if who == "cc" else RUNS):
+            yield Step(who, what, metered(command),
+                       lambda text, _, who=who: used[who].append(usage(text)))
 
 
-def measure_source(splitcc, kind, text, runs):
-    """The row of a source."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, preprocessed, c, made = (f"{folder}/m.{kind_of}" for kind_of in ("sc", "i", "c", "o"))
-        pathlib.Path(source).write_text(text, encoding="ascii")
-        preprocessing, _ = costs(runs, [splitcc, "-E", "-o", preprocessed, source])
-        whole, splitcc_mb = costs(runs, [splitcc, "-trans", "-o", c, source])
-        cc, cc_mb = costs(runs, [C_COMPILER, "-O2", "-w", "-fno-pie", "-x", "cpp-output", "-c",
-                                 "-o", made, c])
-    preprocess_s, cc_s = statistics.median(preprocessing), statistics.median(cc)
-    translation = [max(seconds - preprocess_s, 0) for seconds in whole]
-    lines, translate_s = text.count("\n"), statistics.median(translation)
+def row_of(kind, lines, used):
+    """The row of a source; None if something failed."""
+    if not all(used.values()):
+        return None
+    preprocess_s, whole_s, cc_s = (statistics.median(seconds for seconds, _ in used[who])
+                                   for who in ("preprocessing", "translation", "cc"))
+    splitcc_mb, cc_mb = (statistics.median(megabytes for _, megabytes in used[who])
+                         for who in ("translation", "cc"))
+    translate_s = max(whole_s - preprocess_s, 0)
     return {"title": f"{kind}, {lines} lines", "unit": "s", "source": kind, "lines": lines,
-            "figures": {"ours": estimate.summary(translation), "cc": estimate.summary(cc)},
+            "figures": {"ours": estimate.summary([max(seconds - preprocess_s, 0)
+                                                  for seconds, _ in used["translation"]]),
+                        "cc": estimate.summary([seconds for seconds, _ in used["cc"]])},
             "preprocess_s": preprocess_s, "translate_s": translate_s, "cc_s": cc_s,
             "time_ratio": translate_s / cc_s, "splitcc_mb": splitcc_mb, "cc_mb": cc_mb,
             "memory_ratio": splitcc_mb / cc_mb}
@@ -145,23 +167,23 @@ class Compile(Driver):
     quick = "modules of at most 10,000 lines"
     peers = ()
 
-    def sources(self, options):
-        """Kind and text of each source, and how often it is compiled."""
-        kind = "quick" if options.quick else "full"
-        generator = options.build / "test" / "random_splitc"
-        for lines in SIZES[kind]:
-            yield ("programs", module_source(generator, lines),
-                   1 if lines >= 10000 else 3 if lines >= 1000 else 9)
-        yield "table", "".join(table_source(TABLE[kind])), TABLE_RUNS
-
     def measure(self, options):
-        rows, failures = [], []
-        for kind, text, runs in self.sources(options):
-            try:
-                rows.append(measure_source(options.build / "bin" / "splitcc", kind, text, runs))
-            except (OSError, Failure) as error:
-                failures.append(f"ours, {kind}: {error}")
-        return {"failures": failures, "rows": rows}
+        return self.measure_sources(options.build / "bin" / "splitcc", sources(options))
+
+    def measure_sources(self, splitcc, all_sources):
+        """Rows and failures of these sources."""
+        plan, rows = [], []
+        with tempfile.TemporaryDirectory() as name:
+            for kind, text, cc_runs in all_sources:
+                folder, lines, used = pathlib.Path(name) / str(len(rows)), text.count("\n"), {}
+                folder.mkdir()
+                (folder / "m.sc").write_text(text, encoding="ascii")
+                plan += steps(splitcc, folder, f"{kind}, {lines} lines", cc_runs, used)
+                rows.append((kind, lines, used))
+            runner = Runner(self.name, LIMIT, LIMIT)
+            runner.run(plan)
+        return {"failures": runner.failures,
+                "rows": [row for row in itertools.starmap(row_of, rows) if row]}
 
     def tables(self, data):
         lines = [["source", "lines", "preproc.", "translate", "cc -O2", "alone", "whole", "splitcc",

@@ -7,7 +7,6 @@ No time is judged: the machine may be busy.
 import pathlib
 import re
 import sys
-import types
 import unittest
 
 import compile as benchmark
@@ -38,39 +37,37 @@ class Sources(unittest.TestCase):
 
 
 class Costs(unittest.TestCase):
+    def measure(self, *texts):
+        return benchmark.DRIVER.measure_sources(BUILD / "bin" / "splitcc",
+                                                [("programs", text, 2) for text in texts])
+
     def test_of_a_module_and_a_table(self):
-        rows = [benchmark.measure_source(BUILD / "bin" / "splitcc", "programs", text, 1)
-                for text in (benchmark.module_source(BUILD / "test" / "random_splitc", 300),
-                             "".join(benchmark.table_source(500)))]
-        for row in rows:
+        data = self.measure(benchmark.module_source(BUILD / "test" / "random_splitc", 300),
+                            "".join(benchmark.table_source(500)))
+        self.assertEqual(data["failures"], [])
+        for row in data["rows"]:
             self.assertGreater(row["cc_s"], 0)
             self.assertGreater(row["splitcc_mb"], 1)
             self.assertEqual(row["unit"], "s")
-            self.assertEqual(row["figures"]["cc"]["samples"], 1)
-        lines = benchmark.DRIVER.tables({"rows": rows})[0].lines
-        self.assertEqual({len(line) for line in lines}, {len(lines[0])})
+            self.assertEqual(row["figures"]["cc"]["samples"], 2)
+        lines = benchmark.DRIVER.tables(data)[0].lines
+        self.assertEqual([len(line) for line in lines], 3 * [len(lines[0])])
 
     def test_of_what_is_started_count_and_nothing_else(self):
-        """A process that touches 64 MB, started by one that does not."""
-        script = "head -c 64M /dev/zero | tail -c 64M | wc -c >/dev/null"
-        _, megabytes = benchmark.cost(["sh", "-c", script])
-        self.assertGreater(megabytes, 60)
+        """A process that has 64 MB, and one that is started by a large one."""
+        def megabytes(*command):
+            return benchmark.usage(runner.run(benchmark.metered(command), 60)[0])[1]
+        self.assertGreater(megabytes("sh", "-c", "head -c 64M /dev/zero | tail -c 64M | wc -c >&2"),
+                           60)
         ballast = bytearray(128 << 20)
-        _, megabytes = benchmark.cost(["true"])
-        self.assertLess(megabytes, 40)
+        self.assertLess(megabytes("true"), 40)
         self.assertEqual(len(ballast), 128 << 20)
 
     def test_of_what_fails_are_none(self):
-        with self.assertRaisesRegex(runner.Failure, "nonsense"):
-            benchmark.measure_source(BUILD / "bin" / "splitcc", "programs", "#error nonsense\n", 1)
-
-    def test_a_failure_is_told(self):
-        options = types.SimpleNamespace(quick=True, build=BUILD)
-        driver = benchmark.Compile()
-        driver.sources = lambda _: [("programs", "#error nonsense\n", 1)]
-        data = driver.measure(options)
-        self.assertEqual(data["rows"], [])
-        self.assertIn("ours, programs: ", data["failures"][0])
+        data = self.measure("#error nonsense\n", "int x;\nint y;\n")
+        self.assertIn("preprocessing, programs, 1 lines: ", data["failures"][0])
+        self.assertIn("nonsense", data["failures"][0])
+        self.assertEqual([row["lines"] for row in data["rows"]], [2])
 
 
 if __name__ == "__main__":
