@@ -181,20 +181,42 @@ class Turns(unittest.TestCase):
 class Papers(unittest.TestCase):
     """The papers' figures beside ours."""
 
-    TOLD = {"quick": False, "rows": [
+    DATA = {"quick": False, "rows": [
         {"case": "radix sort, small", "ranks": ranks,
          "figures": {"ours": {"time": seconds, "rate": ranks / seconds}}}
         for ranks, seconds in ((2, 0.5), (4, 0.75), (8, 0.8))]}
 
     def test_times(self):
-        lines = {line[0]: line for line in papers.times_table(self.TOLD)}
+        lines = {line[0]: line for line in papers.times_table(self.DATA)}
         self.assertEqual(lines["rsortsm512K"][1:], ["48.13", "44.61", "0.5000", "76.64", "63.79",
                                                     "0.7500", "88.23", "90.50", "0.8000"])
         self.assertEqual(lines["mm 16x16"][3], "-")
 
     def test_speed_up_is_of_rates(self):
-        lines = {line[0]: line for line in papers.speed_ups_table(self.TOLD)}
+        lines = {line[0]: line for line in papers.speed_ups_table(self.DATA)}
         self.assertEqual(lines["rsortsm512K"][1:], ["2.2", "2.0", "2.5"])
+
+    def test_messages(self):
+        """Twice half a round trip; bits of a bandwidth in bytes."""
+        def row(what, size, who, median):
+            return {"what": what, "network": "udp", "size": size,
+                    "figures": {who: {"median": median}}}
+        curves = {"rows": [row("latency", 8, "gam", 5), row("bandwidth", 4096, "gam", 100),
+                           row("bandwidth", 64, "splitc", 40), row("bandwidth", 4096, "splitc", 90)],
+                  "loggp": [{"network": "udp", "o_s": 400, "round_trip": 9000}],
+                  "fits": [{"who": "gam", "network": "udp", "most_gb_s": 1.5,
+                            "half_power_bytes": 800.2},
+                           {"who": "tcp", "network": "udp", "most_gb_s": None,
+                            "half_power_bytes": None}]}
+        tables = {table.title.rpartition(" (")[2]: table.lines
+                  for table in papers.tables({**self.DATA, "curves": curves})}
+        self.assertEqual(tables["SOSP 1995), table 2: machines"][-1],
+                         ["today, udp", "0.400", "9.000", "90"])
+        layers = {line[0]: line for line in tables["SOSP 1995), table 3: round trip and bandwidth"]}
+        self.assertEqual(layers["Active messages"], ["Active messages", "71", "-", "-", "10", "118",
+                                                     "-", "-", "800"])
+        self.assertEqual(tables["USENIX 1997), table 2: half-power point"][-1],
+                         ["today: GAM, udp", "1500", "800"])
 
     def test_cases_exist(self):
         titles = {case.title for case in CASES}
