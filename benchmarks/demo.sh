@@ -12,8 +12,30 @@ input=$folder/input.keys
 expected=$folder/expected.keys
 bytes=100000000
 
-# shellcheck source=benchmarks/runs.sh
-source "$(dirname -- "$0")/runs.sh"
+# What a program's report says on a line: report_field LABEL COLUMN < report
+report_field() {
+    awk -v label="$1" -v column="$2" '$1 == label { print $column }'
+}
+
+print_head() {
+    printf '%-7s %-8s %5s %-22s %10s %12s %6s  %s\n' \
+        program variant ranks problem time rate comm result
+}
+
+# print_row PROGRAM VARIANT PROBLEM RESULT < report
+print_row() {
+    local report
+    report=$(cat)
+    printf '%-7s %-8s %5d %-22s %8.3f s %6.1f M %-3s %5.1f%%  %s\n' "$1" "$2" "$ranks" "$3" \
+        "$(report_field time 2 <<<"$report")" "$(report_field rate 2 <<<"$report")" \
+        "$(report_field rate 4 <<<"$report" | sed 's/keys/k/; s/flops/f/')" \
+        "$(report_field communication 4 <<<"$report")" "$4"
+}
+
+# run PROGRAM ARGS...: prints the program's report.
+run() {
+    timeout 300 "$build/bin/unetrun" -n "$ranks" "$build/benchmarks/$1" "${@:2}" </dev/null
+}
 
 # Programs and libraries of this machine, one behind the other.
 make_input() {
@@ -38,10 +60,10 @@ demo_sort() {
     local program=$1 variant=$2 report result=verified
 
     rm -f "$folder/output.keys"
-    report=$(run_ranks "$ranks" "$program" --input "$input" --output "$folder/output.keys" \
+    report=$(run "$program" --input "$input" --output "$folder/output.keys" \
         --variant "$variant")
     cmp -s "$folder/output.keys" "$expected" || result=WRONG
-    print_row "$program" "$variant" "$ranks" "$(($(stat -c %s "$input") / 4)) keys" \
+    print_row "$program" "$variant" "$(($(stat -c %s "$input") / 4)) keys" \
         "$result" <<<"$report"
     [[ $result == verified ]]
 }
@@ -49,16 +71,16 @@ demo_sort() {
 demo_multiply() {
     local report result
 
-    report=$(run_ranks "$ranks" mm --blocks 8 --block-size 128 --check)
+    report=$(run mm --blocks 8 --block-size 128 --check)
     result=$(report_field check 2 <<<"$report")
-    print_row mm "" "$ranks" "1024 x 1024 doubles" "$result" <<<"$report"
+    print_row mm "" "1024 x 1024 doubles" "$result" <<<"$report"
     [[ $result == verified ]]
 }
 
 main() {
     make_input
     make_expected
-    print_head result
+    print_head
     for program in ssort rsort; do
         for variant in small bulk; do
             demo_sort "$program" "$variant"

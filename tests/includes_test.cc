@@ -466,3 +466,28 @@ TEST_CASE("benchmarks, examples and tests include public headers only")
                   return !is_ours(i) || is_public(i.name);
               }) == "");
 }
+
+TEST_CASE("Python of benchmarks imports the package bench and what is beside it")
+{
+    static const std::regex pattern(R"(^\s*(?:import|from) (\w+))");
+    std::vector<fs::path> files;
+    for (const auto &entry : fs::recursive_directory_iterator(root / "benchmarks"))
+        if (entry.path().extension() == ".py")
+            files.push_back(entry.path());
+    REQUIRE(files.size() > 20);
+    for (const fs::path &file : files) {
+        std::ifstream text(file);
+        std::string line;
+        std::smatch match;
+        while (std::getline(text, line)) {
+            if (!std::regex_search(line, match, pattern))
+                continue;
+            const std::string module = match[1].str() + ".py";
+            const bool is_ours =
+                std::any_of(files.begin(), files.end(),
+                            [&](const fs::path &other) { return other.filename() == module; });
+            INFO(fs::relative(file, root) << ": " << line);
+            CHECK((!is_ours || fs::exists(file.parent_path() / module)));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What got slower between two runs of a benchmark, and how sure that is.
 
-Reads two files that `dev bench` wrote with --json (results.py).  A change is told with its 95 %
+Reads two files that `dev bench` wrote with --json (results.py).  A change is data with its 95 %
 confidence interval (bootstrap of the medians), and beside it the change of everybody else in the
 same case: where the peers and the machine's limits changed alike, it was the machine.
 """
@@ -19,14 +19,6 @@ RESAMPLES = 2000
 ALPHA = 0.05
 
 
-@dataclasses.dataclass
-class Row:
-    """The samples of everybody in one case, less being better."""
-
-    title: str
-    samples: dict
-
-
 class Unreadable(Exception):
     """A file that is none of ours."""
 
@@ -35,12 +27,13 @@ class Unreadable(Exception):
 
 
 def values_of(figure, unit):
+    """The samples, less being better."""
     values = figure["values"]
     return [1 / value if unit in RATES else value for value in values if value > 0]
 
 
-def rows_of(row):
-    """One; or where several layers of ours took part, one for each."""
+def cases_of(row):
+    """Title and samples of everybody; where several layers of ours took part, those of each."""
     # Files of the suite had no titles and units once.
     title = row["title"] if "title" in row else f"{row['case']}, {row['ranks']} ranks"
     unit = row["unit"] if "unit" in row else "s"
@@ -48,17 +41,17 @@ def rows_of(row):
     others = {who: values for who, values in samples.items() if who not in LAYERS}
     layers = [layer for layer in LAYERS if layer in samples]
     if not layers:
-        yield Row(title, samples)
+        yield title, samples
     for layer in layers:
-        yield Row(f"{title}, {LAYERS[layer]}", {**others, "ours": samples[layer]})
+        yield f"{title}, {LAYERS[layer]}", {**others, "ours": samples[layer]}
 
 
-def read_rows(path):
-    """The whole file, and its rows by their titles."""
+def read_cases(path):
+    """The whole file, and its samples by title and who took part."""
     try:
-        told = read(path)
-        rows = [row for each in told["rows"] for row in rows_of(each)]
-        return told, {row.title: row for row in rows if row.samples.get("ours")}
+        data = read(path)
+        cases = [case for row in data["rows"] for case in cases_of(row)]
+        return data, {title: samples for title, samples in cases if samples.get("ours")}
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -83,9 +76,8 @@ def interval(before, after):
 
 def change_of_others(before, after):
     """The geometric mean over those who are in both runs; None where nobody is."""
-    changes = [change(before.samples[who], after.samples[who])
-               for who in before.samples
-               if who != "ours" and before.samples[who] and after.samples.get(who)]
+    changes = [change(before[who], after[who]) for who in before
+               if who != "ours" and before[who] and after.get(who)]
     return math.exp(statistics.fmean(map(math.log, changes))) if changes else None
 
 
@@ -110,10 +102,8 @@ class Comparison:
 
 
 def compare(before, after, tolerance):
-    for title in before:
-        if title not in after:
-            continue
-        ours = before[title].samples["ours"], after[title].samples["ours"]
+    for title in [title for title in before if title in after]:
+        ours = before[title]["ours"], after[title]["ours"]
         low, high = interval(*ours)
         others = change_of_others(before[title], after[title])
         yield Comparison(title, change(*ours), low, high, others,
@@ -168,8 +158,8 @@ def parse(arguments):
 
 def compare_files(options):
     """Print what changed; true if anything got slower."""
-    told_before, before = read_rows(options.before)
-    told_after, after = read_rows(options.after)
+    told_before, before = read_cases(options.before)
+    told_after, after = read_cases(options.after)
     warn_of_differences(told_before, told_after)
     for title in sorted(before.keys() ^ after.keys()):
         print(f"compare: only one of the runs has '{title}'", file=sys.stderr)

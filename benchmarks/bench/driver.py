@@ -5,9 +5,14 @@ import importlib
 import os
 import pathlib
 import sys
+import types
 
 from bench import peers, results
 from bench.hosts import SOURCES
+
+
+class Effort(types.SimpleNamespace):
+    """How much of everything is done: the numbers of turns and seconds, sizes, and so on."""
 
 
 class Driver:
@@ -35,19 +40,19 @@ class Driver:
         """The rows, the failures, and what else goes into the file (results.py)."""
         raise NotImplementedError
 
-    def tables(self, told):
+    def tables(self, data):
         """The tables of what is in a file, for the report."""
         raise NotImplementedError
 
-    def pictures(self, plt, told):  # pylint: disable=unused-argument
+    def pictures(self, plt, data):  # pylint: disable=unused-argument
         """The plots of what is in a file (plots.Picture), for the report."""
         return ()
 
-    def shown(self, told):
+    def terminal_tables(self, data):
         """The tables that are printed."""
-        return self.tables(told)
+        return self.tables(data)
 
-    def finish(self, options, told):
+    def finish(self, options, data):
         """Do what is left after the results are printed and written."""
 
 
@@ -57,6 +62,18 @@ def load(name):
     return importlib.import_module(name).DRIVER
 
 
+def names(what, known):
+    """The type of an option that takes a list of names with commas."""
+    def parse_names(text):
+        wanted = [name for name in text.split(",") if name not in ("", "none")]
+        for name in wanted:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"no {what} '{name}': there are "
+                                                 f"{', '.join(known)}")
+        return [name for name in known if name in wanted]
+    return parse_names
+
+
 def parser_of(driver):
     parser = argparse.ArgumentParser(prog=f"dev bench {driver.name}", description=driver.summary)
     parser.add_argument("--quick", action="store_true", help=driver.quick)
@@ -64,8 +81,9 @@ def parser_of(driver):
         parser.add_argument("--tiny", action="store_true", help="just enough to see that it works")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
     if driver.peers:
-        parser.add_argument("--peers", metavar="LIST", help=f"of {','.join(driver.peers)}, or none "
-                                                            "(default: those that are installed)")
+        parser.add_argument("--peers", metavar="LIST", type=names("peer", peers.NAMES),
+                            default=driver.peers, help=f"of {','.join(driver.peers)}, or none "
+                                                       "(default: those that are installed)")
     parser.add_argument("--build", type=lambda text: pathlib.Path(text).absolute(),
                         default=SOURCES.parent / "build", help=argparse.SUPPRESS)
     driver.add_options(parser)
@@ -75,29 +93,23 @@ def parser_of(driver):
 def parse(driver, arguments):
     parser = parser_of(driver)
     options = parser.parse_args(arguments)
-    kind = "tiny" if getattr(options, "tiny", False) else "quick" if options.quick else "full"
-    options.tiny = kind == "tiny"
+    options.tiny = getattr(options, "tiny", False)
+    kind = "tiny" if options.tiny else "quick" if options.quick else "full"
     options.effort = driver.efforts.get(kind)
-    wanted = getattr(options, "peers", None)
-    names = driver.peers if wanted is None else [name for name in wanted.split(",")
-                                                 if name not in ("", "none")]
-    for name in names:
-        if name not in peers.NAMES:
-            parser.error(f"no peer '{name}': there are {', '.join(driver.peers)}")
-    options.names = [name for name in driver.peers if name in names]
     driver.check_options(parser, options)
     return options
 
 
 def choose_peers(driver, options):
     """Build what is measured of the peers that were asked for, and leave out who fails."""
+    wanted = [name for name in getattr(options, "peers", ()) if name in driver.peers]
     options.peers, options.missing = [], {}
-    for name in options.names:
-        peer, tool = peers.ALL[name], peers.ALL[name].missing()
+    for peer in map(peers.ALL.get, wanted):
+        tool = peer.missing()
         why = f"no {tool}" if tool else driver.build_peer(peer, options)
         if why:
-            options.missing[name] = why
-            print(f"{driver.name}: without {name}: {why}", file=sys.stderr)
+            options.missing[peer.name] = why
+            print(f"{driver.name}: without {peer.name}: {why}", file=sys.stderr)
         else:
             options.peers.append(peer)
 
@@ -110,17 +122,17 @@ def main(driver, arguments):
         print(f"{driver.name}: the machine is busy (load {load_before:.1f}): only ratios mean "
               "anything", file=sys.stderr)
     choose_peers(driver, options)
-    told = results.make(driver.name, options, load_before, driver.measure(options))
-    for table in driver.shown(told):
+    data = results.make(driver.name, options, load_before, driver.measure(options))
+    for table in driver.terminal_tables(data):
         print(table.plain())
-    for row in told["rows"]:
+    for row in data["rows"]:
         aims = row.get("aims", ())
         for aim in aims if len(aims) > 1 else ():  # the table tells of a single one
             if aim["met"] is False:
                 print(f"missed: {row['title']}: {aim['aim']}")
-    for text in told["failures"]:
+    for text in data["failures"]:
         print(f"failed: {text}")
     if options.json:
-        results.write(options.json, told)
-    driver.finish(options, told)
-    return 1 if any(not text.startswith(peers.NAMES) for text in told["failures"]) else 0
+        results.write(options.json, data)
+    driver.finish(options, data)
+    return 1 if any(not text.startswith(peers.NAMES) for text in data["failures"]) else 0

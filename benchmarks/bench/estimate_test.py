@@ -29,9 +29,9 @@ class Intervals(unittest.TestCase):
             self.assertGreaterEqual(inside / 400, 0.92, count)
 
     def test_summary(self):
-        told = estimate.summary([3, 1, 2, 5, 4])
-        self.assertEqual((told["low"], told["median"], told["high"], told["samples"]), (1, 3, 5, 5))
-        self.assertEqual(told["values"], [3, 1, 2, 5, 4])
+        data = estimate.summary([3, 1, 2, 5, 4])
+        self.assertEqual((data["low"], data["median"], data["high"], data["samples"]), (1, 3, 5, 5))
+        self.assertEqual(data["values"], [3, 1, 2, 5, 4])
 
 
 class LeastSquares(unittest.TestCase):

@@ -44,11 +44,11 @@ class Peer:
     @staticmethod
     def version_told_by(*command):
         try:
-            told = subprocess.run(command, capture_output=True, text=True, timeout=20,
+            data = subprocess.run(command, capture_output=True, text=True, timeout=20,
                                   check=False).stdout
         except OSError:
-            told = ""
-        found = re.search(r"\d+\.\d+[.\w]*", told)
+            data = ""
+        found = re.search(r"\d+\.\d+[.\w]*", data)
         return found.group(0) if found else "unknown"
 
     def on_machine(self, ranks, program, *arguments):
@@ -109,8 +109,8 @@ class Ucx(Peer):
     libraries = ["-lucp", "-lucs"]
 
     def version(self):
-        told = self.version_told_by("ucx_info", "-v")
-        return told if told != "unknown" else self.version_told_by("pkg-config", "--modversion",
+        data = self.version_told_by("ucx_info", "-v")
+        return data if data != "unknown" else self.version_told_by("pkg-config", "--modversion",
                                                                    "ucx")
 
     def on_machine(self, ranks, program, *arguments):

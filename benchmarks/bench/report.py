@@ -15,32 +15,32 @@ svg { max-width: 100%; height: auto; } .about { color: #555; }
 """
 
 
-def heading(told):
-    machine = told["machine"]
+def heading(data):
+    machine = data["machine"]
     versions = ", ".join(f"{peers.TITLES[name]} {version}"
-                         for name, version in told["peers"].items())
+                         for name, version in data["peers"].items())
     return [f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_mib']} MiB, "
             f"Linux {machine['kernel']}",
-            f"{told['when']}; {'quick run, ' if told['quick'] else ''}median of {told['turns']} "
-            f"turns; load {told['load_before']:.1f} before, {told['load_after']:.1f} after",
+            f"{data['when']}; {'quick run, ' if data['quick'] else ''}median of {data['turns']} "
+            f"turns; load {data['load_before']:.1f} before, {data['load_after']:.1f} after",
             f"beside {versions}" if versions else "without peers"]
 
 
-def markdown(title, told, parts):
-    texts = [f"# {title}", "\n".join(heading(told)), *(part.markdown() for part in parts)]
-    if told["failures"]:
-        texts.append("## Failures\n" + "\n".join(f"- {text}" for text in told["failures"]))
+def markdown(title, data, parts):
+    texts = [f"# {title}", "\n".join(heading(data)), *(part.markdown() for part in parts)]
+    if data["failures"]:
+        texts.append("## Failures\n" + "\n".join(f"- {text}" for text in data["failures"]))
     return "\n\n".join(texts) + "\n"
 
 
-def page(title, told, parts):
-    about = "<br>".join(html.escape(line) for line in heading(told))
+def page(title, data, parts):
+    about = "<br>".join(html.escape(line) for line in heading(data))
     texts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>",
              f"<style>{STYLE}</style><h1>{title}</h1>", f'<p class="about">{about}</p>']
     texts += [text for part in parts for text in part.html()]
-    if told["failures"]:
+    if data["failures"]:
         texts.append("<h2>Failures</h2><ul>" + "".join(
-            f"<li>{html.escape(text)}</li>" for text in told["failures"]) + "</ul>")
+            f"<li>{html.escape(text)}</li>" for text in data["failures"]) + "</ul>")
     return "\n".join(texts) + "\n"
 
 
@@ -48,16 +48,16 @@ def write(title, measured, folder):
     """Write the report of `measured`, which has a driver and its results for each benchmark; the
     first result's machine and failures are those of the report."""
     plt, parts = plots.pyplot(), []
-    for driver, told in measured:
+    for driver, data in measured:
         if plt:
-            parts += driver.pictures(plt, told)
-        parts += driver.tables(told)
+            parts += driver.pictures(plt, data)
+        parts += driver.tables(data)
     for part in parts:
         if isinstance(part, plots.Picture):
             part.save(folder)
-    told = measured[0][1]
-    (folder / "report.md").write_text(markdown(title, told, parts), encoding="utf-8")
-    (folder / "report.html").write_text(page(title, told, parts), encoding="utf-8")
+    data = measured[0][1]
+    (folder / "report.md").write_text(markdown(title, data, parts), encoding="utf-8")
+    (folder / "report.html").write_text(page(title, data, parts), encoding="utf-8")
     if not plt:
         print("no plots: install python3-matplotlib for them")
     print(f"report: {folder / 'report.html'}")

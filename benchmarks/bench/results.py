@@ -29,7 +29,7 @@ from bench.hosts import SOURCES, cores
 RATES = ("M/s", "MB/s", "GB/s")
 # Our layers, where they are measured side by side, and everybody whose messages are.
 LAYERS = {"unet": "U-Net", "gam": "GAM", "splitc": "Split-C store", "splitc_get": "Split-C get"}
-MESSENGERS = {**LAYERS, **peers.TITLES, "tcp": "TCP", "udp": "UDP"}
+MESSAGE_TITLES = {**LAYERS, **peers.TITLES, "tcp": "TCP", "udp": "UDP"}
 
 
 # ---- samples ----------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def make(name, options, load_before, measured):
             "missing": options.missing, **measured}
 
 
-def write(path, told):
-    pathlib.Path(path).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+def write(path, data):
+    pathlib.Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path):

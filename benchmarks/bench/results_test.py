@@ -53,14 +53,14 @@ class Aims(unittest.TestCase):
 class File(unittest.TestCase):
     def test_is_read_as_it_was_written(self):
         options = types.SimpleNamespace(quick=True, peers=[], missing={"ucx": "no gcc"})
-        told = results.make("micro", options, 0.5, {"failures": [], "rows": [], "hosts": True})
+        data = results.make("micro", options, 0.5, {"failures": [], "rows": [], "hosts": True})
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "a.json"
-            results.write(path, told)
-            self.assertEqual(results.read(path), told)
+            results.write(path, data)
+            self.assertEqual(results.read(path), data)
         for name in ("benchmark", "when", "commit", "quick", "machine", "load_before", "load_after",
                      "peers", "missing", "failures", "rows", "hosts"):
-            self.assertIn(name, told)
+            self.assertIn(name, data)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ class Failure(Exception):
     """Why a command has no result."""
 
 
-class Endless(Failure):
+class TimedOut(Failure):
     """The command was still running when its time was over."""
 
 
@@ -44,7 +44,7 @@ def run(command, seconds):
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             end(process)
-            raise Endless(f"not done after {seconds:.0f} s") from None
+            raise TimedOut(f"not done after {seconds:.0f} s") from None
         except BaseException:
             end(process)
             raise
@@ -108,8 +108,8 @@ class Runner:
             return
         try:
             step.take(*run(step.command, seconds))
-        except Endless as error:
-            self.give_up_endless(step, error)
+        except TimedOut as error:
+            self.give_up_timed_out(step, error)
         except (OSError, Failure) as error:
             self.give_up(step, error)
 
@@ -117,7 +117,7 @@ class Runner:
         self.given_up.add(step.key)
         self.failures.append(f"{step.who}, {step.what}: {why}")
 
-    def give_up_endless(self, step, error):
+    def give_up_timed_out(self, step, error):
         self.give_up(step, error)
 
     def show(self, text, is_milestone):

@@ -14,7 +14,7 @@ class Commands(unittest.TestCase):
         self.assertGreater(ns, 0)
 
     def test_are_ended_when_they_take_too_long(self):
-        with self.assertRaisesRegex(runner.Endless, "not done after"):
+        with self.assertRaisesRegex(runner.TimedOut, "not done after"):
             runner.run(["sh", "-c", "sleep 100 & wait"], 0.2)
 
     def test_say_why_they_fail(self):
@@ -32,7 +32,7 @@ class Plans(unittest.TestCase):
         def run(command, limit):
             clock[0] += min(command[0], limit)
             if command[0] > limit:
-                raise runner.Endless(f"not done after {limit} s")
+                raise runner.TimedOut(f"not done after {limit} s")
             if command[0] == 0:
                 raise runner.Failure("no way")
             return str(command[0]), 0

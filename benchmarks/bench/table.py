@@ -73,14 +73,14 @@ def seconds(value):
 MEASURED_NOTE = "Medians; ratios are of times or of rates, ours to theirs."
 
 
-def measured(title, told):
+def measured(title, data):
     """The table of rows that results.Row has made: medians beside limits and peers."""
     def lines():
-        who = ["ours", "raw", *told["peers"]]
+        who = ["ours", "raw", *data["peers"]]
         yield ["", "unit", *("limit" if name == "raw" else peers.TITLES.get(name, "Split-C")
                              for name in who),
                "95 % of ours", "of the limit's", "of the best peer's", "aim", ""]
-        for row in told["rows"]:
+        for row in data["rows"]:
             found = row["figures"]
             mine = found.get("ours")
             yield [row["title"], row["unit"],

@@ -15,7 +15,7 @@
 
 /* ---- ending early -------------------------------------------------------- */
 
-const char *program_name = "benchmark";
+static const char *program_name = "benchmark"; /* under which errors are reported */
 
 void all_quit(int code, const char *format, ...)
 {

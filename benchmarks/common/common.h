@@ -10,9 +10,6 @@
 
 /* ---- ending early -------------------------------------------------------- */
 
-/* The name under which errors are told; set by parse_options. */
-extern const char *program_name;
-
 /* All processors call it alike: the first one prints the message, and all end
  * with that exit code. */
 void all_quit(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));

@@ -4,16 +4,14 @@
 Between two processes of this machine (shm), and between two hosts made of namespaces (udp and eth),
 which takes root.  Everybody measures all sizes in turn, several times in one run.
 """
-import argparse
 import contextlib
-import dataclasses
 import os
 
 import plot
 from bench import estimate, peers, table
-from bench.driver import Driver
+from bench.driver import Driver, Effort, names
 from bench.hosts import Hosts
-from bench.results import MESSENGERS as NAMES
+from bench.results import MESSAGE_TITLES as NAMES
 from bench.results import Samples, in_unit
 from bench.runner import Runner
 
@@ -28,16 +26,7 @@ LINEAR = 65536  # bytes up to which a round trip is taken for a line
 EACH = 30  # seconds that a program may take
 
 
-@dataclasses.dataclass
-class Effort:
-    """How much of everything."""
-
-    turns: int
-    millis: int  # for each size and turn
-    sizes: list
-    limit: int  # seconds for a network
-
-
+# Turns; milliseconds for each size and turn; seconds for a network.
 FULL = Effort(turns=3, millis=30, limit=100,
               sizes=[0, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536, 1 << 20])
 QUICK = Effort(turns=2, millis=10, limit=40, sizes=[0, 8, 64, 256, 1024, 4096, 65536, 1 << 20])
@@ -149,14 +138,14 @@ class Network:
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def osu_table(told, network, what, unit, digits):
+def osu_table(data, network, what, unit, digits):
     """In the layout of the OSU benchmarks."""
     def cell(figure):
         if not figure:
             return "-"
         return f"{figure['median']:.{digits}f} +- {(figure['high'] - figure['low']) / 2:.{digits}f}"
 
-    rows = [row for row in told["rows"] if (row["network"], row["what"]) == (network, what)]
+    rows = [row for row in data["rows"] if (row["network"], row["what"]) == (network, what)]
     who = [name for name in NAMES if any(name in row["figures"] for row in rows)]
     return table.Table(
         f"# {what.capitalize()} over {network} ({unit}), medians; +- is half of the 95 % interval",
@@ -164,26 +153,26 @@ def osu_table(told, network, what, unit, digits):
         [[str(row["size"]), *(cell(row["figures"].get(name)) for name in who)] for row in rows])
 
 
-def fits_table(told):
+def fits_table(data):
     yield ["layer", "network", "least round trip, us", "t0, us", "t1, ns a byte", "r_inf, GB/s",
            "n_1/2, bytes"]
-    for fit in told["fits"]:
+    for fit in data["fits"]:
         least, start = (fit[name] and fit[name] / 1e3 for name in ("least_ns", "start_ns"))
         yield [NAMES[fit["who"]], fit["network"], table.number(least), table.number(start),
                table.number(fit["per_byte_ns"]), table.number(fit["most_gb_s"]),
                table.number(fit["half_power_bytes"], "{:.0f}")]
 
 
-def loggp_table(told):
+def loggp_table(data):
     yield ["network", "L, ns", "o_s, ns", "o_r, ns", "g, ns", "G, ns a byte", "round trip, ns"]
-    for one in told["loggp"]:
+    for one in data["loggp"]:
         yield [one["network"], *(f"{one[name]:.4g}" for name in
                                  ("L", "o_s", "o_r", "g", "G", "round_trip"))]
 
 
-def words_table(told):
+def words_table(data):
     found = {(row["network"], row["title"].rpartition(", ")[0]): row["figures"]["splitc"]
-             for row in told["rows"] if row["what"] == "access"}
+             for row in data["rows"] if row["what"] == "access"}
     networks = [name for name in NETWORKS if any(network == name for network, _ in found)]
     yield ["access of one word", *(f"{name}, us" for name in networks)]
     for title in dict.fromkeys(title for _, title in found):
@@ -204,15 +193,6 @@ WORDS_NOTE = "Medians with their 95 % intervals."
 # ---- the benchmark ------------------------------------------------------------------------------
 
 
-def list_of_networks(text):
-    names = text.split(",")
-    for name in names:
-        if name not in NETWORKS:
-            raise argparse.ArgumentTypeError(f"no backend '{name}': there are "
-                                             f"{', '.join(NETWORKS)}")
-    return names
-
-
 class Curves(Driver):
     name = "curves"
     summary = "Round trips and bandwidth against the size of messages, layer by layer."
@@ -220,13 +200,13 @@ class Curves(Driver):
     efforts = {"full": FULL, "quick": QUICK, "tiny": TINY}
 
     def add_options(self, parser):
-        parser.add_argument("--backend", type=list_of_networks, metavar="LIST", dest="networks",
+        parser.add_argument("--backend", type=names("backend", NETWORKS), metavar="LIST", dest="networks",
                             help=f"of {','.join(NETWORKS)} (default: all; without root, not eth)")
 
     def check_options(self, parser, options):
         is_root = os.geteuid() == 0
-        options.networks = [name for name in NETWORKS if name in options.networks] \
-            if options.networks else [name for name in NETWORKS if is_root or name != "eth"]
+        options.networks = options.networks or [name for name in NETWORKS
+                                                if is_root or name != "eth"]
         if "eth" in options.networks and not is_root:
             parser.error("eth takes root")
 
@@ -242,21 +222,21 @@ class Curves(Driver):
         return {"failures": failures,
                 "rows": [row for one in networks for row in (*one.rows(), *one.word_rows())],
                 "fits": [fit for one in networks for fit in one.fits()],
-                "loggp": [told for one in networks for told in one.loggp()]}
+                "loggp": [data for one in networks for data in one.loggp()]}
 
-    def tables(self, told):
-        return [table.Table("LogGP", loggp_table(told), LOGGP_NOTE),
-                table.Table("Accesses of one word by Split-C", words_table(told), WORDS_NOTE),
-                table.Table("Least squares", fits_table(told), FITS_NOTE)]
+    def tables(self, data):
+        return [table.Table("LogGP", loggp_table(data), LOGGP_NOTE),
+                table.Table("Accesses of one word by Split-C", words_table(data), WORDS_NOTE),
+                table.Table("Least squares", fits_table(data), FITS_NOTE)]
 
-    def shown(self, told):
+    def terminal_tables(self, data):
         networks = [name for name in NETWORKS if any(row["network"] == name
-                                                     for row in told["rows"])]
-        return [osu_table(told, network, *kind) for network in networks
-                for kind in (("latency", "us", 3), ("bandwidth", "MB/s", 2))] + self.tables(told)
+                                                     for row in data["rows"])]
+        return [osu_table(data, network, *kind) for network in networks
+                for kind in (("latency", "us", 3), ("bandwidth", "MB/s", 2))] + self.tables(data)
 
-    def pictures(self, plt, told):
-        return plot.pictures(plt, told, NAMES)
+    def pictures(self, plt, data):
+        return plot.pictures(plt, data, NAMES)
 
 
 DRIVER = Curves()

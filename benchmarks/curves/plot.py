@@ -13,10 +13,10 @@ TICKS = {8: "8", 64: "64", 512: "512", 4096: "4 Ki", 32768: "32 Ki", 1 << 18: "2
          1 << 20: "1 Mi"}
 
 
-def points_of(told, network, what, names):
+def points_of(data, network, what, names):
     """who: (size, median, low, high) in order."""
     points = {}
-    for row in told["rows"]:
+    for row in data["rows"]:
         if row["network"] == network and row["what"] == what and row["size"] > 0:
             for who, figure in row["figures"].items():
                 points.setdefault(who, []).append(
@@ -61,10 +61,10 @@ def draw_network(plt, halves, rates, names):
     return figure
 
 
-def pictures(plt, told, names):
+def pictures(plt, data, names):
     """One of each network; `names` are those of the legend, in its order."""
     for network, place in PLACES.items():
-        halves, rates = (points_of(told, network, what, names) for what in ("latency", "bandwidth"))
+        halves, rates = (points_of(data, network, what, names) for what in ("latency", "bandwidth"))
         if halves and rates:
             yield plots.Picture(f"Messages {place}", f"curves-{network}",
                                 draw_network(plt, halves, rates, names))

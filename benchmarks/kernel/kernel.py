@@ -102,30 +102,30 @@ def rows_of(nic, turns):
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def rows_table(told):
+def rows_table(data):
     yield ["", "unit", *METHODS]
-    for row in told["rows"]:
+    for row in data["rows"]:
         cells = [row["figures"].get("ours" if name == "fe" else name) for name in METHODS]
         yield [row["title"], row["unit"], *(number(cell and cell["median"]) for cell in cells)]
 
 
-def aims_table(told):
+def aims_table(data):
     yield ["of the round trips, round by round", "ratio", ""]
-    for row in told["rows"]:
+    for row in data["rows"]:
         for aim in row["aims"]:
             yield [f"{row['title']}: {aim['aim']}", ratio(aim["ratio"]),
                    "pass" if aim["met"] else "miss"]
 
 
-def sends_table(told):
+def sends_table(data):
     yield ["", *METHODS]
     yield [f"{SMALL} bytes, tulip",
            *(number(statistics.median(values) if values else None, "{:.0f}")
-             for values in map(told["sends"].get, METHODS))]
+             for values in map(data["sends"].get, METHODS))]
 
 
-def sections_table(told):
-    found = told["sections"]
+def sections_table(data):
+    found = data["sections"]
     sizes = sorted(found, key=int)
     yield ["", *(f"{size} B" for size in sizes)]
     for part in ("send", "receive"):
@@ -162,12 +162,12 @@ class Kernel(Driver):
                 "sections": sections_of(log),
                 "sends": {name: sends["send", name, SMALL] for name in METHODS}}
 
-    def tables(self, told):
-        yield Table(INTRODUCTION, rows_table(told))
-        yield Table("Aims", aims_table(told))
-        yield Table("Instructions to send", sends_table(told))
-        if told["sections"]:
-            yield Table("Instructions of one message, tulip", sections_table(told))
+    def tables(self, data):
+        yield Table(INTRODUCTION, rows_table(data))
+        yield Table("Aims", aims_table(data))
+        yield Table("Instructions to send", sends_table(data))
+        if data["sections"]:
+            yield Table("Instructions of one message, tulip", sections_table(data))
 
 
 DRIVER = Kernel()

@@ -54,10 +54,10 @@ class Results(unittest.TestCase):
         """Also where no machine has written anything."""
         for log in (LOG, ""):
             turns = kernel.Turns(log)
-            told = {"rows": list(kernel.rows_of("tulip", turns)),
+            data = {"rows": list(kernel.rows_of("tulip", turns)),
                     "sections": kernel.sections_of(log),
                     "sends": {name: turns.ns["send", name, 40] for name in kernel.METHODS}}
-            for table in kernel.DRIVER.tables(told):
+            for table in kernel.DRIVER.tables(data):
                 self.assertEqual({len(line) for line in table.lines}, {len(table.lines[0])})
 
 

@@ -5,30 +5,16 @@ Every group of operations is measured by everybody in turn, several times over, 
 machines are noisy, so what counts is the ratio.  A program prints a line "METRIC NANOSECONDS"
 for each batch (measure.h); all batches of all turns make the medians.
 """
-import dataclasses
 import os
 
 from bench import peers, table
-from bench.driver import Driver
+from bench.driver import Driver, Effort
 from bench.hosts import cores
 from bench.results import Aim, Row, Samples, at_least, at_least_million, at_most, at_most_us
 from bench.runner import Runner
 
 
-@dataclasses.dataclass
-class Effort:
-    """How much of everything."""
-
-    turns: int
-    millis: int  # for each operation and turn
-    table_mib: int
-    sizes: list
-    ranks: list
-    starts: list
-    limit: int  # seconds for all
-    each: int  # seconds for a program
-
-
+# Turns; milliseconds for each operation and turn; MiB of the table; seconds for all, and for a program.
 FULL = Effort(turns=5, millis=60, table_mib=1024, limit=480, each=60,
               sizes=[64, 512, 4096, 65536, 1 << 19, 4 << 20, 64 << 20],
               ranks=[2, 4, 8, 16, 32], starts=[1, 2, 4, 8, 16])
@@ -153,8 +139,8 @@ class Micro(Driver):
         return {"failures": runner.failures,
                 "rows": [row.collect(samples).as_json() for row in all_rows(options.effort)]}
 
-    def tables(self, told):
-        return [table.measured("What the pieces cost on one node", told)]
+    def tables(self, data):
+        return [table.measured("What the pieces cost on one node", data)]
 
 
 DRIVER = Micro()

@@ -40,14 +40,14 @@ def write_tool(folder, name, script):
 
 class Report(unittest.TestCase):
     def test_has_every_figure_of_ours(self):
-        done, told = run_micro("--peers", "none")
+        done, data = run_micro("--peers", "none")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(told["failures"], [])
-        self.assertEqual(told["peers"], {})
-        self.assertGreater(told["machine"]["cores"], 0)
-        names = [row["name"] for row in told["rows"]]
+        self.assertEqual(data["failures"], [])
+        self.assertEqual(data["peers"], {})
+        self.assertGreater(data["machine"]["cores"], 0)
+        names = [row["name"] for row in data["rows"]]
         self.assertEqual(names, [row.name for row in micro.all_rows(micro.TINY)])
-        for row in told["rows"]:
+        for row in data["rows"]:
             with self.subTest(row=row["name"]):
                 mine = row["figures"]["ours"]
                 self.assertLessEqual(mine["p10"], mine["median"])
@@ -59,8 +59,8 @@ class Report(unittest.TestCase):
                 self.assertIn(row["title"], done.stdout)
 
     def test_knows_a_limit_for_every_access(self):
-        _, told = run_micro("--peers", "none")
-        for row in told["rows"]:
+        _, data = run_micro("--peers", "none")
+        for row in data["rows"]:
             if row["name"].split("_")[0] in ("read", "write", "get", "put", "store", "bulk", "am"):
                 self.assertGreater(row["figures"]["raw"]["median"], 0, row["name"])
                 self.assertGreater(row["ratio_raw"], 0, row["name"])
@@ -75,27 +75,27 @@ class Peers(unittest.TestCase):
     def test_that_do_not_build_are_named(self):
         write_tool(self.tools, "mpicc.mpich", "echo no such header >&2; exit 1\n")
         write_tool(self.tools, "mpiexec.hydra", "echo 9.9.9\n")
-        done, told = run_micro("--peers", "mpich", tools=self.tools)
+        done, data = run_micro("--peers", "mpich", tools=self.tools)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("no such header", told["missing"]["mpich"])
+        self.assertIn("no such header", data["missing"]["mpich"])
         self.assertIn("without mpich", done.stderr)
 
     def test_that_fail_are_named_and_left_out(self):
         write_tool(self.tools, "mpicc.mpich", "exit 0\n")
         write_tool(self.tools, "mpiexec.hydra",
                    "[ $1 = --version ] && echo 9.9.9 && exit; echo no way >&2; exit 3\n")
-        done, told = run_micro("--peers", "mpich", tools=self.tools)
+        done, data = run_micro("--peers", "mpich", tools=self.tools)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(told["peers"], {"mpich": "9.9.9"})
-        self.assertIn("mpich, allocation: no way", told["failures"])
-        self.assertNotIn("mpich", told["rows"][0]["figures"])
-        self.assertIn("ours", told["rows"][0]["figures"])
+        self.assertEqual(data["peers"], {"mpich": "9.9.9"})
+        self.assertIn("mpich, allocation: no way", data["failures"])
+        self.assertNotIn("mpich", data["rows"][0]["figures"])
+        self.assertIn("ours", data["rows"][0]["figures"])
 
     def test_nobody_knows_are_refused(self):
-        done, told = run_micro("--peers", "mpich,pvm")
+        done, data = run_micro("--peers", "mpich,pvm")
         self.assertEqual(done.returncode, 2)
         self.assertIn("pvm", done.stderr)
-        self.assertIsNone(told)
+        self.assertIsNone(data)
 
 
 if __name__ == "__main__":

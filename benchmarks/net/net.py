@@ -4,27 +4,16 @@
 As root there are two hosts, made of namespaces and joined by a bridge; else all are on lo, which
 says less.
 """
-import dataclasses
 import os
 
 from bench import peers, table
-from bench.driver import Driver
+from bench.driver import Driver, Effort
 from bench.hosts import Hosts
 from bench.results import (Row, Samples, at_least, at_least_gb_s, at_least_million, at_most)
 from bench.runner import Runner
 
 
-@dataclasses.dataclass
-class Effort:
-    """How much of everything."""
-
-    turns: int
-    millis: int  # for each operation and turn
-    sizes: list
-    limit: int  # seconds for all
-    each: int  # seconds for a program
-
-
+# Turns; milliseconds for each operation and turn; seconds for all, and for a program.
 FULL = Effort(turns=5, millis=60, limit=480, each=60,
               sizes=[64, 256, 512, 1024, 2048, 4096, 16384, 65536, 1 << 20])
 QUICK = Effort(turns=3, millis=20, limit=170, each=30, sizes=[256, 1024, 4096, 65536, 1 << 20])
@@ -128,22 +117,22 @@ def kept_under_loss(rows):
 
 
 def summary(rows):
-    told = {f"half_power_bytes_{backend}": half_power(rows, backend) for backend in BACKENDS}
-    told["kept_under_loss_percent"] = kept_under_loss(rows)
-    return {name: value for name, value in told.items() if value is not None}
+    data = {f"half_power_bytes_{backend}": half_power(rows, backend) for backend in BACKENDS}
+    data["kept_under_loss_percent"] = kept_under_loss(rows)
+    return {name: value for name, value in data.items() if value is not None}
 
 
-def summary_table(told):
+def summary_table(data):
     def verdict(met):
         return "pass" if met else "miss"
 
     yield ["", "", "aim", ""]
     for backend in "udp", "eth":
-        value = told.get(f"half_power_bytes_{backend}")
+        value = data.get(f"half_power_bytes_{backend}")
         if value is not None:
             yield [f"half of the best bandwidth, {backend}", f"from {value:.0f} bytes on",
                    "<= 1024", verdict(value <= 1024)]
-    kept = told.get("kept_under_loss_percent")
+    kept = data.get("kept_under_loss_percent")
     if kept is not None:
         yield [f"bandwidth that is kept at {LOSS}, {table.size(LOSSY_SIZE)}", f"{kept:.0f} %",
                ">= 60 %", verdict(kept >= 60)]
@@ -167,11 +156,11 @@ class Net(Driver):
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
                     **summary(rows), "hosts": hosts.are_two()}
 
-    def tables(self, told):
-        return [table.measured("Messages between two networks", told)]
+    def tables(self, data):
+        return [table.measured("Messages between two networks", data)]
 
-    def shown(self, told):
-        return [*self.tables(told), table.Table("In short", summary_table(told))]
+    def terminal_tables(self, data):
+        return [*self.tables(data), table.Table("In short", summary_table(data))]
 
 
 DRIVER = Net()

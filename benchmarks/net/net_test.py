@@ -55,13 +55,13 @@ class Report(unittest.TestCase):
                                    "--tiny", "--peers", "none", "--json", out],
                                   capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            told = json.loads(out.read_text())
-        self.assertEqual(told["failures"], [])
-        self.assertEqual(told["hosts"], os.geteuid() == 0)
-        self.assertGreater(told["half_power_bytes_udp"], 0)
-        names = [row["name"] for row in told["rows"]]
+            data = json.loads(out.read_text())
+        self.assertEqual(data["failures"], [])
+        self.assertEqual(data["hosts"], os.geteuid() == 0)
+        self.assertGreater(data["half_power_bytes_udp"], 0)
+        names = [row["name"] for row in data["rows"]]
         self.assertEqual(names, [row.name for row in net.all_rows(net.TINY)])
-        for row in told["rows"]:
+        for row in data["rows"]:
             if row["name"].endswith("_lossy"):
                 continue  # not everywhere can packets be lost at will
             with self.subTest(row=row["name"]):

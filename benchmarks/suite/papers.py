@@ -9,7 +9,7 @@ Their figures are those that are printed in
   FS      Rodrigues, Anderson, Culler: High-Performance Local-Area Communication With Fast
           Sockets, USENIX 1997
 """
-from bench.results import MESSENGERS
+from bench.results import MESSAGE_TITLES
 from bench.table import Table, number
 
 NODES = (2, 4, 8)
@@ -43,8 +43,8 @@ NETWORKS = ("shm", "eth", "udp")
 # ---- programs -------------------------------------------------------------------------------
 
 
-def ours(told, case, ranks):
-    return next((row["figures"]["ours"] for row in told["rows"] if row["case"] == case and
+def ours(data, case, ranks):
+    return next((row["figures"]["ours"] for row in data["rows"] if row["case"] == case and
                  row["ranks"] == ranks and "ours" in row["figures"]), None)
 
 
@@ -52,18 +52,18 @@ def seconds(figure):
     return f"{figure['time']:.4f}" if figure else "-"
 
 
-def times_table(told):
+def times_table(data):
     yield ["benchmark", *(f"{who}, {nodes}" for nodes in NODES for who in ("ATM", "FE", NOW))]
     for name, (case, printed) in TIMES.items():
         yield [name, *(cell for nodes, pair in zip(NODES, printed)
                        for cell in (f"{pair[0]:.2f}", f"{pair[1]:.2f}",
-                                    seconds(ours(told, case, nodes))))]
+                                    seconds(ours(data, case, nodes))))]
 
 
-def speed_ups_table(told):
+def speed_ups_table(data):
     yield ["benchmark", "ATM", "FE", NOW]
     for name, pair in SPEED_UPS.items():
-        few, many = (ours(told, TIMES[name][0], nodes) for nodes in (NODES[0], NODES[-1]))
+        few, many = (ours(data, TIMES[name][0], nodes) for nodes in (NODES[0], NODES[-1]))
         yield [name, *map(str, pair), f"{many['rate'] / few['rate']:.1f}" if few and many else "-"]
 
 
@@ -109,7 +109,7 @@ def half_power_table(curves):
         yield [name, str(rate), str(size)]
     for fit in curves["fits"]:
         if fit["most_gb_s"]:
-            yield [f"{NOW}: {MESSENGERS[fit['who']]}, {fit['network']}", f"{1e3 * fit['most_gb_s']:.0f}",
+            yield [f"{NOW}: {MESSAGE_TITLES[fit['who']]}, {fit['network']}", f"{1e3 * fit['most_gb_s']:.0f}",
                    f"{fit['half_power_bytes']:.0f}"]
 
 
@@ -124,13 +124,13 @@ QUICK_NOTE = " This was a quick run: the sorts and the product of 128x128 blocks
 MTU_NOTE = " A raw message has to fit into a packet; the sockets are between the two hosts."
 
 
-def tables(told):
+def tables(data):
     """Those that this run has figures for."""
-    note = NODES_NOTE + (QUICK_NOTE if told["quick"] else "")
-    yield Table(FE_ATM + "1: execution times, s", times_table(told), note)
-    if 8 in {row["ranks"] for row in told["rows"]}:
-        yield Table(FE_ATM + "2: speed-up from 2 to 8 nodes", speed_ups_table(told), note)
-    curves = told.get("curves")
+    note = NODES_NOTE + (QUICK_NOTE if data["quick"] else "")
+    yield Table(FE_ATM + "1: execution times, s", times_table(data), note)
+    if 8 in {row["ranks"] for row in data["rows"]}:
+        yield Table(FE_ATM + "2: speed-up from 2 to 8 nodes", speed_ups_table(data), note)
+    curves = data.get("curves")
     if curves:
         yield Table(SOSP + "2: machines", machines_table(curves),
                     "Bandwidth: Split-C stores at their best.")

@@ -24,7 +24,7 @@ def bars(plt, rows, unit, title):
             if name in row["figures"]:
                 draw_bar(axes, at, width, name, row["figures"][name], row["figures"][unit]["time"])
             elif name in row["too_slow"]:
-                draw_endless_bar(axes, at, width, name, row["too_slow"][name])
+                draw_timeout_bar(axes, at, width, name, row["too_slow"][name])
     axes.set_xticks(range(len(rows)), [row["case"].replace(", ", ",\n") for row in rows],
                     rotation=35, ha="right", fontsize=9)
     axes.set_ylim(0, TOP)
@@ -49,16 +49,16 @@ def draw_bar(axes, at, width, name, figure, unit):
         axes.text(at, TOP * 0.985, f"{whole:.3g}", ha="center", va="top", fontsize=7, rotation=90)
 
 
-def draw_endless_bar(axes, at, width, name, seconds):
+def draw_timeout_bar(axes, at, width, name, seconds):
     axes.bar(at, TOP, width * 0.92, color="none", edgecolor=COLOURS[name], hatch="//", linewidth=0)
     axes.text(at, TOP * 0.985, f"> {seconds} s", ha="center", va="top", fontsize=7, rotation=90,
               bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
 
 
-def hosts_rows(told):
+def hosts_rows(data):
     """A row of each case with all networks in it."""
     rows = {}
-    for row in told["hosts"]:
+    for row in data["hosts"]:
         merged = rows.setdefault(row["case"], {"case": row["case"], "figures": {}, "too_slow": {}})
         merged["figures"].update(row["figures"])
         merged["too_slow"].update(row["too_slow"])
@@ -68,16 +68,16 @@ def hosts_rows(told):
 # ---- speed-ups ----------------------------------------------------------------------------------
 
 
-def speed_ups(plt, told):
+def speed_ups(plt, data):
     """Rate over that of our program on the fewest ranks."""
-    cases = list(dict.fromkeys(row["case"] for row in told["rows"]))
+    cases = list(dict.fromkeys(row["case"] for row in data["rows"]))
     figure, grid = plots.grid(plt, len(cases), columns=4, height=2.6, width=11)
     for axes, case in zip(grid, cases):
-        draw_speed_up(axes, [row for row in told["rows"] if row["case"] == case])
+        draw_speed_up(axes, [row for row in data["rows"] if row["case"] == case])
         axes.set_title(case, fontsize=9)
     figure.supxlabel("ranks")
     figure.supylabel("rate, Split-C on the fewest ranks = 1")
-    who = who_took_part(told["rows"])
+    who = who_took_part(data["rows"])
     plots.legend_below(figure, [plt.matplotlib.lines.Line2D([], [], marker="o",
                                                             color=COLOURS[name],
                                                             label=NAMES[name]) for name in who],
@@ -161,18 +161,18 @@ def timeline(plt, trace):
 # ---- all of them --------------------------------------------------------------------------------
 
 
-def pictures(plt, told):
-    for ranks in all_ranks(told):
-        rows = rows_of(told, ranks)
+def pictures(plt, data):
+    for ranks in all_ranks(data):
+        rows = rows_of(data, ranks)
         title = f"Time on {ranks} rank{'s' if ranks > 1 else ''} (less is better)"
         if rows:
             yield plots.Picture(title, f"time-{ranks}", bars(plt, rows, "ours", title))
-    if hosts_rows(told):
+    if hosts_rows(data):
         title = "Time between two hosts, a rank on each (less is better)"
-        yield plots.Picture(title, "time-hosts", bars(plt, hosts_rows(told), "udp", title))
-    if len(all_ranks(told)) > 1:
-        yield plots.Picture("Rate against the number of ranks", "speed-up", speed_ups(plt, told))
-    all_traces = [trace for trace in told["traces"] if trace["spans"]]
+        yield plots.Picture(title, "time-hosts", bars(plt, hosts_rows(data), "udp", title))
+    if len(all_ranks(data)) > 1:
+        yield plots.Picture("Rate against the number of ranks", "speed-up", speed_ups(plt, data))
+    all_traces = [trace for trace in data["traces"] if trace["spans"]]
     if all_traces:
         yield plots.Picture("Bytes of bulk transfers from rank to rank, in short runs", "matrix",
                             matrices(plt, all_traces))

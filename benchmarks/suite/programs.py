@@ -30,7 +30,7 @@ TWINS = {
     "gups": ["common/gups.c", "common/keys.c"],
     "gups_bulk": ["common/gups.c", "common/keys.c", "mpi/exchange.c"],
 }
-ENOUGH = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
+ENOUGH_SECONDS = 10  # seconds after which somebody's turns of a case are over: noise no longer matters
 LIMIT = 60  # seconds that one run of ours may take
 
 
@@ -88,7 +88,7 @@ class Turn(Step):
     fewer: tuple = ()
 
 
-class Patience(Runner):
+class SuiteRunner(Runner):
     """Runs turns, and waits as long as there is something to be learnt.
 
     Of ours, everything runs at least once.  A peer has `patience` seconds for a run, and if it does
@@ -107,17 +107,17 @@ class Patience(Runner):
     def turn(self, who, what, command, fewer=()):
         def take(text, _):
             try:
-                told = json.loads(text.strip().splitlines()[-1])
+                data = json.loads(text.strip().splitlines()[-1])
             except (IndexError, ValueError):
                 raise Failure("reports no JSON") from None
-            self.samples.setdefault((who, what), []).append(told)
+            self.samples.setdefault((who, what), []).append(data)
         return Turn(who, what, command, take, fewer)
 
     def is_wanted(self, step):
         if step.key in self.given_up:
             return False
         if step.key in self.taken:
-            return (self.taken[step.key] <= ENOUGH and
+            return (self.taken[step.key] <= ENOUGH_SECONDS and
                     time.monotonic() + self.longest[step.key] <= self.deadline)
         if any(key in self.too_slow for key in step.fewer):
             self.too_slow[step.key] = self.patience
@@ -137,7 +137,7 @@ class Patience(Runner):
         self.taken[step.key] = self.taken.get(step.key, 0) + seconds
         self.longest[step.key] = max(seconds, self.longest.get(step.key, 0))
 
-    def give_up_endless(self, step, error):
+    def give_up_timed_out(self, step, error):
         if step.who not in peers.NAMES:
             self.give_up(step, error)
             return

@@ -6,7 +6,6 @@ so what counts is the ratio.  Writes a report, into which also goes what the oth
 if --with names their folder.
 """
 import argparse
-import dataclasses
 import os
 import pathlib
 import statistics
@@ -17,7 +16,9 @@ import tables
 import traces
 from cases import CASES
 from bench import driver, estimate, peers, report, results
+from bench.driver import Effort
 from bench.hosts import Hosts, cores
+from bench.runner import Failure
 
 HOSTS_RANKS = 2  # one on each host
 BETWEEN = "between hosts"
@@ -28,17 +29,7 @@ TRACED_RANKS = 4
 TITLE = "The Split-C suite beside its MPI twins"
 
 
-@dataclasses.dataclass
-class Effort:
-    """Seconds, and how much of everything."""
-
-    all: int  # for the programs here
-    hosts: int  # for those between hosts
-    patience: int  # for one run of a peer
-    turns: int
-    ranks: list
-
-
+# Seconds for all programs here, for all between hosts, and for one run of a peer.
 FULL = Effort(all=700, hosts=140, patience=20, turns=5, ranks=[1, 2, 4, 8])
 QUICK = Effort(all=210, hosts=60, patience=5, turns=3, ranks=[1, 2, 4])
 
@@ -95,7 +86,7 @@ def plan(turns, cases):
 
 
 def run_here(options):
-    runner = programs.Patience(options.effort.all, options.effort.patience)
+    runner = programs.SuiteRunner(options.effort.all, options.effort.patience)
     runner.run(plan(options.turns, [list(turns_here(options, runner, case, ranks))
                                     for case, ranks in cases_here(options)]))
     return runner
@@ -107,9 +98,9 @@ def run_here(options):
 def summarise(samples):
     """The median time in seconds, and what of it was what."""
     times = [sample["time"] for sample in samples]
-    told = estimate.summary(times)
-    middle = min(samples, key=lambda sample: abs(sample["time"] - told["median"]))
-    return {**told, "time": told["median"], "least": min(times), "most": max(times),
+    data = estimate.summary(times)
+    middle = min(samples, key=lambda sample: abs(sample["time"] - data["median"]))
+    return {**data, "time": data["median"], "least": min(times), "most": max(times),
             "first": statistics.median(sample.get("first", 0) for sample in samples),
             **{name: middle[name] for name in ("computation", "communication", "rate", "unit",
                                                "problem")}}
@@ -188,12 +179,11 @@ def make_traces(options, failures):
     """Of those that have anything to send."""
     ranks = min(max(options.ranks), TRACED_RANKS)
     for case in options.cases if ranks >= 2 else ():
-        if case.traced:
-            trace, why = traces.of_case(options.build, case, ranks)
-            if trace:
-                yield trace
-            else:
-                failures.append(f"ours, trace of {case.label(ranks)}: {why}")
+        try:
+            if case.traced:
+                yield traces.of_case(options.build, case, ranks)
+        except (OSError, ValueError, KeyError, Failure) as error:
+            failures.append(f"ours, trace of {case.label(ranks)}: {error}")
 
 
 def measure_hosts(options, failures):
@@ -202,7 +192,7 @@ def measure_hosts(options, failures):
         return []
     cases = [case for case in options.cases if case.hosts_aim]
     with Hosts() as hosts:
-        runner = programs.Patience(options.effort.hosts, options.effort.patience)
+        runner = programs.SuiteRunner(options.effort.hosts, options.effort.patience)
         runner.run(plan(options.turns, [list(turns_between(options, hosts, runner, case))
                                         for case in cases]))
     failures += runner.failures
@@ -222,14 +212,6 @@ def list_of_ranks(text):
     return sorted(set(ranks))
 
 
-def list_of_cases(text):
-    names = text.split(",")
-    for name in names:
-        if name not in {case.program for case in CASES}:
-            raise argparse.ArgumentTypeError(f"no program '{name}'")
-    return [case for case in CASES if case.program in names]
-
-
 class Suite(driver.Driver):
     name = "suite"
     summary = "The Split-C suite beside its MPI twins."
@@ -241,7 +223,8 @@ class Suite(driver.Driver):
     def add_options(self, parser):
         parser.add_argument("--ranks", type=list_of_ranks, metavar="LIST", help="default 1,2,4,8")
         parser.add_argument("--turns", type=int, metavar="N", help="how often everybody runs")
-        parser.add_argument("--programs", type=list_of_cases, default=CASES, dest="cases",
+        known = list(dict.fromkeys(case.program for case in CASES))
+        parser.add_argument("--programs", type=driver.names("program", known), default=known,
                             metavar="LIST", help="some of the programs only")
         parser.add_argument("--hosts", action=argparse.BooleanOptionalAction, default=None,
                             help="also between two hosts made of namespaces, which takes root "
@@ -252,6 +235,7 @@ class Suite(driver.Driver):
                             help="write report.html, report.md and plots there")
 
     def check_options(self, parser, options):
+        options.cases = [case for case in CASES if case.program in options.programs]
         options.ranks = options.ranks or options.effort.ranks
         options.turns = options.turns or options.effort.turns
         if options.hosts and os.geteuid() != 0:
@@ -276,16 +260,16 @@ class Suite(driver.Driver):
                 "hosts": measure_hosts(options, failures),
                 "weak": list(all_weak(options, runner, rows))}
 
-    def tables(self, told):
-        return tables.tables({**told, **self.others})
+    def tables(self, data):
+        return tables.tables({**data, **self.others})
 
-    def pictures(self, plt, told):
-        return pictures.pictures(plt, told)
+    def pictures(self, plt, data):
+        return pictures.pictures(plt, data)
 
-    def finish(self, options, told):
+    def finish(self, options, data):
         """Write the report."""
         others = [(driver.load(name), other) for name, other in self.others.items()]
-        report.write(TITLE, [(self, told), *others], options.out)
+        report.write(TITLE, [(self, data), *others], options.out)
 
 
 DRIVER = Suite()

@@ -42,7 +42,7 @@ class Run(unittest.TestCase):
                                *options], env=environment, capture_output=True, text=True,
                               timeout=200, check=False)
 
-    def told(self):
+    def data(self):
         return json.loads((self.out / "suite.json").read_text())
 
     def tool(self, name, script):
@@ -53,12 +53,12 @@ class Run(unittest.TestCase):
     def test_writes_every_case(self):
         done = self.run_suite("--ranks", "1,2", "--peers", "none")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        told = self.told()
-        self.assertEqual(told["failures"], [])
-        self.assertEqual([(row["case"], row["ranks"]) for row in told["rows"]],
+        data = self.data()
+        self.assertEqual(data["failures"], [])
+        self.assertEqual([(row["case"], row["ranks"]) for row in data["rows"]],
                          [(case.title, ranks) for case in CASES for ranks in (1, 2)])
         page = (self.out / "report.html").read_text()
-        for row in told["rows"]:
+        for row in data["rows"]:
             with self.subTest(row=row["case"]):
                 mine = row["figures"]["ours"]
                 self.assertLessEqual(mine["least"], mine["time"])
@@ -73,10 +73,10 @@ class Run(unittest.TestCase):
     def test_runs_between_two_hosts(self):
         done = self.run_suite("--ranks", "1", "--peers", "none", "--programs", "stencil", "--hosts")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        told = self.told()
-        self.assertEqual(told["failures"], [])
-        self.assertEqual([row["network"] for row in told["hosts"]], ["udp", "eth"])
-        for row in told["hosts"]:
+        data = self.data()
+        self.assertEqual(data["failures"], [])
+        self.assertEqual([row["network"] for row in data["hosts"]], ["udp", "eth"])
+        for row in data["hosts"]:
             self.assertGreater(row["figures"][row["network"]]["time"], 0)
             self.assertGreater(row["speed_up"], 0)
         self.assertIn("Between two hosts", (self.out / "report.html").read_text())
@@ -92,10 +92,10 @@ class Run(unittest.TestCase):
         done = self.run_suite("--ranks", "2", "--peers", "mpich", "--programs", "cc",
                               tools=self.out, build=os.path.relpath(build))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(self.told()["failures"],
+        self.assertEqual(self.data()["failures"],
                          [f"mpich, connected components, {kind}, 2 ranks: no such luck"
                           for kind in ("grid", "random")])
-        self.assertIn("ours", self.told()["rows"][0]["figures"])
+        self.assertIn("ours", self.data()["rows"][0]["figures"])
 
     def test_goes_on_without_a_peer_that_does_not_build(self):
         self.tool("mpicc.mpich", "echo cannot >&2; exit 1")
@@ -137,7 +137,7 @@ class Turns(unittest.TestCase):
             seconds = seconds_of(command[1] if command[0] == "mpich" else None)
             clock[0] += min(seconds, limit)
             if seconds > limit:
-                raise runner.Endless("not done")
+                raise runner.TimedOut("not done")
             return "{}", 0
 
         with unittest.mock.patch.object(runner.time, "monotonic", lambda: clock[0]), \
@@ -145,18 +145,18 @@ class Turns(unittest.TestCase):
                 unittest.mock.patch.object(runner.Runner, "show", lambda *_: None):
             done = suite.run_here(self.options(turns, ranks))
         self.clock = clock[0]
-        return done, {(int(what.split()[1]), who): len(told)
-                      for (who, what), told in done.samples.items()}
+        return done, {(int(what.split()[1]), who): len(data)
+                      for (who, what), data in done.samples.items()}
 
     def test_another_begins_each_turn(self):
-        everybody = list(suite.turns_here(self.options(3, [1]), programs.Patience(1, 1), self.CASE,
+        everybody = list(suite.turns_here(self.options(3, [1]), programs.SuiteRunner(1, 1), self.CASE,
                                           1))
         self.assertEqual([turn.who for turn in suite.plan(3, [everybody])],
                          ["ours", "mpich", "mpich", "ours", "ours", "mpich"])
 
     def test_who_is_slow_has_fewer(self):
         for part, count in ((0.01, 3), (0.4, 3), (0.6, 2), (2, 1)):
-            _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * programs.ENOUGH)
+            _, counts = self.run_all(lambda ranks, part=part: 0 if ranks else part * programs.ENOUGH_SECONDS)
             self.assertEqual(counts[1, "ours"], count, part)
 
     def test_a_peer_without_an_end_is_left_and_not_tried_with_more(self):
@@ -181,20 +181,42 @@ class Turns(unittest.TestCase):
 class Papers(unittest.TestCase):
     """The papers' figures beside ours."""
 
-    TOLD = {"quick": False, "rows": [
+    DATA = {"quick": False, "rows": [
         {"case": "radix sort, small", "ranks": ranks,
          "figures": {"ours": {"time": seconds, "rate": ranks / seconds}}}
         for ranks, seconds in ((2, 0.5), (4, 0.75), (8, 0.8))]}
 
     def test_times(self):
-        lines = {line[0]: line for line in papers.times_table(self.TOLD)}
+        lines = {line[0]: line for line in papers.times_table(self.DATA)}
         self.assertEqual(lines["rsortsm512K"][1:], ["48.13", "44.61", "0.5000", "76.64", "63.79",
                                                     "0.7500", "88.23", "90.50", "0.8000"])
         self.assertEqual(lines["mm 16x16"][3], "-")
 
     def test_speed_up_is_of_rates(self):
-        lines = {line[0]: line for line in papers.speed_ups_table(self.TOLD)}
+        lines = {line[0]: line for line in papers.speed_ups_table(self.DATA)}
         self.assertEqual(lines["rsortsm512K"][1:], ["2.2", "2.0", "2.5"])
+
+    def test_messages(self):
+        """Twice half a round trip; bits of a bandwidth in bytes."""
+        def row(what, size, who, median):
+            return {"what": what, "network": "udp", "size": size,
+                    "figures": {who: {"median": median}}}
+        curves = {"rows": [row("latency", 8, "gam", 5), row("bandwidth", 4096, "gam", 100),
+                           row("bandwidth", 64, "splitc", 40), row("bandwidth", 4096, "splitc", 90)],
+                  "loggp": [{"network": "udp", "o_s": 400, "round_trip": 9000}],
+                  "fits": [{"who": "gam", "network": "udp", "most_gb_s": 1.5,
+                            "half_power_bytes": 800.2},
+                           {"who": "tcp", "network": "udp", "most_gb_s": None,
+                            "half_power_bytes": None}]}
+        tables = {table.title.rpartition(" (")[2]: table.lines
+                  for table in papers.tables({**self.DATA, "curves": curves})}
+        self.assertEqual(tables["SOSP 1995), table 2: machines"][-1],
+                         ["today, udp", "0.400", "9.000", "90"])
+        layers = {line[0]: line for line in tables["SOSP 1995), table 3: round trip and bandwidth"]}
+        self.assertEqual(layers["Active messages"], ["Active messages", "71", "-", "-", "10", "118",
+                                                     "-", "-", "800"])
+        self.assertEqual(tables["USENIX 1997), table 2: half-power point"][-1],
+                         ["today: GAM, udp", "1500", "800"])
 
     def test_cases_exist(self):
         titles = {case.title for case in CASES}
@@ -224,16 +246,14 @@ class Traces(unittest.TestCase):
         """Each rank sends each other one row of 8 KiB a step, and fetches nothing."""
         case = Case("s", "stencil", lambda ranks, quick: ["--rows", "64", "--columns",
                                                                 "1024", "--steps", "7"], {})
-        told, why = traces.of_case(BUILD, case, 3)
-        self.assertIsNone(why)
+        data = traces.of_case(BUILD, case, 3)
         row = 7 * 1024 * 8
-        self.assertEqual(told["matrix"], [[0, row, 0], [row, 0, row], [0, row, 0]])
+        self.assertEqual(data["matrix"], [[0, row, 0], [row, 0, row], [0, row, 0]])
 
     def test_of_a_run_that_fails(self):
         case = Case("s", "stencil", lambda ranks, quick: ["--steps", "x"], {})
-        told, why = traces.of_case(BUILD, case, 2)
-        self.assertIsNone(told)
-        self.assertIn("--steps takes a whole number", why)
+        with self.assertRaisesRegex(runner.Failure, "--steps takes a whole number"):
+            traces.of_case(BUILD, case, 2)
 
 
 class Figures(unittest.TestCase):

@@ -11,17 +11,17 @@ def who_took_part(rows):
     return [who for who in NAMES if any(who in row["figures"] for row in rows)]
 
 
-def rows_of(told, ranks):
-    return [row for row in told["rows"] if row["ranks"] == ranks and "ours" in row["figures"]]
+def rows_of(data, ranks):
+    return [row for row in data["rows"] if row["ranks"] == ranks and "ours" in row["figures"]]
 
 
-def all_ranks(told):
-    return sorted({row["ranks"] for row in told["rows"]})
+def all_ranks(data):
+    return sorted({row["ranks"] for row in data["rows"]})
 
 
-def fitting_ranks(told):
+def fitting_ranks(data):
     """The most ranks that had a core each, or None."""
-    return max((ranks for ranks in all_ranks(told) if ranks <= told["machine"]["cores"]),
+    return max((ranks for ranks in all_ranks(data) if ranks <= data["machine"]["cores"]),
                default=None)
 
 
@@ -50,11 +50,11 @@ def rate_cell(rate, unit):
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def main_table(told):
-    who = who_took_part(told["rows"])
+def main_table(data):
+    who = who_took_part(data["rows"])
     yield ["case", "ranks", *(NAMES[name] for name in who), "95 % of ours", "of it communication",
            "ratio", "at most", "aim", ""]
-    for row in told["rows"]:
+    for row in data["rows"]:
         mine = row["figures"].get("ours")
         spent = mine["computation"] + mine["communication"] if mine else 0
         yield [row["case"], str(row["ranks"]), *(time_cell(row, name) for name in who),
@@ -63,8 +63,8 @@ def main_table(told):
                f">= {row['aim']:g}" if row["aim"] else "", row["verdict"]]
 
 
-def first_table(told):
-    rows = rows_of(told, fitting_ranks(told))
+def first_table(data):
+    rows = rows_of(data, fitting_ranks(data))
     who = who_took_part(rows)
     yield ["case", "ranks", *(f"{NAMES[name]}{what}" for name in who for what in ("", ", warm"))]
     for row in rows:
@@ -74,11 +74,11 @@ def first_table(told):
                  for turn in ("first", "time"))]
 
 
-def weak_table(told):
-    ranks = all_ranks(told)
+def weak_table(data):
+    ranks = all_ranks(data)
     yield ["case", *(f"{count} ranks" for count in ranks),
            f"one per core, as much as {ranks[-1]}", "kept of that", "kept", "aim", ""]
-    for row in told["weak"]:
+    for row in data["weak"]:
         # The keys of a file's objects are strings.
         rates = {int(count): rate for count, rate in row["rates"].items()}
         yield [row["case"], *(rate_cell(rates.get(count), row["unit"]) for count in ranks),
@@ -86,11 +86,11 @@ def weak_table(told):
                table.ratio(row["kept"]), f">= {row['aim']:g}", row["verdict"]]
 
 
-def hosts_table(told):
-    twins = [who for who in who_took_part(told["hosts"]) if who in told["peers"]]
+def hosts_table(data):
+    twins = [who for who in who_took_part(data["hosts"]) if who in data["peers"]]
     yield ["case", "Split-C over", "Split-C", "speed-up", *(NAMES[who] for who in twins), "ratio",
            "aim", ""]
-    for row in told["hosts"]:
+    for row in data["hosts"]:
         yield [row["case"], row["network"], time_cell(row, row["network"]),
                table.ratio(row["speed_up"]), *(time_cell(row, who) for who in twins),
                table.ratio(row["ratio"]), f">= {row['aim']:g}", row["verdict"]]
@@ -108,13 +108,13 @@ WEAK_NOTE = ("What is kept is the throughput with most ranks against that of one
              "against one rank per core that has as much to do as all those ranks.")
 
 
-def tables(told):
-    """All of them; those of the papers need told["curves"] for figures of messages."""
-    yield Table("All programs", main_table(told), NOTE)
-    if rows_of(told, fitting_ranks(told)):
-        yield Table("The first turn", first_table(told), FIRST_NOTE)
-    if told["weak"]:
-        yield Table("Throughput, each rank having as much to do", weak_table(told), WEAK_NOTE)
-    if told["hosts"]:
-        yield Table("Between two hosts, a rank on each", hosts_table(told), HOSTS_NOTE)
-    yield from papers.tables(told)
+def tables(data):
+    """All of them; those of the papers need data["curves"] for figures of messages."""
+    yield Table("All programs", main_table(data), NOTE)
+    if rows_of(data, fitting_ranks(data)):
+        yield Table("The first turn", first_table(data), FIRST_NOTE)
+    if data["weak"]:
+        yield Table("Throughput, each rank having as much to do", weak_table(data), WEAK_NOTE)
+    if data["hosts"]:
+        yield Table("Between two hosts, a rank on each", hosts_table(data), HOSTS_NOTE)
+    yield from papers.tables(data)

@@ -10,18 +10,6 @@ from bench import runner
 FETCHES = ("bulk_read", "bulk_get")
 
 
-def run(build, ranks, program, arguments):
-    """The events of a run, or why there are none."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "trace.json"
-        launcher, *rest = programs.ours(build, ranks, program, *arguments)
-        try:
-            runner.run([launcher, "--trace", path, *rest], 60)
-            return json.loads(path.read_text(encoding="utf-8"))["traceEvents"], None
-        except (OSError, ValueError, KeyError, runner.Failure) as error:
-            return None, str(error)
-
-
 def matrix_of(events, ranks):
     """matrix[from][to] is the bytes of bulk transfers."""
     matrix = [[0] * ranks for _ in range(ranks)]
@@ -43,9 +31,11 @@ def spans_of(events):
 
 
 def of_case(build, case, ranks):
-    """The trace of a quick run of a case as it goes into the report, or why there is none."""
-    events, why = run(build, ranks, case.program, case.arguments(ranks, True))
-    if why:
-        return None, why
+    """The trace of a quick run of a case as it goes into the report; raises Failure or OSError."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.json"
+        launcher, *rest = programs.ours(build, ranks, case.program, *case.arguments(ranks, True))
+        runner.run([launcher, "--trace", path, *rest], 60)
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     return {"case": case.title, "ranks": ranks, "matrix": matrix_of(events, ranks),
-            "spans": spans_of(events)}, None
+            "spans": spans_of(events)}
