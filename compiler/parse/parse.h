@@ -185,8 +185,7 @@ private:
     unsigned depth_ = 0;
     // in the parameter list of a definition, where every parameter has a name
     bool named_parameters_ = false;
-    bool colon_ends_ = false; // `:-` means C's `:` and `-` here
-    Declaration *function_ = nullptr;
+    bool colon_ends_ = false;      // `:-` means C's `:` and `-` here
     const Type *result_ = nullptr; // the result type of the function being defined
     Name *global_, *spread_;
     // symbols of the current external declaration that hide the name of a type

@@ -195,7 +195,6 @@ void Parser::function_body(Declaration *declaration)
     }
     if (d.symbol->name && d.symbol->name->text == "main")
         ast_.main = d.declarator.name_token;
-    function_ = declaration;
     result_ = d.type->base;
     const Ast::Mark before = ast_.mark();
     declaration->is_definition = true;
@@ -210,7 +209,6 @@ void Parser::function_body(Declaration *declaration)
         declaration->body->touched |= mentions_far(param->type);
     declaration->touched |= declaration->body->touched;
     check_split_phase(declaration, tokens_, diag_);
-    function_ = nullptr;
     scopes_.leave();
     if (!declaration->body->touched) {
         declaration->body = nullptr;

@@ -97,8 +97,6 @@ bool Parser::storage_specifier(Specifiers &s)
         s.is_inline = true;
         break;
     case Tok::KwThreadLocal:
-        s.thread_local_ = true;
-        break;
     case Tok::KwNoreturn:
         break;
     default:
