@@ -174,7 +174,6 @@ struct Declarator {
     std::vector<Part> parts; // from the name outward, towards the base type
     bool touched = false;    // the text of one of the parts has to change
     bool far = false;        // a part is a pointer into the global address space, or a spread array
-    bool parameter_far = false;
 };
 
 struct RecordBody {
@@ -188,7 +187,6 @@ struct Specifiers {
     uint32_t first = 0, last = 0;
     Storage storage = Storage::None;
     bool is_inline = false;
-    bool thread_local_ = false;
     const Type *type = nullptr;
     // The tokens that belong to the declaration and not to its type: storage class, inline,
     // attributes and alignment, in the order of the source.
@@ -209,7 +207,6 @@ struct InitDeclarator {
     Expr *bit_width = nullptr; // for a member that is a bit-field
     // the asm label and the attributes behind the declarator
     uint32_t after_first = 0, after_last = 0;
-    bool unsized_before = false;
 };
 
 enum class DeclarationRole : uint8_t { Object, Member, Parameter };
@@ -224,7 +221,6 @@ struct Declaration : Node {
     bool is_definition = false; // it defines a function
     Stmt *body = nullptr;       // the body of a function, if something in it has to change
     std::vector<Declaration *> old_style; // the parameter declarations of a K&R definition
-    bool returns_value = false;           // some return statement has an expression
 };
 
 struct TypeName : Node {

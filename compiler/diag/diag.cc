@@ -12,13 +12,6 @@ bool Report::in_line(Range where, Located &at) const
            at.position.file == message_->position.file;
 }
 
-const Report &Report::underline(Range where) const
-{
-    if (Located at; in_line(where, at))
-        message_->ranges.push_back(at.span);
-    return *this;
-}
-
 const Report &Report::note(Range where, std::string_view text) const
 {
     if (message_)

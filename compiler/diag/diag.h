@@ -26,8 +26,6 @@ class Report {
 public:
     Report(Diagnostics &diag, Message *message) : diag_(diag), message_(message) {}
 
-    // Underlines a range beside the caret, if it is on the same line.
-    const Report &underline(Range where) const;
     const Report &note(Range where, std::string_view text) const;
     // Suggests a fix: other text in the place of the range, or text before or after it.
     const Report &replace(Range where, std::string_view text) const;

@@ -118,8 +118,6 @@ void Text::source_line(const Message &m)
 {
     out_.append(margin(std::to_string(m.position.line))).append(m.line).append("\n");
     std::string marks;
-    for (Span range : m.ranges)
-        put_marks(marks, range, '~');
     put_marks(marks, m.caret, '~');
     put_marks(marks, {m.caret.begin, m.caret.begin + 1}, '^');
     under_line(m, marks);
@@ -138,7 +136,7 @@ public:
 private:
     std::string message(const Message &m);
     std::string place(const Message &m, uint32_t column);
-    std::string location(const Message &m, Span span, uint32_t caret);
+    std::string location(const Message &m);
     std::string fix_it(const Message &m, const FixIt &fix);
 };
 
@@ -184,13 +182,11 @@ std::string Json::place(const Message &m, uint32_t column)
            number("byte-column", column) + "}";
 }
 
-std::string Json::location(const Message &m, Span span, uint32_t caret)
+std::string Json::location(const Message &m)
 {
-    std::string text = "{\"caret\": " + place(m, caret);
-    if (span.begin != caret)
-        text += ", \"start\": " + place(m, span.begin);
-    if (span.end > caret + 1)
-        text += ", \"finish\": " + place(m, span.end - 1);
+    std::string text = "{\"caret\": " + place(m, m.caret.begin);
+    if (m.caret.end > m.caret.begin + 1)
+        text += ", \"finish\": " + place(m, m.caret.end - 1);
     return text + "}";
 }
 
@@ -207,11 +203,8 @@ std::string Json::message(const Message &m)
     if (!m.option.empty())
         text += ", \"option\": " + quoted(m.option);
     text += ", \"column-origin\": 1, \"escape-source\": false, \"locations\": [";
-    if (m.position.line) {
-        text += location(m, m.caret, m.caret.begin);
-        for (Span range : m.ranges)
-            text += ", " + location(m, range, range.begin);
-    }
+    if (m.position.line)
+        text += location(m);
     text += "]";
     for (size_t i = 0; i < m.fixes.size(); i++)
         text += (i == 0 ? ", \"fixits\": [" : ", ") + fix_it(m, m.fixes[i]);

@@ -34,9 +34,8 @@ struct Message {
     std::string text;
     std::string option; // -Wlocal-escape, for example; empty if no option controls the message
     FilePosition position;
-    Span caret;               // begin is 0 if the place is the whole line, or no line
-    std::vector<Span> ranges; // further underlined ranges of the same line
-    std::string line;         // the text of the line
+    Span caret;       // begin is 0 if the place is the whole line, or no line
+    std::string line; // the text of the line
     std::vector<FixIt> fixes;
     std::vector<FilePosition> included_from; // the innermost #include first
     std::vector<Message> notes;

@@ -24,7 +24,6 @@ public:
     // Returns the level of the warning `name` (such as "-Wlocal-escape") that the options ask for.
     Level level(std::string_view name) const;
     bool quiet() const { return quiet_; }
-    bool all_errors() const { return all_errors_; }
 
 private:
     bool quiet_ = false;

@@ -31,18 +31,21 @@ private:
         std::string file; // the final file; empty if the preprocessor writes it
         std::string temporary;
     };
-    Command stage_options(const std::string &result) const;
-    void add_old_program_options(Command &command);
-    Command preprocess_command(const Input &input, const Dependencies &dependencies) const;
+    // the preprocessor (preprocess.cc)
     Dependencies dependencies(const Input &input, const std::string &result);
     void write_dependencies(const Dependencies &dependencies);
+    Command preprocess_command(const Input &input, const Dependencies &dependencies) const;
     void keep_standard_input();
     std::optional<std::string> source_text(const Input &input) const;
     std::string read_source(const Input &input);
     int preprocess(const Input &input, const Dependencies &dependencies, std::string &text);
     int preprocess_joined(const Input &input, const std::set<uint32_t> &lines, std::string &text);
+
+    // translation and the C compiler (compile.cc)
     std::string translation_name(const Input &input, const std::string &result);
     int translate_to(const std::string &c_file, std::string text);
+    Command stage_options(const std::string &result) const;
+    void add_old_program_options(Command &command);
     int compile_c(const Command &command, const std::string &result);
     int compile_split_c(const Input &input, const std::string &result);
     int compile_other(const Input &input, const std::string &result);

@@ -2,7 +2,6 @@
 #include "driver/driver.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <unistd.h>
 
 #include "driver/compile.h"
@@ -13,8 +12,6 @@
 
 namespace splitcc {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *kHelp =
     R"(Usage: splitcc [options] file...
@@ -103,7 +100,7 @@ void Driver::check_inputs() const
 // ending.
 std::string Driver::result_name(const Input &input)
 {
-    std::string stem = fs::path(input.path).stem().string();
+    std::string stem = input.stem();
     bool temporary =
         options_.stage == Stage::Link && !options_.show && !options_.files_beside_object;
     if (temporary)
@@ -157,7 +154,7 @@ int Driver::print() const
 int Driver::ask_cc()
 {
     Command command = tools_.cc(options_.both);
-    command.insert(command.end(), options_.ask_cc.begin(), options_.ask_cc.end());
+    append(command, options_.ask_cc);
     return tools_.run(command, "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What fails or is interrupted leaves nothing behind.
+// Failures and signals leave nothing behind.
 #include "driver/driver_folder.h"
 
 TEST_CASE("a failure leaves no result and no temporary file")
@@ -37,7 +37,7 @@ TEST_CASE("a signal leaves nothing behind")
 {
     Folder folder;
     folder.file("a.sc", kAlone);
-    // The compiler proper, at work on the temporary file, interrupts its parent.
+    // This compiler proper works on the temporary file and interrupts its parent.
     folder.script("cc", "for word; do\n"
                         "    [ \"$word\" = -E ] && exec cc \"$@\"\n"
                         "done\n"
@@ -53,7 +53,7 @@ TEST_CASE("any signal, at any step, leaves nothing behind")
     Folder folder;
     folder.file("main.sc", kMain);
     folder.file("twice.c", kTwice);
-    // A compiler that interrupts its parent at the step that the test names.
+    // This compiler interrupts its parent at the step that the test names.
     folder.script("cc", "for word; do\n"
                         "    [ \"$word\" = \"$STEP\" ] && { echo x >\"$VICTIM\"; kill -$SIGNAL "
                         "$PPID; exit 1; }\n"
@@ -154,7 +154,7 @@ TEST_CASE("a signal ends a translation that takes long")
     for (int i = 0; i < 100000; i++)
         large += "int f" + std::to_string(i) + "(void) { return *g; }\n";
     folder.file("a.sc", large);
-    // It is at work on that once the preprocessor has ended.
+    // The driver translates once the preprocessor has ended.
     folder.script("cc", "cc \"$@\"\necho >preprocessed\n");
     Outcome outcome =
         folder.shell("mkfifo preprocessed; SPLITCC_CC=./cc timeout 60 '" SPLITCC_BIN_FOLDER

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Programs: what they are linked from, and as what.
+// What programs are linked from, and with which options.
 #include "driver/driver_folder.h"
 
 TEST_CASE("sources, objects, archives and libraries make one program")
@@ -180,7 +180,7 @@ TEST_CASE("a sanitizer complains of the program")
         Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
         CHECK(ran.code != 0);
         CHECK_THAT(ran.err, Contains("leak of 7 byte(s)"));
-        if (options.substr(0, space) == "gcc") // clang knows lines by a tool of another package
+        if (options.substr(0, space) == "gcc") // clang finds lines by a tool of another package
             CHECK_THAT(ran.err, Contains("main.sc:6"));
     }
 }

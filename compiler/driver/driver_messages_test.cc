@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the C compiler says, as splitcc tells it: the right places in any text that old
-// sources have, whatever compiler and options.
+// Messages of the C compiler have the right places in all texts that old sources contain, with any
+// compiler and any options.
 #include "driver/driver_folder.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// What splitcc prints when it compiles this with each of the C compilers.
+// Returns what splitcc prints when it compiles this with each of the C compilers.
 std::vector<std::string> said_about(const std::string &source, const std::string &options)
 {
     Folder folder;
@@ -20,7 +20,7 @@ std::vector<std::string> said_about(const std::string &source, const std::string
     return all;
 }
 
-// Both have one warning, which is about `place` and shown so.
+// Checks that both print one warning, about `place`.
 void check_place(const std::string &source, const std::string &place, const std::string &shown,
                  const std::string &options = "")
 {
@@ -46,7 +46,7 @@ TEST_CASE("messages of the C compiler stand at their places behind UTF-8")
     check_place("int f(void) { /* h\xc3\xa4 */ return \"abc\"; }\n", "1:32",
                 "  1 | int f(void) { /* h\xc3\xa4 */ return \"abc\"; }\n"
                 "    |                               ^\n");
-    // Two wide characters, four columns.
+    // Two wide characters take four columns.
     check_place(
         "int *global g;\nint f(void) { /* \xe6\xbc\xa2\xe5\xad\x97 */ *g = 1; return \"a\"; }\n",
         "2:43",
@@ -210,7 +210,7 @@ void f(int n)
     }
 }
 )");
-    // As gcc itself says of the same without a global pointer.
+    // gcc itself says the same if there is no global pointer.
     folder.shell("sed 's/int .global at/extern int *at/' a.sc >plain.c");
     for (std::string level : {"-Wextra", "-Wimplicit-fallthrough=2", "-Wimplicit-fallthrough=4",
                               "-Wimplicit-fallthrough=5"}) {

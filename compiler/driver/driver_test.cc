@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The driver: splitcc as make and people call it.
+// The driver as make and people call it.
 #include "driver/driver_folder.h"
 
 TEST_CASE("option -c makes one object for each source, here")

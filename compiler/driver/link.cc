@@ -90,18 +90,15 @@ Command link_command(const Options &options, const Toolchain &tools,
                      const std::vector<std::string> &objects, const Command &libraries)
 {
     Command command = tools.cc({});
-    auto add = [&](const Command &words) {
-        command.insert(command.end(), words.begin(), words.end());
-    };
     if (!options.shared)
         command.push_back("-no-pie");
-    add(options.both);
+    append(command, options.both);
     for (const std::string &word : options.compile)
         if (word.starts_with("-g"))
             command.push_back(word);
-    add(objects);
-    add({"-o", options.output.empty() ? "a.out" : options.output});
-    add(libraries);
+    append(command, objects);
+    append(command, {"-o", options.output.empty() ? "a.out" : options.output});
+    append(command, libraries);
     return command;
 }
 

@@ -378,6 +378,11 @@ Options Reader::run()
 
 } // namespace
 
+std::string Input::stem() const
+{
+    return std::filesystem::path(path).stem().string();
+}
+
 Options parse_options(std::vector<std::string> arguments)
 {
     return Reader(std::move(arguments)).run();

@@ -24,6 +24,9 @@ struct Input {
     std::string path;
     Language language = Language::Linker;
     std::string x; // the value of -x, or empty
+
+    // Returns the name of the file without its folder and its ending.
+    std::string stem() const;
 };
 
 enum class SaveTemps { No, Here, WithResult };

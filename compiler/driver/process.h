@@ -12,6 +12,11 @@ namespace splitcc {
 
 using Command = std::vector<std::string>;
 
+inline void append(Command &command, const Command &words)
+{
+    command.insert(command.end(), words.begin(), words.end());
+}
+
 // Returns the command as a shell reads it.
 std::string shell_quoted(const Command &command);
 

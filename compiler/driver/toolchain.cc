@@ -57,7 +57,7 @@ Toolchain::Toolchain(const Options &options)
 Command Toolchain::cc(const Command &words) const
 {
     Command command = cc_;
-    command.insert(command.end(), words.begin(), words.end());
+    append(command, words);
     return command;
 }
 

@@ -192,7 +192,6 @@ void Parser::translation_unit()
             external_declaration();
         } catch (const SyntaxError &) {
             colon_ends_ = false;
-            function_ = nullptr;
             named_parameters_ = false;
             scopes_.leave_to(0);
             if (pos_ == before)

@@ -61,13 +61,9 @@ private:
     void after_declarator(InitDeclarator &d);
     void function_body(Declaration *declaration);
     void old_style_parameters(Declaration *declaration);
-    void check_splitc_main(const InitDeclarator &d);
-    void check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role);
-    std::string wrong_dimension(const Extent &extent, bool fixed);
     bool note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
     Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);
-    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
 
     // initializers (parse_init.cc)
     bool accept_initializer(const InitDeclarator &d);
@@ -84,7 +80,6 @@ private:
     bool ends_at_second_type(const struct TypeWords &words);
     bool specifier(Specifiers &s, struct TypeWords &words, bool allow_storage);
     bool storage_specifier(Specifiers &s);
-    const Type *typeof_value(const Expr *e);
     void typeof_specifier(Specifiers &s, struct TypeWords &words);
     const Type *finish_type(Specifiers &s, struct TypeWords &words);
 
@@ -185,8 +180,7 @@ private:
     unsigned depth_ = 0;
     // in the parameter list of a definition, where every parameter has a name
     bool named_parameters_ = false;
-    bool colon_ends_ = false; // `:-` means C's `:` and `-` here
-    Declaration *function_ = nullptr;
+    bool colon_ends_ = false;      // `:-` means C's `:` and `-` here
     const Type *result_ = nullptr; // the result type of the function being defined
     Name *global_, *spread_;
     // symbols of the current external declaration that hide the name of a type

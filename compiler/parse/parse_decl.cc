@@ -104,43 +104,6 @@ void Parser::after_declarator(InitDeclarator &d)
     }
 }
 
-// Returns whether the value of an expression is known only inside a function.
-static bool uses_automatic(const Expr *e)
-{
-    const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
-    if (symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope)
-        return symbol->storage != Storage::Static && symbol->storage != Storage::Extern;
-    for (const Expr *part : {e->a, e->b, e->c})
-        if (part && uses_automatic(part))
-            return true;
-    return false;
-}
-
-// Returns whether the value of a size may change before functions run.  PROCS is const.
-static bool may_change(const Expr *e)
-{
-    const Symbol *symbol = e->symbol;
-    switch (e->kind) {
-    case ExprKind::Ident:
-        return symbol && symbol->kind == SymbolKind::Object &&
-               !(symbol->file_scope && (object_quals(symbol->type) & kConst));
-    case ExprKind::Call: // builtins have no symbols
-        if (e->a->kind != ExprKind::Ident || e->a->symbol)
-            return true;
-        break;
-    case ExprKind::StmtExpr:
-    case ExprKind::RunAtOwner:
-        return true;
-    case ExprKind::SizeofExpr:
-        return uses_automatic(e->a);
-    default:
-        break;
-    }
-    auto changes = [](const Expr *part) { return part && may_change(part); };
-    return changes(e->a) || changes(e->b) || changes(e->c) ||
-           std::any_of(e->args.begin(), e->args.end(), changes);
-}
-
 // Recognises the functions of split-c.h by their asm labels, which begin with splitc_.
 bool Parser::note_library(Declaration *declaration)
 {
@@ -195,7 +158,6 @@ void Parser::function_body(Declaration *declaration)
     }
     if (d.symbol->name && d.symbol->name->text == "main")
         ast_.main = d.declarator.name_token;
-    function_ = declaration;
     result_ = d.type->base;
     const Ast::Mark before = ast_.mark();
     declaration->is_definition = true;
@@ -204,39 +166,17 @@ void Parser::function_body(Declaration *declaration)
     // lower/ adds splitc_entry to it; so its body counts as touched.
     if (d.symbol->name && d.symbol->name->text == "splitc_main") {
         declaration->body->touched = true;
-        check_splitc_main(d);
+        sema_.check_splitc_main(d);
     }
     for (const Symbol *param : function.param_symbols)
         declaration->body->touched |= mentions_far(param->type);
     declaration->touched |= declaration->body->touched;
     check_split_phase(declaration, tokens_, diag_);
-    function_ = nullptr;
     scopes_.leave();
     if (!declaration->body->touched) {
         declaration->body = nullptr;
         ast_.release_scope(before);
     }
-}
-
-// Checks the type of splitc_main, which is called like main and may leave out parameters.
-void Parser::check_splitc_main(const InitDeclarator &d)
-{
-    const Type *type = d.symbol->type, *result = type->base->unqualified;
-    auto is_kind = [](const Type *t, TypeKind kind) { return t->unqualified->kind == kind; };
-    auto is_vector = [](const Type *t) {
-        return t->is_local_pointer() && t->base->is_local_pointer();
-    };
-    bool right = (is_kind(result, TypeKind::Int) || is_kind(result, TypeKind::Void)) &&
-                 type->params.size() <= 3 && !type->variadic;
-    if (right && !type->params.empty())
-        right = is_kind(type->params[0], TypeKind::Int);
-    for (size_t i = 1; right && i < type->params.size(); i++)
-        right = is_vector(type->params[i]);
-    if (!right)
-        diag_.error(
-            tokens_[d.declarator.name_token].range(),
-            "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
-                describe(type) + "'");
 }
 
 // The declarations between the declarator and the body of a K&R definition.
@@ -279,67 +219,6 @@ void Parser::old_style_parameters(Declaration *declaration)
     named_parameters_ = false;
 }
 
-// Returns false if the name is already declared as another kind of thing, which it stays.
-bool Parser::check_redeclaration(const Symbol *old, const Symbol *fresh)
-{
-    if (!old || !scopes_.is_local(old) || old->kind == SymbolKind::Builtin)
-        return true;
-    bool far = old->type && fresh->type && (mentions_far(old->type) || mentions_far(fresh->type));
-    if (old->kind != fresh->kind) {
-        diag_.error(tokens_[fresh->token].range(),
-                    "'" + std::string(fresh->name->text) + "' is declared again as something else");
-        diag_.note(tokens_[old->token].range(), "it was declared here");
-        return false;
-    }
-    if (far && !same_type(old->type, fresh->type)) {
-        diag_.error(tokens_[fresh->token].range(), "'" + std::string(fresh->name->text) +
-                                                       "' is declared again with another type, '" +
-                                                       describe(fresh->type) + "'");
-        diag_.note(tokens_[old->token].range(),
-                   "it was declared here as '" + describe(old->type) + "'");
-    }
-    return true;
-}
-
-// Returns what is wrong with a dimension; empty if nothing is.  If `fixed`, it has to be known
-// before functions run.
-std::string Parser::wrong_dimension(const Extent &extent, bool fixed)
-{
-    if (!extent.size)
-        return "a spread array needs the size of every dimension";
-    if (extent.value)
-        return *extent.value >= 0
-                   ? std::string()
-                   : "a dimension cannot have " + std::to_string(*extent.value) + " elements";
-    const Type *type = sema_.value_type(extent.size);
-    if (!type->is_unknown() && type->kind != TypeKind::Opaque && !type->is_integer())
-        return "the size of a dimension has to be an integer, not '" + describe(type) + "'";
-    if (fixed && may_change(extent.size))
-        return "a static spread array is allocated before the program begins: its sizes may "
-               "use PROCS and constants, but neither variables nor calls";
-    return {};
-}
-
-void Parser::check_spread_array(const InitDeclarator &d, const Specifiers &s, DeclarationRole role)
-{
-    bool parameter = role == DeclarationRole::Parameter;
-    const Token name = tokens_[d.declarator.name_token];
-    if (s.storage == Storage::Register && !parameter)
-        fail(name.range(), "a spread array is shared by all processors; it cannot be 'register'");
-    bool fixed = !parameter && (scopes_.at_file_scope() || s.storage == Storage::Static ||
-                                s.storage == Storage::Extern);
-    auto check = [&](const Extent &extent) {
-        if (std::string wrong = wrong_dimension(extent, fixed); !wrong.empty())
-            fail(extent.size ? sema_.range(extent.size) : name.range(), wrong);
-    };
-    // A parameter points to the first of any number of blocks, so its first size may be missing.
-    for (size_t i = parameter && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
-        check(*d.type->spread[i]);
-    for (const Type *block = d.type->base;
-         block->kind == TypeKind::Array && block->captured.empty(); block = block->base)
-        check(block->extent);
-}
-
 Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role)
 {
     Symbol *symbol = ast_.symbol();
@@ -354,8 +233,9 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     symbol->token = d.declarator.name_token;
     if (!symbol->name)
         return symbol;
-    if (d.type->kind == TypeKind::SpreadArray && symbol->kind == SymbolKind::Object)
-        check_spread_array(d, s, role);
+    if (d.type->kind == TypeKind::SpreadArray && symbol->kind == SymbolKind::Object &&
+        !sema_.check_spread_array(d, *symbol))
+        throw SyntaxError();
     if (symbol->kind == SymbolKind::Typedef) {
         if (d.type->kind == TypeKind::SpreadArray)
             fail(tokens_[symbol->token].range(),
@@ -371,7 +251,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
             symbol->type = d.type = types_.opaque(symbol->name->text);
     }
     Symbol *old = symbol->name->ordinary;
-    if (!check_redeclaration(old, symbol))
+    if (old && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
         return symbol;
     // A redeclaration with less information keeps the type that is known.
     if (old && scopes_.is_local(old) && old->kind == symbol->kind && old->type) {

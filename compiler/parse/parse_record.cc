@@ -213,7 +213,8 @@ void Parser::enumerators(Specifiers &s, Enumeration *enumeration)
         enumeration->negative |= next && *next < 0;
         if (next)
             next = static_cast<int64_t>(static_cast<uint64_t>(*next) + 1);
-        check_redeclaration(symbol->name->ordinary, symbol);
+        if (const Symbol *old = symbol->name->ordinary; old && scopes_.is_local(old))
+            sema_.check_redeclaration(old, symbol);
         scopes_.declare(symbol);
         if (!accept(Tok::Comma))
             break;

@@ -207,8 +207,6 @@ void Parser::return_statement(Stmt *stmt)
         else
             e = sema_.value(e);
         add(stmt, e);
-        if (function_)
-            function_->returns_value = true;
     }
     semicolon("';' after the return value");
 }

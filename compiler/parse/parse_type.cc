@@ -97,8 +97,6 @@ bool Parser::storage_specifier(Specifiers &s)
         s.is_inline = true;
         break;
     case Tok::KwThreadLocal:
-        s.thread_local_ = true;
-        break;
     case Tok::KwNoreturn:
         break;
     default:
@@ -200,19 +198,6 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
     return true;
 }
 
-// Returns the type that typeof names.  A parameter that is a spread array is a spread pointer.
-const Type *Parser::typeof_value(const Expr *e)
-{
-    if (e->type->kind != TypeKind::SpreadArray)
-        return e->type;
-    const Expr *operand = strip(e);
-    if (operand->kind == ExprKind::Ident && operand->symbol->parameter)
-        return types_.decayed(e->type);
-    diag_.error(sema_.range(e), "typeof of a spread array names no type; declare another array "
-                                "with its dimensions");
-    return types_.unknown();
-}
-
 // typeof = "typeof" "(" (expression | type-name) ")"
 void Parser::typeof_specifier(Specifiers &s, TypeWords &words)
 {
@@ -225,7 +210,7 @@ void Parser::typeof_specifier(Specifiers &s, TypeWords &words)
     } else {
         Expr *e = expression();
         s.typeof_operand = e;
-        words.named = typeof_value(e);
+        words.named = sema_.typeof_value(e);
     }
     s.touched |= s.typeof_operand->touched || mentions_far(words.named);
     expect(Tok::RParen, "')'");

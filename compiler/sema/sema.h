@@ -55,6 +55,19 @@ public:
     Expr *choose(Expr *e);
     Expr *other(Expr *e, const Type *type); // an expression whose operands are plain values
 
+    // ---- declarations.  All report what is wrong.
+
+    // Returns false if a spread array cannot be declared like that.
+    bool check_spread_array(const InitDeclarator &d, const Symbol &symbol);
+    // Checks the type of splitc_main, which is called like main and may leave out parameters.
+    void check_splitc_main(const InitDeclarator &d);
+    // Compares with a declaration of the same name in the same scope.  Returns false if that is of
+    // another kind of thing, which the name stays.
+    bool check_redeclaration(const Symbol *old, const Symbol *fresh);
+    // Returns the type that typeof of `e` names.  A parameter that is a spread array is a spread
+    // pointer.
+    const Type *typeof_value(const Expr *e);
+
     // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
 
@@ -153,6 +166,9 @@ private:
     void note_implicit(const Report &report, const Expr *e);
     void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
+
+    // declarations (sema_decl.cc)
+    std::string wrong_dimension(const Extent &extent, bool fixed);
 
     // initializers (sema_init.cc)
     void check_static(const Expr *e, const Type *type);

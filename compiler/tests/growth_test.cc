@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Translation takes time in proportion to the size of its input, whatever the
-// input has many of; and little memory for what it only copies.
+// Translation takes time in proportion to the size of its input, and little memory for what it only
+// copies.
 #include "translate.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string repeat(long n, const std::function<std::string(const std::string &)>
     return text;
 }
 
-// On a thread whose stack bears long expressions, as the driver's does.
+// Runs the body on a thread whose stack is large enough for long expressions, as the driver does.
 void on_deep_stack(std::function<void()> body)
 {
     pthread_attr_t attributes;
@@ -47,7 +47,7 @@ double seconds_now()
     return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-// Of a processor; the least of three.
+// Returns the least processor time of three translations.
 double seconds_for(const std::string &text)
 {
     double least = 1e9;
@@ -66,8 +66,8 @@ double seconds_for(const std::string &text)
     return least;
 }
 
-// Sixteen times as many of the lines: time in proportion would be 16, in proportion
-// to the square 256.  What is in between is a matter of caches and neighbours.
+// With sixteen times as many lines, linear time is 16 and quadratic time 256.  Caches and other
+// processes account for what is in between.
 void check_growth(const std::string &before,
                   const std::function<std::string(const std::string &)> &line,
                   const std::string &after)
@@ -94,12 +94,11 @@ double kilobytes(const std::string &what)
     return 0;
 }
 
-// The memory for a translation, as so many times its text: that and the translation itself
-// are 2.
+// The memory for a translation as a multiple of its text; the text and the translation are 2.
 void check_memory(const std::string &text, double most)
 {
     malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << 5 << std::flush; // what was the most until now
+    std::ofstream("/proc/self/clear_refs") << 5 << std::flush; // the high-water mark so far
     const double before = kilobytes("VmRSS:");
     Translation t;
     on_deep_stack([&] { t = translate(text, {}); });

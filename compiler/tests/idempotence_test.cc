@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What comes out of the translator is C without any Split-C in it: translated once
-// more it stays what it is, byte for byte.
+// The translation is C without Split-C: translated once more, it stays the same byte for byte.
 #include "process.h"
 #include "translate.h"
 
@@ -22,7 +21,7 @@ std::string read(const fs::path &path)
     return text.str();
 }
 
-// The standard that the first lines ask for, or that of the folder.
+// Returns the standard that the first lines of a file name, or that of its folder.
 std::string standard_of(const fs::path &file)
 {
     const std::string head = read(file).substr(0, 400);
@@ -32,7 +31,7 @@ std::string standard_of(const fs::path &file)
     return file.parent_path().filename() == "legacy" ? "-std=gnu89" : "-std=gnu17";
 }
 
-// The first line that differs, and what became of it.
+// Returns the first line that differs, in both forms.
 std::string difference(const std::string &a, const std::string &b)
 {
     std::istringstream old_lines(a), new_lines(b);
@@ -43,7 +42,7 @@ std::string difference(const std::string &a, const std::string &b)
     return "one is a part of the other";
 }
 
-// False if it is nothing that could be translated.
+// Returns false if the file cannot be translated at all.
 bool check_file(const fs::path &file)
 {
     const std::string standard = standard_of(file);

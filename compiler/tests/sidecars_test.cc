@@ -39,7 +39,7 @@ namespace {
 
 struct Outcome {
     int code = -1;
-    std::string output; // both streams
+    std::string output; // of both streams
 };
 
 Outcome shell(const std::string &command)
@@ -63,7 +63,7 @@ std::string read(const fs::path &path)
     return text.str();
 }
 
-// The words after `key` in the first lines' comments.
+// Returns the words after `key` in the comments of the first lines.
 std::string setting(const std::string &source, const std::string &key, const std::string &otherwise)
 {
     size_t at = source.find("// " + key + ":");
@@ -107,7 +107,7 @@ const std::string kBin = SPLITCC_BIN_FOLDER;
 
 } // namespace
 
-// Compiles a program; `text` is its source.  Returns the path of the result.
+// Compiles a program, whose source is `text`, and returns the path of the result.
 std::string built(const std::string &folder, const std::string &name, const std::string &text,
                   const std::string &flags)
 {
@@ -149,7 +149,7 @@ void run_sidecar(const std::string &name)
     CHECK(checked.code == 0);
 }
 
-// What other C compilers than cc make of the translation behaves alike.
+// A program behaves alike if clang compiles its translation.
 void clang_run(const std::string &name)
 {
     Scratch cleanup;
@@ -191,7 +191,7 @@ void checks_sidecar(const std::string &name)
     }
 }
 
-// Diagnostics name the file as it was given, so we give its bare name.
+// Messages name the file as it was given, so the test gives its bare name.
 void diagnostic_sidecar(const std::string &folder, const std::string &name)
 {
     Scratch cleanup;
@@ -203,7 +203,8 @@ void diagnostic_sidecar(const std::string &folder, const std::string &name)
     CHECK(outcome.code == (folder == "error" ? 1 : 0));
 }
 
-// A name that only the translation has: splitc_v1, splitc_read; not splitc_lock.
+// Returns whether a message has a name of the translation, such as splitc_v1 and splitc_read, but
+// not splitc_lock.
 bool names_the_translation(const std::string &message)
 {
     static const std::regex made("splitc_[a-z]+_?[a-zA-Z_]*[0-9]|splitc_(ptr|read|write|get|put|"
@@ -211,7 +212,7 @@ bool names_the_translation(const std::string &message)
     return std::regex_search(message, made);
 }
 
-// Every place is within a line of the user's, and nothing else is said.
+// Checks that every place is within a line of the user's file, and that nothing else is printed.
 void check_places(const std::string &said, const fs::path &folder)
 {
     static const std::regex place("(.*):([0-9]+):([0-9]+): (error|warning|note): .*");
@@ -268,7 +269,7 @@ void compare_plain(const std::string &name, const std::string &cc)
         shell(cc + " -w -O1 " + flags + " '" + source.string() + "' -o '" + direct + "' -lm");
     INFO(plain.output);
     if (cc != "cc" && plain.code != 0)
-        return; // C of gcc alone
+        return; // C that only gcc compiles
     REQUIRE(plain.code == 0);
     Outcome built =
         shell("timeout 60 '" + kBin + "/splitcc' -cc " + cc + " -w -x splitc -trans " + flags +

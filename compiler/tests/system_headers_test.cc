@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every header of the C library, the kernel and gcc that gcc compiles alone is
-// translated, too.  They use no Split-C: where the translation is the text that came
-// in, the C compiler makes the same of both; where it is not, it has to accept it.
+// Every header of the C library, the kernel and gcc that gcc compiles alone is translated.  They do
+// not use Split-C.  If a translation is the text that came in, the C compiler makes the same of
+// both; otherwise it has to accept the translation.
 #include "process.h"
 #include "translate.h"
 
@@ -27,7 +27,7 @@ Words headers_of(const std::string &package)
     return names;
 }
 
-// stdarg.h, the intrinsics and the like.
+// Returns stdarg.h, the intrinsics and the like.
 Words headers_of_cc()
 {
     std::string folder = run({{"cc", "-print-file-name=include"}}).out;
@@ -47,7 +47,7 @@ public:
     {
         const Outcome text = cc({"-E", "-D__SPLITC__=1", "-include", ABI_HEADER, header});
         if (text.code != 0)
-            return; // not without another header before it
+            return; // it needs another header before it
         const splitcc::Translation made = splitcc::translate(text.out, {});
         if (made.ok && made.c == text.out) {
             same_++;

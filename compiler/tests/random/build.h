@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Short ways to make the nodes of a random program, with the types they have.
+// Short functions that make the nodes of a random program, with their types.
 #pragma once
 
 #include "numbers.h"
@@ -12,14 +12,14 @@ inline Expr node(Op op, const Type *type, std::vector<Expr> kids = {}, std::stri
     return std::make_shared<Node>(Node{op, type, std::move(kids), {}, std::move(token)});
 }
 
-// A place: of an array of that shape when `block` is not empty.
+// Makes a place; if `block` is not empty, that of an array of this shape.
 inline Expr place_node(Op op, const Type *type, std::vector<Expr> kids,
                        std::vector<Dimension> block)
 {
     return std::make_shared<Node>(Node{op, type, std::move(kids), std::move(block)});
 }
 
-// ---- values -----------------------------------------------------------------------
+// ---- values
 
 inline Expr constant(long value, const Type *type)
 {
@@ -91,7 +91,7 @@ inline Expr fetch_add(const Expr &pointer, const Expr &value)
     return node(Op::FetchAdd, pointer->type->target, {pointer, value});
 }
 
-// How many elements a spread array has.
+// Returns the number of elements of a spread array.
 inline Expr elements_expr(const Variable *array)
 {
     Expr all = size_expr(array->spread[0]);
@@ -100,7 +100,7 @@ inline Expr elements_expr(const Variable *array)
     return all;
 }
 
-// ---- places -------------------------------------------------------------------------
+// ---- places
 
 inline Expr name(const Variable *variable)
 {
@@ -145,7 +145,7 @@ inline Expr pointer_index(const Expr &pointer, const Expr &index)
                       pointer->type->block);
 }
 
-// A[i][j] for the element at a position in row-major order.
+// Returns A[i][j] for the element at a position in row-major order.
 inline Expr spread_element(const Variable *array, const Expr &position)
 {
     Node made{Op::Element, array->type, {}, array->block};
@@ -159,7 +159,7 @@ inline Expr spread_element(const Variable *array, const Expr &position)
     return std::make_shared<Node>(made);
 }
 
-// Whether it is part of a variable of this processor's own, for sure or perhaps.
+// Returns whether the place is, certainly or possibly, part of a private variable.
 inline bool place_is_private(const Node &place)
 {
     if (place.op == Op::Name)
@@ -168,7 +168,7 @@ inline bool place_is_private(const Node &place)
            place_is_private(*place.kids[0]);
 }
 
-// ---- pointers -----------------------------------------------------------------------
+// ---- pointers
 
 inline Expr decay(const Variable *array, const Type *type)
 {
@@ -202,7 +202,7 @@ inline Expr pointer_equal(const std::string &token, const Expr &a, const Expr &b
     return node(Op::PointerEqual, &basic::Int, {a, b}, token);
 }
 
-// ---- statements -----------------------------------------------------------------------
+// ---- statements
 
 using Made = std::shared_ptr<const Statement>;
 

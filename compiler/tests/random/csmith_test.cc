@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random C programs of csmith: translated by splitcc they do what they do when
-// the C compiler gets them directly.  A failure prints the commands that show it
-// again.
+// Random C programs of csmith behave the same translated by splitcc and compiled directly.  A
+// failure prints the commands that repeat it.
 #include "trial.h"
 
 namespace {
 
 using namespace std::chrono_literals;
 
-// Small programs: what they lack in size, their number makes up for.
+// Many small programs find more than a few large ones in the same time.
 const Words generator{
     CSMITH, "--max-funcs",      "5", "--max-block-depth", "3", "--float", "--max-array-len-per-dim",
     "5",    "--inline-function"};
 const Words options{"-w", "-O0", "-I" CSMITH_INCLUDE};
 
-// csmith's programs print the checksum of each global variable when given a 1.
+// The argument 1 makes csmith's programs print the checksum of each global variable.
 Outcome start(const std::string &program, const TemporaryFolder &folder,
               std::chrono::milliseconds limit)
 {
     return run({{folder / program, "1"}, {}, folder.path, limit});
 }
 
-// False if the program is of no use because it runs for ever.
+// Returns false if the program is of no use, because it does not end.
 bool compare_program(unsigned long seed)
 {
     const TemporaryFolder folder;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Types, variables, and what all processors do together.
+// Makes types, variables, and the statements that all processors execute together.
 #include "generator.h"
 #include <algorithm>
 
 namespace random_program {
 
-// ---- types and variables ------------------------------------------------------------
+// ---- types and variables
 
 const Type *Generator::pointer(Space space, const Type *target, std::vector<Dimension> block)
 {
@@ -101,7 +101,7 @@ void Generator::make_globals()
     }
 }
 
-// The variables that every function has.
+// Makes the variables that every function has.
 void Generator::start_function(Function &function)
 {
     function_ = &function;
@@ -127,7 +127,7 @@ void Generator::start_function(Function &function)
     numbers_.insert(numbers_.end(), uniform_.begin(), uniform_.end());
 }
 
-// A private array of that type, for bulk transfers.
+// Returns a private array of that type, for bulk transfers.
 const Variable *Generator::buffer(const Type *type)
 {
     Variable *made = variable("b" + std::to_string(names_++), type);
@@ -136,7 +136,7 @@ const Variable *Generator::buffer(const Type *type)
     return made;
 }
 
-// ---- statements of all ---------------------------------------------------------------------
+// ---- statements of all processors
 
 void Generator::phase(Body &body)
 {
@@ -236,7 +236,7 @@ void Generator::collective(Body &body)
     body.push_back(std::make_shared<Statement>(made));
 }
 
-// break, continue or goto out of what is around, if that is allowed.
+// Leaves the statement around by break, continue or goto, if that is allowed.
 void Generator::jump_out(Body &body, int depth)
 {
     if (in_loop_ && chance(40)) {
@@ -349,7 +349,7 @@ Body Generator::uniform_body(int depth, int statements)
     return body;
 }
 
-// A function on an array like that one, whose sizes it is told.
+// Makes a function with an array like this one and its sizes as parameters.
 void Generator::make_function(const Variable *like)
 {
     auto made = std::make_shared<Function>();

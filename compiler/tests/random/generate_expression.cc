@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Expressions, and places in memory that are spelled in different ways.
+// Makes expressions, and places in memory, which it spells in different ways.
 #include "generator.h"
 #include "numbers.h"
 
@@ -41,8 +41,9 @@ Expr Generator::leaf_expr()
     }
 }
 
-// What is in some element.  Its indices may read memory too, but theirs may not, and
-// no phase reads without end: most indices are written down several times.
+// Returns the value of some element.  Its indices may read memory, but the indices of those may
+// not, and a phase reads a limited number of times, because most indices are evaluated several
+// times.
 Expr Generator::memory_expr()
 {
     if (index_depth_ >= 2 || reads_ >= 100)
@@ -88,7 +89,7 @@ Expr Generator::expr(int depth)
     }
 }
 
-// What is in that place, as an integer.
+// Returns the value of that place as an integer.
 Expr Generator::number_of(const Expr &place)
 {
     if (place->type->kind == Kind::Integer)
@@ -102,7 +103,7 @@ Expr Generator::number_of(const Expr &place)
     return conditional_node(empty, constant_expr(), load(deref(load(place))));
 }
 
-// Stays small whatever it is assigned to and how often.
+// Returns a number that stays small, to whatever and however often it is assigned.
 Expr Generator::real_expr(const Expr &place)
 {
     Expr small = cast(&basic::Double, cast(&basic::Int, expr(2)));
@@ -124,7 +125,7 @@ Expr Generator::pointer_expr(const Type *type)
     return address_of(element(targets_, position), pointer(Space::Global, &basic::Int));
 }
 
-// Some expression brought into 0 .. size - 1.
+// Returns an expression in the range 0 .. size - 1.
 Expr Generator::index(const Expr &size)
 {
     index_depth_++;
@@ -133,7 +134,7 @@ Expr Generator::index(const Expr &size)
     return binary_node("%", cast(&basic::ULong, any), cast(&basic::ULong, size));
 }
 
-// The element, or block, at a position in an array: one of many ways to say it.
+// Returns the element, or block, at a position in an array, in one of many spellings.
 Expr Generator::element(const Variable *array, const Expr &position)
 {
     const Type *block_pointer = pointer(Space::Spread, array->type, array->block);
@@ -142,11 +143,11 @@ Expr Generator::element(const Variable *array, const Expr &position)
     switch (below(6)) {
     case 0:
         return deref(pointer_add("+", start, position));
-    case 1: // A[i] of an array of several spread dimensions would be a part of it
+    case 1: // A[i] would be a sub-array if there are several spread dimensions
         return pointer_index(
             array->spread.size() == 1 ? start : pointer_add("+", start, constant(0, &basic::Int)),
             position);
-    case 2: // from behind the end
+    case 2: // counted from the end
         return deref(pointer_add("-", pointer_add("+", start, all),
                                  binary_node("-", all, cast(&basic::Long, position))));
     case 3:
@@ -189,7 +190,7 @@ Expr Generator::whole_element(Expr place)
     return place;
 }
 
-// Go down to a scalar.
+// Descends to a scalar.
 Expr Generator::leaf(Expr place)
 {
     place = whole_element(place);

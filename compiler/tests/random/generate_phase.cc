@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What each processor does by itself between two barriers.
+// Makes what each processor does by itself between two barriers.
 #include "generator.h"
 #include <algorithm>
 
 namespace random_program {
 namespace {
 
-// The processor that is so many further.
+// Returns the processor that is `by` further.
 Expr shifted(long by)
 {
     return binary_node("%", binary_node("+", proc(), constant(by, &basic::Int)), procs());
@@ -49,7 +49,7 @@ void Generator::write_record(Body &body, const Place &own)
     body.push_back(evaluate(assign("", place, mine)));
 }
 
-// Gets into variables of ours and a put, then sync().
+// Gets into own variables, and a put, followed by sync().
 void Generator::split_phase(Body &body, const Place &own)
 {
     plain_indices_ = far_only_ = true;
@@ -85,7 +85,7 @@ void Generator::with_pointer(Body &body, const Place &own)
         Expr here = steps        ? deref(step("++", name(p), false))
                     : chance(50) ? deref(load(name(p)))
                                  : pointer_index(load(name(p)), constant(0, &basic::Int));
-        // p++ must be evaluated once: a plain assignment of a number.
+        // p++ is evaluated once, so the value is a plain number.
         if (steps && here->type->kind == Kind::Integer)
             with.body.push_back(evaluate(assign("", here, expr(2))));
         else if (steps)
@@ -96,7 +96,7 @@ void Generator::with_pointer(Body &body, const Place &own)
     body.push_back(std::make_shared<Statement>(with));
 }
 
-// The whole block out and in again, doubled on the way where it is of numbers.
+// Copies the whole block out and in again.  Numbers are doubled in between.
 void Generator::bulk(Body &body, const Variable *object, const Place &own)
 {
     Expr place = own();
@@ -156,7 +156,7 @@ Body Generator::own_statements(const Variable *object, const Place &own)
     return body;
 }
 
-// Visit the elements that are ours.
+// Visits the elements of this processor.
 Statement Generator::sweep(const Variable *object, const Slice &slice,
                            const std::function<Body(Place)> &f)
 {
@@ -186,7 +186,7 @@ Statement Generator::sweep(const Variable *object, const Slice &slice,
     return loop;
 }
 
-// A spread pointer that walks over our elements, forwards or backwards.
+// A spread pointer that passes this processor's elements forwards or backwards.
 void Generator::spread_walk(Body &body, const Variable *array)
 {
     const Type *type = pointer(Space::Spread, array->type, array->block);
@@ -195,7 +195,7 @@ void Generator::spread_walk(Body &body, const Variable *array)
     bool back = chance(50);
     Expr me = shifted(below(3));
     Expr all = elements_expr(array), start = decay(array, type);
-    // Backwards from the last element that is at a multiple of PROCS from ours.
+    // It goes backwards from the last element that is a multiple of PROCS away from the first.
     Expr steps = binary_node("/",
                              binary_node("-", binary_node("+", all, procs()),
                                          binary_node("+", me, constant(1, &basic::Int))),
@@ -242,7 +242,7 @@ void Generator::count(Body &body, const Variable *object)
             evaluate(fetch_add(address_of(whole_element(some_element(object)), type), expr(1))));
 }
 
-// Each leaf of ours once, since stores come in any order.
+// Each leaf is stored to once, because stores arrive in any order.
 Body Generator::store_body(const Variable *object, const Place &own)
 {
     Body body;
@@ -276,7 +276,7 @@ void Generator::add_sweep(Body &body, const Variable *object, bool only_stores)
     bool is_static = object->home == Home::Static;
     if (only_stores) {
         auto f = [&](const Place &own) { return store_body(object, own); };
-        // A static array is one element here: only constant subscripts store once.
+        // A static array is one element here, and only constant subscripts store once.
         if (!is_static)
             body.push_back(std::make_shared<Statement>(sweep(object, {chance(50), below(3)}, f)));
         return;
@@ -289,7 +289,7 @@ void Generator::add_sweep(Body &body, const Variable *object, bool only_stores)
         return spread_walk(body, object);
     auto f = [&](const Place &own) { return own_statements(object, own); };
     Slice slice{chance(50), below(3)};
-    // Slices of a static object are whole processors', so one visit is enough.
+    // A slice of a static object belongs to one processor, so it is visited once.
     body.push_back(std::make_shared<Statement>(sweep(object, slice, f)));
 }
 

@@ -19,10 +19,10 @@
 
 namespace random_program {
 
-using Place = std::function<Expr()>; // spells a place, differently every time
+using Place = std::function<Expr()>; // spells a place in one of its ways
 
-// Which elements are whose: those L with (L - shift) % PROCS = MYPROC, or the
-// MYPROC + shift'th of PROCS equal runs.
+// Which elements belong to which processor: those L with (L - shift) % PROCS = MYPROC, or run
+// number MYPROC + shift of PROCS equal runs.
 struct Slice {
     bool cyclic = true;
     long shift = 0;
@@ -103,25 +103,25 @@ private:
     std::mt19937_64 random_;
     Program program_;
     Function *function_ = nullptr;
-    const Variable *targets_ = nullptr;      // what all pointers in memory point into
+    const Variable *targets_ = nullptr;      // the array that all pointers in memory point into
     std::vector<const Variable *> visible_;  // objects of this function
-    std::vector<const Variable *> readable_; // ... that all may read in this phase
+    std::vector<const Variable *> readable_; // those that all processors may read in this phase
     std::vector<const Variable *> numbers_;  // private variables that may be read
     std::vector<const Variable *> targets_of_gets_, indices_, uniform_;
     std::vector<const Variable *> records_; // private ones
-    Place own_;                             // the element that is ours to read, if any
+    Place own_;                             // the element that this processor may read, if any
     struct Callable {
         Function *function;
         const Variable *like;
     };
     std::vector<Callable> callable_;
-    size_t depth_ = 0; // of private loops: which index is the next
+    size_t depth_ = 0; // the number of the next index of private loops
     int names_ = 0;
     bool in_loop_ = false;
-    bool plain_indices_ = false; // while gets are on their way
-    bool far_only_ = false;      // for what local places have no operator
-    int index_depth_ = 0;        // of the index within an index that is being made
-    int reads_ = 0;              // of memory in this phase
+    bool plain_indices_ = false; // while gets are in progress
+    bool far_only_ = false;      // for operations that local places do not have
+    int index_depth_ = 0;        // the depth of indices within indices
+    int reads_ = 0;              // the number of reads of memory in this phase
 };
 
 } // namespace random_program

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The sequential model: what a random program prints, found out by interpreting
-// its tree, one processor after the other within each phase.  It shares nothing with
-// the compiler or the runtime.
+// The sequential model says what a random program prints.  It interprets the program's tree, in
+// each phase one processor after the other, and shares nothing with the compiler or the runtime.
 #include "numbers.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace random_program {
 namespace {
 
 struct Pointer {
-    int object = -1; // none: NULL
+    int object = -1; // none: the null pointer
     int rank = 0;
     long slot = 0;
 };
@@ -30,8 +29,8 @@ struct Value {
 struct Slot {
     Value value;
     bool defined = false;
-    long written = -1, read = -1, added = -1; // in which phase last
-    int writer = -1, reader = -1;             // by whom; reader -2: several
+    long written = -1, read = -1, added = -1; // the last phase
+    int writer = -1, reader = -1;             // the processor; -2 if several have read it
 };
 
 struct Object {
@@ -96,12 +95,12 @@ private:
     long phase_ = 0;
     std::vector<Object> objects_;
     std::map<const Variable *, int> bound_;
-    std::string label_; // of Way::Goto
+    std::string label_; // the label of a Way::Goto
     Expr returned_;
     std::vector<std::string> lines_;
 };
 
-// ---- memory ---------------------------------------------------------------------
+// ---- memory
 
 int Model::create(const Variable &variable)
 {
@@ -112,7 +111,7 @@ int Model::create(const Variable &variable)
     made.ranks.resize(procs_, std::vector<Slot>(rows * block));
     bool has_start = variable.home == Home::Private && variable.block.empty() &&
                      variable.type->kind != Kind::Real;
-    // Static storage and those of our variables that are no arrays are initialized.
+    // Static storage is initialized, and so are private variables that are no arrays.
     if (has_start || variable.home == Home::Static)
         for (auto &memory : made.ranks)
             for (Slot &s : memory)
@@ -174,7 +173,7 @@ void Model::copy(const Pointer &to, const Pointer &from, long slots)
         write({to.object, to.rank, to.slot + i}, values[i]);
 }
 
-// ---- pointers ---------------------------------------------------------------------
+// ---- pointers
 
 long step_slots(const Type &pointer)
 {
@@ -251,7 +250,7 @@ Pointer Model::locate(const Expr &e)
     }
 }
 
-// ---- expressions --------------------------------------------------------------------
+// ---- expressions
 
 Number Model::number(const Expr &e, const Type *type)
 {
@@ -329,7 +328,7 @@ Value Model::step(const Node &n)
     return n.prefix ? read(at) : before;
 }
 
-// In one step at the owner, so that several processors may do it in a phase.
+// It is atomic at the owner, so several processors may do it in one phase.
 Value Model::fetch_add(const Node &n)
 {
     Slot &s = slot(eval(n.kids[0]).pointer);
@@ -410,7 +409,7 @@ Value Model::eval(const Expr &e)
     }
 }
 
-// ---- statements of one processor -----------------------------------------------------
+// ---- statements of one processor
 
 void Model::private_body(const Body &body)
 {
@@ -428,7 +427,7 @@ void Model::private_for(const Statement &s)
     }
 }
 
-// := and :-, which here are complete at once
+// := and :- complete at once in this model.
 void Model::transfer(const Expr &to, const Expr &from)
 {
     if (to->type->kind == Kind::Record)
@@ -442,7 +441,8 @@ void Model::transfer(const Expr &to, const Expr &from)
 void Model::bulk(const Statement &s)
 {
     auto place = [&](const Expr &e) {
-        return e->op == Op::Name ? locate(e) : eval(e).pointer; // a buffer's name, or a pointer
+        // the name of a buffer, or a pointer
+        return e->op == Op::Name ? locate(e) : eval(e).pointer;
     };
     copy(place(s.exprs[0]), place(s.exprs[1]), whole(s.exprs[2]) * s.variable->type->slots);
 }
@@ -477,7 +477,7 @@ void Model::private_statement(const Statement &s)
     }
 }
 
-// ---- statements of all ----------------------------------------------------------------
+// ---- statements of all processors
 
 void Model::on_all(const std::function<void()> &what)
 {
@@ -588,7 +588,7 @@ void Model::set(const Variable &variable, const Number &number)
     write({static_cast<int>(&object(variable) - objects_.data()), rank_, 0}, {number, {}});
 }
 
-// all_reduce_to_all_add, all_scan_dmax and so on: TO_WHOM_WHAT.
+// all_reduce_to_all_add, all_scan_dmax and so on have the form TO_WHOM_WHAT.
 void Model::collective(const Statement &s)
 {
     const std::string &name = s.token, what = name.substr(name.size() - 3);

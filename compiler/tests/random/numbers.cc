@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// C's rules for numbers, as far as random programs use them.
+// The rules of C for numbers, as far as random programs use them.
 #include "numbers.h"
 
 namespace random_program {
@@ -114,7 +114,7 @@ auto arithmetic(const std::string &token, auto a, auto b)
     return token == "+" ? a + b : token == "-" ? a - b : a * b;
 }
 
-// Of two operands of one type, wrapped round as -fwrapv does.
+// Returns the result for two operands of one type, wrapped as -fwrapv does.
 long whole_result(const std::string &token, long x, long y, const Type &type)
 {
     auto a = static_cast<unsigned long>(x), b = static_cast<unsigned long>(y);

@@ -6,12 +6,12 @@
 namespace random_program {
 
 struct Number {
-    long whole = 0; // of an integer type; unsigned ones as the same bits
+    long whole = 0; // a value of an integer type; unsigned ones have the same bits
     double real = 0;
 };
 
 const Type *promoted(const Type *type);
-const Type *promoted(const Node &n); // a bit-field's type is that of an int
+const Type *promoted(const Node &n); // a bit-field has the type int
 const Type *usual(const Type *a, const Type *b);
 bool is_comparison(const std::string &token);
 bool is_shift(const std::string &token);
@@ -19,7 +19,7 @@ bool is_shift(const std::string &token);
 long wrap(long n, int bits, bool is_signed);
 Number convert(const Number &from, const Type &a, const Type &b);
 
-// Both operands have that type; of a shift, the left one.
+// Both operands have that type; for a shift, the left one has.
 Number binary(const std::string &token, const Number &a, const Number &b, const Type &type);
 
 } // namespace random_program

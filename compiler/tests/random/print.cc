@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A random program as Split-C text.
+// Prints a random program as Split-C text.
 #include "program.h"
 
 #include <sstream>
@@ -47,7 +47,7 @@ std::string brackets(const std::vector<Dimension> &dimensions)
     return text;
 }
 
-// What declares `name` with that type.
+// Returns a declaration of `name` with that type.
 std::string declaration(const Type &type, const std::string &name)
 {
     if (type.kind != Kind::Pointer)
@@ -168,7 +168,7 @@ std::string show(const Expr &e)
     }
 }
 
-// The scalars in an object of that type: what to write behind its name.
+// Collects the scalars in an object of that type: the text behind its name for each.
 void leaves(const Type &type, const std::string &path,
             std::vector<std::pair<std::string, const Type *>> &found)
 {
@@ -216,7 +216,7 @@ void Printer::global(const Variable &variable)
     line("static " + declaration(variable) + ";");
 }
 
-// All elements, by processor 0, through the global address space.
+// Processor 0 prints all elements, through the global address space.
 void Printer::dump(const Variable &variable)
 {
     bool spread = variable.home == Home::Spread;
@@ -313,7 +313,7 @@ void Printer::statement(const Statement &s)
         statements(s.body);
         return close();
     }
-    case Do::Declare: // for what follows, so in a block of its own
+    case Do::Declare: // for what follows, so it is in a block of its own
         open("{");
         line(declaration(*s.variable) + " = " + show(s.exprs[0]) + ";");
         statements(s.body);

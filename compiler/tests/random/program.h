@@ -16,9 +16,9 @@
 
 namespace random_program {
 
-// A number that may depend on that of processors, and how it is written.
+// A number that may depend on the number of processors, with its spelling.
 struct Dimension {
-    long each = 0, fixed = 0; // each * PROCS + fixed
+    long each = 0, fixed = 0; // the value is each * PROCS + fixed
     std::string text;
 
     long value(long procs) const { return each * procs + fixed; }
@@ -32,27 +32,27 @@ struct Type;
 struct Member {
     std::string name;
     const Type *type;
-    int count = 0; // of an array; 0 if it is none
-    int bits = 0;  // of a bit-field; 0 if it is none
-    int slot = 0;  // where in the record it begins
+    int count = 0; // for an array, otherwise 0
+    int bits = 0;  // for a bit-field, otherwise 0
+    int slot = 0;  // where it begins in the record
 };
 
-// Memory is counted in slots, one for each scalar: the model has no layout.
+// Memory is counted in slots, one for each scalar, because the model has no layout.
 struct Type {
     Kind kind;
-    std::string name; // how it is spelled
-    int size = 0;     // in bytes, of a number
+    std::string name; // the spelling
+    int size = 0;     // in bytes, for a number
     bool is_signed = true;
     int slots = 1;
     std::vector<Member> members{};  // Record
     Space space = Space::Global;    // Pointer
     const Type *target = nullptr;   // Pointer
-    std::vector<Dimension> block{}; // Pointer: to an array of targets
+    std::vector<Dimension> block{}; // for a Pointer to an array of targets
 };
 
 enum class Home {
     Private, // a variable that only its own processor uses
-    Static,  // one at the same address on every processor
+    Static,  // an object at the same address on every processor
     Spread,  // a spread array
 };
 
@@ -60,9 +60,9 @@ struct Variable {
     std::string name;
     const Type *type;
     Home home = Home::Private;
-    std::vector<Dimension> spread{}; // Spread: the dimensions left of ::
-    std::vector<Dimension> block{};  // those of the block, or of a local array
-    long start = 0;                  // Private numbers: the initial value
+    std::vector<Dimension> spread{}; // for Spread: the dimensions left of ::
+    std::vector<Dimension> block{};  // the dimensions of the block, or of a local array
+    long start = 0;                  // the initial value of private numbers
 
     long elements(long procs) const;
 };
@@ -107,11 +107,12 @@ using Expr = std::shared_ptr<const Node>;
 
 struct Node {
     Op op;
-    const Type *type; // of the value; of the elements of an array
+    const Type *type; // the type of the value, or of the elements of an array
     std::vector<Expr> kids{};
-    std::vector<Dimension> block{}; // what is left to subscript: not empty = an array; Size
-    std::string token{};            // of Unary, Binary, Assign ("" = plain), Step
-    long value = 0;                 // Constant
+    // the dimensions that are not subscripted yet; the object of a Size
+    std::vector<Dimension> block{};
+    std::string token{}; // of Unary, Binary, Assign (empty if plain) and Step
+    long value = 0;      // Constant
     const Variable *variable = nullptr;
     const Member *member = nullptr;
     bool prefix = false; // Step
@@ -121,7 +122,7 @@ struct Statement;
 using Body = std::vector<std::shared_ptr<const Statement>>;
 
 enum class Do {
-    // by each processor for itself
+    // executed by each processor for itself
     Evaluate,
     Get,
     Put,
@@ -131,7 +132,7 @@ enum class Do {
     If,
     For,
     Declare,
-    // by all alike
+    // executed by all processors alike
     Phase,
     StorePhase,
     UniformFor,
@@ -155,8 +156,8 @@ struct Statement {
     std::vector<Expr> exprs{};
     Body body{}, otherwise{};
     const Variable *variable = nullptr;
-    std::vector<const Variable *> variables{}; // Scope: automatic spread arrays; PrintLocals
-    std::string token{};                       // a label; a library function
+    std::vector<const Variable *> variables{}; // of Scope: automatic spread arrays; of PrintLocals
+    std::string token{};                       // a label, or a library function
     const Function *function = nullptr;
 };
 
@@ -170,13 +171,13 @@ struct Function {
 struct Program {
     std::vector<const Type *> records{};
     std::vector<const Variable *> globals{};
-    std::vector<std::shared_ptr<Function>> functions{}; // the last is splitc_main
-    // The owners of all the above.
+    std::vector<std::shared_ptr<Function>> functions{}; // the last one is splitc_main
+    // The owners of the objects above.
     std::vector<std::unique_ptr<Type>> types{};
     std::vector<std::unique_ptr<Variable>> variables{};
 };
 
-// What `int` and its kin are called here.
+// The names of `int` and the like here.
 namespace basic {
 extern const Type Char, UChar, Short, UShort, Int, UInt, Long, ULong, Float, Double;
 }
@@ -184,8 +185,9 @@ extern const Type Char, UChar, Short, UShort, Int, UInt, Long, ULong, Float, Dou
 Program generate(unsigned long seed);
 std::string text_of(const Program &program);
 
-// What it prints on so many processors, lines sorted.  Throws std::logic_error if
-// the program has a race or reads what nobody wrote: the generator is wrong then.
+// Returns what the program prints on that number of processors, with sorted lines.  Throws
+// std::logic_error if the program has a race, or reads what was not written: then the generator is
+// wrong.
 std::string model_output(const Program &program, int procs);
 
 long product(const std::vector<Dimension> &dimensions, long procs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random Split-C programs print on 1, 3 and 4 processors what the sequential
-// model says.  A failure prints the commands that show it again.
+// Random Split-C programs print on 1, 3 and 4 processors what the sequential model says.  A failure
+// prints the commands that repeat it.
 #include "program.h"
 #include "trial.h"
 
@@ -25,8 +25,8 @@ std::string sorted_lines(const std::string &text)
     return all;
 }
 
-// The arithmetic of the model: signed numbers wrap, products are rounded before
-// they are added to.
+// The options fix the arithmetic of the model: signed numbers wrap, and products are rounded before
+// they are added.
 Words compile_command(unsigned long seed)
 {
     static const std::vector<Words> variants{

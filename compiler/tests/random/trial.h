@@ -25,7 +25,7 @@ inline Words operator+(Words a, const Words &b)
     return a;
 }
 
-// Run a compiler, or whatever else has to succeed.
+// Runs a compiler, or another command that has to succeed.
 inline void build(const Words &words, const TemporaryFolder &folder)
 {
     const Outcome outcome = run({words, {}, folder.path, std::chrono::seconds(60)});
