@@ -359,6 +359,19 @@ TEST_CASE("that a gap has closed is told at once")
     CHECK(told[0].header().ack == 3);
 }
 
+TEST_CASE("what comes early twice is held once")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 3);
+
+    b.receive({flight[2], flight[1], flight[2], flight[1], flight[2]});
+    CHECK(b.stats().early == 2);
+    CHECK(b.stats().duplicates == 3);
+    CHECK(b.stats().buffers == 2);
+    b.receive({flight[0]});
+    CHECK(b.messages.size() == 3);
+}
+
 TEST_CASE("what comes twice is acknowledged at once")
 {
     Peer a(0), b(1);
@@ -560,6 +573,21 @@ TEST_CASE("memory: what connections needed at their worst is given back")
         reliable_engine_abort(engine, rank);
     reliable_engine_stats(engine, &stats);
     CHECK(stats.buffers <= 2 * RELIABLE_WINDOW + 1);
+    reliable_engine_close(engine);
+}
+
+TEST_CASE("the shortest and the longest packets, and one packet of backlog, are configurations")
+{
+    reliable_engine_config config = {};
+    reliable_engine *engine = nullptr;
+
+    config.ranks = 65536;
+    config.rank = 65535;
+    config.packet_bytes =
+        GENERATE(uint32_t{RELIABLE_PACKET_BYTES_MIN}, uint32_t{RELIABLE_PACKET_BYTES_MAX});
+    config.backlog = 1;
+    config.deliver = [](void *, uint32_t, uint32_t, const void *, size_t, bool) {};
+    CHECK(reliable_engine_open(&config, &engine) == 0);
     reliable_engine_close(engine);
 }
 

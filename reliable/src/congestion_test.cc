@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// congestion_test.cc - the congestion window.
+#include <catch2/catch.hpp>
+
+extern "C" {
+#include "src/connection.h"
+}
+
+namespace {
+
+// A connection that has sent 1000 packets, and of whose last round trip no queue is known.
+struct Sender {
+    reliable_engine engine = {};
+    reliable_connection conn = {};
+
+    Sender()
+    {
+        reliable_rtt_open(&conn);
+        reliable_congestion_open(&conn);
+        conn.snd.nxt = 1000;
+        reliable_rtt_sample(&conn.rtt, 100);
+    }
+    void window(uint32_t cwnd, uint32_t ssthresh)
+    {
+        conn.cc.cwnd = cwnd;
+        conn.cc.ssthresh = ssthresh;
+    }
+    void queue_on_the_way() { reliable_rtt_sample(&conn.rtt, 1000); }
+    void acks(uint32_t count)
+    {
+        for (uint32_t i = 0; i < count; i++)
+            reliable_congestion_ack(&conn);
+    }
+    void loss(uint64_t number) { reliable_congestion_loss(&engine, &conn, number); }
+    void timeout(uint32_t backoff)
+    {
+        conn.rto.backoff = backoff;
+        reliable_congestion_timeout(&engine, &conn);
+    }
+};
+
+} // namespace
+
+TEST_CASE("the window begins with 8 packets and doubles with each round trip")
+{
+    Sender s;
+
+    CHECK(s.conn.cc.cwnd == 8);
+    s.acks(8);
+    CHECK(s.conn.cc.cwnd == 16);
+    s.acks(16);
+    CHECK(s.conn.cc.cwnd == 32);
+}
+
+TEST_CASE("from ssthresh on it grows by one packet with each round trip")
+{
+    Sender s;
+
+    s.window(9, 10);
+    s.acks(1);
+    CHECK(s.conn.cc.cwnd == 10);
+    s.acks(9);
+    CHECK(s.conn.cc.cwnd == 10);
+    s.acks(1);
+    CHECK(s.conn.cc.cwnd == 11);
+    s.acks(10);
+    CHECK(s.conn.cc.cwnd == 11);
+    s.acks(1);
+    CHECK(s.conn.cc.cwnd == 12);
+}
+
+TEST_CASE("it grows no further than packets can be in flight")
+{
+    Sender s;
+
+    s.acks(10000);
+    CHECK(s.conn.cc.cwnd == RELIABLE_WINDOW);
+}
+
+TEST_CASE("a loss cuts it by half if the round trip has grown, else by one packet and a 64th")
+{
+    const bool grown = GENERATE(true, false);
+    Sender s;
+
+    s.window(128, RELIABLE_WINDOW);
+    if (grown)
+        s.queue_on_the_way();
+    s.loss(999);
+    CHECK(s.conn.cc.cwnd == (grown ? 64u : 125u));
+    CHECK(s.conn.cc.ssthresh == s.conn.cc.cwnd);
+    CHECK(s.engine.stats.congestions == 1);
+}
+
+TEST_CASE("one window of packets cuts it once")
+{
+    Sender s;
+
+    s.window(128, RELIABLE_WINDOW);
+    s.queue_on_the_way();
+    for (uint64_t number : {990, 999, 0})
+        s.loss(number);
+    CHECK(s.conn.cc.cwnd == 64);
+    s.loss(1000); // the first that was sent after the cut
+    CHECK(s.conn.cc.cwnd == 32);
+    CHECK(s.engine.stats.congestions == 2);
+}
+
+TEST_CASE("acknowledgements before a loss do not count for the growth after it")
+{
+    Sender s;
+
+    s.window(10, 10);
+    s.acks(9);
+    s.loss(999);
+    REQUIRE(s.conn.cc.cwnd == 9);
+    s.acks(8);
+    CHECK(s.conn.cc.cwnd == 9);
+    s.acks(1);
+    CHECK(s.conn.cc.cwnd == 10);
+}
+
+TEST_CASE("two packets may always be in flight")
+{
+    const bool grown = GENERATE(true, false);
+    Sender s;
+
+    s.window(3, RELIABLE_WINDOW);
+    if (grown)
+        s.queue_on_the_way();
+    s.loss(999);
+    CHECK(s.conn.cc.cwnd == 2);
+}
+
+TEST_CASE(
+    "after a time-out two packets go, and ssthresh is half of the window before the first one")
+{
+    Sender s;
+
+    s.window(100, RELIABLE_WINDOW);
+    s.timeout(0);
+    CHECK(s.conn.cc.cwnd == 2);
+    CHECK(s.conn.cc.ssthresh == 50);
+    s.timeout(1);
+    CHECK(s.conn.cc.cwnd == 2);
+    CHECK(s.conn.cc.ssthresh == 50);
+    CHECK(s.engine.stats.congestions == 2);
+    s.loss(999); // was sent before
+    CHECK(s.conn.cc.ssthresh == 50);
+}
