@@ -159,8 +159,8 @@ static bool chaos_is_message(const struct chaos_endpoint *ce, const struct unet_
            unet_check_pieces(desc, ce->ni.ep.config.segment_bytes) == 0;
 }
 
-/* The inner endpoint says what is wrong with it.  A piece that lies outside the user's part of the
- * segment may lie within the whole. */
+/* Let the inner endpoint refuse the descriptor.  A piece that lies outside the user's part of the
+ * segment may lie within the inner one, so it is replaced by one that cannot. */
 static void chaos_refuse(struct chaos_endpoint *ce, struct unet_desc desc)
 {
     if (desc.kind == UNET_PIECES &&
@@ -341,7 +341,7 @@ static void chaos_close(struct unet_endpoint *ep)
     unet_ni_close(&ce->ni);
 }
 
-/* Never opened by name: it needs to be told what to do. */
+/* It is never opened by name, because it needs a struct unet_chaos. */
 static int chaos_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
     (void)config;

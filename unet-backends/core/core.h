@@ -18,7 +18,8 @@ extern const struct unet_ops unet_mux_ops;
 
 /* ---- upcall.c -------------------------------------------------------------- */
 
-/* A wired endpoint took in arrivals.  Was it not the upcall itself, that has to be told. */
+/* Progress has taken in arrivals of a wired endpoint.  Unless the upcall itself made that progress,
+ * it has to be told: the socket is no longer readable. */
 void unet_upcall_arrived(struct unet_endpoint *ep);
 
 /* ---- doorbell.c: how a sleeping receiver is woken ------------------------ */
@@ -31,11 +32,11 @@ int unet_bell_open(int bell[2]);
 void unet_bell_close(int bell[2]);
 void unet_bell_drain(int bell_read);
 
-/* The fence that pairs with unet_inline_end's stands in here. */
+/* Contains the fence F, which pairs with the senders' fence E (unet_inline_end). */
 void unet_bell_arm(struct unet_endpoint *ep, uint32_t conditions);
 
-/* True if this process can make the fences of others, and have others make its own: then
- * who sleeps makes those of its senders, and these make none. */
+/* True if membarrier(2) works here.  Then an endpoint that arms executes the fences of its senders,
+ * too, and they make none of their own. */
 bool unet_fences_for_others(void);
 void unet_bell_disarm(struct unet_endpoint *ep);
 
@@ -44,10 +45,11 @@ static inline bool unet_is_channel(const struct unet_endpoint *ep, uint32_t n)
     return n >= 1 && n <= ep->config.channels;
 }
 
-/* 0 if descriptors may go on the channel; -EPIPE: its peer is dead, -ENOTCONN: it is not open. */
+/* For the NI: 0 if descriptors of the channel may be sent, -EPIPE if its peer is dead, -ENOTCONN if
+ * it is closed or still connecting. */
 int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
 
-/* 0 when sends on the channel are taken; -EAGAIN it is connecting; otherwise as unet_not_open. */
+/* For the sender: the same, but -EAGAIN while the channel is connecting. */
 int unet_may_send(const struct unet_endpoint *ep, uint16_t channel);
 
 /* As unet_push, but the NI is not told. */
@@ -60,7 +62,7 @@ void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen);
 
 /* ---- network.c: what backends share between whose endpoints there is a network ---- */
 
-/* The finalizer of splitmix64: it scatters, it does not encrypt. */
+/* The finalizer of splitmix64.  It is a bijection that spreads every bit; it is no encryption. */
 static inline uint64_t unet_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -72,10 +74,10 @@ static inline uint64_t unet_mix(uint64_t x)
  * tag is the conversation's secret. */
 uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to);
 
-/* The clock of their retries. */
+/* CLOCK_MONOTONIC in microseconds. */
 uint64_t unet_now_us(void);
 
-/* Drop what came on the channel and was not read, and the buffers of it, too. */
+/* Drop the messages in a receive ring that were not read, along with their buffers. */
 void unet_drop_unread(struct unet_ring *rx);
 
 /* ---- ethernet.c --------------------------------------------------------------- */
@@ -88,6 +90,10 @@ bool unet_default_ethernet(char name[]);
 
 /* True when some receive ring is three quarters full. */
 bool unet_rx_almost_full(const struct unet_endpoint *ep);
+
+/* How long to sleep of `timeout_ms`.  While messages wait in the send queue the sleep is short,
+ * because nobody rings when their receiver has room again. */
+int unet_timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms);
 
 /* The fill from which a ring of that mask counts as almost full. */
 static inline uint32_t unet_ring_brim(uint32_t mask)

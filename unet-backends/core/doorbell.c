@@ -55,7 +55,7 @@ bool unet_fences_for_others(void)
     return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
-/* Short of memory the fast way fails; the slow one never does. */
+/* The expedited command fails when the kernel is short of memory; the slow one never does. */
 static void fence_everywhere(void)
 {
     while (membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) < 0 && membarrier(MEMBARRIER_CMD_GLOBAL) < 0)
@@ -82,7 +82,7 @@ void unet_bell_ring(int bell_write, uint32_t *armed, uint32_t seen)
 {
     ssize_t n;
 
-    /* A full pipe has been rung enough. */
+    /* If the pipe is full, the receiver will wake up anyway. */
     do
         n = write(bell_write, "", 1);
     while (n < 0 && errno == EINTR);

@@ -164,8 +164,8 @@ const char *unet_local_wish(const char *otherwise)
 
 /* ---- asking ----------------------------------------------------------------------- */
 
-/* Our address on the way to far away, if there is a default route.  Nothing is sent; the
- * address is one of those kept for documents. */
+/* This machine's address on the default route, if there is one.  Connecting a UDP socket sends
+ * nothing; 192.0.2.0/24 is reserved for documentation, so only the default route leads there. */
 static int default_route(union unet_sockaddr *local)
 {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -248,7 +248,7 @@ int unet_local_interface(const char *text, char name[IF_NAMESIZE])
 
 /* ---- networks ----------------------------------------------------------------------- */
 
-/* Keeps of the address what all in its network have in common; returns how many bits. */
+/* Clears the bits of the address that differ within its network; returns how many remain. */
 static unsigned address_mask_off(union unet_sockaddr *address, const struct sockaddr *netmask)
 {
     const union unet_sockaddr *mask = (const union unet_sockaddr *)netmask;

@@ -28,7 +28,7 @@ const char *unet_local_wish(const char *otherwise);
  * -EADDRNOTAVAIL no address of ours is there. */
 int unet_local(const char *text, union unet_sockaddr *local);
 
-/* The same among `all`, for what is no plain address. */
+/* As unet_local, among the interfaces `all`, for a text that is no plain address. */
 int unet_local_choose(const struct ifaddrs *all, const char *text, union unet_sockaddr *local);
 
 /* The interface that `text` names: by its own name, by what unet_local takes, or "auto", where the
@@ -40,8 +40,9 @@ int unet_local_interface(const char *text, char name[IF_NAMESIZE]);
 const struct ifaddrs *unet_local_owner(const struct ifaddrs *all,
                                        const union unet_sockaddr *address);
 
-/* The network of the interface's first address, IPv4 if it has one: "10.0.0.0/8".  `text` has room
- * for UNET_NETWORK_MAX.  False: it has none that other machines could be in, too. */
+/* Writes the network of the interface's first address, IPv4 if it has one ("10.0.0.0/8"), to
+ * `text`, which has room for UNET_NETWORK_MAX.  False: no other machine can be in a network of this
+ * interface. */
 bool unet_local_network(const struct ifaddrs *all, const char *name, char *text);
 
 #endif

@@ -15,14 +15,13 @@
 enum {
     ALIGNMENT = 64, /* of an endpoint */
     IDLE_SLOTS = 4,
-    RETRY_MS = 1, /* of sleep, while descriptors wait in the send queue */
 };
 
 /* ---- rings that nobody writes to ------------------------------------------------ */
 
 static struct unet_ring_shared idle = {.slot = {[IDLE_SLOTS - 1] = {.turn = 0}}};
 
-/* It is more than a ring ahead: full, whatever `consumed` says. */
+/* The position is more than a ring ahead of any `consumed`, which a producer takes for full. */
 struct unet_ring unet_ring_full = {.shared = &idle, .mask = IDLE_SLOTS - 1, .position = 1u << 31};
 
 const struct unet_ring unet_ring_empty = {.shared = &idle, .mask = IDLE_SLOTS - 1};
@@ -205,18 +204,11 @@ static int left_ms(uint64_t end_us)
     return left < INT_MAX ? (int)left : INT_MAX;
 }
 
-static int shorter(int ms, int most_ms)
-{
-    return most_ms > 0 && most_ms < ms ? most_ms : ms;
-}
-
-/* How long to sleep of the time that is left: nobody rings when there is room again for what waits
- * in the send queue. */
 static int nap_ms(const struct unet_ni *ni, int left)
 {
-    if (ni->tx.position != ni->ep.tx.position)
-        return shorter(left, RETRY_MS);
-    return shorter(left, ni->connecting > 0 ? ni->kind->retry_ms : ni->kind->look_ms);
+    const int most = ni->connecting > 0 ? ni->kind->retry_ms : ni->kind->look_ms;
+
+    return unet_timeout_while_queued(&ni->ep, most > 0 && most < left ? most : left);
 }
 
 static bool has_changed(const struct unet_ni *ni, uint32_t opened)
@@ -224,7 +216,7 @@ static bool has_changed(const struct unet_ni *ni, uint32_t opened)
     return ni->opened != opened || ni->died != ni->died_told;
 }
 
-/* It arms before it looks, so that what comes after the look rings. */
+/* The bell is armed before each look, so that whatever comes after the look rings it. */
 static int wait_until(struct unet_ni *ni, uint64_t end_us)
 {
     const uint32_t opened = ni->opened;

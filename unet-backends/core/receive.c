@@ -30,7 +30,8 @@ int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
     return sum == desc->length && sum > 0 ? 0 : -EINVAL;
 }
 
-/* Counts what is wrong with the copied descriptor. */
+/* Whether the copied descriptor may be shown to the application.  What is wrong with it is counted.
+ */
 static bool rx_is_acceptable(struct unet_endpoint *ep, uint32_t ring)
 {
     const struct unet_desc *desc = &ep->rx_desc;
@@ -54,7 +55,7 @@ bool unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
 {
     struct unet_ring *rx = &ep->rx[ring];
 
-    /* At most one lap: a flood of nonsense must not hold us here. */
+    /* At most one lap, so that a sender of nonsense cannot keep the receiver in this loop. */
     for (uint32_t left = rx->mask + 1; left > 0; left--) {
         const struct unet_desc *next;
 
@@ -119,8 +120,7 @@ int unet_fd(const struct unet_endpoint *ep)
     return ep->config.polled ? -EOPNOTSUPP : ep->fd;
 }
 
-/* Nothing rings when the receiver of a queued message has room again. */
-static int timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms)
+int unet_timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms)
 {
     return unet_sent(ep, ep->tx.position) || timeout_ms < QUEUED_MS ? timeout_ms : QUEUED_MS;
 }
@@ -140,7 +140,7 @@ int unet_arm(struct unet_endpoint *ep, int *timeout_ms)
         return 1;
     }
     if (timeout_ms)
-        *timeout_ms = timeout_while_queued(ep, *timeout_ms);
+        *timeout_ms = unet_timeout_while_queued(ep, *timeout_ms);
     return 0;
 }
 

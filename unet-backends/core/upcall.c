@@ -51,8 +51,7 @@ static void flag_store(uint32_t *flag, uint32_t value)
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-/* A signal's handler runs on the thread that masks it: the compiler alone must not
- * reorder. */
+/* A signal's handler runs on the thread that masks it, so a compiler barrier suffices. */
 static void upcall_fence(const struct unet_upcall *u)
 {
     if (u->mode == UNET_UPCALL_THREAD)
@@ -68,7 +67,7 @@ static void upcall_ring_self(struct unet_endpoint *ep)
     unet_bell_ring(ep->bell[1], &none, 0);
 }
 
-/* Whoever takes the pending flag makes up for the upcall that was held back. */
+/* Whoever clears the pending flag rings the bell for the upcall that was held back. */
 static void ring_if_pending(struct unet_upcall *u)
 {
     if (flag_load(&u->pending) && __atomic_exchange_n(&u->pending, 0, __ATOMIC_ACQ_REL))
@@ -97,7 +96,8 @@ static bool upcall_is_due(const struct unet_upcall *u)
            ((u->conditions & UNET_ALMOST_FULL) && unet_rx_almost_full(u->ep));
 }
 
-/* Arms before it looks, so that what comes after the look rings again.  False: masked. */
+/* It arms before it looks, so that what comes after the look rings again.  Returns false if upcalls
+ * are masked. */
 static bool upcall_run(struct unet_upcall *u)
 {
     unet_bell_drain(u->ep->bell[0]);
@@ -116,7 +116,8 @@ static bool upcall_run(struct unet_upcall *u)
     return true;
 }
 
-/* While it is masked the bell alone can start it: nobody empties the socket. */
+/* While upcalls are masked the socket stays readable, because nobody empties it; the thread then
+ * waits for the bell alone. */
 static void *upcall_thread(void *arg)
 {
     struct unet_upcall *u = arg;
@@ -164,7 +165,8 @@ static void sigio_pass_on(int number, siginfo_t *info, void *context)
         signal_previous.sa_handler(number);
 }
 
-/* The kernel names the descriptor, unless it was short of memory for that. */
+/* The signal names the descriptor, unless the kernel had no memory for a queued signal (SI_KERNEL).
+ */
 static bool sigio_is_ours(const siginfo_t *info, const struct unet_endpoint *ep)
 {
     return info->si_code == SI_KERNEL ||
@@ -184,8 +186,8 @@ static void on_sigio(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* The handler stays for good: a SIGIO that is still under way when the upcalls end
- * would otherwise end the process. */
+/* The handler is never removed: a SIGIO that is still pending when the upcalls end would otherwise
+ * end the process. */
 static int sigio_install(void)
 {
     static bool installed;

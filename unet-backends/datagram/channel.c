@@ -26,7 +26,7 @@ bool unet_datagram_same(const struct datagram_place *a, const struct datagram_pl
 
 /* ---- channels by their keys ----------------------------------------------------------- */
 
-/* Keys are random enough to be their own hash. */
+/* Keys are the output of a hash function already. */
 static uint16_t *bucket_of(const struct datagram_endpoint *de, uint64_t key)
 {
     return &de->bucket[key & de->bucket_mask];
@@ -60,7 +60,7 @@ static void bucket_remove(struct datagram_endpoint *de, uint16_t n)
 
 /* ---- frames without a message ----------------------------------------------------------- */
 
-/* What does not go is told again, or found out. */
+/* Errors are ignored: a lost frame is repeated, or its purpose is achieved by a later question. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
                        const struct unet_frame *frame)
 {
@@ -97,7 +97,7 @@ struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question)
     };
 }
 
-/* No channel of ours is the one that was asked for. */
+/* Answer an ALIVE frame for a channel that does not exist here. */
 static void answer_gone(struct datagram_endpoint *de, const struct unet_frame *question,
                         const struct datagram_place *to)
 {
@@ -128,7 +128,7 @@ static bool link_is_peer(const struct datagram_link *link, const struct unet_fra
     return link->peer_port == frame->from_port && unet_datagram_same(&link->peer, from);
 }
 
-/* The number of our channel came back, with the key that we had said. */
+/* The GONE frame repeats the channel's number and key from our own ALIVE frame. */
 static bool channel_is_gone(struct datagram_endpoint *de, const struct unet_frame *frame,
                             const struct datagram_place *from)
 {
@@ -142,8 +142,9 @@ static bool channel_is_gone(struct datagram_endpoint *de, const struct unet_fram
     return true;
 }
 
-/* Who opens to us while we are open to another life of his may have closed that, or this may be
- * late: he knows.  He has no use for our answer before we have opened anew. */
+/* The channel is open here, to another life of the peer's than the one that opens now.  Either the
+ * peer has closed that one, or this frame is late; the peer's answer to an ALIVE frame tells.
+ * OPENED would be of no use to it before this side has opened anew. */
 static void channel_answer_open(struct datagram_endpoint *de, uint16_t n,
                                 const struct unet_frame *frame)
 {
@@ -155,7 +156,8 @@ static void channel_answer_open(struct datagram_endpoint *de, uint16_t n,
         send_control(de, n, UNET_FRAME_OPENED, frame->user, link->life);
 }
 
-/* A frame about channel n, from its peer; false: it is for none that we have. */
+/* Handle a frame without a message from channel n's peer.  False: it is for an opening that no
+ * longer exists. */
 static bool channel_control(struct datagram_endpoint *de, uint16_t n,
                             const struct unet_frame *frame)
 {
@@ -224,7 +226,7 @@ void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
     if (de->ni.connecting > 0)
         unet_ni_tell(&de->ni);
     if (unet_datagram_receive(de) > 0)
-        unet_datagram_receive(de); /* a farewell may be behind what a look begins with */
+        unet_datagram_receive(de); /* the first look may end before a CLOSE that is there */
 }
 
 /* ---- opening and closing ---------------------------------------------------------------- */

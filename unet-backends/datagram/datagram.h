@@ -20,7 +20,7 @@
 #include <unet/unet_frame.h>
 #include <unet/unet_ni.h>
 
-/* Where a peer's socket is.  What is not used is zero: places are compared by their bytes. */
+/* Where a peer's socket is.  Unused bytes are zero, because places are compared with memcmp. */
 struct datagram_place {
     union {
         struct sockaddr any;
@@ -80,27 +80,29 @@ struct datagram_transport {
      * address. */
     int (*bind)(struct datagram_endpoint *de);
 
-    /* Undo it, and what of it was done before it failed. */
+    /* Undo `bind`, also one that has failed half-way. */
     void (*unbind)(struct datagram_endpoint *de);
 
-    /* Where that address is: fill in the link's `peer`, `peer_port` and `here`, and its nonce.
-     * Errors: -EADDRNOTAVAIL it is none of this transport, or cannot be reached from ours. */
+    /* Fill in the link's `peer`, `peer_port` and `here`, and the nonce, for the endpoint at that
+     * address. Errors: -EADDRNOTAVAIL the address is not one of this transport, or cannot be
+     * reached from our own. */
     int (*resolve)(const struct datagram_endpoint *de, const struct unet_address *address,
                    struct datagram_link *link, uint64_t *nonce);
 
-    /* Send frames, in order.  Returns how many are done with, gone or lost; 0: the socket takes
-     * none now. */
+    /* Send frames in order.  Returns how many were sent or lost and need no further attention; 0:
+     * the socket takes none now. */
     unsigned (*send)(struct datagram_endpoint *de, struct datagram_batch *batch);
 
-    /* Send a frame without a message, once: it may be lost. */
+    /* Send a frame without a message, once.  It may be lost. */
     void (*say)(struct datagram_endpoint *de, const struct datagram_place *to,
                 const struct unet_frame *frame);
 
     /* Give what arrived to unet_datagram_arrived.  Returns the number of frames. */
     int (*receive)(struct datagram_endpoint *de);
 
-    /* Those open channels' peers were asked whether they are alive, or none.  Learn what the
-     * network says of any, or this machine of these: unet_datagram_gone. */
+    /* The peers of the `asked` channels, possibly none, have just been asked whether they are
+     * alive.  Find out what the network has reported about any peer, or what this machine knows
+     * about those, and call unet_datagram_gone for the dead. */
     void (*probe)(struct datagram_endpoint *de, const uint16_t *asked, unsigned count);
 };
 
@@ -142,21 +144,21 @@ void unet_datagram_look(struct datagram_endpoint *de);
 /* The entry `tell` of struct unet_ni_kind. */
 void unet_datagram_tell(struct unet_ni *ni, uint16_t n);
 
-/* The channel that is not closed and whose peer says that key; 0: none. */
+/* The channel whose peer's frames have that key, or 0. */
 uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key);
 
-/* A frame about the channel itself. */
+/* Handle a frame without a message. */
 void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame *frame,
                            const struct datagram_place *from);
 
-/* `say` of a transport whose socket takes frames as they are. */
+/* The entry `say` for transports whose socket takes frames unchanged. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
                        const struct unet_frame *frame);
 
-/* The answer to a question whether a channel is alive that is not. */
+/* The answer to an ALIVE frame for a channel that does not exist. */
 struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);
 
-/* The peer of channel n is no more. */
+/* Channel n's peer no longer exists: the channel becomes UNET_DEAD if it was open. */
 void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
 
 /* ---- frame.c ------------------------------------------------------------------------- */
@@ -165,16 +167,17 @@ void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
  * descriptors done with. */
 int unet_datagram_service(struct datagram_endpoint *de);
 
-/* As sendmmsg, for a transport whose socket takes frames as they are. */
+/* As sendmmsg, for transports whose socket takes frames unchanged. */
 int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
                          unsigned count);
 
-/* What a transport's `send` returns when the network takes none: a device that is busy takes the
- * next frame soon; where no frame of that length gets on, it is lost after some tries. */
+/* What a transport's `send` returns on ENOBUFS.  A busy device takes the next frame soon, but one
+ * that never takes frames of this length would hold up the queue, so after some tries the frame is
+ * lost. */
 unsigned unet_datagram_no_room(struct datagram_endpoint *de);
 
-/* A frame came from there, or any bytes.  Returns how many of them it took: what follows may be
- * another one, or padding. */
+/* Take in the frame at the start of `bytes`, which nobody has checked.  Returns how many bytes
+ * belong to it; what follows may be another frame, or padding. */
 size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
                              const struct datagram_place *from);
 

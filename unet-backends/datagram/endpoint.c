@@ -43,7 +43,8 @@ int unet_datagram_progress(struct unet_endpoint *ep)
     return count + unet_datagram_receive(de);
 }
 
-/* Errors make the socket ready, too: they are the network's answers, of which `state` knows. */
+/* An error makes the socket ready, too; it counts as nothing having arrived, so that the caller
+ * calls `state`, which reads what the network has reported. */
 static int datagram_sleep(struct unet_ni *ni, int ms)
 {
     struct pollfd fd = {.fd = datagram_of(&ni->ep)->socket, .events = POLLIN};

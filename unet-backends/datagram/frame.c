@@ -68,7 +68,7 @@ static void batch_add(struct datagram_endpoint *de, struct datagram_batch *b, st
     };
 }
 
-/* The descriptors from the head of the send queue on that are good, up to a bad one. */
+/* Add descriptors from the head of the send queue on, up to the first bad one. */
 static void batch_collect(struct datagram_endpoint *de, struct datagram_batch *b)
 {
     struct iovec *iov = b->iov;
@@ -236,7 +236,7 @@ static bool frame_is_message(const struct unet_frame *frame)
     return frame->kind == UNET_FRAME_INLINE || frame->kind == UNET_FRAME_PIECES;
 }
 
-/* What is not needed of a frame is padding: networks have a shortest one. */
+/* Bytes beyond the frame's length are padding: networks have a shortest frame. */
 static bool frame_well_formed(const struct unet_frame *frame, size_t room)
 {
     if (frame->version != UNET_FRAME_VERSION || frame->length > room)

@@ -128,7 +128,7 @@ int unet_sm_area_view(struct sm_area *area, void *memory, uint64_t bytes)
 
 /* ---- lanes ------------------------------------------------------------------ */
 
-/* Who can read a key can map the area, and is the same user. */
+/* Keys need no secrecy: whoever can read one can map the area, and is the same user. */
 uint64_t unet_sm_lane_key(uint64_t tag, const uint64_t from[2], const uint64_t to[2])
 {
     uint64_t key = unet_mix(tag + 0x9e3779b97f4a7c15u);

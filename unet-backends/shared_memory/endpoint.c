@@ -72,7 +72,7 @@ static int sm_sleep(struct unet_ni *ni, int ms)
     struct sm_endpoint *se = sm_of(&ni->ep);
     const uint32_t died = ni->died;
 
-    unet_sm_find_closed(se); /* after arming, or whoever closes now would not ring */
+    unet_sm_find_closed(se); /* after arming, so that a peer that closes later rings */
     return ni->died != died ? 1 : unet_sm_sleep(se, ms);
 }
 

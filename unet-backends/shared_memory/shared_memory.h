@@ -34,8 +34,8 @@ struct sm_transport {
      * (already open unless it is polled), and set the endpoint's address; may fill `handle` and
      * `fd`. */
     int (*create)(struct sm_endpoint *se, const uint64_t nonce[2], uint64_t bytes, void **memory);
-    /* Undo it, also for peers who come later.  Who keeps the doorbell for peers that still have it
-     * takes it from the endpoint (-1). */
+    /* Undo it: no peer can find the endpoint any more.  A transport that keeps the doorbell for
+     * peers that still use it sets the endpoint's to -1. */
     void (*destroy)(struct sm_endpoint *se);
     /* Find the endpoint at an address.  Errors: those of unet_connect. */
     int (*reach)(const struct unet_address *address, struct sm_peer *peer);
@@ -103,7 +103,7 @@ void unet_sm_find_opened(struct sm_endpoint *se);
 void unet_sm_find_closed(struct sm_endpoint *se);
 /* The peer is gone: the channel becomes UNET_DEAD. */
 void unet_sm_set_dead(struct sm_endpoint *se, uint16_t channel);
-/* Give up the peer of a closed channel, whether it has let go of our lane or not. */
+/* Leave the peer of a closed channel, whether or not it has detached from our lane. */
 void unet_sm_drop_peer(struct sm_endpoint *se, uint16_t channel);
 
 /* ---- endpoint.c ------------------------------------------------------------ */

@@ -32,7 +32,7 @@ enum {
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-/* A frame that cannot go (the interface is gone, or was made for shorter ones since) is lost. */
+/* A frame that cannot go (the interface is gone, or its MTU was lowered) is lost. */
 static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     for (int tries = 0; tries < 4; tries++) {
@@ -59,7 +59,8 @@ static struct tpacket2_hdr *eth_slot(const struct eth_endpoint *ge, uint32_t n)
     return (struct tpacket2_hdr *)(ge->ring + (size_t)(n & (ge->slots - 1)) * ge->slot_bytes);
 }
 
-/* The loopback interface puts its own address into frames; who sends by it to us has ours. */
+/* The loopback interface puts its own address into frames; a peer that reaches us through it has
+ * the same address as we. */
 static struct datagram_place place_of(const struct eth_endpoint *ge,
                                       const struct sockaddr_ll *sender)
 {

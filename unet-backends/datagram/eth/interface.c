@@ -32,7 +32,7 @@ enum {
     MAC_LOW = 4 /* of the destination, in an Ethernet header */
 };
 
-/* ---- ports ------------------------------------------------------------------------------ */
+/* ---- ports ------------------------------------------------------------ */
 
 /* Abstract names live in the network namespace, as interfaces do. */
 static socklen_t port_name(const uint8_t mac[ETH_ALEN], uint16_t port, struct sockaddr_un *name)
@@ -149,8 +149,8 @@ static void eth_set_options(int socket)
         setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-/* A program that has capabilities by its file is closed to others of its user, who may have to map
- * its memory (shm) or to debug it.  Who has not got the capability himself may still not trace it.
+/* The kernel makes a program with file capabilities undumpable, and then other processes of its
+ * user can neither map its memory (shm) nor debug it.  Tracing it still needs the same capability.
  */
 static void open_to_own_user(void)
 {
@@ -186,8 +186,7 @@ int unet_eth_bind_socket(struct eth_endpoint *ge)
     return bind(ge->de.socket, (const struct sockaddr *)&any, sizeof any) == 0 ? 0 : -errno;
 }
 
-/* ---- peers -------------------------------------------------------------------------------------
- */
+/* ---- peers ------------------------------------------------------------ */
 
 static bool eth_is_own(const struct eth_endpoint *ge, const uint8_t *mac)
 {

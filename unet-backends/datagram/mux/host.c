@@ -36,7 +36,7 @@ static struct mux_host {
     uint16_t last_port;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A child's endpoints are its own. */
+/* In a child process: the parent's real endpoint is not the child's to use. */
 static void forget_parent(void)
 {
     host = (struct mux_host){.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -169,8 +169,7 @@ uint16_t unet_mux_address(uint8_t bytes[MUX_REAL_MOST])
     return (uint16_t)address.length;
 }
 
-/* ---- peers ------------------------------------------------------------------------------------
- */
+/* ---- peers ------------------------------------------------------------ */
 
 static bool is_same(const struct unet_address *a, const struct unet_address *b)
 {
@@ -253,8 +252,7 @@ bool unet_mux_is_there(uint32_t channel, uint16_t port)
     return there;
 }
 
-/* ---- inboxes ------------------------------------------------------------------------------------
- */
+/* ---- inboxes ------------------------------------------------------------ */
 
 static void inbox_ring(const struct mux_endpoint *me)
 {
@@ -292,8 +290,7 @@ static void iov_gather(uint8_t *to, const struct iovec *iov, size_t count)
     }
 }
 
-/* ---- sending
- * --------------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------ */
 
 static bool send_inline(uint32_t channel, const struct iovec *iov, size_t count, size_t length)
 {
@@ -334,7 +331,7 @@ static bool send_here(const struct iovec *iov, size_t count, size_t length)
     return true;
 }
 
-/* What is not open loses frames, as any network does. */
+/* Frames for a channel that is not open are lost, as on any network. */
 static bool send_locked(uint32_t channel, const struct iovec *iov, size_t count, size_t length)
 {
     if (channel == 0)
@@ -357,8 +354,7 @@ bool unet_mux_send(uint32_t channel, const struct iovec *iov, size_t count, size
     return done;
 }
 
-/* ---- receiving
- * ---------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------ */
 
 /* Nobody has that port any more. */
 static void answer_for_nobody(uint32_t channel, const struct unet_frame *question)
@@ -406,7 +402,8 @@ static void host_take_message(const struct unet_desc *peeked)
         unet_free_put(host.real, desc.piece[i].offset, BUFFER_BYTES);
 }
 
-/* Whoever is going to sleep relies on the real endpoint's being armed.  False: it was. */
+/* Arm the real endpoint, on which every sleeper of the process relies.  False: it was armed
+ * already. */
 static bool host_arm(void)
 {
     if (__atomic_load_n(host.real->armed, __ATOMIC_ACQUIRE) != 0)

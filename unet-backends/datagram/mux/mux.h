@@ -84,7 +84,7 @@ int unet_mux_channel(const struct mux_address *address, uint32_t *channel);
 /* Send a frame of `length` bytes.  False: there is no room now. */
 bool unet_mux_send(uint32_t channel, const struct iovec *iov, size_t count, size_t length);
 
-/* Whether somebody could be there. */
+/* False if the endpoint at that port, or the process behind that channel, is known to be gone. */
 bool unet_mux_is_there(uint32_t channel, uint16_t port);
 
 /* Take in what has come for anybody.  Returns what has come for this one, to be freed frame by

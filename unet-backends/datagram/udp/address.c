@@ -54,9 +54,9 @@ static void udp_address_of(const union unet_sockaddr *from, struct udp_address *
     }
 }
 
-/* Errors of the network come by a queue of their own.  Where a way takes less than it did, routers
- * may cut our packets: the kernel would learn of it, and cut them itself, only if the routers'
- * answers came through.  Over IPv6 nobody else cuts. */
+/* Errors of the network come by a queue of their own.  Over IPv4, routers may fragment our packets
+ * where a path takes less than it did: the kernel's own path MTU discovery needs ICMP messages,
+ * which firewalls keep back.  Over IPv6 routers never fragment. */
 static void set_family_options(int fd, int family)
 {
     const int on = 1, may_be_cut = IP_PMTUDISC_DONT;

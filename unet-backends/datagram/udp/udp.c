@@ -28,7 +28,7 @@ enum {
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-/* What the kernel has to be told beside the bytes: how long the segments are. */
+/* The control message that gives the kernel the length of the segments. */
 union segment_control {
     struct cmsghdr align;
     uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
@@ -42,7 +42,7 @@ struct datagrams {
     union segment_control control[DATAGRAM_BATCH];
 };
 
-/* Whose frame it is: the place it goes to is in there. */
+/* The link that frame i goes to; its address is the link's `peer`. */
 static struct datagram_link *link_of(const struct datagram_batch *b, unsigned i)
 {
     uint8_t *place = b->message[i].msg_hdr.msg_name;
@@ -69,7 +69,7 @@ static unsigned run_of_short(const struct datagram_batch *b, unsigned first)
     return end - first;
 }
 
-/* How many go as one that is cut. */
+/* How many frames from `first` on go as one datagram that the kernel cuts. */
 static unsigned run_of_long(const struct udp_endpoint *ue, const struct datagram_batch *b,
                             unsigned first)
 {
@@ -119,8 +119,9 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_
     }
 }
 
-/* Anybody can say that a peer does not listen, and a firewall may for a moment: he is gone when
- * that is said twice, with a while in between in which he was silent. */
+/* Anybody can forge the message that a peer does not listen, and a firewall may send it for a
+ * moment. So the peer counts as gone only when that comes twice, a while apart, with nothing from
+ * the peer in between. */
 static void udp_doubt_peer(struct datagram_endpoint *de, uint16_t n, uint64_t now)
 {
     struct datagram_link *link = &de->link[n];
@@ -132,7 +133,7 @@ static void udp_doubt_peer(struct datagram_endpoint *de, uint16_t n, uint64_t no
         unet_datagram_gone(de, n);
 }
 
-/* Nobody listens at that address, it is said. */
+/* The network reports that nobody listens at that address. */
 static void udp_refused(struct datagram_endpoint *de, const struct datagram_place *where)
 {
     const uint64_t now = unet_now_us();
@@ -157,7 +158,7 @@ static bool says_refused(struct msghdr *message)
     return false;
 }
 
-/* Read what the network says of peers that are not there. */
+/* Read the errors that the network has reported about peers. */
 static void udp_read_errors(struct datagram_endpoint *de)
 {
     for (;;) {
@@ -193,16 +194,16 @@ static bool is_cut(const struct datagrams *d)
     return d->message[0].msg_hdr.msg_controllen > 0;
 }
 
-/* What the kernel says to a datagram that it cannot cut: its pieces are longer than the way allows,
- * or the interface does not go with that. */
+/* The errors of a datagram that the kernel cannot cut: a segment is longer than the path allows, or
+ * the interface does not support it. */
 static bool says_uncut(int error)
 {
     return error == EMSGSIZE || error == EINVAL || error == EIO || error == EOPNOTSUPP;
 }
 
-/* A datagram that cannot go (the way is gone, it is longer than the way allows) is lost.  But the
- * kernel also answers what the network said to an earlier one, to whomever that went: only what is
- * said again after that was read is about this one. */
+/* A datagram that cannot go (no route, or longer than the path allows) is lost.  But sendmsg also
+ * returns errors that the network has reported about earlier datagrams, to any peer.  Only an error
+ * that comes again after those were read is about this one. */
 static unsigned udp_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     struct udp_endpoint *ue = udp_of(de);
@@ -300,8 +301,8 @@ static int udp_receive_many(struct datagram_endpoint *de)
     return count;
 }
 
-/* Looking for one datagram costs less than looking for many, so that is what a look is that follows
- * upon a vain one. */
+/* recvfrom costs less than recvmmsg when nothing is there.  So a look begins with recvfrom, and
+ * recvmmsg follows only if this look and the one before it have found something. */
 static int udp_receive(struct datagram_endpoint *de)
 {
     struct udp_endpoint *ue = udp_of(de);
@@ -312,7 +313,7 @@ static int udp_receive(struct datagram_endpoint *de)
     return count > 0 && found_before ? count + udp_receive_many(de) : count;
 }
 
-/* The network answers to questions themselves. */
+/* The question itself makes the network report that nobody listens. */
 static void udp_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)
 {
     (void)asked;

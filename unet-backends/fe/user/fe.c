@@ -110,7 +110,7 @@ static int fe_open_area(struct fe_endpoint *fe, const struct unet_fe_create *lay
     return 0;
 }
 
-/* Who cannot sleep needs no descriptors for it. */
+/* A polled endpoint has no descriptor to sleep on. */
 static int fe_open_identity(struct fe_endpoint *fe, const struct unet_fe_create *layout)
 {
     memcpy(fe->own.mac, layout->mac, sizeof fe->own.mac);

@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 #include <unet/unet_abi.h>
+#include <unet/unet_ops.h>
 #include <unet/unet_ring.h>
 
 #ifdef __cplusplus
@@ -41,7 +42,6 @@ extern "C" {
 #define UNET_SEGMENT_DEFAULT (1u << 20) /* bytes of a segment */
 
 struct unet_endpoint;
-struct unet_ops;
 struct unet_upcall;
 
 /* Where an endpoint is: opaque bytes made by its backend, to be carried to the
@@ -132,60 +132,6 @@ struct unet_endpoint {
     struct unet_upcall *upcall;   /* NULL when there is none */
     struct unet_desc rx_desc;     /* the peeked message: a private copy, checked */
     struct unet_stats stats;
-};
-
-/* What a backend with UNET_CAP_RANGES adds.  No entry is NULL. */
-struct unet_range_ops {
-    int (*export_range)(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
-    int (*end_range)(struct unet_endpoint *ep, uint16_t range);
-    int (*hold)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
-    void (*release)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
-    int (*grant)(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
-                 uint64_t *grant);
-    int (*revoke)(struct unet_endpoint *ep, uint64_t grant);
-};
-
-/* What an endpoint adds that sends several messages in one packet (reliable/reliable.h).  No entry
- * is NULL, and each does what the function of its name below says. */
-struct unet_packet_ops {
-    int (*sendv)(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
-                 uint32_t count);
-    void (*cork)(struct unet_endpoint *ep);
-    void (*uncork)(struct unet_endpoint *ep);
-    bool (*idle)(struct unet_endpoint *ep);
-    int (*arm)(struct unet_endpoint *ep, int *timeout_ms);
-    void (*disarm)(struct unet_endpoint *ep);
-};
-
-/* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
- * memory is too low: ulimit -l". */
-struct unet_remedy {
-    int error; /* -errno */
-    const char *text;
-};
-
-/* A backend.  No entry but `remedies`, `ranges` and `packets` is NULL.  `kick` and `progress` are the
- * only ones that a data path calls.  What each has to do stands with the function of its name below;
- * arguments have been checked by then.
- *  - `kick` is called after something was submitted to the send queue, and by
- *    unet_inline_end when the channel's bell asks for it.
- *  - `state` brings the state of one channel up to date, of all with channel 0. */
-struct unet_ops {
-    const char *name;
-    bool network; /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
-    const struct unet_remedy *remedies; /* the last one has no text */
-    int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
-    void (*close)(struct unet_endpoint *ep);
-    void (*address)(const struct unet_endpoint *ep, struct unet_address *address);
-    int (*connect)(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
-                   uint16_t *channel);
-    void (*disconnect)(struct unet_endpoint *ep, uint16_t channel);
-    void (*state)(struct unet_endpoint *ep, uint16_t channel);
-    void (*kick)(struct unet_endpoint *ep, uint16_t channel);
-    int (*progress)(struct unet_endpoint *ep);
-    int (*wait)(struct unet_endpoint *ep, int timeout_ms);
-    const struct unet_range_ops *ranges;   /* NULL: it has no such thing */
-    const struct unet_packet_ops *packets; /* NULL: it has no such thing */
 };
 
 /* ---- backends --------------------------------------------------------- */

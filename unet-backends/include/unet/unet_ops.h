@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * unet_ops.h - what backends implement: the tables of operations behind the functions of unet.h.
+ *
+ * Applications need unet.h alone, which includes this for its inline functions.
+ */
+#ifndef UNET_OPS_H
+#define UNET_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct iovec;
+struct unet_address;
+struct unet_config;
+struct unet_endpoint;
+
+/* What a backend with UNET_CAP_RANGES adds.  No entry is NULL, and each does what the function of
+ * its name in unet.h promises (export_range: unet_export, end_range: unet_unexport). */
+struct unet_range_ops {
+    int (*export_range)(struct unet_endpoint *ep, void *address, uint64_t bytes, uint16_t *range);
+    int (*end_range)(struct unet_endpoint *ep, uint16_t range);
+    int (*hold)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+    void (*release)(struct unet_endpoint *ep, uint64_t place, uint64_t length);
+    int (*grant)(struct unet_endpoint *ep, uint16_t channel, uint64_t place, uint64_t length,
+                 uint64_t *grant);
+    int (*revoke)(struct unet_endpoint *ep, uint64_t grant);
+};
+
+/* What an endpoint adds that sends several messages in one packet (reliable/reliable.h).  No entry
+ * is NULL, and each does what the function of its name in unet.h promises. */
+struct unet_packet_ops {
+    int (*sendv)(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
+                 uint32_t count);
+    void (*cork)(struct unet_endpoint *ep);
+    void (*uncork)(struct unet_endpoint *ep);
+    bool (*idle)(struct unet_endpoint *ep);
+    int (*arm)(struct unet_endpoint *ep, int *timeout_ms);
+    void (*disarm)(struct unet_endpoint *ep);
+};
+
+/* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
+ * memory is too low: ulimit -l". */
+struct unet_remedy {
+    int error; /* -errno */
+    const char *text;
+};
+
+/* A backend.  No entry but `remedies`, `ranges` and `packets` is NULL.  `kick` and `progress` are
+ * the only ones that a data path calls.  Each does what the function of its name in unet.h
+ * promises; arguments have been checked by then.
+ *  - `kick` is called after something was submitted to the send queue, and by
+ *    unet_inline_end when the channel's bell asks for it.
+ *  - `state` brings the state of one channel up to date, of all with channel 0. */
+struct unet_ops {
+    const char *name;
+    bool network; /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
+    const struct unet_remedy *remedies; /* the last one has no text */
+    int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
+    void (*close)(struct unet_endpoint *ep);
+    void (*address)(const struct unet_endpoint *ep, struct unet_address *address);
+    int (*connect)(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                   uint16_t *channel);
+    void (*disconnect)(struct unet_endpoint *ep, uint16_t channel);
+    void (*state)(struct unet_endpoint *ep, uint16_t channel);
+    void (*kick)(struct unet_endpoint *ep, uint16_t channel);
+    int (*progress)(struct unet_endpoint *ep);
+    int (*wait)(struct unet_endpoint *ep, int timeout_ms);
+    const struct unet_range_ops *ranges;   /* NULL: it has no such thing */
+    const struct unet_packet_ops *packets; /* NULL: it has no such thing */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
