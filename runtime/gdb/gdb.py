@@ -14,8 +14,8 @@ TYPES = ("splitc_global", "splitc_spread")
 SKIPPED = (
     ("*split-c/*.h", "^splitc_"),
     ("*runtime/src/*", "^splitc_"),
-    ("*runtime/src/*/*", "^splitc_"),
-    ("*gam/src/*", "^(gam|am)_"),
+    ("*runtime/src/*/*", "^(splitc|am)_"),
+    ("*gam/src/*", "^gam_"),
 )
 
 

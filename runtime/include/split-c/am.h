@@ -10,11 +10,11 @@
  *
  * Words may be any integers or pointers.  A handler is a function whose name a
  * Split-C file that includes this header uses other than to call it: splitcc
- * registers those.  Handlers run, wherever that is defined, whenever the program
- * waits or polls.  They run to their end: they neither wait nor use what other
- * processors own.  A handler that was requested may reply once, to its source;
- * one that was replied to sends nothing.  What cannot be done ends the job; the
- * calls return 0.
+ * registers those.  C files register theirs in constructors, by splitc_register_handlers.  Handlers
+ * run, wherever that is defined, whenever the program waits or polls.  They run to their end: they
+ * neither wait nor use what other processors own.  A handler that was requested may reply once, to
+ * its source; one that was replied to sends nothing.  What cannot be done ends the job; the calls
+ * return 0.
  */
 #ifndef SPLITC_AM_H
 #define SPLITC_AM_H
