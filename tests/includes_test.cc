@@ -183,14 +183,6 @@ std::string without_extension(fs::path file)
     return file.replace_extension().generic_string();
 }
 
-void require_layer(const std::string &layer, const std::vector<std::string> &headers)
-{
-    const auto includes = includes_below(layer);
-
-    REQUIRE(includes.size() > 3);
-    REQUIRE(violations(includes, only(layer, headers)) == "");
-}
-
 // Which things include the headers of which others.
 class Graph {
 public:
