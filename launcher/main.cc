@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// unetrun: starts a program as the ranks of a parallel job.
+// unetrun: starts a program as the ranks of a parallel job.  The same executable is the front end,
+// the daemon (--daemon) and the relay (--relay).
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +22,7 @@ namespace unetrun {
 
 namespace {
 
-// A closed standard descriptor would be taken by the first file that we open.
+// If a standard descriptor were closed, the first file that is opened would get its number.
 void open_standard_descriptors()
 {
     int fd;
@@ -46,7 +47,7 @@ int front_end_main(const std::vector<std::string> &arguments)
     FrontEnd front_end(options);
     const int code = front_end.run();
     if (front_end.output_pending())
-        _exit(code); // nobody takes it: its thread would never end
+        _exit(code); // nobody takes the output, so its thread would never end
     return code;
 }
 
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
 {
     using namespace unetrun;
     open_standard_descriptors();
-    signal(SIGCHLD, SIG_DFL); // ignored, it would leave us no child to wait for
+    signal(SIGCHLD, SIG_DFL); // if it is ignored, children cannot be waited for
     try {
         require_stack();
         fix_parent_directory();

@@ -11,7 +11,7 @@
 namespace unetrun {
 
 enum ExitCode {
-    exit_trouble = 1,      // unetrun itself could not go on
+    exit_trouble = 1,      // unetrun itself has failed
     exit_usage = 2,        // the command line makes no sense
     exit_timeout = 124,    // --timeout ran out
     exit_cannot_run = 126, // the program exists but cannot be run
@@ -19,14 +19,14 @@ enum ExitCode {
     exit_signal = 128,     // plus the number of the signal that killed a rank
 };
 
-// what() is the line that the user sees, without "unetrun: ": what is wrong, where,
-// and what to do about it.
+// what() is the line that the user sees, after "unetrun: ": what is wrong, where, and what to do
+// about it.
 struct Failure : std::runtime_error {
     Failure(int exit_code, const std::string &text) : std::runtime_error(text), code(exit_code) {}
     int code;
 };
 
-// What helps against an errno, if it is a limit.
+// What the user can do about an error if a limit was reached; else empty.
 inline std::string remedy(int error)
 {
     if (error == EMFILE)

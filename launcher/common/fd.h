@@ -54,7 +54,7 @@ inline void set_nonblocking(int fd)
         throw system_failure("cannot set a descriptor non-blocking");
 }
 
-// A second descriptor of the same open file, close-on-exec, above the standard three.
+// A second descriptor of the same open file: close-on-exec, and above 2.
 inline Fd duplicate(int fd)
 {
     Fd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));

@@ -35,11 +35,11 @@ std::string path_of(const std::string &job_id, std::uint32_t node)
 
 void remove_tree(const fs::path &path)
 {
-    std::error_code ignored; // what cannot be removed now is tried again by the next job
+    std::error_code ignored; // the next job tries again to remove what is left
     fs::remove_all(path, ignored);
 }
 
-// The open directory, if it is one and this user's.
+// Opens a directory.  The result is empty if it is none, or another user's.
 Fd open_directory(const fs::path &path)
 {
     Fd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -62,7 +62,7 @@ bool leads_to(const fs::path &path, const Fd &directory)
 void fix_parent_directory()
 {
     const char *tmpdir = std::getenv("TMPDIR");
-    std::error_code ignored; // the directory that we are in is gone: /tmp will do
+    std::error_code ignored; // if the working directory is gone, /tmp is used
     if (tmpdir && *tmpdir)
         setenv("TMPDIR", fs::absolute(tmpdir, ignored).c_str(), true);
 }
@@ -76,8 +76,8 @@ std::string make_job_id(pid_t pid, const std::string &random, const std::string 
 JobDirectory::JobDirectory(const std::string &job_id, std::uint32_t node)
     : path_(path_of(job_id, node))
 {
-    // Again only if another job, starting just now, took it for a dead one's before it
-    // was locked.
+    // A second round is needed only if another job that starts at this moment took the directory
+    // for that of a dead job before it was locked, and removed it.
     while (!lock_ || !leads_to(path_, lock_)) {
         if (mkdir(path_.c_str(), 0700) != 0)
             throw Failure(exit_trouble, "cannot make the directory " + path_ + ": " +

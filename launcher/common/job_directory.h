@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A node's private directory of the job, for the PMIx server's files and a copy of the
-// program, under $TMPDIR or /tmp.
+// A node's private directory of the job, for the files of the PMIx server and a copy of the
+// program, in $TMPDIR or /tmp.
 //
-// Its name follows from the job, so that either of front end and daemon can remove it
-// after the other was killed.  The daemon holds a lock on it for as long as it lives;
-// one without a lock belongs to a dead job, and the next daemon removes it.
+// Its name follows from the job, so that the front end or the daemon can remove it after the
+// other was killed.  The daemon holds a lock on it while it lives.  A directory without a lock
+// belongs to a dead job, and the next daemon of this user removes it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace unetrun {
 
-// Makes TMPDIR an absolute path in the environment: its directory remains the same when the
-// process, or what it starts, changes its own.
+// Makes TMPDIR an absolute path, so that it means the same directory for processes that change
+// their working directory.
 void fix_parent_directory();
 
-// A job's unique name: unetrun-UID-PID-RANDOM, with which the names of its directories begin, for
-// all to see; then ~ and the secret, if there is one.
+// The unique name of a job: unetrun-UID-PID-RANDOM, with which the names of its directories begin
+// and which everybody can see; then ~ and the secret, if there is one.
 std::string make_job_id(pid_t pid, const std::string &random, const std::string &secret = {});
 
 class JobDirectory {
@@ -33,7 +33,7 @@ public:
 
     const std::string &path() const { return path_; }
 
-    // Makes an executable file of the job's in it; its path.  Throws Failure.
+    // Writes an executable file into it and returns its path.  Throws Failure.
     std::string put(const std::string &name, const std::string &bytes) const;
 
 private:

@@ -41,7 +41,8 @@ void Link::beat()
 
 bool Link::silent(Clock::time_point now)
 {
-    if (now - std::exchange(looked_, now) > 3 * beat_period) // stopped, or very busy
+    const bool was_away = now - std::exchange(looked_, now) > 3 * beat_period;
+    if (was_away) // this process was stopped, or very busy
         heard_ = now;
     return now - heard_ > silence_max;
 }
@@ -64,12 +65,12 @@ void Link::flush()
         if (n >= 0) {
             sent_ += static_cast<std::size_t>(n);
         } else if (errno == EAGAIN) {
-            if (sent_ > unsent_.size() / 2) // or a backlog that lasts would keep all that passes
+            if (sent_ > unsent_.size() / 2) // or a lasting backlog would keep what was sent
                 unsent_.erase(0, std::exchange(sent_, 0));
             poller_.watch(out_.get(), POLLOUT, [this] { flush(); });
             return;
         } else if (errno != EINTR) {
-            // What the other side said last is still to be read: the loss is found there.
+            // receive() notices the loss, after it has read what the other side sent last.
             break;
         }
     }

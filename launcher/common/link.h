@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One end of a conversation among front end, relays and daemons: frames in and out over
-// any pair of descriptors, never blocking.
+// One end of a connection between front end, relays and daemons: sends and receives frames over a
+// pair of descriptors, and never blocks.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,13 @@
 namespace unetrun {
 
 constexpr std::chrono::milliseconds beat_period{1000};
-constexpr std::chrono::seconds silence_max{20}; // longer: the other side is cut off
+constexpr std::chrono::seconds silence_max{20}; // after that the other side counts as lost
 
 class Link {
 public:
     using OnFrame = std::function<void(const Frame &)>;
-    // The other side is gone, or talks nonsense, which is told then; called once.
+    // The other side is gone, or has sent what is no frame, of which `nonsense` tells.  Called
+    // once.
     using OnLost = std::function<void(const std::string &nonsense)>;
 
     Link(Poller &poller, Fd in, Fd out, OnFrame on_frame, OnLost on_lost);
@@ -27,7 +28,8 @@ public:
     Link(const Link &) = delete;
     Link &operator=(const Link &) = delete;
 
-    // Queues a message; it leaves as soon as there is room.  Nothing happens once lost.
+    // Queues a message, which is written as soon as the descriptor takes it.  Does nothing when
+    // the link is closed.
     template <class Message> void send(const Message &message, std::uint32_t node = 0)
     {
         send_bytes(encode(message, node));
@@ -36,9 +38,9 @@ public:
     bool open() const { return static_cast<bool>(in_); }
     void close();
 
-    // For a link whose other side may vanish without a word; both are to be called about
-    // every beat_period.  The one lets the other side hear something; the other tells
-    // whether it has said nothing for too long, while we listened.
+    // For a link whose other side may vanish without closing it.  Both are to be called about
+    // every beat_period.  beat() sends something if nothing else was sent.  silent() tells whether
+    // nothing has arrived for silence_max while this process was running.
     void beat();
     bool silent(Clock::time_point now = Clock::now());
 

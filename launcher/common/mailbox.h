@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Work handed by other threads to the thread of the event loop.
+// Hands work from other threads to the thread of the event loop.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ public:
     Mailbox &operator=(const Mailbox &) = delete;
 
     void post(std::function<void()> work); // from any thread
-    void run();                            // what has been posted; the loop calls it too
+    void run(); // does what has been posted.  The event loop calls it as well
 
 private:
     Poller &poller_;

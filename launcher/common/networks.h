@@ -10,8 +10,8 @@
 
 namespace unetrun {
 
-// Where the endpoints of this node's ranks are: UNET_INTERFACE in `environment`, or else the address
-// to which the remote shell came, or "auto".
+// Where the endpoints of this node's ranks are: UNET_INTERFACE in `environment`, or else the
+// address to which the remote shell came, or "auto".
 std::string interface_of(const std::vector<std::string> &environment);
 
 // Whether this node can be reached by each of the backends, and in which network.  Looks where

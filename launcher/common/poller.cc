@@ -11,7 +11,7 @@ namespace unetrun {
 
 namespace {
 
-// Rounded up, so that the loop does not spin through the last millisecond.
+// Rounded up, or the loop would spin during the last millisecond.
 int milliseconds_until(Deadline deadline)
 {
     if (!deadline)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The event loop of front end and daemon: descriptors with handlers, over poll(2)
-// because standard input may be a regular file, which epoll refuses.
+// The event loop of front end, relays and daemons: handlers for descriptors.  It uses poll, as
+// standard input may be a regular file, which epoll refuses.
 #pragma once
 
 #include <chrono>
@@ -22,18 +22,19 @@ class Poller {
 public:
     using Handler = std::function<void()>;
 
-    // Calls `handler` whenever one of `events` (or an error) is there.  A descriptor
-    // has one handler; watching it again replaces it.  Handlers may watch and forget.
+    // Calls `handler` whenever one of `events`, or an error, is pending.  A descriptor has one
+    // handler: watching it again replaces it.  Handlers may call watch and forget.
     void watch(int fd, short events, Handler handler);
     void forget(int fd) { watches_.erase(fd); }
 
-    // Waits until something happens or `deadline` is reached, and runs the handlers.
+    // Waits for an event, but not beyond `deadline`, and calls the handlers of all that are
+    // pending.
     void run_once(Deadline deadline);
 
 private:
     struct Watch {
         short events;
-        std::shared_ptr<Handler> handler; // shared: survives being forgotten while it runs
+        std::shared_ptr<Handler> handler; // shared, so that it can be forgotten while it runs
     };
     std::map<int, Watch> watches_;
     std::vector<pollfd> ready_;

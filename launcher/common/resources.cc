@@ -18,7 +18,7 @@ namespace unetrun {
 
 namespace {
 
-constexpr rlim_t stack_least = 512 << 10; // twice what PMIx's server was seen to take
+constexpr rlim_t stack_least = 512 << 10; // twice of what the PMIx server was measured to need
 
 rlim_t soft_limit(__rlimit_resource_t resource)
 {
@@ -52,7 +52,7 @@ void try_descriptors(std::size_t count, const std::string &purpose)
     }
 }
 
-// The limits that may stand in memory's way.
+// The limits that may be the reason why there is no memory.
 std::string memory_limits()
 {
     std::string text;
@@ -84,7 +84,7 @@ std::size_t thread_stack()
     return bytes;
 }
 
-// All of them live until the last has been started.
+// All threads live until the last one has been started.
 void try_threads(unsigned count, const std::string &purpose)
 {
     std::mutex gate;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the system lets this process have.  Libraries that do not get a thread, a
-// descriptor or memory say little, crash, or end the process, so whether there is enough
-// of each is tried beforehand.
+// Whether limits leave enough descriptors, threads and memory.  This is tried beforehand, as
+// libraries that do not get them give no useful message, crash, or end the process.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +11,25 @@
 namespace unetrun {
 
 struct Needs {
-    std::size_t descriptors; // beyond those that are open
+    std::size_t descriptors; // besides those that are open
     unsigned threads;
-    std::size_t bytes; // beside the threads' stacks
+    std::size_t bytes; // besides the stacks of the threads
 };
 
-// Throws Failure, unless this process may have all of that at once.  The failure names
-// the limit, its value and the remedy.  `purpose` is what takes it, as in "4 ranks".
+// Throws Failure unless this process can have all of that at once.  The failure names the limit,
+// its value and what it has to be.  `purpose` is what needs it, as in "4 ranks".
 void require(const Needs &needs, const std::string &purpose);
 
-// Throws Failure if there is no TCP port to be had, without which PMIx's server aborts.
+// Throws Failure if no TCP port is free, without which the PMIx server aborts.
 void require_port(const std::string &purpose);
 
-// Throws Failure if the stack is too small for what we call.  Takes little of it.
+// Throws Failure if the stack is too small for the libraries.  Uses little of it.
 void require_stack();
 
 // Why no process or thread can be started, from an errno.
 std::string start_trouble(int error);
 
-// What is to be told of an exception that nobody expected.
+// What to tell the user of an exception that is no Failure.
 std::string words_of(const std::exception &error);
 
 } // namespace unetrun

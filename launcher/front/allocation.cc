@@ -14,9 +14,9 @@ namespace {
 
 struct BatchSystem {
     const char *name;
-    const char *job;       // the variable that tells of one
-    const char *counts[3]; // variables that tell how many ranks or nodes it has room for
-    const char *list;      // the variable that names a file with a line for each rank, or null
+    const char *job;       // the variable that every job of it has
+    const char *counts[3]; // variables with the number of ranks or nodes of the allocation
+    const char *list;      // the variable that names a file with one line per rank, or null
     const char *remedy;
 };
 
@@ -55,7 +55,7 @@ std::uint64_t lines_in(const std::string &file)
     return lines;
 }
 
-// For how many ranks there is room, as far as the system tells.
+// The number of ranks for which there is room, as far as the system tells.
 std::uint64_t room(const BatchSystem &system, const std::vector<std::string> &environment)
 {
     std::uint64_t most = system.list ? lines_in(value_of(environment, system.list)) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a batch system has given us, which unetrun does not take by itself.
+// Notices that a batch system has given the user more than unetrun will use.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace unetrun {
 
-// What to tell a user whose job stays on this machine with a rank while a batch system's
-// allocation (as `environment` tells, NAME=VALUE) has room for more; empty: nothing.
+// What to tell a user whose job has one rank on this machine although there is a batch system's
+// allocation for more, as `environment` (NAME=VALUE) says; empty if there is nothing to tell.
 std::string untaken_allocation(const Options &options, const std::vector<std::string> &environment);
 
 } // namespace unetrun

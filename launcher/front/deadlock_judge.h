@@ -24,8 +24,8 @@ public:
 
     enum class Verdict { nothing, ask, deadlock };
 
-    // What a node says: of itself, or as the answer to a round of questions.  `ask`: ask all
-    // nodes in the round round().
+    // A node has told whether its ranks are stuck, by itself or in answer to a question.  `ask`
+    // means that all nodes are to be asked, in the round round().
     Verdict hear(std::uint32_t node, const Stuck &said);
     std::uint32_t round() const { return round_; }
 
@@ -39,7 +39,7 @@ private:
     void forget_round();
 
     std::vector<Node> nodes_;
-    std::uint32_t round_ = 0; // the latest; what is said without a question has none, 0
+    std::uint32_t round_ = 0; // the latest; an answer to no question has round 0
     bool asking_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Passes between the nodes what their ranks tell each other by PMIx: completes fences, and brings
-// questions about a rank to its node and the answers back.
+// questions about a rank to its node and the answers back.  Calls Branches and FenceGatherer.
 #pragma once
 
 #include "common/protocol.h"

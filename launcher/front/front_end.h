@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The front end of a job: brings the parts together that look after one thing each, and passes
-// between them what daemons, ranks and the user do.  The parts do not know each other or the front
-// end, but for what their constructors take.
+// The front end of a job: passes what daemons, ranks and the user do to the part that looks after
+// it, and what follows from it back.  It calls all parts; they call each other only where a
+// constructor says so, and the front end only by the functions that they are given.
 #pragma once
 
 #include <optional>

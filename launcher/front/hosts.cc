@@ -29,8 +29,8 @@ std::uint32_t parse_slots(const std::string &text, const std::string &where)
     return slots;
 }
 
-// A name is handed to a remote shell's program: one that looks like an option or like
-// several words must not pass.
+// A name becomes an argument of the remote shell, so it must not look like an option or like
+// several words.
 void check_name(const std::string &name, const std::string &where)
 {
     const auto strange = [](unsigned char c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists of hosts, as users write them.
+// Lists of hosts as users write them, and which host is this machine.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@ namespace unetrun {
 
 struct Host {
     std::string name;                   // what the remote shell is told
-    std::optional<std::uint32_t> slots; // ranks for which it has room, if that was said
-    std::uint32_t times = 1;            // that it was mentioned, if not
+    std::optional<std::uint32_t> slots; // ranks for which it has room, if the list says that
+    std::uint32_t times = 1;            // how often the list names it, if it does not
 
     bool operator==(const Host &) const = default;
 };
 
-// "a,b:4,user@c,[::1]:2", of --hosts.  Throws Failure (exit_usage).
+// Of --hosts: "a,b:4,user@c,[::1]:2".  Throws Failure (exit_usage).
 std::vector<Host> parse_hosts(const std::string &list);
 
-// A host file's text, a host a line: "a", "b:4" or "c slots=2", and comments after '#'.
-// `file` is its name, for messages.  Throws Failure (exit_usage).
+// The text of a host file, with one host per line: "a", "b:4" or "c slots=2".  '#' begins a
+// comment. `file` is its name, for messages.  Throws Failure (exit_usage).
 std::vector<Host> parse_host_file(const std::string &text, const std::string &file);
 
 std::vector<Host> read_host_file(const std::string &file);
 
-// One entry for each name: with the sum of its slots, of which a mention without a number has
-// one, or if none has a number with how often it was mentioned.
+// One entry for each name.  Its slots are the sum of those of all its entries, of which one without
+// a number counts as one slot.  If no entry has a number, `times` is the number of entries.
 std::vector<Host> merged(const std::vector<Host> &hosts);
 
 // This machine's own name.
 std::string host_name();
 
-// Whether a name means this machine, whose own name is `own`, without asking anybody: that, alone
-// or with its domain, localhost, and loopback addresses.  One for another user does not.
+// Whether a name means this machine, whose own name is `own`: that name with or without its domain,
+// localhost, and loopback addresses.  Asks no name server.  A name with a user is not this machine.
 bool is_here(const std::string &name, const std::string &own);
 
-// All that mean this machine made one, by the first one's name.
+// Makes one host of all those that mean this machine; it has the name of the first one.
 std::vector<Host> with_one_here(std::vector<Host> hosts, const std::string &own);
 
 } // namespace unetrun

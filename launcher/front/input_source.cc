@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int standard_input = 0;
-constexpr auto look_period = 500ms; // a shell need not tell when it puts us in front
+constexpr auto look_period = 500ms; // a shell may move a job to the foreground without a signal
 
 } // namespace
 
@@ -37,7 +37,7 @@ void InputSource::close()
 
 bool InputSource::in_background() const
 {
-    const pid_t front = tcgetpgrp(standard_input); // -1: no terminal, or not our session's
+    const pid_t front = tcgetpgrp(standard_input); // -1: no terminal, or that of another session
     return front >= 0 && front != getpgrp();
 }
 

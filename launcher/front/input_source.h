@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Our standard input, read only as fast as rank 0 takes it.
+// Reads the front end's standard input, as fast as rank 0 takes it.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,18 @@ namespace unetrun {
 
 class InputSource {
 public:
-    using OnInput = std::function<void(std::string_view)>; // no bytes: end of file
+    using OnInput = std::function<void(std::string_view)>; // no bytes: the end of the file
 
     InputSource(Poller &poller, OnInput on_input);
     ~InputSource() { close(); }
     InputSource(const InputSource &) = delete;
     InputSource &operator=(const InputSource &) = delete;
 
-    void give_room(std::size_t bytes); // reads no more than that
+    void give_room(std::size_t bytes); // so many more may be read
     void close();
 
-    // Looks anew whether the terminal is ours: in the background, reading it would stop
-    // us.  To be called after SIGCONT and at next_look().
+    // Looks again whether unetrun is in the foreground of its terminal: reading it from the
+    // background would stop the process.  To be called after SIGCONT and at next_look().
     void look();
     Deadline next_look() const { return next_look_; }
 

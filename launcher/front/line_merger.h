@@ -9,17 +9,17 @@
 
 namespace unetrun {
 
-// One output file: the pieces of many writers in order of arrival, each line in one
-// piece and, if asked for, with its rank in front.
+// One output file.  Takes the pieces of many writers in order of arrival.  If `tagged`, the rank
+// stands in front of each line.
 class LineMerger {
 public:
     explicit LineMerger(bool tagged) : tagged_(tagged) {}
 
-    // What to write for `bytes` of a rank's stream.  Where another writer left a line
-    // open, it is closed first.
+    // The bytes to write for `bytes` of a rank's stream.  If another writer has left a line
+    // unfinished, a newline comes first.
     std::string merge(std::uint32_t rank, unsigned stream, std::string_view bytes);
 
-    // The same for a line of unetrun's own, which has no tag.
+    // The same for a line of unetrun itself, which has no tag.
     std::string merge_own(std::string_view line);
 
 private:

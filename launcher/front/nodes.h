@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the front end knows of each node: what its daemon said at the start, and whether it is done.
+// A table, which calls no other part.
 #pragma once
 
 #include <optional>

@@ -81,7 +81,7 @@ void name_hosts(Options &options, std::vector<Host> hosts)
     options.hosts = std::move(hosts);
 }
 
-// "0,4-6" or "all", which gives none.
+// "0,4-6" or "all"; the result of the latter is empty.
 std::vector<std::uint32_t> parse_ranks(const std::string &option, const std::string &text)
 {
     std::vector<std::uint32_t> ranks;
@@ -101,7 +101,7 @@ std::vector<std::uint32_t> parse_ranks(const std::string &option, const std::str
     return ranks;
 }
 
-// Tells the ranks by a variable what `option` was told.
+// Passes the value of an option on to the ranks as a variable.
 void set(Options &options, const std::string &option, const std::string &variable,
          const std::string &value)
 {
@@ -143,7 +143,7 @@ void wrap(Options &options, const std::string &option, const std::string &ranks,
 
 struct Option {
     const char *name, *alias; // alias may be null
-    const char *value;        // what it wants, for the help; null: nothing
+    const char *value;        // the name of its value in the help; null: it has none
     const char *help;
     void (*apply)(Options &options, const std::string &value);
 };
@@ -218,7 +218,7 @@ const Option option_table[] = {
          wrap(o, "--valgrind", value,
               {"valgrind", "-q", "--child-silent-after-fork=yes",
                "--soname-synonyms=somalloc=*mimalloc*"});
-         o.defaults.push_back("SPLITC_HEAP=256M"); // it keeps a record of all that is reserved
+         o.defaults.push_back("SPLITC_HEAP=256M"); // valgrind keeps a record of all reserved memory
      }},
     {"--nodes", nullptr, "K", "act as if this machine were K nodes, to try programs out",
      [](Options &o, const std::string &value) { o.nodes = parse_count("--nodes", value); }},
@@ -282,7 +282,7 @@ bool is_option(const std::string &argument)
     usage("no program to run" + why + ": unetrun -n 4 ./program");
 }
 
-// Elsewhere it separates programs, each with ranks of its own.
+// Other launchers let ":" separate programs, each with ranks of its own.
 void check_colon(const std::vector<std::string> &command)
 {
     if (std::find(command.begin(), command.end(), ":") != command.end())
@@ -290,7 +290,7 @@ void check_colon(const std::vector<std::string> &command)
               "that branches on MYPROC; if it is an argument, write -- before the program");
 }
 
-// What says where ranks run has to fit together.
+// The options that say where ranks run have to fit together.
 void check_places(const Options &options)
 {
     if (options.nodes > options.ranks.value_or(1))
@@ -360,7 +360,7 @@ std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> 
 
 namespace {
 
-// A line for each option that has any.
+// A line for each option that has synonyms.
 std::string list_synonyms()
 {
     std::string text;

@@ -21,32 +21,32 @@ struct Options {
 
     Action action = Action::run;
     std::optional<std::uint32_t> ranks; // none: as many as there is room for on the hosts
-    std::uint32_t nodes = 1;            // that this machine pretends to be
+    std::uint32_t nodes = 1;            // that this machine acts as
     std::vector<Host> hosts;            // none: this machine
     std::optional<std::uint32_t> ppn;   // ranks on each host
     MapBy map_by = MapBy::slot;
     std::vector<std::string> rsh{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
-    bool rsh_everywhere = false; // even to reach this machine
+    bool rsh_everywhere = false; // to reach this machine, too
     std::uint32_t fanout = 32;
     bool stage = false;
     std::vector<std::string> variables; // of -x: NAME or NAME=VALUE
-    std::vector<std::string> defaults;  // the same, for ranks that have not got them otherwise
-    std::string network;                // of --net or --iface; empty: none was named
+    std::vector<std::string> defaults;  // NAME=VALUE, for variables that are not set
+    std::string network;                // of --net or --iface; empty: neither was given
     std::string directory;              // empty: the current one
     bool tag_output = false;
     std::chrono::milliseconds timeout{0}; // 0: none
     BindTo bind_to = BindTo::automatic;
     bool verbose = false;
-    std::vector<std::string> wrapper;   // a program and its arguments that run the ranks' one
-    std::vector<std::uint32_t> wrapped; // those ranks; empty: all
+    std::vector<std::string> wrapper;   // a program that runs the ranks' one (--gdb), and arguments
+    std::vector<std::uint32_t> wrapped; // the ranks that run in it; empty: all
     std::vector<std::string> command;   // the program and its arguments
 };
 
-// `arguments` without the name of unetrun itself.  Everything after the program's name is
-// the program's.  Throws Failure (exit_usage).
+// `arguments` do not begin with unetrun's own name.  What follows the program's name are arguments
+// of the program.  Throws Failure (exit_usage).
 Options parse_options(const std::vector<std::string> &arguments);
 
-// How many ranks the job has on hosts with so many slots.  Throws Failure (exit_usage).
+// The number of ranks of a job on hosts with these slots.  Throws Failure (exit_usage).
 std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots);
 
 std::string help_text();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What other launchers call what unetrun has, too.
+// How options of other launchers correspond to those of unetrun.
 #pragma once
 
 #include <string>
 
 namespace unetrun {
 
-// The option of ours that means the same as one of theirs; empty if none does.
+// The option of unetrun that means the same as one of another launcher; empty if none does.
 std::string our_option_for(const std::string &option);
 
-// Theirs that mean the same as one of ours: "-H, --host".
+// The options of other launchers that mean the same as one of unetrun: "-H, --host".
 std::string synonyms_of(const std::string &ours);
 
-// What to say instead of an option (without a value behind '=') that mpirun, mpiexec or srun
-// have, and unetrun has not; empty if it is not known.
+// What to write instead of an option that mpirun, mpiexec or srun have and unetrun has not; empty
+// if the option is not known.  `option` has no value behind '='.
 std::string our_word_for(const std::string &option);
 
 } // namespace unetrun

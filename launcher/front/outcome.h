@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the job ends: decides which events end it, and unetrun's exit code.  Knows nothing of
-// daemons and terminals.
+// How the job ends: decides which events end it, and unetrun's exit code.  Only says so, and leaves
+// it to the front end to tell daemons and user; it calls Ranks for their names.
 #pragma once
 
 #include <optional>

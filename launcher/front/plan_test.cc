@@ -76,6 +76,9 @@ TEST_CASE("plan: no two jobs have a name or a secret in common")
     CHECK(a.id != b.id);
     CHECK(a.key != b.key);
     CHECK(a.key.size() == 32);
+    CHECK(a.key.find_first_not_of("0123456789abcdef") == std::string::npos);
+    CHECK(a.id.substr(a.id.find('~') + 1).size() == 32); // 128 bits that nobody can guess
+    CHECK(a.id.substr(a.id.find_last_of('-') + 1).find('~') == 16);
 }
 
 TEST_CASE("plan: options give variables that the user has not set a default")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The ranks of the job as the front end knows them: on which node each one is, its pid, and what
-// messages call it.
+// messages call it.  A table, which calls no other part.
 #pragma once
 
 #include <string>

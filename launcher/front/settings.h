@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks are told by variables, checked before any of them starts.
+// Checks the variables by which ranks are configured, before any rank starts.
 #pragma once
 
 #include <string>
@@ -8,17 +8,16 @@
 
 namespace unetrun {
 
-// Whether ranks will understand the value of a variable; others than theirs are not looked at.
-// `told_by` is what the user wrote it with, an option or the variable.  Throws Failure
-// (exit_usage).
+// Throws Failure (exit_usage) if ranks would refuse the value of a variable of theirs.  `told_by`
+// is what the user has written: an option, or the variable.
 void check_setting(const std::string &told_by, const std::string &variable,
                    const std::string &value);
 
 // The same for all variables of an environment (NAME=VALUE).
 void check_settings(const std::vector<std::string> &environment);
 
-// The value of --net or --iface: how it is written and, for a job of this machine alone, that it is
-// there.  Throw Failure (exit_usage).
+// Check the value of --net or --iface: how it is written and, if the job runs on this machine
+// alone, that this machine has it.  Throw Failure (exit_usage).
 void check_network(const std::string &network);
 void check_interface(const std::string &interface);
 void check_network_is_here(const std::string &place);

@@ -14,7 +14,7 @@ int write_all(int fd, std::string_view bytes)
         const ssize_t n = write(fd, bytes.data(), bytes.size());
         if (n >= 0) {
             bytes.remove_prefix(static_cast<std::size_t>(n));
-        } else if (errno == EAGAIN) { // somebody has made it non-blocking
+        } else if (errno == EAGAIN) { // another process has made the file non-blocking
             pollfd entry{fd, POLLOUT, 0};
             poll(&entry, 1, -1);
         } else if (errno != EINTR) {

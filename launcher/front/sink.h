@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes to our own stdout and stderr from a thread of its own, so that a reader who
-// takes his time holds up neither signals nor the job's end.
+// Writes unetrun's output from a thread of its own, so that a slow reader delays neither signals
+// nor the end of the job.
 #pragma once
 
 #include <condition_variable>
@@ -16,12 +16,12 @@
 
 namespace unetrun {
 
-// A piece of output, and the node that gets credit for it.
+// A piece of output, and the node that gets credit when it is written.
 struct Piece {
     int fd = -1;
     std::string text;
     std::uint32_t node = 0;
-    std::uint32_t credit = 0; // bytes as they were before tags
+    std::uint32_t credit = 0; // its bytes without tags
 };
 
 // What became of a piece.
@@ -52,7 +52,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Piece> pieces_;
-    std::size_t outstanding_ = 0; // pieces put and not yet reported; the event loop's
+    std::size_t outstanding_ = 0; // pieces not yet reported; belongs to the event loop's thread
     bool closing_ = false;
     std::thread thread_;
 };

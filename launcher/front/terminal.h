@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The user's side of the output: the lines of all ranks and unetrun's own, on its standard output
-// and standard error.
+// and standard error.  Calls LineMerger and Sink; knows nothing of daemons.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The daemon of one node: hears what the front end says and has the node's ranks looked after
-// accordingly.  When the front end, or the relay in between, is gone, so are, soon after, the
-// ranks, all they have started, and the daemon.
+// The daemon of one node: receives the messages of the front end, looks for networks before there
+// is a job, and passes all that concerns the job to Supervisor.  When the front end or the relay in
+// between is gone, the ranks, all they have started and the daemon end soon after.
 #pragma once
 
 #include <memory>

@@ -15,15 +15,14 @@ constexpr std::size_t line_max = 1 << 20;
 
 class LineAssembler {
 public:
-    // Gets whole lines, or a piece of a line longer than line_max.
+    // Gets whole lines, or a piece of a line that is longer than line_max.
     using Emit = std::function<void(std::string_view)>;
 
-    // `hold` says whether an unfinished line waits for its end; a writer that is alone
-    // cannot be torn and needs no waiting.
+    // `hold`: an unfinished line waits for its end.  If there is only one writer, it need not.
     explicit LineAssembler(bool hold) : hold_(hold) {}
 
     void feed(std::string_view bytes, const Emit &emit);
-    void finish(const Emit &emit); // end of file: what is left comes out
+    void finish(const Emit &emit); // the end of the file: emits what is left
     std::size_t held() const { return partial_.size(); }
 
 private:

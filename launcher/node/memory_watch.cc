@@ -10,8 +10,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// From a file of names and numbers.  Both versions of cgroups, and the machine's counters,
-// use one name.
+// Reads a file of names and numbers.  Both versions of cgroups and the counters of the machine use
+// the same name.
 std::uint64_t kills_in(const fs::path &counters)
 {
     std::ifstream file(counters);
@@ -28,7 +28,7 @@ bool has_memory(const std::string &controllers)
     return ("," + controllers + ",").find(",memory,") != std::string::npos;
 }
 
-// "262144 KiB", or nothing where there is no limit.
+// "262144 KiB"; empty if there is no limit.
 std::string limit_in(const fs::path &file)
 {
     std::uint64_t bytes = 0;
@@ -39,8 +39,8 @@ std::string limit_in(const fs::path &file)
 
 } // namespace
 
-// Lines are "ID:CONTROLLERS:PATH"; version 2 has no controllers there, and none at all where
-// version 1 has memory.
+// Lines are "ID:CONTROLLERS:PATH".  The line of version 2 has no controllers; it counts only where
+// no line of version 1 has the memory controller.
 MemoryWatch::Group MemoryWatch::own_group(const fs::path &root)
 {
     const fs::path mount = root / "sys/fs/cgroup";

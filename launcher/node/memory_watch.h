@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Finds out whether the system has killed processes for lack of memory, the machine's or
-// that of a limit.  Who died by SIGKILL may be one of them.
+// Finds out whether the system has killed processes for lack of memory.  A rank that SIGKILL has
+// ended may be one of them.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ public:
     // Watches from now on.  `root` is where proc and sys are mounted.
     explicit MemoryWatch(const std::filesystem::path &root = "/");
 
-    // What has happened since, and what helps; empty: nothing.
+    // What has happened since, and what to do about it; empty if nothing has.
     std::string news() const;
 
 private:
-    // The memory cgroup that we are in, as version 1 or 2 of cgroups shows it.
+    // The memory cgroup of this process, in version 1 or 2 of cgroups.
     struct Group {
         std::string name;                      // "/user.slice/..."; empty: there is none
         std::filesystem::path counters, limit; // files

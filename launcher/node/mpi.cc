@@ -16,7 +16,7 @@ namespace unetrun {
 namespace {
 
 constexpr std::size_t name_max = 4096;
-constexpr std::size_t entries_max = 65536; // of a table; no file has as many
+constexpr std::size_t entries_max = 65536; // of a table; a file that has more is damaged
 
 template <class T> bool read_at(std::ifstream &file, std::uint64_t offset, T *to, std::size_t count)
 {
@@ -60,7 +60,7 @@ std::vector<Elf64_Dyn> entries_of(std::ifstream &file, const Elf64_Phdr &dynamic
     return entries;
 }
 
-// Where in the file is what has that address in memory; 0: nowhere.
+// The offset in the file of what has this address in memory; 0 if nothing has.
 std::uint64_t offset_of(const std::vector<Elf64_Phdr> &segments, std::uint64_t address)
 {
     for (const Elf64_Phdr &s : segments)
@@ -104,7 +104,7 @@ SharedLibraries shared_libraries(const std::string &name)
 
 namespace {
 
-// MPICH and all that can stand for it (Intel MPI, Cray MPI, MVAPICH) have agreed on the number.
+// MPICH and the MPIs that are compatible (Intel, Cray, MVAPICH) have agreed on this number.
 bool is_mpich(const std::string &library)
 {
     return library.starts_with("libmpi") && library.find(".so.12") != std::string::npos;
@@ -115,7 +115,8 @@ bool is_open_mpi(const std::string &library)
     return library.starts_with("libmpi.so.") && !is_mpich(library);
 }
 
-// As the loader finds it: "        libmpich.so.12 => /usr/lib/libmpich.so.12 (0x...)".
+// Where the loader finds a library.  Its lines are
+// "        libmpich.so.12 => /usr/lib/libmpich.so.12 (0x...)".
 std::string path_of(const std::string &library, const std::string &loaded)
 {
     const std::size_t at = loaded.find(library + " => ");

@@ -11,7 +11,7 @@
 
 namespace unetrun {
 
-// ---- building what PMIx wants to be told -----------------------------------
+// ---- what the library is told -----------------------------------
 
 namespace {
 
@@ -43,7 +43,7 @@ public:
     void add_rank(const char *key, pmix_rank_t value) { add(key, &value, PMIX_PROC_RANK); }
     void add_text(const char *key, const std::string &text) { add(key, text.c_str(), PMIX_STRING); }
 
-    // All of it as an array, which stays ours.
+    // The list as an array, which belongs to this object.
     pmix_data_array_t &array()
     {
         check(PMIx_Info_list_convert(list_, &array_), "convert a list");
@@ -134,7 +134,7 @@ pmix_proc_t process_of(const std::string &job_id, pmix_rank_t rank)
 
 // ---- what the library calls, in its own thread ------------------------------
 
-// Requests of the library that wait for other nodes; belongs to the event loop's thread.
+// The requests of the library that wait for other nodes.  Used in the event loop's thread only.
 struct PmixState {
     struct Request {
         pmix_modex_cbfunc_t answer;
@@ -158,7 +158,7 @@ struct PmixState {
 
 namespace {
 
-PmixState *state; // the library's callbacks have no argument of ours
+PmixState *state; // a global variable, as the callbacks get no argument of the caller's
 
 pmix_status_t on_connected(const pmix_proc_t *process, void *, pmix_info_t *, std::size_t,
                            pmix_op_cbfunc_t, void *)
@@ -181,7 +181,7 @@ pmix_status_t on_abort(const pmix_proc_t *process, void *, int status, const cha
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-// The data is ours to free.
+// The callback has to free the data.
 pmix_status_t on_fence(const pmix_proc_t *processes, std::size_t count, const pmix_info_t *,
                        std::size_t, char *data, std::size_t size, pmix_modex_cbfunc_t answer,
                        void *argument)
@@ -210,7 +210,7 @@ pmix_status_t on_modex(const pmix_proc_t *process, const pmix_info_t *, std::siz
     return PMIX_SUCCESS;
 }
 
-// The answer to look_up; the data is the library's.
+// The answer to look_up.  The data belongs to the library.
 void on_looked_up(pmix_status_t status, char *data, std::size_t size, void *argument)
 {
     const std::unique_ptr<Modex> asked(static_cast<Modex *>(argument));
@@ -237,10 +237,10 @@ void PmixState::answer(std::uint64_t ticket, pmix_status_t status, const std::st
 {
     const auto found = requests.find(ticket);
     if (found == requests.end())
-        return; // no request of ours: nobody waits for it
+        return; // nobody waits for it
     const Request request = found->second;
     requests.erase(found);
-    auto *copy = new std::string(data); // until the library has done with it
+    auto *copy = new std::string(data); // the library says when it is no longer needed
     request.answer(
         status, copy->data(), copy->size(), request.argument,
         [](void *done) { delete static_cast<std::string *>(done); }, copy);
@@ -250,14 +250,14 @@ void PmixState::answer(std::uint64_t ticket, pmix_status_t status, const std::st
 
 namespace {
 
-// What PMIx found in an environment may be the job in which unetrun itself runs.
+// The environment may be that of a rank, if unetrun itself runs in a job.
 void forget_outer_job()
 {
     for (const char *name :
          {"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_SERVER_URI", "PMIX_SERVER_URI2", "PMIX_SERVER_URI21",
           "PMIX_SERVER_URI3", "PMIX_SERVER_URI4", "PMIX_SERVER_URI41"})
         unsetenv(name);
-    // Job data by messages: the shared-memory store costs each rank 20 ms at start.
+    // Job data goes by messages, as the store in shared memory costs each rank 20 ms at its start.
     setenv("PMIX_MCA_gds", "hash", 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The PMIx server of one node: tells the ranks of the job, and its host what they do.
-// The only file that knows PMIx.
+// The PMIx server of one node: tells the ranks about the job, and its host what the ranks do.
+// No other file of the launcher calls PMIx.
 #pragma once
 
 #include <hwloc.h>
@@ -13,7 +13,7 @@
 
 namespace unetrun {
 
-// What happens in the server; called in the event loop's thread.
+// The owner of the server; called in the thread of the event loop.
 class PmixHost {
 public:
     virtual void rank_joined(std::uint32_t rank) = 0; // PMIx_Init
@@ -29,9 +29,9 @@ protected:
 
 struct PmixState;
 
-// One per process, and for as long as that lives: the library keeps its state in globals,
-// its threads call back at any time, and PMIx_server_finalize (4.2) waits for ever when
-// it meets a client that is just connecting.
+// There is one in a process, and it lives as long as the process does: the library keeps its state
+// in global variables, its threads may call back at any time, and PMIx_server_finalize (4.2) waits
+// for ever if a client connects at that moment.
 class PmixServer {
 public:
     // `node` is the one that it runs on.  `directory`, for its files, and `topology` have to
@@ -41,13 +41,13 @@ public:
     PmixServer(const PmixServer &) = delete;
     PmixServer &operator=(const PmixServer &) = delete;
 
-    // Expects a rank on this node: what its environment has to hold, NAME=VALUE.
+    // Registers a rank of this node.  Returns the variables that it needs, NAME=VALUE.
     std::vector<std::string> environment_of(std::uint32_t rank);
 
     void finish_fence(const FenceDone &done);
     void finish_modex(const ModexDone &done);
 
-    // What a rank of this node has put, for another node.
+    // Another node asks what a rank of this node has published.
     void look_up(const Modex &modex);
 
 private:

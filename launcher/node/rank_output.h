@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the node's ranks write: reads it from their pipes and sends it to the front end in whole
-// lines, as far as the front end gives credit.  Further output waits in the pipes.
+// lines, as far as the front end gives credit.  Further output waits in the pipes.  Calls
+// OutputPipe and Uplink.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ public:
     void resume();
     // To be called when no process is left that could write: an empty pipe is at its end then.
     void expect_end() { end_expected_ = true; }
-    bool read_some(); // false: there was nothing, for now or for ever
+    bool read_some(); // false if there was nothing to read
 
 private:
     void close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Starts the processes of the node's ranks: finds the program, and says with which environment,
-// processors and limits each one begins.
+// Starts the processes of the node's ranks: finds the program, and decides with which environment,
+// processors and limits each one begins.  Calls binding, rank_environment and spawn; sends nothing.
 #pragma once
 
 #include <string>

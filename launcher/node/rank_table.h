@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The node's ranks as processes: which are to be started, which run, and how each one stands with
-// the PMIx server.
+// The node's ranks as processes: which are to be started, which run, and which have called PMIx.
+// A table, which calls no other part.
 #pragma once
 
 #include <string>

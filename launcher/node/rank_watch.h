@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Watches what the ranks of the node do, by the status board that they write: tells the user, and
-// finds out whether all of them wait in vain.
+// finds out whether all of them wait in vain.  Calls StatusBoard, DeadlockWatch and Uplink.
 #pragma once
 
 #include <memory>

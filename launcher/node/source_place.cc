@@ -29,7 +29,8 @@ bool is_own(const std::string &place)
 
 } // namespace
 
-// An address begins with a line of its own; the places that it was inlined into follow.
+// The lines for an address begin with the address itself; then follow the function and those into
+// which it was inlined.
 std::vector<std::string> places_in(const std::string &words, std::size_t count)
 {
     std::vector<std::string> places(count);

@@ -49,7 +49,8 @@ std::string StatusBoard::place_of(std::uint32_t index) const
            std::to_string(std::size_t{index} * SPLITC_STATUS_BYTES);
 }
 
-// The rank may be writing: two equal copies are one moment's, or good enough.
+// The rank may be writing at this moment, so the page is read until two copies are equal.  After
+// some attempts the last one has to do.
 splitc_status StatusBoard::read(std::uint32_t index) const
 {
     const char *page = pages_ + std::size_t{index} * SPLITC_STATUS_BYTES;

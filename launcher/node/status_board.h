@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a node's ranks show of themselves: a page each of shared memory, which they write
-// and nobody trusts (split-c/status.h).
+// What the ranks of a node show of themselves: each writes a page of shared memory
+// (split-c/status.h).  Nothing on it is trusted.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ public:
     StatusBoard(const StatusBoard &) = delete;
     StatusBoard &operator=(const StatusBoard &) = delete;
 
-    std::string place_of(std::uint32_t index) const; // what SPLITC_STATUS tells the rank
+    std::string place_of(std::uint32_t index) const; // of a page, as the value of SPLITC_STATUS
     splitc_status read(std::uint32_t index) const;
     std::vector<splitc_status> read_all() const;
 
@@ -31,14 +31,14 @@ private:
     const char *pages_;
 };
 
-// The rank runs a Split-C program.
+// Whether the rank runs a Split-C program.
 bool has_joined(const splitc_status &status);
 
-// And is in one of Split-C's waits.
+// Whether it does, and waits in an operation of Split-C.
 bool is_waiting(const splitc_status &status);
 
-// In words, without the rank's name.  `now_ns` is CLOCK_MONOTONIC's, `state` the letter
-// that /proc has for the process, `place` that of the source where it waits, if it is known.
+// In words, without the name of the rank.  `now_ns` is the time of CLOCK_MONOTONIC, `state` the
+// letter that /proc has for the process, `place` where in the source it waits, if that is known.
 std::string describe(const splitc_status &status, std::uint64_t now_ns, char state,
                      const std::string &place = "");
 

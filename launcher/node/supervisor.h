@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Looks after the node's ranks from the job's arrival until nothing is left of them: prepares the
-// node, starts the ranks, brings together the parts that look after one thing each, and collects
-// the dead.
+// Looks after the node's ranks from the arrival of the job until nothing is left of them: prepares
+// the node, starts the ranks, and collects those that exit.  It calls the parts that look after one
+// thing each; of them only the PMIx server calls back, by PmixHost.
 #pragma once
 
 #include <memory>

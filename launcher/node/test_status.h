@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a rank that waits has on its status page, for tests.
+// The status page of a rank that waits, for tests.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// This machine's cores, as far as this process may use them.
+// The cores of this machine that this process may use.
 #pragma once
 
 #include <hwloc.h>

@@ -840,6 +840,40 @@ TEST_CASE("kill -9 of one of several daemons leaves nothing")
     check_clean(job);
 }
 
+// In a namespace of processes: unetrun has a child from before it began.  Its rank ends that child,
+// starts a process that gets the same number, and kills the daemon, so that it is left to the front
+// end to end the process.
+const char *const reuses_a_number = R"(
+export UNETRUN="$0" PID_FILE="$TMPDIR/child" RANK='
+    p=$(cat "$PID_FILE")
+    kill -9 $p
+    while [ -d /proc/$p ]; do :; done
+    until [ "$child" = $p ]; do
+        [ -z "$child" ] || kill -9 $child
+        echo $((p - 1)) >/proc/sys/kernel/ns_last_pid
+        setsid sleep 1000 & child=$!
+    done
+    kill -9 $PPID'
+unshare --pid --fork --mount-proc --kill-child bash -c '
+    bash -c "sleep 1000 & echo \$! >\"\$PID_FILE\"; exec \"\$UNETRUN\" -n 1 bash -c \"\$RANK\""
+    echo "ended with $?"
+    [ ! -d /proc/$(cat "$PID_FILE") ] || echo "survived"
+    rm "$PID_FILE"'
+)";
+
+TEST_CASE("a process with the number of a child from before unetrun is ended with the job")
+{
+    if (std::system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0) {
+        std::puts("\nnot run: a namespace of processes takes root");
+        return;
+    }
+    TestJob job(script(reuses_a_number));
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "ended with 1\n");
+    CHECK_THAT(job.err(), Contains("died: killed by signal 9 (Killed); ending the job\n"));
+    check_clean(job);
+}
+
 TEST_CASE("kill -9 of anything at any moment leaves nothing")
 {
     std::mt19937 random(std::random_device{}());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Between the front end and another machine: starts that machine's daemon and the relays
-// below it, passes on what they and the front end say to each other, and tidies up after
-// a daemon that was killed.
+// A relay stands between the front end and the daemon of another host, on that host: it starts the
+// daemon and the relays below it, passes messages on, and cleans up after a daemon that was killed.
 #pragma once
 
 #include "common/signals.h"
@@ -15,7 +14,7 @@ class Relay final : public BranchHost {
 public:
     // Talks to the front end, or the relay above, over `in` and `out`.
     Relay(Fd in, Fd out);
-    void run(); // until the place above hangs up
+    void run(); // until the place above closes the link
 
 private:
     // from above
@@ -34,7 +33,7 @@ private:
     Poller poller_;
     Signals signals_;
     Link link_;
-    bool suspended_ = false; // the front end, which says nothing then
+    bool suspended_ = false; // the front end is, and sends nothing
     std::optional<Tree> tree_;
     std::optional<FenceGatherer> fences_; // once the job is known
     Branches branches_;

@@ -41,7 +41,7 @@ std::vector<std::string> split_words(const std::string &command)
 
 namespace {
 
-// As one word of the shell on the other side, whichever that is.
+// A word, quoted for the shell on the other side, whichever that is.
 std::string quoted(const std::string &word)
 {
     std::string text = "'";
@@ -50,7 +50,7 @@ std::string quoted(const std::string &word)
     return text + "'";
 }
 
-// What ssh and shells say, what that means, and what helps; HOST is the host.
+// What ssh and shells print, what it means, and what to do.  HOST stands for the name of the host.
 struct Explanation {
     const char *words, *meaning, *remedy;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The remote shell: ssh, or what --rsh names instead.
+// The remote shell, ssh or what --rsh names instead: its command line, and what its end means.
 #pragma once
 
 #include <optional>
@@ -11,28 +11,28 @@
 
 namespace unetrun {
 
-// "ssh -F 'a file'" as words.  Throws Failure (exit_usage).
+// The words of a command such as "ssh -F 'a file'".  Throws Failure (exit_usage).
 std::vector<std::string> split_words(const std::string &command);
 
-// What to execute to get a relay on `host`, where `unetrun` is the path of this program.
+// The command that starts a relay on `host`.  `unetrun` is the path of this program there.
 std::vector<std::string> rsh_command(const std::vector<std::string> &rsh, const std::string &host,
                                      const std::string &unetrun);
 
 // How a remote shell, or a daemon, ended.
 struct RshEnding {
-    std::optional<int> status; // as waitpid gives it; none: it is still there
+    std::optional<int> status; // as waitpid gives it; none: it still runs
     std::string words;         // the last line of its stderr
-    std::string nonsense;      // what came instead of the relay's words
+    std::string nonsense;      // what arrived instead of frames
 };
 
 // "killed by signal 9 (Killed)", say.
 std::string ending_text(const RshEnding &ending);
 
-// In words, with what to do about it, if the relay had not said hello.
+// What to tell the user of an end before the relay said hello: what is wrong, and what to do.
 Failure start_failure(const std::string &host, const std::vector<std::string> &rsh,
                       const std::string &unetrun, const RshEnding &ending);
 
-// The same for one that ended later.
+// The same for an end after that.
 Failure link_failure(const std::string &host, const RshEnding &ending);
 
 // The value that sshd here would give SSH_CONNECTION for a connection from `host`; empty if the
