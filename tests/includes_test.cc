@@ -420,7 +420,7 @@ TEST_CASE("what all backends share includes itself alone")
 }
 
 TEST_CASE(
-    "launcher includes what ranks show and are told, and what networks they have; nothing else")
+    "launcher includes what ranks show and are told, and what networks they have, and nothing else")
 {
     require_layer("launcher",
                   {"split-c/settings.h", "split-c/status.h", "unet/unet.h", "unet/unet_chaos.h"});
