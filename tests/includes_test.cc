@@ -483,3 +483,25 @@ TEST_CASE("Python of benchmarks imports the package bench and what is beside it"
         }
     }
 }
+
+TEST_CASE("documents name files and folders that exist")
+{
+    static const std::regex path("`((compiler|runtime|gam|reliable|unet-backends|launcher|"
+                                 "benchmarks|examples|tests|docs|cmake)/[A-Za-z0-9_./-]+)`");
+    std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md"};
+    size_t named = 0;
+
+    for (const auto &entry : fs::directory_iterator(root / "docs"))
+        if (entry.path().extension() == ".md")
+            documents.push_back(fs::relative(entry.path(), root));
+    for (const fs::path &document : documents) {
+        std::ifstream file(root / document);
+        const std::string text((std::istreambuf_iterator<char>(file)), {});
+        for (std::sregex_iterator i(text.begin(), text.end(), path), end; i != end; ++i, named++)
+            if (const std::string name = (*i)[1]; name.find("NAME") == name.npos) {
+                INFO(document << " names " << name);
+                CHECK((fs::exists(root / name) || is_public(name)));
+            }
+    }
+    CHECK(named > 20);
+}
