@@ -131,10 +131,13 @@ function(project_test name)
   endif()
   if(ARG_LONG)
     catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC "${ARG_ONLY}[long]"
+      EXTRA_ARGS --warn NoTests
       PROPERTIES ${properties} TIMEOUT ${ARG_LONG} LABELS long DISCOVERY_MODE PRE_TEST)
     string(APPEND ARG_ONLY "~[long]")
   endif()
+  # A name that CTest cannot hand over, such as one with a semicolon, selects no test.
   catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC ${ARG_ONLY}
+    EXTRA_ARGS --warn NoTests
     PROPERTIES ${properties} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} DISCOVERY_MODE PRE_TEST)
 endfunction()
 

@@ -340,7 +340,7 @@ TEST_CASE("reliable includes unet's public headers and its own")
     require_layer("reliable", with_unet({"reliable/", "unet/unet_ni.h"}));
 }
 
-TEST_CASE("gam includes unet's public headers and its own; its tests also compose networks")
+TEST_CASE("gam includes unet's public headers and its own, and its tests also compose networks")
 {
     require_layer("gam/src", with_unet({"gam/"}));
     require_layer("gam", with_unet({"gam/", "reliable/"}));
@@ -404,7 +404,7 @@ TEST_CASE("what all backends share includes itself alone")
 }
 
 TEST_CASE(
-    "launcher includes what ranks show and are told, and what networks they have; nothing else")
+    "launcher includes what ranks show and are told, and what networks they have, and nothing else")
 {
     require_layer("launcher",
                   {"split-c/settings.h", "split-c/status.h", "unet/unet.h", "unet/unet_chaos.h"});
@@ -474,4 +474,26 @@ TEST_CASE("Python of benchmarks imports the package bench and what is beside it"
             CHECK((!is_ours || fs::exists(file.parent_path() / module)));
         }
     }
+}
+
+TEST_CASE("documents name files and folders that exist")
+{
+    static const std::regex path("`((compiler|runtime|gam|reliable|unet-backends|launcher|"
+                                 "benchmarks|examples|tests|docs|cmake)/[A-Za-z0-9_./-]+)`");
+    std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md"};
+    size_t named = 0;
+
+    for (const auto &entry : fs::directory_iterator(root / "docs"))
+        if (entry.path().extension() == ".md")
+            documents.push_back(fs::relative(entry.path(), root));
+    for (const fs::path &document : documents) {
+        std::ifstream file(root / document);
+        const std::string text((std::istreambuf_iterator<char>(file)), {});
+        for (std::sregex_iterator i(text.begin(), text.end(), path), end; i != end; ++i, named++)
+            if (const std::string name = (*i)[1]; name.find("NAME") == name.npos) {
+                INFO(document << " names " << name);
+                CHECK((fs::exists(root / name) || is_public(name)));
+            }
+    }
+    CHECK(named > 20);
 }

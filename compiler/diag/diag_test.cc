@@ -77,7 +77,7 @@ TEST_CASE("A message shows its line and a caret")
                                              "     |     ^\n");
 }
 
-TEST_CASE("Marks stand under characters, not bytes; tabs stay tabs")
+TEST_CASE("Marks stand under characters, not bytes, and tabs stay tabs")
 {
     Message m = example();
     m.line = "\t\xc3\xa4 + bcd";
