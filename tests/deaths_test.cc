@@ -9,6 +9,7 @@
 #include <csignal>
 #include <map>
 #include <set>
+#include <vector>
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
@@ -52,12 +53,14 @@ size_t files_in(const fs::path &folder)
         std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-pid_t rank_of(const Job &job)
+std::vector<pid_t> ranks_of(const Job &job)
 {
+    std::vector<pid_t> found;
+
     for (const auto &[pid, program] : processes_of(job))
         if (program == ENDLESS)
-            return pid;
-    return -1;
+            found.push_back(pid);
+    return found;
 }
 
 // Start an endless job of 4 ranks and have `strike` kill some of it when all run.
@@ -68,9 +71,10 @@ Outcome run_and_strike(const Job &job, const std::function<void(pid_t launcher)>
     command.environment = {job.mark()};
     command.limit = 30s;
     command.meanwhile = [&](pid_t launcher) {
-        if (!eventually([&] { return files_in(job.ready.path) == 4; }, 20s))
+        if (eventually([&] { return files_in(job.ready.path) == 4; }, 20s))
+            strike(launcher);
+        else
             FAIL_CHECK("the ranks did not begin within 20 s");
-        strike(launcher);
     };
     return run(command);
 }
@@ -103,7 +107,10 @@ TEST_CASE("A rank that is killed ends the job, and nothing is left")
 
     const Outcome outcome = run_and_strike(job, [&](pid_t) {
         struck = std::chrono::steady_clock::now();
-        kill(rank_of(job), SIGKILL);
+        const std::vector<pid_t> found = ranks_of(job);
+        CHECK(found.size() == 4);
+        if (!found.empty())
+            kill(found.front(), SIGKILL);
     });
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 128 + SIGKILL);
@@ -128,9 +135,8 @@ TEST_CASE("All ranks killed at once leave nothing")
     Job job;
 
     const Outcome outcome = run_and_strike(job, [&](pid_t) {
-        for (const auto &[pid, program] : processes_of(job))
-            if (program == ENDLESS)
-                kill(pid, SIGKILL);
+        for (const pid_t pid : ranks_of(job))
+            kill(pid, SIGKILL);
     });
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 128 + SIGKILL);

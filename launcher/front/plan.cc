@@ -3,7 +3,6 @@
 #include "front/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,11 +23,11 @@ namespace {
 std::string random_hex(std::size_t bytes)
 {
     std::string text;
-    std::array<unsigned char, 16> random{};
+    std::vector<unsigned char> random(bytes);
     if (getrandom(random.data(), bytes, 0) != static_cast<ssize_t>(bytes))
         throw system_failure("cannot get random bytes for the job's key");
-    for (std::size_t i = 0; i < bytes; i++)
-        for (const int digit : {random[i] >> 4, random[i] & 15})
+    for (const unsigned char byte : random)
+        for (const int digit : {byte >> 4, byte & 15})
             text += "0123456789abcdef"[digit];
     return text;
 }

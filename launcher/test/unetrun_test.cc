@@ -798,6 +798,7 @@ TEST_CASE("of ranks that end together the one that was killed is told")
     const Strings ranks = sorted_lines(job.out()); // "0 PID", "1 PID"
     const pid_t first = std::stoi(ranks[0].substr(2)), second = std::stoi(ranks[1].substr(2));
     const pid_t daemon = job.daemon();
+    REQUIRE(daemon > 1);
     kill(daemon, SIGSTOP); // and so learns of both at once, of the older child before the younger
     kill(first, SIGUSR1);
     kill(second, SIGKILL);
@@ -835,7 +836,9 @@ TEST_CASE("kill -9 of one of several daemons leaves nothing")
 {
     TestJob job({"-n", "4", "--nodes", "2", "sh", "-c", with_family});
     REQUIRE(job.prints("up\n", 4));
-    kill(job.daemon(), SIGKILL);
+    const pid_t victim = job.daemon();
+    REQUIRE(victim > 1);
+    kill(victim, SIGKILL);
     CHECK(job.wait() == 1);
     check_clean(job);
 }
@@ -899,6 +902,7 @@ TEST_CASE("what a job left that died with all its daemons, the next one removes"
     TestJob job({"-n", "2", "sh", "-c", "echo up; exec sleep 1000"});
     REQUIRE(job.prints("up\n", 2));
     const pid_t daemon = job.daemon();
+    REQUIRE(daemon > 1);
     kill(job.pid(), SIGSTOP); // so that it cannot tidy up
     kill(daemon, SIGKILL);
     job.send(SIGKILL);
