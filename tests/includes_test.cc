@@ -169,6 +169,14 @@ std::vector<std::string> with_unet(std::vector<std::string> headers)
     return headers;
 }
 
+void require_layer(const std::string &layer, const std::vector<std::string> &headers)
+{
+    const auto includes = includes_below(layer);
+
+    REQUIRE(includes.size() > 3);
+    REQUIRE(violations(includes, only(layer, headers)) == "");
+}
+
 // A thing is a header and the source of the same name.
 std::string without_extension(fs::path file)
 {
