@@ -62,10 +62,10 @@ def load(name):
     return importlib.import_module(name).DRIVER
 
 
-def names(what, known):
-    """The type of an option that takes a list of names with commas."""
+def names(what, known, or_none=False):
+    """The type of an option that takes a list of known names with commas, or "none"."""
     def parse_names(text):
-        wanted = [name for name in text.split(",") if name not in ("", "none")]
+        wanted = [name for name in text.split(",") if not or_none or name not in ("", "none")]
         for name in wanted:
             if name not in known:
                 raise argparse.ArgumentTypeError(f"no {what} '{name}': there are "
@@ -81,9 +81,10 @@ def parser_of(driver):
         parser.add_argument("--tiny", action="store_true", help="just enough to see that it works")
     parser.add_argument("--json", metavar="FILE", help="write every sample there")
     if driver.peers:
-        parser.add_argument("--peers", metavar="LIST", type=names("peer", peers.NAMES),
-                            default=driver.peers, help=f"of {','.join(driver.peers)}, or none "
-                                                       "(default: those that are installed)")
+        parser.add_argument("--peers", metavar="LIST", default=driver.peers,
+                            type=names("peer", peers.NAMES, or_none=True),
+                            help=f"of {','.join(driver.peers)}, or none (default: those that are "
+                                 "installed)")
     parser.add_argument("--build", type=lambda text: pathlib.Path(text).absolute(),
                         default=SOURCES.parent / "build", help=argparse.SUPPRESS)
     driver.add_options(parser)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What translation costs in processor time and memory, beside `cc -O2 -c` for its output.
 
-The sources are always the same: modules made of random programs (compiler/tests/random), and a
+The sources are always the same: modules made of random programs (compiler/test/random), and a
 table as large as a generated parser's.
 """
 import itertools

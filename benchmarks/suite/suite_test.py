@@ -112,6 +112,7 @@ class Run(unittest.TestCase):
     def test_refuses_what_it_does_not_know(self):
         for options, said in ((("--ranks", "0"), "'0' is no list"),
                               (("--peers", "lam"), "no peer 'lam'"),
+                              (("--programs", "none"), "no program 'none'"),
                               (("--programs", "tetris"), "no program 'tetris'")):
             done = self.run_suite(*options)
             self.assertEqual(done.returncode, 2)

@@ -77,23 +77,23 @@ void check_folder(const std::string &folder, int at_least)
 
 TEST_CASE("programs that check themselves stay what they are")
 {
-    check_folder("compiler/tests/run", 100);
-    check_folder("compiler/tests/run/parts", 1);
+    check_folder("compiler/test/run", 100);
+    check_folder("compiler/test/run/parts", 1);
 }
 
 TEST_CASE("programs with faults at run time stay what they are")
 {
-    check_folder("compiler/tests/checks", 10);
+    check_folder("compiler/test/checks", 10);
 }
 
 TEST_CASE("programs with warnings stay what they are")
 {
-    check_folder("compiler/tests/warning", 30);
+    check_folder("compiler/test/warning", 30);
 }
 
 TEST_CASE("plain C stays what it is")
 {
-    check_folder("compiler/tests/plain", 20);
+    check_folder("compiler/test/plain", 20);
 }
 
 TEST_CASE("examples, benchmarks and the legacy program stay what they are")
