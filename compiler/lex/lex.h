@@ -200,6 +200,17 @@ public:
             select(i / kBlock);
         return tokens_[i - first_];
     }
+    // Return the place and the text of the tokens from `first` up to, not including, `last`.
+    Range range(uint32_t first, uint32_t last)
+    {
+        return {(*this)[first].offset, (*this)[last - 1].end()};
+    }
+    std::string_view spelling(uint32_t first, uint32_t last)
+    {
+        const Range where = range(first, last);
+        return std::string_view(text_).substr(where.begin, where.end - where.begin);
+    }
+    std::string_view spelling(uint32_t i) { return spelling(i, i + 1); }
     // Returns the number of tokens including Tok::End, once the end has been reached.
     uint32_t size() const { return size_; }
     // Returns the string literals that run over line ends, as far as the text has been scanned.

@@ -158,12 +158,6 @@ private:
     {
         return "splitc_" + what + std::to_string(++serial_);
     }
-    std::string_view spelling(uint32_t token) const
-    {
-        return std::string_view(source_.text())
-            .substr(tokens_[token].offset, tokens_[token].length);
-    }
-
     const Source &source_;
     Tokens &tokens_;
     Substitutions substitutions_;

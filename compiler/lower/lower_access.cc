@@ -62,7 +62,7 @@ Rope Lower::read(const Expr *e)
         Rope place = hold_pointer(from);
         return kBlock + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
                from.arguments() + ", sizeof " + v + "); " + v + "." +
-               std::string(spelling(strip(e)->name_token)) + "; })";
+               std::string(tokens_.spelling(strip(e)->name_token)) + "; })";
     }
     Target from = target(e, Access::Read, "sizeof " + v, e);
     Rope place = hold_pointer(from);
@@ -88,7 +88,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
 {
     const Type *record;
     std::string v = fresh("v"), bits = fresh("b"), mask = fresh("m");
-    std::string field = "." + std::string(spelling(strip(to)->name_token));
+    std::string field = "." + std::string(tokens_.spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
     parent = instrumented(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
     return kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
@@ -107,7 +107,7 @@ Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *oper
     if (t->is_far())
         return advance(std::move(value), t,
                        down ? "-(long)(" + std::move(count) + ")" : std::move(count));
-    std::string op = operand ? std::string(spelling(e->name_token)) : down ? "-=" : "+=";
+    std::string op = operand ? std::string(tokens_.spelling(e->name_token)) : down ? "-=" : "+=";
     op.pop_back();
     return std::move(value) + " " + op + " (" + std::move(count) + ")";
 }
@@ -143,7 +143,7 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
 {
     const Type *record;
     std::string a = fresh("a"), v = fresh("v"), old = fresh("o"), mask = fresh("m");
-    std::string field = "." + std::string(spelling(strip(e->a)->name_token));
+    std::string field = "." + std::string(tokens_.spelling(strip(e->a)->name_token));
     Rope parent = parent_of_bits(strip(e->a), record);
     parent = instrumented(std::move(parent), Access::Change, "sizeof(" + type(record) + ")", e);
     const Type *t = e->a->type->unqualified;

@@ -63,14 +63,14 @@ Lower::Target Lower::locate_element(const Expr *pointer, Rope index)
 // Locates g->a.b, which is the offset of a.b in *g.
 Lower::Target Lower::locate_member(const Expr *e)
 {
-    Rope path = spelling(e->name_token);
+    Rope path = tokens_.spelling(e->name_token);
     const Expr *object = e;
     while (object->kind == ExprKind::Dot) {
         const Expr *inner = strip(object->a);
         if (inner->kind != ExprKind::Dot && inner->kind != ExprKind::Arrow)
             return locate(inner) + offset_of(inner->type, std::move(path));
         object = inner;
-        path = Rope(spelling(object->name_token)) + "." + std::move(path);
+        path = Rope(tokens_.spelling(object->name_token)) + "." + std::move(path);
     }
     return locate_pointee(object->a) + offset_of(object->a->type->base, std::move(path));
 }

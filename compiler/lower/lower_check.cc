@@ -28,8 +28,7 @@ Rope Lower::checked(Rope address, Access how, Rope size, const Expr *e)
 // Returns the text of the source, if it is short.
 std::string Lower::quoted_source(const Expr *e) const
 {
-    uint32_t from = tokens_[e->first].offset, to = tokens_[e->last - 1].end();
-    std::string text = source_.text().substr(from, to - from);
+    std::string text(tokens_.spelling(e->first, e->last));
     bool plain = text.size() < 40 && text.find('\n') == std::string::npos;
     return plain ? "'" + text + "'" : "the array";
 }

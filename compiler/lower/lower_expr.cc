@@ -159,14 +159,14 @@ Rope Lower::binary(const Expr *e)
     case Tok::Ge:
         if (spread)
             return "(splitc_spread_order(" + node(e->a) + ") " +
-                   std::string(spelling(e->name_token)) + " splitc_spread_order(" + node(e->b) +
-                   "))";
+                   std::string(tokens_.spelling(e->name_token)) + " splitc_spread_order(" +
+                   node(e->b) + "))";
         break;
     default:
         break;
     }
-    return "((" + node(e->a) + ") " + std::string(spelling(e->name_token)) + " (" + node(e->b) +
-           "))";
+    return "((" + node(e->a) + ") " + std::string(tokens_.spelling(e->name_token)) + " (" +
+           node(e->b) + "))";
 }
 
 } // namespace splitcc

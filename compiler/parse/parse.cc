@@ -10,7 +10,7 @@ namespace splitcc {
 Parser::Parser(const Source &source, Tokens &tokens, Names &names, Types &types, Ast &ast,
                Diagnostics &diag)
     : source_(source), text_(source.text()), tokens_(tokens), names_(names), types_(types),
-      ast_(ast), diag_(diag), sema_(source.text(), tokens, ast, types, names, diag),
+      ast_(ast), diag_(diag), sema_(tokens, ast, types, names, diag),
       global_(names.intern("global")), spread_(names.intern("spread"))
 {
 }

@@ -41,10 +41,6 @@ private:
     [[noreturn]] void unknown_word();
     bool endless_string() const;
     Range range_before() const;
-    std::string_view spelling(uint32_t token) const
-    {
-        return text_.substr(tokens_[token].offset, tokens_[token].length);
-    }
     void recover(uint32_t from);
     void take_as_declared(uint32_t from);
     void skip_balanced();

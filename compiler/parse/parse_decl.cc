@@ -111,7 +111,7 @@ bool Parser::note_library(Declaration *declaration)
     for (const InitDeclarator &item : declaration->declarators) {
         uint32_t at = item.after_first;
         if (at < item.after_last && tokens_[at].kind == Tok::KwAsm &&
-            spelling(at + 2).starts_with("\"splitc_")) {
+            tokens_.spelling(at + 2).starts_with("\"splitc_")) {
             item.symbol->library = declaration;
             any = true;
         }

@@ -230,7 +230,7 @@ Extent Parser::array_suffix()
         colon_ends_ = false;
         extent.size = sema_.value(assignment());
         colon_ends_ = colon;
-        extent.value = Sema::fold(extent.size);
+        extent.value = extent.size->value;
         if (extent.value.value_or(-1) < 0)
             ast_.keep(); // types of this size refer to the expression
     }
@@ -400,7 +400,7 @@ TypeName *Parser::type_name()
     t->type = derive(t->specifiers.type, t->declarator);
     t->last = pos_;
     if (t->type->kind == TypeKind::SpreadArray) {
-        diag_.error({tokens_[t->first].offset, tokens_[t->last - 1].end()},
+        diag_.error(tokens_.range(t->first, t->last),
                     "a spread array's type can stand only in its declaration; name the array, or "
                     "a spread pointer to its blocks");
         t->type = types_.unknown();

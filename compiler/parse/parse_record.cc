@@ -204,7 +204,7 @@ void Parser::enumerators(Specifiers &s, Enumeration *enumeration)
             Expr *value = constant();
             s.enumerators.push_back(value);
             s.touched |= value->touched;
-            next = Sema::fold(value);
+            next = value->value;
         }
         symbol->value = next;
         symbol->type = next && (*next < INT32_MIN || *next > INT32_MAX)

@@ -138,7 +138,7 @@ Stmt *Parser::statement()
 Expr *Parser::condition_in_parens()
 {
     expect(Tok::LParen, "'('");
-    Expr *e = sema_.condition(expression());
+    Expr *e = sema_.value(expression());
     expect(Tok::RParen, "')'");
     return e;
 }
@@ -224,7 +224,7 @@ Stmt *Parser::for_statement()
         expect(Tok::Semi, "';' in 'for'");
     }
     if (!is(Tok::Semi))
-        add(stmt, sema_.condition(expression()));
+        add(stmt, sema_.value(expression()));
     expect(Tok::Semi, "';' in 'for'");
     if (!is(Tok::RParen))
         add(stmt, sema_.discard(expression()));

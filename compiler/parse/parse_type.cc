@@ -225,12 +225,9 @@ const Type *Parser::finish_type(Specifiers &s, TypeWords &words)
             unexpected("a declaration");
         auto kind = words.kind();
         if (!kind)
-            fail(
-                {tokens_[s.first].offset, tokens_[s.last - 1].end()},
-                "'" +
-                    std::string(text_.substr(tokens_[s.first].offset,
-                                             tokens_[s.last - 1].end() - tokens_[s.first].offset)) +
-                    "' is no type: these words do not go together");
+            fail(tokens_.range(s.first, s.last),
+                 "'" + std::string(tokens_.spelling(s.first, s.last)) +
+                     "' is no type: these words do not go together");
         type = types_.basic(*kind);
         if (words.complex)
             type = types_.complex(*kind == TypeKind::Int ? types_.basic(TypeKind::Double) : type);

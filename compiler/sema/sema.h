@@ -21,9 +21,8 @@ namespace splitcc {
 
 class Sema {
 public:
-    Sema(std::string_view text, Tokens &tokens, Ast &ast, Types &types, Names &names,
-         Diagnostics &diag)
-        : text_(text), tokens_(tokens), ast_(ast), types_(types), names_(names), diag_(diag)
+    Sema(Tokens &tokens, Ast &ast, Types &types, Names &names, Diagnostics &diag)
+        : tokens_(tokens), ast_(ast), types_(types), names_(names), diag_(diag)
     {
     }
 
@@ -76,8 +75,6 @@ public:
 
     // Returns the operand as a value (C17 6.3.2.1): a read, if it is a global object.
     Expr *value(Expr *e);
-    // Returns the operand as a truth value.
-    Expr *condition(Expr *e) { return value(e); }
     // Returns a full expression whose value is not used.
     Expr *discard(Expr *e);
 
@@ -91,20 +88,16 @@ public:
     // Returns the type of `e` after lvalue conversion.
     const Type *value_type(const Expr *e);
 
-    // Returns the value of an integer constant expression, if this model can compute it.
-    static std::optional<int64_t> fold(const Expr *e) { return e->value; }
     static bool is_null_constant(const Expr *e);
 
     Range range(const Node *n) const
     {
         if (n->last <= n->first)
             return tokens_[n->first].range();
-        return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
+        return tokens_.range(n->first, n->last);
     }
     // Returns the range of one token, for the caret of an operator.
     Range range(uint32_t token) const { return tokens_[token].range(); }
-
-    Types &types() { return types_; }
 
 private:
     // expressions (sema_expr.cc)
@@ -186,12 +179,6 @@ private:
     std::string loss(const Expr *e, const Type *to);
     static bool reads_globally(const Expr *e);
 
-    std::string_view spelling(uint32_t token) const
-    {
-        return text_.substr(tokens_[token].offset, tokens_[token].length);
-    }
-
-    std::string_view text_;
     Tokens &tokens_;
     Ast &ast_;
     Types &types_;

@@ -31,8 +31,7 @@ const Expr *Sema::as_cast_of_object(const Expr *e)
 std::string Sema::instead_of_change(const Expr *e, const Expr *cast)
 {
     auto text = [&](const Expr *part) {
-        const Range where = range(part);
-        return std::string(text_.substr(where.begin, where.end - where.begin));
+        return std::string(tokens_.spelling(part->first, part->last));
     };
     auto operand = [&](const Expr *part) {
         const bool bare = part->kind < ExprKind::Binary;
@@ -42,7 +41,7 @@ std::string Sema::instead_of_change(const Expr *e, const Expr *cast)
     const std::string begin = object + " = (" + type + ")";
     if (e->op == Tok::Assign)
         return begin + "(" + describe(cast->type) + ")" + operand(e->b);
-    std::string op(spelling(e->name_token).substr(0, 1)); // the operator of += and of ++
+    std::string op(tokens_.spelling(e->name_token).substr(0, 1)); // the operator of += and of ++
     if (e->op == Tok::ShlAssign || e->op == Tok::ShrAssign)
         op += op;
     return begin + "(" + text(cast) + " " + op + " " +

@@ -77,18 +77,19 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
 
 Expr *Sema::string(Expr *e)
 {
-    return finish(e, types_.unsized_array(literals::string_element(types_, spelling(e->first))));
+    return finish(
+        e, types_.unsized_array(literals::string_element(types_, tokens_.spelling(e->first))));
 }
 
 Expr *Sema::number(Expr *e)
 {
-    literals::number(types_, spelling(e->first), e);
+    literals::number(types_, tokens_.spelling(e->first), e);
     return finish(e, e->type);
 }
 
 Expr *Sema::character(Expr *e)
 {
-    literals::character(types_, spelling(e->first), e);
+    literals::character(types_, tokens_.spelling(e->first), e);
     return finish(e, e->type);
 }
 
@@ -157,11 +158,12 @@ Expr *Sema::call(Expr *e)
             return finish(e, types_.unknown());
         return fail(e, "this is " + quoted(value_type(e->a)) + ", not a function");
     }
-    std::string name =
-        e->a->kind == ExprKind::Ident
-            ? " of '" +
-                  std::string(e->a->symbol ? e->a->symbol->name->text : spelling(e->a->first)) + "'"
-            : "";
+    std::string name = e->a->kind == ExprKind::Ident
+                           ? " of '" +
+                                 std::string(e->a->symbol ? e->a->symbol->name->text
+                                                          : tokens_.spelling(e->a->first)) +
+                                 "'"
+                           : "";
     for (size_t i = 0; i < e->args.size(); i++)
         e->args[i] =
             i < type->params.size() && type->prototype
@@ -256,7 +258,7 @@ std::string_view Sema::far_pointer_maker(const Expr *e)
     const Name *maker = tokens_[at + 4].name;
     if (tokens_[at + 1].kind != Tok::Star || !maker || maker->text != "splitc_make")
         return {};
-    return spelling(at + 2) == "global" ? "toglobal" : "tospread";
+    return tokens_.spelling(at + 2) == "global" ? "toglobal" : "tospread";
 }
 
 Expr *Sema::deref(Expr *e)

@@ -137,7 +137,7 @@ std::optional<double> Sema::real_constant(const Expr *e) const
     }
     if (e->kind != ExprKind::Number || !is_real(e->type))
         return {};
-    return std::strtod(std::string(spelling(e->first)).c_str(), nullptr);
+    return std::strtod(std::string(tokens_.spelling(e->first)).c_str(), nullptr);
 }
 
 // Returns whether the constant is a pattern of bits, such as ~0 or 0xffffffff.
@@ -146,8 +146,8 @@ bool Sema::is_bit_pattern(const Expr *e) const
     e = strip(e);
     if (e->kind == ExprKind::Unary)
         return e->op == Tok::Tilde;
-    return e->kind == ExprKind::Number && spelling(e->first).size() > 1 &&
-           spelling(e->first)[0] == '0';
+    return e->kind == ExprKind::Number && tokens_.spelling(e->first).size() > 1 &&
+           tokens_.spelling(e->first)[0] == '0';
 }
 
 // Returns whether the type holds the result of an operator, judged by its operands: in C the sum of

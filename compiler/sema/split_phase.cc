@@ -65,10 +65,7 @@ private:
     void written(const Expr *e);
     void forget() { state_.transfers.clear(); }
 
-    Range range(const Node *n) const
-    {
-        return {tokens_[n->first].offset, tokens_[n->last - 1].end()};
-    }
+    Range range(const Node *n) const { return tokens_.range(n->first, n->last); }
 
     Tokens &tokens_;
     Diagnostics &diag_;
