@@ -309,12 +309,29 @@ TEST_CASE("passes of the compiler include those before them")
             CHECK(passes.count(entry.path().filename()) == 1);
 }
 
+TEST_CASE("no source file is longer than 500 lines, tests apart")
+{
+    static const std::regex test(R"(_test\.cc$|/(tests?|check|fuzz|conformance)/|test_|/world\.)");
+
+    for (const char *layer :
+         {"compiler", "runtime", "gam", "reliable", "unet-backends", "launcher", "benchmarks"})
+        for (const fs::path &file : sources_below(layer)) {
+            std::ifstream text(root / file);
+            const auto lines = std::count(std::istreambuf_iterator<char>(text), {}, '\n');
+
+            if (std::regex_search(file.generic_string(), test))
+                continue;
+            INFO(file << " has " << lines << " lines");
+            CHECK(lines <= 500);
+        }
+}
+
 TEST_CASE("no files include each other's headers in a circle")
 {
     CHECK(Graph({{"a/x.cc", 1, "y.h", true}, {"a/y.cc", 1, "z.h", true}, {"a/y.h", 1, "x.h", true}})
               .circle() == "a/x -> a/y -> a/x");
-    for (const char *layer :
-         {"compiler", "runtime", "unet-backends", "reliable", "launcher", "benchmarks", "tests"}) {
+    for (const char *layer : {"compiler", "runtime", "gam", "reliable", "unet-backends", "launcher",
+                              "benchmarks", "tests"}) {
         const auto includes = includes_below(layer);
         REQUIRE(includes.size() > 3);
         CHECK(Graph(includes).circle() == "");
