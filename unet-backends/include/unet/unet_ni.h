@@ -125,9 +125,9 @@ int unet_ni_wait(struct unet_endpoint *ep, int timeout_ms);
 /* Tell the peers of connecting channels that they are open here, those whose time has come. */
 void unet_ni_tell(struct unet_ni *ni);
 
-/* Ask the channel's peer whether it is alive, unless it was heard of or asked in the last 20 ms; with
- * many channels the less often, so that all together are asked 1000 times a second at most.  True:
- * it was asked. */
+/* Ask the channel's peer whether it is alive, unless it was heard of or asked in the last 20 ms;
+ * with many channels the less often, so that all together are asked 1000 times a second at most.
+ * True: it was asked. */
 bool unet_ni_ask(struct unet_ni *ni, uint16_t channel);
 
 /* Do that for some channels, if it was not done in the last 20 ms; the next call goes on where this
