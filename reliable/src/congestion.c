@@ -55,12 +55,13 @@ void reliable_congestion_loss(struct reliable_engine *engine, struct reliable_co
     engine->stats.congestions++;
 }
 
-/* After the first of several time-outs ssthresh remembers half of the window that there was. */
+/* A window that is the smallest already has been cut by the time-out before; then ssthresh still
+ * remembers half of what there was. */
 void reliable_congestion_timeout(struct reliable_engine *engine, struct reliable_connection *conn)
 {
     struct reliable_congestion *cc = &conn->cc;
 
-    if (conn->rto.backoff == 0)
+    if (cc->cwnd > CWND_MIN)
         cc->ssthresh = at_least_min(cc->cwnd / 2);
     cc->cwnd = CWND_MIN;
     cc->recover = conn->snd.nxt;

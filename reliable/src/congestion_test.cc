@@ -33,11 +33,7 @@ struct Sender {
             reliable_congestion_ack(&conn);
     }
     void loss(uint64_t number) { reliable_congestion_loss(&engine, &conn, number); }
-    void timeout(uint32_t backoff)
-    {
-        conn.rto.backoff = backoff;
-        reliable_congestion_timeout(&engine, &conn);
-    }
+    void timeout() { reliable_congestion_timeout(&engine, &conn); }
 };
 
 } // namespace
@@ -138,10 +134,10 @@ TEST_CASE(
     Sender s;
 
     s.window(100, RELIABLE_WINDOW);
-    s.timeout(0);
+    s.timeout();
     CHECK(s.conn.cc.cwnd == 2);
     CHECK(s.conn.cc.ssthresh == 50);
-    s.timeout(1);
+    s.timeout();
     CHECK(s.conn.cc.cwnd == 2);
     CHECK(s.conn.cc.ssthresh == 50);
     CHECK(s.engine.stats.congestions == 2);

@@ -235,6 +235,20 @@ bool reliable_engine_reaches(const struct reliable_engine *engine, uint32_t rank
     return !conn || !conn->life.unreached;
 }
 
+bool reliable_engine_acked(const struct reliable_engine *engine, uint32_t rank)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    return !conn || conn->dead || conn->snd.una == conn->snd.end;
+}
+
+bool reliable_engine_aborted(const struct reliable_engine *engine, uint32_t rank)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    return conn && conn->dead;
+}
+
 uint64_t reliable_engine_mac(const struct reliable_engine *engine, uint64_t grant, const void *data,
                              size_t n)
 {

@@ -40,6 +40,8 @@ int reliable_direct_open(struct unet_endpoint *ep)
 
     if (!(r->lower->capabilities & UNET_CAP_RANGES))
         return -EOPNOTSUPP;
+    if (r->direct)
+        return 0;
     reliable_lock(r);
     rc = export_all(r->lower);
     r->direct = rc == 0;
@@ -49,7 +51,7 @@ int reliable_direct_open(struct unet_endpoint *ep)
 
 size_t reliable_direct_most(const struct unet_endpoint *ep)
 {
-    const struct reliable_endpoint *r = (const struct reliable_endpoint *)ep;
+    const struct reliable_endpoint *r = reliable_of(ep);
 
     return r->direct ? (r->lower->packet_bytes - UNET_DIRECT_BYTES) & ~(size_t)63 : 0;
 }
@@ -136,7 +138,7 @@ int reliable_direct_revoke(struct unet_endpoint *ep, const void *address, size_t
 uint64_t reliable_direct_mac(const struct unet_endpoint *ep, uint64_t rkey, const void *address,
                              size_t n)
 {
-    const struct reliable_endpoint *r = (const struct reliable_endpoint *)ep;
+    const struct reliable_endpoint *r = reliable_of(ep);
 
     return reliable_engine_mac(r->engine, rkey, address, n);
 }
@@ -155,7 +157,7 @@ static bool has_room(const struct reliable_endpoint *r, uint32_t pieces)
 static int put_locked(struct reliable_endpoint *r, uint16_t channel, uint64_t rkey,
                       const uint8_t *from, uint8_t *to, size_t n)
 {
-    const size_t most = reliable_direct_most(&r->ep);
+    const size_t most = reliable_direct_most(&r->ni.ep);
     const uint32_t pieces = (uint32_t)((n + most - 1) / most);
     int rc = 0;
 

@@ -7,14 +7,13 @@
 #include <string.h>
 
 enum {
-    LINGER_US = 1000000, /* what closing waits for acknowledgements, in all */
-    QUEUED_MS = 1, /* what a sleep may last while messages are queued or channels connecting, of
-                      which the engine knows no deadline */
+    LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
+    KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
 };
 
 /* ---- sending ------------------------------------------------------------------------------- */
 
-static void send_unless_corked(struct reliable_endpoint *r, uint64_t now)
+static void packets_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
 {
     if (r->corked)
         r->packets_wait = true;
@@ -22,24 +21,25 @@ static void send_unless_corked(struct reliable_endpoint *r, uint64_t now)
         reliable_packets_send(r, now);
 }
 
-static void kick(struct unet_endpoint *ep, uint16_t channel)
+static void endpoint_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     uint64_t now;
 
     (void)channel;
     reliable_lock(r);
-    now = reliable_now_us();
+    now = unet_now_us();
     reliable_messages_send(r, now);
-    send_unless_corked(r, now);
+    packets_send_unless_corked(r, now);
     reliable_unlock(r);
 }
 
 /* Behind the messages that are queued. */
-static int sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
-                        const struct iovec *iov, uint32_t count)
+/* Behind the messages that are queued. */
+static int endpoint_sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
+                                 const struct iovec *iov, uint32_t count)
 {
-    const uint64_t now = reliable_now_us();
+    const uint64_t now = unet_now_us();
     int rc;
 
     reliable_messages_send(r, now);
@@ -47,23 +47,23 @@ static int sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t 
         return -EAGAIN;
     rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
     if (rc == 0)
-        send_unless_corked(r, now);
+        packets_send_unless_corked(r, now);
     return rc;
 }
 
-static int sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
-                 uint32_t count)
+static int endpoint_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                          const struct iovec *iov, uint32_t count)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     int rc;
 
     reliable_lock(r);
-    rc = sendv_locked(r, channel, user, iov, count);
+    rc = endpoint_sendv_locked(r, channel, user, iov, count);
     reliable_unlock(r);
     return rc == -ENOMEM ? -EAGAIN : rc;
 }
 
-static void cork(struct unet_endpoint *ep)
+static void endpoint_cork(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
 
@@ -73,91 +73,90 @@ static void cork(struct unet_endpoint *ep)
 
 /* The acknowledgement of a single message waits: the caller may be about to answer it, and then the
  * answer carries it. */
-static void uncork(struct unet_endpoint *ep)
+static void endpoint_uncork(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     const bool acknowledge = ep->stats.received - r->received_at_cork > 1;
     uint64_t now;
 
-    reliable_lock(r);
-    now = reliable_now_us();
     r->corked = false;
+    reliable_lock(r);
+    now = unet_now_us();
     if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
         reliable_packets_send(r, now);
-    r->packets_wait = false;
     reliable_unlock(r);
+    r->packets_wait = false;
 }
 
-static bool idle(struct unet_endpoint *ep)
+static bool endpoint_idle(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
-    bool is_idle;
+    bool idle;
 
     reliable_lock(r);
-    is_idle = reliable_engine_idle(r->engine) && !reliable_messages_queued(r);
+    idle = reliable_engine_idle(r->engine) && !reliable_messages_queued(r);
     reliable_unlock(r);
-    return is_idle;
+    return idle;
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-/* What arrives is acknowledged the next time: until then an answer may carry the
- * acknowledgement. */
-static int move(struct reliable_endpoint *r)
+/* One turn of the network interface.  What arrives is acknowledged in the next turn: until then an
+ * answer may carry the acknowledgement.  The time of arrivals is read anew, because sending may
+ * have taken longer than a round trip. */
+static int interface_turn(struct reliable_endpoint *r)
 {
-    const uint64_t now = reliable_now_us();
-    int count = reliable_messages_send(r, now);
+    uint64_t now = unet_now_us();
+    int count = reliable_messages_send(r, now), arrived;
 
     r->turns++;
     reliable_packets_send(r, now);
-    count += unet_progress(r->lower);
-    return count + reliable_packets_receive(r, now);
+    arrived = unet_progress(r->lower);
+    if (arrived > 0)
+        now = unet_now_us();
+    return count + arrived + reliable_packets_receive(r, now);
 }
 
-static void set_state(struct reliable_endpoint *r, uint16_t n, enum unet_channel_state state)
+static void channel_set_state(struct reliable_endpoint *r, uint16_t n,
+                              enum unet_channel_state state)
 {
-    struct unet_channel *channel = &r->ep.channel[n];
-
-    if (channel->state == state)
+    if (r->ni.ep.channel[n].state == state)
         return;
-    channel->state = (uint8_t)state;
-    channel->ring = state == UNET_OPEN ? &r->ep.tx : &r->full;
-    r->changes++;
+    unet_ni_set_state(&r->ni, n, state);
     if (state == UNET_DEAD)
         reliable_engine_abort(r->engine, r->peer[n].rank);
 }
 
 /* The packets that a dead peer has sent are received before it counts as dead. */
-static void update_state(struct reliable_endpoint *r, uint16_t n)
+static void channel_update_state(struct reliable_endpoint *r, uint16_t n)
 {
     const uint8_t lower = r->lower->channel[n].state;
+    const uint8_t state = r->ni.ep.channel[n].state;
 
-    if (r->ep.channel[n].state == UNET_CLOSED || r->ep.channel[n].state == UNET_DEAD)
+    if (state == UNET_CLOSED || state == UNET_DEAD)
         return;
     if (r->peer[n].silent)
-        set_state(r, n, UNET_DEAD);
+        channel_set_state(r, n, UNET_DEAD);
     else if (lower != UNET_DEAD || !unet_rx_peek(r->lower))
-        set_state(r, n, (enum unet_channel_state)lower);
+        channel_set_state(r, n, (enum unet_channel_state)lower);
 }
 
-static int move_and_update(struct reliable_endpoint *r)
+static void channels_update_state(struct reliable_endpoint *r)
 {
-    const int count = move(r);
-
-    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
-        if (r->ep.channel[n].state != r->lower->channel[n].state || r->peer[n].silent)
-            update_state(r, (uint16_t)n);
+    for (uint32_t n = 1; n < r->ni.ep.rx_rings; n++) {
+        if (r->ni.ep.channel[n].state != r->lower->channel[n].state || r->peer[n].silent)
+            channel_update_state(r, (uint16_t)n);
     }
-    return count;
 }
 
-static int progress(struct unet_endpoint *ep)
+static int endpoint_progress(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     int count;
 
     reliable_lock(r);
-    count = move_and_update(r);
+    count = interface_turn(r);
+    channels_update_state(r);
     reliable_unlock(r);
     return count;
 }
@@ -169,7 +168,7 @@ void reliable_keepalive(struct unet_endpoint *ep)
     if (pthread_mutex_trylock(&r->lock) != 0)
         return;
     if (r->turns == r->turns_seen)
-        move(r);
+        interface_turn(r);
     r->turns_seen = r->turns;
     reliable_unlock(r);
 }
@@ -178,28 +177,38 @@ void reliable_keepalive(struct unet_endpoint *ep)
 
 /* The engine knows nothing of a peer that has never been reached, so its time-out is here.  As in
  * the engine, a pause of our own does not count. */
-static void give_up_connecting(struct reliable_endpoint *r, uint16_t channel)
+static void channel_check_connecting(struct reliable_endpoint *r, uint16_t n, uint64_t now)
 {
     const uint64_t grace = reliable_engine_grace(r->engine);
-    const uint64_t since = r->peer[channel].connecting_since;
+    const uint64_t since = r->peer[n].connecting_since;
 
-    if (r->ep.channel[channel].state == UNET_CONNECTING &&
-        reliable_now_us() - (since > grace ? since : grace) > r->timeout_us) {
-        r->peer[channel].silent = true;
-        update_state(r, channel);
-    }
+    if (r->ni.ep.channel[n].state == UNET_CONNECTING &&
+        now - (since > grace ? since : grace) > r->timeout_us)
+        r->peer[n].silent = true;
 }
 
-static void state(struct unet_endpoint *ep, uint16_t channel)
+static void channel_check(struct reliable_endpoint *r, uint16_t n, uint64_t now)
+{
+    if (r->ni.ep.channel[n].state == UNET_CLOSED)
+        return;
+    unet_channel_state(r->lower, n);
+    channel_check_connecting(r, n, now);
+}
+
+/* The entry `state`: channel 0 stands for all of them. */
+static void endpoint_state(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
-    bool connecting;
+    uint64_t now;
 
     reliable_lock(r);
-    connecting = unet_channel_state(r->lower, channel) == UNET_CONNECTING;
-    move_and_update(r);
-    if (connecting)
-        give_up_connecting(r, channel);
+    interface_turn(r);
+    now = unet_now_us();
+    if (channel != 0)
+        channel_check(r, channel, now);
+    for (uint32_t n = 1; channel == 0 && n < ep->rx_rings; n++)
+        channel_check(r, (uint16_t)n, now);
+    channels_update_state(r);
     reliable_unlock(r);
 }
 
@@ -213,17 +222,8 @@ int reliable_address(const struct unet_address *lower, uint32_t rank, struct une
     return 0;
 }
 
-static void address(const struct unet_endpoint *ep, struct unet_address *where)
-{
-    const struct reliable_endpoint *r = (const struct reliable_endpoint *)ep;
-    struct unet_address lower;
-
-    unet_address(r->lower, &lower);
-    reliable_address(&lower, r->rank, where);
-}
-
 /* The inverse of reliable_address. */
-static int split_address(const struct reliable_endpoint *r, const struct unet_address *whole,
+static int address_split(const struct reliable_endpoint *r, const struct unet_address *whole,
                          struct unet_address *lower, uint32_t *rank)
 {
     if (whole->length < sizeof(*rank))
@@ -235,149 +235,143 @@ static int split_address(const struct reliable_endpoint *r, const struct unet_ad
     return *rank < r->ranks ? 0 : -EADDRNOTAVAIL;
 }
 
-static int connect_locked(struct reliable_endpoint *r, const struct unet_address *lower,
-                          uint32_t rank, uint64_t tag, uint16_t *channel)
+/* A channel may have been another rank's: of that only the buffer of its assembly stays. */
+static void peer_reset(struct reliable_peer *peer, uint32_t rank)
+{
+    *peer = (struct reliable_peer){
+        .rank = rank,
+        .connecting_since = unet_now_us(),
+        .assembly = {.offset = peer->assembly.offset, .room = peer->assembly.room},
+    };
+}
+
+static int channel_connect_locked(struct reliable_endpoint *r, const struct unet_address *lower,
+                                  uint32_t rank, uint64_t tag, uint16_t *channel)
 {
     uint16_t n;
     int rc;
 
     if (r->channel_of[rank] != 0)
         return -EEXIST;
+    if (reliable_engine_aborted(r->engine, rank))
+        return -EHOSTUNREACH;
     rc = unet_connect(r->lower, lower, tag, &n);
     if (rc)
         return rc;
     r->channel_of[rank] = n;
-    r->peer[n].rank = rank;
-    r->peer[n].connecting_since = reliable_now_us();
-    r->ep.channel[n].state = UNET_CONNECTING;
-    if (n >= r->ep.rx_rings)
-        r->ep.rx_rings = n + 1u;
+    peer_reset(&r->peer[n], rank);
+    unet_ni_connecting(&r->ni, n);
     *channel = n;
     return 0;
 }
 
-static int connect_channel(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
-                           uint16_t *channel)
+static int endpoint_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
+                            uint16_t *channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     struct unet_address lower;
     uint32_t rank;
-    int rc = split_address(r, peer, &lower, &rank);
+    int rc = address_split(r, peer, &lower, &rank);
 
     if (rc)
         return rc;
     reliable_lock(r);
-    rc = connect_locked(r, &lower, rank, tag, channel);
+    rc = channel_connect_locked(r, &lower, rank, tag, channel);
     reliable_unlock(r);
     return rc;
 }
 
-/* Waits until what was sent is acknowledged or its receiver dead, once: if that takes too long for
- * one channel, the others need not wait, too. */
-static void linger(struct unet_endpoint *ep)
+/* Whether nothing of ours is on its way to the channel's peer, or can get there. */
+static bool channel_is_idle(const struct reliable_endpoint *r, uint16_t n)
 {
-    struct reliable_endpoint *r = reliable_of(ep);
-    const uint64_t end = reliable_now_us() + LINGER_US;
-
-    while (!r->lingered && !idle(ep)) {
-        for (uint32_t n = 1; n < ep->rx_rings; n++)
-            unet_channel_state(ep, (uint16_t)n);
-        r->lingered = reliable_now_us() >= end;
-    }
+    return r->ni.ep.channel[n].state != UNET_OPEN ||
+           (!reliable_messages_queued(r) && reliable_engine_acked(r->engine, r->peer[n].rank));
 }
 
-static void disconnect(struct unet_endpoint *ep, uint16_t channel)
+static void channel_linger(struct reliable_endpoint *r, uint16_t n)
+{
+    const uint64_t start = unet_now_us();
+    uint64_t now = start, looked = start;
+
+    while (!channel_is_idle(r, n) && now - start < r->linger_left_us) {
+        interface_turn(r);
+        if (now - looked > LOOK_MS * 1000) {
+            unet_channel_state(r->lower, n);
+            looked = now;
+        }
+        channels_update_state(r);
+        if (!channel_is_idle(r, n))
+            unet_wait(r->lower, KEEP_AWAKE_MS);
+        now = unet_now_us();
+    }
+    r->linger_left_us -= now - start < r->linger_left_us ? now - start : r->linger_left_us;
+}
+
+static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
 
-    linger(ep);
     reliable_lock(r);
-    set_state(r, channel, UNET_DEAD);
-    r->ep.channel[channel].state = UNET_CLOSED;
+    channel_linger(r, channel);
+    channel_set_state(r, channel, UNET_DEAD);
+    unet_ni_set_state(&r->ni, channel, UNET_CLOSED);
+    r->channel_of[r->peer[channel].rank] = 0;
     unet_disconnect(r->lower, channel);
+    reliable_messages_send(r, unet_now_us()); /* completes what is still queued for it */
     reliable_unlock(r);
+    unet_drop_unread(&ep->rx[channel]);
 }
 
 /* ---- sleeping ------------------------------------------------------------------------------- */
 
-static bool any_connecting(const struct reliable_endpoint *r)
+/* What of a sleep the engine allows, in milliseconds. */
+static int until_deadline_ms(const struct reliable_endpoint *r, int ms)
 {
-    for (uint32_t n = 1; n < r->ep.rx_rings; n++) {
-        if (r->ep.channel[n].state == UNET_CONNECTING)
-            return true;
-    }
-    return false;
+    const uint64_t due = reliable_engine_deadline(r->engine), now = unet_now_us();
+    const uint64_t left = due > now ? (due - now) / 1000 : 0;
+
+    return left < (uint64_t)ms ? (int)left : ms;
 }
 
-/* What a sleep that should end at time `end` may last. */
-static int sleep_ms(const struct reliable_endpoint *r, uint64_t now, uint64_t end)
+/* The entry `sleep` of struct unet_ni_kind.  It keeps the lock, because nobody else has to work
+ * meanwhile; what another thread has taken in before is there by then. */
+static int endpoint_sleep(struct unet_ni *ni, int ms)
 {
-    const uint64_t due = reliable_engine_deadline(r->engine);
-    const uint64_t until = due < end ? due : end;
-    uint64_t ms = until > now ? (until - now) / 1000 : 0;
-
-    if (ms > QUEUED_MS && (reliable_messages_queued(r) || any_connecting(r)))
-        ms = QUEUED_MS;
-    return ms > INT32_MAX ? INT32_MAX : (int)ms;
-}
-
-static int wait_locked(struct reliable_endpoint *r, int timeout_ms)
-{
-    struct unet_endpoint *ep = &r->ep;
-    const uint64_t start = reliable_now_us();
-    const uint64_t end =
-        timeout_ms < 0 ? RELIABLE_NEVER : start + (uint64_t)timeout_ms * (uint64_t)1000;
-    const uint32_t changes = r->changes;
-
-    for (;;) {
-        uint64_t now;
-        int rc;
-
-        move_and_update(r);
-        if (unet_rx_peek(ep))
-            return 1;
-        now = reliable_now_us();
-        if (now >= end || r->changes != changes)
-            return 0;
-        rc = unet_wait(r->lower, sleep_ms(r, now, end));
-        if (rc < 0)
-            return rc;
-    }
-}
-
-/* It keeps the lock while it sleeps: nobody else has to work meanwhile. */
-static int wait_for(struct unet_endpoint *ep, int timeout_ms)
-{
-    struct reliable_endpoint *r = reliable_of(ep);
+    struct reliable_endpoint *r = reliable_of(&ni->ep);
     int rc;
 
     reliable_lock(r);
-    rc = wait_locked(r, timeout_ms);
+    rc = unet_rx_peek(&ni->ep) ? 1 : unet_wait(r->lower, until_deadline_ms(r, ms));
     reliable_unlock(r);
     return rc;
 }
 
-/* The lock is kept until `disarm`, as in wait_for. */
-static int arm(struct unet_endpoint *ep, int *timeout_ms)
+/* The lock is kept until endpoint_disarm. */
+static int endpoint_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     struct reliable_endpoint *r = reliable_of(ep);
-    uint64_t now;
     int rc;
 
     reliable_lock(r);
-    now = reliable_now_us();
-    *timeout_ms = sleep_ms(r, now, now + (uint64_t)*timeout_ms * 1000);
+    *timeout_ms = until_deadline_ms(r, *timeout_ms);
+    if (r->ni.connecting > 0 && *timeout_ms > reliable_endpoint_kind.retry_ms)
+        *timeout_ms = reliable_endpoint_kind.retry_ms;
     rc = unet_rx_peek(ep) ? 1 : unet_arm(r->lower, timeout_ms);
-    if (rc != 0)
+    r->armed = rc == 0;
+    if (!r->armed)
         reliable_unlock(r);
     return rc;
 }
 
-static void disarm(struct unet_endpoint *ep)
+static void endpoint_disarm(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
 
+    if (!r->armed)
+        return;
+    r->armed = false;
     unet_disarm(r->lower);
+    channels_update_state(r);
     reliable_unlock(r);
 }
 
@@ -421,7 +415,8 @@ bool reliable_reaches(struct unet_endpoint *ep, uint32_t rank)
     return reaches;
 }
 
-static int never_by_name(const struct unet_config *config, struct unet_endpoint **endpoint)
+/* It is never opened by name, because it needs a struct reliable_config. */
+static int endpoint_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
     (void)config;
     (void)endpoint;
@@ -429,25 +424,33 @@ static int never_by_name(const struct unet_config *config, struct unet_endpoint 
 }
 
 static const struct unet_packet_ops packet_ops = {
-    .sendv = sendv,
-    .cork = cork,
-    .uncork = uncork,
-    .idle = idle,
-    .arm = arm,
-    .disarm = disarm,
+    .sendv = endpoint_sendv,
+    .cork = endpoint_cork,
+    .uncork = endpoint_uncork,
+    .idle = endpoint_idle,
+    .arm = endpoint_arm,
+    .disarm = endpoint_disarm,
+};
+
+const struct unet_ni_kind reliable_endpoint_kind = {
+    .link_bytes = sizeof(struct reliable_peer),
+    .memory = UNET_NI_ALL,
+    .retry_ms = 1,
+    .look_ms = 100,
+    .sleep = endpoint_sleep,
 };
 
 const struct unet_ops reliable_endpoint_ops = {
     .name = "reliable",
     .network = true,
-    .open = never_by_name,
+    .open = endpoint_open,
     .close = reliable_endpoint_close,
-    .address = address,
-    .connect = connect_channel,
-    .disconnect = disconnect,
-    .state = state,
-    .kick = kick,
-    .progress = progress,
-    .wait = wait_for,
+    .address = unet_ni_address,
+    .connect = endpoint_connect,
+    .disconnect = endpoint_disconnect,
+    .state = endpoint_state,
+    .kick = endpoint_kick,
+    .progress = endpoint_progress,
+    .wait = unet_ni_wait,
     .packets = &packet_ops,
 };

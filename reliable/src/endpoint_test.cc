@@ -6,9 +6,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unet/unet_chaos.h>
 #include <unistd.h>
@@ -125,6 +128,7 @@ TEST_CASE("whoever waits while another works does not set the protocol's clock b
     unet_channel_state(front.ep,
                        front.channel); // the first look of all counts as one after a pause
     const uint64_t grace = reliable_engine_grace(front.r->engine);
+    front.r->packets_wait = true; // or uncorking would have nothing to do
     pthread_mutex_lock(&front.r->lock);
     std::thread thread([&] {
         waiter = gettid();
@@ -135,11 +139,11 @@ TEST_CASE("whoever waits while another works does not set the protocol's clock b
     });
     while (waiter == 0 || !sleeps(waiter))
         std::this_thread::yield();
-    const uint64_t after = reliable_now_us() + 1;
+    const uint64_t after = unet_now_us() + 1;
     uint32_t rank;
     size_t length;
 
-    while (reliable_now_us() < after) {
+    while (unet_now_us() < after) {
     }
     reliable_engine_transmit(front.r->engine, after, &rank, &length);
     pthread_mutex_unlock(&front.r->lock);
@@ -152,7 +156,7 @@ TEST_CASE("whoever waits while another works does not set the protocol's clock b
 TEST_CASE("packets go although the last of them, to another rank, cannot")
 {
     const uint8_t data[100] = {};
-    const uint64_t now = reliable_now_us();
+    const uint64_t now = unet_now_us();
     Front front;
 
     for (uint32_t rank : {2, 1})
@@ -161,4 +165,260 @@ TEST_CASE("packets go although the last of them, to another rank, cannot")
     CHECK(front.lower->stats.sent == 1);
     CHECK(unet_sent(front.lower, front.lower->tx.position));
     CHECK(unet_rx_peek(front.there[1]) != nullptr);
+}
+
+// ---- two of them ---------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t BUFFER = 8192;
+
+// Ranks 0 and 1, connected, in one thread.
+struct Pair {
+    unet_endpoint *lower[2] = {}, *ep[2] = {};
+    uint16_t channel[2] = {};
+
+    explicit Pair(const char *backend = "loopback")
+    {
+        for (uint32_t rank : {0, 1})
+            open_endpoint(backend, rank);
+        for (uint32_t rank : {0, 1})
+            REQUIRE(connect(rank) == 0);
+        REQUIRE(until([&] { return is_open(0) && is_open(1); }));
+    }
+    ~Pair()
+    {
+        for (unet_endpoint *one : ep)
+            unet_close(one);
+    }
+    Pair(const Pair &) = delete;
+    Pair &operator=(const Pair &) = delete;
+
+    int connect(uint32_t rank)
+    {
+        struct unet_address address;
+
+        unet_address(ep[1 - rank], &address);
+        return unet_connect(ep[rank], &address, TAG, &channel[rank]);
+    }
+    bool is_open(uint32_t rank) const
+    {
+        return unet_channel_state(ep[rank], channel[rank]) == UNET_OPEN;
+    }
+    // Both work until it is true; false: it does not become so.
+    bool until(const std::function<bool()> &done) const
+    {
+        const auto end = Clock::now() + std::chrono::seconds(10);
+
+        while (!done()) {
+            if (Clock::now() > end)
+                return false;
+            for (unet_endpoint *one : ep)
+                unet_progress(one);
+        }
+        return true;
+    }
+    // The next message of a rank as text; its buffer goes back.
+    std::string read(uint32_t rank) const
+    {
+        std::string text;
+
+        if (!until([&] { return unet_rx_peek(ep[rank]) != nullptr; }))
+            return "nothing came";
+        const unet_desc desc = ep[rank]->rx_desc;
+        if (desc.kind == UNET_INLINE)
+            text.assign(reinterpret_cast<const char *>(desc.data), desc.length);
+        else if (desc.kind == UNET_PIECES)
+            text.assign(reinterpret_cast<const char *>(ep[rank]->segment) + desc.piece[0].offset,
+                        desc.length);
+        else
+            text = "error " + std::to_string(desc.error);
+        if (desc.kind == UNET_PIECES)
+            REQUIRE(unet_free_put(ep[rank], desc.piece[0].offset, BUFFER) == 0);
+        unet_rx_release(ep[rank]);
+        return text;
+    }
+    int send(uint32_t rank, const std::string &text) const
+    {
+        const std::string_view head = std::string_view(text).substr(0, text.size() / 3);
+        const std::string_view body = std::string_view(text).substr(head.size());
+        const iovec iov[] = {{const_cast<char *>(head.data()), head.size()},
+                             {const_cast<char *>(body.data()), body.size()}};
+
+        return unet_sendv(ep[rank], channel[rank], 7, iov, 2);
+    }
+
+private:
+    static constexpr uint64_t TAG = 1;
+
+    void open_endpoint(const char *backend, uint32_t rank)
+    {
+        const reliable_config config = {2, rank, {1, 2}, 0};
+        unet_config sizes = {};
+
+        reliable_lower_config(2, &sizes);
+        REQUIRE(unet_chaos_open(unet_backend(backend), &NO_FAULTS, &sizes, &lower[rank]) == 0);
+        REQUIRE(reliable_open(lower[rank], &config, nullptr, &ep[rank]) == 0);
+        for (uint32_t i = 0; i < 64; i++)
+            REQUIRE(unet_free_put(ep[rank], i * BUFFER, BUFFER) == 0);
+    }
+};
+
+std::string text_of(size_t length)
+{
+    std::string text(length, ' ');
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = static_cast<char>('a' + i * 7 % 26);
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("messages of every length arrive as they were gathered")
+{
+    Pair pair;
+
+    for (const size_t length : {0, 1, 3, 48, 49, 463, 464, 465, 1000, 8191, 8192}) {
+        INFO(length << " bytes");
+        REQUIRE(pair.send(0, text_of(length)) == 0);
+        CHECK(pair.read(1) == text_of(length));
+    }
+    CHECK(pair.until([&] { return unet_idle(pair.ep[0]); }));
+}
+
+TEST_CASE("pieces of the segment are gathered")
+{
+    const unet_piece piece[] = {{70000, 100}, {71000, 1}, {60000, 700}};
+    const std::string text = text_of(801);
+    Pair pair;
+
+    std::memcpy(pair.ep[0]->segment + 70000, text.data(), 100);
+    std::memcpy(pair.ep[0]->segment + 71000, text.data() + 100, 1);
+    std::memcpy(pair.ep[0]->segment + 60000, text.data() + 101, 700);
+    REQUIRE(unet_send(pair.ep[0], pair.channel[0], 0, piece, 3, nullptr) == 0);
+    CHECK(pair.read(1) == text);
+}
+
+TEST_CASE("corked messages share a packet")
+{
+    Pair pair;
+    const uint64_t before = pair.lower[0]->stats.sent;
+
+    unet_cork(pair.ep[0]);
+    for (int i = 0; i < 5; i++)
+        REQUIRE(pair.send(0, text_of(20)) == 0);
+    CHECK(pair.lower[0]->stats.sent == before);
+    unet_uncork(pair.ep[0]);
+    CHECK(pair.lower[0]->stats.sent == before + 1);
+    for (int i = 0; i < 5; i++)
+        CHECK(pair.read(1) == text_of(20));
+}
+
+TEST_CASE("a descriptor that contradicts itself is answered with its error")
+{
+    Pair pair;
+    const uint32_t segment = pair.ep[0]->config.segment_bytes;
+    const unet_piece outside = {segment - 10, 11}, nothing = {0, 0};
+
+    REQUIRE(unet_send(pair.ep[0], pair.channel[0], 0, &outside, 1, nullptr) == 0);
+    CHECK(pair.read(0) == "error " + std::to_string(EFAULT));
+    REQUIRE(unet_send(pair.ep[0], pair.channel[0], 0, &nothing, 1, nullptr) == 0);
+    CHECK(pair.read(0) == "error " + std::to_string(EINVAL));
+    unet_desc desc = {};
+    desc.channel = 2; // exists, but was never connected
+    desc.kind = UNET_INLINE;
+    REQUIRE(unet_push(pair.ep[0], &desc, nullptr) == 0);
+    CHECK(pair.read(0) == "error " + std::to_string(ENOTCONN));
+    REQUIRE(pair.send(0, "after that") == 0);
+    CHECK(pair.read(1) == "after that");
+}
+
+TEST_CASE("a rank is connected to once, at an address of the job")
+{
+    Pair pair;
+    struct unet_address address;
+    uint16_t channel;
+
+    CHECK(pair.connect(0) == -EEXIST);
+    unet_address(pair.lower[1], &address);
+    CHECK(unet_connect(pair.ep[0], &address, 5, &channel) == -EADDRNOTAVAIL); // without a rank
+    REQUIRE(reliable_address(&address, 2, &address) == 0);
+    CHECK(unet_connect(pair.ep[0], &address, 5, &channel) == -EADDRNOTAVAIL); // beyond the job
+}
+
+TEST_CASE("closing a channel waits until what was sent is acknowledged")
+{
+    Pair pair;
+    std::atomic<bool> read{false};
+
+    REQUIRE(pair.send(0, text_of(5000)) == 0);
+    std::thread other([&] {
+        while (!read) {
+            unet_progress(pair.ep[1]);
+            read = unet_rx_peek(pair.ep[1]) != nullptr;
+        }
+        for (int i = 0; i < 1000; i++)
+            unet_progress(pair.ep[1]);
+    });
+    CHECK(unet_disconnect(pair.ep[0], pair.channel[0]) == 0);
+    other.join();
+    CHECK(read);
+    CHECK(unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_CLOSED);
+    CHECK(pair.connect(0) == -EHOSTUNREACH); // the protocol has no second connection of two ranks
+}
+
+TEST_CASE("all closing together waits no longer than a second for a peer that does not answer")
+{
+    Pair pair;
+
+    REQUIRE(pair.send(0, text_of(5000)) == 0);
+    const auto begin = Clock::now();
+    CHECK(unet_disconnect(pair.ep[0], pair.channel[0]) == 0);
+    unet_close(pair.ep[0]);
+    pair.ep[0] = nullptr;
+    CHECK(Clock::now() - begin > std::chrono::milliseconds(900));
+    CHECK(Clock::now() - begin < std::chrono::seconds(5));
+}
+
+TEST_CASE("sleeping ends with a message, and asks for no more time than the protocol allows")
+{
+    Pair pair;
+    int ms = -1;
+
+    REQUIRE(pair.send(0, "hello") == 0);
+    CHECK(pair.read(1) == "hello");
+    REQUIRE(pair.until([&] { return unet_idle(pair.ep[0]); }));
+    CHECK(unet_arm(pair.ep[0], nullptr) == -EINVAL);
+    REQUIRE(unet_arm(pair.ep[0], &ms) == 0);
+    CHECK(ms > 0); // until the next heartbeat
+    CHECK(ms <= 2500);
+    unet_disarm(pair.ep[0]);
+    unet_disarm(pair.ep[0]); // does nothing
+    REQUIRE(pair.send(1, "good morning") == 0);
+    REQUIRE(unet_wait(pair.ep[0], 10000) == 1);
+    CHECK(pair.read(0) == "good morning");
+    CHECK(unet_wait(pair.ep[0], 1) == 0);
+}
+
+TEST_CASE("another thread keeps the protocol going while the owner computes")
+{
+    Pair pair;
+    std::atomic<bool> stop{false};
+
+    std::thread keeper([&] {
+        while (!stop)
+            reliable_keepalive(pair.ep[1]);
+    });
+    for (int i = 0; i < 1000; i++) {
+        REQUIRE(pair.send(0, text_of(static_cast<size_t>(i))) == 0);
+        while (!unet_idle(pair.ep[0])) // acknowledged by the other thread alone
+            unet_progress(pair.ep[0]);
+        if (i % 32 == 31) {
+            for (int j = i - 31; j <= i; j++)
+                REQUIRE(pair.read(1) == text_of(static_cast<size_t>(j)));
+        }
+    }
+    stop = true;
+    keeper.join();
 }

@@ -141,6 +141,12 @@ bool reliable_engine_answers(const struct reliable_engine *engine, uint32_t rank
  * again did not arrive for a whole peer timeout. */
 bool reliable_engine_reaches(const struct reliable_engine *engine, uint32_t rank);
 
+/* Whether all that was sent to a rank is acknowledged, or the rank dead. */
+bool reliable_engine_acked(const struct reliable_engine *engine, uint32_t rank);
+
+/* Whether a rank is dead: nothing goes to it any more. */
+bool reliable_engine_aborted(const struct reliable_engine *engine, uint32_t rank);
+
 /* Whether all that was sent to living ranks is acknowledged. */
 bool reliable_engine_idle(const struct reliable_engine *engine);
 

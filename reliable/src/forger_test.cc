@@ -174,3 +174,17 @@ TEST_CASE("a message longer than any is dropped as it comes, and the next one ar
     CHECK(f.ep->stats.malformed == 0);
     CHECK(f.ep->stats.overruns == 1); // the long one
 }
+
+TEST_CASE("a message of several parts without a byte takes no buffer away")
+{
+    Forger f;
+
+    for (int i = 0; i < 1000; i++) { // many more than there are buffers
+        f.send(f.packet(USER, 0, true));
+        f.send(f.packet(USER, 0, false));
+    }
+    CHECK(handled == 1000);
+    f.send(f.packet(USER, 1000));
+    CHECK(handled == 1001);
+    CHECK(f.ep->stats.malformed == 0);
+}

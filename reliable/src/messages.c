@@ -12,11 +12,11 @@
 static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
                            const void *data, size_t length)
 {
-    struct unet_ring *in = &r->peer[channel].in;
+    struct unet_ring *in = &r->ni.in[channel];
     struct unet_desc *slot = unet_ring_reserve(in);
 
     if (!slot) {
-        r->ep.stats.overruns++;
+        r->ni.ep.stats.overruns++;
         return;
     }
     slot->channel = channel;
@@ -33,14 +33,14 @@ static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32
  * slots, and the message brings its buffer back: one that found no free slot would be lost. */
 static void assembly_take_buffer(struct reliable_endpoint *r, struct reliable_assembly *a)
 {
-    const struct unet_desc *slot = unet_ring_peek(&r->free);
+    const struct unet_desc *slot = unet_ring_peek(&r->ni.free);
 
     if (!slot)
         return;
     a->offset = (uint32_t)slot->word[0];
     a->room = (uint32_t)(slot->word[0] >> 32);
-    unet_ring_release(&r->free);
-    unet_ring_publish(&r->free);
+    unet_ring_release(&r->ni.free);
+    unet_ring_publish(&r->ni.free);
 }
 
 static void assembly_begin(struct reliable_endpoint *r, struct reliable_assembly *a)
@@ -59,20 +59,24 @@ static void assembly_add(struct reliable_endpoint *r, struct reliable_assembly *
         a->dropped = true;
         return;
     }
-    memcpy(r->ep.segment + a->offset + a->length, data, length);
+    memcpy(r->ni.ep.segment + a->offset + a->length, data, length);
     a->length += (uint32_t)length;
 }
 
-/* A message that cannot be delivered leaves its buffer to the next one. */
+/* A message that cannot be delivered, or needs no buffer after all, leaves that to the next one. */
 static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t user)
 {
-    struct unet_ring *in = &r->peer[channel].in;
+    struct unet_ring *in = &r->ni.in[channel];
     struct reliable_assembly *a = &r->peer[channel].assembly;
     struct unet_desc *slot = a->dropped ? NULL : unet_ring_reserve(in);
 
     a->begun = false;
+    if (!a->dropped && a->length == 0) {
+        deliver_inline(r, channel, user, NULL, 0);
+        return;
+    }
     if (!slot) {
-        r->ep.stats.overruns++;
+        r->ni.ep.stats.overruns++;
         return;
     }
     slot->channel = channel;
@@ -111,21 +115,23 @@ void reliable_messages_deliver(void *arg, uint32_t source, uint32_t user, const 
 
 static int send_pieces(struct reliable_endpoint *r, uint64_t now, const struct unet_desc *desc)
 {
-    const int error = unet_check_pieces(desc, r->ep.config.segment_bytes);
+    const int error = unet_check_pieces(desc, r->ni.ep.config.segment_bytes);
     struct iovec iov[UNET_PIECES_MAX];
 
     if (error)
         return error;
     for (uint32_t i = 0; i < desc->pieces; i++)
-        iov[i] = (struct iovec){r->ep.segment + desc->piece[i].offset, desc->piece[i].length};
+        iov[i] = (struct iovec){r->ni.ep.segment + desc->piece[i].offset, desc->piece[i].length};
     return reliable_engine_sendv(r->engine, now, r->peer[desc->channel].rank, desc->user, iov,
                                  desc->pieces);
 }
 
 static int send_one(struct reliable_endpoint *r, uint64_t now, const struct unet_desc *desc)
 {
-    if (desc->channel < 1 || desc->channel > r->ep.config.channels)
-        return -ENOTCONN;
+    const int error = unet_not_open(&r->ni.ep, desc->channel);
+
+    if (error)
+        return error;
     if (desc->kind == UNET_PIECES)
         return send_pieces(r, now, desc);
     if (desc->kind != UNET_INLINE)
@@ -142,16 +148,16 @@ int reliable_messages_send(struct reliable_endpoint *r, uint64_t now)
     const struct unet_desc *slot;
     int count = 0;
 
-    while ((slot = unet_ring_peek(&r->tx)) != NULL) {
+    while ((slot = unet_ring_peek(&r->ni.tx)) != NULL) {
         const int rc = send_one(r, now, slot);
 
         if (rc == -EAGAIN || rc == -ENOMEM)
             break;
         if (rc)
-            unet_refuse(&r->ep, &r->errors, slot, rc);
-        unet_ring_release(&r->tx);
+            unet_refuse(&r->ni.ep, &r->ni.errors, slot, rc);
+        unet_ring_release(&r->ni.tx);
         count++;
     }
-    unet_ring_publish(&r->tx);
+    unet_ring_publish(&r->ni.tx);
     return count;
 }

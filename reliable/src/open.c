@@ -5,14 +5,13 @@
 #include "endpoint.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum {
     BATCH_BYTES = 32768,       /* of packets that are worth a system call */
     PACKET_BYTES_LEAST = 512,  /* every network passes them; shorter ones would be too many */
     PACKET_BYTES_MOST = 16384, /* twice the longest message of GAM: more gains nothing */
     TIMEOUT_MS = 10000,        /* of peers, by default */
-    ERROR_SLOTS = 64,
+    LINGER_US = 1000000,       /* what disconnecting waits for acknowledgements, in all */
 
     /* Of the endpoint below: a connection's share of the longest packets of some networks, which
      * have 9000 bytes, and no more receive slots per peer than a job of many ranks has memory
@@ -32,17 +31,12 @@ void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
     lower->channels = ranks;
 }
 
-static void release(struct reliable_endpoint *r)
+static void endpoint_free(struct reliable_endpoint *r)
 {
     reliable_engine_close(r->engine);
     pthread_mutex_destroy(&r->lock);
-    if (r->memory)
-        munmap(r->memory, r->memory_bytes);
-    free(r->peer);
     free(r->channel_of);
-    free(r->ep.channel);
-    free(r->ep.rx);
-    free(r);
+    unet_ni_close(&r->ni);
 }
 
 void reliable_endpoint_close(struct unet_endpoint *ep)
@@ -52,97 +46,39 @@ void reliable_endpoint_close(struct unet_endpoint *ep)
 
     for (uint32_t n = 1; n < ep->rx_rings; n++)
         unet_disconnect(ep, (uint16_t)n);
-    release(r);
+    endpoint_free(r);
     unet_close(lower);
 }
 
-/* The next `bytes` of the endpoint's memory. */
-static void *carve(uint8_t **at, size_t bytes)
-{
-    void *part = *at;
-
-    *at += bytes;
-    return part;
-}
-
-/* Attaches both sides of a ring. */
-static void carve_ring(uint8_t **at, uint32_t slots, struct unet_ring *one, struct unet_ring *other)
-{
-    void *memory = carve(at, unet_ring_bytes(slots));
-
-    unet_ring_attach(one, memory, slots);
-    unet_ring_attach(other, memory, slots);
-}
-
-static int open_memory(struct reliable_endpoint *r)
-{
-    const struct unet_config *c = &r->ep.config;
-    struct unet_endpoint *ep = &r->ep;
-    uint8_t *at;
-
-    r->memory_bytes = c->segment_bytes + unet_ring_bytes(c->send_slots) +
-                      unet_ring_bytes(c->free_slots) + unet_ring_bytes(ERROR_SLOTS) +
-                      unet_ring_bytes(4) + unet_ring_bytes(c->recv_slots) * c->channels;
-    at = mmap(NULL, r->memory_bytes, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return -ENOMEM;
-    r->memory = at;
-    ep->segment = carve(&at, c->segment_bytes);
-    carve_ring(&at, c->send_slots, &ep->tx, &r->tx);
-    carve_ring(&at, c->free_slots, &ep->free, &r->free);
-    carve_ring(&at, ERROR_SLOTS, &ep->rx[0], &r->errors);
-    unet_ring_attach(&r->full, carve(&at, unet_ring_bytes(4)), 4);
-    r->full.position = 1u << 31; /* more than a ring ahead: full, whatever `consumed` says */
-    for (uint32_t n = 1; n <= c->channels; n++)
-        carve_ring(&at, c->recv_slots, &ep->rx[n], &r->peer[n].in);
-    return 0;
-}
-
-static int open_tables(struct reliable_endpoint *r)
-{
-    const uint32_t n = r->ep.config.channels + 1;
-    struct unet_endpoint *ep = &r->ep;
-
-    ep->channel = calloc(n, sizeof(*ep->channel));
-    ep->rx = calloc(n, sizeof(*ep->rx));
-    r->peer = calloc(n, sizeof(*r->peer));
-    r->channel_of = calloc(r->ranks, sizeof(*r->channel_of));
-    if (!ep->channel || !ep->rx || !r->peer || !r->channel_of)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        ep->channel[i] = (struct unet_channel){
-            .ring = &r->full,
-            .bell = &r->bell,
-            .number = (uint16_t)i,
-            .number_in_ring = (uint16_t)i,
-        };
-    }
-    ep->rx_rings = 1;
-    return 0;
-}
-
-/* The segment below is send buffers, and then receive buffers as far as it goes.  Returns how many
- * packets can wait for us, or -errno: of a receive ring, a quarter may be read without the sender
- * knowing it (unet_ring.h). */
-static int post_buffers(struct reliable_endpoint *r)
+/* The receive buffers below, behind the send buffers: as many as the segment and the free queue
+ * have room for. */
+static uint32_t receive_buffers(const struct reliable_endpoint *r)
 {
     const struct unet_config *c = &r->lower->config;
-    uint32_t offset = RELIABLE_SEND_BUFFERS * r->buffer_bytes;
-    int count = 0;
+    const uint32_t count = c->segment_bytes / r->buffer_bytes;
+    const uint32_t most = count > RELIABLE_SEND_BUFFERS ? count - RELIABLE_SEND_BUFFERS : 0;
 
-    for (; (uint64_t)offset + r->buffer_bytes <= c->segment_bytes; offset += r->buffer_bytes) {
-        const int rc = unet_free_put(r->lower, offset, r->buffer_bytes);
+    return most < c->free_slots ? most : c->free_slots;
+}
 
-        if (rc == -EAGAIN)
-            break;
-        if (rc)
-            return rc;
-        count++;
-    }
-    if (count > (int)c->recv_slots / 4 * 3)
-        count = (int)c->recv_slots / 4 * 3;
-    return count > 0 ? count : -EINVAL;
+/* How many packets can wait for us: of a receive ring, a quarter may be read without the sender
+ * knowing it (unet_ring.h). */
+static uint32_t packet_backlog(const struct reliable_endpoint *r)
+{
+    const uint32_t buffers = receive_buffers(r), slots = r->lower->config.recv_slots / 4 * 3;
+
+    return buffers < slots ? buffers : slots;
+}
+
+static int post_buffers(const struct reliable_endpoint *r)
+{
+    const uint32_t count = receive_buffers(r);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < count && rc == 0; i++)
+        rc =
+            unet_free_put(r->lower, (RELIABLE_SEND_BUFFERS + i) * r->buffer_bytes, r->buffer_bytes);
+    return rc;
 }
 
 /* The channel is found silent when its state is looked at next. */
@@ -150,20 +86,21 @@ static void peer_died(void *arg, uint32_t rank)
 {
     struct reliable_endpoint *r = arg;
 
-    r->peer[r->channel_of[rank]].silent = true;
+    if (r->channel_of[rank] != 0)
+        r->peer[r->channel_of[rank]].silent = true;
 }
 
-static int open_engine(struct reliable_endpoint *r, const uint64_t key[2], int backlog)
+static int open_engine(struct reliable_endpoint *r, const uint64_t key[2])
 {
     const struct reliable_engine_config c = {
         .ranks = r->ranks,
         .rank = r->rank,
         .key = {key[0], key[1]},
-        .seed = reliable_now_us() + r->rank,
+        .seed = unet_now_us() + r->rank,
         .packet_bytes = r->buffer_bytes,
         .packet_sure = PACKET_BYTES_LEAST,
         .batch = BATCH_BYTES,
-        .backlog = (uint32_t)backlog,
+        .backlog = packet_backlog(r),
         .peer_timeout_us = r->timeout_us,
         .deliver = reliable_messages_deliver,
         .died = peer_died,
@@ -185,76 +122,74 @@ static uint32_t packet_bytes(const struct unet_endpoint *lower)
     return most & ~63u;
 }
 
-/* Whether the rank can be put behind the address of the endpoint below. */
-static bool has_address(const struct unet_endpoint *lower)
+/* What cannot be had in front of an endpoint like that. */
+static int check_lower(const struct unet_endpoint *lower, uint32_t rank,
+                       struct unet_address *address)
 {
-    struct unet_address address;
+    struct unet_address below;
 
-    unet_address(lower, &address);
-    return reliable_address(&address, 0, &address) == 0;
+    unet_address(lower, &below);
+    if (packet_bytes(lower) < PACKET_BYTES_LEAST || reliable_address(&below, rank, address) != 0)
+        return -EOPNOTSUPP;
+    return lower->config.send_slots < RELIABLE_SEND_BUFFERS ? -EINVAL : 0;
 }
 
-static struct reliable_endpoint *new_endpoint(struct unet_endpoint *lower,
-                                              const struct reliable_config *config,
-                                              const struct unet_config *sizes)
+static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *lower,
+                          const struct reliable_config *config)
 {
-    struct reliable_endpoint *r = aligned_alloc(64, sizeof(*r));
+    const uint32_t never = UNET_CAP_RANGES | UNET_CAP_DIRECT;
+    struct unet_endpoint *ep = &r->ni.ep;
 
-    if (!r)
-        return NULL;
-    *r = (struct reliable_endpoint){
-        .ep = {.ops = &reliable_endpoint_ops,
-               .config = *sizes,
-               .capabilities = (lower->capabilities & ~(uint32_t)UNET_CAP_RANGES) |
-                               UNET_CAP_RELIABLE | UNET_CAP_ORDERED,
-               .packet_bytes = UNET_MESSAGE_MAX,
-               .fd = lower->fd,
-               .bell = {-1, -1}},
-        .lower = lower,
-        .rank = config->rank,
-        .ranks = config->ranks,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .timeout_us = (config->peer_timeout_ms ? config->peer_timeout_ms : TIMEOUT_MS) * 1000ull,
-        .bell = 1,
-        .buffer_bytes = packet_bytes(lower),
-    };
-    r->ep.config.channels = lower->config.channels;
-    r->ep.config.polled = lower->config.polled;
-    return r;
+    ep->capabilities = (lower->capabilities & ~never) | UNET_CAP_RELIABLE | UNET_CAP_ORDERED;
+    ep->fd = lower->fd;
+    r->lower = lower;
+    r->peer = r->ni.link;
+    r->rank = config->rank;
+    r->ranks = config->ranks;
+    r->timeout_us = (config->peer_timeout_ms ? config->peer_timeout_ms : TIMEOUT_MS) * 1000ull;
+    r->buffer_bytes = packet_bytes(lower);
+    r->linger_left_us = LINGER_US;
+    pthread_mutex_init(&r->lock, NULL);
 }
 
+/* The buffers are posted last, so that the endpoint below is as it was if anything fails. */
 static int open_parts(struct reliable_endpoint *r, const uint64_t key[2])
 {
-    int rc = open_tables(r);
+    int rc;
 
-    if (rc == 0)
-        rc = open_memory(r);
-    if (rc == 0)
-        rc = post_buffers(r);
-    if (rc > 0)
-        rc = open_engine(r, key, rc);
-    return rc;
+    r->channel_of = calloc(r->ranks, sizeof(*r->channel_of));
+    if (!r->channel_of)
+        return -ENOMEM;
+    rc = open_engine(r, key);
+    return rc ? rc : post_buffers(r);
 }
 
 int reliable_open(struct unet_endpoint *lower, const struct reliable_config *config,
                   const struct unet_config *sizes, struct unet_endpoint **endpoint)
 {
-    struct unet_config complete = *sizes;
-    struct reliable_endpoint *r;
+    struct unet_config complete = sizes ? *sizes : (struct unet_config){0};
+    struct unet_address address;
+    struct unet_ni *ni;
     int rc = unet_config_complete(&complete);
 
-    if (rc || config->ranks < 1 || config->ranks > 65536 || config->rank >= config->ranks)
+    if (rc || config->ranks < 1 || config->ranks > 65535 || config->rank >= config->ranks)
         return -EINVAL;
-    if (packet_bytes(lower) < PACKET_BYTES_LEAST || !has_address(lower))
-        return -EOPNOTSUPP;
-    r = new_endpoint(lower, config, &complete);
-    if (!r)
-        return -ENOMEM;
-    rc = open_parts(r, config->key);
+    rc = check_lower(lower, config->rank, &address);
+    if (rc)
+        return rc;
+    complete.channels = lower->config.channels;
+    complete.polled = lower->config.polled;
+    rc = unet_ni_open(&reliable_endpoint_ops, &reliable_endpoint_kind,
+                      sizeof(struct reliable_endpoint), &complete, &ni);
+    if (rc)
+        return rc;
+    unet_ni_set_address(ni, address.bytes, address.length);
+    endpoint_init(reliable_of(&ni->ep), lower, config);
+    rc = open_parts(reliable_of(&ni->ep), config->key);
     if (rc) {
-        release(r);
+        endpoint_free(reliable_of(&ni->ep));
         return rc;
     }
-    *endpoint = &r->ep;
+    *endpoint = &ni->ep;
     return 0;
 }

@@ -31,7 +31,7 @@ static void receive_one(struct reliable_endpoint *r, uint64_t now, const struct 
         reliable_engine_receive(r->engine, now, r->lower->segment + desc.piece[0].offset,
                                 desc.length);
     else
-        r->ep.stats.malformed++;
+        r->ni.ep.stats.malformed++;
     give_buffers_back(r, &desc);
 }
 

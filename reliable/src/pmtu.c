@@ -12,7 +12,7 @@
 
 enum {
     PROBES_MAX = 4,   /* of one length, because a bad line loses some */
-    PAUSE_US = 10000, /* after the first of them; doubles with each */
+    PAUSE_US = 10000, /* half of the pause after the first of them, which doubles with each */
     STEPS = 3,
     ETHERNET_BYTES = 1408, /* what an Ethernet with an MTU of 1500 carries, with all headers */
     IPV6_BYTES = 1152,     /* what every IPv6 network carries */
@@ -28,14 +28,16 @@ void reliable_pmtu_open(const struct reliable_engine *engine, struct reliable_co
     conn->pmtu.deadline = RELIABLE_NEVER;
 }
 
-/* The length that is probed.  0: no length is longer than what is known to pass. */
-static uint32_t probe_bytes(const struct reliable_engine *engine,
-                            const struct reliable_connection *conn)
+/* The length of the first step that is still to be probed: those that are not shorter than our own
+ * interface's are left out.  0: no length is longer than what is known to pass. */
+static uint32_t probe_bytes(const struct reliable_engine *engine, struct reliable_connection *conn)
 {
     const uint32_t step[STEPS] = {engine->config.packet_bytes, ETHERNET_BYTES, IPV6_BYTES};
-    const uint32_t bytes = conn->pmtu.step < STEPS ? step[conn->pmtu.step] : 0;
+    struct reliable_pmtu *pmtu = &conn->pmtu;
 
-    return bytes > conn->pmtu.bytes && bytes <= step[0] ? bytes : 0;
+    while (pmtu->step > 0 && pmtu->step < STEPS && step[pmtu->step] >= step[0])
+        pmtu->step++;
+    return pmtu->step < STEPS && step[pmtu->step] > pmtu->bytes ? step[pmtu->step] : 0;
 }
 
 void reliable_pmtu_want(struct reliable_engine *engine, struct reliable_connection *conn,

@@ -270,9 +270,13 @@ static enum reliable_refusal check_packet(const struct reliable_engine *engine,
     return RELIABLE_REFUSALS;
 }
 
+/* An answer that a later packet has overtaken says nothing about what is unacknowledged now. */
 static void take_authentic(struct reliable_engine *engine, struct reliable_connection *conn,
                            uint64_t now, const struct reliable_packet *packet)
 {
+    const uint64_t ack = reliable_recovery_ack_number(conn, packet->ack);
+    const bool overtaken = (int64_t)(ack - conn->snd.una) < 0;
+
     conn->life.heard = now;
     conn->life.answers = true;
     conn->life.waiting_since = RELIABLE_NEVER;
@@ -280,7 +284,7 @@ static void take_authentic(struct reliable_engine *engine, struct reliable_conne
         engine->stats.refused[RELIABLE_REFUSED_FUTURE]++;
         return;
     }
-    if (packet->flags & RELIABLE_PACKET_ANSWER)
+    if ((packet->flags & RELIABLE_PACKET_ANSWER) && !overtaken)
         reliable_recovery_answer(engine, conn, now, reliable_packet_answered(packet));
     if (packet->flags & RELIABLE_PACKET_CONFIRM)
         reliable_pmtu_confirmed(engine, conn, packet->confirmed);

@@ -45,10 +45,6 @@ static inline bool unet_is_channel(const struct unet_endpoint *ep, uint32_t n)
     return n >= 1 && n <= ep->config.channels;
 }
 
-/* For the NI: 0 if descriptors of the channel may be sent, -EPIPE if its peer is dead, -ENOTCONN if
- * it is closed or still connecting. */
-int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
-
 /* For the sender: the same, but -EAGAIN while the channel is connecting. */
 int unet_may_send(const struct unet_endpoint *ep, uint16_t channel);
 
@@ -73,12 +69,6 @@ static inline uint64_t unet_mix(uint64_t x)
 /* The name of a channel's direction from one endpoint to another, each known by its nonce.  The
  * tag is the conversation's secret. */
 uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to);
-
-/* CLOCK_MONOTONIC in microseconds. */
-uint64_t unet_now_us(void);
-
-/* Drop the messages in a receive ring that were not read, along with their buffers. */
-void unet_drop_unread(struct unet_ring *rx);
 
 /* ---- ethernet.c --------------------------------------------------------------- */
 

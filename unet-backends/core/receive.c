@@ -5,6 +5,7 @@
 #include "core/core.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 enum { QUEUED_MS = 1 }; /* of sleep while messages are queued */
@@ -125,23 +126,31 @@ int unet_timeout_while_queued(const struct unet_endpoint *ep, int timeout_ms)
     return unet_sent(ep, ep->tx.position) || timeout_ms < QUEUED_MS ? timeout_ms : QUEUED_MS;
 }
 
+static int arm_bell(struct unet_endpoint *ep)
+{
+    unet_bell_arm(ep, UNET_NONEMPTY);
+    if (!unet_rx_peek(ep))
+        return 0;
+    unet_bell_disarm(ep);
+    return 1;
+}
+
 int unet_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
-    int unused = 0;
-    int error = endpoint_may_sleep(ep);
+    int ms = timeout_ms && *timeout_ms >= 0 ? *timeout_ms : INT_MAX;
+    int rc = endpoint_may_sleep(ep);
 
-    if (error)
-        return error;
+    if (rc)
+        return rc;
     if (ep->ops->packets)
-        return ep->ops->packets->arm(ep, timeout_ms ? timeout_ms : &unused);
-    unet_bell_arm(ep, UNET_NONEMPTY);
-    if (unet_rx_peek(ep)) {
-        unet_bell_disarm(ep);
-        return 1;
+        rc = timeout_ms ? ep->ops->packets->arm(ep, &ms) : -EINVAL;
+    else
+        rc = arm_bell(ep);
+    if (rc == 0 && timeout_ms) {
+        ms = unet_timeout_while_queued(ep, ms);
+        *timeout_ms = ms < INT_MAX ? ms : -1;
     }
-    if (timeout_ms)
-        *timeout_ms = unet_timeout_while_queued(ep, *timeout_ms);
-    return 0;
+    return rc;
 }
 
 void unet_disarm(struct unet_endpoint *ep)

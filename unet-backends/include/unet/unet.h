@@ -342,17 +342,17 @@ static inline int unet_progress(struct unet_endpoint *ep)
  * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls, -EINTR a signal came. */
 int unet_wait(struct unet_endpoint *ep, int timeout_ms);
 
-/* A descriptor for select/poll/epoll, or -EOPNOTSUPP on a polled endpoint.  The
- * use is: unet_arm; if it returns 0, sleep until the fd is readable; then
- * unet_disarm and drain the endpoint.  A peer's death makes it readable, too.
- * Owned by the endpoint. */
+/* A descriptor for select/poll/epoll, or -EOPNOTSUPP on a polled endpoint.  The use is: unet_arm;
+ * if it returns 0, sleep until the fd is readable, or its timeout is over; then unet_disarm and
+ * drain the endpoint.  A peer's death makes it readable, too.  Owned by the endpoint. */
 int unet_fd(const struct unet_endpoint *ep);
 
-/* Ask senders to ring from now on.  Returns 1 if a message is there already
- * (and then leaves it disarmed), else 0.  `timeout_ms` is what the caller means to sleep; it is
- * made shorter if the endpoint needs unet_progress before that.  NULL is allowed.  An endpoint with
- * packets is locked until unet_disarm.
- * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls. */
+/* Ask senders to ring from now on.  Returns 1 if a message is there already (and then leaves it
+ * disarmed), else 0.  `*timeout_ms` is what the caller means to sleep (-1 = for ever); it is made
+ * shorter if the endpoint needs unet_progress before that.  NULL, for a caller that looks often
+ * enough, is allowed on endpoints without `packets` operations.  Until unet_disarm, the same thread
+ * may call nothing else on an endpoint with them, and its network interface does nothing.
+ * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls, -EINVAL NULL. */
 int unet_arm(struct unet_endpoint *ep, int *timeout_ms);
 
 /* Stop the ringing, swallow what was rung and bring all channels' states up to

@@ -135,6 +135,18 @@ bool unet_ni_ask(struct unet_ni *ni, uint16_t channel);
 enum { UNET_NI_ASK_MOST = 64 };
 unsigned unet_ni_ask_some(struct unet_ni *ni, uint16_t asked[UNET_NI_ASK_MOST]);
 
+/* ---- what backends share --------------------------------------------------- */
+
+/* CLOCK_MONOTONIC in microseconds. */
+uint64_t unet_now_us(void);
+
+/* For the NI: 0 if descriptors of the channel may be sent, -EPIPE if its peer is dead, -ENOTCONN if
+ * it is closed or still connecting. */
+int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
+
+/* Drop the messages in a receive ring that were not read, along with their buffers. */
+void unet_drop_unread(struct unet_ring *rx);
+
 /* ---- descriptors ---------------------------------------------------------- */
 
 /* Whether the pieces of a descriptor are consistent: their number is 1..UNET_PIECES_MAX, they lie
