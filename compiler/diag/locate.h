@@ -3,7 +3,7 @@
 // Finds where a piece of the preprocessed text stands in the user's files.
 //
 // The preprocessor tells lines but not columns, and each macro moves what follows it on its line.
-// One line of Split-C in nine has a macro (MYPROC, PROCS, on_one, NULL), and toglobal() is one
+// About one line of Split-C in ten has a macro (MYPROC, PROCS, on_one, NULL), and toglobal() is one
 // itself.  Therefore the locator compares the preprocessed line with the line in the user's file,
 // token by token.  Without the comparison these lines would have no carets, and fixes could not be
 // suggested there.

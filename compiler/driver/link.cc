@@ -110,7 +110,8 @@ const Command kLibc = {"-Wl,--as-needed", "-lc", "-lm"};
 Command archives(const Toolchain &tools)
 {
     Command words = kLibc;
-    words.insert(words.end(), {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lreliable", "-lunet"});
+    words.insert(words.end(),
+                 {"-L" + tools.prefix() + "/lib", "-lsplitc", "-lgam", "-lreliable", "-lunet"});
     return words;
 }
 

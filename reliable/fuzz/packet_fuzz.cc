@@ -27,7 +27,7 @@ void deliver(void *arg, uint32_t source, uint32_t, const void *data, size_t leng
         reliable_engine_send(*static_cast<reliable_engine **>(arg), 0, source, 0, data, length);
 }
 
-reliable_engine *open_net(reliable_engine **self)
+reliable_engine *open_engine(reliable_engine **self)
 {
     reliable_engine_config config = {};
 
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t now = 1;
 
     reliable_mac_open(&mac, key);
-    open_net(&engine);
+    open_engine(&engine);
     for (uint32_t rank = 0; rank < 4; rank++)
         reliable_engine_send(engine, now, rank, 0, "seven", 5);
     while (size >= 4) {

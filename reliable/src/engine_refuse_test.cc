@@ -226,7 +226,7 @@ TEST_CASE("nothing is read behind the end of a packet, whatever its frames say")
     CHECK(b.stats().refused[RELIABLE_REFUSED_MALFORMED] == 1);
 }
 
-TEST_CASE("strangers make no link")
+TEST_CASE("strangers make no connection")
 {
     Peer b(1);
     Wire wire;

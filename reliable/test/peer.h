@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// net_peer.h - a peer of the protocol's state machine, whose packets tests carry by hand.
+// peer.h - a peer of the protocol's state machine, whose packets tests carry by hand.
 #ifndef RELIABLE_PEER_H
 #define RELIABLE_PEER_H
 
@@ -17,7 +17,7 @@ constexpr uint32_t PACKET = 1024; // bytes, the longest
 constexpr size_t PART = PACKET - sizeof(reliable_packet) - sizeof(reliable_frame); // of a message
 constexpr uint32_t BATCH = 32768; // bytes that are worth a call: more than the tests send
 
-// A packet on its way, aligned as net.h asks.
+// A packet on its way, aligned as engine.h asks.
 struct Wire {
     std::vector<uint64_t> words;
     size_t length = 0;

@@ -3,7 +3,7 @@
 // sim.h - ranks that talk over a simulated network, in simulated time.
 //
 // Everything that happens follows from the seed, so a run that fails can be repeated.  The
-// simulator checks what net.h promises: every message delivered once, whole and in
+// simulator checks what engine.h promises: every message delivered once, whole and in
 // order; windows and memory bounded; nobody taken for dead who is not; and that it ends.
 #ifndef RELIABLE_SIM_H
 #define RELIABLE_SIM_H
@@ -64,7 +64,8 @@ public:
     // Just lets that much time go by.
     std::string pass(uint64_t duration);
 
-    // A conn cut in both directions; a rank that ends; a rank that does not look at its packets.
+    // A connection cut in both directions; a rank that ends; a rank that does not look at its
+    // packets.
     void cut(uint32_t rank, bool is_cut);
     void kill(uint32_t rank);
     void pause(uint32_t rank, bool paused);

@@ -106,8 +106,8 @@ void gam_network_config(uint32_t ranks, uint32_t window, struct unet_config *con
 int gam_open(struct unet_endpoint *ep, const struct gam_config *config, struct gam **g);
 
 /* Close it.  The caller has to know that nobody talks to it any more (a
- * barrier); what arrives later is dropped.  Closes all channels, for which an endpoint may wait until
- * what was sent is acknowledged.  NULL is allowed. */
+ * barrier); what arrives later is dropped.  Closes all channels, for which an endpoint may wait
+ * until what was sent is acknowledged.  NULL is allowed. */
 void gam_close(struct gam *g);
 
 /* Put a handler into the table, 1 <= index < GAM_HANDLERS.  The same index has

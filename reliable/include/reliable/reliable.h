@@ -12,8 +12,17 @@
  * one channel to each other.  An endpoint's address includes its rank: unet_address gives it, or
  * reliable_address makes it of the address of the endpoint below.
  *
- * All functions belong to the endpoint's owner, one thread at a time, unless they say otherwise.
- * None blocks.  They return 0 or -errno, and set outputs only on success.
+ * Messages are not flow-controlled.  The layer above has to leave, for each peer, as many receive
+ * slots, and buffers as long as the longest message, as messages may be on their way, which GAM
+ * does by credits.  What finds no slot or buffer is acknowledged, dropped and counted in
+ * unet_stats.overruns.
+ *
+ * Two ranks have one connection in their lives: after unet_disconnect, if anything was ever sent,
+ * unet_connect to that rank is -EHOSTUNREACH.
+ *
+ * The functions below want an endpoint that reliable_open has made.  They belong to its owner, one
+ * thread at a time, unless they say otherwise, and wait at most while another thread is in
+ * reliable_keepalive.  They return 0 or -errno, and set outputs only on success.
  */
 #ifndef RELIABLE_H
 #define RELIABLE_H
@@ -28,7 +37,7 @@ extern "C" {
 #endif
 
 struct reliable_config {
-    uint32_t ranks;           /* of the job, 1..65536 */
+    uint32_t ranks;           /* of the job, 1..65535 */
     uint32_t rank;            /* of this process, below `ranks` */
     uint64_t key[2];          /* the job's secret: packets under another key are refused */
     uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0: 10000 */
@@ -38,14 +47,16 @@ struct reliable_config {
  * The other fields are left alone. */
 void reliable_lower_config(uint32_t ranks, struct unet_config *lower);
 
-/* Opens a reliable endpoint of the given sizes (as unet_open) in front of `lower`.  On success it
- * owns `lower`, and unet_close closes both.
+/* Opens a reliable endpoint of the given sizes (as unet_open; NULL: the defaults) in front of
+ * `lower`, which has no channels and no buffers yet.  On success it owns `lower`, and unet_close
+ * closes both.  It has as many channels as `lower`, and is polled if that is.
  *
- * unet_disconnect and unet_close wait until what was sent is acknowledged or its receiver is dead,
- * but all calls together no longer than a second.
+ * unet_disconnect and unet_close wait until what was sent to the channel's peer is acknowledged, or
+ * the peer dead, but all calls together no longer than a second.
  *
- * Errors: -EINVAL a rank or a size is out of range, -ENOMEM, -EOPNOTSUPP packets of the endpoint
- * below are shorter than 512 bytes, or its address is too long for a rank behind it. */
+ * Errors: -EINVAL a rank or a size is out of range, or `lower` has fewer than 32 send slots,
+ * -ENOMEM, -EOPNOTSUPP packets of the endpoint below are shorter than 512 bytes, or its address is
+ * too long for a rank behind it. */
 int reliable_open(struct unet_endpoint *lower, const struct reliable_config *config,
                   const struct unet_config *sizes, struct unet_endpoint **endpoint);
 
@@ -53,12 +64,11 @@ int reliable_open(struct unet_endpoint *lower, const struct reliable_config *con
  * Errors: -EADDRNOTAVAIL that is too long. */
 int reliable_address(const struct unet_address *lower, uint32_t rank, struct unet_address *address);
 
-/* Whether an authentic packet has ever come from a rank.  If not, perhaps no network lets any
- * pass. */
+/* Whether an authentic packet has ever come from a rank.  If not, a firewall may block the path. */
 bool reliable_answers(struct unet_endpoint *ep, uint32_t rank);
 
 /* False: a rank was taken for dead although it answered, because what was sent to it again and
- * again did not arrive: the network lets pass less than it did. */
+ * again did not arrive: the path MTU has probably become smaller. */
 bool reliable_reaches(struct unet_endpoint *ep, uint32_t rank);
 
 /* For another thread than the owner, at any time before unet_close: does what the protocol needs
@@ -105,7 +115,8 @@ int reliable_direct_revoke(struct unet_endpoint *ep, const void *address, size_t
 
 /* Sends n pinned bytes, 1 .. RELIABLE_DIRECT_PIECES * reliable_direct_most, to memory of a rank
  * that `rkey` is for.
- * Errors: -EAGAIN the send queue has no room for all pieces now, -EINVAL, -EPIPE, -EOPNOTSUPP. */
+ * Errors: -EAGAIN the send queue has no room for all pieces now, or the channel is connecting,
+ * -EINVAL, -ENOTCONN, -EPIPE, -EOPNOTSUPP. */
 int reliable_direct_put(struct unet_endpoint *ep, uint32_t rank, uint64_t rkey, const void *from,
                         void *to, size_t n);
 

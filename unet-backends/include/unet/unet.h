@@ -246,8 +246,8 @@ static inline void unet_uncork(struct unet_endpoint *ep)
  * one with packets knows it by acknowledgements, any other when its send queue is empty. */
 bool unet_idle(struct unet_endpoint *ep);
 
-/* As unet_send, and the next call on the endpoint is unet_send or unet_send_more again: until the
- * former, the NI need not look at what is queued, and may then take it all at once. */
+/* As unet_send, and the next call on the endpoint must be unet_send or unet_send_more again: until
+ * the former, the NI need not look at what is queued, and may then take it all at once. */
 int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
                    const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
 
