@@ -34,6 +34,7 @@ enum {
     RELIABLE_FEW = 2,            /* with fewer packets in flight, all that is sent goes at once */
     RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once */
     RELIABLE_ACK_DELAY_US = 100, /* an acknowledgement waits no longer for a packet to carry it */
+    RELIABLE_HEARTBEATS = 4,     /* in a peer timeout, while a connection is idle */
     RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that an acknowledgement reports */
 };
 
@@ -216,8 +217,8 @@ void reliable_timer_remove(struct reliable_engine *engine, struct reliable_conne
 void reliable_timer_schedule(struct reliable_engine *engine, struct reliable_connection *conn,
                              uint64_t at);
 
-/* Does for all connections what is due. */
-void reliable_timer_run(struct reliable_engine *engine, uint64_t now);
+/* Does for the connection on top of the heap what is due. */
+void reliable_timer_run_first(struct reliable_engine *engine, uint64_t now);
 
 /* ---- liveness.c ------------------------------------------------------------------ */
 
@@ -235,7 +236,20 @@ void reliable_liveness_await(struct reliable_engine *engine, struct reliable_con
                              uint64_t now);
 
 /* The timers run: after a pause of our own, silence before it does not count against anybody. */
-void reliable_liveness_tick(struct reliable_engine *engine, uint64_t now);
+static inline void reliable_liveness_tick(struct reliable_engine *engine, uint64_t now)
+{
+    if (now - engine->ticked > engine->config.peer_timeout_us / RELIABLE_HEARTBEATS)
+        engine->grace = now;
+    engine->ticked = now;
+}
+
+/* Does for all connections what is due; inline, because as a rule nothing is. */
+static inline void reliable_timer_run(struct reliable_engine *engine, uint64_t now)
+{
+    reliable_liveness_tick(engine, now);
+    while (engine->heap_count > 0 && engine->heap[0]->timer.due <= now)
+        reliable_timer_run_first(engine, now);
+}
 
 /* ---- send.c --------------------------------------------------------------------- */
 

@@ -102,19 +102,18 @@ static bool endpoint_idle(struct unet_endpoint *ep)
 /* ---- progress ------------------------------------------------------------------------------ */
 
 /* One turn of the network interface.  What arrives is acknowledged in the next turn: until then an
- * answer may carry the acknowledgement.  The time of arrivals is read anew, because sending may
- * have taken longer than a round trip. */
+ * answer may carry the acknowledgement.  After sending, which may take longer than a round trip,
+ * the time is read anew. */
 static int interface_turn(struct reliable_endpoint *r)
 {
     uint64_t now = unet_now_us();
-    int count = reliable_messages_send(r, now), arrived;
+    int count = reliable_messages_send(r, now);
 
     r->turns++;
-    reliable_packets_send(r, now);
-    arrived = unet_progress(r->lower);
-    if (arrived > 0)
+    if (reliable_packets_send(r, now))
         now = unet_now_us();
-    return count + arrived + reliable_packets_receive(r, now);
+    count += unet_progress(r->lower);
+    return count + reliable_packets_receive(r, now);
 }
 
 static void channel_set_state(struct reliable_endpoint *r, uint16_t n,

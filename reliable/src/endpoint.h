@@ -118,8 +118,8 @@ int reliable_messages_send(struct reliable_endpoint *r, uint64_t now);
 
 /* ---- packets.c: all under the lock ------------------------------------------------- */
 
-/* Sends the packets that are due. */
-void reliable_packets_send(struct reliable_endpoint *r, uint64_t now);
+/* Sends the packets that are due.  True: there were some. */
+bool reliable_packets_send(struct reliable_endpoint *r, uint64_t now);
 
 /* Gives packets that arrived to the engine.  Returns their number. */
 int reliable_packets_receive(struct reliable_endpoint *r, uint64_t now);

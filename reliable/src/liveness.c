@@ -10,7 +10,6 @@
 #include "connection.h"
 
 enum {
-    HEARTBEATS = 4, /* in a peer timeout, while the connection is idle */
     QUESTIONS = 64, /* in a peer timeout, while nothing is answered */
 };
 
@@ -21,7 +20,8 @@ void reliable_liveness_open(struct reliable_engine *engine, struct reliable_conn
     conn->life.spoke = now;
     conn->life.waiting_since = RELIABLE_NEVER;
     if (engine->config.peer_timeout_us)
-        reliable_timer_schedule(engine, conn, now + engine->config.peer_timeout_us / HEARTBEATS);
+        reliable_timer_schedule(engine, conn,
+                                now + engine->config.peer_timeout_us / RELIABLE_HEARTBEATS);
 }
 
 /* While an answer is awaited, questions are frequent: a bad line loses a few of them, but not
@@ -36,7 +36,7 @@ uint64_t reliable_liveness_heartbeat_at(const struct reliable_engine *engine,
         return RELIABLE_NEVER;
     if (conn->life.waiting_since != RELIABLE_NEVER)
         return spoke + timeout / QUESTIONS;
-    return (heard > spoke ? heard : spoke) + timeout / HEARTBEATS;
+    return (heard > spoke ? heard : spoke) + timeout / RELIABLE_HEARTBEATS;
 }
 
 uint64_t reliable_liveness_death_at(const struct reliable_engine *engine,
@@ -57,11 +57,4 @@ void reliable_liveness_await(struct reliable_engine *engine, struct reliable_con
     if (engine->config.peer_timeout_us)
         reliable_timer_schedule(engine, conn,
                                 conn->life.waiting_since + engine->config.peer_timeout_us);
-}
-
-void reliable_liveness_tick(struct reliable_engine *engine, uint64_t now)
-{
-    if (now - engine->ticked > engine->config.peer_timeout_us / HEARTBEATS)
-        engine->grace = now;
-    engine->ticked = now;
 }

@@ -128,18 +128,17 @@ static int send_pieces(struct reliable_endpoint *r, uint64_t now, const struct u
 
 static int send_one(struct reliable_endpoint *r, uint64_t now, const struct unet_desc *desc)
 {
-    const int error = unet_not_open(&r->ni.ep, desc->channel);
+    const bool open = desc->channel <= r->ni.ep.config.channels &&
+                      r->ni.ep.channel[desc->channel].state == UNET_OPEN;
 
-    if (error)
-        return error;
+    if (!open)
+        return unet_not_open(&r->ni.ep, desc->channel);
+    if (desc->kind == UNET_INLINE && desc->length <= UNET_INLINE_MAX)
+        return reliable_engine_send(r->engine, now, r->peer[desc->channel].rank, desc->user,
+                                    desc->data, desc->length);
     if (desc->kind == UNET_PIECES)
         return send_pieces(r, now, desc);
-    if (desc->kind != UNET_INLINE)
-        return -EINVAL;
-    if (desc->length > UNET_INLINE_MAX)
-        return -EMSGSIZE;
-    return reliable_engine_send(r->engine, now, r->peer[desc->channel].rank, desc->user, desc->data,
-                                desc->length);
+    return desc->kind == UNET_INLINE ? -EMSGSIZE : -EINVAL;
 }
 
 /* In order: a message that finds no room in its peer's window holds up those behind it. */

@@ -103,14 +103,17 @@ static void depart(struct reliable_endpoint *r, const struct departure *d, bool 
 
 /* One packet ahead, so that the endpoint below is told of the last one that no more follow; and
  * again, with the send buffers that have become free by then. */
-void reliable_packets_send(struct reliable_endpoint *r, uint64_t now)
+bool reliable_packets_send(struct reliable_endpoint *r, uint64_t now)
 {
     struct departure one, next;
+    bool any = false;
 
     while (next_departure(r, now, &one)) {
         for (bool more = true; more; one = next) {
             more = next_departure(r, now, &next);
             depart(r, &one, more);
         }
+        any = true;
     }
+    return any;
 }

@@ -40,21 +40,22 @@ struct gather {
     size_t left;   /* bytes */
 };
 
-static void gather_copy(struct gather *from, uint8_t *to, size_t length)
+/* Copies from one part after the other; as a rule one is all. */
+static inline void gather_copy(struct gather *from, uint8_t *to, size_t length)
 {
     from->left -= length;
-    while (length > 0) {
-        const size_t n = reliable_min(length, from->iov->iov_len - from->offset);
+    while (length > from->iov->iov_len - from->offset) {
+        const size_t n = from->iov->iov_len - from->offset;
 
         memcpy(to, (const uint8_t *)from->iov->iov_base + from->offset, n);
         to += n;
         length -= n;
-        from->offset += n;
-        if (from->offset == from->iov->iov_len) {
-            from->iov++;
-            from->offset = 0;
-        }
+        from->iov++;
+        from->offset = 0;
     }
+    if (length > 0)
+        memcpy(to, (const uint8_t *)from->iov->iov_base + from->offset, length);
+    from->offset += length;
 }
 
 static uint32_t frame_data_max(const struct reliable_connection *conn)
@@ -153,8 +154,9 @@ static int add_message(struct reliable_engine *engine, struct reliable_connectio
     return 0;
 }
 
-static int send_gathered(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t user,
-                         struct gather from)
+static inline __attribute__((always_inline)) int send_gathered(struct reliable_engine *engine,
+                                                               uint64_t now, uint32_t rank,
+                                                               uint32_t user, struct gather from)
 {
     struct reliable_connection *conn = reliable_engine_connection(engine, now, rank);
     int rc;

@@ -111,7 +111,7 @@ static void expire(struct reliable_engine *engine, struct reliable_connection *c
 
 /* Afterwards the connection is due in the future: a deadline that has expired is set anew when the
  * packet goes. */
-static void run_first(struct reliable_engine *engine, uint64_t now)
+void reliable_timer_run_first(struct reliable_engine *engine, uint64_t now)
 {
     struct reliable_connection *conn = engine->heap[0];
 
@@ -127,11 +127,4 @@ static void run_first(struct reliable_engine *engine, uint64_t now)
     if (conn->timer.due <= now)
         conn->timer.due = now + 1;
     heap_sift_down(engine, conn);
-}
-
-void reliable_timer_run(struct reliable_engine *engine, uint64_t now)
-{
-    reliable_liveness_tick(engine, now);
-    while (engine->heap_count > 0 && engine->heap[0]->timer.due <= now)
-        run_first(engine, now);
 }
