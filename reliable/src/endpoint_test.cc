@@ -171,17 +171,19 @@ TEST_CASE("packets go although the last of them, to another rank, cannot")
 
 namespace {
 
-constexpr uint32_t BUFFER = 8192;
+constexpr uint32_t FOR_BUFFERS = 1 << 19; // bytes of the segment
 
 // Ranks 0 and 1, connected, in one thread.
 struct Pair {
     unet_endpoint *lower[2] = {}, *ep[2] = {};
     uint16_t channel[2] = {};
 
-    explicit Pair(const char *backend = "loopback")
+    const uint32_t buffer; // bytes of each
+
+    explicit Pair(uint32_t buffer_bytes = 8192) : buffer(buffer_bytes)
     {
         for (uint32_t rank : {0, 1})
-            open_endpoint(backend, rank);
+            open_endpoint(rank);
         for (uint32_t rank : {0, 1})
             REQUIRE(connect(rank) == 0);
         REQUIRE(until([&] { return is_open(0) && is_open(1); }));
@@ -234,7 +236,7 @@ struct Pair {
         else
             text = "error " + std::to_string(desc.error);
         if (desc.kind == UNET_PIECES)
-            REQUIRE(unet_free_put(ep[rank], desc.piece[0].offset, BUFFER) == 0);
+            REQUIRE(unet_free_put(ep[rank], desc.piece[0].offset, buffer) == 0);
         unet_rx_release(ep[rank]);
         return text;
     }
@@ -251,16 +253,16 @@ struct Pair {
 private:
     static constexpr uint64_t TAG = 1;
 
-    void open_endpoint(const char *backend, uint32_t rank)
+    void open_endpoint(uint32_t rank)
     {
         const reliable_config config = {2, rank, {1, 2}, 0};
         unet_config sizes = {};
 
         reliable_lower_config(2, &sizes);
-        REQUIRE(unet_chaos_open(unet_backend(backend), &NO_FAULTS, &sizes, &lower[rank]) == 0);
+        REQUIRE(unet_chaos_open(unet_backend("loopback"), &NO_FAULTS, &sizes, &lower[rank]) == 0);
         REQUIRE(reliable_open(lower[rank], &config, nullptr, &ep[rank]) == 0);
-        for (uint32_t i = 0; i < 64; i++)
-            REQUIRE(unet_free_put(ep[rank], i * BUFFER, BUFFER) == 0);
+        for (uint32_t at = 0; at < FOR_BUFFERS; at += buffer)
+            REQUIRE(unet_free_put(ep[rank], at, buffer) == 0);
     }
 };
 
@@ -277,9 +279,9 @@ std::string text_of(size_t length)
 
 TEST_CASE("messages of every length arrive as they were gathered")
 {
-    Pair pair;
+    Pair pair(UNET_MESSAGE_MAX);
 
-    for (const size_t length : {0, 1, 3, 48, 49, 463, 464, 465, 1000, 8191, 8192}) {
+    for (const size_t length : {0, 1, 3, 48, 49, 463, 464, 465, 1000, 8191, 8192, 65536}) {
         INFO(length << " bytes");
         REQUIRE(pair.send(0, text_of(length)) == 0);
         CHECK(pair.read(1) == text_of(length));
@@ -425,12 +427,11 @@ TEST_CASE("sleeping ends with a message, and asks for no more time than the prot
 TEST_CASE("another thread keeps the protocol going while the owner computes")
 {
     Pair pair;
-    std::atomic<bool> stop{false};
-
-    std::thread keeper([&] {
-        while (!stop)
+    const std::jthread keeper([&](const std::stop_token &stop) {
+        while (!stop.stop_requested())
             reliable_keepalive(pair.ep[1]);
     });
+
     for (int i = 0; i < 1000; i++) {
         REQUIRE(pair.send(0, text_of(static_cast<size_t>(i))) == 0);
         while (!unet_idle(pair.ep[0])) // acknowledged by the other thread alone
@@ -440,6 +441,4 @@ TEST_CASE("another thread keeps the protocol going while the owner computes")
                 REQUIRE(pair.read(1) == text_of(static_cast<size_t>(j)));
         }
     }
-    stop = true;
-    keeper.join();
 }

@@ -105,7 +105,7 @@ void reliable_engine_close(struct reliable_engine *engine);
 
 /* Accepts a message to a rank, in one part or gathered from several.  The bytes may be reused at
  * once.
- * Errors: -EAGAIN the window is full, -EPIPE the rank is dead, -EMSGSIZE it takes more than half a
+ * Errors: -EAGAIN the window is full, -EPIPE the rank is dead, -EMSGSIZE it takes more than a
  * window of packets, -ENOMEM. */
 int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t user,
                          const void *data, size_t length);

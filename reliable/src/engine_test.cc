@@ -136,12 +136,12 @@ TEST_CASE("an acknowledgement lets packets go when no more are on their way than
     CHECK(a.transmit().size() == 3);
 }
 
-TEST_CASE("a message that takes more than half a window is refused")
+TEST_CASE("a message that takes more than a window is refused")
 {
     Peer a(0);
 
-    CHECK(a.send(std::string(PART * RELIABLE_WINDOW / 2 + 1, 'x')) == -EMSGSIZE);
-    CHECK(a.send(std::string(PART * RELIABLE_WINDOW / 2, 'x')) == 0);
+    CHECK(a.send(std::string(PART * RELIABLE_WINDOW + 1, 'x')) == -EMSGSIZE);
+    CHECK(a.send(std::string(PART * RELIABLE_WINDOW, 'x')) == 0);
 }
 
 TEST_CASE("a full window is told to the sender and opens again")

@@ -22,6 +22,11 @@ enum {
     FEW_RANKS = 64,
 };
 
+/* The longest message of U-Net fits into a window, however narrow the way is. */
+_Static_assert(RELIABLE_WINDOW *(PACKET_BYTES_LEAST - sizeof(struct reliable_packet) -
+                                 sizeof(struct reliable_frame)) >= UNET_MESSAGE_MAX,
+               "packets of the least length suffice");
+
 void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
 {
     lower->segment_bytes = LOWER_SEGMENT;

@@ -119,7 +119,7 @@ static void add_parts(struct reliable_engine *engine, struct reliable_connection
 static int check_room(struct reliable_engine *engine, const struct reliable_connection *conn,
                       uint64_t count)
 {
-    if (count > RELIABLE_WINDOW / 2)
+    if (count > RELIABLE_WINDOW)
         return -EMSGSIZE;
     if (conn->snd.end - conn->snd.una + count > RELIABLE_WINDOW)
         return -EAGAIN;

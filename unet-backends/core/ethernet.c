@@ -8,11 +8,21 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <net/route.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* The interface of the default route; a line is "interface destination ...". */
+/* A line is "interface destination gateway flags refcount use metric mask ...", in hexadecimal but
+ * for the counts.  The default route has neither destination nor mask, and is up and no refusal. */
+static bool is_default_route(const char *line, char name[IFNAMSIZ])
+{
+    unsigned destination, flags, mask;
+
+    return sscanf(line, "%15s %x %*x %x %*d %*d %*d %x", name, &destination, &flags, &mask) == 4 &&
+           destination == 0 && mask == 0 && (flags & (RTF_UP | RTF_REJECT)) == RTF_UP;
+}
+
 static bool default_route(char name[IFNAMSIZ])
 {
     FILE *routes = fopen("/proc/self/net/route", "re");
@@ -20,7 +30,7 @@ static bool default_route(char name[IFNAMSIZ])
     char line[256];
 
     while (routes && !found && fgets(line, sizeof line, routes))
-        found = sscanf(line, "%15s 00000000 ", name) == 1 && strstr(line, "\t00000000\t");
+        found = is_default_route(line, name);
     if (routes)
         fclose(routes);
     return found;

@@ -57,16 +57,18 @@ static int parse_network(const char *text, struct network *network)
     const char *slash = strchr(text, '/');
     char address[INET6_ADDRSTRLEN] = "", *end;
     const size_t length = (size_t)(slash - text);
+    unsigned long bits;
 
     if (length >= sizeof address)
         return -EINVAL;
     memcpy(address, text, length);
     if (parse_address(address, &network->address) < 0)
         return -EINVAL;
-    network->bits = (unsigned)strtoul(slash + 1, &end, 10);
+    bits = strtoul(slash + 1, &end, 10);
     if (end == slash + 1 || *end != '\0' || slash[1] == '-' || slash[1] == '+' ||
-        network->bits > (network->address.any.sa_family == AF_INET ? 32 : 128))
+        bits > (network->address.any.sa_family == AF_INET ? 32 : 128))
         return -EINVAL;
+    network->bits = (unsigned)bits;
     return 0;
 }
 

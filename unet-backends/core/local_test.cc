@@ -129,8 +129,9 @@ TEST_CASE("local: without a wish it is any interface, loopback if there is no ot
 
 TEST_CASE("local: what names no address, network or interface is refused")
 {
-    for (const char *text : {"", "eth9", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/-1",
-                             "10.0.0/8", "/8", "2001:db8::/129", "10.0.0.0/8/8"}) {
+    for (const char *text :
+         {"", "eth9", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/-1",
+          "10.0.0.0/4294967304", "10.0.0/8", "/8", "2001:db8::/129", "10.0.0.0/8/8"}) {
         INFO("'" << text << "'");
         CHECK(node().choice(text) == "EINVAL");
     }
