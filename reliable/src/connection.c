@@ -283,8 +283,7 @@ size_t reliable_engine_connection_bytes(void)
 size_t reliable_engine_connection_bytes_max(const struct reliable_engine *engine)
 {
     return sizeof(struct reliable_connection) + RELIABLE_WINDOW * sizeof(struct reliable_buffer *) +
-           2 * RELIABLE_WINDOW *
-               (offsetof(struct reliable_buffer, bytes) + engine->config.packet_bytes);
+           2 * reliable_buffer_window_bytes(engine);
 }
 
 /* xorshift64* */

@@ -30,7 +30,9 @@
 
 enum {
     RELIABLE_SPARE_BUFFERS = 2 * RELIABLE_WINDOW, /* free buffers that are kept for reuse: as many
-                                                     as one connection can use */
+                                                     as one connection can use; and as many slabs
+                                                     as these fill */
+    RELIABLE_SLAB_BYTES = 65536, /* a train of packets that the kernel cuts is hardly longer */
     RELIABLE_FEW = 2,            /* with fewer packets in flight, all that is sent goes at once */
     RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once */
     RELIABLE_ACK_DELAY_US = 100, /* an acknowledgement waits no longer for a packet to carry it */
@@ -38,18 +40,36 @@ enum {
     RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that an acknowledgement reports */
 };
 
+/* Memory that a connection's packets lie in one behind the other, so that a train of them goes to
+ * the kernel in one piece.  Each has RELIABLE_HEADROOM bytes in front, and begins at a multiple of
+ * 8. */
+struct reliable_slab {
+    struct reliable_slab *next; /* in the list of free slabs */
+    uint32_t used;              /* bytes */
+    uint32_t buffers;           /* that lie in it; when the last one is put back, it is free */
+    uint8_t bytes[RELIABLE_SLAB_BYTES];
+};
+
 /* A packet in memory: to be sent, sent and not acknowledged, or received out of order. */
 struct reliable_buffer {
     struct reliable_buffer *next; /* in the list of free buffers */
-    uint64_t sent_at;             /* when it was last sent */
-    uint64_t transmission;        /* the connection's count of transmissions at that time */
-    uint32_t length;              /* bytes used, header included */
-    bool lost;                    /* it has to be sent again */
-    bool retransmitted;           /* it was, so its acknowledgement measures no round trip */
+    struct reliable_slab *slab;   /* in which it lies */
     union {
-        struct reliable_packet packet;
-        uint8_t bytes[1]; /* engine->config.packet_bytes of them */
+        struct reliable_packet *packet;
+        uint8_t *bytes;
     };
+    uint64_t sent_at;      /* when it was last sent */
+    uint64_t transmission; /* the connection's count of transmissions at that time */
+    uint32_t size;         /* bytes that it has in the slab, headroom not counted */
+    uint32_t length;       /* of those, bytes used, header included */
+    bool lost;             /* it has to be sent again */
+    bool retransmitted;    /* it was, so its acknowledgement measures no round trip */
+};
+
+/* A packet without frames, and room in front of it. */
+struct reliable_bare {
+    uint8_t headroom[RELIABLE_HEADROOM];
+    struct reliable_packet packet;
 };
 
 struct reliable_rtt { /* in us */
@@ -93,6 +113,7 @@ struct reliable_receive {
     bool pinged;                    /* the peer's question is to be answered, */
     uint8_t answer;                 /* which has this number */
     struct reliable_buffer **early; /* the window of packets held; NULL when none is */
+    struct reliable_slab *slab;     /* in which the next one will lie; NULL: in a new one */
 };
 
 struct reliable_liveness {
@@ -125,6 +146,7 @@ struct reliable_send {
     bool ping;              /* the next packet asks for an answer */
     bool acked;             /* an acknowledgement has come, and what it allows has not all gone */
     bool push;              /* all packets up to snd.end may go without waiting for more messages */
+    struct reliable_slab *slab; /* in which the next packet will lie; NULL: in a new one */
     struct reliable_buffer *buffer[RELIABLE_WINDOW]; /* una..end-1; NULL: it has arrived */
 };
 
@@ -155,14 +177,17 @@ struct reliable_engine {
     uint32_t burst;                /* packets that the first ready connection has sent in a row */
     struct reliable_buffer *spare; /* the list of free buffers, */
     uint32_t spares;               /* and its length */
+    struct reliable_slab *spare_slab; /* the same of slabs */
+    uint32_t spare_slabs;
     uint64_t random;
     uint64_t ticked;      /* when the timers last ran */
     uint64_t grace;       /* silence before this time does not count against a peer */
     uint64_t epoch_start; /* of counting active senders */
     uint32_t active, active_before;
     struct reliable_engine_stats stats;
-    struct reliable_packet bare;   /* a packet without frames, while it is sent */
-    struct reliable_buffer *probe; /* the same of a probe; NULL: none was sent yet */
+    uint32_t bare_next;
+    struct reliable_bare bare[RELIABLE_BATCH]; /* packets without frames, while they are sent */
+    uint8_t *probe; /* the same of a probe, headroom included; NULL: none was sent yet */
 };
 
 static inline uint32_t reliable_slot(uint64_t number)
@@ -196,14 +221,27 @@ uint64_t reliable_engine_random(struct reliable_engine *engine, uint64_t below);
 
 /* ---- buffer.c ------------------------------------------------------------------- */
 
-/* Makes sure that the next `count` calls of reliable_buffer_get succeed.  -ENOMEM. */
-int reliable_buffer_reserve(struct reliable_engine *engine, uint32_t count);
+/* Makes sure that the next `count` calls of reliable_buffer_get for packets of at most `bytes`
+ * succeed.  -ENOMEM. */
+int reliable_buffer_reserve(struct reliable_engine *engine, uint32_t count, uint32_t bytes);
 
-/* NULL: no memory. */
-struct reliable_buffer *reliable_buffer_get(struct reliable_engine *engine);
-void reliable_buffer_put(struct reliable_engine *engine, struct reliable_buffer *buffer);
+/* A buffer of so many bytes behind the others of a slab, or in a new one if it is NULL or full.
+ * NULL: no memory. */
+struct reliable_buffer *reliable_buffer_get(struct reliable_engine *engine,
+                                            struct reliable_slab **slab, uint32_t bytes);
 
-/* Frees all free buffers. */
+/* The buffer's length is final: what it does not use of its slab is for the next one, if that was
+ * not taken yet. */
+void reliable_buffer_trim(struct reliable_buffer *buffer);
+
+/* `slab` is where the next buffer of that kind will lie. */
+void reliable_buffer_put(struct reliable_engine *engine, struct reliable_slab **slab,
+                         struct reliable_buffer *buffer);
+
+/* Memory of a window of the longest packets. */
+size_t reliable_buffer_window_bytes(const struct reliable_engine *engine);
+
+/* Frees all free buffers and slabs. */
 void reliable_buffer_free_spares(struct reliable_engine *engine);
 
 /* ---- timer.c -------------------------------------------------------------------- */

@@ -8,17 +8,23 @@
 
 enum {
     LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
+    UNSENT_MS = 1,     /* of sleep until the network may take packets again */
     KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
 };
 
 /* ---- sending ------------------------------------------------------------------------------- */
+
+static bool packets_send(struct reliable_endpoint *r, uint64_t now)
+{
+    return r->datagrams ? reliable_datagrams_send(r, now) : reliable_packets_send(r, now);
+}
 
 static void packets_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
 {
     if (r->corked)
         r->packets_wait = true;
     else
-        reliable_packets_send(r, now);
+        packets_send(r, now);
 }
 
 static void endpoint_kick(struct unet_endpoint *ep, uint16_t channel)
@@ -34,7 +40,6 @@ static void endpoint_kick(struct unet_endpoint *ep, uint16_t channel)
     reliable_unlock(r);
 }
 
-/* Behind the messages that are queued. */
 /* Behind the messages that are queued. */
 static int endpoint_sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
                                  const struct iovec *iov, uint32_t count)
@@ -83,7 +88,7 @@ static void endpoint_uncork(struct unet_endpoint *ep)
     reliable_lock(r);
     now = unet_now_us();
     if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
-        reliable_packets_send(r, now);
+        packets_send(r, now);
     reliable_unlock(r);
     r->packets_wait = false;
 }
@@ -110,10 +115,14 @@ static int interface_turn(struct reliable_endpoint *r)
     int count = reliable_messages_send(r, now);
 
     r->turns++;
-    if (reliable_packets_send(r, now))
+    if (packets_send(r, now))
         now = unet_now_us();
+    r->turn_now = now;
     count += unet_progress(r->lower);
-    return count + reliable_packets_receive(r, now);
+    if (!r->datagrams)
+        count += reliable_packets_receive(r, now);
+    r->turn_now = 0;
+    return count;
 }
 
 static void channel_set_state(struct reliable_endpoint *r, uint16_t n,
@@ -323,13 +332,14 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
 /* ---- sleeping ------------------------------------------------------------------------------- */
 
-/* What of a sleep the engine allows, in milliseconds. */
+/* What of a sleep the engine allows, and packets that wait for the network, in milliseconds. */
 static int until_deadline_ms(const struct reliable_endpoint *r, int ms)
 {
     const uint64_t due = reliable_engine_deadline(r->engine), now = unet_now_us();
     const uint64_t left = due > now ? (due - now) / 1000 : 0;
+    const int most = r->unsent_first < r->unsent_end && ms > UNSENT_MS ? UNSENT_MS : ms;
 
-    return left < (uint64_t)ms ? (int)left : ms;
+    return left < (uint64_t)most ? (int)left : most;
 }
 
 /* The entry `sleep` of struct unet_ni_kind.  It keeps the lock, because nobody else has to work

@@ -4,7 +4,8 @@
  *
  *   endpoint.c  the operations of struct unet_ops: channels, progress, waiting
  *   messages.c  between the queues above and the engine
- *   packets.c   between the engine and the endpoint below
+ *   packets.c   between the engine and the endpoint below, by its queues,
+ *   datagrams.c or past them, where it offers that
  *   open.c      opening and closing
  *   direct.c    direct access through the endpoint below
  *
@@ -15,7 +16,7 @@
  *           |                    ^
  *           v  the engine: engine.h
  *           |                    |
- *       packets.c            packets.c
+ *    packets.c or datagrams.c, both ways
  *           v                    |
  *          the endpoint below: a packet per message
  *
@@ -55,6 +56,7 @@ struct reliable_endpoint {
 
     /* constant while it is open */
     struct unet_endpoint *lower;
+    const struct unet_datagram_ops *datagrams; /* of the endpoint below; NULL: it has none */
     struct reliable_engine *engine;
     struct reliable_peer *peer; /* by channel */
     uint16_t *channel_of;       /* by rank; 0: none */
@@ -73,11 +75,21 @@ struct reliable_endpoint {
     uint64_t linger_left_us;   /* what disconnecting may still wait, in all */
 
     /* under the lock */
-    uint32_t turns;       /* of the network interface so far, */
-    uint32_t turns_seen;  /* and as reliable_keepalive last saw it */
+    uint64_t turn_now;   /* the time in a turn of the network interface; 0: there is none now */
+    uint32_t turns;      /* of the network interface so far, */
+    uint32_t turns_seen; /* and as reliable_keepalive last saw it */
+
+    /* packets.c, under the lock */
     uint32_t buffer_next; /* the send buffer to be used next */
     uint32_t ticket[RELIABLE_SEND_BUFFERS];
     bool busy[RELIABLE_SEND_BUFFERS];
+
+    /* datagrams.c, under the lock */
+    uint8_t *aligned;                          /* room for a packet that arrived elsewhere than at a
+                                                  multiple of 8 */
+    struct unet_packet unsent[RELIABLE_BATCH]; /* which the network has not taken yet, */
+    unsigned unsent_first, unsent_end;         /* from there to there, */
+    uint8_t *unsent_bytes;                     /* and their copies; NULL: there never were any */
 };
 
 static inline struct reliable_endpoint *reliable_of(const struct unet_endpoint *ep)
@@ -116,13 +128,28 @@ void reliable_messages_deliver(void *arg, uint32_t source, uint32_t user, const 
 /* Moves messages from the send queue to the engine.  Returns their number. */
 int reliable_messages_send(struct reliable_endpoint *r, uint64_t now);
 
-/* ---- packets.c: all under the lock ------------------------------------------------- */
+/* ---- datagrams.c: all under the lock ----------------------------------------------- */
+
+/* From now on what arrives below goes to the engine, during any call of the endpoint below.
+ * Errors: -ENOMEM. */
+int reliable_datagrams_open(struct reliable_endpoint *r);
+void reliable_datagrams_close(struct reliable_endpoint *r);
 
 /* Sends the packets that are due.  True: there were some. */
+bool reliable_datagrams_send(struct reliable_endpoint *r, uint64_t now);
+
+/* ---- packets.c: all under the lock ------------------------------------------------- */
+
+/* The same, by the queues below. */
 bool reliable_packets_send(struct reliable_endpoint *r, uint64_t now);
 
 /* Gives packets that arrived to the engine.  Returns their number. */
 int reliable_packets_receive(struct reliable_endpoint *r, uint64_t now);
+
+/* How many receive buffers the endpoint below has room for, and posts them.
+ * Errors: those of unet_free_put. */
+uint32_t reliable_packets_buffers(const struct reliable_endpoint *r);
+int reliable_packets_open(struct reliable_endpoint *r);
 
 /* ---- open.c ------------------------------------------------------------------------- */
 

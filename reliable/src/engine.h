@@ -36,6 +36,8 @@ enum {
     RELIABLE_WINDOW = 256, /* packets of a connection that may be in flight */
     RELIABLE_PACKET_BYTES_MIN = 256,
     RELIABLE_PACKET_BYTES_MAX = 65000,
+    RELIABLE_HEADROOM = 24, /* bytes in front of each packet that the driver may write to */
+    RELIABLE_BATCH = 64,    /* packets that are there at a time */
 };
 #define RELIABLE_NEVER UINT64_MAX
 
@@ -116,8 +118,10 @@ int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t
 void reliable_engine_receive(struct reliable_engine *engine, uint64_t now, const void *packet,
                              size_t length);
 
-/* The next packet to be sent now, and to which rank; NULL when there is none.  It has to be sent or
- * copied before the next call of any function. */
+/* The next packet to be sent now, and to which rank; NULL when there is none.  RELIABLE_BATCH of
+ * them stay as they are until this function is called with another `now`, or another function that
+ * changes anything; but a probe of the path MTU (RELIABLE_PACKET_PROBE) until the next call.
+ * Packets of one connection lie one behind the other as a rule, each with its headroom. */
 const void *reliable_engine_transmit(struct reliable_engine *engine, uint64_t now, uint32_t *rank,
                                      size_t *length);
 

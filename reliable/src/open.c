@@ -39,6 +39,7 @@ void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
 static void endpoint_free(struct reliable_endpoint *r)
 {
     reliable_engine_close(r->engine);
+    reliable_datagrams_close(r);
     pthread_mutex_destroy(&r->lock);
     free(r->channel_of);
     unet_ni_close(&r->ni);
@@ -55,35 +56,14 @@ void reliable_endpoint_close(struct unet_endpoint *ep)
     unet_close(lower);
 }
 
-/* The receive buffers below, behind the send buffers: as many as the segment and the free queue
- * have room for. */
-static uint32_t receive_buffers(const struct reliable_endpoint *r)
-{
-    const struct unet_config *c = &r->lower->config;
-    const uint32_t count = c->segment_bytes / r->buffer_bytes;
-    const uint32_t most = count > RELIABLE_SEND_BUFFERS ? count - RELIABLE_SEND_BUFFERS : 0;
-
-    return most < c->free_slots ? most : c->free_slots;
-}
-
 /* How many packets can wait for us: of a receive ring, a quarter may be read without the sender
  * knowing it (unet_ring.h). */
 static uint32_t packet_backlog(const struct reliable_endpoint *r)
 {
-    const uint32_t buffers = receive_buffers(r), slots = r->lower->config.recv_slots / 4 * 3;
+    const uint32_t buffers = reliable_packets_buffers(r),
+                   slots = r->lower->config.recv_slots / 4 * 3;
 
     return buffers < slots ? buffers : slots;
-}
-
-static int post_buffers(const struct reliable_endpoint *r)
-{
-    const uint32_t count = receive_buffers(r);
-    int rc = 0;
-
-    for (uint32_t i = 0; i < count && rc == 0; i++)
-        rc =
-            unet_free_put(r->lower, (RELIABLE_SEND_BUFFERS + i) * r->buffer_bytes, r->buffer_bytes);
-    return rc;
 }
 
 /* The channel is found silent when its state is looked at next. */
@@ -148,6 +128,7 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
     ep->capabilities = (lower->capabilities & ~never) | UNET_CAP_RELIABLE | UNET_CAP_ORDERED;
     ep->fd = lower->fd;
     r->lower = lower;
+    r->datagrams = lower->ops->datagrams;
     r->peer = r->ni.link;
     r->rank = config->rank;
     r->ranks = config->ranks;
@@ -157,7 +138,8 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
     pthread_mutex_init(&r->lock, NULL);
 }
 
-/* The buffers are posted last, so that the endpoint below is as it was if anything fails. */
+/* Of the endpoint below something is wanted last, so that the endpoint below is as it was if
+ * anything fails. */
 static int open_parts(struct reliable_endpoint *r, const uint64_t key[2])
 {
     int rc;
@@ -166,7 +148,9 @@ static int open_parts(struct reliable_endpoint *r, const uint64_t key[2])
     if (!r->channel_of)
         return -ENOMEM;
     rc = open_engine(r, key);
-    return rc ? rc : post_buffers(r);
+    if (rc)
+        return rc;
+    return r->datagrams ? reliable_datagrams_open(r) : reliable_packets_open(r);
 }
 
 int reliable_open(struct unet_endpoint *lower, const struct reliable_config *config,

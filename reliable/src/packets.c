@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * packets.c - a reliable endpoint's packets: from the engine to the endpoint below, and from there
- * to the engine.
+ * packets.c - a reliable endpoint's packets through the queues of the endpoint below: from the
+ * engine, and to it.
  */
 #include "endpoint.h"
 #include <errno.h>
 #include <string.h>
 
 enum { RECEIVE_MAX = 256 }; /* packets in one go */
+
+/* ---- receive buffers ------------------------------------------------------------------ */
+
+/* Behind the send buffers: as many as the segment and the free queue have room for. */
+uint32_t reliable_packets_buffers(const struct reliable_endpoint *r)
+{
+    const struct unet_config *c = &r->lower->config;
+    const uint32_t count = c->segment_bytes / r->buffer_bytes;
+    const uint32_t most = count > RELIABLE_SEND_BUFFERS ? count - RELIABLE_SEND_BUFFERS : 0;
+
+    return most < c->free_slots ? most : c->free_slots;
+}
+
+int reliable_packets_open(struct reliable_endpoint *r)
+{
+    const uint32_t count = reliable_packets_buffers(r);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < count && rc == 0; i++)
+        rc =
+            unet_free_put(r->lower, (RELIABLE_SEND_BUFFERS + i) * r->buffer_bytes, r->buffer_bytes);
+    return rc;
+}
 
 /* ---- packets that arrived ------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
  * the longest length, and if none of these is confirmed, of the lengths that follow.
  */
 #include "connection.h"
-#include <string.h>
+#include <stdlib.h>
 
 enum {
     PROBES_MAX = 4,   /* of one length, because a bad line loses some */
@@ -53,13 +53,16 @@ void reliable_pmtu_want(struct reliable_engine *engine, struct reliable_connecti
 static const struct reliable_packet *compose_probe(struct reliable_engine *engine,
                                                    struct reliable_connection *conn, uint32_t bytes)
 {
-    if (!engine->probe && !(engine->probe = reliable_buffer_get(engine)))
+    struct reliable_packet *packet;
+
+    if (!engine->probe &&
+        !(engine->probe = calloc(1, RELIABLE_HEADROOM + engine->config.packet_bytes)))
         return NULL;
-    memset(engine->probe->bytes, 0, bytes);
-    engine->probe->packet.flags = RELIABLE_PACKET_PROBE;
-    reliable_send_seal(engine, conn, &engine->probe->packet, bytes);
+    packet = (struct reliable_packet *)(engine->probe + RELIABLE_HEADROOM);
+    *packet = (struct reliable_packet){.flags = RELIABLE_PACKET_PROBE};
+    reliable_send_seal(engine, conn, packet, bytes);
     engine->stats.probes++;
-    return &engine->probe->packet;
+    return packet;
 }
 
 const struct reliable_packet *reliable_pmtu_probe(struct reliable_engine *engine,

@@ -26,7 +26,7 @@ void reliable_receive_drop(struct reliable_engine *engine, struct reliable_conne
 {
     for (uint64_t n = 0; conn->rcv.early && n < RELIABLE_WINDOW; n++) {
         if (conn->rcv.early[n])
-            reliable_buffer_put(engine, conn->rcv.early[n]);
+            reliable_buffer_put(engine, &conn->rcv.slab, conn->rcv.early[n]);
     }
     free(conn->rcv.early);
     conn->rcv.early = NULL;
@@ -144,24 +144,25 @@ static void deliver_frames(struct reliable_engine *engine, const struct reliable
 
 /* NULL: no memory. */
 static struct reliable_buffer *buffer_to_hold(struct reliable_engine *engine,
-                                              struct reliable_connection *conn)
+                                              struct reliable_connection *conn, uint32_t bytes)
 {
     if (!conn->rcv.early)
         conn->rcv.early = calloc(RELIABLE_WINDOW, sizeof(struct reliable_buffer *));
-    return conn->rcv.early ? reliable_buffer_get(engine) : NULL;
+    return conn->rcv.early ? reliable_buffer_get(engine, &conn->rcv.slab, bytes) : NULL;
 }
 
 static void hold(struct reliable_engine *engine, struct reliable_connection *conn,
                  const struct reliable_packet *packet)
 {
-    struct reliable_buffer *buffer = buffer_to_hold(engine, conn);
+    const uint32_t bytes = (uint32_t)sizeof(*packet) + packet->length;
+    struct reliable_buffer *buffer = buffer_to_hold(engine, conn, bytes);
 
     if (!buffer) {
         engine->stats.refused[RELIABLE_REFUSED_NO_MEMORY]++;
         return;
     }
-    buffer->length = (uint32_t)sizeof(*packet) + packet->length;
-    memcpy(buffer->bytes, packet, buffer->length);
+    buffer->length = bytes;
+    memcpy(buffer->bytes, packet, bytes);
     conn->rcv.early[reliable_slot(packet->number)] = buffer;
     conn->rcv.held++;
 }
@@ -175,8 +176,8 @@ static void deliver_held(struct reliable_engine *engine, struct reliable_connect
         conn->rcv.early[reliable_slot(conn->rcv.nxt)] = NULL;
         conn->rcv.held--;
         conn->rcv.nxt++;
-        deliver_frames(engine, conn, &buffer->packet);
-        reliable_buffer_put(engine, buffer);
+        deliver_frames(engine, conn, buffer->packet);
+        reliable_buffer_put(engine, &conn->rcv.slab, buffer);
     }
     if (conn->rcv.held == 0 && conn->rcv.early) {
         free(conn->rcv.early);

@@ -166,7 +166,7 @@ static bool packet_acked(struct reliable_engine *engine, struct reliable_connect
     if (buffer->transmission > conn->snd.newest_acked)
         conn->snd.newest_acked = buffer->transmission;
     reliable_congestion_ack(conn);
-    reliable_buffer_put(engine, buffer);
+    reliable_buffer_put(engine, &conn->snd.slab, buffer);
     conn->snd.buffer[reliable_slot(number)] = NULL;
     return true;
 }

@@ -25,7 +25,7 @@ void reliable_send_drop(struct reliable_engine *engine, struct reliable_connecti
 
     for (uint64_t n = snd->una; n < snd->end; n++) {
         if (snd->buffer[reliable_slot(n)])
-            reliable_buffer_put(engine, snd->buffer[reliable_slot(n)]);
+            reliable_buffer_put(engine, &snd->slab, snd->buffer[reliable_slot(n)]);
     }
     snd->una = snd->nxt = snd->end;
     snd->lost = snd->sacked = snd->retransmitted = snd->in_flight = 0;
@@ -72,16 +72,15 @@ static struct reliable_buffer *open_buffer(const struct reliable_connection *con
     return snd->end > snd->nxt ? snd->buffer[reliable_slot(snd->end - 1)] : NULL;
 }
 
-static uint32_t room_in(const struct reliable_connection *conn,
-                        const struct reliable_buffer *buffer)
+static uint32_t room_in(const struct reliable_buffer *buffer)
 {
-    return buffer ? conn->pmtu.bytes - buffer->length : 0;
+    return buffer ? buffer->size - buffer->length : 0;
 }
 
 static struct reliable_buffer *append_buffer(struct reliable_engine *engine,
                                              struct reliable_connection *conn)
 {
-    struct reliable_buffer *buffer = reliable_buffer_get(engine);
+    struct reliable_buffer *buffer = reliable_buffer_get(engine, &conn->snd.slab, conn->pmtu.bytes);
 
     buffer->length = sizeof(struct reliable_packet);
     buffer->lost = buffer->retransmitted = false;
@@ -123,7 +122,7 @@ static int check_room(struct reliable_engine *engine, const struct reliable_conn
         return -EMSGSIZE;
     if (conn->snd.end - conn->snd.una + count > RELIABLE_WINDOW)
         return -EAGAIN;
-    return reliable_buffer_reserve(engine, (uint32_t)count);
+    return reliable_buffer_reserve(engine, (uint32_t)count, conn->pmtu.bytes);
 }
 
 /* A message that does not fit into the open packet begins there all the same, unless that packet
@@ -132,7 +131,7 @@ static int add_message(struct reliable_engine *engine, struct reliable_connectio
                        uint64_t now, uint32_t user, struct gather from)
 {
     struct reliable_buffer *last = open_buffer(conn);
-    const uint32_t room = room_in(conn, last), most = frame_data_max(conn);
+    const uint32_t room = room_in(last), most = frame_data_max(conn);
     const size_t length = from.left;
     const size_t first = room >= FULL_BYTES ? room - sizeof(struct reliable_frame) : 0;
     uint64_t count;
@@ -242,11 +241,11 @@ static const struct reliable_packet *send_packet(struct reliable_engine *engine,
     if (conn->rto.deadline == RELIABLE_NEVER)
         reliable_recovery_start_timer(engine, conn, now);
     reliable_liveness_await(engine, conn, now);
-    buffer->packet.number = number;
-    buffer->packet.flags = 0;
-    reliable_send_seal(engine, conn, &buffer->packet, buffer->length);
+    buffer->packet->number = number;
+    buffer->packet->flags = 0;
+    reliable_send_seal(engine, conn, buffer->packet, buffer->length);
     *length = buffer->length;
-    return &buffer->packet;
+    return buffer->packet;
 }
 
 static const struct reliable_packet *send_lost(struct reliable_engine *engine,
@@ -272,20 +271,22 @@ static const struct reliable_packet *send_bare(struct reliable_engine *engine,
                                                struct reliable_connection *conn, uint64_t now,
                                                size_t *length)
 {
+    struct reliable_packet *packet = &engine->bare[engine->bare_next++ % RELIABLE_BATCH].packet;
+
     conn->life.spoke = now;
     engine->stats.acks++;
     if (conn->snd.ping || conn->life.heartbeat)
         reliable_liveness_await(engine, conn, now);
-    engine->bare.number = 0;
-    engine->bare.flags = 0;
-    reliable_send_seal(engine, conn, &engine->bare, sizeof(engine->bare));
-    *length = sizeof(engine->bare);
-    return &engine->bare;
+    packet->number = 0;
+    packet->flags = 0;
+    reliable_send_seal(engine, conn, packet, sizeof(*packet));
+    *length = sizeof(*packet);
+    return packet;
 }
 
-static bool is_full(const struct reliable_connection *conn, const struct reliable_buffer *buffer)
+static bool is_full(const struct reliable_buffer *buffer)
 {
-    return room_in(conn, buffer) < FULL_BYTES;
+    return room_in(buffer) < FULL_BYTES;
 }
 
 /* Whether a packet may go for the first time.
@@ -304,7 +305,7 @@ static bool new_may_go(const struct reliable_engine *engine, struct reliable_con
 
     if (count == 0 || snd->push)
         return count > 0;
-    if (count == 1 && !few && !is_full(conn, open_buffer(conn)))
+    if (count == 1 && !few && !is_full(open_buffer(conn)))
         return snd->sml <= snd->una;
     snd->push = few || (snd->acked && count >= snd->in_flight) ||
                 count * conn->pmtu.bytes >= engine->config.batch;
@@ -316,9 +317,11 @@ static const struct reliable_packet *send_new(struct reliable_engine *engine,
                                               size_t *length)
 {
     const uint64_t number = conn->snd.nxt++;
+    struct reliable_buffer *buffer = conn->snd.buffer[reliable_slot(number)];
 
-    if (!is_full(conn, conn->snd.buffer[reliable_slot(number)]))
+    if (!is_full(buffer))
         conn->snd.sml = number + 1;
+    reliable_buffer_trim(buffer);
     return send_packet(engine, conn, now, number, length);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// timer_test.cc - the heap of deadlines, and packet buffers.
+// timer_test.cc - the heap of deadlines.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -81,27 +81,4 @@ TEST_CASE("a later time does not put off what is scheduled, and the dead are not
     heap.conn[1].dead = true;
     reliable_timer_schedule(&heap.engine, &heap.conn[1], 10);
     CHECK(heap.conn[1].timer.due == RELIABLE_NEVER);
-}
-
-TEST_CASE("buffers are counted, kept for reuse, and freed beyond what one connection can use")
-{
-    constexpr uint32_t MORE = RELIABLE_SPARE_BUFFERS + 3;
-    reliable_engine engine = {};
-    std::vector<reliable_buffer *> taken;
-
-    engine.config.packet_bytes = 512;
-    REQUIRE(reliable_buffer_reserve(&engine, 5) == 0);
-    CHECK(engine.spares == 5);
-    CHECK(engine.stats.buffers == 5);
-    for (uint32_t i = 0; i < MORE; i++)
-        taken.push_back(reliable_buffer_get(&engine));
-    CHECK(std::count(taken.begin(), taken.end(), nullptr) == 0);
-    CHECK(engine.spares == 0);
-    CHECK(engine.stats.buffers == MORE);
-    for (reliable_buffer *one : taken)
-        reliable_buffer_put(&engine, one);
-    CHECK(engine.spares == RELIABLE_SPARE_BUFFERS);
-    CHECK(engine.stats.buffers == RELIABLE_SPARE_BUFFERS);
-    reliable_buffer_free_spares(&engine);
-    CHECK(engine.spares == 0);
 }

@@ -216,10 +216,15 @@ static bool has_changed(const struct unet_ni *ni, uint32_t opened)
     return ni->opened != opened || ni->died != ni->died_told;
 }
 
+static bool has_arrived(struct unet_ni *ni, uint32_t handed)
+{
+    return ni->handed != handed || unet_rx_peek(&ni->ep) != NULL;
+}
+
 /* The bell is armed before each look, so that whatever comes after the look rings it. */
 static int wait_until(struct unet_ni *ni, uint64_t end_us)
 {
-    const uint32_t opened = ni->opened;
+    const uint32_t opened = ni->opened, handed = ni->handed;
 
     for (;;) {
         int left, rung;
@@ -227,7 +232,7 @@ static int wait_until(struct unet_ni *ni, uint64_t end_us)
         if (ni->kind->rings)
             unet_bell_arm(&ni->ep, UNET_NONEMPTY);
         unet_progress(&ni->ep);
-        if (unet_rx_peek(&ni->ep) || has_changed(ni, opened))
+        if (has_arrived(ni, handed) || has_changed(ni, opened))
             return 0;
         left = left_ms(end_us);
         if (left == 0)
@@ -243,6 +248,7 @@ static int wait_until(struct unet_ni *ni, uint64_t end_us)
 int unet_ni_wait(struct unet_endpoint *ep, int timeout_ms)
 {
     struct unet_ni *ni = unet_ni_of(ep);
+    const uint32_t handed = ni->handed;
     const int error =
         wait_until(ni, timeout_ms < 0 ? UINT64_MAX : unet_now_us() + (uint64_t)timeout_ms * 1000);
 
@@ -251,5 +257,5 @@ int unet_ni_wait(struct unet_endpoint *ep, int timeout_ms)
     if (error)
         return error;
     ni->died_told = ni->died;
-    return unet_rx_peek(ep) != NULL;
+    return has_arrived(ni, handed);
 }

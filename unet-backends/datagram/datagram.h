@@ -58,6 +58,8 @@ struct datagram_endpoint {
     uint16_t *bucket;           /* channels that are not closed, by `key_in` */
     uint32_t bucket_mask;       /* their number - 1 */
     uint32_t no_room;           /* times in a row that the network took not even the next frame */
+    unet_packet_fn *arrived;    /* takes in messages instead of the queues; NULL: none does */
+    void *arrived_arg;
 };
 
 /* Frames on their way out, as sendmmsg takes them; their pieces lie one behind the other. */
@@ -162,6 +164,8 @@ struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);
 void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
 
 /* ---- frame.c ------------------------------------------------------------------------- */
+
+extern const struct unet_datagram_ops unet_datagram_packet_ops;
 
 /* Send what is in the send queue, as far as the socket takes it.  Returns the number of
  * descriptors done with. */

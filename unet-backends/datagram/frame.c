@@ -42,30 +42,50 @@ static unsigned frame_gather(const struct datagram_endpoint *de, const struct un
     return desc->pieces;
 }
 
-static void batch_add(struct datagram_endpoint *de, struct datagram_batch *b, struct iovec *iov,
-                      const struct unet_desc *desc)
+static inline struct unet_frame frame_header(const struct datagram_endpoint *de,
+                                             const struct datagram_link *link,
+                                             enum unet_frame_kind kind, uint32_t length,
+                                             uint32_t user)
 {
-    struct datagram_link *link = &de->link[desc->channel];
-    const unsigned i = b->count++;
-
-    b->header[i] = (struct unet_frame){
+    return (struct unet_frame){
         .version = UNET_FRAME_VERSION,
-        .kind = desc->kind == UNET_INLINE ? UNET_FRAME_INLINE : UNET_FRAME_PIECES,
-        .length = (uint16_t)desc->length,
+        .kind = (uint8_t)kind,
+        .length = (uint16_t)length,
         .to_port = link->peer_port,
         .from_port = de->port,
         .key = link->key_out,
         .life = link->peer_life,
-        .user = desc->user,
+        .user = user,
     };
-    b->bytes[i] = (uint32_t)sizeof b->header[i] + desc->length;
-    iov[0] = (struct iovec){&b->header[i], sizeof b->header[i]};
+}
+
+/* The next frame of a batch is for that link, has so many bytes, and lies in those pieces. */
+static void batch_add(struct datagram_batch *b, struct datagram_link *link, uint32_t bytes,
+                      struct iovec *iov, size_t pieces)
+{
+    const unsigned i = b->count++;
+
+    b->bytes[i] = bytes;
     b->message[i] = (struct mmsghdr){
         .msg_hdr = {.msg_name = &link->peer,
                     .msg_namelen = link->peer.length,
                     .msg_iov = iov,
-                    .msg_iovlen = 1 + frame_gather(de, desc, iov + 1)},
+                    .msg_iovlen = pieces},
     };
+}
+
+static void batch_add_message(struct datagram_endpoint *de, struct datagram_batch *b,
+                              struct iovec *iov, const struct unet_desc *desc)
+{
+    const bool is_inline = desc->kind == UNET_INLINE;
+    struct datagram_link *link = &de->link[desc->channel];
+    struct unet_frame *header = &b->header[b->count];
+
+    *header = frame_header(de, link, is_inline ? UNET_FRAME_INLINE : UNET_FRAME_PIECES,
+                           desc->length, desc->user);
+    iov[0] = (struct iovec){header, sizeof *header};
+    batch_add(b, link, (uint32_t)sizeof *header + desc->length, iov,
+              1 + frame_gather(de, desc, iov + 1));
 }
 
 /* Add descriptors from the head of the send queue on, up to the first bad one. */
@@ -81,7 +101,7 @@ static void batch_collect(struct datagram_endpoint *de, struct datagram_batch *b
         if (__atomic_load_n(&desc->turn, __ATOMIC_ACQUIRE) != position + 1 ||
             descriptor_error(de, desc) != 0)
             break;
-        batch_add(de, b, iov, desc);
+        batch_add_message(de, b, iov, desc);
         iov += b->message[b->count - 1].msg_hdr.msg_iovlen;
     }
 }
@@ -101,28 +121,40 @@ static size_t message_bytes(const struct msghdr *message)
     return sum;
 }
 
-static bool message_is_lone(const struct msghdr *message)
+static size_t message_copy(const struct msghdr *message, uint8_t *to)
 {
-    return message->msg_controllen == 0 && message_bytes(message) <= LONE_MOST;
-}
-
-static int message_send_lone(int socket, const struct msghdr *message)
-{
-    uint8_t bytes[LONE_MOST];
     size_t at = 0;
 
     for (size_t i = 0; i < message->msg_iovlen; i++) {
-        memcpy(bytes + at, message->msg_iov[i].iov_base, message->msg_iov[i].iov_len);
+        memcpy(to + at, message->msg_iov[i].iov_base, message->msg_iov[i].iov_len);
         at += message->msg_iov[i].iov_len;
     }
-    return sendto(socket, bytes, at, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
+    return at;
+}
+
+/* The system calls that take fewer arguments cost less. */
+static ssize_t message_send(int socket, const struct msghdr *message)
+{
+    const struct iovec *iov = message->msg_iov;
+    uint8_t copy[LONE_MOST];
+    struct iovec whole;
+
+    if (message->msg_controllen > 0)
+        return sendmsg(socket, message, 0);
+    if (message->msg_iovlen > 1) {
+        if (message_bytes(message) > LONE_MOST)
+            return sendmsg(socket, message, 0);
+        whole = (struct iovec){copy, message_copy(message, copy)};
+        iov = &whole;
+    }
+    return sendto(socket, iov->iov_base, iov->iov_len, 0, message->msg_name, message->msg_namelen);
 }
 
 int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
                          unsigned count)
 {
-    if (count == 1 && message_is_lone(&message->msg_hdr))
-        return message_send_lone(de->socket, &message->msg_hdr);
+    if (count == 1)
+        return message_send(de->socket, &message->msg_hdr) < 0 ? -1 : 1;
     return sendmmsg(de->socket, message, count, 0);
 }
 
@@ -161,6 +193,67 @@ int unet_datagram_service(struct datagram_endpoint *de)
     unet_ring_publish(&de->ni.tx);
     return done;
 }
+
+/* ---- sending past the queues ------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct unet_frame) <= UNET_PACKET_HEADROOM, "headers fit");
+
+static bool packet_may_go(const struct datagram_endpoint *de, const struct unet_packet *packet)
+{
+    return unet_not_open(&de->ni.ep, packet->channel) == 0 && packet->length <= de->message_most;
+}
+
+/* From the first packet on, up to one that cannot go.  Their headers are written in front of them.
+ */
+static void batch_collect_packets(struct datagram_endpoint *de, struct datagram_batch *b,
+                                  const struct unet_packet *packet, unsigned count)
+{
+    for (b->count = 0; b->count < count && b->count < DATAGRAM_BATCH; packet++) {
+        struct datagram_link *link = &de->link[packet->channel];
+        struct iovec *iov = &b->iov[b->count];
+        struct unet_frame header;
+
+        if (!packet_may_go(de, packet))
+            break;
+        header = frame_header(de, link, UNET_FRAME_PIECES, packet->length, 0);
+        *iov = (struct iovec){packet->bytes - sizeof header, sizeof header + packet->length};
+        memcpy(iov->iov_base, &header, sizeof header);
+        batch_add(b, link, (uint32_t)iov->iov_len, iov, 1);
+    }
+}
+
+static unsigned datagram_send_packets(struct unet_endpoint *ep, const struct unet_packet *packet,
+                                      unsigned count)
+{
+    struct datagram_endpoint *de = datagram_of(ep);
+    struct datagram_batch b;
+    unsigned done = 0;
+
+    while (done < count) {
+        unsigned sent = 1;
+
+        batch_collect_packets(de, &b, packet + done, count - done);
+        if (b.count > 0)
+            sent = de->transport->send(de, &b);
+        if (sent == 0)
+            break;
+        done += sent;
+    }
+    return done;
+}
+
+static void datagram_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
+{
+    struct datagram_endpoint *de = datagram_of(ep);
+
+    de->arrived = fn;
+    de->arrived_arg = arg;
+}
+
+const struct unet_datagram_ops unet_datagram_packet_ops = {
+    .attach = datagram_attach,
+    .send = datagram_send_packets,
+};
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
@@ -231,6 +324,19 @@ static void frame_deliver(struct datagram_endpoint *de, uint16_t n, const struct
     unet_ring_submit(in);
 }
 
+/* Past the queues, or into them. */
+static inline void frame_take(struct datagram_endpoint *de, uint16_t n,
+                              const struct unet_frame *frame, const uint8_t *bytes)
+{
+    if (!de->arrived) {
+        frame_deliver(de, n, frame, bytes);
+        return;
+    }
+    datagram_heard(&de->link[n]);
+    de->ni.handed++;
+    de->arrived(de->arrived_arg, n, bytes, frame->length);
+}
+
 static bool frame_is_message(const struct unet_frame *frame)
 {
     return frame->kind == UNET_FRAME_INLINE || frame->kind == UNET_FRAME_PIECES;
@@ -282,6 +388,6 @@ size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes,
     else if ((n = frame_channel(de, &frame, from)) == 0)
         de->ni.ep.stats.foreign++;
     else
-        frame_deliver(de, n, &frame, bytes + sizeof frame);
+        frame_take(de, n, &frame, bytes + sizeof frame);
     return sizeof frame + frame.length;
 }

@@ -213,4 +213,5 @@ const struct unet_ops unet_eth_ops = {
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
     .wait = unet_ni_wait,
+    .datagrams = &unet_datagram_packet_ops,
 };

@@ -191,4 +191,5 @@ const struct unet_ops unet_mux_ops = {
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
     .wait = unet_ni_wait,
+    .datagrams = &unet_datagram_packet_ops,
 };

@@ -39,6 +39,7 @@ struct datagrams {
     unsigned count;
     unsigned run[DATAGRAM_BATCH];
     struct mmsghdr message[DATAGRAM_BATCH];
+    struct iovec train[DATAGRAM_BATCH];
     union segment_control control[DATAGRAM_BATCH];
 };
 
@@ -100,7 +101,34 @@ static void cut_into(struct msghdr *message, union segment_control *control, uin
     message->msg_controllen = sizeof *control;
 }
 
-/* Pieces of frames that follow one another lie one behind the other. */
+/* Frames that lie one behind the other, each in one piece, are one piece. */
+static bool make_train(const struct datagram_batch *b, unsigned first, unsigned run,
+                       struct iovec *train)
+{
+    *train = (struct iovec){b->message[first].msg_hdr.msg_iov[0].iov_base, 0};
+    for (unsigned i = first; i < first + run; i++) {
+        const struct msghdr *message = &b->message[i].msg_hdr;
+        const uint8_t *end = (const uint8_t *)train->iov_base + train->iov_len;
+
+        if (message->msg_iovlen != 1 || message->msg_iov[0].iov_base != end)
+            return false;
+        train->iov_len += message->msg_iov[0].iov_len;
+    }
+    return true;
+}
+
+/* The pieces of frames that follow one another follow one another, too. */
+static void join_frames(const struct datagram_batch *b, unsigned first, unsigned run,
+                        struct msghdr *message, struct iovec *train)
+{
+    if (make_train(b, first, run, train)) {
+        message->msg_iov = train;
+        return;
+    }
+    for (unsigned i = 1; i < run; i++)
+        message->msg_iovlen += b->message[first + i].msg_hdr.msg_iovlen;
+}
+
 static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_batch *b,
                            struct datagrams *d)
 {
@@ -111,8 +139,8 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_
         const unsigned run = is_short ? run_of_short(b, first) : run_of_long(ue, b, first);
 
         *message = b->message[first];
-        for (unsigned i = 1; i < run; i++)
-            message->msg_hdr.msg_iovlen += b->message[first + i].msg_hdr.msg_iovlen;
+        if (run > 1)
+            join_frames(b, first, run, &message->msg_hdr, &d->train[d->count]);
         if (run > 1 && !is_short)
             cut_into(&message->msg_hdr, &d->control[d->count], b->bytes[first]);
         d->run[d->count] = run;
@@ -408,4 +436,5 @@ const struct unet_ops unet_udp_ops = {
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
     .wait = unet_ni_wait,
+    .datagrams = &unet_datagram_packet_ops,
 };

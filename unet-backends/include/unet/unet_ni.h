@@ -69,6 +69,7 @@ struct unet_ni {
     uint32_t died;           /* channels that ever became UNET_DEAD */
     uint32_t died_told;      /* of those, known to a unet_wait that has returned */
     uint32_t calls;          /* of progress */
+    uint32_t handed;         /* packets handed over past the queues (struct unet_datagram_ops) */
     uint16_t turn;           /* the channel that was last looked at for asking its peer */
     uint64_t looked_us;      /* when that was */
     void *memory;            /* queues and segment */
@@ -134,6 +135,19 @@ bool unet_ni_ask(struct unet_ni *ni, uint16_t channel);
  * one ends.  Returns how many were asked. */
 enum { UNET_NI_ASK_MOST = 64 };
 unsigned unet_ni_ask_some(struct unet_ni *ni, uint16_t asked[UNET_NI_ASK_MOST]);
+
+/* ---- packets past the queues (struct unet_datagram_ops) -------------------------- */
+
+enum { UNET_PACKET_HEADROOM = 24 };
+
+/* A packet on its way out.  The endpoint writes its header to the UNET_PACKET_HEADROOM bytes in
+ * front of it.  Packets of one channel that lie one behind the other, each with its headroom, are
+ * the cheapest to send. */
+struct unet_packet {
+    uint8_t *bytes;
+    uint32_t length; /* 1 .. ep->packet_bytes */
+    uint16_t channel;
+};
 
 /* ---- what backends share --------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #define UNET_OPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -18,6 +19,11 @@ struct iovec;
 struct unet_address;
 struct unet_config;
 struct unet_endpoint;
+struct unet_packet;
+
+/* A packet has arrived on a channel.  The bytes stay only until the function returns, which may not
+ * call anything of the endpoint's. */
+typedef void unet_packet_fn(void *arg, uint16_t channel, const void *bytes, size_t length);
 
 /* What a backend with UNET_CAP_RANGES adds.  No entry is NULL, and each does what the function of
  * its name in unet.h promises (export_range: unet_export, end_range: unet_unexport). */
@@ -43,6 +49,19 @@ struct unet_packet_ops {
     void (*disarm)(struct unet_endpoint *ep);
 };
 
+/* What an endpoint adds whose network carries datagrams, for the one that stands in front of it
+ * (unet_ni.h): packets go straight from where they lie, and are handed over where they arrived,
+ * past the queues.  No entry is NULL.
+ *  - `attach`: from now on what arrives goes to `fn`, whenever the endpoint makes progress or
+ *    waits; unet_wait returns 1 then.
+ *  - `send`: sends packets in order.  Returns how many need no further attention, because they were
+ *    sent, or cannot be and are lost, as on a channel that is not open; if those are not all, the
+ *    network takes no more now. */
+struct unet_datagram_ops {
+    void (*attach)(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg);
+    unsigned (*send)(struct unet_endpoint *ep, const struct unet_packet *packet, unsigned count);
+};
+
 /* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
  * memory is too low: ulimit -l". */
 struct unet_remedy {
@@ -50,9 +69,9 @@ struct unet_remedy {
     const char *text;
 };
 
-/* A backend.  No entry but `remedies`, `ranges` and `packets` is NULL.  `kick` and `progress` are
- * the only ones that a data path calls.  Each does what the function of its name in unet.h
- * promises; arguments have been checked by then.
+/* A backend.  No entry but `remedies`, `ranges`, `packets` and `datagrams` is NULL.  `kick` and
+ * `progress` are the only ones that a data path calls.  Each does what the function of its name in
+ * unet.h promises; arguments have been checked by then.
  *  - `kick` is called after something was submitted to the send queue, and by
  *    unet_inline_end when the channel's bell asks for it.
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
@@ -70,8 +89,9 @@ struct unet_ops {
     void (*kick)(struct unet_endpoint *ep, uint16_t channel);
     int (*progress)(struct unet_endpoint *ep);
     int (*wait)(struct unet_endpoint *ep, int timeout_ms);
-    const struct unet_range_ops *ranges;   /* NULL: it has no such thing */
-    const struct unet_packet_ops *packets; /* NULL: it has no such thing */
+    const struct unet_range_ops *ranges;       /* NULL: it has no such thing */
+    const struct unet_packet_ops *packets;     /* NULL: it has no such thing */
+    const struct unet_datagram_ops *datagrams; /* NULL: it has no such thing */
 };
 
 #ifdef __cplusplus
