@@ -161,24 +161,45 @@ static bool place_ok(const struct gam_place *place, size_t length)
            (length > 0 || place->total == 0) && gam_range_ok(place->base, place->total);
 }
 
-/* A piece of a transfer is copied to its address; the last one runs the handler. */
+/* unet_placement_fn: pieces of transfers go straight to their address.  What is wrong with one is
+ * found when it is read from its buffer. */
+size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *header, void **to)
+{
+    const struct gam_port *port = arg;
+    const struct gam_peer *peer = port->by_channel[channel];
+    const uint32_t kind = gam_user_kind(user);
+    struct gam_place place;
+    size_t length;
+
+    memcpy(&place, header, sizeof(place));
+    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || gam_gets(peer) == 0)) ||
+        place.offset >= place.total)
+        return 0;
+    length = place.total - place.offset;
+    length = length < GAM_MEDIUM_MAX ? length : GAM_MEDIUM_MAX;
+    *to = (uint8_t *)(uintptr_t)place.base + place.offset;
+    return place_ok(&place, length) ? length : 0;
+}
+
+/* A piece of a transfer is copied to its address, unless it is there; the last one runs the
+ * handler. */
 static void piece_arrived(struct gam *g, enum gam_context context, const struct gam_bulk *bulk)
 {
     const struct gam_place *place = &bulk->header.place;
     const uint32_t index = gam_user_handler(bulk->user);
-    const bool asked_for = context == GAM_IN_REQUEST || bulk->peer->gets > 0;
+    const bool asked_for = context == GAM_IN_REQUEST || gam_gets(bulk->peer) > 0;
     uint8_t *to = (uint8_t *)(uintptr_t)place->base;
 
     if (!asked_for || !place_ok(place, bulk->length) || (index != 0 && !g->handler[index])) {
         g->stats.refused++;
         return;
     }
-    if (bulk->length > 0)
+    if (bulk->data && bulk->length > 0)
         memcpy(to + place->offset, bulk->data, bulk->length);
     if (place->offset + bulk->length < place->total)
         return;
     if (context == GAM_IN_REPLY) {
-        bulk->peer->gets--;
+        gam_gets_add(bulk->peer, -1);
         g->pending--;
     }
     if (index != 0) {

@@ -222,6 +222,7 @@ static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_c
     if (g->ports > 0)
         port[-1].next = port;
     g->ports++;
+    unet_set_placement(ep, gam_bulk_place, port); /* if it can */
     if (ep->ops->network)
         g->quiet_before_ack = QUIET_POLLS;
     return 0;
@@ -229,8 +230,10 @@ static int open_port(struct gam *g, struct unet_endpoint *ep, const struct gam_c
 
 static void free_ports(struct gam *g)
 {
-    for (uint32_t i = 0; i < g->ports; i++)
+    for (uint32_t i = 0; i < g->ports; i++) {
+        unet_set_placement(g->port[i].ep, NULL, NULL);
         free(g->port[i].by_channel);
+    }
 }
 
 /* ---- instances ------------------------------------------------------------------ */

@@ -190,6 +190,19 @@ static void pieces_arrived(struct gam *g, struct gam_peer *peer, const struct un
     give_buffers_back(peer->port, desc);
 }
 
+/* A piece of a transfer is at its place already: gam_bulk_place. */
+static void placed_arrived(struct gam *g, struct gam_peer *peer, const struct unet_desc *desc)
+{
+    struct gam_bulk bulk = {.peer = peer, .user = desc->user};
+
+    if (!request_admit(g, peer, GAM_BULK))
+        return;
+    memcpy(&bulk.header, desc->data, sizeof(bulk.header));
+    bulk.length = desc->length - sizeof(bulk.header);
+    gam_bulk_arrived(g, &bulk);
+    credits_settle(g, peer, GAM_BULK);
+}
+
 static void GAM_COLD uncommon_arrived(struct gam *g, const struct gam_port *port,
                                       struct gam_peer *peer, const struct unet_desc *slot)
 {
@@ -206,6 +219,8 @@ static void GAM_COLD uncommon_arrived(struct gam *g, const struct gam_port *port
         inline_arrived(g, peer, &desc);
     else if (desc.kind == UNET_PIECES)
         pieces_arrived(g, peer, &desc);
+    else if (desc.kind == UNET_PLACED)
+        placed_arrived(g, peer, &desc);
     else
         g->stats.refused++;
 }

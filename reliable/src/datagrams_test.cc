@@ -16,11 +16,13 @@
 extern "C" {
 #include "src/endpoint.h"
 }
+#include "test/pair.h"
 
 namespace {
 
-constexpr uint32_t BUFFER = 8192;
-constexpr uint32_t BUFFERS = 64;
+using pair::BUFFER;
+using pair::BUFFERS;
+using pair::Pair;
 
 enum class Way {
     PAST_QUEUES,
@@ -41,11 +43,11 @@ struct Fault {
 };
 
 std::array<Fault, 2> fault;
-std::array<unet_endpoint *, 2> lower;
+std::array<const unet_endpoint *, 2> lowers;
 
 Fault &fault_of(const unet_endpoint *ep)
 {
-    return fault[ep == lower[1]];
+    return fault[ep == lowers[1]];
 }
 
 void attach(unet_endpoint *ep, unet_packet_fn *fn, void *arg)
@@ -74,12 +76,13 @@ unsigned send_some(unet_endpoint *ep, const unet_packet *packet, unsigned count)
     return some > 0 ? f.real->datagrams->send(ep, packet, some) : 0;
 }
 
-void put_fault_in(int rank, Way way)
+void put_fault_in(int rank, unet_endpoint *lower, Way way)
 {
     Fault &f = fault[rank];
 
     f = Fault{};
-    f.real = lower[rank]->ops;
+    lowers[rank] = lower;
+    f.real = lower->ops;
     f.ops = *f.real;
     f.datagrams = *f.real->datagrams;
     if (way == Way::STINGY)
@@ -87,69 +90,13 @@ void put_fault_in(int rank, Way way)
     if (way == Way::UNALIGNED)
         f.datagrams.attach = attach;
     f.ops.datagrams = way == Way::THROUGH_QUEUES ? nullptr : &f.datagrams;
-    lower[rank]->ops = &f.ops;
+    lower->ops = &f.ops;
 }
 
-// Two ranks of this process.
-struct Pair {
-    std::array<unet_endpoint *, 2> ep = {};
-    std::array<uint16_t, 2> channel = {};
-
-    explicit Pair(Way way)
-    {
-        for (int rank = 0; rank < 2; rank++)
-            open(rank, way);
-        for (int rank = 0; rank < 2; rank++)
-            connect(rank);
-        for (int i = 0; i < 1000 && !both_open(); i++)
-            step();
-        REQUIRE(both_open());
-    }
-    ~Pair()
-    {
-        for (int rank = 0; rank < 2; rank++)
-            unet_disconnect(ep[rank], channel[rank]);
-        unet_close(ep[0]);
-        unet_close(ep[1]);
-    }
-    Pair(const Pair &) = delete;
-    Pair &operator=(const Pair &) = delete;
-
-    void step()
-    {
-        unet_progress(ep[0]);
-        unet_progress(ep[1]);
-    }
-
-private:
-    void open(int rank, Way way)
-    {
-        const reliable_config config = {2, static_cast<uint32_t>(rank), {1, 2}, 60000};
-        unet_config sizes = {};
-
-        reliable_lower_config(2, &sizes);
-        REQUIRE(unet_open(unet_backend("udp"), &sizes, &lower[rank]) == 0);
-        put_fault_in(rank, way);
-        sizes = {};
-        sizes.segment_bytes = 2 * BUFFERS * BUFFER;
-        sizes.free_slots = sizes.recv_slots = BUFFERS;
-        REQUIRE(reliable_open(lower[rank], &config, &sizes, &ep[rank]) == 0);
-        for (uint32_t i = 0; i < BUFFERS; i++)
-            REQUIRE(unet_free_put(ep[rank], i * BUFFER, BUFFER) == 0);
-    }
-    void connect(int rank)
-    {
-        struct unet_address address;
-
-        unet_address(ep[!rank], &address);
-        REQUIRE(unet_connect(ep[rank], &address, 5, &channel[rank]) == 0);
-    }
-    bool both_open() const
-    {
-        return unet_channel_state(ep[0], channel[0]) == UNET_OPEN &&
-               unet_channel_state(ep[1], channel[1]) == UNET_OPEN;
-    }
-};
+pair::Prepare with(Way way)
+{
+    return [way](int rank, unet_endpoint *lower) { put_fault_in(rank, lower, way); };
+}
 
 std::vector<uint8_t> random_message(std::mt19937 &random)
 {
@@ -191,7 +138,7 @@ TEST_CASE("messages of all lengths arrive in order, however the network takes an
     std::array<std::deque<std::vector<uint8_t>>, 2> on_way;
     std::mt19937 random(static_cast<unsigned>(way) + 1);
     unsigned sent = 0, taken = 0;
-    Pair pair(way);
+    Pair pair(with(way));
 
     INFO("way " << static_cast<int>(way));
     for (int step = 0; taken < 4000 && step < 2000000; step++) {
@@ -218,7 +165,7 @@ TEST_CASE("what the network does not take now is sent later, and nobody sleeps o
     const std::string text = "a message longer than what a descriptor holds: it is a hundred bytes "
                              "or more, in a packet of its own";
     const iovec iov = {const_cast<char *>(text.data()), text.size()};
-    Pair pair(Way::STINGY);
+    Pair pair(with(Way::STINGY));
     int timeout_ms = INT_MAX;
 
     fault[0].closed = true;
@@ -230,9 +177,7 @@ TEST_CASE("what the network does not take now is sent later, and nobody sleeps o
     CHECK(timeout_ms <= 1);
 
     fault[0].closed = false;
-    for (int i = 0; i < 100000 && !unet_rx_peek(pair.ep[1]); i++)
-        pair.step();
-    const unet_desc *slot = unet_rx_peek(pair.ep[1]);
+    const unet_desc *slot = pair.await(1);
     REQUIRE(slot);
     CHECK(slot->length == text.size());
     CHECK(memcmp(pair.ep[1]->segment + slot->piece[0].offset, text.data(), text.size()) == 0);
@@ -243,7 +188,7 @@ TEST_CASE("closing frees what the network never took")
 {
     const uint64_t word = 1;
     const iovec iov = {const_cast<uint64_t *>(&word), sizeof(word)};
-    auto pair = std::make_unique<Pair>(Way::STINGY);
+    auto pair = std::make_unique<Pair>(with(Way::STINGY));
 
     fault[0].closed = true;
     REQUIRE(unet_sendv(pair->ep[0], pair->channel[0], 0, &iov, 1) == 0);

@@ -432,11 +432,22 @@ static int endpoint_open(const struct unet_config *config, struct unet_endpoint 
     return -EOPNOTSUPP;
 }
 
+static void endpoint_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg)
+{
+    struct reliable_endpoint *r = reliable_of(ep);
+
+    reliable_lock(r);
+    r->placement = fn;
+    r->placement_arg = arg;
+    reliable_unlock(r);
+}
+
 static const struct unet_packet_ops packet_ops = {
     .sendv = endpoint_sendv,
     .cork = endpoint_cork,
     .uncork = endpoint_uncork,
     .idle = endpoint_idle,
+    .set_placement = endpoint_set_placement,
     .arm = endpoint_arm,
     .disarm = endpoint_disarm,
 };

@@ -38,9 +38,13 @@ enum { RELIABLE_SEND_BUFFERS = 32 }; /* of the segment below, for packets on the
 struct reliable_assembly {
     uint32_t offset; /* of its buffer */
     uint32_t room;   /* bytes of that buffer; 0: it has none */
-    uint32_t length; /* bytes so far */
+    uint32_t length; /* bytes so far, those of the header of a placed message not counted */
     bool begun;
     bool dropped; /* there was no buffer for it, or it is longer than that */
+    bool placed;  /* it goes where the owner wants it, with this header and so much room */
+    uint8_t *to;
+    size_t room_there;
+    uint64_t header[UNET_PLACED_HEADER / 8];
 };
 
 /* What is kept of a channel: a link of unet_ni.h. */
@@ -64,6 +68,8 @@ struct reliable_endpoint {
     uint32_t ranks;
     uint32_t buffer_bytes; /* of each buffer below: the longest packet */
     uint64_t timeout_us;   /* of peers */
+    unet_placement_fn *placement;
+    void *placement_arg;
     pthread_mutex_t lock;
 
     /* the owner's */

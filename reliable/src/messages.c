@@ -43,24 +43,58 @@ static void assembly_take_buffer(struct reliable_endpoint *r, struct reliable_as
     unet_ring_publish(&r->ni.free);
 }
 
+/* A message whose first part has its header may go straight to its place. */
+static bool assembly_place(struct reliable_endpoint *r, struct reliable_assembly *a,
+                           uint16_t channel, uint32_t user, const void *data, size_t length)
+{
+    void *to;
+
+    if (!r->placement || length < UNET_PLACED_HEADER)
+        return false;
+    memcpy(a->header, data, UNET_PLACED_HEADER);
+    a->room_there = r->placement(r->placement_arg, channel, user, a->header, &to);
+    a->to = to;
+    return a->room_there > 0;
+}
+
 static void assembly_begin(struct reliable_endpoint *r, struct reliable_assembly *a)
 {
-    if (a->room == 0)
+    if (!a->placed && a->room == 0)
         assembly_take_buffer(r, a);
     a->length = 0;
     a->begun = true;
-    a->dropped = a->room == 0;
+    a->dropped = !a->placed && a->room == 0;
 }
 
 static void assembly_add(struct reliable_endpoint *r, struct reliable_assembly *a, const void *data,
                          size_t length)
 {
-    if (a->dropped || length > a->room - a->length) {
+    const size_t room = a->placed ? a->room_there : a->room;
+    uint8_t *to = a->placed ? a->to : r->ni.ep.segment + a->offset;
+
+    if (a->dropped || length > room - a->length) {
         a->dropped = true;
         return;
     }
-    memcpy(r->ni.ep.segment + a->offset + a->length, data, length);
+    memcpy(to + a->length, data, length);
     a->length += (uint32_t)length;
+}
+
+static void deliver_placed(const struct reliable_assembly *a, struct unet_desc *slot)
+{
+    slot->kind = UNET_PLACED;
+    slot->pieces = 0;
+    slot->length = UNET_PLACED_HEADER + a->length;
+    memcpy(slot->data, a->header, sizeof(a->header));
+}
+
+static void deliver_buffer(struct reliable_assembly *a, struct unet_desc *slot)
+{
+    slot->kind = UNET_PIECES;
+    slot->pieces = 1;
+    slot->length = a->length;
+    slot->piece[0] = (struct unet_piece){a->offset, a->length};
+    a->room = 0;
 }
 
 /* A message that cannot be delivered, or needs no buffer after all, leaves that to the next one. */
@@ -71,7 +105,7 @@ static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t
     struct unet_desc *slot = a->dropped ? NULL : unet_ring_reserve(in);
 
     a->begun = false;
-    if (!a->dropped && a->length == 0) {
+    if (!a->dropped && !a->placed && a->length == 0) {
         deliver_inline(r, channel, user, NULL, 0);
         return;
     }
@@ -80,12 +114,11 @@ static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t
         return;
     }
     slot->channel = channel;
-    slot->kind = UNET_PIECES;
-    slot->pieces = 1;
-    slot->length = a->length;
     slot->user = user;
-    slot->piece[0] = (struct unet_piece){a->offset, a->length};
-    a->room = 0;
+    if (a->placed)
+        deliver_placed(a, slot);
+    else
+        deliver_buffer(a, slot);
     unet_ring_submit(in);
 }
 
@@ -97,16 +130,21 @@ void reliable_messages_deliver(void *arg, uint32_t source, uint32_t user, const 
     struct reliable_endpoint *r = arg;
     const uint16_t channel = r->channel_of[source];
     struct reliable_assembly *a = &r->peer[channel].assembly;
+    const uint8_t *bytes = data;
 
     if (channel == 0)
         return;
     if (!a->begun && !more && length <= UNET_INLINE_MAX) {
-        deliver_inline(r, channel, user, data, length);
+        deliver_inline(r, channel, user, bytes, length);
         return;
     }
-    if (!a->begun)
+    if (!a->begun) {
+        a->placed = assembly_place(r, a, channel, user, bytes, length);
         assembly_begin(r, a);
-    assembly_add(r, a, data, length);
+        bytes += a->placed ? UNET_PLACED_HEADER : 0;
+        length -= a->placed ? UNET_PLACED_HEADER : 0;
+    }
+    assembly_add(r, a, bytes, length);
     if (!more)
         assembly_end(r, channel, user);
 }

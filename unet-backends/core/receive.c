@@ -45,6 +45,8 @@ static bool rx_is_acceptable(struct unet_endpoint *ep, uint32_t ring)
     }
     if (desc->kind == UNET_DIRECT && desc->pieces == 0 && ep->ops->ranges)
         return true; /* the NI has checked and placed it */
+    if (desc->kind == UNET_PLACED && ep->ops->packets)
+        return true; /* and so here */
     if ((desc->kind == UNET_PIECES || desc->kind == UNET_DIRECT) &&
         unet_check_pieces(desc, ep->config.segment_bytes) == 0)
         return true;

@@ -168,6 +168,14 @@ int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const 
     return 0;
 }
 
+int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg)
+{
+    if (!ep->ops->packets)
+        return -EOPNOTSUPP;
+    ep->ops->packets->set_placement(ep, fn, arg);
+    return 0;
+}
+
 bool unet_idle(struct unet_endpoint *ep)
 {
     return ep->ops->packets ? ep->ops->packets->idle(ep) : unet_sent(ep, ep->tx.position);

@@ -36,7 +36,11 @@ enum unet_kind {
     UNET_DIRECT = 3, /* as UNET_PIECES, to land at `remote` in the peer's segment; without pieces:
                         from `local` in a range of one's own to `remote` in one of the peer's */
     UNET_ERROR = 4,  /* receive side only: a send that was refused, see `error` */
+    UNET_PLACED = 5, /* receive side only: the first UNET_PLACED_HEADER bytes are in `data`, and the
+                        others of `length` where the receiver wanted them (unet_set_placement) */
 };
+
+enum { UNET_PLACED_HEADER = 32 };
 
 /* The state of a channel, as either end sees it. */
 enum unet_channel_state {

@@ -21,6 +21,10 @@ struct unet_config;
 struct unet_endpoint;
 struct unet_packet;
 
+/* See unet_set_placement in unet.h. */
+typedef size_t unet_placement_fn(void *arg, uint16_t channel, uint32_t user, const void *header,
+                                 void **to);
+
 /* A packet has arrived on a channel.  The bytes stay only until the function returns, which may not
  * call anything of the endpoint's. */
 typedef void unet_packet_fn(void *arg, uint16_t channel, const void *bytes, size_t length);
@@ -45,6 +49,7 @@ struct unet_packet_ops {
     void (*cork)(struct unet_endpoint *ep);
     void (*uncork)(struct unet_endpoint *ep);
     bool (*idle)(struct unet_endpoint *ep);
+    void (*set_placement)(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
     int (*arm)(struct unet_endpoint *ep, int *timeout_ms);
     void (*disarm)(struct unet_endpoint *ep);
 };
