@@ -172,7 +172,7 @@ size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *he
     size_t length;
 
     memcpy(&place, header, sizeof(place));
-    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || gam_gets(peer) == 0)) ||
+    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || peer->gets == 0)) ||
         place.offset >= place.total)
         return 0;
     length = place.total - place.offset;
@@ -187,7 +187,7 @@ static void piece_arrived(struct gam *g, enum gam_context context, const struct 
 {
     const struct gam_place *place = &bulk->header.place;
     const uint32_t index = gam_user_handler(bulk->user);
-    const bool asked_for = context == GAM_IN_REQUEST || gam_gets(bulk->peer) > 0;
+    const bool asked_for = context == GAM_IN_REQUEST || bulk->peer->gets > 0;
     uint8_t *to = (uint8_t *)(uintptr_t)place->base;
 
     if (!asked_for || !place_ok(place, bulk->length) || (index != 0 && !g->handler[index])) {
@@ -199,7 +199,7 @@ static void piece_arrived(struct gam *g, enum gam_context context, const struct 
     if (place->offset + bulk->length < place->total)
         return;
     if (context == GAM_IN_REPLY) {
-        gam_gets_add(bulk->peer, -1);
+        bulk->peer->gets--;
         g->pending--;
     }
     if (index != 0) {

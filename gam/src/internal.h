@@ -90,7 +90,7 @@ struct gam_peer {
     struct gam_stream *answers; /* to its gets: a ring as long as the small window */
     uint32_t answers_first;
     uint32_t answers_count;
-    uint32_t gets; /* of ours that it has not answered in full: gam_gets */
+    uint32_t gets; /* of ours that it has not answered in full */
     struct gam_peer *next[GAM_LISTS];
 } __attribute__((aligned(64)));
 
@@ -150,17 +150,6 @@ struct gam {
     int64_t dead;              /* the first rank found dead, or -1 */
     uint32_t rank;
 };
-
-/* Written by the owner alone, and read by gam_bulk_place in any thread. */
-static inline uint32_t gam_gets(const struct gam_peer *peer)
-{
-    return __atomic_load_n(&peer->gets, __ATOMIC_RELAXED);
-}
-
-static inline void gam_gets_add(struct gam_peer *peer, int change)
-{
-    __atomic_store_n(&peer->gets, peer->gets + (uint32_t)change, __ATOMIC_RELAXED);
-}
 
 /* ---- lists ------------------------------------------------------------- */
 

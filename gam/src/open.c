@@ -348,6 +348,11 @@ int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn)
 
 /* ---- looking at one ------------------------------------------------------------- */
 
+bool gam_in_handler(const struct gam *g)
+{
+    return g->context != GAM_MAIN;
+}
+
 uint32_t gam_ranks(const struct gam *g)
 {
     return g->ranks;

@@ -115,6 +115,6 @@ int gam_get(struct gam *g, uint32_t dest, const void *rva, void *lva, size_t n, 
         return rc;
     g->stats.gets++;
     g->pending++;
-    gam_gets_add(&g->peer[dest], 1);
+    g->peer[dest].gets++;
     return 0;
 }

@@ -175,9 +175,11 @@ void reliable_keepalive(struct unet_endpoint *ep)
 
     if (pthread_mutex_trylock(&r->lock) != 0)
         return;
+    r->kept_alive = true;
     if (r->turns == r->turns_seen)
         interface_turn(r);
     r->turns_seen = r->turns;
+    r->kept_alive = false;
     reliable_unlock(r);
 }
 
@@ -243,13 +245,16 @@ static int address_split(const struct reliable_endpoint *r, const struct unet_ad
     return *rank < r->ranks ? 0 : -EADDRNOTAVAIL;
 }
 
-/* A channel may have been another rank's: of that only the buffer of its assembly stays. */
+/* A channel may have been another rank's: of that the buffer of its assembly stays, and where its
+ * ring is. */
 static void peer_reset(struct reliable_peer *peer, uint32_t rank)
 {
     *peer = (struct reliable_peer){
         .rank = rank,
         .connecting_since = unet_now_us(),
-        .assembly = {.offset = peer->assembly.offset, .room = peer->assembly.room},
+        .assembly = {.offset = peer->assembly.offset,
+                     .room = peer->assembly.room,
+                     .unplaced = peer->assembly.unplaced},
     };
 }
 

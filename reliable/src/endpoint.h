@@ -44,6 +44,7 @@ struct reliable_assembly {
     bool placed;  /* it goes where the owner wants it, with this header and so much room */
     uint8_t *to;
     size_t room_there;
+    uint32_t unplaced; /* the position of the receive ring behind the last message that was not */
     uint64_t header[UNET_PLACED_HEADER / 8];
 };
 
@@ -81,6 +82,7 @@ struct reliable_endpoint {
     uint64_t linger_left_us;   /* what disconnecting may still wait, in all */
 
     /* under the lock */
+    bool kept_alive;     /* another thread than the owner is at work: reliable_keepalive */
     uint64_t turn_now;   /* the time in a turn of the network interface; 0: there is none now */
     uint32_t turns;      /* of the network interface so far, */
     uint32_t turns_seen; /* and as reliable_keepalive last saw it */

@@ -27,6 +27,7 @@ static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32
     if (length > 0)
         memcpy(slot->data, data, length);
     unet_ring_submit(in);
+    r->peer[channel].assembly.unplaced = in->position;
 }
 
 /* The consumer's position is published at once.  There may be as many buffers as the ring has
@@ -43,13 +44,21 @@ static void assembly_take_buffer(struct reliable_endpoint *r, struct reliable_as
     unet_ring_publish(&r->ni.free);
 }
 
+/* A message must not land before the owner has read those that came before it, because both may
+ * write to the same memory.  Those that were placed have landed already. */
+static bool placement_in_order(const struct reliable_endpoint *r, const struct reliable_assembly *a,
+                               uint16_t channel)
+{
+    return !r->kept_alive && (int32_t)(r->ni.ep.rx[channel].position - a->unplaced) >= 0;
+}
+
 /* A message whose first part has its header may go straight to its place. */
 static bool assembly_place(struct reliable_endpoint *r, struct reliable_assembly *a,
                            uint16_t channel, uint32_t user, const void *data, size_t length)
 {
     void *to;
 
-    if (!r->placement || length < UNET_PLACED_HEADER)
+    if (!r->placement || length < UNET_PLACED_HEADER || !placement_in_order(r, a, channel))
         return false;
     memcpy(a->header, data, UNET_PLACED_HEADER);
     a->room_there = r->placement(r->placement_arg, channel, user, a->header, &to);
@@ -120,6 +129,8 @@ static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t
     else
         deliver_buffer(a, slot);
     unet_ring_submit(in);
+    if (!a->placed)
+        a->unplaced = in->position;
 }
 
 /* The layer above has to leave room for every message that its peers may send, as GAM does by its

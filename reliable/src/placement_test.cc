@@ -144,6 +144,54 @@ TEST_CASE("messages that are not to be placed go into buffers, and short ones as
     unet_rx_release(pair.ep[1]);
 }
 
+TEST_CASE("a message is not placed before the owner has read what came before it")
+{
+    const std::vector<uint8_t> first = pattern(500, 1), second = pattern(500, 2);
+    Memory memory;
+    Pair pair;
+
+    REQUIRE(unet_set_placement(pair.ep[1], place, &memory) == 0);
+    send(pair, PLACED + 1, {0, 500, 0, 1}, first); // which the owner would write to the place
+    send(pair, PLACED, {0, 500, 0, 2}, second);
+    for (int i = 0; i < 100 || memory.asked == 0; i++) {
+        pair.step();
+        REQUIRE(i < 100000);
+    }
+    CHECK(memory.asked == 1); // for the first one, which goes into a buffer
+    const unet_desc *slot = pair.await(1);
+    REQUIRE(slot);
+    CHECK(slot->kind == UNET_PIECES);
+    unet_rx_release(pair.ep[1]);
+    slot = pair.await(1);
+    REQUIRE(slot);
+    CHECK(slot->kind == UNET_PIECES);
+    unet_rx_release(pair.ep[1]);
+
+    send(pair, PLACED, {0, 500, 0, 3}, first);
+    slot = pair.await(1);
+    REQUIRE(slot);
+    CHECK(slot->kind == UNET_PLACED);
+    unet_rx_release(pair.ep[1]);
+}
+
+TEST_CASE("another thread that keeps the endpoint alive places nothing")
+{
+    Memory memory;
+    Pair pair;
+
+    REQUIRE(unet_set_placement(pair.ep[1], place, &memory) == 0);
+    send(pair, PLACED, {0, 500, 0, 1}, pattern(500, 1));
+    for (int i = 0; i < 100000 && !unet_rx_peek(pair.ep[1]); i++) {
+        unet_progress(pair.ep[0]);
+        reliable_keepalive(pair.ep[1]);
+    }
+    const unet_desc *slot = unet_rx_peek(pair.ep[1]);
+    REQUIRE(slot);
+    CHECK(slot->kind == UNET_PIECES);
+    CHECK(memory.asked == 0);
+    unet_rx_release(pair.ep[1]);
+}
+
 TEST_CASE("placed messages and others in any order")
 {
     std::mt19937 random(5);

@@ -26,6 +26,7 @@ struct check {
 /* One table per file of checks, ended by an entry without a name. */
 extern const struct check access_checks[];
 extern const struct check store_checks[];
+extern const struct check coalesce_checks[];
 extern const struct check collective_checks[];
 extern const struct check heap_checks[];
 extern const struct check atomic_checks[];

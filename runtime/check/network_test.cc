@@ -186,6 +186,12 @@ TEST_CASE("progress: upcalls serve what comes through shared memory, and from ot
     serves_meanwhile("--nodes 2", "upcall");
 }
 
+TEST_CASE("network: records of accesses that contradict themselves end the job, with a word")
+{
+    for (const char *lie : {"short", "long", "kind", "get", "cut", "words", "puts", "answer"})
+        job_ends(2, "--backend udp", std::string("lying_records ") + lie, 1, "malformed message");
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,

@@ -75,6 +75,13 @@ TEST_CASE("store: bulk stores cross") { passes_everywhere("crossing_bulk_stores"
 TEST_CASE("store: a token goes round") { passes_everywhere("store_ring"); }
 TEST_CASE("store: random sizes to random ranks") { passes_everywhere("random_stores"); }
 
+TEST_CASE("bursts: stores, puts and gets in any order agree with a model") { passes_everywhere("bursts_of_everything"); }
+TEST_CASE("bursts: what comes behind one finds it done") { passes_everywhere("burst_then_message"); }
+TEST_CASE("bursts: who polls sends them") { passes_everywhere("burst_then_polls"); }
+TEST_CASE("bursts: a collective sends them") { passes_everywhere("burst_then_collective"); }
+TEST_CASE("store: stores to one object keep their order") { passes_everywhere("stores_keep_order"); }
+TEST_CASE("bursts: runs of neighbouring elements") { passes_everywhere("bursts_of_runs"); }
+
 TEST_CASE("barrier: nobody leaves before all have come") { passes_everywhere("barrier_holds"); }
 TEST_CASE("barrier: it serves messages") { passes_everywhere("barrier_serves"); }
 TEST_CASE("barrier: it leaves traffic alone") { passes_everywhere("barrier_amid_traffic"); }

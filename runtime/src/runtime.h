@@ -45,6 +45,7 @@ struct splitc_runtime {
     uint64_t vain;       /* messages of failed attempts to take a lock; they change nothing */
     bool crowded;        /* all ranks are near, and there are more ranks than cores */
     bool threaded;       /* a second thread runs handlers */
+    bool coalesced;      /* small accesses wait for company (access/coalesce.c) */
     uint32_t observed;   /* the events that some observer wants, 1 << enum splitc_event_kind */
     uint64_t vain_far;   /* of vain, those that came over a network: as many as were sent */
 
@@ -87,6 +88,8 @@ enum splitc_message {
     SPLITC_MSG_PUT_DONE, /* a put is complete */
     SPLITC_MSG_STORE,
     SPLITC_MSG_STORE_LANDED,
+    SPLITC_MSG_RECORDS,
+    SPLITC_MSG_RECORDS_DONE,
     SPLITC_MSG_ATOMIC,
     SPLITC_MSG_MASKED,
     SPLITC_MSG_RUN, /* atomic(fn, ...) */

@@ -115,6 +115,9 @@ void gam_close(struct gam *g);
  * Errors: -EINVAL, -EEXIST the index is taken by another function. */
 int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn);
 
+/* Whether a handler of the instance runs now, which may not make all calls. */
+bool gam_in_handler(const struct gam *g);
+
 uint32_t gam_ranks(const struct gam *g);
 uint32_t gam_rank(const struct gam *g);
 void gam_stats(const struct gam *g, struct gam_stats *stats);

@@ -114,11 +114,37 @@ static inline void splitc_full_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* ---- small accesses that share messages (coalesce.c) --------------------------------------- */
+
+enum splitc_record { SPLITC_RECORD_STORE = 1, SPLITC_RECORD_PUT = 2, SPLITC_RECORD_GET = 3 };
+
+#define SPLITC_COALESCE_MOST 256u /* bytes of an access */
+
+/* Enable it, if there is a network. */
+void splitc_coalesce_open(void);
+
+/* Have an access of n bytes travel with others: from `here` to the address `there` of a rank, or,
+ * for a get, from there to here.  False: it has to go by itself, after splitc_coalesced_go. */
+bool splitc_coalesce(enum splitc_record kind, uint32_t rank, const volatile void *there,
+                     const void *here, size_t n);
+
+/* Send what waits; in a handler, nothing. */
+void splitc_coalesce_flush(void) __attribute__((cold, noinline));
+
+static inline void splitc_coalesced_go(void)
+{
+    if (__builtin_expect(splitc_runtime.coalesced, 0))
+        splitc_coalesce_flush();
+}
+
+/* A wait ends the bursts of accesses; it only has to change this number. */
+extern uint32_t splitc_bursts;
+
 /* ---- global pointers ------------------------------------------------------------------ */
 
 /* The rank that a far access, `what`, goes to.  Ends the job if the pointer cannot be followed, or
  * not here. */
-static inline uint32_t splitc_target(splitc_ptr g, const char *what)
+static inline uint32_t splitc_target_split(splitc_ptr g, const char *what)
 {
     uint32_t rank = (uint32_t)splitc_rank(g);
 
@@ -129,6 +155,15 @@ static inline uint32_t splitc_target(splitc_ptr g, const char *what)
         splitc_must_not_wait();
     if (splitc_is_foreign_thread())
         splitc_foreign_thread(what);
+    return rank;
+}
+
+/* The same for an access that does not travel with others: those before it go first. */
+static inline uint32_t splitc_target(splitc_ptr g, const char *what)
+{
+    const uint32_t rank = splitc_target_split(g, what);
+
+    splitc_coalesced_go();
     return rank;
 }
 
@@ -242,9 +277,11 @@ void splitc_am_open(void);
 extern struct am_fetch *splitc_am_fetches;
 void splitc_am_begin_fetches(void) __attribute__((cold, noinline));
 
-/* Do what handlers have left to be done outside of them.  Returns as splitc_direct_move. */
+/* Do what handlers have left to be done outside of them, and send what waits for company.  Returns
+ * as splitc_direct_move. */
 static inline bool splitc_deferred_step(void)
 {
+    splitc_coalesced_go();
     if (__builtin_expect(splitc_am_fetches != NULL, 0))
         splitc_am_begin_fetches();
     return __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
@@ -267,6 +304,8 @@ gam_handler_fn splitc_on_got;
 gam_handler_fn splitc_on_put_done;
 gam_handler_fn splitc_on_store;
 gam_handler_fn splitc_on_store_landed;
+gam_handler_fn splitc_on_records;
+gam_handler_fn splitc_on_records_done;
 gam_handler_fn splitc_on_atomic;
 gam_handler_fn splitc_on_masked;
 gam_handler_fn splitc_on_run;

@@ -61,6 +61,7 @@ static inline uint32_t splitc_am_target(int dest, const char *call)
         splitc_am_bad_target(dest, call);
     if (splitc_is_foreign_thread())
         splitc_foreign_thread(call);
+    splitc_coalesced_go();
     return (uint32_t)dest;
 }
 

@@ -6,8 +6,6 @@
 #include "direct.h"
 #include "library.h"
 
-#define SMALL 24 /* up to this size an access of far.c is one message */
-
 /* The monitor keeps the second thread from telling events at the same time. */
 static void bulk_tell(const char *call, splitc_ptr g, long bytes, double began)
     __attribute__((cold, noinline));
@@ -111,7 +109,7 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
-    else if (bytes <= SMALL)
+    else if (bytes <= (long)SPLITC_COALESCE_MOST)
         splitc_far_put(to, from, (splitc_size)bytes);
     else
         bulk_put_far(to, from, (size_t)bytes);

@@ -172,11 +172,14 @@ void splitc_far_write_word(splitc_ptr to, unsigned long word, splitc_size n)
 void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(from, "get");
+    uint32_t rank = splitc_target_split(from, "get");
     const void *address = splitc_address(from);
     struct gam *g = splitc_runtime.gam;
 
     splitc_runtime.gets++;
+    if (splitc_coalesce(SPLITC_RECORD_GET, rank, address, to, n))
+        return;
+    splitc_coalesced_go();
     if (n <= READ_SMALL)
         splitc_sent(rank, gam_request_2(g, rank, SPLITC_MSG_GET, splitc_pack(address, n),
                                         splitc_pack(to, 0)));
@@ -187,11 +190,14 @@ void splitc_far_get(void *to, splitc_ptr from, splitc_size n)
 void splitc_far_put(splitc_ptr to, const void *from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to, "put");
+    uint32_t rank = splitc_target_split(to, "put");
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
 
     splitc_runtime.puts++;
+    if (splitc_coalesce(SPLITC_RECORD_PUT, rank, splitc_address(to), from, n))
+        return;
+    splitc_coalesced_go();
     if (n <= PUT_SMALL) {
         splitc_copy(&word[1], from, n);
         splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_PUT, 1 + splitc_words(n), word));

@@ -122,6 +122,7 @@ static void wait_serve(struct splitc_wait *w, int sleep_ms)
         splitc_foreign_wait(w->what);
     if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
         wait_start_timing(w);
+    splitc_bursts++;
     handled = gam_poll(splitc_runtime.gam);
     if (splitc_deferred_step())
         sleep_ms = NAP_MS;

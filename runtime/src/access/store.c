@@ -18,11 +18,14 @@
 void splitc_far_store(splitc_ptr to, const void *from, splitc_size n)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_target(to, "store");
+    uint32_t rank = splitc_target_split(to, "store");
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(to), n)};
     struct gam *g = splitc_runtime.gam;
 
     splitc_runtime.stored_out += n;
+    if (splitc_coalesce(SPLITC_RECORD_STORE, rank, splitc_address(to), from, n))
+        return;
+    splitc_coalesced_go();
     if (n <= STORE_SMALL) {
         splitc_copy(&word[1], from, n);
         splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_STORE, 1 + splitc_words(n), word));

@@ -89,6 +89,7 @@ void splitc_episode_begin(enum splitc_collective what)
 {
     if (splitc_runtime.running)
         splitc_must_not_wait();
+    splitc_coalesced_go();
     splitc_runtime.episode++;
     current = what;
     if (collective[what].meeting)

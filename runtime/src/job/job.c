@@ -44,6 +44,8 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_PUT_DONE] = splitc_on_put_done,
     [SPLITC_MSG_STORE] = splitc_on_store,
     [SPLITC_MSG_STORE_LANDED] = splitc_on_store_landed,
+    [SPLITC_MSG_RECORDS] = splitc_on_records,
+    [SPLITC_MSG_RECORDS_DONE] = splitc_on_records_done,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
     [SPLITC_MSG_RUN] = splitc_on_run,
@@ -116,6 +118,7 @@ static void job_open_messages(const struct splitc_boot *boot)
         job_check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_am_open();
     splitc_direct_open();
+    splitc_coalesce_open();
 }
 
 /* A rank that only a network reaches shares memory with nobody. */

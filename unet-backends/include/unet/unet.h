@@ -231,10 +231,10 @@ int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const 
 /* Ask `fn` where the bytes of a message go behind its first UNET_PLACED_HEADER ones: it sets *to
  * and returns for how many bytes there is room there, or 0 for a message that goes into a buffer
  * like others.  What was placed is told by a descriptor of kind UNET_PLACED; a message longer than
- * the room is dropped and counted in stats.overruns.  `fn` is called when the beginning of a
- * message longer than UNET_INLINE_MAX arrives: by whoever works for the network interface, maybe
- * another thread, and before messages that came earlier are read.  It may call nothing of this
- * header. Direct data placement, as in RFC 5041.  Errors: -EOPNOTSUPP no `packets` operations. */
+ * the room is dropped and counted in stats.overruns.  `fn` is called while the owner makes
+ * progress, when a message longer than UNET_INLINE_MAX begins to arrive and all earlier ones of its
+ * channel have been read or placed; it may call nothing of this header.  (Direct data placement, as
+ * in RFC 5041.)  Errors: -EOPNOTSUPP no `packets` operations. */
 int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
 
 /* Between the two, messages that an endpoint would send in packets wait for more, so that they
