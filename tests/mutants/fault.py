@@ -12,7 +12,6 @@ first.  Newer versions of Catch2's module put a blank behind the colon of a test
 `^a_test: ?one`.  A patch without these lines takes those of LAYER/suite.
 """
 import dataclasses
-import fnmatch
 import pathlib
 import re
 
@@ -42,9 +41,6 @@ class Fault:
 
     def files(self):
         return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
-
-    def concerns(self, pattern):
-        return any(fnmatch.fnmatch(file, pattern) for file in self.files())
 
 
 def parse_header(text):

@@ -138,6 +138,12 @@ def changed_lines(source, base, path):
     return found
 
 
+def concerned(path, options):
+    """Whether the globs of the command line choose a path."""
+    return any(fnmatch.fnmatch(path, glob) for glob in options.files) and \
+        not any(fnmatch.fnmatch(path, glob) for glob in options.without)
+
+
 def source_files(source, options):
     """Those that may be changed: of layers that have a suite, and no tests."""
     words = ["git", "ls-files", "*.c", "*.cc", "*.h"]
@@ -148,8 +154,8 @@ def source_files(source, options):
         raise faults.Malformed(done.stderr.strip())
     for path in done.stdout.splitlines():
         parts = pathlib.PurePath(path)
-        if faults.suite_of(parts.parts[0]).stages and fnmatch.fnmatch(path, options.files) and \
-                not re.search(r"_test\.|/(tests?|check|fuzz|bench|conformance|chaos)/|test_", path):
+        if faults.suite_of(parts.parts[0]).stages and concerned(path, options) and \
+                not re.search(r"_test\.|/(tests?|check|fuzz|bench|conformance)/|test_|/world\.", path):
             yield path
 
 

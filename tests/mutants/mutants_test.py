@@ -130,7 +130,7 @@ class Generated(unittest.TestCase):
 
     @in_clone
     def test_the_same_seed_chooses_the_same_faults_of_the_project(self):
-        options = types.SimpleNamespace(files="launcher/common/link.cc", changed=None, count=5, seed=7)
+        options = types.SimpleNamespace(files=["launcher/common/link.cc"], without=[], changed=None, count=5, seed=7)
         names = [f.name for f in generate.chosen(mutate.SOURCE, options)]
         self.assertEqual(len(names), 5)
         self.assertEqual(names, [f.name for f in generate.chosen(mutate.SOURCE, options)])
@@ -238,7 +238,7 @@ class SmallProject(unittest.TestCase):
 
     def test_faults_of_changed_lines_alone(self):
         (self.source / "small.c").write_text(SMALL.replace("a + b", "b + a"))
-        options = types.SimpleNamespace(files="*", changed="HEAD", count=100, seed=1)
+        options = types.SimpleNamespace(files=["*"], without=[], changed="HEAD", count=100, seed=1)
         with mock.patch.object(faults, "suite_of", lambda layer: faults.parse_header(HEADER)[1]):
             names = [f.name for f in generate.chosen(self.source, options)]
         self.assertEqual(names, ["small.c:6:14"])

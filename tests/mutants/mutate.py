@@ -130,7 +130,7 @@ def chosen_faults(options):
     for name in options.names:
         if not any(is_called(f, name) for f in chosen):
             raise Trouble(f"there is no fault '{name}' in {faults.FOLDER}")
-    return [f for f in chosen if f.concerns(options.files) and
+    return [f for f in chosen if any(generate.concerned(path, options) for path in f.files()) and
             (not options.names or any(is_called(f, name) for name in options.names))]
 
 
@@ -149,7 +149,10 @@ def check_all():
 def parse(words):
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.split("\n", 1)[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="hand-made faults: NAME or LAYER/NAME")
-    parser.add_argument("--files", default="*", metavar="GLOB", help="faults in these files alone")
+    parser.add_argument("--files", action="append", metavar="GLOB",
+                        help="faults in these files alone; may be repeated")
+    parser.add_argument("--except", dest="without", action="append", default=[], metavar="GLOB",
+                        help="none in these files; may be repeated")
     parser.add_argument("--seconds", type=int, default=120, metavar="N",
                         help="how long the tests of one fault may take (default 120)")
     parser.add_argument("--check", action="store_true", help="see whether all patches apply, no more")
@@ -163,6 +166,7 @@ def parse(words):
         parser.error("--seconds and --count take a positive number")
     if options.generate and options.names or options.changed and not options.generate:
         parser.error("names are of hand-made faults, --changed is of generated ones")
+    options.files = options.files or ["*"]
     return options
 
 
