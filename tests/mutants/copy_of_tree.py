@@ -144,13 +144,15 @@ class Copy:
         self.git("clean", "--quiet", "--force", "-d")
 
     def objects(self, files):
-        """What the files were compiled to, but for debug information."""
+        """What the files were compiled to, but for debug information; of a header, all of its layer."""
+        layers = {path.split("/")[0] + "/" for path in files if path.endswith(".h")}
         commands = json.loads((self.build_folder / "compile_commands.json").read_text())
         found = {}
         for command in commands:
             words = shlex.split(command["command"])
             path = self.build_folder / words[words.index("-o") + 1]
-            if os.path.relpath(command["file"], self.folder) in files and path.exists():
+            source = os.path.relpath(command["file"], self.folder)
+            if (source in files or source.startswith(tuple(layers))) and path.exists():
                 found[str(path)] = stripped(path)
         return found
 

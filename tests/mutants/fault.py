@@ -42,6 +42,22 @@ class Fault:
     def files(self):
         return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
 
+    def line(self):
+        """File, old line and new line of a fault that changes one line."""
+        old, = re.findall(r"^-(?!--)(.*)", self.patch, re.MULTILINE)
+        new, = re.findall(r"^\+(?!\+\+)(.*)", self.patch, re.MULTILINE)
+        return self.files()[0], old.strip(), new.strip()
+
+    def path(self, folder):
+        return folder / (self.name.replace("/", "+") + ".patch")
+
+    def write(self, folder):
+        """Puts it where `saved_faults` finds it again."""
+        header = [self.sentence, "Build: " + " ".join(self.suite.targets),
+                  *(f"Tests: {stage}" for stage in self.suite.stages)]
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path(folder).write_text("\n".join(header) + "\n\n" + self.patch)
+
 
 def parse_header(text):
     """The plain lines and the suite that a header holds."""
@@ -91,3 +107,38 @@ def read(path):
 
 def all_faults():
     return [read(path) for path in sorted(FOLDER.glob("*/*.patch"))]
+
+
+def saved_faults(folder):
+    """Generated ones that `Fault.write` put there."""
+    found = [read(path) for path in sorted(folder.glob("*.patch"))]
+    for fault in found:
+        fault.name, fault.generated = fault.name.partition("/")[2].replace("+", "/"), True
+    return found
+
+
+def parse_explained(text):
+    """The reason of each fault that LAYER/explained holds: file, old line, new line, reason."""
+    reasons = {}
+    for part in re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)):
+        lines = part.strip().splitlines()
+        if not lines:
+            continue
+        if len(lines) < 4 or lines[1][:1] != "-" or lines[2][:1] != "+":
+            raise Malformed(f"a fault is explained by its file, -OLD LINE, +NEW LINE and a reason, not by: {part}")
+        key = (lines[0], lines[1][1:].strip(), lines[2][1:].strip())
+        if key in reasons:
+            raise Malformed(f"explained twice: {part}")
+        reasons[key] = " ".join(line.strip() for line in lines[3:])
+    return reasons
+
+
+def explained(folder=None):
+    """All reasons of all layers."""
+    reasons = {}
+    for path in sorted((folder or FOLDER).glob("*/explained")):
+        try:
+            reasons.update(parse_explained(path.read_text()))
+        except Malformed as error:
+            raise Malformed(f"{path}: {error}") from error
+    return reasons

@@ -116,13 +116,15 @@ def changes(text):
             yield Change(number, *found.span(1), "", "the statement deleted")
 
 
+def faulty_line(line, change):
+    if change.new == "":  # so that an `if` before it keeps a statement
+        return line[:change.begin] + ";"
+    return line[:change.begin] + change.new.replace("%s", line[change.begin:change.end]) + line[change.end:]
+
+
 def patch_of(path, text, change):
     lines = text.split("\n")
-    line = lines[change.line]
-    new = change.new.replace("%s", line[change.begin:change.end])
-    lines[change.line] = line[:change.begin] + new + line[change.end:]
-    if change.new == "":  # so that an `if` before it keeps a statement
-        lines[change.line] = line[:change.begin] + ";"
+    lines[change.line] = faulty_line(lines[change.line], change)
     diff = difflib.unified_diff(text.splitlines(True), "\n".join(lines).splitlines(True),
                                 f"a/{path}", f"b/{path}")
     return f"diff --git a/{path} b/{path}\n" + "".join(diff)

@@ -79,6 +79,23 @@ class HandMade(unittest.TestCase):
         self.assertEqual(len(patches), len(set(patches)))
 
 
+class Explained(unittest.TestCase):
+    def test_every_reason_is_for_a_fault_that_there_can_be(self):
+        for file, old, new in faults.explained():
+            text = (mutate.SOURCE / file).read_text()
+            lines = text.split("\n")
+            can_be = {new for new, c in ((generate.faulty_line(lines[c.line], c).strip(), c)
+                                         for c in generate.changes(text)) if lines[c.line].strip() == old}
+            self.assertIn(new, can_be, f"{file} has changed: is '{old}' gone, or the reason, too?")
+
+    def test_a_reason_needs_a_fault_and_words(self):
+        text = "# why\n\na.c\n-    a + b;\n+    a - b;\nIt makes\nno difference.\n"
+        self.assertEqual(faults.parse_explained(text), {("a.c", "a + b;", "a - b;"): "It makes no difference."})
+        for bad in ("a.c\n- a + b\n+ a - b\n", "a.c\nIt makes no difference.\n", text + "\n" + text):
+            with self.assertRaises(faults.Malformed):
+                faults.parse_explained(bad)
+
+
 class Headers(unittest.TestCase):
     def read(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -251,6 +268,25 @@ class SmallProject(unittest.TestCase):
         self.assertRegex(out, r"small.c:6:14 +caught .* small: adds\n")
         self.assertRegex(out, r"small.c:13:26 +survived ")
         self.assertRegex(out, r"small.c:12:14 +equivalent ")
+        self.survivors_run_again(out)
+
+    def survivors_run_again(self, before):
+        """With a test more, which catches some, and a reason for the others."""
+        survived = before.count(": survived ")
+        with open(self.source / "CMakeLists.txt", "a", encoding="ascii") as text:
+            text.write("""add_test(NAME "small: prints" COMMAND sh -c "test \\"$(./small)\\" = '+ 1'")\n""")
+        code, out = self.mutate("--again")
+        caught = out.count(": caught ")
+        self.assertEqual((code, out.count(": survived ")), (1, survived - caught), out)
+        self.assertGreater(caught, 0)
+        self.assertGreater(survived, caught)
+        reasons = {fault.line(): "It is idle." for fault in
+                   faults.saved_faults(self.source / "build-mutate" / "survivors")}
+        with mock.patch.object(faults, "explained", lambda: reasons):
+            code, out = self.mutate("--again")
+        self.assertEqual(code, 0, out)
+        self.assertIn(f"0 of {survived - caught} faults caught, {survived - caught} explained", out)
+        self.assertIn("no fault has survived", self.mutate("--again")[0])
 
 
 if __name__ == "__main__":

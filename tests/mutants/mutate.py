@@ -3,7 +3,9 @@
 """Puts faults into a copy of the tree, one at a time, and tells which of them a test notices.
 
 Without --generate the faults are those of tests/mutants/LAYER/NAME.patch (fault.py tells their
-format), all of them or those named; with it they are made from the source (generate.py).
+format), all of them or those named; with it they are made from the source (generate.py), and those
+that survive are kept in build-mutate/survivors/, which --again runs once more.  What
+tests/mutants/LAYER/explained gives a reason for survives without being run.
 """
 import argparse
 import collections
@@ -42,11 +44,23 @@ def first_error(output):
     return (lines or output.splitlines()[-1:] or [""])[0].strip()[:120]
 
 
+def survivors():
+    return SOURCE / "build-mutate" / "survivors"
+
+
+def remember(fault, verdict):
+    """Keeps those that survive for --again, and no others."""
+    if verdict.word == "survived":
+        fault.write(survivors())
+    elif verdict.good:
+        fault.path(survivors()).unlink(missing_ok=True)
+
+
 class Trial:
     """Faults, the copy that they are put into, and how long tests may take."""
 
-    def __init__(self, copy, seconds):
-        self.copy, self.seconds = copy, seconds
+    def __init__(self, copy, seconds, reasons):
+        self.copy, self.seconds, self.reasons = copy, seconds, reasons
         self.clean_objects = {}
 
     def prove_tests(self, chosen):
@@ -104,6 +118,8 @@ class Trial:
         return self.run_tests(fault)
 
     def judge(self, fault):
+        if fault.generated and fault.line() in self.reasons:
+            return Verdict("explained", self.reasons[fault.line()], 0, True)
         begin = time.monotonic()
         try:
             word, by, good = self.build_and_test(fault)
@@ -118,18 +134,21 @@ class Trial:
         for number, fault in enumerate(chosen, 1):
             verdict = self.judge(fault)
             results.append((fault, verdict))
+            if fault.generated:
+                remember(fault, verdict)
             say(f"[{number}/{len(chosen)}] {fault.name}: {verdict.word} {verdict.by}")
         return results
 
 
 def chosen_faults(options):
+    """Hand-made ones, or those that survived before."""
     def is_called(fault, name):
         return name in (fault.name, fault.name.partition("/")[2])
 
-    chosen = faults.all_faults()
+    chosen = faults.saved_faults(survivors()) if options.again else faults.all_faults()
     for name in options.names:
         if not any(is_called(f, name) for f in chosen):
-            raise Trouble(f"there is no fault '{name}' in {faults.FOLDER}")
+            raise Trouble(f"there is no fault '{name}' in {survivors() if options.again else faults.FOLDER}")
     return [f for f in chosen if any(generate.concerned(path, options) for path in f.files()) and
             (not options.names or any(is_called(f, name) for name in options.names))]
 
@@ -157,6 +176,7 @@ def parse(words):
                         help="how long the tests of one fault may take (default 120)")
     parser.add_argument("--check", action="store_true", help="see whether all patches apply, no more")
     parser.add_argument("--generate", action="store_true", help="faults made from the source")
+    parser.add_argument("--again", action="store_true", help="generated faults that survived before")
     parser.add_argument("--changed", metavar="BASE", help="generate in lines changed since BASE")
     parser.add_argument("--count", type=int, default=20, metavar="N",
                         help="generate so many (default 20)")
@@ -164,8 +184,8 @@ def parse(words):
     options = parser.parse_args(words)
     if options.seconds < 1 or options.count < 1:
         parser.error("--seconds and --count take a positive number")
-    if options.generate and options.names or options.changed and not options.generate:
-        parser.error("names are of hand-made faults, --changed is of generated ones")
+    if options.generate and (options.names or options.again) or options.changed and not options.generate:
+        parser.error("names and --again are of faults that are there, --changed is of those to generate")
     options.files = options.files or ["*"]
     return options
 
@@ -177,8 +197,8 @@ def tell(results):
     for fault, verdict in results:
         say(f"{fault.name:{width}}  {verdict.word:14}  {verdict.seconds:4.0f} s  {verdict.by}")
     count = collections.Counter(verdict.word for _, verdict in results)
-    caught, survived = count.pop("caught", 0), count.pop("survived", 0)
-    say(f"\n{caught} of {caught + survived} faults caught" +
+    caught = count.pop("caught", 0)
+    say(f"\n{caught} of {caught + count['survived'] + count['explained']} faults caught" +
         "".join(f", {number} {word}" for word, number in sorted(count.items())))
     for fault, verdict in results:
         if not verdict.good:
@@ -202,13 +222,13 @@ def main(words):
     else:
         chosen = chosen_faults(options)
     if not chosen:
-        raise Trouble("no fault is in such files")
+        raise Trouble("no fault is in such files" if not options.again else "no fault has survived")
     if copy.left_out():
         say("mutate: files that git does not know are left out: " + " ".join(copy.left_out()[:5]))
     with copy.locked():
         copy.renew()
         copy.configure()
-        return 0 if tell(Trial(copy, options.seconds).judge_all(chosen)) else 1
+        return 0 if tell(Trial(copy, options.seconds, faults.explained()).judge_all(chosen)) else 1
 
 
 if __name__ == "__main__":
