@@ -162,16 +162,18 @@ class Copy:
                             "--target", *targets], self.folder, BUILD_LIMIT, self.environment)
         return None if code == 0 else output
 
-    def test(self, stage, limit):
-        """Runs the tests of a stage up to the first that fails; see Tests."""
+    def test(self, stage, limit, numbers=()):
+        """Runs the tests of a stage, or those of them with the numbers, up to the first that fails;
+        see Tests."""
+        chosen = ["-I", ",".join(["0", "0", "0", *map(str, numbers)])] if numbers else []
         return Tests(*run(["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$",
-                           "-j2", "--stop-on-failure", "--output-on-failure"],
+                           "-j2", "--stop-on-failure", "--output-on-failure", *chosen],
                           self.folder, limit, self.environment))
 
-    def count_tests(self, stage):
-        _, output = run(["ctest", "--test-dir", self.build_folder, "-N", "-R", stage, "-LE", "^long$"], self.folder,
-                        BUILD_LIMIT)
-        return int(re.search(r"^Total Tests: (\d+)", output, re.MULTILINE)[1])
+    def test_numbers(self, stage):
+        _, output = run(["ctest", "--test-dir", self.build_folder, "-N", "-R", stage, "-LE", "^long$"],
+                        self.folder, BUILD_LIMIT)
+        return [int(number) for number in re.findall(r"^ *Test +#(\d+): ", output, re.MULTILINE)]
 
 
 class Tests:
@@ -182,6 +184,8 @@ class Tests:
         told = re.findall(r"^\t *\d+ - (.*) \(([^()]*)\)$", output, re.MULTILINE)
         self.failed = [name for name, how in told if how != "Skipped"]
         self.skipped = [name for name, how in told if how == "Skipped"]
+        self.seconds = {int(number): float(seconds) for number, seconds in re.findall(
+            r"^ *\d+/\d+ Test +#(\d+): .* ([\d.]+) sec$", output, re.MULTILINE)}
         self.timed_out = code is None
         if self.timed_out:
             started = re.findall(r"^ *Start +\d+: (.*)$", output, re.MULTILINE)

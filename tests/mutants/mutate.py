@@ -22,6 +22,8 @@ import fault as faults
 import generate
 from copy_of_tree import Copy, Trouble
 
+QUICK = 0.3  # seconds that a quick test takes
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -62,6 +64,7 @@ class Trial:
     def __init__(self, copy, seconds, reasons):
         self.copy, self.seconds, self.reasons = copy, seconds, reasons
         self.clean_objects = {}
+        self.parts = {}  # of a stage: the numbers of its quick tests, and of the others
 
     def prove_tests(self, chosen):
         """Tests that fail without any fault, or take as long as with one that hangs, would catch
@@ -78,7 +81,7 @@ class Trial:
 
     def prove_suite(self, suite):
         for stage in suite.stages:
-            if self.copy.count_tests(stage) == 0:
+            if not self.copy.test_numbers(stage):
                 raise Trouble(f"no test is called '{stage}', as Tests: says")
         for _ in range(2):  # a busy machine may upset one
             begin = time.monotonic()
@@ -92,12 +95,17 @@ class Trial:
         if tests.failed:
             raise Trouble(f"without any fault, too, this fails: {', '.join(tests.failed)}\n" +
                           tests.output[-4000:])
+        for stage in suite.stages:
+            numbers = self.copy.test_numbers(stage)
+            quick = [n for n in numbers if tests.seconds.get(n, 0) < QUICK]
+            self.parts[stage] = [part for part in (quick, [n for n in numbers if n not in quick]) if part]
 
     def run_tests(self, fault):
+        """Quick tests come first: those that take long may hang with a fault in."""
         skipped = []
         end = time.monotonic() + self.seconds
-        for stage in fault.suite.stages:
-            tests = self.copy.test(stage, max(1, end - time.monotonic()))
+        for stage, numbers in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
+            tests = self.copy.test(stage, max(1, end - time.monotonic()), numbers)
             skipped += tests.skipped
             if tests.failed:
                 late = f" (not within {self.seconds} s)" if tests.timed_out else ""
