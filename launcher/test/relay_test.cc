@@ -53,7 +53,7 @@ TEST_CASE("fences and data go over a tree of any shape")
     for (int rank = 0; rank < 10; rank++)
         CHECK_THAT(job.out(), Contains("rank " + std::to_string(rank) + " got 10 cards"));
     CHECK_THAT(job.out(), Contains("rank 9 of 10, universe 10, local rank 1 of 2, node 4 of 5, "
-                                   "app 0, peers 8,9, host named"));
+                                   "app 0 of 1, peers 8,9, host named"));
     check_clean(job);
 }
 
@@ -332,6 +332,16 @@ TEST_CASE("a host that speaks of another's ranks, or of none there are, ends the
     CHECK(job.wait() == 1);
     CHECK(job.out() == "");
     CHECK(job.err() == "unetrun: a daemon speaks of a rank that is not its own\n");
+    check_clean(job);
+}
+
+TEST_CASE("a host that speaks of ranks before there are any ends the job")
+{
+    TestJob job(on("a,lying-early", {"--timeout", "10", "sleep", "1000"}),
+                {"UNETRUN_LIAR=" TEST_LIAR});
+    CHECK(job.wait() == 1);
+    CHECK(job.out() == "");
+    CHECK(job.err() == "unetrun: a daemon speaks of ranks before there are any\n");
     check_clean(job);
 }
 
