@@ -62,7 +62,7 @@ TEST_CASE("ranks that take turns on hosts know their neighbours")
     TestJob job(on("a,b:3,c", {"-n", "5", "--map-by", "node", PMIX_CLIENT}));
     CHECK(job.wait() == 0);
     CHECK_THAT(job.out(), Contains("rank 4 of 5, universe 5, local rank 2 of 3, node 1 of 3, app "
-                                   "0, peers 1,3,4, host named"));
+                                   "0 of 1, peers 1,3,4, host named"));
 }
 
 TEST_CASE("hosts that get no rank are left alone")
@@ -266,6 +266,8 @@ TEST_CASE("a host that cannot be used is told in one line, and no rank starts")
     const auto bad = GENERATE(
         Case{"refusing", "refusing refuses the key: me@refusing: Permission denied (publickey).; "},
         Case{"curt", "curt refuses the key: me@curt: Permission denied (publickey).; "},
+        Case{"stammering",
+             "stammering refuses the key: me@stammering: Permission denied (publickey).; "},
         Case{"unknown", "unknown is not known: ssh: Could not resolve hostname"},
         Case{"bare", "cannot run " UNETRUN_PROGRAM " on bare: "},
         Case{"chatty", "'Welcome to chatty, the talking machine'; let the shell's start-up files"},
