@@ -17,6 +17,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 BUILD_LIMIT = 1800  # seconds: a build that takes longer hangs
+TEST_LIMIT = 30  # seconds: a test that takes longer hangs; without a fault hardly any takes three
 
 
 class Trouble(Exception):
@@ -123,9 +124,12 @@ class Copy:
                         folder=self.source).splitlines()
 
     def configure(self):
-        if (self.build_folder / "CMakeCache.txt").exists():
+        limit = f"PROJECT_TEST_TIMEOUT:UNINITIALIZED={TEST_LIMIT}"
+        cache = self.build_folder / "CMakeCache.txt"
+        if cache.exists() and limit in cache.read_text().splitlines():
             return
-        options = ["-G", "Ninja"] if shutil.which("ninja") else []
+        options = ["-G", "Ninja"] if shutil.which("ninja") and not cache.exists() else []
+        options += [f"-D{limit}"]
         if shutil.which("ccache"):
             options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
         code, output = run(["cmake", "-S", self.folder, "--preset", "default", *options],
