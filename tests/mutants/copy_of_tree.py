@@ -166,10 +166,10 @@ class Copy:
                             "--target", *targets], self.folder, BUILD_LIMIT, self.environment)
         return None if code == 0 else output
 
-    def test(self, stage, limit, numbers=()):
-        """Runs the tests of a stage, or those of them with the numbers, up to the first that fails;
-        see Tests."""
-        chosen = ["-I", ",".join(["0", "0", "0", *map(str, numbers)])] if numbers else []
+    def test(self, stage, limit, places=()):
+        """Runs the tests of a stage, or those at these places among them, from 1, up to the first
+        that fails; see Tests."""
+        chosen = ["-I", ",".join(["0", "0", "0", *map(str, places)])] if places else []
         return Tests(*run(["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$",
                            "-j2", "--stop-on-failure", "--output-on-failure", *chosen],
                           self.folder, limit, self.environment))
@@ -191,6 +191,8 @@ class Tests:
         self.seconds = {int(number): float(seconds) for number, seconds in re.findall(
             r"^ *\d+/\d+ Test +#(\d+): .* ([\d.]+) sec$", output, re.MULTILINE)}
         self.timed_out = code is None
+        if "No tests were found" in output:
+            raise Trouble("ctest found no test to run")
         if self.timed_out:
             started = re.findall(r"^ *Start +\d+: (.*)$", output, re.MULTILINE)
             self.failed = started[-1:] or ["the first test"]

@@ -25,6 +25,8 @@ set(CMAKE_C_FLAGS -O2)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
 add_executable(small small.c)
+add_test(NAME "other: first" COMMAND true)
+add_test(NAME "small: sleeps" COMMAND sh -c "exec sleep 0.5")
 add_test(NAME "small: adds" COMMAND small)
 """
 PRESETS = '{"version": 3, "configurePresets": [{"name": "default", "binaryDir": "${sourceDir}/build"}]}'

@@ -64,7 +64,7 @@ class Trial:
     def __init__(self, copy, seconds, reasons):
         self.copy, self.seconds, self.reasons = copy, seconds, reasons
         self.clean_objects = {}
-        self.parts = {}  # of a stage: the numbers of its quick tests, and of the others
+        self.parts = {}  # of a stage: the places in it of its quick tests, and of the others
 
     def prove_tests(self, chosen):
         """Tests that fail without any fault, or take as long as with one that hangs, would catch
@@ -96,16 +96,17 @@ class Trial:
             raise Trouble(f"without any fault, too, this fails: {', '.join(tests.failed)}\n" +
                           tests.output[-4000:])
         for stage in suite.stages:
-            numbers = self.copy.test_numbers(stage)
-            quick = [n for n in numbers if tests.seconds.get(n, 0) < QUICK]
-            self.parts[stage] = [part for part in (quick, [n for n in numbers if n not in quick]) if part]
+            took = [tests.seconds.get(n, 0) for n in self.copy.test_numbers(stage)]
+            quick = [place for place, seconds in enumerate(took, 1) if seconds < QUICK]
+            others = [place for place, seconds in enumerate(took, 1) if seconds >= QUICK]
+            self.parts[stage] = [part for part in (quick, others) if part]
 
     def run_tests(self, fault):
         """Quick tests come first: those that take long may hang with a fault in."""
         skipped = []
         end = time.monotonic() + self.seconds
-        for stage, numbers in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
-            tests = self.copy.test(stage, max(1, end - time.monotonic()), numbers)
+        for stage, places in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
+            tests = self.copy.test(stage, max(1, end - time.monotonic()), places)
             skipped += tests.skipped
             if tests.failed:
                 late = f" (not within {self.seconds} s)" if tests.timed_out else ""
