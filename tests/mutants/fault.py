@@ -11,6 +11,7 @@ Build names what ninja builds; each Tests line is a stage, an expression for cte
 first.  Newer versions of Catch2's module put a blank behind the colon of a test's name, so write
 `^a_test: ?one`.  A patch without these lines takes those of LAYER/suite.
 """
+import collections
 import dataclasses
 import pathlib
 import re
@@ -44,9 +45,12 @@ class Fault:
 
     def line(self):
         """File, old line and new line of a fault that changes one line."""
-        old, = re.findall(r"^-(?!--)(.*)", self.patch, re.MULTILINE)
-        new, = re.findall(r"^\+(?!\+\+)(.*)", self.patch, re.MULTILINE)
-        return self.files()[0], old.strip(), new.strip()
+        hunks = self.patch[self.patch.index("\n@@"):]
+        old, new = (collections.Counter(re.findall(rf"^{sign}(.*)", hunks, re.MULTILINE))
+                    for sign in (r"-", r"\+"))
+        (before, _), = (old - new).items()  # a diff may show lines between as gone and come
+        (after, _), = (new - old).items()
+        return self.files()[0], before.strip(), after.strip()
 
     def path(self, folder):
         return folder / (self.name.replace("/", "+") + ".patch")

@@ -111,7 +111,7 @@ def changes(text):
             continue
         yield from changes_of_parts(number, line)
         found = STATEMENT.fullmatch(line)
-        if found and starts_statement(code, number) and balanced(found[1]) and \
+        if found and found[1] and starts_statement(code, number) and balanced(found[1]) and \
                 not re.match(r"return\b|case\b|default\b", found[1]):
             yield Change(number, *found.span(1), "", "the statement deleted")
 

@@ -147,6 +147,13 @@ class Generated(unittest.TestCase):
         self.assertTrue(any("\n+    if (!(a > 1))\n" in patch for patch in patches), patches)
         self.assertTrue(any("\n+        ;\n" in patch for patch in patches), patches)
 
+    def test_a_fault_knows_its_line_however_the_diff_shows_it(self):
+        text = "void f(int a)\n{\n    a++;\n    while (a)\n        ;\n    ;\n    a--;\n    ;\n}\n"
+        lines = {faults.Fault("", "", None, generate.patch_of("f.c", text, c)).line()
+                 for c in generate.changes(text)}
+        self.assertEqual(lines, {("f.c", "a++;", "a--;"), ("f.c", "a++;", ";"), ("f.c", "a--;", "a++;"),
+                                 ("f.c", "a--;", ";"), ("f.c", "while (a)", "while (!(a))")})
+
     @in_clone
     def test_the_same_seed_chooses_the_same_faults_of_the_project(self):
         options = types.SimpleNamespace(files=["launcher/common/link.cc"], without=[], changed=None, count=5, seed=7)
