@@ -192,6 +192,38 @@ TEST_CASE("an instance knows its rank, and starts with nothing")
     });
 }
 
+TEST_CASE("the largest window will do")
+{
+    Alone a("loopback", [](unet_config &c) { gam_endpoint_config(1, 128, &c); });
+
+    a.config.window = 128;
+    CHECK(a.open() == 0);
+}
+
+namespace {
+
+void note_whom_we_serve(gam *g, const gam_message *m)
+{
+    self().log.push_back(m->source);
+    self().note("served", gam_serving(g), static_cast<int64_t>(m->source));
+}
+
+} // namespace
+
+TEST_CASE("while a handler runs it is known whom it serves, and otherwise nobody is served")
+{
+    run(EACH_RELIABLE_BACKEND, 2, [](Rank &r) {
+        r.handler(1, note_whom_we_serve);
+        r.barrier();
+        r.expect("before", gam_serving(r.g), -1);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            r.expect("request", gam_request_0(r.g, rank, 1), 0);
+        r.until("both have come", [&] { return r.log.size() == 2; });
+        r.expect("after", gam_serving(r.g), -1);
+        r.barrier();
+    });
+}
+
 TEST_CASE("two jobs on the same endpoints' addresses do not meet")
 {
     // Two instances claim to be ranks 0 and 1, of different jobs.

@@ -479,6 +479,31 @@ TEST_CASE("direct sends into the segment are not messages of ours")
     h.still_works();
 }
 
+TEST_CASE("every call that sends handles what has come, without a poll")
+{
+    Hostile h("loopback");
+    static uint8_t bytes[8];
+    const std::function<int()> calls[] = {
+        [&] { return gam_request_0(h.g, 1, GOOD); },
+        [&] { return gam_request_medium(h.g, 1, GOOD, bytes, sizeof(bytes), 0, nullptr); },
+        [&] { return gam_store(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0); },
+        [&] { return gam_get(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0); },
+    };
+
+    for (const auto &call : calls) {
+        const uint64_t before = handled;
+
+        h.drain();
+        REQUIRE(unet_send_inline(h.ep, h.channel, gam_user(GAM_REQUEST, GOOD, 0), nullptr, 0) == 0);
+        for (int rings = 0; rings < 3; rings++) // each looks at one, and there are two
+            REQUIRE(call() == 0);
+        CHECK(handled == before + 1);
+        h.send(gam_user(GAM_ACK, 0, 0) |
+               (&call == calls || &call == calls + 3 ? 3u << 16 : 3u << 24));
+    }
+    CHECK(h.refused() == 0);
+}
+
 TEST_CASE("half a window is acknowledged at once, less waits for an idle poll")
 {
     Hostile h(EACH_RELIABLE_BACKEND);

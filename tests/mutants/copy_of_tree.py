@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shlex
 import shutil
 import signal
@@ -74,6 +75,30 @@ def run(command, folder, limit=None, environment=None):
             output, _ = process.communicate()
             code = None
     kill_descendants()
+    return code, output
+
+
+FAILURE = re.compile(r"^ *\d+/\d+ Test +#\d+: (.*?) ?\.+\*\*\*(?!Skipped)", re.MULTILINE)
+
+
+def run_until_failure(command, folder, limit, silence, environment):
+    """The same for ctest, killed as soon as one test fails, or when no test has begun or ended for
+    `silence` seconds."""
+    end = time.monotonic() + limit
+    output = ""
+    with subprocess.Popen([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as process:
+        while not FAILURE.search(output):
+            left = min(silence, end - time.monotonic())
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                kill_descendants()
+                return None, output
+            some = os.read(process.stdout.fileno(), 1 << 16)
+            if not some:
+                break
+            output += some.decode(errors="replace")
+        code = 1 if FAILURE.search(output) else process.wait()
+        kill_descendants()
     return code, output
 
 
@@ -166,17 +191,23 @@ class Copy:
                             "--target", *targets], self.folder, BUILD_LIMIT, self.environment)
         return None if code == 0 else output
 
-    def test(self, stage, limit, places=()):
-        """Runs the tests of a stage, or those at these places among them, from 1, up to the first
-        that fails; see Tests."""
-        chosen = ["-I", ",".join(["0", "0", "0", *map(str, places)])] if places else []
-        return Tests(*run(["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$",
-                           "-j2", "--stop-on-failure", "--output-on-failure", *chosen],
-                          self.folder, limit, self.environment))
+    def test(self, stage, limit):
+        """Runs the tests of a stage up to the first that fails; see Tests."""
+        return Tests(*run(self.ctest(stage, "-j2", "--stop-on-failure", "--output-on-failure"), self.folder,
+                          limit, self.environment))
+
+    def test_until_failure(self, stage, places, limit, silence):
+        """The same for those at these places among them, from 1, each of which takes less than
+        `silence` seconds unless it hangs."""
+        chosen = ",".join(["0", "0", "0", *map(str, places)])
+        return Tests(*run_until_failure(self.ctest(stage, "-j2", "-I", chosen), self.folder, limit,
+                                        silence, self.environment))
+
+    def ctest(self, stage, *options):
+        return ["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$", *options]
 
     def test_numbers(self, stage):
-        _, output = run(["ctest", "--test-dir", self.build_folder, "-N", "-R", stage, "-LE", "^long$"],
-                        self.folder, BUILD_LIMIT)
+        _, output = run(self.ctest(stage, "-N"), self.folder, BUILD_LIMIT)
         return [int(number) for number in re.findall(r"^ *Test +#(\d+): ", output, re.MULTILINE)]
 
 
@@ -186,7 +217,7 @@ class Tests:
     def __init__(self, code, output):
         self.output = output
         told = re.findall(r"^\t *\d+ - (.*) \(([^()]*)\)$", output, re.MULTILINE)
-        self.failed = [name for name, how in told if how != "Skipped"]
+        self.failed = FAILURE.findall(output) or [name for name, how in told if how != "Skipped"]
         self.skipped = [name for name, how in told if how == "Skipped"]
         self.seconds = {int(number): float(seconds) for number, seconds in re.findall(
             r"^ *\d+/\d+ Test +#(\d+): .* ([\d.]+) sec$", output, re.MULTILINE)}

@@ -22,7 +22,8 @@ import fault as faults
 import generate
 from copy_of_tree import Copy, Trouble
 
-QUICK = 0.3  # seconds that a quick test takes
+QUICK = 0.3  # seconds: what takes no longer without a fault is a quick test ...
+HANGS = 10  # ... and when it takes so long, it hangs
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -64,7 +65,8 @@ class Trial:
     def __init__(self, copy, seconds, reasons):
         self.copy, self.seconds, self.reasons = copy, seconds, reasons
         self.clean_objects = {}
-        self.parts = {}  # of a stage: the places in it of its quick tests, and of the others
+        self.parts = {}  # of a stage: the places of its quick tests and of the others, and how long
+        # any of these may take
 
     def prove_tests(self, chosen):
         """Tests that fail without any fault, or take as long as with one that hangs, would catch
@@ -99,17 +101,17 @@ class Trial:
             took = [tests.seconds.get(n, 0) for n in self.copy.test_numbers(stage)]
             quick = [place for place, seconds in enumerate(took, 1) if seconds < QUICK]
             others = [place for place, seconds in enumerate(took, 1) if seconds >= QUICK]
-            self.parts[stage] = [part for part in (quick, others) if part]
+            self.parts[stage] = [part for part in ((quick, HANGS), (others, self.seconds)) if part[0]]
 
     def run_tests(self, fault):
         """Quick tests come first: those that take long may hang with a fault in."""
         skipped = []
         end = time.monotonic() + self.seconds
-        for stage, places in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
-            tests = self.copy.test(stage, max(1, end - time.monotonic()), places)
+        for stage, (places, silence) in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
+            tests = self.copy.test_until_failure(stage, places, max(1, end - time.monotonic()), silence)
             skipped += tests.skipped
             if tests.failed:
-                late = f" (not within {self.seconds} s)" if tests.timed_out else ""
+                late = " (hangs)" if tests.timed_out else ""
                 return "caught", tests.failed[0] + late, True
         if skipped:
             return "not run", "skipped: " + ", ".join(skipped), True
