@@ -84,10 +84,24 @@ TEST_CASE("rank pipes: who reads no more is told once, and gets no more")
                     [&](std::size_t n) { written.push_back(n); });
 
     signal(SIGPIPE, SIG_IGN);
-    pipe.read_end.reset();
-    input.put("nobody reads this");
+    SECTION("when the next piece comes")
+    {
+        pipe.read_end.reset();
+        input.put("nobody reads this");
+        CHECK(written == std::vector<std::size_t>{0});
+    }
+    SECTION("while some waits for room")
+    {
+        const auto room = static_cast<std::size_t>(fcntl(pipe.read_end.get(), F_GETPIPE_SZ));
+        input.put(std::string(room + 1, 'a'));
+        pipe.read_end.reset();
+        poller.run_once(Clock::now() + std::chrono::seconds(10));
+        CHECK(written == std::vector<std::size_t>{room, 0});
+    }
+    const auto before = written;
     input.put("nor this");
-    CHECK(written == std::vector<std::size_t>{0});
+    poller.run_once(Clock::now());
+    CHECK(written == before);
 }
 
 TEST_CASE("rank pipes: output that is paused stays in its pipe")

@@ -225,7 +225,7 @@ class Tests:
         if "No tests were found" in output:
             raise Trouble("ctest found no test to run")
         if self.timed_out:
-            started = re.findall(r"^ *Start +\d+: (.*)$", output, re.MULTILINE)
-            self.failed = started[-1:] or ["the first test"]
+            started = re.findall(r"^ *Start +(\d+): (.*)$", output, re.MULTILINE)
+            self.failed = [name for n, name in started if int(n) not in self.seconds] or ["the first test"]
         elif code != 0 and not self.failed:
             self.failed = ["a test program that lists its cases"]
