@@ -82,12 +82,13 @@ def parse_header(text):
     return " ".join(filter(None, plain)), suite
 
 
-def suite_of(layer):
-    """What the faults of a layer are told by, unless they say otherwise."""
-    try:
-        return parse_header((FOLDER / layer / "suite").read_text())[1]
-    except OSError:
-        return Suite([], [])
+def suite_of(path):
+    """What the faults in a file or folder of the source are told by, unless they say otherwise: the
+    suite of the nearest folder that has one."""
+    for folder in (pathlib.PurePath(path), *pathlib.PurePath(path).parents):
+        if folder.parts and (FOLDER / folder / "suite").exists():
+            return parse_header((FOLDER / folder / "suite").read_text())[1]
+    return Suite([], [])
 
 
 def read(path):

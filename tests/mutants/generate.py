@@ -168,9 +168,8 @@ def faults_of(source, options):
         lines = changed_lines(source, options.changed, path) if options.changed else None
         for change in changes(text):
             if lines is None or change.line in lines:
-                layer = path.split("/")[0]
                 yield faults.Fault(f"{path}:{change.line + 1}:{change.begin + 1}", change.what,
-                                   faults.suite_of(layer), patch_of(path, text, change), True)
+                                   faults.suite_of(path), patch_of(path, text, change), True)
 
 
 def chosen(source, options):
