@@ -160,6 +160,19 @@ TEST_CASE("gam_open hands on what resolve and connect say, and may be tried agai
     CHECK(a.open() == 0);
 }
 
+TEST_CASE("an endpoint whose free queue is full is refused, and left without channels")
+{
+    Alone a("loopback");
+    uint32_t given = 0;
+
+    while (unet_free_put(a.ep, given * 64, 64) == 0)
+        given++;
+    REQUIRE(given == a.ep->config.free_slots);
+    CHECK(a.open() == -EAGAIN);
+    CHECK(a.g == nullptr);
+    CHECK(unet_channel_state(a.ep, 1) == UNET_CLOSED);
+}
+
 TEST_CASE("closing nothing is allowed")
 {
     gam_close(nullptr);
