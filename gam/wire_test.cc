@@ -4,6 +4,7 @@
 // sends is refused and counted, and the connection goes on.
 #include "world.h"
 
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <unet/unet_ni.h>
@@ -149,6 +150,24 @@ public:
     uint32_t first_buffer() const { return static_cast<uint32_t>(first_given_); }
     uint32_t buffers_given() const { return victim_->free.position; }
     uint32_t segment_end() const { return victim_->config.segment_bytes; }
+
+    // From now on rank 0's looks at channels are counted.
+    void count_looks()
+    {
+        static unet_ops counting;
+        static void (*state)(unet_endpoint *, uint16_t);
+
+        looks = 0;
+        counting = *victim_->ops;
+        state = counting.state;
+        counting.state = [](unet_endpoint *of, uint16_t one) {
+            looks++;
+            state(of, one);
+        };
+        victim_->ops = &counting;
+    }
+
+    static inline uint64_t looks;
 
     // The network interface refuses a send of rank 0's to a channel.
     void refuse_send(uint16_t to)
@@ -534,6 +553,23 @@ TEST_CASE("a send that is refused makes GAM look at once whether that peer is de
     h.refuse_send(2);
     CHECK(gam_poll(h.g) == 1);
     CHECK(gam_dead_peer(h.g) == 1);
+}
+
+TEST_CASE("polls look for dead peers, but every 20 ms at most")
+{
+    Hostile h("loopback");
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+
+    h.count_looks();
+    const auto begin = now();
+    for (int i = 0; i < 64 * 500; i++)
+        gam_poll(h.g);
+    const auto turns =
+        2 + (now() - begin) / std::chrono::milliseconds(16); // the clock is a coarse one
+    CHECK(h.looks <= 2 * static_cast<uint64_t>(turns));
+    while (now() - begin < std::chrono::milliseconds(100))
+        gam_poll(h.g);
+    CHECK(h.looks >= 2 * 2);
 }
 
 TEST_CASE("every call that sends handles what has come, without a poll")

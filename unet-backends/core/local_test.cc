@@ -206,3 +206,30 @@ TEST_CASE("local: a plain address is taken as it is")
     CHECK(unet_local("lo", &local) == 0);
     CHECK(local.ip4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
 }
+
+// ---- keys ---------------------------------------------------------------------------------
+
+TEST_CASE("numbers are mixed as splitmix64 does")
+{
+    // The first three of the sequence that begins with 0.
+    CHECK(unet_mix(0x9e3779b97f4a7c15) == 0xe220a8397b1dcdaf);
+    CHECK(unet_mix(2 * 0x9e3779b97f4a7c15) == 0x6e789e6aa1b965f4);
+    CHECK(unet_mix(3 * 0x9e3779b97f4a7c15) == 0x06c45d188009454f);
+}
+
+TEST_CASE("the key of a direction is of its tag and of both ends, and of no other direction")
+{
+    const uint64_t key = unet_direction_key(1, 2, 3);
+
+    CHECK(unet_direction_key(1, 2, 3) == key);
+    CHECK(unet_direction_key(1, 3, 2) != key);
+    CHECK(unet_direction_key(2, 2, 3) != key);
+    CHECK(unet_direction_key(1, 3, 3) != key);
+    CHECK(unet_direction_key(1, 2, 2) != key);
+}
+
+TEST_CASE("a ring counts as almost full from three quarters on")
+{
+    CHECK(unet_ring_brim(3) == 3);
+    CHECK(unet_ring_brim(127) == 96);
+}
