@@ -207,6 +207,34 @@ TEST_CASE("local: a plain address is taken as it is")
     CHECK(local.ip4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
 }
 
+TEST_CASE("local: any interface is one that has an address")
+{
+    union unet_sockaddr local;
+    REQUIRE(unet_local("auto", &local) == 0);
+    if (local.any.sa_family == AF_INET)
+        CHECK(local.ip4.sin_addr.s_addr != 0);
+    else
+        CHECK(local.any.sa_family == AF_INET6);
+}
+
+TEST_CASE("local: the default route has neither destination nor mask, is up, and refuses nothing")
+{
+    const auto interface = [](const char *destination, const char *flags, const char *mask) {
+        char name[IF_NAMESIZE] = "";
+        const std::string line = std::string("eth7\t") + destination + "\t0100000A\t" + flags +
+                                 "\t0\t0\t100\t" + mask + "\t0\t0\t0\n";
+        return unet_is_default_route(line.c_str(), name) ? std::string(name) : "none";
+    };
+    CHECK(interface("00000000", "0003", "00000000") == "eth7");
+    CHECK(interface("0000000A", "0003", "00000000") == "none");
+    CHECK(interface("00000000", "0003", "000000FF") == "none"); // 0.0.0.0/8
+    CHECK(interface("0000000A", "0001", "000000FF") == "none");
+    CHECK(interface("00000000", "0002", "00000000") == "none"); // is down
+    CHECK(interface("00000000", "0201", "00000000") == "none"); // refuses
+    char name[IF_NAMESIZE];
+    CHECK_FALSE(unet_is_default_route("Iface\tDestination\tGateway\tFlags\n", name));
+}
+
 // ---- keys ---------------------------------------------------------------------------------
 
 TEST_CASE("numbers are mixed as splitmix64 does")
