@@ -8,7 +8,10 @@
 #include <cstring>
 #include <list>
 #include <net/if.h>
+#include <sched.h>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern "C" {
 #include "core/core.h"
@@ -215,6 +218,28 @@ TEST_CASE("local: any interface is one that has an address")
         CHECK(local.ip4.sin_addr.s_addr != 0);
     else
         CHECK(local.any.sa_family == AF_INET6);
+}
+
+TEST_CASE("local: where no route leads out, loopback is better than nothing")
+{
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) { // in a network of its own, which has nothing
+        union unet_sockaddr local;
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+            _exit(77);
+        _exit(unet_local("auto", &local) == 0 && local.any.sa_family == AF_INET &&
+                      local.ip4.sin_addr.s_addr == htonl(INADDR_LOOPBACK)
+                  ? 0
+                  : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        WARN("not run: this user may make no network namespaces");
+    else
+        CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("local: the default route has neither destination nor mask, is up, and refuses nothing")
