@@ -160,6 +160,19 @@ TEST_CASE("gam_open hands on what resolve and connect say, and may be tried agai
     CHECK(a.open() == 0);
 }
 
+TEST_CASE("an endpoint whose free queue is full is refused, and left without channels")
+{
+    Alone a("loopback");
+    uint32_t given = 0;
+
+    while (unet_free_put(a.ep, given * 64, 64) == 0)
+        given++;
+    REQUIRE(given == a.ep->config.free_slots);
+    CHECK(a.open() == -EAGAIN);
+    CHECK(a.g == nullptr);
+    CHECK(unet_channel_state(a.ep, 1) == UNET_CLOSED);
+}
+
 TEST_CASE("closing nothing is allowed")
 {
     gam_close(nullptr);
@@ -189,6 +202,38 @@ TEST_CASE("an instance knows its rank, and starts with nothing")
         r.expect("pending", gam_pending(r.g), 0u);
         r.expect("requests", r.stats().requests, 0u);
         r.expect("handled", r.stats().handled, 0u);
+    });
+}
+
+TEST_CASE("the largest window will do")
+{
+    Alone a("loopback", [](unet_config &c) { gam_endpoint_config(1, 128, &c); });
+
+    a.config.window = 128;
+    CHECK(a.open() == 0);
+}
+
+namespace {
+
+void note_whom_we_serve(gam *g, const gam_message *m)
+{
+    self().log.push_back(m->source);
+    self().note("served", gam_serving(g), static_cast<int64_t>(m->source));
+}
+
+} // namespace
+
+TEST_CASE("while a handler runs it is known whom it serves, and otherwise nobody is served")
+{
+    run(EACH_RELIABLE_BACKEND, 2, [](Rank &r) {
+        r.handler(1, note_whom_we_serve);
+        r.barrier();
+        r.expect("before", gam_serving(r.g), -1);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            r.expect("request", gam_request_0(r.g, rank, 1), 0);
+        r.until("both have come", [&] { return r.log.size() == 2; });
+        r.expect("after", gam_serving(r.g), -1);
+        r.barrier();
     });
 }
 

@@ -3,6 +3,10 @@
 // small_test.cc - small requests and replies, and their window.
 #include "world.h"
 
+#include <cerrno>
+#include <csignal>
+#include <sys/time.h>
+
 #include <ctime>
 
 using namespace world;
@@ -340,6 +344,7 @@ TEST_CASE("gam_wait times out when nothing comes")
         while (gam_poll(r.g) > 0)
             ;
         r.expect("look", gam_wait(r.g, 0), 0);
+        errno = EINTR; // of long ago
         r.expect("wait", gam_wait(r.g, 20), 0);
     });
 }
@@ -371,6 +376,23 @@ TEST_CASE("gam_wait sleeps and is woken by a request, and its sender by the repl
             while (r.count[r.me == 0 ? ECHOED : ECHO] <= i)
                 r.expect("wait", gam_wait(r.g, -1) >= 0, true);
         }
+    });
+}
+
+TEST_CASE("a signal ends gam_wait")
+{
+    run("shm", 1, [](Rank &r) { // in a process of its own
+        struct sigaction action = {}, before;
+        const itimerval often = {{0, 10000}, {0, 10000}}, never = {};
+
+        while (gam_poll(r.g) > 0)
+            ;
+        action.sa_handler = [](int) {};
+        sigaction(SIGALRM, &action, &before);
+        setitimer(ITIMER_REAL, &often, nullptr);
+        r.expect("wait", gam_wait(r.g, 10000), -EINTR);
+        setitimer(ITIMER_REAL, &never, nullptr);
+        sigaction(SIGALRM, &before, nullptr);
     });
 }
 

@@ -4,8 +4,10 @@
 // sends is refused and counted, and the connection goes on.
 #include "world.h"
 
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <unet/unet_ni.h>
 
 extern "C" {
 #include "src/wire.h"
@@ -17,7 +19,7 @@ namespace {
 
 constexpr uint64_t KEY[2] = {42, 43};
 constexpr uint32_t WINDOW = 64, BULK = 8;
-enum { GOOD = 1, ANSWER = 2, ANSWER_MEDIUM = 3, UNKNOWN = 99 };
+enum { GOOD = 1, ANSWER = 2, ANSWER_MEDIUM = 3, ANSWER_WORDS = 4, UNKNOWN = 99 };
 
 struct unet_address addresses[2];
 uint64_t handled;
@@ -39,6 +41,12 @@ void answer_medium(gam *g, const gam_message *)
 
     handled++;
     gam_reply_medium(g, GOOD, bytes, sizeof(bytes), 0, nullptr);
+}
+
+void answer_words(gam *g, const gam_message *)
+{
+    handled++;
+    gam_reply_4(g, GOOD, 11, 12, 13, 14);
 }
 
 // Rank 0 is an instance of GAM, rank 1 a bare endpoint; both in this thread.
@@ -75,6 +83,7 @@ public:
         REQUIRE(gam_register(g, GOOD, good) == 0);
         REQUIRE(gam_register(g, ANSWER, answer) == 0);
         REQUIRE(gam_register(g, ANSWER_MEDIUM, answer_medium) == 0);
+        REQUIRE(gam_register(g, ANSWER_WORDS, answer_words) == 0);
         post_buffers(buffers);
         // The victim's channel 1 leads to itself.
         while (unet_channel_state(ep, channel) != UNET_OPEN ||
@@ -141,6 +150,33 @@ public:
     uint32_t first_buffer() const { return static_cast<uint32_t>(first_given_); }
     uint32_t buffers_given() const { return victim_->free.position; }
     uint32_t segment_end() const { return victim_->config.segment_bytes; }
+
+    // From now on rank 0's looks at channels are counted.
+    void count_looks()
+    {
+        static unet_ops counting;
+        static void (*state)(unet_endpoint *, uint16_t);
+
+        looks = 0;
+        counting = *victim_->ops;
+        state = counting.state;
+        counting.state = [](unet_endpoint *of, uint16_t one) {
+            looks++;
+            state(of, one);
+        };
+        victim_->ops = &counting;
+    }
+
+    static inline uint64_t looks;
+
+    // The network interface refuses a send of rank 0's to a channel.
+    void refuse_send(uint16_t to)
+    {
+        unet_desc desc = {};
+
+        desc.channel = to;
+        unet_refuse(victim_, &unet_ni_of(victim_)->errors, &desc, -EPIPE);
+    }
 
     void serve()
     {
@@ -399,6 +435,31 @@ TEST_CASE("more requests than the window are refused while no ack gets through")
     }
     CHECK(h.refused() == 1);
     CHECK(handled == sent - 1);
+    uint32_t owed = 0;
+    h.drain([&](const unet_desc *slot) {
+        owed = std::max(owed, gam_user_credits(slot->user, GAM_SMALL));
+    });
+    CHECK(owed == WINDOW); // all that were handled, and no more than there can be
+    h.still_works();
+}
+
+TEST_CASE("small replies that are put aside bring all their words")
+{
+    Hostile h(EACH_RELIABLE_BACKEND);
+    std::vector<uint64_t> words;
+
+    for (uint32_t i = 0; i < BULK + 1; i++) // one more medium reply than may go
+        h.send(gam_user(GAM_REQUEST, ANSWER_MEDIUM, 0));
+    h.send(gam_user(GAM_REQUEST, ANSWER_WORDS, 0));
+    const auto see = [&](const unet_desc *slot) {
+        if (gam_user_kind(slot->user) == GAM_REPLY)
+            words.insert(words.end(), slot->word, slot->word + gam_user_words(slot->user));
+    };
+    h.drain(see);
+    CHECK(words.empty());
+    h.send(gam_user(GAM_ACK, 0, 0) | BULK << 24);
+    h.drain(see);
+    CHECK(words == std::vector<uint64_t>{11, 12, 13, 14});
     h.still_works();
 }
 
@@ -477,6 +538,77 @@ TEST_CASE("direct sends into the segment are not messages of ours")
         CHECK(handled == 0);
     }
     h.still_works();
+}
+
+TEST_CASE("a send that is refused makes GAM look at once whether that peer is dead")
+{
+    Hostile h("loopback");
+
+    h.refuse_send(2);
+    h.refuse_send(3); // there is no such channel
+    h.serve();
+    CHECK(gam_dead_peer(h.g) == -1);
+    unet_close(h.ep);
+    REQUIRE(unet_open(unet_backend("loopback"), nullptr, &h.ep) == 0); // for the destructor
+    h.refuse_send(2);
+    CHECK(gam_poll(h.g) == 1);
+    CHECK(gam_dead_peer(h.g) == 1);
+}
+
+TEST_CASE("polls look for dead peers, but every 20 ms at most")
+{
+    Hostile h("loopback");
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+
+    h.count_looks();
+    const auto begin = now();
+    for (int i = 0; i < 64 * 500; i++)
+        gam_poll(h.g);
+    const auto turns =
+        2 + (now() - begin) / std::chrono::milliseconds(16); // the clock is a coarse one
+    CHECK(h.looks <= 2 * static_cast<uint64_t>(turns));
+    while (now() - begin < std::chrono::milliseconds(100))
+        gam_poll(h.g);
+    CHECK(h.looks >= 2 * 2);
+}
+
+TEST_CASE("every call that sends handles what has come, without a poll")
+{
+    Hostile h("loopback");
+    static uint8_t bytes[8];
+    const std::function<int()> calls[] = {
+        [&] { return gam_request_0(h.g, 1, GOOD); },
+        [&] { return gam_request_medium(h.g, 1, GOOD, bytes, sizeof(bytes), 0, nullptr); },
+        [&] { return gam_store(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0); },
+        [&] { return gam_get(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0); },
+    };
+
+    for (const auto &call : calls) {
+        const uint64_t before = handled;
+
+        h.drain();
+        REQUIRE(unet_send_inline(h.ep, h.channel, gam_user(GAM_REQUEST, GOOD, 0), nullptr, 0) == 0);
+        for (int rings = 0; rings < 3; rings++) // each looks at one, and there are two
+            REQUIRE(call() == 0);
+        CHECK(handled == before + 1);
+        h.send(gam_user(GAM_ACK, 0, 0) |
+               (&call == calls || &call == calls + 3 ? 3u << 16 : 3u << 24));
+    }
+    CHECK(h.refused() == 0);
+}
+
+TEST_CASE("a call that finds room for what it sends does not count as a stall")
+{
+    Hostile h("loopback");
+    static uint8_t bytes[8];
+    struct gam_stats stats;
+
+    REQUIRE(gam_request_0(h.g, 1, GOOD) == 0);
+    REQUIRE(gam_request_medium(h.g, 1, GOOD, bytes, sizeof(bytes), 0, nullptr) == 0);
+    REQUIRE(gam_store(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0) == 0);
+    REQUIRE(gam_get(h.g, 1, bytes, bytes, sizeof(bytes), 0, 0) == 0);
+    gam_stats(h.g, &stats);
+    CHECK(stats.stalls == 0);
 }
 
 TEST_CASE("half a window is acknowledged at once, less waits for an idle poll")

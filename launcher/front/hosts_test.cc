@@ -24,6 +24,7 @@ template <> struct StringMaker<Host> {
 TEST_CASE("hosts are named with slots or without")
 {
     CHECK(parse_hosts("a") == Hosts{{"a", {}}});
+    CHECK(parse_hosts("a:1,b:65536") == Hosts{{"a", 1}, {"b", 65536}});
     CHECK(parse_hosts("a,b:4,me@c.example.org") ==
           Hosts{{"a", {}}, {"b", 4}, {"me@c.example.org", {}}});
 }
@@ -52,6 +53,7 @@ TEST_CASE("what is no list of hosts is refused with the piece that is wrong")
     CHECK_THROWS_WITH(parse_hosts("-oProxyCommand=x"), Contains("'-oProxyCommand=x'"));
     CHECK_THROWS_WITH(parse_hosts("a b"), Contains("'a b' is no host's name"));
     CHECK_THROWS_WITH(parse_hosts("a:0"), Contains("from 1 to 65536, not '0'"));
+    CHECK_THROWS_WITH(parse_hosts("a:65537"), Contains("from 1 to 65536, not '65537'"));
     CHECK_THROWS_WITH(parse_hosts("a:"), Contains("not ''"));
     CHECK_THROWS_WITH(parse_hosts("a:4x"), Contains("not '4x'"));
     CHECK_THROWS_WITH(parse_hosts("[::1"), Contains("'[::1'"));

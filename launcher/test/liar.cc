@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // unetrun_liar LIE COMMAND...: a host that lies.  It starts the relay that COMMAND is and passes on
-// what that and the front end say to each other; once a rank of it runs, it adds something that
-// it has no right to say of rank 0, which is another host's.
+// what that and the front end say to each other; once a rank of it runs, or at once, it adds
+// something that it has no right to say of rank 0, which is another host's.
 #include <cstdlib>
 #include <map>
 #include <poll.h>
@@ -30,6 +30,7 @@ std::string lie(const std::string &about, std::uint32_t node)
         {"aborted", encode(Aborted{another_rank, 77, "forged"}, node)},
         {"report", encode(Report{another_rank, "forged"}, node)},
         {"no-rank", encode(Started{no_rank, 1}, node)},
+        {"early", encode(Fence{1, {}, ""}, node)},
         {"node", encode(Output{another_rank, Stream::out, "forged\n"}, another_node)},
     };
     return lies.at(about);
@@ -62,7 +63,8 @@ public:
         reader_.feed(bytes);
         while (const auto frame = reader_.next()) {
             put(STDOUT_FILENO, encode(*frame));
-            if (frame->type == FrameType::started)
+            const bool of_daemon = frame->type == FrameType::hello && frame->node != 0;
+            if (about_ == "early" ? of_daemon : frame->type == FrameType::started)
                 put(STDOUT_FILENO, lie(about_, frame->node));
         }
     }

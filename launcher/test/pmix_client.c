@@ -88,13 +88,14 @@ static void introduce(unsigned size)
 {
     pmix_value_t *peers = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     pmix_value_t *host = get(me.rank, PMIX_HOSTNAME);
-    printf("rank %u of %u, universe %u, local rank %u of %u, node %u of %u, app %u, peers %s, "
-           "host %s\n",
-           me.rank, size, number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE),
-           number(me.rank, PMIX_LOCAL_RANK), number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE),
-           number(me.rank, PMIX_NODEID), number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES),
-           number(me.rank, PMIX_APPNUM), peers->data.string,
-           *host->data.string ? "named" : "nameless");
+    printf(
+        "rank %u of %u, universe %u, local rank %u of %u, node %u of %u, app %u of %u, peers %s, "
+        "host %s\n",
+        me.rank, size, number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), number(me.rank, PMIX_LOCAL_RANK),
+        number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), number(me.rank, PMIX_NODEID),
+        number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), number(me.rank, PMIX_APPNUM),
+        number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS), peers->data.string,
+        *host->data.string ? "named" : "nameless");
     PMIX_VALUE_RELEASE(peers);
     PMIX_VALUE_RELEASE(host);
 }

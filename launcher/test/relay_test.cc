@@ -53,7 +53,7 @@ TEST_CASE("fences and data go over a tree of any shape")
     for (int rank = 0; rank < 10; rank++)
         CHECK_THAT(job.out(), Contains("rank " + std::to_string(rank) + " got 10 cards"));
     CHECK_THAT(job.out(), Contains("rank 9 of 10, universe 10, local rank 1 of 2, node 4 of 5, "
-                                   "app 0, peers 8,9, host named"));
+                                   "app 0 of 1, peers 8,9, host named"));
     check_clean(job);
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("ranks that take turns on hosts know their neighbours")
     TestJob job(on("a,b:3,c", {"-n", "5", "--map-by", "node", PMIX_CLIENT}));
     CHECK(job.wait() == 0);
     CHECK_THAT(job.out(), Contains("rank 4 of 5, universe 5, local rank 2 of 3, node 1 of 3, app "
-                                   "0, peers 1,3,4, host named"));
+                                   "0 of 1, peers 1,3,4, host named"));
 }
 
 TEST_CASE("hosts that get no rank are left alone")
@@ -266,6 +266,8 @@ TEST_CASE("a host that cannot be used is told in one line, and no rank starts")
     const auto bad = GENERATE(
         Case{"refusing", "refusing refuses the key: me@refusing: Permission denied (publickey).; "},
         Case{"curt", "curt refuses the key: me@curt: Permission denied (publickey).; "},
+        Case{"stammering",
+             "stammering refuses the key: me@stammering: Permission denied (publickey).; "},
         Case{"unknown", "unknown is not known: ssh: Could not resolve hostname"},
         Case{"bare", "cannot run " UNETRUN_PROGRAM " on bare: "},
         Case{"chatty", "'Welcome to chatty, the talking machine'; let the shell's start-up files"},
@@ -332,6 +334,16 @@ TEST_CASE("a host that speaks of another's ranks, or of none there are, ends the
     CHECK(job.wait() == 1);
     CHECK(job.out() == "");
     CHECK(job.err() == "unetrun: a daemon speaks of a rank that is not its own\n");
+    check_clean(job);
+}
+
+TEST_CASE("a host that speaks of ranks before there are any ends the job")
+{
+    TestJob job(on("a,lying-early", {"--timeout", "10", "sleep", "1000"}),
+                {"UNETRUN_LIAR=" TEST_LIAR});
+    CHECK(job.wait() == 1);
+    CHECK(job.out() == "");
+    CHECK(job.err() == "unetrun: a daemon speaks of ranks before there are any\n");
     check_clean(job);
 }
 

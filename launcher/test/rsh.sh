@@ -14,6 +14,12 @@ curt) # ends in the middle of a line
     printf "me@curt: Permission denied (publickey)." >&2
     exit 255
     ;;
+stammering) # its first letter comes alone
+    printf "m" >&2
+    sleep 0.1
+    echo "e@stammering: Permission denied (publickey)." >&2
+    exit 255
+    ;;
 unknown)
     echo "ssh: Could not resolve hostname unknown: Name or service not known" >&2
     exit 255

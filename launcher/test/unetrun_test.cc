@@ -346,7 +346,7 @@ TEST_CASE("PMIx clients learn who they are and exchange data")
         const std::string rank = std::to_string(i);
         expected.push_back("rank " + rank + " got 4 cards");
         expected.push_back("rank " + rank + " of 4, universe 4, local rank " + rank +
-                           " of 4, node 0 of 1, app 0, peers 0,1,2,3, host named");
+                           " of 4, node 0 of 1, app 0 of 1, peers 0,1,2,3, host named");
     }
     std::sort(expected.begin(), expected.end());
     CHECK(sorted_lines(job.out()) == expected);
@@ -360,8 +360,8 @@ TEST_CASE("fences and data cross the borders of nodes")
     CHECK(job.err() == "");
     for (int i = 0; i < 5; i++)
         CHECK_THAT(job.out(), Contains("rank " + std::to_string(i) + " got 5 cards"));
-    CHECK_THAT(job.out(), Contains("local rank 0 of 1, node 0 of 3, app 0, peers 0,") &&
-                              Contains("local rank 1 of 2, node 2 of 3, app 0, peers 3,4,"));
+    CHECK_THAT(job.out(), Contains("local rank 0 of 1, node 0 of 3, app 0 of 1, peers 0,") &&
+                              Contains("local rank 1 of 2, node 2 of 3, app 0 of 1, peers 3,4,"));
     check_clean(job);
 }
 

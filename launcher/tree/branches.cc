@@ -192,7 +192,6 @@ void Branches::on_link_lost(std::uint32_t index, const std::string &nonsense)
     branch.give_up = Clock::now() + exit_patience;
     if (!nonsense.empty())
         branch.give_up = Clock::now();
-    check(branch);
 }
 
 void Branches::check(Branch &branch)

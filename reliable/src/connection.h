@@ -138,7 +138,6 @@ struct reliable_send {
     uint64_t sml;           /* 1 + the last packet sent that was not full; 0: none was */
     uint64_t transmissions; /* so far */
     uint64_t newest_acked;  /* the latest transmission that is known to have arrived */
-    uint32_t sacked;        /* packets after snd.una that have arrived */
     uint32_t lost;          /* packets that have to be sent again */
     uint32_t retransmitted; /* packets sent again and not yet acknowledged */
     uint32_t in_flight;     /* sent, and neither acknowledged nor taken for lost */

@@ -11,7 +11,6 @@
 #include <functional>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <unet/unet_chaos.h>
 #include <unistd.h>
@@ -242,12 +241,15 @@ struct Pair {
     }
     int send(uint32_t rank, const std::string &text) const
     {
-        const std::string_view head = std::string_view(text).substr(0, text.size() / 3);
-        const std::string_view body = std::string_view(text).substr(head.size());
-        const iovec iov[] = {{const_cast<char *>(head.data()), head.size()},
-                             {const_cast<char *>(body.data()), body.size()}};
+        std::string part[3]; // which do not lie behind each other
+        iovec iov[3];
 
-        return unet_sendv(ep[rank], channel[rank], 7, iov, 2);
+        for (size_t i = 0; i < 3; i++) {
+            part[i] =
+                text.substr(i * text.size() / 3, (i + 1) * text.size() / 3 - i * text.size() / 3);
+            iov[i] = {part[i].data(), part[i].size()};
+        }
+        return unet_sendv(ep[rank], channel[rank], 7, iov, 3);
     }
 
 private:
@@ -367,6 +369,9 @@ TEST_CASE("closing a channel waits until what was sent is acknowledged")
     other.join();
     CHECK(read);
     CHECK(unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_CLOSED);
+    CHECK(unet_channel_state(pair.lower[0], pair.channel[0]) == UNET_CLOSED);
+    CHECK(unet_disconnect(pair.ep[1], pair.channel[1]) == 0);
+    CHECK(unet_rx_peek(pair.ep[1]) == nullptr); // what was not read is dropped
     CHECK(pair.connect(0) == -EHOSTUNREACH); // the protocol has no second connection of two ranks
 }
 
@@ -422,6 +427,62 @@ TEST_CASE("sleeping ends with a message, and asks for no more time than the prot
     REQUIRE(unet_wait(pair.ep[0], 10000) == 1);
     CHECK(pair.read(0) == "good morning");
     CHECK(unet_wait(pair.ep[0], 1) == 0);
+}
+
+TEST_CASE("who sleeps while a channel is connecting looks for its peer now and then")
+{
+    Front front;
+    int ms = 10000;
+
+    REQUIRE(unet_channel_state(front.ep, front.channel) == UNET_CONNECTING);
+    REQUIRE(unet_arm(front.ep, &ms) == 0);
+    CHECK(ms == reliable_endpoint_kind.retry_ms);
+    unet_disarm(front.ep);
+    ms = 0;
+    REQUIRE(unet_arm(front.ep, &ms) == 0);
+    CHECK(ms == 0);
+    unet_disarm(front.ep);
+}
+
+TEST_CASE("a reliable endpoint has what its endpoint below leaves room for")
+{
+    const uint32_t segment = GENERATE(2u << 20, 128u << 10);
+    const reliable_config config = {2, 0, {1, 2}, 0};
+    unet_endpoint *lower, *ep;
+    unet_config sizes = {};
+
+    reliable_lower_config(2, &sizes);
+    sizes.segment_bytes = segment;
+    REQUIRE(unet_open(unet_backend("loopback"), &sizes, &lower) == 0);
+    REQUIRE(lower->capabilities == (UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_DIRECT));
+    lower->capabilities = UNET_CAP_DIRECT | UNET_CAP_RANGES | UNET_CAP_REMOTE;
+    REQUIRE(reliable_open(lower, &config, nullptr, &ep) == 0);
+    CHECK(ep->capabilities == (UNET_CAP_RELIABLE | UNET_CAP_ORDERED | UNET_CAP_REMOTE));
+
+    // A quarter of the segment is for the 32 packets that are sent at once.
+    const uint32_t packet = segment / 128, arrivals = 96;
+    const reliable_engine_config &engine = reliable_of(ep)->engine->config;
+
+    CHECK(engine.packet_bytes == packet);
+    CHECK(lower->free.position == arrivals);
+    for (uint32_t i = 0; i < arrivals; i++)
+        CHECK(lower->free.shared->slot[i].piece[0].offset == (32 + i) * packet);
+    CHECK(engine.backlog == arrivals);
+    unet_close(ep);
+}
+
+TEST_CASE("no more packets may wait than three quarters of a ring have slots for")
+{
+    const reliable_config config = {2, 0, {1, 2}, 0};
+    unet_endpoint *lower, *ep;
+    unet_config sizes = {};
+
+    reliable_lower_config(2, &sizes);
+    sizes.recv_slots = 64;
+    REQUIRE(unet_open(unet_backend("loopback"), &sizes, &lower) == 0);
+    REQUIRE(reliable_open(lower, &config, nullptr, &ep) == 0);
+    CHECK(reliable_of(ep)->engine->config.backlog == 48);
+    unet_close(ep);
 }
 
 TEST_CASE("another thread keeps the protocol going while the owner computes")

@@ -231,4 +231,18 @@ TEST_CASE("who was away itself does not take others for dead")
     CHECK(a.died.empty());
 }
 
+TEST_CASE("more than a quarter of the peer timeout without a look is a pause of our own")
+{
+    Peer a(0);
+
+    a.transmit(); // the first look of all counts as one after a pause
+    const uint64_t grace = reliable_engine_grace(a.engine);
+    a.now += 250000;
+    a.transmit();
+    CHECK(reliable_engine_grace(a.engine) == grace);
+    a.now += 250001;
+    a.transmit();
+    CHECK(reliable_engine_grace(a.engine) == a.now);
+}
+
 // ---- memory ------------------------------------------------------------------------------

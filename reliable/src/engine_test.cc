@@ -357,6 +357,62 @@ TEST_CASE("that a gap has closed is told at once")
     auto told = b.transmit();
     REQUIRE(told.size() == 1);
     CHECK(told[0].header().ack == 3);
+    a.receive(told);
+    b.receive(flight_of(a, 1)); // is not part of it
+    CHECK(b.transmit().empty());
+    CHECK(b.stats().messages_in == 3);
+}
+
+TEST_CASE("a loss that later packets show cuts the congestion window once")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 8);
+
+    for (size_t i = 1; i < flight.size(); i++) {
+        if (i != 2)
+            b.receive({flight[i]});
+    }
+    a.receive(b.transmit());
+    CHECK(a.stats().congestions == 1);
+    CHECK(a.stats().timeouts == 0);
+    CHECK(a.transmit().size() == 2);
+}
+
+TEST_CASE("what is sent again and lost again is found lost by what was sent after it")
+{
+    Peer a(0), b(1);
+
+    b.receive({flight_of(a, 5)[4]});
+    a.receive(b.transmit());
+    REQUIRE(a.transmit().size() >= 1); // the first goes again, and is lost
+    const auto later = flight_of(a, 3);
+    b.receive(later);
+    a.receive(b.transmit());
+    auto again = a.transmit();
+    REQUIRE(!again.empty());
+    CHECK(again[0].header().number == 1);
+    CHECK(a.stats().timeouts == 0);
+}
+
+TEST_CASE("all is idle when every rank has acknowledged what was sent to it")
+{
+    const uint32_t late = GENERATE(1u, 2u, 3u);
+    Peer hub(0, 4);
+
+    for (uint32_t rank = 1; rank < 4; rank++) {
+        Peer other(rank, 4);
+
+        REQUIRE(hub.send("text", rank) == 0);
+        other.receive(hub.transmit());
+        other.now += RELIABLE_ACK_DELAY_US;
+        if (rank != late)
+            hub.receive(other.transmit());
+    }
+    CHECK_FALSE(reliable_engine_idle(hub.engine));
+    for (uint32_t rank = 1; rank < 4; rank++)
+        CHECK(reliable_engine_acked(hub.engine, rank) == (rank != late));
+    reliable_engine_abort(hub.engine, late);
+    CHECK(reliable_engine_idle(hub.engine));
 }
 
 TEST_CASE("what comes early twice is held once")
@@ -410,6 +466,11 @@ TEST_CASE("a packet is as long as a probe that was answered")
     wires = a.transmit();
     REQUIRE(!wires.empty());
     CHECK(wires[0].length == 1024);
+    REQUIRE(b.send("no answer any more", 0) == 0);
+    wires = b.transmit();
+    REQUIRE(!wires.empty());
+    CHECK(wires[0].header().flags == 0);
+    CHECK(wires[0].header().confirmed == 0);
 }
 
 TEST_CASE("an answer to no probe, or beyond what our network takes, makes no packet longer")

@@ -174,31 +174,34 @@ static bool packet_acked(struct reliable_engine *engine, struct reliable_connect
 static void ack_cumulative(struct reliable_engine *engine, struct reliable_connection *conn,
                            uint64_t now, uint64_t ack)
 {
-    for (; conn->snd.una < ack; conn->snd.una++) {
-        if (!packet_acked(engine, conn, now, conn->snd.una))
-            conn->snd.sacked--;
-    }
+    for (; conn->snd.una < ack; conn->snd.una++)
+        packet_acked(engine, conn, now, conn->snd.una);
 }
 
-static void ack_selected(struct reliable_engine *engine, struct reliable_connection *conn,
+/* False: all that was known. */
+static bool ack_selected(struct reliable_engine *engine, struct reliable_connection *conn,
                          uint64_t now, uint64_t selected)
 {
+    bool news = false;
+
     for (; selected; selected &= selected - 1) {
         const uint64_t number = conn->snd.una + 1 + (uint64_t)__builtin_ctzll(selected);
 
         if (number >= conn->snd.nxt)
             break;
-        conn->snd.sacked += packet_acked(engine, conn, now, number);
+        news |= packet_acked(engine, conn, now, number);
     }
+    return news;
 }
 
-/* Packets that had not been acknowledged before now are. */
+/* Packets that had not been acknowledged before now are.  Without a gap, and unless something was
+ * sent again, all that is in flight was sent after what has arrived, so nothing is lost. */
 static void ack_is_news(struct reliable_engine *engine, struct reliable_connection *conn,
                         uint64_t now, bool disordered)
 {
     conn->rto.backoff = 0;
     conn->snd.acked = true;
-    if (disordered || conn->snd.sacked > 0)
+    if (disordered)
         find_lost(engine, conn);
     conn->rto.deadline = RELIABLE_NEVER;
     if (conn->snd.una < conn->snd.nxt)
@@ -210,19 +213,19 @@ bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_conne
 {
     const uint64_t ack = reliable_recovery_ack_number(conn, packet->ack);
     const uint64_t una = conn->snd.una;
-    const uint32_t sacked = conn->snd.sacked;
-    const bool disordered = sacked > 0 || conn->snd.retransmitted > 0;
+    const bool disordered = packet->selected != 0 || conn->snd.retransmitted > 0;
+    bool news;
 
     if ((int64_t)(ack - una) < 0)
         return true; /* a later packet has overtaken this one */
     if (ack > conn->snd.nxt)
         return false;
     ack_cumulative(engine, conn, now, ack);
-    ack_selected(engine, conn, now, packet->selected);
+    news = ack_selected(engine, conn, now, packet->selected) || ack != una;
     conn->snd.rwnd = packet->rwnd > 0 ? packet->rwnd : 1;
     if (ack != una)
         conn->rto.denied_since = RELIABLE_NEVER;
-    if (ack != una || conn->snd.sacked != sacked)
+    if (news)
         ack_is_news(engine, conn, now, disordered);
     if (conn->snd.una < conn->snd.end)
         reliable_engine_ready(engine, conn);

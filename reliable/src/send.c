@@ -28,7 +28,7 @@ void reliable_send_drop(struct reliable_engine *engine, struct reliable_connecti
             reliable_buffer_put(engine, &snd->slab, snd->buffer[reliable_slot(n)]);
     }
     snd->una = snd->nxt = snd->end;
-    snd->lost = snd->sacked = snd->retransmitted = snd->in_flight = 0;
+    snd->lost = snd->retransmitted = snd->in_flight = 0;
 }
 
 /* ---- messages into packets -------------------------------------------------------- */

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shlex
 import shutil
 import signal
@@ -17,6 +18,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 BUILD_LIMIT = 1800  # seconds: a build that takes longer hangs
+TEST_LIMIT = 30  # seconds: a test that takes longer hangs; without a fault hardly any takes three
 
 
 class Trouble(Exception):
@@ -76,6 +78,30 @@ def run(command, folder, limit=None, environment=None):
     return code, output
 
 
+FAILURE = re.compile(r"^ *\d+/\d+ Test +#\d+: (.*?) ?\.+\*\*\*(?!Skipped)", re.MULTILINE)
+
+
+def run_until_failure(command, folder, limit, silence, environment):
+    """The same for ctest, killed as soon as one test fails, or when no test has begun or ended for
+    `silence` seconds."""
+    end = time.monotonic() + limit
+    output = ""
+    with subprocess.Popen([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as process:
+        while not FAILURE.search(output):
+            left = min(silence, end - time.monotonic())
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                kill_descendants()
+                return None, output
+            some = os.read(process.stdout.fileno(), 1 << 16)
+            if not some:
+                break
+            output += some.decode(errors="replace")
+        code = 1 if FAILURE.search(output) else process.wait()
+        kill_descendants()
+    return code, output
+
+
 def stripped(path):
     with tempfile.NamedTemporaryFile() as plain:
         subprocess.run(["objcopy", "--strip-debug", path, plain.name], check=True)
@@ -123,9 +149,12 @@ class Copy:
                         folder=self.source).splitlines()
 
     def configure(self):
-        if (self.build_folder / "CMakeCache.txt").exists():
+        limit = f"PROJECT_TEST_TIMEOUT:UNINITIALIZED={TEST_LIMIT}"
+        cache = self.build_folder / "CMakeCache.txt"
+        if cache.exists() and limit in cache.read_text().splitlines():
             return
-        options = ["-G", "Ninja"] if shutil.which("ninja") else []
+        options = ["-G", "Ninja"] if shutil.which("ninja") and not cache.exists() else []
+        options += [f"-D{limit}"]
         if shutil.which("ccache"):
             options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
         code, output = run(["cmake", "-S", self.folder, "--preset", "default", *options],
@@ -144,13 +173,15 @@ class Copy:
         self.git("clean", "--quiet", "--force", "-d")
 
     def objects(self, files):
-        """What the files were compiled to, but for debug information."""
+        """What the files were compiled to, but for debug information; of a header, all of its layer."""
+        layers = {path.split("/")[0] + "/" for path in files if path.endswith(".h")}
         commands = json.loads((self.build_folder / "compile_commands.json").read_text())
         found = {}
         for command in commands:
             words = shlex.split(command["command"])
             path = self.build_folder / words[words.index("-o") + 1]
-            if os.path.relpath(command["file"], self.folder) in files and path.exists():
+            source = os.path.relpath(command["file"], self.folder)
+            if (source in files or source.startswith(tuple(layers))) and path.exists():
                 found[str(path)] = stripped(path)
         return found
 
@@ -162,14 +193,22 @@ class Copy:
 
     def test(self, stage, limit):
         """Runs the tests of a stage up to the first that fails; see Tests."""
-        return Tests(*run(["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$",
-                           "-j2", "--stop-on-failure", "--output-on-failure"],
-                          self.folder, limit, self.environment))
+        return Tests(*run(self.ctest(stage, "-j2", "--stop-on-failure", "--output-on-failure"), self.folder,
+                          limit, self.environment))
 
-    def count_tests(self, stage):
-        _, output = run(["ctest", "--test-dir", self.build_folder, "-N", "-R", stage, "-LE", "^long$"], self.folder,
-                        BUILD_LIMIT)
-        return int(re.search(r"^Total Tests: (\d+)", output, re.MULTILINE)[1])
+    def test_until_failure(self, stage, places, limit, silence):
+        """The same for those at these places among them, from 1, each of which takes less than
+        `silence` seconds unless it hangs."""
+        chosen = ",".join(["0", "0", "0", *map(str, places)])
+        return Tests(*run_until_failure(self.ctest(stage, "-j2", "-I", chosen), self.folder, limit,
+                                        silence, self.environment))
+
+    def ctest(self, stage, *options):
+        return ["ctest", "--test-dir", self.build_folder, "-R", stage, "-LE", "^long$", *options]
+
+    def test_numbers(self, stage):
+        _, output = run(self.ctest(stage, "-N"), self.folder, BUILD_LIMIT)
+        return [int(number) for number in re.findall(r"^ *Test +#(\d+): ", output, re.MULTILINE)]
 
 
 class Tests:
@@ -178,11 +217,15 @@ class Tests:
     def __init__(self, code, output):
         self.output = output
         told = re.findall(r"^\t *\d+ - (.*) \(([^()]*)\)$", output, re.MULTILINE)
-        self.failed = [name for name, how in told if how != "Skipped"]
+        self.failed = FAILURE.findall(output) or [name for name, how in told if how != "Skipped"]
         self.skipped = [name for name, how in told if how == "Skipped"]
+        self.seconds = {int(number): float(seconds) for number, seconds in re.findall(
+            r"^ *\d+/\d+ Test +#(\d+): .* ([\d.]+) sec$", output, re.MULTILINE)}
         self.timed_out = code is None
+        if "No tests were found" in output:
+            raise Trouble("ctest found no test to run")
         if self.timed_out:
-            started = re.findall(r"^ *Start +\d+: (.*)$", output, re.MULTILINE)
-            self.failed = started[-1:] or ["the first test"]
+            started = re.findall(r"^ *Start +(\d+): (.*)$", output, re.MULTILINE)
+            self.failed = [name for n, name in started if int(n) not in self.seconds] or ["the first test"]
         elif code != 0 and not self.failed:
             self.failed = ["a test program that lists its cases"]

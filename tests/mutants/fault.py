@@ -11,8 +11,8 @@ Build names what ninja builds; each Tests line is a stage, an expression for cte
 first.  Newer versions of Catch2's module put a blank behind the colon of a test's name, so write
 `^a_test: ?one`.  A patch without these lines takes those of LAYER/suite.
 """
+import collections
 import dataclasses
-import fnmatch
 import pathlib
 import re
 
@@ -43,8 +43,24 @@ class Fault:
     def files(self):
         return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
 
-    def concerns(self, pattern):
-        return any(fnmatch.fnmatch(file, pattern) for file in self.files())
+    def line(self):
+        """File, old line and new line of a fault that changes one line."""
+        hunks = self.patch[self.patch.index("\n@@"):]
+        old, new = (collections.Counter(re.findall(rf"^{sign}(.*)", hunks, re.MULTILINE))
+                    for sign in (r"-", r"\+"))
+        (before, _), = (old - new).items()  # a diff may show lines between as gone and come
+        (after, _), = (new - old).items()
+        return self.files()[0], before.strip(), after.strip()
+
+    def path(self, folder):
+        return folder / (self.name.replace("/", "+") + ".patch")
+
+    def write(self, folder):
+        """Puts it where `saved_faults` finds it again."""
+        header = [self.sentence, "Build: " + " ".join(self.suite.targets),
+                  *(f"Tests: {stage}" for stage in self.suite.stages)]
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path(folder).write_text("\n".join(header) + "\n\n" + self.patch)
 
 
 def parse_header(text):
@@ -66,12 +82,13 @@ def parse_header(text):
     return " ".join(filter(None, plain)), suite
 
 
-def suite_of(layer):
-    """What the faults of a layer are told by, unless they say otherwise."""
-    try:
-        return parse_header((FOLDER / layer / "suite").read_text())[1]
-    except OSError:
-        return Suite([], [])
+def suite_of(path):
+    """What the faults in a file or folder of the source are told by, unless they say otherwise: the
+    suite of the nearest folder that has one."""
+    for folder in (pathlib.PurePath(path), *pathlib.PurePath(path).parents):
+        if folder.parts and (FOLDER / folder / "suite").exists():
+            return parse_header((FOLDER / folder / "suite").read_text())[1]
+    return Suite([], [])
 
 
 def read(path):
@@ -95,3 +112,38 @@ def read(path):
 
 def all_faults():
     return [read(path) for path in sorted(FOLDER.glob("*/*.patch"))]
+
+
+def saved_faults(folder):
+    """Generated ones that `Fault.write` put there."""
+    found = [read(path) for path in sorted(folder.glob("*.patch"))]
+    for fault in found:
+        fault.name, fault.generated = fault.name.partition("/")[2].replace("+", "/"), True
+    return found
+
+
+def parse_explained(text):
+    """The reason of each fault that LAYER/explained holds: file, old line, new line, reason."""
+    reasons = {}
+    for part in re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)):
+        lines = part.strip().splitlines()
+        if not lines:
+            continue
+        if len(lines) < 4 or lines[1][:1] != "-" or lines[2][:1] != "+":
+            raise Malformed(f"a fault is explained by its file, -OLD LINE, +NEW LINE and a reason, not by: {part}")
+        key = (lines[0], lines[1][1:].strip(), lines[2][1:].strip())
+        if key in reasons:
+            raise Malformed(f"explained twice: {part}")
+        reasons[key] = " ".join(line.strip() for line in lines[3:])
+    return reasons
+
+
+def explained(folder=None):
+    """All reasons of all layers."""
+    reasons = {}
+    for path in sorted((folder or FOLDER).glob("*/explained")):
+        try:
+            reasons.update(parse_explained(path.read_text()))
+        except Malformed as error:
+            raise Malformed(f"{path}: {error}") from error
+    return reasons

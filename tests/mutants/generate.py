@@ -111,18 +111,20 @@ def changes(text):
             continue
         yield from changes_of_parts(number, line)
         found = STATEMENT.fullmatch(line)
-        if found and starts_statement(code, number) and balanced(found[1]) and \
+        if found and found[1] and starts_statement(code, number) and balanced(found[1]) and \
                 not re.match(r"return\b|case\b|default\b", found[1]):
             yield Change(number, *found.span(1), "", "the statement deleted")
 
 
+def faulty_line(line, change):
+    if change.new == "":  # so that an `if` before it keeps a statement
+        return line[:change.begin] + ";"
+    return line[:change.begin] + change.new.replace("%s", line[change.begin:change.end]) + line[change.end:]
+
+
 def patch_of(path, text, change):
     lines = text.split("\n")
-    line = lines[change.line]
-    new = change.new.replace("%s", line[change.begin:change.end])
-    lines[change.line] = line[:change.begin] + new + line[change.end:]
-    if change.new == "":  # so that an `if` before it keeps a statement
-        lines[change.line] = line[:change.begin] + ";"
+    lines[change.line] = faulty_line(lines[change.line], change)
     diff = difflib.unified_diff(text.splitlines(True), "\n".join(lines).splitlines(True),
                                 f"a/{path}", f"b/{path}")
     return f"diff --git a/{path} b/{path}\n" + "".join(diff)
@@ -138,6 +140,12 @@ def changed_lines(source, base, path):
     return found
 
 
+def concerned(path, options):
+    """Whether the globs of the command line choose a path."""
+    return any(fnmatch.fnmatch(path, glob) for glob in options.files) and \
+        not any(fnmatch.fnmatch(path, glob) for glob in options.without)
+
+
 def source_files(source, options):
     """Those that may be changed: of layers that have a suite, and no tests."""
     words = ["git", "ls-files", "*.c", "*.cc", "*.h"]
@@ -148,8 +156,8 @@ def source_files(source, options):
         raise faults.Malformed(done.stderr.strip())
     for path in done.stdout.splitlines():
         parts = pathlib.PurePath(path)
-        if faults.suite_of(parts.parts[0]).stages and fnmatch.fnmatch(path, options.files) and \
-                not re.search(r"_test\.|/(tests?|check|fuzz|bench|conformance|chaos)/|test_", path):
+        if faults.suite_of(parts.parts[0]).stages and concerned(path, options) and \
+                not re.search(r"_test\.|/(tests?|check|fuzz|bench|conformance)/|test_|/world\.", path):
             yield path
 
 
@@ -160,9 +168,8 @@ def faults_of(source, options):
         lines = changed_lines(source, options.changed, path) if options.changed else None
         for change in changes(text):
             if lines is None or change.line in lines:
-                layer = path.split("/")[0]
                 yield faults.Fault(f"{path}:{change.line + 1}:{change.begin + 1}", change.what,
-                                   faults.suite_of(layer), patch_of(path, text, change), True)
+                                   faults.suite_of(path), patch_of(path, text, change), True)
 
 
 def chosen(source, options):

@@ -25,6 +25,8 @@ set(CMAKE_C_FLAGS -O2)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
 add_executable(small small.c)
+add_test(NAME "other: first" COMMAND true)
+add_test(NAME "small: sleeps" COMMAND sh -c "exec sleep 0.5")
 add_test(NAME "small: adds" COMMAND small)
 """
 PRESETS = '{"version": 3, "configurePresets": [{"name": "default", "binaryDir": "${sourceDir}/build"}]}'
@@ -79,6 +81,23 @@ class HandMade(unittest.TestCase):
         self.assertEqual(len(patches), len(set(patches)))
 
 
+class Explained(unittest.TestCase):
+    def test_every_reason_is_for_a_fault_that_there_can_be(self):
+        for file, old, new in faults.explained():
+            text = (mutate.SOURCE / file).read_text()
+            lines = text.split("\n")
+            can_be = {new for new, c in ((generate.faulty_line(lines[c.line], c).strip(), c)
+                                         for c in generate.changes(text)) if lines[c.line].strip() == old}
+            self.assertIn(new, can_be, f"{file} has changed: is '{old}' gone, or the reason, too?")
+
+    def test_a_reason_needs_a_fault_and_words(self):
+        text = "# why\n\na.c\n-    a + b;\n+    a - b;\nIt makes\nno difference.\n"
+        self.assertEqual(faults.parse_explained(text), {("a.c", "a + b;", "a - b;"): "It makes no difference."})
+        for bad in ("a.c\n- a + b\n+ a - b\n", "a.c\nIt makes no difference.\n", text + "\n" + text):
+            with self.assertRaises(faults.Malformed):
+                faults.parse_explained(bad)
+
+
 class Headers(unittest.TestCase):
     def read(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -128,9 +147,16 @@ class Generated(unittest.TestCase):
         self.assertTrue(any("\n+    if (!(a > 1))\n" in patch for patch in patches), patches)
         self.assertTrue(any("\n+        ;\n" in patch for patch in patches), patches)
 
+    def test_a_fault_knows_its_line_however_the_diff_shows_it(self):
+        text = "void f(int a)\n{\n    a++;\n    while (a)\n        ;\n    ;\n    a--;\n    ;\n}\n"
+        lines = {faults.Fault("", "", None, generate.patch_of("f.c", text, c)).line()
+                 for c in generate.changes(text)}
+        self.assertEqual(lines, {("f.c", "a++;", "a--;"), ("f.c", "a++;", ";"), ("f.c", "a--;", "a++;"),
+                                 ("f.c", "a--;", ";"), ("f.c", "while (a)", "while (!(a))")})
+
     @in_clone
     def test_the_same_seed_chooses_the_same_faults_of_the_project(self):
-        options = types.SimpleNamespace(files="launcher/common/link.cc", changed=None, count=5, seed=7)
+        options = types.SimpleNamespace(files=["launcher/common/link.cc"], without=[], changed=None, count=5, seed=7)
         names = [f.name for f in generate.chosen(mutate.SOURCE, options)]
         self.assertEqual(len(names), 5)
         self.assertEqual(names, [f.name for f in generate.chosen(mutate.SOURCE, options)])
@@ -205,7 +231,7 @@ class SmallProject(unittest.TestCase):
         self.fault("endless", changed("unused = 1;", "for (;;) {}"))
         code, out = self.mutate("--seconds", "2")
         self.assertEqual(code, 0, out)
-        self.assertRegex(out, r"small/endless +caught .* small: adds \(not within 2 s\)")
+        self.assertRegex(out, r"small/endless +caught .* small: adds \(hangs\)")
 
     def test_tests_that_fail_anyway_judge_nothing(self):
         self.fault("wrong", changed("a + b", "a - b"))
@@ -238,7 +264,7 @@ class SmallProject(unittest.TestCase):
 
     def test_faults_of_changed_lines_alone(self):
         (self.source / "small.c").write_text(SMALL.replace("a + b", "b + a"))
-        options = types.SimpleNamespace(files="*", changed="HEAD", count=100, seed=1)
+        options = types.SimpleNamespace(files=["*"], without=[], changed="HEAD", count=100, seed=1)
         with mock.patch.object(faults, "suite_of", lambda layer: faults.parse_header(HEADER)[1]):
             names = [f.name for f in generate.chosen(self.source, options)]
         self.assertEqual(names, ["small.c:6:14"])
@@ -251,6 +277,25 @@ class SmallProject(unittest.TestCase):
         self.assertRegex(out, r"small.c:6:14 +caught .* small: adds\n")
         self.assertRegex(out, r"small.c:13:26 +survived ")
         self.assertRegex(out, r"small.c:12:14 +equivalent ")
+        self.survivors_run_again(out)
+
+    def survivors_run_again(self, before):
+        """With a test more, which catches some, and a reason for the others."""
+        survived = before.count(": survived ")
+        with open(self.source / "CMakeLists.txt", "a", encoding="ascii") as text:
+            text.write("""add_test(NAME "small: prints" COMMAND sh -c "test \\"$(./small)\\" = '+ 1'")\n""")
+        code, out = self.mutate("--again")
+        caught = out.count(": caught ")
+        self.assertEqual((code, out.count(": survived ")), (1, survived - caught), out)
+        self.assertGreater(caught, 0)
+        self.assertGreater(survived, caught)
+        reasons = {fault.line(): "It is idle." for fault in
+                   faults.saved_faults(self.source / "build-mutate" / "survivors")}
+        with mock.patch.object(faults, "explained", lambda: reasons):
+            code, out = self.mutate("--again")
+        self.assertEqual(code, 0, out)
+        self.assertIn(f"0 of {survived - caught} faults caught, {survived - caught} explained", out)
+        self.assertIn("no fault has survived", self.mutate("--again")[0])
 
 
 if __name__ == "__main__":

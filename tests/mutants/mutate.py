@@ -3,7 +3,9 @@
 """Puts faults into a copy of the tree, one at a time, and tells which of them a test notices.
 
 Without --generate the faults are those of tests/mutants/LAYER/NAME.patch (fault.py tells their
-format), all of them or those named; with it they are made from the source (generate.py).
+format), all of them or those named; with it they are made from the source (generate.py), and those
+that survive are kept in build-mutate/survivors/, which --again runs once more.  What
+tests/mutants/LAYER/explained gives a reason for survives without being run.
 """
 import argparse
 import collections
@@ -19,6 +21,9 @@ import copy_of_tree
 import fault as faults
 import generate
 from copy_of_tree import Copy, Trouble
+
+QUICK = 0.3  # seconds: what takes no longer without a fault is a quick test ...
+HANGS = 10  # ... and when it takes so long, it hangs
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -42,12 +47,26 @@ def first_error(output):
     return (lines or output.splitlines()[-1:] or [""])[0].strip()[:120]
 
 
+def survivors():
+    return SOURCE / "build-mutate" / "survivors"
+
+
+def remember(fault, verdict):
+    """Keeps those that survive for --again, and no others."""
+    if verdict.word == "survived":
+        fault.write(survivors())
+    elif verdict.good:
+        fault.path(survivors()).unlink(missing_ok=True)
+
+
 class Trial:
     """Faults, the copy that they are put into, and how long tests may take."""
 
-    def __init__(self, copy, seconds):
-        self.copy, self.seconds = copy, seconds
+    def __init__(self, copy, seconds, reasons):
+        self.copy, self.seconds, self.reasons = copy, seconds, reasons
         self.clean_objects = {}
+        self.parts = {}  # of a stage: the places of its quick tests and of the others, and how long
+        # any of these may take
 
     def prove_tests(self, chosen):
         """Tests that fail without any fault, or take as long as with one that hangs, would catch
@@ -64,7 +83,7 @@ class Trial:
 
     def prove_suite(self, suite):
         for stage in suite.stages:
-            if self.copy.count_tests(stage) == 0:
+            if not self.copy.test_numbers(stage):
                 raise Trouble(f"no test is called '{stage}', as Tests: says")
         for _ in range(2):  # a busy machine may upset one
             begin = time.monotonic()
@@ -78,15 +97,21 @@ class Trial:
         if tests.failed:
             raise Trouble(f"without any fault, too, this fails: {', '.join(tests.failed)}\n" +
                           tests.output[-4000:])
+        for stage in suite.stages:
+            took = [tests.seconds.get(n, 0) for n in self.copy.test_numbers(stage)]
+            quick = [place for place, seconds in enumerate(took, 1) if seconds < QUICK]
+            others = [place for place, seconds in enumerate(took, 1) if seconds >= QUICK]
+            self.parts[stage] = [part for part in ((quick, HANGS), (others, self.seconds)) if part[0]]
 
     def run_tests(self, fault):
+        """Quick tests come first: those that take long may hang with a fault in."""
         skipped = []
         end = time.monotonic() + self.seconds
-        for stage in fault.suite.stages:
-            tests = self.copy.test(stage, max(1, end - time.monotonic()))
+        for stage, (places, silence) in ((s, part) for s in fault.suite.stages for part in self.parts[s]):
+            tests = self.copy.test_until_failure(stage, places, max(1, end - time.monotonic()), silence)
             skipped += tests.skipped
             if tests.failed:
-                late = f" (not within {self.seconds} s)" if tests.timed_out else ""
+                late = " (hangs)" if tests.timed_out else ""
                 return "caught", tests.failed[0] + late, True
         if skipped:
             return "not run", "skipped: " + ", ".join(skipped), True
@@ -104,6 +129,8 @@ class Trial:
         return self.run_tests(fault)
 
     def judge(self, fault):
+        if fault.generated and fault.line() in self.reasons:
+            return Verdict("explained", self.reasons[fault.line()], 0, True)
         begin = time.monotonic()
         try:
             word, by, good = self.build_and_test(fault)
@@ -118,19 +145,22 @@ class Trial:
         for number, fault in enumerate(chosen, 1):
             verdict = self.judge(fault)
             results.append((fault, verdict))
+            if fault.generated:
+                remember(fault, verdict)
             say(f"[{number}/{len(chosen)}] {fault.name}: {verdict.word} {verdict.by}")
         return results
 
 
 def chosen_faults(options):
+    """Hand-made ones, or those that survived before."""
     def is_called(fault, name):
         return name in (fault.name, fault.name.partition("/")[2])
 
-    chosen = faults.all_faults()
+    chosen = faults.saved_faults(survivors()) if options.again else faults.all_faults()
     for name in options.names:
         if not any(is_called(f, name) for f in chosen):
-            raise Trouble(f"there is no fault '{name}' in {faults.FOLDER}")
-    return [f for f in chosen if f.concerns(options.files) and
+            raise Trouble(f"there is no fault '{name}' in {survivors() if options.again else faults.FOLDER}")
+    return [f for f in chosen if any(generate.concerned(path, options) for path in f.files()) and
             (not options.names or any(is_called(f, name) for name in options.names))]
 
 
@@ -149,11 +179,15 @@ def check_all():
 def parse(words):
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.split("\n", 1)[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="hand-made faults: NAME or LAYER/NAME")
-    parser.add_argument("--files", default="*", metavar="GLOB", help="faults in these files alone")
+    parser.add_argument("--files", action="append", metavar="GLOB",
+                        help="faults in these files alone; may be repeated")
+    parser.add_argument("--except", dest="without", action="append", default=[], metavar="GLOB",
+                        help="none in these files; may be repeated")
     parser.add_argument("--seconds", type=int, default=120, metavar="N",
                         help="how long the tests of one fault may take (default 120)")
     parser.add_argument("--check", action="store_true", help="see whether all patches apply, no more")
     parser.add_argument("--generate", action="store_true", help="faults made from the source")
+    parser.add_argument("--again", action="store_true", help="generated faults that survived before")
     parser.add_argument("--changed", metavar="BASE", help="generate in lines changed since BASE")
     parser.add_argument("--count", type=int, default=20, metavar="N",
                         help="generate so many (default 20)")
@@ -161,8 +195,9 @@ def parse(words):
     options = parser.parse_args(words)
     if options.seconds < 1 or options.count < 1:
         parser.error("--seconds and --count take a positive number")
-    if options.generate and options.names or options.changed and not options.generate:
-        parser.error("names are of hand-made faults, --changed is of generated ones")
+    if options.generate and (options.names or options.again) or options.changed and not options.generate:
+        parser.error("names and --again are of faults that are there, --changed is of those to generate")
+    options.files = options.files or ["*"]
     return options
 
 
@@ -173,8 +208,8 @@ def tell(results):
     for fault, verdict in results:
         say(f"{fault.name:{width}}  {verdict.word:14}  {verdict.seconds:4.0f} s  {verdict.by}")
     count = collections.Counter(verdict.word for _, verdict in results)
-    caught, survived = count.pop("caught", 0), count.pop("survived", 0)
-    say(f"\n{caught} of {caught + survived} faults caught" +
+    caught = count.pop("caught", 0)
+    say(f"\n{caught} of {caught + count['survived'] + count['explained']} faults caught" +
         "".join(f", {number} {word}" for word, number in sorted(count.items())))
     for fault, verdict in results:
         if not verdict.good:
@@ -198,13 +233,13 @@ def main(words):
     else:
         chosen = chosen_faults(options)
     if not chosen:
-        raise Trouble("no fault is in such files")
+        raise Trouble("no fault is in such files" if not options.again else "no fault has survived")
     if copy.left_out():
         say("mutate: files that git does not know are left out: " + " ".join(copy.left_out()[:5]))
     with copy.locked():
         copy.renew()
         copy.configure()
-        return 0 if tell(Trial(copy, options.seconds).judge_all(chosen)) else 1
+        return 0 if tell(Trial(copy, options.seconds, faults.explained()).judge_all(chosen)) else 1
 
 
 if __name__ == "__main__":

@@ -68,14 +68,20 @@ Arrivals send_many(const unet_chaos &chaos, uint32_t length)
     Arrivals seen;
 
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        unet_piece piece = {0, length};
+        const uint32_t half = length / 2;
+        const unet_piece piece[] = {{8192, half}, {300, length - half}};
+        uint8_t text[UNET_INLINE_MAX];
 
-        for (uint32_t k = 0; k < length; k++)
-            pair.a->segment[k] = static_cast<uint8_t>(i + k);
+        for (uint32_t k = 0; k < length; k++) {
+            const uint32_t place = k < half ? 8192 + k : 300 + k - half;
+
+            (length <= UNET_INLINE_MAX ? text[k] : pair.a->segment[place]) =
+                static_cast<uint8_t>(i + k);
+        }
         if (length <= UNET_INLINE_MAX)
-            REQUIRE(unet_send_inline(pair.a, pair.ab, i, pair.a->segment, length) == 0);
+            REQUIRE(unet_send_inline(pair.a, pair.ab, i, text, length) == 0);
         else
-            REQUIRE(unet_send(pair.a, pair.ab, i, &piece, 1, nullptr) == 0);
+            REQUIRE(unet_send(pair.a, pair.ab, i, piece, 2, nullptr) == 0);
         take_all(pair.b, length, seen);
     }
     for (int i = 0; i < 20; i++)

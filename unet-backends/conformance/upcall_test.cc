@@ -244,6 +244,17 @@ TEST_CASE("an upcall cannot end itself")
     CHECK(eventually([&] { return result == -EDEADLK; }));
 }
 
+TEST_CASE("who only polls has no upcalls, and may say so")
+{
+    unet_config config = {};
+    config.polled = true;
+    Endpoint ep(config);
+    Drain drain;
+
+    CHECK(unet_upcall(ep, any_mode(), UNET_NONEMPTY, Drain::run, &drain) == -EOPNOTSUPP);
+    CHECK(unet_upcall(ep, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
+}
+
 TEST_CASE("wrong requests for upcalls are refused")
 {
     Pair pair;
@@ -256,6 +267,12 @@ TEST_CASE("wrong requests for upcalls are refused")
                       &drain) == -EINVAL);
     REQUIRE(unet_upcall(pair.b, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == 0);
     CHECK(unet_upcall(pair.a, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, Drain::run, &drain) == -EBUSY);
+    CHECK(unet_wait(pair.a, 0) == 0); // has none
     CHECK(unet_wait(pair.b, 0) == -EBUSY);
     CHECK(unet_arm(pair.b, nullptr) == -EBUSY);
+    CHECK(unet_upcall(pair.b, UNET_UPCALL_SIGNAL, 0, Drain::run, &drain) == -EINVAL);
+    CHECK(unet_wait(pair.b, 0) == -EBUSY); // keeps what it has
+    REQUIRE(unet_upcall(pair.b, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
+    CHECK(unet_upcall(pair.b, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
+    CHECK(unet_wait(pair.b, 0) == 0);
 }

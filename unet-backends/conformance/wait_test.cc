@@ -153,6 +153,74 @@ TEST_CASE("a disarmed endpoint is not rung, an armed one once", "[shared]")
     CHECK(poll(&fd, 1, 0) == 0);
 }
 
+TEST_CASE("who no longer sleeps is not rung", "[shared]")
+{
+    Pair pair;
+    pollfd fd = {unet_fd(pair.b), POLLIN, 0};
+
+    SECTION("because it has disarmed")
+    {
+        REQUIRE(unet_arm(pair.b, nullptr) == 0);
+        unet_disarm(pair.b);
+    }
+    SECTION("because a message was there")
+    {
+        REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+        REQUIRE(unet_arm(pair.b, nullptr) == 1);
+    }
+    SECTION("because it has waited long enough")
+    {
+        REQUIRE(unet_wait(pair.b, 1) == 0);
+    }
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    CHECK(pair.a->stats.wakeups == 0);
+    CHECK(poll(&fd, 1, 0) == 0);
+}
+
+TEST_CASE("arming asks for a shorter sleep only while something waits to be sent")
+{
+    Pair pair;
+    int ms = 10000;
+
+    REQUIRE(unet_arm(pair.b, &ms) == 0);
+    CHECK(ms == 10000);
+    unet_disarm(pair.b);
+    ms = -1;
+    REQUIRE(unet_arm(pair.b, &ms) == 0);
+    CHECK(ms == -1);
+    unet_disarm(pair.b);
+}
+
+TEST_CASE("nobody rings who sends when there is room again, so its sleep is short", "[reliable]")
+{
+    Pair pair;
+    const unet_piece piece = {0, 10};
+    int ms = 10000;
+
+    REQUIRE(unet_send(pair.a, pair.ab, 0, &piece, 1, nullptr) == 0); // b has no buffer
+    REQUIRE(unet_arm(pair.a, &ms) == 0);
+    CHECK(ms < 100);
+    unet_disarm(pair.a);
+    ms = 0;
+    REQUIRE(unet_arm(pair.a, &ms) == 0);
+    CHECK(ms == 0);
+    unet_disarm(pair.a);
+}
+
+TEST_CASE("who wakes up knows which of its peers have gone", "[shared]")
+{
+    Endpoint hub, left, right;
+    uint16_t to_left, to_right, from_left, from_right;
+
+    join(hub, left, 1, to_left, from_left);
+    join(hub, right, 2, to_right, from_right);
+    REQUIRE(unet_arm(hub, nullptr) == 0);
+    right.close();
+    unet_disarm(hub);
+    CHECK(hub->channel[to_left].state == UNET_OPEN);
+    CHECK(hub->channel[to_right].state == UNET_DEAD);
+}
+
 TEST_CASE("no wake-up is lost between arming and sleeping")
 {
     constexpr uint32_t rounds = 20000;

@@ -76,6 +76,9 @@ uint64_t unet_direction_key(uint64_t tag, uint64_t from, uint64_t to);
  * route goes out, or else the first Ethernet that runs; false: there is none. */
 bool unet_default_ethernet(char name[]);
 
+/* Whether a line of /proc/self/net/route is the default route; if so, its interface. */
+bool unet_is_default_route(const char *line, char name[]);
+
 /* ---- receive.c ------------------------------------------------------------- */
 
 /* True when some receive ring is three quarters full. */

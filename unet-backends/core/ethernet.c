@@ -15,7 +15,7 @@
 
 /* A line is "interface destination gateway flags refcount use metric mask ...", in hexadecimal but
  * for the counts.  The default route has neither destination nor mask, and is up and no refusal. */
-static bool is_default_route(const char *line, char name[IFNAMSIZ])
+bool unet_is_default_route(const char *line, char name[])
 {
     unsigned destination, flags, mask;
 
@@ -30,7 +30,7 @@ static bool default_route(char name[IFNAMSIZ])
     char line[256];
 
     while (routes && !found && fgets(line, sizeof line, routes))
-        found = is_default_route(line, name);
+        found = unet_is_default_route(line, name);
     if (routes)
         fclose(routes);
     return found;

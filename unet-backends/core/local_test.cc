@@ -8,7 +8,10 @@
 #include <cstring>
 #include <list>
 #include <net/if.h>
+#include <sched.h>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern "C" {
 #include "core/core.h"
@@ -205,4 +208,81 @@ TEST_CASE("local: a plain address is taken as it is")
     CHECK(local.any.sa_family == AF_INET6);
     CHECK(unet_local("lo", &local) == 0);
     CHECK(local.ip4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+}
+
+TEST_CASE("local: any interface is one that has an address")
+{
+    union unet_sockaddr local;
+    REQUIRE(unet_local("auto", &local) == 0);
+    if (local.any.sa_family == AF_INET)
+        CHECK(local.ip4.sin_addr.s_addr != 0);
+    else
+        CHECK(local.any.sa_family == AF_INET6);
+}
+
+TEST_CASE("local: where no route leads out, loopback is better than nothing")
+{
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) { // in a network of its own, which has nothing
+        union unet_sockaddr local;
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+            _exit(77);
+        _exit(unet_local("auto", &local) == 0 && local.any.sa_family == AF_INET &&
+                      local.ip4.sin_addr.s_addr == htonl(INADDR_LOOPBACK)
+                  ? 0
+                  : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        WARN("not run: this user may make no network namespaces");
+    else
+        CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("local: the default route has neither destination nor mask, is up, and refuses nothing")
+{
+    const auto interface = [](const char *destination, const char *flags, const char *mask) {
+        char name[IF_NAMESIZE] = "";
+        const std::string line = std::string("eth7\t") + destination + "\t0100000A\t" + flags +
+                                 "\t0\t0\t100\t" + mask + "\t0\t0\t0\n";
+        return unet_is_default_route(line.c_str(), name) ? std::string(name) : "none";
+    };
+    CHECK(interface("00000000", "0003", "00000000") == "eth7");
+    CHECK(interface("0000000A", "0003", "00000000") == "none");
+    CHECK(interface("00000000", "0003", "000000FF") == "none"); // 0.0.0.0/8
+    CHECK(interface("0000000A", "0001", "000000FF") == "none");
+    CHECK(interface("00000000", "0002", "00000000") == "none"); // is down
+    CHECK(interface("00000000", "0201", "00000000") == "none"); // refuses
+    char name[IF_NAMESIZE];
+    CHECK_FALSE(unet_is_default_route("Iface\tDestination\tGateway\tFlags\n", name));
+}
+
+// ---- keys ---------------------------------------------------------------------------------
+
+TEST_CASE("numbers are mixed as splitmix64 does")
+{
+    // The first three of the sequence that begins with 0.
+    CHECK(unet_mix(0x9e3779b97f4a7c15) == 0xe220a8397b1dcdaf);
+    CHECK(unet_mix(2 * 0x9e3779b97f4a7c15) == 0x6e789e6aa1b965f4);
+    CHECK(unet_mix(3 * 0x9e3779b97f4a7c15) == 0x06c45d188009454f);
+}
+
+TEST_CASE("the key of a direction is of its tag and of both ends, and of no other direction")
+{
+    const uint64_t key = unet_direction_key(1, 2, 3);
+
+    CHECK(unet_direction_key(1, 2, 3) == key);
+    CHECK(unet_direction_key(1, 3, 2) != key);
+    CHECK(unet_direction_key(2, 2, 3) != key);
+    CHECK(unet_direction_key(1, 3, 3) != key);
+    CHECK(unet_direction_key(1, 2, 2) != key);
+}
+
+TEST_CASE("a ring counts as almost full from three quarters on")
+{
+    CHECK(unet_ring_brim(3) == 3);
+    CHECK(unet_ring_brim(127) == 96);
 }
