@@ -365,10 +365,10 @@ TEST_CASE("reliable includes unet's public headers and its own")
     require_layer("reliable", with_unet({"reliable/", "unet/unet_ni.h"}));
 }
 
-TEST_CASE("gam includes unet's public headers and its own, and its tests also compose networks")
+TEST_CASE("gam includes unet's public headers and its own, and its tests networks and the NI")
 {
     require_layer("gam/src", with_unet({"gam/"}));
-    require_layer("gam", with_unet({"gam/", "reliable/"}));
+    require_layer("gam", with_unet({"gam/", "reliable/", "unet/unet_ni.h"}));
 }
 
 TEST_CASE("gam and reliable name no backend")

@@ -27,6 +27,7 @@ struct check {
 extern const struct check access_checks[];
 extern const struct check store_checks[];
 extern const struct check coalesce_checks[];
+extern const struct check strided_checks[];
 extern const struct check collective_checks[];
 extern const struct check heap_checks[];
 extern const struct check atomic_checks[];

@@ -465,6 +465,8 @@ TEST_CASE("error: sizes below zero")
 {
     ends(2, "negative_size", 1, "all_spread_malloc of -1 blocks of 8 bytes\n");
     ends(2, "negative_bulk", 1, "bulk_write of -2 bytes\n");
+    ends(2, "rows_negative bytes", 1, "bulk_put_2d of rows of -1 bytes\n");
+    ends(2, "rows_negative count", 1, "bulk_gather of -5 rows\n");
 }
 
 TEST_CASE("error: spread storage freed twice")

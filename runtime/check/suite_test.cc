@@ -75,6 +75,11 @@ TEST_CASE("store: bulk stores cross") { passes_everywhere("crossing_bulk_stores"
 TEST_CASE("store: a token goes round") { passes_everywhere("store_ring"); }
 TEST_CASE("store: random sizes to random ranks") { passes_everywhere("random_stores"); }
 
+TEST_CASE("strided: rows of every shape agree with plain loops") { passes_everywhere("rows_of_every_shape"); }
+TEST_CASE("strided: elements are scattered and gathered by index") { passes_everywhere("elements_by_index"); }
+TEST_CASE("strided: nothing is no access") { passes_everywhere("rows_of_nothing"); }
+TEST_CASE("strided: a plain pointer is there where a window is") { passes_everywhere("castable_where_near"); }
+
 TEST_CASE("bursts: stores, puts and gets in any order agree with a model") { passes_everywhere("bursts_of_everything"); }
 TEST_CASE("bursts: what comes behind one finds it done") { passes_everywhere("burst_then_message"); }
 TEST_CASE("bursts: who polls sends them") { passes_everywhere("burst_then_polls"); }

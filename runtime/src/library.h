@@ -34,6 +34,18 @@ void splitc_bulk_get(void *to, splitc_ptr from, long bytes);
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes);
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes);
 
+/* split-c/strided.h */
+void splitc_bulk_get_2d(void *to, long to_stride, splitc_ptr from, long from_stride, long bytes,
+                        long rows);
+void splitc_bulk_put_2d(splitc_ptr to, long to_stride, const void *from, long from_stride,
+                        long bytes, long rows);
+void splitc_bulk_gather(void *to, splitc_ptr from, const long *index, long count, long bytes);
+void splitc_bulk_scatter(splitc_ptr to, const long *index, const void *from, long count,
+                         long bytes);
+
+/* split-c/castable.h */
+void *splitc_castable(splitc_ptr g);
+
 void splitc_barrier(void);
 #define SPLITC_REDUCTIONS_OF(name, type, how)                                                      \
     type splitc_all_reduce_to_all_##name(type value);                                              \

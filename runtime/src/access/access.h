@@ -128,6 +128,9 @@ void splitc_coalesce_open(void);
 bool splitc_coalesce(enum splitc_record kind, uint32_t rank, const volatile void *there,
                      const void *here, size_t n);
 
+/* So many accesses to a rank follow at once, so none of them goes by itself. */
+void splitc_coalesce_expect(uint32_t rank, uint64_t accesses);
+
 /* Send what waits; in a handler, nothing. */
 void splitc_coalesce_flush(void) __attribute__((cold, noinline));
 
@@ -255,6 +258,12 @@ static inline uint64_t splitc_cell_word(const struct splitc_cell *cell)
 {
     return (uintptr_t)cell;
 }
+
+/* ---- bulk accesses (bulk.c) ------------------------------------------------------------------ */
+
+/* A split-phase put of n > 0 bytes.  Unlike with splitc_far_put, the source must stay until sync.
+ */
+void splitc_far_bulk_put(splitc_ptr to, const void *from, size_t n);
 
 /* ---- direct access (direct.c) --------------------------------------------------------------- */
 

@@ -93,12 +93,14 @@ void splitc_bulk_get(void *to, splitc_ptr from, long bytes)
     bulk_moved("bulk_get", from, bytes, began);
 }
 
-/* Unlike with a put, the source must stay until sync. */
-static void bulk_put_far(splitc_ptr to, const void *from, size_t n)
+void splitc_far_bulk_put(splitc_ptr to, const void *from, size_t n)
 {
     SPLITC_INSIDE;
 
-    splitc_direct_put(splitc_target(to, "bulk_put"), splitc_address(to), from, n);
+    if (n <= SPLITC_COALESCE_MOST)
+        splitc_far_put(to, from, (splitc_size)n);
+    else
+        splitc_direct_put(splitc_target(to, "bulk_put"), splitc_address(to), from, n);
 }
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
@@ -109,10 +111,8 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
         return;
     if (splitc_is_near(to))
         memmove(splitc_near(to), from, (size_t)bytes);
-    else if (bytes <= (long)SPLITC_COALESCE_MOST)
-        splitc_far_put(to, from, (splitc_size)bytes);
     else
-        bulk_put_far(to, from, (size_t)bytes);
+        splitc_far_bulk_put(to, from, (size_t)bytes);
     bulk_moved("bulk_put", to, bytes, began);
 }
 

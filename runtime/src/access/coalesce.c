@@ -26,7 +26,8 @@
 
 enum {
     FEW = 4,           /* accesses of a burst that go by themselves */
-    OLD_ACCESSES = 64, /* in a message; fewer go with the next access when they are old */
+    OLD_ACCESSES = 16, /* in a message; fewer go with the next access when they are old */
+    ACCESSES_MAX = GAM_MEDIUM_MAX, /* that a message can have */
     KIND_SHIFT = 62,
     SIZE_MASK = (1 << (KIND_SHIFT - SPLITC_ADDRESS_BITS)) - 1,
 };
@@ -191,6 +192,20 @@ void splitc_coalesce_flush(void)
         return;
     while (waiting)
         records_send(waiting);
+}
+
+void splitc_coalesce_expect(uint32_t rank, uint64_t accesses)
+{
+    struct burst *b = burst ? &burst[rank] : NULL;
+
+    if (!b)
+        return;
+    if (!b->open && b->number != splitc_bursts)
+        *b = (struct burst){.number = splitc_bursts};
+    if (b->sent < FEW)
+        b->sent = FEW;
+    if (b->sent < accesses)
+        b->sent = accesses < ACCESSES_MAX ? (uint32_t)accesses : ACCESSES_MAX;
 }
 
 /* NULL: the access goes by itself, and no record waits. */
