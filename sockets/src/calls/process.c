@@ -30,6 +30,17 @@ static void after_fork(bool is_child)
     sockets_stream_unlock_all();
 }
 
+/* No handler ran before a clone, so nothing is locked that has to be unlocked. */
+static void after_clone(void)
+{
+    sockets_lock_after_fork();
+    sockets_record_after_fork();
+    sockets_upgrade_after_fork();
+    sockets_table_after_fork(true);
+    sockets_epoll_before_fork();
+    sockets_epoll_after_fork(true);
+}
+
 static void after_fork_parent(void)
 {
     after_fork(false);
@@ -45,6 +56,7 @@ static void init(void)
     sockets_record_init();
     sockets_spin_init();
     sockets_upgrade_init();
+    sockets_table_after_clone = after_clone;
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     sockets_process_ready = true;
@@ -81,9 +93,10 @@ SOCKETS_EXPORT void _Exit(int status)
 /* ---- exec ------------------------------------------------------------------------- */
 
 /* A program that is executed has its standard descriptors from us, and not our memory. */
-static void pin_standard(void)
+static void before_exec(void)
 {
     sockets_call_prepare();
+    sockets_table_exec(false);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         struct sockets_stream *s = sockets_table_enter(fd);
 
@@ -96,8 +109,10 @@ static void pin_standard(void)
 
 SOCKETS_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-    pin_standard();
-    return sockets_real.execve(path, argv, envp);
+    before_exec();
+    sockets_real.execve(path, argv, envp);
+    sockets_table_exec(true);
+    return -1;
 }
 
 SOCKETS_EXPORT int execv(const char *path, char *const argv[])
@@ -107,8 +122,10 @@ SOCKETS_EXPORT int execv(const char *path, char *const argv[])
 
 SOCKETS_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    pin_standard();
-    return sockets_real.execvpe(file, argv, envp);
+    before_exec();
+    sockets_real.execvpe(file, argv, envp);
+    sockets_table_exec(true);
+    return -1;
 }
 
 SOCKETS_EXPORT int execvp(const char *file, char *const argv[])

@@ -17,7 +17,7 @@ enum {
 /* Of edges the ring's are told from here, those of TCP by the kernel. */
 static bool has_news(const struct sockets_entry *entry)
 {
-    return !entry->told && sockets_stream_hint(entry->s) &&
+    return !entry->told && sockets_stream_has_data(entry->s) &&
            (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
 }
 
@@ -28,6 +28,8 @@ static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
     const uint32_t space = EPOLLOUT | EPOLLWRNORM;
     uint32_t events = 0;
 
+    if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
+        *whole = false; /* it may be readable by TCP */
     if (!has_news(entry))
         return 0;
     entry->seen = sockets_stream_arrived(entry->s);
@@ -35,8 +37,6 @@ static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
     if (sockets_stream_has_space(entry->s))
         events |= entry->events & space;
     else if (entry->events & space)
-        *whole = false;
-    if (sockets_stream_peer_ended(entry->s))
         *whole = false;
     return events;
 }

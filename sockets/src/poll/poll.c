@@ -54,10 +54,10 @@ static bool wants_data(const struct polled *p, nfds_t i)
     return p->stream[i] && p->stream[i]->upgraded && (p->fds[i].events & DATA);
 }
 
-static bool ring_hint(const struct polled *p)
+static bool any(const struct polled *p, bool (*is_so)(const struct sockets_stream *))
 {
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i) && sockets_stream_hint(p->stream[i]))
+        if (wants_data(p, i) && is_so(p->stream[i]))
             return true;
     return false;
 }
@@ -71,7 +71,7 @@ static int merge(struct polled *p)
         struct pollfd *fd = &p->fds[i];
 
         if (wants_data(p, i)) {
-            if (sockets_stream_hint(p->stream[i]))
+            if (sockets_stream_has_data(p->stream[i]))
                 fd->revents |= fd->events & DATA;
             else if ((fd->revents & DATA) && !(fd->revents & (POLLERR | POLLHUP | POLLRDHUP)) &&
                      !sockets_stream_readable(p->stream[i], fd->fd))
@@ -98,7 +98,7 @@ static int spin(struct polled *p)
 
     sockets_spin_begin(&spinning);
     while (n == 0 && sockets_spin_turn(&spinning)) {
-        if (ring_hint(p) || spinning.turn % LOOKS_PER_CALL == 0)
+        if (any(p, sockets_stream_hint) || spinning.turn % LOOKS_PER_CALL == 0)
             n = ask_kernel(p, &at_once);
         if (n > 0)
             sockets_spin_won(&spinning);
@@ -113,7 +113,7 @@ static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
     for (nfds_t i = 0; i < p->count; i++)
         if (wants_data(p, i))
             sockets_stream_arm(p->stream[i]);
-    n = ask_kernel(p, ring_hint(p) ? &at_once : timeout);
+    n = ask_kernel(p, any(p, sockets_stream_has_data) ? &at_once : timeout);
     error = errno;
     for (nfds_t i = 0; i < p->count; i++)
         if (wants_data(p, i))
@@ -127,7 +127,7 @@ static bool answer_one(struct polled *p)
 {
     struct pollfd *fd = p->fds;
 
-    if (p->count != 1 || !wants_data(p, 0) || !sockets_stream_hint(p->stream[0]) ||
+    if (p->count != 1 || !wants_data(p, 0) || !sockets_stream_has_data(p->stream[0]) ||
         (fd->events & ~(DATA | SPACE)))
         return false;
     if ((fd->events & SPACE) && !sockets_stream_has_space(p->stream[0]))

@@ -76,7 +76,7 @@ struct sockets_counters {
     _Atomic uint64_t broken;
 };
 
-enum { SOCKETS_RECORDS = 16384, SOCKETS_POOL_MAGIC = 0x736f636b };
+enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b };
 
 /* The pool, as it lies in memory; `unetsock --explain` reads it from another process. */
 struct sockets_pool {

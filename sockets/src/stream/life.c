@@ -132,17 +132,20 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
 {
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     struct sockets_record *record = s->record;
-    bool stolen;
+    bool stolen, is_last;
 
-    if (!s->upgraded || atomic_load(&record->holders) != 1)
+    if (!s->upgraded)
         return;
-    atomic_store(&s->rx->gone, 1);
+    is_last = atomic_load(&record->holders) == 1;
+    if (is_last)
+        atomic_store(&s->rx->gone, 1);
     if (sockets_lock_take(&record->rx.lock, &stolen)) {
-        if (sockets_ring_unread(s->rx, record->rx.head) != 0)
+        if (sockets_ring_unread(s->rx, record->rx.head) == 0)
+            sockets_stream_drain(s, fd); /* the kernel would take a bell for unread data */
+        else if (is_last)
             sockets_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-        else
-            sockets_stream_drain(s, fd);
         sockets_lock_give(&record->rx.lock);
     }
-    sockets_stream_finish(s);
+    if (is_last)
+        sockets_stream_finish(s);
 }

@@ -230,6 +230,12 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
+bool sockets_stream_has_data(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
+           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
+}
+
 bool sockets_stream_hint(const struct sockets_stream *s)
 {
     const struct sockets_direction *dir = s->rx;
@@ -237,20 +243,13 @@ bool sockets_stream_hint(const struct sockets_stream *s)
     const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
 
     /* Data may be taken before its sender gets to count it. */
-    return atomic_load_explicit(&dir->tail, memory_order_acquire) !=
-               atomic_load_explicit(&dir->head, memory_order_relaxed) ||
-           (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
+    return sockets_stream_has_data(s) || (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
            atomic_load_explicit(&dir->fin, memory_order_relaxed);
 }
 
 uint64_t sockets_stream_arrived(const struct sockets_stream *s)
 {
     return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
-}
-
-bool sockets_stream_peer_ended(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->fin, memory_order_relaxed);
 }
 
 void sockets_stream_arm(struct sockets_stream *s)
@@ -269,7 +268,7 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
     struct iovec iov = {&byte, 1};
     const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
 
-    if (sockets_stream_hint(s) || !bell_is_due(s))
+    if (sockets_stream_has_data(s) || !bell_is_due(s))
         return true;
     return locked_receive(s, fd, &r) != -EAGAIN;
 }

@@ -87,15 +87,16 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
 /* Bytes that wait to be read, as FIONREAD has them, of which `tcp` are in the kernel. */
 int sockets_stream_unread(struct sockets_stream *s, int tcp);
 
-/* Whether something has arrived since TCP and ring were last found empty, without a system call:
- * the ring is not empty, or the sender has sent by TCP or ended.  A hint for those who spin. */
+/* Whether the ring has data: a recv finds some. */
+bool sockets_stream_has_data(const struct sockets_stream *s);
+
+/* Whether it is worth while to look, without a system call: the ring is not empty, or the sender
+ * has given TCP more than was taken, which may still be on its way, or has ended.  A hint for those
+ * who spin. */
 bool sockets_stream_hint(const struct sockets_stream *s);
 
 /* How much has ever arrived in the ring. */
 uint64_t sockets_stream_arrived(const struct sockets_stream *s);
-
-/* Whether the peer has shut down or closed, so that the kernel knows more than IN. */
-bool sockets_stream_peer_ended(const struct sockets_stream *s);
 
 /* The kernel says that TCP is readable: whether a recv would find something, once a bell that
  * nobody needs any more is taken away. */

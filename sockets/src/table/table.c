@@ -6,23 +6,43 @@
 #include "epoll/epoll.h"
 #include "upgrade/upgrade.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static struct sockets_stream *_Atomic table[SOCKETS_TABLE_FDS];
 static _Atomic int highest = -1;
-static pid_t owner;
+
+/* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
+ * that they are told from those of vfork. */
+static pid_t *owner;
+void (*sockets_table_after_clone)(void);
 
 static bool in_range(int fd)
 {
     return fd >= 0 && fd < SOCKETS_TABLE_FDS;
 }
 
+static void make_owner(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    static pid_t fallback;
+    void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    owner = p == MAP_FAILED || madvise(p, page, MADV_WIPEONFORK) < 0 ? &fallback : p;
+    *owner = getpid();
+}
+
 bool sockets_table_is_ours(void)
 {
-    if (owner == 0)
-        owner = getpid();
-    return getpid() == owner;
+    if (!owner)
+        make_owner();
+    if (*owner == 0) {
+        *owner = getpid();
+        sockets_table_after_clone();
+    }
+    return getpid() == *owner;
 }
 
 bool sockets_table_has(int fd)
@@ -158,6 +178,24 @@ static void for_each_stream(void (*do_it)(struct sockets_stream *s))
     }
 }
 
+void sockets_table_exec(bool failed)
+{
+    const int error = errno;
+
+    if (!sockets_table_is_ours())
+        return;
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
+        struct sockets_stream *s = sockets_table_enter(fd);
+
+        if (!s)
+            continue;
+        if (atomic_load(&s->fds) == 1 && (fcntl(fd, F_GETFD) & FD_CLOEXEC))
+            atomic_fetch_add(&s->record->holders, failed ? 1 : -1u);
+        sockets_table_leave(s);
+    }
+    errno = error;
+}
+
 static void hold(struct sockets_stream *s)
 {
     atomic_fetch_add(&s->record->holders, 1);
@@ -180,6 +218,6 @@ void sockets_table_after_fork(bool is_child)
 {
     if (!is_child)
         return;
-    owner = getpid();
+    *owner = getpid();
     for_each_stream(reset);
 }

@@ -44,6 +44,13 @@ void sockets_table_end(void);
 void sockets_table_before_fork(void);
 void sockets_table_after_fork(bool is_child);
 
+/* Another program is about to be executed, or that has failed: connections that are closed on exec
+ * have a holder less meanwhile. */
+void sockets_table_exec(bool failed);
+
+/* Called in a child that came by clone(2), of which no handler of fork was told. */
+extern void (*sockets_table_after_clone)(void);
+
 /* Whether this is the process that the table belongs to, not a child of a vfork. */
 bool sockets_table_is_ours(void);
 

@@ -437,6 +437,8 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd)
         return;
     if (!atomic_exchange(&s->stepping, 1)) { /* one thread at a time */
         step(s, fd, ops);
+        if (!s->upgraded && atomic_load(&record->reason) == SOCKETS_YOUNG)
+            atomic_store(&record->reason, SOCKETS_FOREIGN); /* so far */
         atomic_store(&s->stepping, 0);
     }
     errno = error;
