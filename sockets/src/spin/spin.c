@@ -12,6 +12,7 @@ enum {
     DEFAULT_US = 50,
     LOOK_AT_CLOCK = 16, /* turns; one is some 40 ns */
     YIELD = 64,
+    BUSY_NS = 10000, /* a yield takes so long only if another process runs meanwhile */
     LEAST_NS = 2000, /* a shorter spin is not worth its while ... */
     TRY_AGAIN = 16,  /* ... but every so often the whole is tried */
 };
@@ -47,6 +48,17 @@ static void lost(void)
     atomic_fetch_add_explicit(&sockets_counters->spins_lost, 1, memory_order_relaxed);
 }
 
+/* Whoever comes back late has taken the processor from somebody: after one more look it is time to
+ * sleep. */
+static void yield(struct sockets_spin *spin)
+{
+    const uint64_t before = sockets_now_ns();
+
+    sched_yield();
+    if (sockets_now_ns() - before > BUSY_NS)
+        spin->start_ns = before - spin->limit_ns;
+}
+
 bool sockets_spin_turn(struct sockets_spin *spin)
 {
     if (spin->limit_ns == 0)
@@ -62,7 +74,7 @@ bool sockets_spin_turn(struct sockets_spin *spin)
         }
     }
     if (spin->turn % YIELD == 0)
-        sched_yield();
+        yield(spin);
     sockets_pause();
     return true;
 }
