@@ -11,6 +11,8 @@
 
 enum {
     ASK_EVERY = 16, /* vain reads from the ring until the kernel is asked for the stream's end */
+    LONG_READ =
+        16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
     GATE_NS = 1000000000,
 };
 
@@ -301,6 +303,13 @@ static void end_direct(struct sockets_stream *s, ssize_t n, enum sockets_take ho
     sockets_lock_give(&s->record->rx.lock);
 }
 
+static size_t total_of(const struct request *r)
+{
+    const struct sockets_cursor cursor = {r->iov, r->count, 0};
+
+    return sockets_cursor_left(&cursor);
+}
+
 /* Armed, and nothing was there: sleep in a recv of the kernel, so that signals, SA_RESTART,
  * SO_RCVTIMEO and errors are as they are without us.  1: look again. */
 static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct request *r)
@@ -310,7 +319,7 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (begin_direct(s)) {
+    if (total_of(r) < LONG_READ && begin_direct(s)) {
         n = sockets_real.recvmsg(fd, &msg, r->flags);
         n = n < 0 ? -errno : n;
         end_direct(s, n, r->how);

@@ -13,12 +13,12 @@
 enum {
     WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
     LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
-    SPACE_NS = 2000000,     /* how long a blocking sender waits for space before it turns to TCP */
-    SPACE_BRIEF_NS = 20000, /* and one that must not block */
-    QUIET_NS = 3000000,     /* how long a stream of long writes waits to enter the ring */
-    QUIET_AT = 32 << 10,    /* what a long write is */
-    PIECES = 16,            /* of a message that goes by TCP in part */
-    GROWN_MOST = 256 << 20, /* bytes by which all rings of a process may grow */
+    SPACE_NS = 2000000,      /* how long a blocking sender waits for space before it turns to TCP */
+    SPACE_BRIEF_NS = 20000,  /* and one that must not block */
+    QUIET_NS = 3000000,      /* how long a stream that goes on and on waits to enter the ring ... */
+    QUIET_AFTER = 256 << 10, /* ... when so much has gone by TCP */
+    PIECES = 16,             /* of a message that goes by TCP in part */
+    GROWN_MOST = 256 << 20,  /* bytes by which all rings of a process may grow */
 };
 
 static _Atomic int64_t grown; /* bytes by which rings have grown */
@@ -66,8 +66,13 @@ static bool enter_ring(struct sockets_stream *s)
 
 void sockets_stream_leave_ring(struct sockets_stream *s)
 {
-    if (sockets_phase_is_ring(s->record->tx.phase))
-        atomic_store(&s->tx->phase, ++s->record->tx.phase);
+    struct sockets_record *record = s->record;
+
+    if (!sockets_phase_is_ring(record->tx.phase))
+        return;
+    if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
+        record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
+    atomic_store(&s->tx->phase, ++record->tx.phase);
 }
 
 /* A peer that was killed cannot say so, and does not read. */
@@ -243,15 +248,15 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     return moved && sockets_phase_is_ring(record->tx.phase);
 }
 
-/* A stream of long writes never finds TCP empty by chance. */
-static void wait_for_quiet(struct sockets_stream *s, size_t total)
+/* A stream of writes without answers never finds TCP empty by chance. */
+static void wait_for_quiet(struct sockets_stream *s)
 {
     struct sockets_record *record = s->record;
     uint64_t until;
     bool stolen;
 
-    if (total < QUIET_AT || sockets_phase_is_ring(record->tx.phase) || record->tx.inflight ||
-        record->pinned || record->tx.sent < record->tx.next_quiet)
+    if (sockets_phase_is_ring(record->tx.phase) || record->tx.inflight || record->pinned ||
+        record->tx.sent < record->tx.next_quiet)
         return;
     until = sockets_now_ns() + QUIET_NS;
     sockets_lock_give(&record->tx.lock);
@@ -277,7 +282,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
     if (flags & MSG_OOB)
         sockets_stream_pin(s);
     if (block)
-        wait_for_quiet(s, total);
+        wait_for_quiet(s);
     if (total == 0 || msg->msg_controllen > 0 || !choose_ring(s, fd, total, flags)) {
         sockets_stream_leave_ring(s);
         return send_by_tcp(s, fd, msg, &cursor, flags, 0);

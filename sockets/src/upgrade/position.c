@@ -14,9 +14,12 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
-enum { ESTABLISHED = 1 };
+enum {
+    ESTABLISHED = 1,
+    TRIES = 200,
+};
 
-int sockets_position(int fd, uint64_t *sent, uint64_t *taken)
+static int position(int fd, uint64_t *sent, uint64_t *taken)
 {
     struct tcp_info info;
     socklen_t length = sizeof(info);
@@ -26,11 +29,21 @@ int sockets_position(int fd, uint64_t *sent, uint64_t *taken)
         getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0 ||
         sockets_real.ioctl(fd, SIOCINQ, &again) < 0)
         return -EAGAIN;
-    if (length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof(info.tcpi_bytes_retrans) ||
-        info.tcpi_state != ESTABLISHED || unread != again ||
-        (info.tcpi_options & TCPI_OPT_SYN_DATA))
+    if (unread != again)
         return -EAGAIN;
+    if (length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof(info.tcpi_bytes_retrans) ||
+        info.tcpi_state != ESTABLISHED || (info.tcpi_options & TCPI_OPT_SYN_DATA))
+        return -EOPNOTSUPP;
     *sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
     *taken = info.tcpi_bytes_received - (uint64_t)unread;
     return 0;
+}
+
+int sockets_position(int fd, uint64_t *sent, uint64_t *taken)
+{
+    int error = -EAGAIN;
+
+    for (int i = 0; error == -EAGAIN && i < TRIES; i++) /* data may arrive between the questions */
+        error = position(fd, sent, taken);
+    return error;
 }

@@ -17,8 +17,9 @@
 enum {
     DEFAULT_OPS = 4,
     RANDOM_OPS = 16,
-    TRIES = 12,   /* until a peer counts as foreign */
-    PENDING = 64, /* rendezvous of this process at a time: each takes a descriptor */
+    TRIES = 12,      /* until a peer counts as foreign */
+    PENDING = 64,    /* rendezvous of this process at a time: each takes a descriptor */
+    SEGMENT_MS = 20, /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
     HIGH_FDS = 32, /* ours are so far below the limit, out of the program's way */
     SOCKETS_HIGHEST = 1 << 16,
@@ -266,10 +267,12 @@ static int receive_fd(int from)
                          .msg_iovlen = 1,
                          .msg_control = control.bytes,
                          .msg_controllen = sizeof(control.bytes)};
+    struct pollfd soon = {.fd = from, .events = POLLIN};
     struct cmsghdr *c;
     int fd;
 
-    if (sockets_real.recvmsg(from, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1 ||
+    if (sockets_real.poll(&soon, 1, SEGMENT_MS) != 1 ||
+        sockets_real.recvmsg(from, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1 ||
         !(c = CMSG_FIRSTHDR(&msg)) || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
         c->cmsg_len != CMSG_LEN(sizeof(int)))
         return -1;
