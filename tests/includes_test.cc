@@ -313,8 +313,8 @@ TEST_CASE("no source file is longer than 500 lines, tests apart")
 {
     static const std::regex test(R"(_test\.cc$|/(tests?|check|fuzz|conformance)/|test_|/world\.)");
 
-    for (const char *layer :
-         {"compiler", "runtime", "gam", "reliable", "unet-backends", "launcher", "benchmarks"})
+    for (const char *layer : {"compiler", "runtime", "gam", "reliable", "unet-backends", "launcher",
+                              "sockets", "benchmarks"})
         for (const fs::path &file : sources_below(layer)) {
             std::ifstream text(root / file);
             const auto lines = std::count(std::istreambuf_iterator<char>(text), {}, '\n');
@@ -331,7 +331,7 @@ TEST_CASE("no files include each other's headers in a circle")
     CHECK(Graph({{"a/x.cc", 1, "y.h", true}, {"a/y.cc", 1, "z.h", true}, {"a/y.h", 1, "x.h", true}})
               .circle() == "a/x -> a/y -> a/x");
     for (const char *layer : {"compiler", "runtime", "gam", "reliable", "unet-backends", "launcher",
-                              "benchmarks", "tests"}) {
+                              "sockets", "benchmarks", "tests"}) {
         const auto includes = includes_below(layer);
         REQUIRE(includes.size() > 3);
         CHECK(Graph(includes).circle() == "");
@@ -466,6 +466,37 @@ TEST_CASE("PMIx appears in one file of the launcher, in its test client and in o
               }) == "");
 }
 
+TEST_CASE("sockets includes nothing of other layers, and its rooms those below them")
+{
+    // From below: what each folder of sockets/src may include besides itself.
+    const std::map<std::string, std::vector<std::string>> below = {
+        {"ring", {}},
+        {"real", {}},
+        {"record", {"ring", "real"}},
+        {"spin", {"record"}},
+        {"stream", {"ring", "real", "record", "spin"}},
+        {"epoll", {"real", "record", "spin", "stream"}},
+        {"upgrade", {"real", "stream", "epoll"}},
+        {"table", {"stream", "epoll", "upgrade"}},
+        {"poll", {"real", "record", "spin", "stream", "epoll", "table"}},
+        {"calls", {"real", "record", "spin", "stream", "epoll", "upgrade", "table", "poll"}},
+    };
+    const std::string folder = "sockets/src/";
+
+    require_layer("sockets", {});
+    for (const auto &[room, rooms] : below) {
+        std::vector<std::string> allowed = {folder + room + "/", "sockets/test/"};
+        for (const std::string &other : rooms)
+            allowed.push_back(folder + other);
+        INFO(room);
+        CHECK(violations(includes_below(folder + room), [&](const Include &i) {
+                  return !i.quoted || is_in(resolve(i), allowed);
+              }) == "");
+    }
+    for (const fs::path &entry : folders_in("sockets/src"))
+        CHECK(below.count(entry.filename()) == 1);
+}
+
 TEST_CASE("benchmarks, examples and tests include public headers only")
 {
     for (const char *folder : {"benchmarks", "examples", "tests"})
@@ -503,7 +534,7 @@ TEST_CASE("Python of benchmarks imports the package bench and what is beside it"
 
 TEST_CASE("documents name files and folders that exist")
 {
-    static const std::regex path("`((compiler|runtime|gam|reliable|unet-backends|launcher|"
+    static const std::regex path("`((compiler|runtime|gam|reliable|unet-backends|launcher|sockets|"
                                  "benchmarks|examples|tests|docs|cmake)/[A-Za-z0-9_./-]+)`");
     std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md"};
     size_t named = 0;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * front.h - what `unetsock` tells of connections.
+ */
+#ifndef SOCKETS_FRONT_H
+#define SOCKETS_FRONT_H
+
+#include "record/record.h"
+#include <stdio.h>
+#include <sys/types.h>
+
+/* What became of all connections of a program. */
+void front_print_counters(FILE *out, const struct sockets_counters *counters);
+
+/* What the connections of a running process do.  Returns an exit status, and says on stderr what is
+ * wrong if it is not 0. */
+int front_explain(FILE *out, pid_t pid);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * unetsock.c - run a program with libunetsock in front of libc, and tell what became of its
+ * connections.
+ */
+#include "front.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: unetsock [--stats] PROGRAM [ARGUMENTS]\n"
+          "       unetsock --explain PID\n"
+          "\n"
+          "Run a program whose TCP connections to others on this machine, that run so, too, go by\n"
+          "shared memory.  Whatever cannot go there works as it does without.\n"
+          "\n"
+          "  --stats        when the program has ended, tell what became of all connections\n"
+          "  --explain PID  tell what the connections of a running program do, and why\n"
+          "\n"
+          "UNETSOCK_UPGRADE=N after how many operations connections are upgraded (4), or random;\n"
+          "UNETSOCK_SPIN=US how long waiting for data looks at memory at most (50)\n",
+          out);
+}
+
+/* The library: where the build, or the installation, has put it beside this program. */
+static int find_library(char *path, size_t size)
+{
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    if (length < 0)
+        return -errno;
+    self[length] = '\0';
+    for (int up = 0; up < 2; up++)
+        if ((slash = strrchr(self, '/')))
+            *slash = '\0';
+    if ((size_t)snprintf(path, size, "%s/lib/libunetsock.so", self) >= size)
+        return -ENAMETOOLONG;
+    return access(path, R_OK) < 0 ? -errno : 0;
+}
+
+static int preload(void)
+{
+    char path[4200], all[8400];
+    const char *others = getenv("LD_PRELOAD");
+    const int error = find_library(path, sizeof(path));
+
+    if (error < 0) {
+        fprintf(stderr, "unetsock: no library at '%s': %s; install it, or set LD_PRELOAD\n", path,
+                strerror(-error));
+        return error;
+    }
+    snprintf(all, sizeof(all), "%s%s%s", path, others && *others ? ":" : "",
+             others && *others ? others : "");
+    return setenv("LD_PRELOAD", all, 1) < 0 ? -errno : 0;
+}
+
+static int execute(char **argv)
+{
+    execvp(argv[0], argv);
+    const int error = errno;
+    fprintf(stderr, "unetsock: cannot run '%s': %s\n", argv[0], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+/* A file of counters that the program and all that it starts find by its name. */
+static struct sockets_counters *make_counters(void)
+{
+    char path[64];
+    const int fd = memfd_create("unetsock-stats", MFD_CLOEXEC);
+    void *map;
+
+    if (fd < 0 || ftruncate(fd, sizeof(struct sockets_counters)) < 0)
+        return NULL;
+    map = mmap(NULL, sizeof(struct sockets_counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)getpid(), fd);
+    return map == MAP_FAILED || setenv("UNETSOCK_STATS", path, 1) < 0 ? NULL : map;
+}
+
+static volatile sig_atomic_t child;
+
+static void pass_on(int signal)
+{
+    if (child > 0)
+        kill((pid_t)child, signal);
+}
+
+/* What is sent to us is meant for the program; from a terminal it gets it, too. */
+static void pass_signals_on(void)
+{
+    const int signals[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        sigaction(signals[i], &action, NULL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+}
+
+static int run_and_count(char **argv)
+{
+    struct sockets_counters *counters = make_counters();
+    int status;
+    pid_t pid;
+
+    if (!counters) {
+        perror("unetsock: no memory for --stats");
+        return 126;
+    }
+    pid = fork();
+    if (pid < 0) {
+        perror("unetsock: cannot start a process");
+        return 126;
+    }
+    if (pid == 0)
+        _exit(preload() < 0 ? 126 : execute(argv));
+    child = pid;
+    pass_signals_on();
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return 126;
+    front_print_counters(stderr, counters);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int explain(const char *text)
+{
+    char *end;
+    const long pid = strtol(text, &end, 10);
+
+    if (!*text || *end || pid <= 0) {
+        fprintf(stderr, "unetsock: '%s' is no process; --explain takes the number of one\n", text);
+        return 2;
+    }
+    return front_explain(stdout, (pid_t)pid);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    argv++;
+    if (*argv && strcmp(*argv, "--help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (*argv && strcmp(*argv, "--explain") == 0 && argv[1] && !argv[2])
+        return explain(argv[1]);
+    if (*argv && strcmp(*argv, "--stats") == 0 && argv[1])
+        return run_and_count(argv + 1);
+    if (*argv && strcmp(*argv, "--") == 0)
+        argv++;
+    if (!*argv || **argv == '-') {
+        if (*argv)
+            fprintf(stderr, "unetsock: unknown or incomplete option '%s'\n", *argv);
+        print_usage(stderr);
+        return 2;
+    }
+    return preload() < 0 ? 126 : execute(argv);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * call.h - what the functions have in common that stand in front of libc's.
+ *
+ * Each enters the descriptor's stream, if it has one, and then either does the call itself or
+ * leaves it to the kernel.  As long as a call is with the kernel its stream is not upgraded.
+ */
+#ifndef SOCKETS_CALL_H
+#define SOCKETS_CALL_H
+
+#include "real/real.h"
+#include "stream/stream.h"
+#include "table/table.h"
+#include "upgrade/upgrade.h"
+#include <errno.h>
+
+#define SOCKETS_EXPORT __attribute__((visibility("default")))
+
+extern bool sockets_process_ready;
+
+/* Find libc's functions and read the settings, once; programs may call before our constructor. */
+void sockets_process_init(void);
+
+static inline void sockets_call_prepare(void)
+{
+    if (__builtin_expect(!sockets_process_ready, 0))
+        sockets_process_init();
+}
+
+/* The stream of a descriptor, entered, or NULL. */
+static inline struct sockets_stream *sockets_call_enter(int fd)
+{
+    sockets_call_prepare();
+    return sockets_table_enter(fd);
+}
+
+/* The same for a call that moves data, by which connections come of age. */
+static inline struct sockets_stream *sockets_call_begin(int fd)
+{
+    struct sockets_stream *s = sockets_call_enter(fd);
+
+    if (s && !s->upgraded)
+        sockets_upgrade_step(s, fd);
+    return s;
+}
+
+/* A result as libc gives it. */
+static inline ssize_t sockets_call_result(ssize_t n)
+{
+    if (n >= 0)
+        return n;
+    errno = (int)-n;
+    return -1;
+}
+
+#endif

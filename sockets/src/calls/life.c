@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * life.c - descriptors come, are copied, and go.
+ */
+#include "calls/call.h"
+#include "epoll/epoll.h"
+#include <netinet/in.h>
+
+int __close(int fd);
+int __connect(int fd, const struct sockaddr *to, socklen_t length);
+
+/* ---- connections come ----------------------------------------------------------------- */
+
+static bool is_tcp(int fd)
+{
+    int protocol;
+    socklen_t length = sizeof(protocol);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
+           protocol == IPPROTO_TCP;
+}
+
+static int accepted(int fd, int flags)
+{
+    const int error = errno;
+
+    if (fd >= 0 && is_tcp(fd))
+        sockets_table_add(fd, true, flags & SOCK_NONBLOCK);
+    errno = error;
+    return fd;
+}
+
+SOCKETS_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *restrict length)
+{
+    sockets_call_prepare();
+    return accepted(sockets_real.accept(fd, from, length), 0);
+}
+
+SOCKETS_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *restrict length,
+                           int flags)
+{
+    sockets_call_prepare();
+    return accepted(sockets_real.accept4(fd, from, length, flags), flags);
+}
+
+SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
+{
+    int result, error;
+
+    sockets_call_prepare();
+    result = sockets_real.connect(fd, to, length);
+    error = errno;
+    if (to && (to->sa_family == AF_INET || to->sa_family == AF_INET6) &&
+        (result == 0 || error == EINPROGRESS || error == EINTR) && !sockets_table_has(fd) &&
+        is_tcp(fd))
+        sockets_table_add(fd, false, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+    errno = error;
+    return result;
+}
+
+SOCKETS_EXPORT int __connect(int fd, const struct sockaddr *to, socklen_t length)
+{
+    return connect(fd, to, length);
+}
+
+/* ---- and go ----------------------------------------------------------------------- */
+
+SOCKETS_EXPORT int shutdown(int fd, int how)
+{
+    struct sockets_stream *s = sockets_call_enter(fd);
+    int result;
+
+    if (!s)
+        return sockets_real.shutdown(fd, how);
+    if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
+        sockets_stream_finish(s);
+    result = sockets_real.shutdown(fd, how);
+    sockets_table_leave(s);
+    return result;
+}
+
+/* The descriptor is about to mean something else. */
+static struct sockets_stream *forget(int fd)
+{
+    if (sockets_epoll_find(fd) && sockets_table_is_ours())
+        sockets_epoll_closing(fd);
+    return sockets_table_closing(fd);
+}
+
+static void forgotten(struct sockets_stream *s)
+{
+    const int error = errno;
+
+    sockets_table_closed(s);
+    errno = error;
+}
+
+SOCKETS_EXPORT int close(int fd)
+{
+    struct sockets_stream *s;
+    int result;
+
+    sockets_call_prepare();
+    if (sockets_upgrade_is_private(fd)) {
+        errno = EBADF;
+        return -1;
+    }
+    s = forget(fd);
+    result = sockets_real.close(fd);
+    forgotten(s);
+    return result;
+}
+
+SOCKETS_EXPORT int __close(int fd)
+{
+    return close(fd);
+}
+
+static void forget_range(unsigned first, unsigned last)
+{
+    if (!sockets_table_is_ours())
+        return;
+    for (int fd = (int)first - 1; (fd = sockets_table_next(fd + 1)) >= 0 && (unsigned)fd <= last;) {
+        struct sockets_stream *s = forget(fd);
+        sockets_real.close(fd);
+        forgotten(s);
+    }
+    sockets_upgrade_cancel_range(first, last);
+}
+
+SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+    sockets_call_prepare();
+    if (flags == 0 && first <= last && first <= INT32_MAX)
+        forget_range(first, last);
+    return sockets_real.close_range(first, last, flags);
+}
+
+SOCKETS_EXPORT void closefrom(int first)
+{
+    sockets_call_prepare();
+    forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
+    sockets_real.closefrom(first);
+}
+
+/* ---- copies ----------------------------------------------------------------------- */
+
+static int copied(int fd, int copy)
+{
+    const int error = errno;
+
+    if (copy >= 0 && sockets_table_is_ours()) {
+        sockets_table_copy(fd, copy);
+        sockets_epoll_copy(fd, copy);
+    }
+    errno = error;
+    return copy;
+}
+
+/* Standard input and output are used by stdio, and by programs that are executed. */
+static void pin_standard(int fd, int copy)
+{
+    struct sockets_stream *s;
+
+    if (copy < 0 || copy > STDERR_FILENO || !(s = sockets_table_enter(fd)))
+        return;
+    sockets_stream_pin(s);
+    sockets_table_leave(s);
+}
+
+SOCKETS_EXPORT int dup(int fd)
+{
+    int copy;
+
+    sockets_call_prepare();
+    copy = sockets_real.dup(fd);
+    pin_standard(fd, copy);
+    return copied(fd, copy);
+}
+
+static int replace(int fd, int copy, int flags, bool with_flags)
+{
+    struct sockets_stream *s;
+
+    sockets_call_prepare();
+    if (fd == copy || sockets_real.fcntl(fd, F_GETFD) < 0)
+        return with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
+    pin_standard(fd, copy);
+    if (sockets_upgrade_is_private(copy))
+        sockets_upgrade_cancel_range((unsigned)copy, (unsigned)copy);
+    s = forget(copy);
+    copy = with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
+    forgotten(s);
+    return copied(fd, copy);
+}
+
+SOCKETS_EXPORT int dup2(int fd, int copy)
+{
+    return replace(fd, copy, 0, false);
+}
+
+SOCKETS_EXPORT int dup3(int fd, int copy, int flags)
+{
+    return replace(fd, copy, flags, true);
+}
+
+/* fcntl(F_DUPFD), for options.c. */
+int sockets_call_copied(int fd, int copy);
+int sockets_call_copied(int fd, int copy)
+{
+    return copied(fd, copy);
+}

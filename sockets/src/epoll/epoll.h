@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * epoll.h - epoll sets with upgraded connections in them.
+ *
+ * The kernel's set has every descriptor of the program's, with the events that the program asked
+ * for; so whatever the kernel knows (TCP's data, bells, ends, other files) comes from there. Beside
+ * it stand the hot connections: those which had data lately.  Their rings are looked at first, and
+ * their senders need not wake anybody.  Before the set sleeps in the kernel it arms them, and one
+ * that stays silent is left armed and no longer looked at: it costs nothing until the kernel tells
+ * of it.
+ */
+#ifndef SOCKETS_EPOLL_H
+#define SOCKETS_EPOLL_H
+
+#include "stream/stream.h"
+#include <signal.h>
+#include <sys/epoll.h>
+
+struct sockets_epoll;
+
+/* A descriptor is a new epoll set, or no longer. */
+void sockets_epoll_add(int epfd);
+void sockets_epoll_closing(int epfd);
+void sockets_epoll_copy(int epfd, int copy);
+
+/* The set of a descriptor, or NULL. */
+struct sockets_epoll *sockets_epoll_find(int epfd);
+
+/* Somebody asks the kernel about the set itself (poll, another set): from now on the kernel has to
+ * know all, and nothing in it is hot. */
+void sockets_epoll_make_cold(struct sockets_epoll *set);
+
+/* epoll_ctl for a connection of ours; -1 and errno as epoll_ctl. */
+int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
+                      struct epoll_event *event);
+
+/* epoll_pwait2; -1 and errno as that. */
+int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                       int64_t timeout_ns, const sigset_t *mask);
+
+/* A stream ends: it is in no set any more. */
+void sockets_epoll_forget(struct sockets_stream *s);
+
+/* Run `attach`, which upgrades the stream, while no set that it is in sleeps.  False if one does,
+ * or if it is in several; then nothing was done. */
+bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), void *argument);
+
+/* Around a fork; the child's sets have counted nothing yet. */
+void sockets_epoll_before_fork(void);
+void sockets_epoll_after_fork(bool is_child);
+
+#endif

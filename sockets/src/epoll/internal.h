@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * internal.h - what the files of epoll share: sets and their entries.
+ */
+#ifndef SOCKETS_EPOLL_INTERNAL_H
+#define SOCKETS_EPOLL_INTERNAL_H
+
+#include "epoll/epoll.h"
+#include <pthread.h>
+
+enum {
+    SOCKETS_EPOLL_HOT = 256, /* connections of a set whose rings are looked at */
+};
+
+/* A connection in a set.  Its address is the kernel's user data of it. */
+struct sockets_entry {
+    struct sockets_epoll *set; /* NULL: unused */
+    struct sockets_stream *s;
+    struct sockets_entry *next; /* of the stream, or free */
+    epoll_data_t data;
+    uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
+    uint32_t events;
+    int fd;
+    uint16_t idle;
+    bool hot, armed;
+    bool told; /* EPOLLONESHOT, until it is modified */
+};
+
+struct sockets_epoll {
+    pthread_mutex_t lock;
+    uint32_t sleepers, turn;
+    uint32_t descriptors;
+    bool cold;
+    struct sockets_epoll *next_free;
+    uint32_t hot_count;
+    struct sockets_entry *hot[SOCKETS_EPOLL_HOT];
+};
+
+/* What the kernel's user data is: an entry of ours, or NULL. */
+struct sockets_entry *sockets_entry_of(uint64_t data);
+
+/* All of these want the set's lock.  Hot: the set looks at the ring, and nobody need wake it.
+ * Armed: the sender wakes whoever sleeps in the set. */
+void sockets_entry_make_hot(struct sockets_entry *entry);
+void sockets_entry_arm(struct sockets_entry *entry);
+void sockets_entry_disarm(struct sockets_entry *entry);
+
+/* The hot entry `i` of the set is no longer looked at. */
+void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * poll.c - poll and select with upgraded connections among the descriptors.
+ *
+ * The kernel polls every descriptor, which tells of TCP's data, bells and ends.  The rings are
+ * looked at besides, for a while alone; and while the kernel sleeps the connections are armed.
+ */
+#include "poll/poll.h"
+#include "epoll/epoll.h"
+#include "real/real.h"
+#include "record/pause.h"
+#include "spin/spin.h"
+#include "table/table.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    FEW = 64,            /* descriptors for which no memory is allocated */
+    LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
+    DATA = POLLIN | POLLRDNORM,
+    SPACE = POLLOUT | POLLWRNORM,
+};
+
+struct polled {
+    struct pollfd *fds;
+    nfds_t count;
+    struct sockets_stream **stream; /* of each descriptor, or NULL; entered */
+    const sigset_t *mask;
+    bool any; /* of them is upgraded */
+};
+
+static void enter(struct polled *p)
+{
+    p->any = false;
+    for (nfds_t i = 0; i < p->count; i++) {
+        struct sockets_epoll *set = sockets_epoll_find(p->fds[i].fd);
+
+        p->stream[i] = sockets_table_enter(p->fds[i].fd);
+        p->any |= p->stream[i] && p->stream[i]->upgraded;
+        if (set)
+            sockets_epoll_make_cold(set);
+    }
+}
+
+static void leave(struct polled *p)
+{
+    for (nfds_t i = 0; i < p->count; i++)
+        if (p->stream[i])
+            sockets_table_leave(p->stream[i]);
+}
+
+static bool wants_data(const struct polled *p, nfds_t i)
+{
+    return p->stream[i] && p->stream[i]->upgraded && (p->fds[i].events & DATA);
+}
+
+static bool any(const struct polled *p, bool (*is_so)(const struct sockets_stream *))
+{
+    for (nfds_t i = 0; i < p->count; i++)
+        if (wants_data(p, i) && is_so(p->stream[i]))
+            return true;
+    return false;
+}
+
+/* Make what the kernel says of each descriptor what the program is told. */
+static int merge(struct polled *p)
+{
+    int ready = 0;
+
+    for (nfds_t i = 0; i < p->count; i++) {
+        struct pollfd *fd = &p->fds[i];
+
+        if (wants_data(p, i)) {
+            if (sockets_stream_has_data(p->stream[i]))
+                fd->revents |= fd->events & DATA;
+            else if ((fd->revents & DATA) && !(fd->revents & (POLLERR | POLLHUP | POLLRDHUP)) &&
+                     !sockets_stream_readable(p->stream[i], fd->fd))
+                fd->revents &= ~DATA;
+        }
+        ready += fd->revents != 0;
+    }
+    return ready;
+}
+
+static int ask_kernel(struct polled *p, const struct timespec *timeout)
+{
+    const int n = sockets_real.ppoll(p->fds, p->count, timeout, p->mask);
+
+    return n < 0 ? n : merge(p);
+}
+
+static const struct timespec at_once;
+
+static int spin(struct polled *p)
+{
+    struct sockets_spin spinning;
+    int n = 0;
+
+    sockets_spin_begin(&spinning);
+    while (n == 0 && sockets_spin_turn(&spinning)) {
+        if (any(p, sockets_stream_hint) || spinning.turn % LOOKS_PER_CALL == 0)
+            n = ask_kernel(p, &at_once);
+        if (n > 0)
+            sockets_spin_won(&spinning);
+    }
+    return n;
+}
+
+static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
+{
+    int n, error;
+
+    for (nfds_t i = 0; i < p->count; i++)
+        if (wants_data(p, i))
+            sockets_stream_arm(p->stream[i]);
+    n = ask_kernel(p, any(p, sockets_stream_has_data) ? &at_once : timeout);
+    error = errno;
+    for (nfds_t i = 0; i < p->count; i++)
+        if (wants_data(p, i))
+            sockets_stream_disarm(p->stream[i]);
+    errno = error;
+    return n;
+}
+
+/* One descriptor with data in its ring, as in a client that waits for its answer. */
+static bool answer_one(struct polled *p)
+{
+    struct pollfd *fd = p->fds;
+
+    if (p->count != 1 || !wants_data(p, 0) || !sockets_stream_has_data(p->stream[0]) ||
+        (fd->events & ~(DATA | SPACE)))
+        return false;
+    if ((fd->events & SPACE) && !sockets_stream_has_space(p->stream[0]))
+        return false;
+    fd->revents = fd->events;
+    return true;
+}
+
+static int poll_streams(struct polled *p, const struct timespec *timeout)
+{
+    const bool limited = timeout != NULL;
+    const uint64_t end = limited ? sockets_now_ns() + (uint64_t)timeout->tv_sec * 1000000000 +
+                                       (uint64_t)timeout->tv_nsec
+                                 : 0;
+    int n;
+
+    if (answer_one(p))
+        return 1;
+    n = ask_kernel(p, &at_once);
+    if (n != 0 || (limited && timeout->tv_sec == 0 && timeout->tv_nsec == 0))
+        return n;
+    for (;;) {
+        struct timespec left = at_once;
+
+        if ((n = spin(p)) != 0)
+            return n;
+        if (limited) {
+            const uint64_t now = sockets_now_ns();
+            const uint64_t ns = now < end ? end - now : 0;
+            left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+        }
+        n = sleep_in_kernel(p, limited ? &left : NULL);
+        if (n != 0 || (limited && sockets_now_ns() >= end))
+            return n;
+    }
+}
+
+int sockets_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                  const sigset_t *mask)
+{
+    struct sockets_stream *few[FEW], **many = NULL;
+    struct polled p = {.fds = fds, .count = count, .stream = few, .mask = mask};
+    int n, error;
+
+    if (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000))
+        return sockets_real.ppoll(fds, count, timeout, mask);
+    if (count > FEW) {
+        if (count > SOCKETS_TABLE_FDS || !(many = malloc(count * sizeof(*many))))
+            return sockets_real.ppoll(fds, count, timeout, mask);
+        p.stream = many;
+    }
+    enter(&p);
+    n = p.any ? poll_streams(&p, timeout) : sockets_real.ppoll(fds, count, timeout, mask);
+    error = errno;
+    leave(&p);
+    free(many);
+    errno = error;
+    return n;
+}
+
+/* ---- select ----------------------------------------------------------------------- */
+
+static bool has(const fd_set *set, int fd)
+{
+    return set && FD_ISSET(fd, set);
+}
+
+static bool any_upgraded(int count, const fd_set *readable, const fd_set *writable)
+{
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0 && fd < count;) {
+        struct sockets_stream *s;
+        bool upgraded;
+
+        if (!has(readable, fd) && !has(writable, fd))
+            continue;
+        if (!(s = sockets_table_enter(fd)))
+            continue;
+        upgraded = s->upgraded;
+        sockets_table_leave(s);
+        if (upgraded)
+            return true;
+    }
+    return false;
+}
+
+/* What select calls readable, writable and urgent, in the words of poll. */
+enum {
+    READABLE = POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
+    WRITABLE = POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR,
+};
+
+static int tell(const struct pollfd *fds, nfds_t count, fd_set *readable, fd_set *writable,
+                fd_set *urgent)
+{
+    int n = 0;
+
+    for (nfds_t i = 0; i < count; i++)
+        if (fds[i].revents & POLLNVAL) {
+            errno = EBADF;
+            return -1;
+        }
+    for (nfds_t i = 0; i < count; i++) {
+        const struct pollfd *p = &fds[i];
+        const bool r = (p->events & POLLIN) && (p->revents & READABLE);
+        const bool w = (p->events & POLLOUT) && (p->revents & WRITABLE);
+        const bool u = (p->events & POLLPRI) && (p->revents & POLLPRI);
+
+        if (!r && readable)
+            FD_CLR(p->fd, readable);
+        if (!w && writable)
+            FD_CLR(p->fd, writable);
+        if (!u && urgent)
+            FD_CLR(p->fd, urgent);
+        n += r + w + u;
+    }
+    return n;
+}
+
+int sockets_pselect(int count, fd_set *readable, fd_set *writable, fd_set *urgent,
+                    const struct timespec *timeout, const sigset_t *mask)
+{
+    struct pollfd fds[FD_SETSIZE];
+    nfds_t n = 0;
+
+    for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
+        const short events =
+            (short)((has(readable, fd) ? POLLIN : 0) | (has(writable, fd) ? POLLOUT : 0) |
+                    (has(urgent, fd) ? POLLPRI : 0));
+        struct sockets_epoll *set = events ? sockets_epoll_find(fd) : NULL;
+
+        if (events)
+            fds[n++] = (struct pollfd){.fd = fd, .events = events};
+        if (set)
+            sockets_epoll_make_cold(set);
+    }
+    /* The kernel's own select, with the streams entered so that none is upgraded meanwhile. */
+    if (count > FD_SETSIZE || count < 0 || !any_upgraded(count, readable, writable)) {
+        struct sockets_stream *entered[FD_SETSIZE];
+        int result, error;
+
+        for (nfds_t i = 0; i < n; i++)
+            entered[i] = sockets_table_enter(fds[i].fd);
+        result = sockets_real.pselect(count, readable, writable, urgent, timeout, mask);
+        error = errno;
+        for (nfds_t i = 0; i < n; i++)
+            if (entered[i])
+                sockets_table_leave(entered[i]);
+        errno = error;
+        return result;
+    }
+    return sockets_ppoll(fds, n, timeout, mask) < 0 ? -1 : tell(fds, n, readable, writable, urgent);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lock.c - locks between processes, whose owner may be killed at any instruction.
+ */
+#include "record/pause.h"
+#include "record/record.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SPINS = 100, YIELDS_PER_LOOK = 256 };
+
+static _Thread_local uint32_t self __attribute__((tls_model("initial-exec")));
+
+uint32_t sockets_thread_id(void)
+{
+    if (__builtin_expect(self == 0, 0))
+        self = (uint32_t)syscall(SYS_gettid);
+    return self;
+}
+
+void sockets_lock_after_fork(void)
+{
+    self = 0;
+}
+
+bool sockets_thread_is_dead(uint32_t thread)
+{
+    return kill((pid_t)thread, 0) < 0 && errno == ESRCH;
+}
+
+static bool wait_for(struct sockets_lock *lock, uint32_t me, bool *stolen)
+{
+    for (uint32_t turn = 1;; turn++) {
+        uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+
+        if (owner == me)
+            return false;
+        if (owner == 0 && atomic_compare_exchange_weak(&lock->owner, &owner, me))
+            return true;
+        if (turn < SPINS) {
+            sockets_pause();
+            continue;
+        }
+        if (turn % YIELDS_PER_LOOK == 0 && owner != 0 && sockets_thread_is_dead(owner) &&
+            atomic_compare_exchange_strong(&lock->owner, &owner, me)) {
+            *stolen = true;
+            return true;
+        }
+        sched_yield();
+    }
+}
+
+bool sockets_lock_take(struct sockets_lock *lock, bool *stolen)
+{
+    const uint32_t me = sockets_thread_id();
+    uint32_t none = 0;
+
+    *stolen = false;
+    if (__builtin_expect(atomic_compare_exchange_strong(&lock->owner, &none, me), 1))
+        return true;
+    return wait_for(lock, me, stolen);
+}
+
+void sockets_lock_give(struct sockets_lock *lock)
+{
+    atomic_store_explicit(&lock->owner, 0, memory_order_release);
+}

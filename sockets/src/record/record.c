@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * record.c - the pool of records, and the counters.
+ */
+#include "record/record.h"
+#include "real/real.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static struct sockets_pool *_Atomic own_pool; /* made when the first record is needed */
+static struct sockets_counters fallback;      /* when there is no memory for a pool */
+struct sockets_counters *sockets_counters = &fallback;
+
+/* The file of counters that `unetsock --stats` made for this and all other processes. */
+static void map_common_counters(const char *path)
+{
+    struct stat st;
+    void *map;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == sizeof(fallback) &&
+        (map = mmap(NULL, sizeof(fallback), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) !=
+            MAP_FAILED)
+        sockets_counters = map;
+    sockets_real.close(fd);
+}
+
+void sockets_record_init(void)
+{
+    const char *path = getenv("UNETSOCK_STATS");
+
+    if (path && strncmp(path, "/proc/", 6) == 0)
+        map_common_counters(path);
+}
+
+void sockets_record_after_fork(void)
+{
+    atomic_store(&own_pool, NULL);
+}
+
+static struct sockets_pool *make_pool(void)
+{
+    struct sockets_pool *none = NULL, *pool;
+
+    /* The name is how `unetsock --explain` finds it. */
+    int fd = memfd_create("unetsock-pool", MFD_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    pool = ftruncate(fd, sizeof(*pool)) == 0
+               ? mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+               : MAP_FAILED;
+    sockets_real.close(fd);
+    if (pool == MAP_FAILED)
+        return NULL;
+    pool->magic = SOCKETS_POOL_MAGIC;
+    pool->version = 1;
+    pool->pid = (uint32_t)getpid();
+    pool->records = SOCKETS_RECORDS;
+    if (!atomic_compare_exchange_strong(&own_pool, &none, pool)) {
+        munmap(pool, sizeof(*pool));
+        return none;
+    }
+    if (sockets_counters == &fallback)
+        sockets_counters = &pool->counters;
+    return pool;
+}
+
+struct sockets_record *sockets_record_new(void)
+{
+    struct sockets_pool *pool = atomic_load(&own_pool);
+    uint32_t first;
+
+    if (!pool && !(pool = make_pool()))
+        return NULL;
+    first = atomic_load_explicit(&pool->hint, memory_order_relaxed);
+    for (uint32_t i = 0; i < SOCKETS_RECORDS; i++) {
+        struct sockets_record *record = &pool->record[(first + i) % SOCKETS_RECORDS];
+        uint32_t unused = 0;
+
+        if (atomic_load_explicit(&record->used, memory_order_relaxed) ||
+            !atomic_compare_exchange_strong(&record->used, &unused, 1))
+            continue;
+        atomic_store_explicit(&pool->hint, first + i + 1, memory_order_relaxed);
+        memset((char *)record + sizeof(record->used), 0, sizeof(*record) - sizeof(record->used));
+        atomic_store(&record->holders, 1);
+        atomic_fetch_add_explicit(&sockets_counters->connections, 1, memory_order_relaxed);
+        return record;
+    }
+    return NULL;
+}
+
+void sockets_record_count(struct sockets_record *record)
+{
+    if (!atomic_exchange(&record->counted, 1))
+        atomic_fetch_add_explicit(&sockets_counters->reason[record->reason % SOCKETS_REASONS], 1,
+                                  memory_order_relaxed);
+}
+
+bool sockets_record_drop(struct sockets_record *record)
+{
+    if (atomic_fetch_sub(&record->holders, 1) != 1)
+        return false;
+    sockets_record_count(record);
+    atomic_store_explicit(&record->used, 0, memory_order_release);
+    return true;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * record.h - what all processes that a fork gave one side of a connection have to agree on.
+ *
+ * Records lie in memory that forks share and the peer never sees: the private indices of the rings,
+ * which phase each direction is in, how many processes hold the connection.  A process takes its
+ * records from a pool of its own and keeps the mapping of its parent's.
+ */
+#ifndef SOCKETS_RECORD_H
+#define SOCKETS_RECORD_H
+
+#include "ring/ring.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A lock whose owner may be killed: whoever waits looks whether the owner still lives. */
+struct sockets_lock {
+    _Atomic uint32_t owner; /* thread, or 0 */
+};
+
+/* Why a connection is, or stays, with the kernel. */
+enum sockets_reason {
+    SOCKETS_YOUNG,     /* has not seen enough operations */
+    SOCKETS_UPGRADED,  /* it is in the rings */
+    SOCKETS_REMOTE,    /* the peer is on another machine */
+    SOCKETS_FOREIGN,   /* the peer does not answer: another program, or one without this library */
+    SOCKETS_STRANGER,  /* the peer belongs to another user */
+    SOCKETS_SHARED,    /* another process has the connection, too */
+    SOCKETS_PINNED,    /* the program uses what only the kernel does */
+    SOCKETS_RESOURCES, /* no memory or descriptor was left */
+    SOCKETS_BROKEN,    /* the peer broke the rules of the ring */
+    SOCKETS_REASONS,
+};
+
+struct sockets_record {
+    _Atomic uint32_t used;    /* taken from the pool */
+    _Atomic uint32_t holders; /* processes that have it open */
+    _Atomic uint32_t nonblocking;
+    _Atomic uint32_t reason; /* enum sockets_reason */
+    _Atomic uint32_t ops, next_try, tries;
+    _Atomic uint32_t counted;
+    _Atomic uint32_t pinned; /* stays with the kernel, or goes back to it */
+    int32_t fd;              /* for people: the descriptor with which it began */
+
+    struct {
+        struct sockets_lock lock;
+        uint32_t phase;
+        uint64_t head;
+        uint64_t taken;
+        uint32_t drained; /* bells taken from TCP */
+        uint32_t empty;   /* vain turns since the kernel was last asked */
+        uint32_t reader;  /* thread that has the gate */
+        int error;        /* what the kernel told when nobody had asked */
+        _Atomic uint32_t eof;
+    } rx;
+    _Alignas(64) struct {
+        struct sockets_lock lock;
+        uint32_t phase;
+        struct sockets_writer ring;
+        uint64_t sent;
+        uint32_t bells;
+        uint32_t inflight; /* threads that write to TCP without the lock */
+        uint64_t looked_ns;
+        uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
+        _Atomic uint32_t shut;
+    } tx;
+};
+
+/* What `unetsock --stats` adds up over all processes, and --explain shows of one. */
+struct sockets_counters {
+    _Atomic uint64_t connections;
+    _Atomic uint64_t reason[SOCKETS_REASONS]; /* at close */
+    _Atomic uint64_t ring_bytes, tcp_bytes;   /* sent by connections that were upgraded */
+    _Atomic uint64_t bells, sleeps, spins_won, spins_lost;
+    _Atomic uint64_t broken;
+};
+
+enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b };
+
+/* The pool, as it lies in memory; `unetsock --explain` reads it from another process. */
+struct sockets_pool {
+    uint32_t magic, version, pid, records;
+    struct sockets_counters counters;
+    _Atomic uint32_t hint; /* where the search for a free record starts */
+    _Alignas(64) struct sockets_record record[SOCKETS_RECORDS];
+};
+
+extern struct sockets_counters *sockets_counters; /* never null after sockets_record_init */
+
+/* Use the counters of the file that UNETSOCK_STATS names, or those of the own pool. */
+void sockets_record_init(void);
+
+/* A child begins with a pool of its own. */
+void sockets_record_after_fork(void);
+
+/* A record of one holder, or NULL if all are taken. */
+struct sockets_record *sockets_record_new(void);
+
+/* Count what became of a record's connection, once. */
+void sockets_record_count(struct sockets_record *record);
+
+/* Give a record up.  True for its last holder, which may then free what belongs to it; the record
+ * itself is free. */
+bool sockets_record_drop(struct sockets_record *record);
+
+/* Take the lock, spinning and then yielding; takes over from an owner that died (*stolen).  False
+ * if this very thread holds it: a signal handler has interrupted it. */
+bool sockets_lock_take(struct sockets_lock *lock, bool *stolen);
+void sockets_lock_give(struct sockets_lock *lock);
+
+/* The calling thread, never 0, and whether one has ended. */
+uint32_t sockets_thread_id(void);
+bool sockets_thread_is_dead(uint32_t thread);
+
+/* Forget who this thread is, in the child of a fork. */
+void sockets_lock_after_fork(void);
+
+const char *sockets_reason_text(enum sockets_reason reason);
+
+#endif

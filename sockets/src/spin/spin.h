@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * spin.h - looking at memory for a while before the kernel is asked to wait.
+ *
+ * A waiter spins at most as long as UNETSOCK_SPIN says (50 us), and less where that was in vain the
+ * last times.  It yields its processor now and then, so that on a machine without a free one the
+ * peer gets it.
+ */
+#ifndef SOCKETS_SPIN_H
+#define SOCKETS_SPIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sockets_spin {
+    uint64_t start_ns, limit_ns;
+    uint32_t turn;
+};
+
+/* Read UNETSOCK_SPIN (microseconds; 0: never). */
+void sockets_spin_init(void);
+
+/* Begin to spin. */
+void sockets_spin_begin(struct sockets_spin *spin);
+
+/* One look later.  False when it is time to sleep, which counts as lost. */
+bool sockets_spin_turn(struct sockets_spin *spin);
+
+/* What was waited for has come. */
+void sockets_spin_won(const struct sockets_spin *spin);
+
+#endif

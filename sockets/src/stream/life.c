@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * life.c - the life of one end of a connection.
+ */
+#include "real/real.h"
+#include "stream/internal.h"
+#include "stream/stream.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sockets_stream *free_streams;
+
+static struct sockets_stream *new_memory(void)
+{
+    struct sockets_stream *s;
+
+    pthread_mutex_lock(&free_lock);
+    s = free_streams;
+    if (s)
+        free_streams = s->next_free;
+    pthread_mutex_unlock(&free_lock);
+    return s ? s : calloc(1, sizeof(*s));
+}
+
+static void free_memory(struct sockets_stream *s)
+{
+    pthread_mutex_lock(&free_lock);
+    s->next_free = free_streams;
+    free_streams = s;
+    pthread_mutex_unlock(&free_lock);
+}
+
+void sockets_stream_lock_all(void)
+{
+    pthread_mutex_lock(&free_lock);
+}
+void sockets_stream_unlock_all(void)
+{
+    pthread_mutex_unlock(&free_lock);
+}
+
+struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
+{
+    struct sockets_record *record = sockets_record_new();
+    struct sockets_stream *s = record ? new_memory() : NULL;
+
+    if (!s) {
+        if (record)
+            sockets_record_drop(record);
+        return NULL;
+    }
+    atomic_store(&record->nonblocking, nonblocking);
+    s->is_server = is_server;
+    s->rendezvous = -1;
+    s->record = record;
+    s->segment = NULL;
+    s->upgraded = false;
+    s->entries = NULL;
+    atomic_store(&s->fds, 0);
+    atomic_store(&s->busy, 0);
+    return s;
+}
+
+void sockets_stream_free(struct sockets_stream *s)
+{
+    struct sockets_segment *segment = atomic_load(&s->segment);
+
+    if (segment) {
+        sockets_stream_release_growth(s);
+        sockets_segment_unmap(segment);
+    }
+    sockets_record_drop(s->record);
+    free_memory(s);
+}
+
+void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t taken)
+{
+    struct sockets_segment *segment = s->segment;
+    struct sockets_record *record = s->record;
+
+    s->rx = s->is_server ? &segment->to_server : &segment->to_client;
+    s->tx = s->is_server ? &segment->to_client : &segment->to_server;
+    s->rx_data = segment->data[!s->is_server];
+    s->tx_data = segment->data[s->is_server];
+    sockets_ring_init(s->tx, &record->tx.ring);
+    record->tx.sent = sent;
+    record->tx.next_quiet = sent + (256 << 10);
+    record->rx.taken = taken;
+    atomic_store_explicit(&s->tx->sent, sent, memory_order_release);
+    atomic_store_explicit(&s->rx->taken, taken, memory_order_release);
+    atomic_store(&record->reason, SOCKETS_UPGRADED);
+    s->upgraded = true;
+}
+
+int sockets_stream_break(struct sockets_stream *s, int fd)
+{
+    if (atomic_exchange(&s->record->reason, SOCKETS_BROKEN) != SOCKETS_BROKEN)
+        atomic_fetch_add(&sockets_counters->broken, 1);
+    sockets_real.shutdown(fd, SHUT_RDWR);
+    return -ECONNRESET;
+}
+
+void sockets_stream_pin(struct sockets_stream *s)
+{
+    bool stolen;
+
+    if (!atomic_exchange(&s->record->pinned, 1))
+        atomic_store(&s->record->reason, SOCKETS_PINNED);
+    if (!s->upgraded)
+        return;
+    atomic_store(&s->rx->want_tcp, 1);
+    if (sockets_lock_take(&s->record->tx.lock, &stolen)) { /* else sockets_stream_send has it */
+        sockets_stream_leave_ring(s);
+        sockets_lock_give(&s->record->tx.lock);
+    }
+}
+
+void sockets_stream_finish(struct sockets_stream *s)
+{
+    bool stolen;
+
+    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+        return;
+    atomic_store(&s->record->tx.shut, 1);
+    sockets_stream_leave_ring(s);
+    atomic_store(&s->tx->fin, 1);
+    sockets_lock_give(&s->record->tx.lock);
+}
+
+void sockets_stream_closing(struct sockets_stream *s, int fd)
+{
+    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+    struct sockets_record *record = s->record;
+    bool stolen, is_last;
+
+    if (!s->upgraded)
+        return;
+    is_last = atomic_load(&record->holders) == 1;
+    if (is_last)
+        atomic_store(&s->rx->gone, 1);
+    if (sockets_lock_take(&record->rx.lock, &stolen)) {
+        if (sockets_ring_unread(s->rx, record->rx.head) == 0)
+            sockets_stream_drain(s, fd); /* the kernel would take a bell for unread data */
+        else if (is_last)
+            sockets_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        sockets_lock_give(&record->rx.lock);
+    }
+    if (is_last)
+        sockets_stream_finish(s);
+}

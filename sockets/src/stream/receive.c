@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * receive.c - the receiving end of a stream.
+ */
+#include "real/real.h"
+#include "record/pause.h"
+#include "spin/spin.h"
+#include "stream/internal.h"
+#include <errno.h>
+#include <sched.h>
+
+enum {
+    ASK_EVERY = 16, /* vain reads from the ring until the kernel is asked for the stream's end */
+    LONG_READ =
+        16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
+    GATE_NS = 1000000000,
+};
+
+enum { SLEPT = -4096 }; /* no error of the kernel */
+
+static bool sender_moved_on(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->phase, memory_order_acquire) != s->record->rx.phase;
+}
+
+/* ---- the kernel's side ------------------------------------------------------------ */
+
+static bool bell_is_due(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->bells, memory_order_acquire) != s->record->rx.drained;
+}
+
+/* Take the bell that is due, if it has come.  Returns 1, 0 at the end of the stream, or -errno. */
+static ssize_t take_bell(struct sockets_stream *s, int fd)
+{
+    char bell;
+    const ssize_t n = sockets_real.recv(fd, &bell, 1, MSG_DONTWAIT);
+
+    if (n < 0)
+        return -errno;
+    if (n > 0) {
+        s->record->rx.drained++;
+        atomic_store(&s->rx->belled, 0);
+    }
+    return n;
+}
+
+/* What TCP has while the stream is in the ring.  1: something changed, look again; 0: the stream
+ * has ended; -EAGAIN: nothing; another -errno. */
+static ssize_t ask_kernel(struct sockets_stream *s, int fd)
+{
+    char byte;
+    ssize_t n;
+
+    if (bell_is_due(s) && (n = take_bell(s, fd)) != -EAGAIN)
+        return n;
+    n = sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0)
+        return -errno;
+    /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
+    if (n > 0 && !sender_moved_on(s) && !bell_is_due(s))
+        return -EPROTO;
+    return n;
+}
+
+void sockets_stream_drain(struct sockets_stream *s, int fd)
+{
+    const ssize_t n = bell_is_due(s) ? take_bell(s, fd) : -EAGAIN;
+
+    if (n < 0 && n != -EAGAIN)
+        s->record->rx.error = (int)n;
+}
+
+/* The sender holds the gate for some instructions, unless it was killed there. */
+static bool wait_for_sender(struct sockets_stream *s)
+{
+    const uint64_t until = sockets_now_ns() + GATE_NS;
+
+    while (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_now_ns() < until)
+        sched_yield();
+    atomic_store(&s->rx->gate, SOCKETS_GATE_RECEIVER);
+    return true;
+}
+
+/* Under the lock.  False: another reader of this side has it, and will take what comes. */
+static bool take_gate(struct sockets_stream *s)
+{
+    uint32_t *const reader = &s->record->rx.reader;
+    uint32_t open = SOCKETS_GATE_OPEN;
+
+    if (*reader != 0 && *reader != sockets_thread_id() && !sockets_thread_is_dead(*reader))
+        return false;
+    *reader = sockets_thread_id();
+    return atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) ||
+           open != SOCKETS_GATE_SENDER || wait_for_sender(s);
+}
+
+static void give_gate(struct sockets_stream *s)
+{
+    s->record->rx.reader = 0;
+    atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+}
+
+static void publish_taken(struct sockets_stream *s, ssize_t n)
+{
+    if (n > 0) {
+        s->record->rx.taken += (uint64_t)n;
+        atomic_store_explicit(&s->rx->taken, s->record->rx.taken, memory_order_release);
+    } else if (n == 0) {
+        s->record->rx.eof = true;
+    }
+}
+
+/* ---- one attempt ------------------------------------------------------------------ */
+
+struct request {
+    struct iovec *iov;
+    size_t count;
+    int flags;
+    enum sockets_take how;
+    bool ask; /* the kernel, too */
+};
+
+static ssize_t read_ring(struct sockets_stream *s, const struct request *r)
+{
+    struct sockets_cursor cursor = {r->iov, r->count, 0};
+    struct sockets_record *record = s->record;
+
+    return sockets_ring_read(s->rx, &record->rx.head, s->rx_data, &cursor, r->how);
+}
+
+/* In an even phase; the gate is ours, so the phase cannot end meanwhile. */
+static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *r)
+{
+    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
+    ssize_t n;
+
+    while (bell_is_due(s)) /* rung in the phase before */
+        if ((n = take_bell(s, fd)) <= 0)
+            return n;
+    n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
+    if (n < 0)
+        return -errno;
+    if (r->how != SOCKETS_PEEK)
+        publish_taken(s, n);
+    return n;
+}
+
+/* The stream is in TCP.  Returns as try_receive; *moved: the sender has gone on to the ring. */
+static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct request *r, bool *moved)
+{
+    ssize_t n = 0;
+
+    if (!take_gate(s))
+        return -EAGAIN;
+    *moved = sender_moved_on(s);
+    if (!*moved)
+        n = read_tcp(s, fd, r);
+    give_gate(s);
+    return n;
+}
+
+/* The ring is empty.  Returns as try_receive, or 1 with *again: there may be more. */
+static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct request *r, bool *again)
+{
+    struct sockets_record *record = s->record;
+    ssize_t n;
+
+    if (sender_moved_on(s)) {
+        if ((n = read_ring(s, r)) != 0) /* published before the phase */
+            return n;
+        record->rx.phase++;
+        *again = true;
+        return 1;
+    }
+    if (!r->ask && !atomic_load_explicit(&s->rx->fin, memory_order_relaxed) &&
+        record->rx.empty++ % ASK_EVERY != ASK_EVERY - 1)
+        return -EAGAIN;
+    n = ask_kernel(s, fd);
+    if (n == 0 && (n = read_ring(s, r)) == 0) { /* what was written before the end */
+        *again = sender_moved_on(s);
+        record->rx.eof = !*again;
+        return 0;
+    }
+    *again = n == 1;
+    return n;
+}
+
+/* Under the lock: the bytes taken, 0 at the end of the stream, -EAGAIN or another -errno. */
+static ssize_t try_receive(struct sockets_stream *s, int fd, const struct request *r)
+{
+    struct sockets_record *record = s->record;
+
+    for (;;) {
+        bool again = false;
+        ssize_t n;
+
+        if (!sockets_phase_is_ring(record->rx.phase)) {
+            n = receive_tcp(s, fd, r, &again);
+            if (!again)
+                return n;
+            record->rx.phase++;
+            continue;
+        }
+        n = read_ring(s, r);
+        if (n > 0 && r->how != SOCKETS_PEEK && bell_is_due(s) &&
+            sockets_ring_unread(s->rx, record->rx.head) == 0)
+            sockets_stream_drain(s, fd); /* one that is left would turn the end into a reset */
+        if (n != 0)
+            return n;
+        n = ring_is_empty(s, fd, r, &again);
+        if (!again)
+            return n;
+    }
+}
+
+static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct request *r)
+{
+    bool stolen;
+    ssize_t n;
+
+    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
+        return -EINTR;
+    n = try_receive(s, fd, r);
+    if (n == -EAGAIN && s->record->rx.error) {
+        n = s->record->rx.error;
+        s->record->rx.error = 0;
+    }
+    sockets_lock_give(&s->record->rx.lock);
+    return n == -EPROTO ? sockets_stream_break(s, fd) : n;
+}
+
+/* ---- waiting ---------------------------------------------------------------------- */
+
+bool sockets_stream_has_data(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
+           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
+}
+
+bool sockets_stream_hint(const struct sockets_stream *s)
+{
+    const struct sockets_direction *dir = s->rx;
+    const uint64_t sent = atomic_load_explicit(&dir->sent, memory_order_relaxed);
+    const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
+
+    /* Data may be taken before its sender gets to count it. */
+    return sockets_stream_has_data(s) || (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
+           atomic_load_explicit(&dir->fin, memory_order_relaxed);
+}
+
+uint64_t sockets_stream_arrived(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
+}
+
+void sockets_stream_arm(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->rx->armed, 1);
+}
+
+void sockets_stream_disarm(struct sockets_stream *s)
+{
+    atomic_fetch_sub(&s->rx->armed, 1);
+}
+
+bool sockets_stream_readable(struct sockets_stream *s, int fd)
+{
+    char byte;
+    struct iovec iov = {&byte, 1};
+    const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
+
+    if (sockets_stream_has_data(s) || !bell_is_due(s))
+        return true;
+    return locked_receive(s, fd, &r) != -EAGAIN;
+}
+
+/* Whether this thread may take what TCP brings while it sleeps: the stream is in TCP, and nobody
+ * else reads.  The gate stays taken meanwhile, so that the sender stays in TCP. */
+static bool begin_direct(struct sockets_stream *s)
+{
+    bool direct, stolen;
+
+    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
+        return false;
+    direct = !sockets_phase_is_ring(s->record->rx.phase) && !bell_is_due(s) && take_gate(s);
+    if (direct && (sender_moved_on(s) || bell_is_due(s))) {
+        give_gate(s);
+        direct = false;
+    }
+    sockets_lock_give(&s->record->rx.lock);
+    return direct;
+}
+
+static void end_direct(struct sockets_stream *s, ssize_t n, enum sockets_take how)
+{
+    bool stolen;
+
+    sockets_lock_take(&s->record->rx.lock, &stolen);
+    if (how != SOCKETS_PEEK)
+        publish_taken(s, n);
+    give_gate(s);
+    sockets_lock_give(&s->record->rx.lock);
+}
+
+static size_t total_of(const struct request *r)
+{
+    const struct sockets_cursor cursor = {r->iov, r->count, 0};
+
+    return sockets_cursor_left(&cursor);
+}
+
+/* Armed, and nothing was there: sleep in a recv of the kernel, so that signals, SA_RESTART,
+ * SO_RCVTIMEO and errors are as they are without us.  1: look again. */
+static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct request *r)
+{
+    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
+    char byte;
+    ssize_t n;
+
+    atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
+    if (total_of(r) < LONG_READ && begin_direct(s)) {
+        n = sockets_real.recvmsg(fd, &msg, r->flags);
+        n = n < 0 ? -errno : n;
+        end_direct(s, n, r->how);
+        return n;
+    }
+    return sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0 ? -errno : SLEPT;
+}
+
+static bool spin_for_data(const struct sockets_stream *s)
+{
+    struct sockets_spin spin;
+
+    sockets_spin_begin(&spin);
+    while (!sockets_stream_hint(s))
+        if (!sockets_spin_turn(&spin))
+            return false;
+    sockets_spin_won(&spin);
+    return true;
+}
+
+/* Nothing was there, and spinning did not help. */
+static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r)
+{
+    ssize_t n = -EAGAIN;
+
+    sockets_stream_arm(s);
+    if (sockets_stream_hint(s) || bell_is_due(s)) {
+        r->ask = true;
+        n = locked_receive(s, fd, r);
+    }
+    if (n == -EAGAIN)
+        n = sleep_in_kernel(s, fd, r);
+    sockets_stream_disarm(s);
+    return n;
+}
+
+/* Until something can be taken. */
+static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r, bool block)
+{
+    ssize_t n;
+
+    if (block && !sockets_stream_hint(s) && !spin_for_data(s)) {
+        n = wait_for_data(s, fd, r);
+        if (n != SLEPT)
+            return n;
+        r->ask = true;
+    }
+    for (;;) {
+        n = locked_receive(s, fd, r);
+        if (n != -EAGAIN || !block)
+            return n;
+        n = wait_for_data(s, fd, r);
+        if (n != SLEPT)
+            return n;
+        r->ask = true;
+    }
+}
+
+/* What of the call is still to be filled: the rest of the buffer in which the data ended, or all.
+ */
+static void rest_of(const struct sockets_cursor *cursor, struct iovec *first, struct request *r)
+{
+    if (cursor->offset == 0) {
+        r->iov = (struct iovec *)cursor->iov;
+        r->count = cursor->count;
+        return;
+    }
+    *first = (struct iovec){(char *)cursor->iov->iov_base + cursor->offset,
+                            cursor->iov->iov_len - cursor->offset};
+    r->iov = first;
+    r->count = 1;
+}
+
+/* Bytes of TCP that follow what was seen in the ring; under the lock. */
+static ssize_t peek_beyond_ring(struct sockets_stream *s, int fd, const struct request *r)
+{
+    struct sockets_record *record = s->record;
+    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
+    ssize_t n = -1;
+
+    if (!take_gate(s))
+        return 0;
+    sockets_stream_drain(s, fd);
+    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !bell_is_due(s))
+        n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
+    give_gate(s);
+    return n > 0 ? n : 0;
+}
+
+static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request *r)
+{
+    bool stolen;
+    ssize_t n = 0;
+
+    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
+        return 0;
+    if (sockets_phase_is_ring(s->record->rx.phase) && sender_moved_on(s))
+        n = peek_beyond_ring(s, fd, r);
+    sockets_lock_give(&s->record->rx.lock);
+    return n;
+}
+
+/* More that is there already: data may lie in TCP and in the ring. */
+static ssize_t receive_more(struct sockets_stream *s, int fd, struct request *r)
+{
+    ssize_t n;
+
+    if (!sockets_stream_hint(s))
+        return 0;
+    r->ask = false;
+    n = locked_receive(s, fd, r);
+    if (n < 0 && n != -EAGAIN)
+        s->record->rx.error = (int)n;
+    return n;
+}
+
+/* TCP waits for data even if it is asked for none. */
+static ssize_t receive_nothing(struct sockets_stream *s, int fd, int flags, bool block)
+{
+    char byte;
+    struct iovec iov = {&byte, 1};
+    struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false};
+    const ssize_t n = receive_some(s, fd, &r, block);
+
+    return n > 0 ? 0 : n;
+}
+
+ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct iovec *iov,
+                               size_t count, int flags)
+{
+    const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&s->record->nonblocking);
+    struct sockets_cursor cursor = {iov, count, 0};
+    struct iovec first;
+    struct request r = {.flags = flags & ~MSG_WAITALL,
+                        .how = flags & MSG_PEEK    ? SOCKETS_PEEK
+                               : flags & MSG_TRUNC ? SOCKETS_DISCARD
+                                                   : SOCKETS_TAKE};
+    ssize_t got = 0, n;
+
+    if (sockets_cursor_left(&cursor) == 0)
+        return receive_nothing(s, fd, flags, block);
+    rest_of(&cursor, &first, &r);
+    n = receive_some(s, fd, &r, block);
+    while (n > 0) {
+        got += n;
+        sockets_cursor_advance(&cursor, (size_t)n);
+        if (cursor.count == 0)
+            break;
+        rest_of(&cursor, &first, &r);
+        if (r.how == SOCKETS_PEEK)
+            return got + peek_more(s, fd, &r);
+        n = (flags & MSG_WAITALL) && block ? receive_some(s, fd, &r, block)
+                                           : receive_more(s, fd, &r);
+    }
+    return got ? got : n;
+}
+
+int sockets_stream_unread(struct sockets_stream *s, int tcp)
+{
+    const struct sockets_record *record = s->record;
+    const ssize_t ring = sockets_ring_unread(s->rx, record->rx.head);
+    const uint32_t bells =
+        atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
+
+    if (bells <= 1) /* at most one is under way */
+        tcp -= (int)bells <= tcp ? (int)bells : tcp;
+    return tcp + (ring > 0 ? (int)ring : 0);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * send.c - the sending end of a stream.
+ */
+#include "real/real.h"
+#include "record/pause.h"
+#include "spin/spin.h"
+#include "stream/internal.h"
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+enum {
+    WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
+    LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
+    SPACE_NS = 2000000,      /* how long a blocking sender waits for space before it turns to TCP */
+    SPACE_BRIEF_NS = 20000,  /* and one that must not block */
+    QUIET_NS = 3000000,      /* how long a stream that goes on and on waits to enter the ring ... */
+    QUIET_AFTER = 256 << 10, /* ... when so much has gone by TCP */
+    PIECES = 16,             /* of a message that goes by TCP in part */
+    GROWN_MOST = 256 << 20,  /* bytes by which all rings of a process may grow */
+};
+
+static _Atomic int64_t grown; /* bytes by which rings have grown */
+
+static uint32_t log_max(void)
+{
+    return atomic_load_explicit(&grown, memory_order_relaxed) < GROWN_MOST ? SOCKETS_RING_LOG_MAX
+                                                                           : SOCKETS_RING_LOG_MIN;
+}
+
+static void account_growth(uint32_t before, uint32_t after)
+{
+    if (before != after)
+        atomic_fetch_add(&grown, ((int64_t)1 << after) - ((int64_t)1 << before));
+}
+
+/* ---- phases ----------------------------------------------------------------------- */
+
+static bool receiver_sleeps(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0;
+}
+
+/* Every byte that TCP was given has been taken, and no thread is just giving more. */
+static bool is_quiet(const struct sockets_stream *s)
+{
+    return s->record->tx.inflight == 0 &&
+           atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
+}
+
+static bool enter_ring(struct sockets_stream *s)
+{
+    struct sockets_record *record = s->record;
+    uint32_t open = SOCKETS_GATE_OPEN;
+    bool quiet;
+
+    if (!is_quiet(s) || !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
+        return false;
+    quiet = is_quiet(s);
+    if (quiet)
+        atomic_store(&s->tx->phase, ++record->tx.phase);
+    atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+    return quiet;
+}
+
+void sockets_stream_leave_ring(struct sockets_stream *s)
+{
+    struct sockets_record *record = s->record;
+
+    if (!sockets_phase_is_ring(record->tx.phase))
+        return;
+    if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
+        record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
+    atomic_store(&s->tx->phase, ++record->tx.phase);
+}
+
+/* A peer that was killed cannot say so, and does not read. */
+static bool peer_has_ended(struct sockets_stream *s, int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    const ssize_t unsent = sockets_ring_unsent(s->tx, &s->record->tx.ring);
+    uint64_t now;
+
+    if (atomic_load_explicit(&s->tx->gone, memory_order_relaxed) ||
+        atomic_load_explicit(&s->rx->fin, memory_order_relaxed) ||
+        atomic_load_explicit(&s->record->rx.eof, memory_order_relaxed))
+        return true;
+    if (unsent == 0 || (now = sockets_now_ns()) - s->record->tx.looked_ns < LOOK_NS)
+        return false;
+    s->record->tx.looked_ns = now;
+    return sockets_real.poll(&p, 1, 0) > 0;
+}
+
+/* Whatever the kernel has to judge, or to do. */
+static bool needs_kernel(struct sockets_stream *s, int fd, int flags)
+{
+    return flags & (MSG_OOB | MSG_ZEROCOPY | MSG_FASTOPEN) ||
+           atomic_load_explicit(&s->record->pinned, memory_order_relaxed) ||
+           atomic_load_explicit(&s->record->tx.shut, memory_order_relaxed) ||
+           atomic_load_explicit(&s->tx->want_tcp, memory_order_relaxed) || peer_has_ended(s, fd);
+}
+
+void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
+{
+    static const char bell;
+
+    if (atomic_exchange(&s->tx->belled, 1))
+        return;
+    atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
+    sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
+}
+
+/* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps. */
+static void wake_receiver(struct sockets_stream *s, int fd)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (receiver_sleeps(s))
+        sockets_stream_ring_bell(s, fd);
+}
+
+/* Which way the next bytes go; under the lock.  True: into the ring. */
+static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flags)
+{
+    struct sockets_record *record = s->record;
+
+    if (needs_kernel(s, fd, flags)) {
+        sockets_stream_leave_ring(s);
+        return false;
+    }
+    if (receiver_sleeps(s) && total <= WAKES_BY_DATA) {
+        if (!sockets_phase_is_ring(record->tx.phase))
+            return false;
+        if (sockets_ring_unsent(s->tx, &record->tx.ring) == 0) {
+            sockets_stream_leave_ring(s);
+            return false;
+        }
+    }
+    return sockets_phase_is_ring(record->tx.phase) || enter_ring(s);
+}
+
+static bool take_lock(struct sockets_stream *s, int fd)
+{
+    bool stolen;
+
+    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+        return false;
+    if (stolen) { /* its owner may have died with a bell counted, but not sent */
+        s->record->tx.inflight = 0;
+        if (sockets_phase_is_ring(s->record->tx.phase))
+            sockets_stream_ring_bell(s, fd);
+    }
+    return true;
+}
+
+/* ---- by TCP ----------------------------------------------------------------------- */
+
+/* The rest of the buffers, PIECES of them at most. */
+static size_t pieces_of(const struct sockets_cursor *cursor, struct iovec *piece)
+{
+    size_t n = 0;
+
+    for (; n < PIECES && n < cursor->count; n++)
+        piece[n] = cursor->iov[n];
+    if (n > 0) {
+        piece[0].iov_base = (char *)piece[0].iov_base + cursor->offset;
+        piece[0].iov_len -= cursor->offset;
+    }
+    return n;
+}
+
+/* Under the lock, which is given up while the kernel may block. */
+static void begin_tcp(struct sockets_stream *s)
+{
+    s->record->tx.inflight++;
+    sockets_lock_give(&s->record->tx.lock);
+}
+
+static void end_tcp(struct sockets_stream *s, ssize_t n)
+{
+    bool stolen;
+
+    sockets_lock_take(&s->record->tx.lock, &stolen);
+    s->record->tx.inflight--;
+    if (n > 0) {
+        s->record->tx.sent += (uint64_t)n;
+        atomic_store_explicit(&s->tx->sent, s->record->tx.sent, memory_order_release);
+        atomic_fetch_add_explicit(&sockets_counters->tcp_bytes, (uint64_t)n, memory_order_relaxed);
+    }
+    sockets_lock_give(&s->record->tx.lock);
+}
+
+/* Takes over the lock.  Returns what this call has sent in all, or -errno. */
+static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr *whole,
+                           struct sockets_cursor *cursor, int flags, size_t done)
+{
+    struct iovec piece[PIECES];
+    struct msghdr msg = *whole;
+
+    for (;;) {
+        const size_t n = pieces_of(cursor, piece);
+        const struct sockets_cursor offered = {piece, n, 0};
+        ssize_t sent;
+
+        msg.msg_iov = piece;
+        msg.msg_iovlen = n;
+        begin_tcp(s);
+        sent = sockets_real.sendmsg(fd, &msg, flags);
+        sent = sent < 0 ? -errno : sent;
+        end_tcp(s, sent);
+        if (sent < 0)
+            return done ? (ssize_t)done : sent;
+        done += (size_t)sent;
+        if ((size_t)sent < sockets_cursor_left(&offered) || n == cursor->count || sent == 0)
+            return (ssize_t)done;
+        sockets_cursor_advance(cursor, (size_t)sent);
+        if (!take_lock(s, fd))
+            return (ssize_t)done;
+    }
+}
+
+/* ---- by the ring ------------------------------------------------------------------ */
+
+/* Gives up the lock and takes it again.  False: there is none, and TCP may do better. */
+static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
+{
+    struct sockets_record *record = s->record;
+    const uint64_t head = atomic_load_explicit(&s->tx->head, memory_order_relaxed);
+    const uint64_t until = sockets_now_ns() + (block ? SPACE_NS : SPACE_BRIEF_NS);
+    bool stolen, moved;
+
+    wake_receiver(s, fd);
+    if (receiver_sleeps(s) && !block)
+        return false;
+    sockets_lock_give(&record->tx.lock);
+    for (uint32_t turn = 1;
+         !(moved = atomic_load_explicit(&s->tx->head, memory_order_relaxed) != head) &&
+         !atomic_load_explicit(&s->tx->gone, memory_order_relaxed);
+         turn++) {
+        sockets_pause();
+        if (turn % 32 == 0 && sockets_now_ns() >= until)
+            break;
+        if (turn % 64 == 0)
+            sched_yield();
+    }
+    sockets_lock_take(&record->tx.lock, &stolen);
+    return moved && sockets_phase_is_ring(record->tx.phase);
+}
+
+/* A stream of writes without answers never finds TCP empty by chance. */
+static void wait_for_quiet(struct sockets_stream *s)
+{
+    struct sockets_record *record = s->record;
+    uint64_t until;
+    bool stolen;
+
+    if (sockets_phase_is_ring(record->tx.phase) || record->tx.inflight || record->pinned ||
+        record->tx.sent < record->tx.next_quiet)
+        return;
+    until = sockets_now_ns() + QUIET_NS;
+    sockets_lock_give(&record->tx.lock);
+    while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
+        sched_yield();
+    sockets_lock_take(&record->tx.lock, &stolen);
+    if (!is_quiet(s)) { /* the receiver is slow; ask less and less often */
+        record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : 4 << 20;
+        record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
+    }
+}
+
+ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghdr *msg, int flags)
+{
+    struct sockets_record *record = s->record;
+    const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&record->nonblocking);
+    struct sockets_cursor cursor = {msg->msg_iov, msg->msg_iovlen, 0};
+    const size_t total = sockets_cursor_left(&cursor);
+    size_t done = 0;
+
+    if (!take_lock(s, fd))
+        return -EINTR;
+    if (flags & MSG_OOB)
+        sockets_stream_pin(s);
+    if (block)
+        wait_for_quiet(s);
+    if (total == 0 || msg->msg_controllen > 0 || !choose_ring(s, fd, total, flags)) {
+        sockets_stream_leave_ring(s);
+        return send_by_tcp(s, fd, msg, &cursor, flags, 0);
+    }
+    for (;;) {
+        const uint32_t log = record->tx.ring.log;
+        const ssize_t n =
+            sockets_ring_write(s->tx, &record->tx.ring, s->tx_data, &cursor, log_max());
+
+        account_growth(log, record->tx.ring.log);
+        if (n < 0) {
+            sockets_lock_give(&record->tx.lock);
+            return done ? (ssize_t)done : sockets_stream_break(s, fd);
+        }
+        done += (size_t)n;
+        atomic_fetch_add_explicit(&sockets_counters->ring_bytes, (uint64_t)n, memory_order_relaxed);
+        if (done == total || (!block && done > 0))
+            break;
+        if (!wait_for_space(s, fd, block) || needs_kernel(s, fd, flags)) {
+            sockets_stream_leave_ring(s);
+            return send_by_tcp(s, fd, msg, &cursor, flags, done);
+        }
+    }
+    wake_receiver(s, fd);
+    sockets_lock_give(&record->tx.lock);
+    return (ssize_t)done;
+}
+
+/* ---- files ------------------------------------------------------------------------ */
+
+/* Read the file into the ring.  Returns the bytes, or -errno. */
+static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, size_t count)
+{
+    struct sockets_record *record = s->record;
+    const uint32_t log = record->tx.ring.log;
+    char *piece;
+    ssize_t n = sockets_ring_reserve(s->tx, &record->tx.ring, s->tx_data, log_max(), &piece);
+
+    account_growth(log, record->tx.ring.log);
+    if (n <= 0)
+        return n < 0 ? n : -EAGAIN;
+    if ((size_t)n > count)
+        n = (ssize_t)count;
+    n = offset ? pread(in, piece, (size_t)n, *offset) : sockets_real.read(in, piece, (size_t)n);
+    if (n < 0)
+        return -errno;
+    sockets_ring_commit(s->tx, &record->tx.ring, (size_t)n);
+    if (offset)
+        *offset += n;
+    return n;
+}
+
+static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *offset,
+                               size_t count, size_t done)
+{
+    ssize_t n;
+
+    sockets_stream_leave_ring(s);
+    begin_tcp(s);
+    n = sockets_real.sendfile(fd, in, offset, count - done);
+    n = n < 0 ? -errno : n;
+    end_tcp(s, n);
+    return n < 0 && done == 0 ? n : (n > 0 ? n : 0) + (ssize_t)done;
+}
+
+ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t *offset,
+                                size_t count)
+{
+    struct sockets_record *record = s->record;
+    const bool block = !atomic_load(&record->nonblocking);
+    size_t done = 0;
+
+    if (!take_lock(s, fd))
+        return -EINTR;
+    if (count == 0 || !choose_ring(s, fd, count, 0))
+        return sendfile_by_tcp(s, fd, in, offset, count, 0);
+    while (done < count) {
+        const ssize_t n = fill_from_file(s, in, offset, count - done);
+
+        if (n > 0) {
+            done += (size_t)n;
+            continue;
+        }
+        /* The end of the file, or what sendfile itself shall say of it. */
+        if (n == 0 || n == -EPROTO)
+            break;
+        if (n != -EAGAIN && done > 0)
+            break;
+        if (n == -EAGAIN && !block && done > 0)
+            break;
+        if (n != -EAGAIN || !wait_for_space(s, fd, block) || needs_kernel(s, fd, 0))
+            return sendfile_by_tcp(s, fd, in, offset, count, done);
+    }
+    atomic_fetch_add_explicit(&sockets_counters->ring_bytes, done, memory_order_relaxed);
+    if (done > 0)
+        wake_receiver(s, fd);
+    sockets_lock_give(&record->tx.lock);
+    return (ssize_t)done;
+}
+
+bool sockets_stream_has_space(const struct sockets_stream *s)
+{
+    const ssize_t unsent = sockets_ring_unsent(s->tx, &s->record->tx.ring);
+
+    return sockets_phase_is_ring(s->record->tx.phase) && unsent >= 0 &&
+           unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
+}
+
+void sockets_stream_release_growth(struct sockets_stream *s)
+{
+    account_growth(s->record->tx.ring.log, SOCKETS_RING_LOG_MIN);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * stream.h - one end of a connection whose bytes travel by TCP or by a ring.
+ *
+ * Each direction is in phases that the sender counts: in even ones its bytes go by TCP, in odd ones
+ * by the ring.  The rules, which the two files receive.c and send.c keep:
+ *
+ * - The sender leaves the ring whenever it likes (the ring is full, the receiver sleeps, MSG_OOB):
+ * it publishes the next phase and goes on with TCP.  The receiver empties the ring before it looks
+ * at TCP.
+ * - The sender enters the ring only when the receiver has taken every byte that went by TCP, and is
+ * not just reading from it: both take the direction's gate.  So nothing of an even phase is left
+ * once its successor is published, and the two never mix.
+ * - A receiver that goes to sleep in the kernel says so (`armed`).  The sender wakes it by sending
+ * the data itself by TCP or, if the data is long or already in the ring, by one byte, a bell. Bells
+ *   are counted, and only sent in odd phases, so that the receiver tells them from data.  A bell
+ *   remains unread as long as there is data in the ring: for poll and epoll of the kernel the
+ *   connection is then as readable as it would be without us.
+ *
+ * All waiting is the kernel's: for data on the TCP connection, for space by writing to it.
+ */
+#ifndef SOCKETS_STREAM_H
+#define SOCKETS_STREAM_H
+
+#include "record/record.h"
+#include "stream/segment.h"
+#include <sys/socket.h>
+
+struct sockets_entry; /* of an epoll set */
+
+/* One end, as a process sees it.  The memory of a stream is never given back, only used for
+ * another one, so that a thread may look at one that has just been closed. */
+struct sockets_stream {
+    _Atomic uint32_t refs;     /* the table's, and one for each call that is under way */
+    _Atomic uint32_t fds;      /* descriptors of this process */
+    _Atomic uint32_t ended;    /* the table's reference is gone: the last one frees */
+    _Atomic uint32_t busy;     /* being upgraded: calls wait at the entrance */
+    _Atomic uint32_t stepping; /* a thread tries to upgrade it */
+    bool is_server;
+    bool met;       /* table.c goes through all */
+    int rendezvous; /* listening for the peer, or -1 */
+    struct sockets_record *record;
+    struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
+    bool upgraded;                           /* the segment is in use (rx and tx are valid) */
+    struct sockets_direction *rx, *tx;
+    char *rx_data, *tx_data;
+    struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */
+    struct sockets_stream *next_free;
+};
+
+/* ---- life ---- */
+
+/* A stream of a fresh record, with no reference; NULL if there is no memory. */
+struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking);
+
+/* Around fork: no other thread is inside the list of free streams. */
+void sockets_stream_lock_all(void);
+void sockets_stream_unlock_all(void);
+
+/* Give back what is left of a stream after its last reference. */
+void sockets_stream_free(struct sockets_stream *s);
+
+/* Use the segment from now on.  `sent` and `taken` are the bytes of the stream that TCP has carried
+ * so far; no other thread may be in a call of this stream. */
+void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t taken);
+
+/* The last descriptor of this process is about to be closed.  If no other process has the
+ * connection, the peer is told as TCP would: by a reset if data was left unread. */
+void sockets_stream_closing(struct sockets_stream *s, int fd);
+
+/* Send by TCP from now on and ask the peer to do so, too: something is used that the kernel has to
+ * serve.  A stream that was not upgraded never will be. */
+void sockets_stream_pin(struct sockets_stream *s);
+
+/* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
+void sockets_stream_finish(struct sockets_stream *s);
+
+/* ---- data; all of these want an upgraded stream ---- */
+
+/* recvmsg, and sendmsg; -errno instead of -1.  They block as the connection does. */
+ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct iovec *iov,
+                               size_t count, int flags);
+ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghdr *msg, int flags);
+ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t *offset,
+                                size_t count);
+
+/* Bytes that wait to be read, as FIONREAD has them, of which `tcp` are in the kernel. */
+int sockets_stream_unread(struct sockets_stream *s, int tcp);
+
+/* Whether the ring has data: a recv finds some. */
+bool sockets_stream_has_data(const struct sockets_stream *s);
+
+/* Whether it is worth while to look, without a system call: the ring is not empty, or the sender
+ * has given TCP more than was taken, which may still be on its way, or has ended.  A hint for those
+ * who spin. */
+bool sockets_stream_hint(const struct sockets_stream *s);
+
+/* How much has ever arrived in the ring. */
+uint64_t sockets_stream_arrived(const struct sockets_stream *s);
+
+/* The kernel says that TCP is readable: whether a recv would find something, once a bell that
+ * nobody needs any more is taken away. */
+bool sockets_stream_readable(struct sockets_stream *s, int fd);
+
+/* Whether a send would find space in the ring. */
+bool sockets_stream_has_space(const struct sockets_stream *s);
+
+/* Around a sleep in the kernel in which data should wake the caller.  After _arm the caller looks
+ * once more (sockets_stream_readable) before it sleeps. */
+void sockets_stream_arm(struct sockets_stream *s);
+void sockets_stream_disarm(struct sockets_stream *s);
+
+#endif

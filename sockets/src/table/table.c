@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * table.c - from descriptors to streams.
+ */
+#include "table/table.h"
+#include "epoll/epoll.h"
+#include "upgrade/upgrade.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct sockets_stream *_Atomic table[SOCKETS_TABLE_FDS];
+static _Atomic int highest = -1;
+
+/* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
+ * that they are told from those of vfork. */
+static pid_t *owner;
+void (*sockets_table_after_clone)(void);
+
+static bool in_range(int fd)
+{
+    return fd >= 0 && fd < SOCKETS_TABLE_FDS;
+}
+
+static void make_owner(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    static pid_t fallback;
+    void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    owner = p == MAP_FAILED || madvise(p, page, MADV_WIPEONFORK) < 0 ? &fallback : p;
+    *owner = getpid();
+}
+
+bool sockets_table_is_ours(void)
+{
+    if (!owner)
+        make_owner();
+    if (*owner == 0) {
+        *owner = getpid();
+        sockets_table_after_clone();
+    }
+    return getpid() == *owner;
+}
+
+bool sockets_table_has(int fd)
+{
+    return in_range(fd) && atomic_load_explicit(&table[fd], memory_order_relaxed);
+}
+
+static void set(int fd, struct sockets_stream *s)
+{
+    int was = atomic_load(&highest);
+
+    while (was < fd && !atomic_compare_exchange_weak(&highest, &was, fd))
+        ;
+    atomic_fetch_add(&s->fds, 1);
+    atomic_store(&table[fd], s);
+}
+
+void sockets_table_add(int fd, bool is_server, bool nonblocking)
+{
+    struct sockets_stream *s;
+
+    if (!in_range(fd) || !sockets_table_is_ours())
+        return;
+    sockets_table_closed(sockets_table_closing(fd)); /* closed behind our back */
+    if (!(s = sockets_stream_new(is_server, nonblocking)))
+        return;
+    s->record->fd = fd;
+    atomic_fetch_add(&s->refs, 1);
+    set(fd, s);
+}
+
+struct sockets_stream *sockets_table_enter(int fd)
+{
+    struct sockets_stream *s;
+
+    if (!in_range(fd))
+        return NULL;
+    while ((s = atomic_load_explicit(&table[fd], memory_order_acquire)) != NULL) {
+        atomic_fetch_add(&s->refs, 1);
+        if (atomic_load(&table[fd]) == s) {
+            while (__builtin_expect(atomic_load(&s->busy), 0))
+                sched_yield();
+            return s;
+        }
+        sockets_table_leave(s); /* it was closed, and its memory may serve another one */
+    }
+    return NULL;
+}
+
+void sockets_table_leave(struct sockets_stream *s)
+{
+    if (atomic_fetch_sub(&s->refs, 1) == 1 && atomic_exchange(&s->ended, 0)) {
+        const int error = errno;
+        sockets_upgrade_cancel(s);
+        sockets_stream_free(s);
+        errno = error;
+    }
+}
+
+struct sockets_stream *sockets_table_closing(int fd)
+{
+    struct sockets_stream *s;
+
+    if (!sockets_table_has(fd) || !sockets_table_is_ours() ||
+        !(s = atomic_exchange(&table[fd], NULL)))
+        return NULL;
+    if (atomic_fetch_sub(&s->fds, 1) != 1)
+        return NULL;
+    sockets_epoll_forget(s);
+    sockets_stream_closing(s, fd);
+    return s;
+}
+
+void sockets_table_closed(struct sockets_stream *s)
+{
+    if (!s)
+        return;
+    atomic_store(&s->ended, 1);
+    sockets_table_leave(s);
+}
+
+void sockets_table_copy(int fd, int copy)
+{
+    struct sockets_stream *s;
+
+    if (!in_range(copy) || !sockets_table_is_ours())
+        return;
+    s = sockets_table_enter(fd);
+    if (!s)
+        return;
+    set(copy, s);
+    sockets_table_leave(s);
+}
+
+int sockets_table_next(int fd)
+{
+    const int last = atomic_load(&highest);
+
+    for (; fd <= last; fd++)
+        if (atomic_load_explicit(&table[fd], memory_order_relaxed))
+            return fd;
+    return -1;
+}
+
+void sockets_table_end(void)
+{
+    if (!sockets_table_is_ours())
+        return;
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
+        struct sockets_stream *s = sockets_table_enter(fd);
+
+        if (!s)
+            continue;
+        if (atomic_load(&s->fds) <= 1 || s->record->fd == fd)
+            sockets_stream_closing(s, fd);
+        if (atomic_load(&s->record->holders) == 1)
+            sockets_record_count(s->record);
+        sockets_table_leave(s);
+    }
+}
+
+/* A stream under several descriptors is met once. */
+static void for_each_stream(void (*do_it)(struct sockets_stream *s))
+{
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;)
+        atomic_load(&table[fd])->met = false;
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
+        struct sockets_stream *s = atomic_load(&table[fd]);
+
+        if (!s->met)
+            do_it(s);
+        s->met = true;
+    }
+}
+
+void sockets_table_exec(bool failed)
+{
+    const int error = errno;
+
+    if (!sockets_table_is_ours())
+        return;
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
+        struct sockets_stream *s = sockets_table_enter(fd);
+
+        if (!s)
+            continue;
+        if (atomic_load(&s->fds) == 1 && (fcntl(fd, F_GETFD) & FD_CLOEXEC))
+            atomic_fetch_add(&s->record->holders, failed ? 1 : -1u);
+        sockets_table_leave(s);
+    }
+    errno = error;
+}
+
+static void hold(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->record->holders, 1);
+}
+
+/* The threads that were in calls have stayed in the parent. */
+static void reset(struct sockets_stream *s)
+{
+    atomic_store(&s->refs, 1);
+    atomic_store(&s->busy, 0);
+    atomic_store(&s->stepping, 0);
+}
+
+void sockets_table_before_fork(void)
+{
+    for_each_stream(hold);
+}
+
+void sockets_table_after_fork(bool is_child)
+{
+    if (!is_child)
+        return;
+    *owner = getpid();
+    for_each_stream(reset);
+}

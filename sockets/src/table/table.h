@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * table.h - which descriptors of this process are connections that we look after.
+ *
+ * A stream has one reference for being in the table, under however many descriptors, and one for
+ * each call that is under way.  In the child of a vfork, which runs in its parent's memory, nothing
+ * here changes the table: its descriptors are its own.
+ */
+#ifndef SOCKETS_TABLE_H
+#define SOCKETS_TABLE_H
+
+#include "stream/stream.h"
+
+enum { SOCKETS_TABLE_FDS = 1 << 18 };
+
+/* A descriptor is a new connection.  Does nothing if there is no memory, or fd is too large. */
+void sockets_table_add(int fd, bool is_server, bool nonblocking);
+
+/* The stream of a descriptor, with a reference, or NULL.  Waits while it is being upgraded. */
+struct sockets_stream *sockets_table_enter(int fd);
+
+/* Give the reference back; keeps errno. */
+void sockets_table_leave(struct sockets_stream *s);
+
+/* Whether a descriptor is in the table; a hint. */
+bool sockets_table_has(int fd);
+
+/* `copy` is now another descriptor of what `fd` is, and no longer of what it was. */
+void sockets_table_copy(int fd, int copy);
+
+/* Before a descriptor is closed, or replaced: takes it out of the table, tells the peer if it was
+ * the last one, and returns the stream for sockets_table_closed to be called after; NULL if there
+ * is none. */
+struct sockets_stream *sockets_table_closing(int fd);
+void sockets_table_closed(struct sockets_stream *s);
+
+/* The first descriptor in the table from `fd` on, or -1. */
+int sockets_table_next(int fd);
+
+/* The process ends: tell all peers. */
+void sockets_table_end(void);
+
+/* Before, in the parent after, and in the child after a fork. */
+void sockets_table_before_fork(void);
+void sockets_table_after_fork(bool is_child);
+
+/* Another program is about to be executed, or that has failed: connections that are closed on exec
+ * have a holder less meanwhile. */
+void sockets_table_exec(bool failed);
+
+/* Called in a child that came by clone(2), of which no handler of fork was told. */
+extern void (*sockets_table_after_clone)(void);
+
+/* Whether this is the process that the table belongs to, not a child of a vfork. */
+bool sockets_table_is_ours(void);
+
+#endif

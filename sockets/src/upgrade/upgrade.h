@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * upgrade.h - how the two ends of a connection find each other and get their rings.
+ *
+ * After some operations the accepting side binds an abstract Unix name made of the connection's
+ * addresses and ports; the connecting side connects there and sends a segment.  Each side knows
+ * from the kernel how many bytes it has sent and taken so far, and goes on from there.  A peer that
+ * does not answer within some operations is taken to have no such library.
+ */
+#ifndef SOCKETS_UPGRADE_H
+#define SOCKETS_UPGRADE_H
+
+#include "stream/stream.h"
+
+/* Read UNETSOCK_UPGRADE: after how many operations (4), or "random". */
+void sockets_upgrade_init(void);
+
+/* Count an operation of a stream that is with the kernel, and take the next step if it is time. The
+ * caller has one reference.  Keeps errno; never blocks for long. */
+void sockets_upgrade_step(struct sockets_stream *s, int fd);
+
+/* Forget a rendezvous: the stream ends. */
+void sockets_upgrade_cancel(struct sockets_stream *s);
+
+/* Whether a descriptor is one of those that wait for peers, of which the program knows nothing; and
+ * give up those of a range that is about to be closed. */
+bool sockets_upgrade_is_private(int fd);
+void sockets_upgrade_cancel_range(unsigned first, unsigned last);
+
+/* In the child of a fork, before the table is told. */
+void sockets_upgrade_after_fork(void);
+
+/* Whether the TCP socket at the other end of `fd`, on this machine, belongs to user `uid`. */
+bool sockets_upgrade_peer_is(int fd, uid_t uid);
+
+#endif

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * exact_calls: what connections do when threads block, signals come, processes fork, execute and
+ * die.  It tells what it sees, which has to be the same over plain TCP and over unetsock.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int listener;
+static struct sockaddr_in address;
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static const char *result(ssize_t n)
+{
+    static char text[64];
+
+    if (n < 0)
+        snprintf(text, sizeof(text), "%s", strerrorname_np(errno));
+    else
+        snprintf(text, sizeof(text), "%zd", n);
+    return text;
+}
+
+/* A connection with both ends here, that has seen so much traffic that it is upgraded if it can be.
+ */
+static void make_pair(int fd[2])
+{
+    char byte = 0;
+    int one = 1;
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd[0], (void *)&address, sizeof(address)) < 0 ||
+        (fd[1] = accept(listener, NULL, NULL)) < 0)
+        die("connect");
+    for (int e = 0; e < 2; e++)
+        setsockopt(fd[e], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    for (int i = 0; i < 40; i++)
+        if (write(fd[i % 2], &byte, 1) != 1 || read(fd[!(i % 2)], &byte, 1) != 1)
+            die("warming up");
+}
+
+static void close_pair(const int fd[2])
+{
+    close(fd[0]);
+    close(fd[1]);
+}
+
+/* Wait until a thread of this process is asleep in the kernel. */
+static void wait_asleep(pid_t thread)
+{
+    char path[64], line[256], state = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+    while (state != 'S') {
+        FILE *stat = fopen(path, "r");
+        if (!stat || !fgets(line, sizeof(line), stat))
+            die(path);
+        fclose(stat);
+        state = strrchr(line, ')')[2];
+        sched_yield();
+    }
+}
+
+/* ---- a thread that blocks ------------------------------------------------------------ */
+
+struct reader {
+    int fd, flags;
+    size_t want;
+    char buffer[64];
+    ssize_t n;
+    int error;
+    _Atomic pid_t thread;
+    pthread_t id;
+};
+
+static void *read_in_thread(void *argument)
+{
+    struct reader *r = argument;
+
+    r->thread = (pid_t)syscall(SYS_gettid);
+    r->n = recv(r->fd, r->buffer, r->want, r->flags);
+    r->error = errno;
+    return NULL;
+}
+
+static void start_reader(struct reader *r, int fd, size_t want, int flags)
+{
+    *r = (struct reader){.fd = fd, .want = want, .flags = flags};
+    if (pthread_create(&r->id, NULL, read_in_thread, r) != 0)
+        die("pthread_create");
+    while (!r->thread)
+        sched_yield();
+    wait_asleep(r->thread);
+}
+
+static void end_reader(const char *what, struct reader *r)
+{
+    pthread_join(r->id, NULL);
+    errno = r->error;
+    printf("%s: %s %.*s\n", what, result(r->n), r->n > 0 ? (int)r->n : 0, r->buffer);
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+}
+
+static void test_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    struct reader r;
+    int fd[2];
+
+    make_pair(fd);
+    sigaction(SIGUSR1, &action, NULL);
+    start_reader(&r, fd[0], 10, 0);
+    pthread_kill(r.id, SIGUSR1);
+    end_reader("interrupted", &r);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, NULL);
+    start_reader(&r, fd[0], 10, 0);
+    pthread_kill(r.id, SIGUSR1);
+    wait_asleep(r.thread);
+    if (write(fd[1], "restarted", 9) != 9)
+        die("write");
+    end_reader("restarted", &r);
+    close_pair(fd);
+}
+
+static void test_waiting(void)
+{
+    struct timeval limit = {0, 50000};
+    struct reader r;
+    int fd[2];
+
+    make_pair(fd);
+    start_reader(&r, fd[0], 12, MSG_WAITALL);
+    for (int i = 0; i < 3; i++) {
+        if (send(fd[1], "abcd", 4, 0) != 4)
+            die("send");
+        if (i < 2)
+            wait_asleep(r.thread);
+    }
+    end_reader("all", &r);
+    start_reader(&r, fd[0], 12, MSG_PEEK);
+    if (send(fd[1], "peeked", 6, 0) != 6)
+        die("send");
+    end_reader("peek", &r);
+    start_reader(&r, fd[1], 12, 0);
+    shutdown(fd[0], SHUT_WR);
+    end_reader("end", &r);
+    setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    printf("left: %s\n", result(recv(fd[0], r.buffer, 12, 0)));
+    printf("timeout: %s\n", result(recv(fd[0], r.buffer, 12, 0)));
+    close_pair(fd);
+}
+
+static void test_poll_in_thread(void)
+{
+    struct pollfd p[2];
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = 7};
+    const int epfd = epoll_create1(0);
+    int fd[2], n;
+    pid_t child;
+    char byte;
+
+    make_pair(fd);
+    fflush(stdout);
+    if ((child = fork()) == 0) { /* answers each byte */
+        close(fd[0]);
+        while (read(fd[1], &byte, 1) == 1 && write(fd[1], "answer", 6) == 6)
+            ;
+        _exit(0);
+    }
+    close(fd[1]);
+    for (int i = 0; i < 3; i++) {
+        char text[16] = "";
+        if (write(fd[0], "x", 1) != 1)
+            die("write");
+        p[0] = (struct pollfd){.fd = fd[0], .events = POLLIN};
+        n = poll(p, 1, 5000);
+        printf("poll: %d %x", n, (unsigned)p[0].revents);
+        printf(" %s", result(recv(fd[0], text, sizeof(text), MSG_DONTWAIT)));
+        printf(" %s\n", text);
+    }
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    for (int i = 0; i < 3; i++) {
+        char text[16] = "";
+        if (write(fd[0], "x", 1) != 1)
+            die("write");
+        event = (struct epoll_event){0};
+        n = epoll_wait(epfd, &event, 1, 5000);
+        printf("epoll: %d %x %u", n, event.events, event.data.u32);
+        printf(" %s\n", result(recv(fd[0], text, sizeof(text), MSG_DONTWAIT)));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    n = epoll_wait(epfd, &event, 1, 5000);
+    printf("after kill: %d %x", n, event.events & EPOLLIN);
+    printf(" %s\n", result(recv(fd[0], &byte, 1, 0)));
+    close(fd[0]);
+    close(epfd);
+}
+
+/* ---- much data ------------------------------------------------------------------------ */
+
+enum { MUCH = 8 << 20 };
+
+static void *send_much(void *argument)
+{
+    const int fd = *(int *)argument;
+    char *data = malloc(MUCH);
+
+    for (size_t i = 0; i < MUCH; i++)
+        data[i] = (char)(i * 2654435761u >> 13);
+    for (size_t done = 0; done < MUCH;) {
+        const size_t piece = done % 5 == 0 ? MUCH - done : 3001;
+        const ssize_t n = write(fd, data + done, piece < MUCH - done ? piece : MUCH - done);
+        if (n <= 0)
+            die("write");
+        done += (size_t)n;
+    }
+    free(data);
+    shutdown(fd, SHUT_WR);
+    return NULL;
+}
+
+static void test_much(bool nonblocking)
+{
+    struct pollfd p = {.events = POLLIN};
+    static char piece[70000];
+    size_t got = 0, wrong = 0;
+    pthread_t id;
+    int fd[2];
+    ssize_t n;
+
+    make_pair(fd);
+    if (nonblocking)
+        fcntl(fd[0], F_SETFL, O_NONBLOCK);
+    pthread_create(&id, NULL, send_much, &fd[1]);
+    p.fd = fd[0];
+    for (;;) {
+        if (nonblocking && poll(&p, 1, 20000) != 1)
+            die("poll");
+        n = read(fd[0], piece, got % 3 ? sizeof(piece) : 999);
+        if (n == 0)
+            break;
+        if (n < 0)
+            die("read");
+        for (ssize_t i = 0; i < n; i++)
+            wrong += piece[i] != (char)((got + (size_t)i) * 2654435761u >> 13);
+        got += (size_t)n;
+    }
+    pthread_join(id, NULL);
+    printf("much: %zu wrong %zu\n", got, wrong);
+    close_pair(fd);
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static void test_reset(void)
+{
+    char byte;
+    int fd[2];
+
+    make_pair(fd);
+    if (write(fd[0], "unread", 6) != 6)
+        die("write");
+    close(fd[1]);
+    printf("reset: %s", result(read(fd[0], &byte, 1)));
+    printf(" %s", result(read(fd[0], &byte, 1)));
+    printf(" %s\n", result(send(fd[0], "x", 1, MSG_NOSIGNAL)));
+    close(fd[0]);
+    make_pair(fd);
+    close(fd[1]);
+    printf("gone: %s", result(send(fd[0], "x", 1, MSG_NOSIGNAL)));
+    printf(" %s\n", result(send(fd[0], "x", 1, MSG_NOSIGNAL)));
+    close(fd[0]);
+}
+
+static void test_dup2(void)
+{
+    const int null = open("/dev/null", O_RDWR);
+    char byte;
+    int fd[2];
+
+    make_pair(fd);
+    dup2(null, fd[1]);
+    printf("dup2: %s", result(read(fd[0], &byte, 1)));
+    printf(" %s\n", result(read(fd[1], &byte, 1)));
+    close_pair(fd);
+    close(null);
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+static void test_fork(void)
+{
+    char text[32] = "";
+    int fd[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    if (write(fd[0], "before ", 7) != 7)
+        die("write");
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        if (read(fd[1], text, 7) != 7 || write(fd[1], text, 7) != 7 || read(fd[1], text, 6) != 6 ||
+            write(fd[1], text, 6) != 6)
+            _exit(1);
+        _exit(0);
+    }
+    close(fd[1]);
+    if (write(fd[0], "after ", 6) != 6)
+        die("write");
+    printf("fork: %s", result(recv(fd[0], text, 13, MSG_WAITALL)));
+    waitpid(child, &status, 0);
+    printf(" '%s' %d", text, WEXITSTATUS(status));
+    printf(" %s\n", result(read(fd[0], text, 1)));
+    close(fd[0]);
+}
+
+static void test_exec(void)
+{
+    char *const argv[] = {"cat", NULL};
+    char text[32] = "";
+    int fd[2], executed[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    fflush(stdout);
+    if (pipe2(executed, O_CLOEXEC) < 0)
+        die("pipe2");
+    if ((child = fork()) == 0) {
+        dup2(fd[1], 0);
+        dup2(fd[1], 1);
+        close(fd[0]);
+        close(fd[1]);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    close(fd[1]);
+    close(executed[1]);
+    if (read(executed[0], text, 1) != 0)
+        die("exec");
+    close(executed[0]);
+    if (write(fd[0], "through cat", 11) != 11)
+        die("write");
+    printf("exec: %s", result(recv(fd[0], text, 11, MSG_WAITALL)));
+    shutdown(fd[0], SHUT_WR);
+    printf(" %s", result(read(fd[0], text + 11, 1)));
+    waitpid(child, &status, 0);
+    printf(" '%s' %d\n", text, WEXITSTATUS(status));
+    close(fd[0]);
+}
+
+static void test_vfork(void)
+{
+    char text[8] = "";
+    int fd[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    child = vfork();
+    if (child == 0) {
+        close(fd[0]);
+        dup2(fd[1], fd[0]);
+        close(fd[1]);
+        _exit(3);
+    }
+    waitpid(child, &status, 0);
+    printf("vfork: %d %s", WEXITSTATUS(status), result(write(fd[0], "still", 5)));
+    printf(" %s", result(read(fd[1], text, 5)));
+    printf(" '%s'\n", text);
+    close_pair(fd);
+}
+
+static void test_killed(void)
+{
+    char text[64];
+    ssize_t n, got = 0;
+    int fd[2];
+    pid_t child;
+
+    make_pair(fd);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        if (write(fd[1], "last words", 10) == 10)
+            read(fd[1], text, 1);
+        _exit(0);
+    }
+    close(fd[1]);
+    while (got < 10 && (n = read(fd[0], text, sizeof(text))) > 0)
+        got += n;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    printf("killed: %zd %s\n", got, result(read(fd[0], text, 1)));
+    close(fd[0]);
+}
+
+/* ---- what only the kernel does ----------------------------------------------------------- */
+
+static void test_urgent(void)
+{
+    char text[8] = "";
+    struct pollfd p;
+    int fd[2];
+
+    make_pair(fd);
+    if (write(fd[0], "ab", 2) != 2 || send(fd[0], "!", 1, MSG_OOB) != 1 ||
+        write(fd[0], "cd", 2) != 2)
+        die("write");
+    p = (struct pollfd){.fd = fd[1], .events = POLLIN | POLLPRI};
+    if (poll(&p, 1, 5000) != 1)
+        die("poll");
+    printf("urgent: %x", (unsigned)p.revents);
+    printf(" %s", result(recv(fd[1], text, 1, MSG_OOB)));
+    printf(" %s", result(recv(fd[1], text + 1, 2, MSG_WAITALL)));
+    printf(" %s '%s'\n", result(recv(fd[1], text + 3, 2, MSG_WAITALL)), text);
+    close_pair(fd);
+}
+
+static void test_stdio(void)
+{
+    char line[32] = "";
+    FILE *in, *out;
+    int fd[2];
+
+    make_pair(fd);
+    out = fdopen(fd[0], "w");
+    in = fdopen(dup(fd[1]), "r");
+    fprintf(out, "a line\n");
+    fflush(out);
+    printf("stdio: %s", fgets(line, sizeof(line), in));
+    dprintf(fd[1], "back %d", fileno(out) == fd[0]);
+    printf("dprintf: %s", result(recv(fd[0], line, 6, MSG_WAITALL)));
+    printf(" %.6s\n", line);
+    fclose(out);
+    printf("fclose: %s\n", fgets(line, sizeof(line), in) ? line : "end");
+    fclose(in);
+    close(fd[1]);
+}
+
+static void test_limits(void)
+{
+    struct sockaddr_in name;
+    socklen_t length = sizeof(name);
+    int fd[2], error = -1;
+
+    make_pair(fd);
+    if (getpeername(fd[0], (void *)&name, &length) < 0)
+        die("getpeername");
+    printf("names: %d\n", name.sin_port == address.sin_port);
+    length = sizeof(error);
+    getsockopt(fd[0], SOL_SOCKET, SO_ERROR, &error, &length);
+    printf("error: %d\n", error);
+    printf("nothing: %s", result(recv(fd[0], NULL, 0, MSG_DONTWAIT)));
+    printf(" %s", result(write(fd[1], "x", 1)));
+    printf(" %s\n", result(recv(fd[0], NULL, 0, MSG_DONTWAIT)));
+    close_pair(fd);
+}
+
+int main(void)
+{
+    socklen_t length = sizeof(address);
+
+    alarm(50);
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, (void *)&address, sizeof(address)) < 0 || listen(listener, 8) < 0 ||
+        getsockname(listener, (void *)&address, &length) < 0)
+        die("listen");
+    test_signals();
+    test_waiting();
+    test_poll_in_thread();
+    test_much(false);
+    test_much(true);
+    test_reset();
+    test_dup2();
+    test_fork();
+    test_exec();
+    test_vfork();
+    test_killed();
+    test_urgent();
+    test_stdio();
+    test_limits();
+    return 0;
+}

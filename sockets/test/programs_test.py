@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""programs_test.py BUILD_FOLDER: real programs do over unetsock what they do over TCP, are upgraded, and leave
+nothing behind.  Those that are not installed are left out."""
+import contextlib
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import both
+
+BUILD = None
+MODE = "2"
+
+
+def need(*programs):
+    """A test of programs that may be missing."""
+    missing = [name for name in programs if not shutil.which(name)]
+    return unittest.skipIf(missing, f"not run: there is no {', '.join(missing)}")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def is_listening(port):
+    """Without a connection, which some servers would take for a client."""
+    for name in "/proc/net/tcp", "/proc/net/tcp6":
+        with contextlib.suppress(OSError):
+            for line in pathlib.Path(name).read_text(encoding="ascii").splitlines()[1:]:
+                words = line.split()
+                if words[3] == "0A" and int(words[1].rsplit(":", 1)[1], 16) == port:
+                    return True
+    return False
+
+
+@contextlib.contextmanager
+def server(port, *command, **options):
+    """A server under unetsock, from when it listens on."""
+    environment = dict(os.environ, UNETSOCK_UPGRADE=MODE, **options.pop("environment", {}))
+    with tempfile.TemporaryFile("w+") as output, \
+            subprocess.Popen([BUILD.unetsock, *command], env=environment, stdout=output,
+                             stderr=output, start_new_session=True, **options) as process:
+        try:
+            deadline = time.monotonic() + 20
+            while True:
+                if is_listening(port):
+                    break
+                if process.poll() is not None or time.monotonic() > deadline:
+                    output.seek(0)
+                    raise AssertionError(f"{command[0]} does not listen: {output.read()}")
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)
+
+    def ours(self, *command, least=1):
+        """What a client under unetsock prints, of whose connections so many have to be upgraded."""
+        done = BUILD.run(list(command), MODE, stats=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreaterEqual(both.upgraded(done.stderr), least, done.stderr)
+        return done.stdout
+
+    @need("redis-server", "redis-benchmark", "redis-cli")
+    def test_redis(self):
+        port = str(free_port())
+        with server(int(port), "redis-server", "--port", port, "--save", "", "--bind", "127.0.0.1",
+                    "--dir", str(self.folder)):
+            for depth in "1", "16":
+                out = self.ours("redis-benchmark", "-p", port, "-t", "set,get,lrange_600", "-n",
+                                "4000", "-c", "20", "-P", depth, "--csv", least=20)
+                self.assertEqual(out.count("SET"), 1, out)
+            script = "for i=1,1000 do redis.call('set', i, string.rep('x', i)) end return 7"
+            self.assertEqual(self.ours("redis-cli", "-p", port, "eval", script, "0", least=0), "7\n")
+            self.assertEqual(self.ours("redis-cli", "-p", port, "get", "1000", least=0),
+                             "x" * 1000 + "\n")
+
+    @need("nginx", "wrk", "curl")
+    def test_nginx(self):
+        port = free_port()
+        big = os.urandom(3 << 20)
+        (self.folder / "small").write_text("hello\n")
+        (self.folder / "big").write_bytes(big)
+        (self.folder / "conf").write_text(
+            f"daemon off; error_log {self.folder}/error; pid {self.folder}/pid;\n"
+            f"{'user root;' if os.geteuid() == 0 else ''} worker_processes 2;\n"
+            "events { worker_connections 200; }\n"
+            "http { access_log off; sendfile on; client_body_temp_path body; proxy_temp_path proxy;"
+            " fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n"
+            f" server {{ listen 127.0.0.1:{port}; root {self.folder}; }} }}\n")
+        with server(port, "nginx", "-c", f"{self.folder}/conf", "-p", f"{self.folder}/"):
+            url = f"http://127.0.0.1:{port}"
+            out = self.ours("wrk", "-t2", "-c10", "-d1", f"{url}/small", least=5)
+            self.assertNotIn("Socket errors", out)
+            self.assertNotIn("Non-2xx", out)
+            out = self.ours("wrk", "-t1", "-c4", "-d1", f"{url}/big", least=2)
+            self.assertNotIn("Socket errors", out)
+            urls = [f"{url}/big"] * 5
+            got = self.folder / "got"
+            self.ours("curl", "-s", *sum((["-o", f"{got}{i}", u] for i, u in enumerate(urls)), []),
+                      least=0)
+            for i in range(5):
+                self.assertEqual(hashlib.sha256(pathlib.Path(f"{got}{i}").read_bytes()).digest(),
+                                 hashlib.sha256(big).digest())
+
+    @need("memcached")
+    def test_memcached(self):
+        port = free_port()
+        user = ["-u", "root"] if os.geteuid() == 0 else []
+        client = self.folder / "client.py"
+        client.write_text(
+            "import socket, sys\n"
+            "for c in range(4):\n"
+            "    s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
+            "    f = lambda n: b''.join(iter(lambda: s.recv(1), b'\\n'))\n"
+            "    for i in range(300):\n"
+            "        v = b'v' * (i * 37 % 9000)\n"
+            "        s.sendall(b'set k%d 0 0 %d\\r\\n%s\\r\\n' % (i, len(v), v))\n"
+            "        assert f(0) == b'STORED\\r'\n"
+            "        s.sendall(b'get k%d\\r\\n' % i)\n"
+            "        assert f(0) == b'VALUE k%d 0 %d\\r' % (i, len(v))\n"
+            "        assert s.recv(len(v) + 7, socket.MSG_WAITALL) == v + b'\\r\\nEND\\r\\n'\n")
+        with server(port, "memcached", *user, "-l", "127.0.0.1", "-p", str(port), "-t", "3"):
+            self.ours(sys.executable, str(client), str(port), least=4)
+
+    @need("iperf3")
+    def test_iperf3(self):
+        port = free_port()
+        with server(port, "iperf3", "-s", "-p", str(port)):
+            out = self.ours("iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", "1", "-P", "2",
+                            "--bidir", least=2)
+            self.assertIn("receiver", out)
+
+    def test_what_never_upgrades_is_the_same(self):
+        """A server without unetsock: connections stay with the kernel, and nobody notices."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            client = ("import socket,sys\ns = socket.create_connection(('127.0.0.1', %d))\n"
+                      "for i in range(100):\n    s.sendall(b'x')\n    assert s.recv(1) == b'x'\n"
+                      % listener.getsockname()[1])
+            environment = dict(os.environ, UNETSOCK_UPGRADE="1")
+            with subprocess.Popen([BUILD.unetsock, "--stats", sys.executable, "-c", client],
+                                  env=environment, stderr=subprocess.PIPE, text=True) as process:
+                with listener.accept()[0] as connection:
+                    while data := connection.recv(100):
+                        connection.sendall(data)
+                self.assertIn("has a peer without unetsock", process.stderr.read())
+            self.assertEqual(process.returncode, 0)
+
+    def test_killed_at_any_moment_looks_like_tcp(self):
+        """The peer of a process that is killed sees the end of the stream, or a reset."""
+        script = self.folder / "kill.py"
+        script.write_text(
+            "import os, random, signal, socket, sys, time\n"
+            "random.seed(1)\n"
+            "listener = socket.create_server(('127.0.0.1', 0))\n"
+            "for turn in range(40):\n"
+            "    pid = os.fork()\n"
+            "    if pid == 0:\n"
+            "        s = listener.accept()[0]\n"
+            "        while data := s.recv(100000):\n"
+            "            s.sendall(data)\n"
+            "        os._exit(0)\n"
+            "    s = socket.create_connection(listener.getsockname())\n"
+            "    s.settimeout(20)\n"
+            "    until = random.randrange(1, 200)\n"
+            "    try:\n"
+            "        for i in range(100000):\n"
+            "            s.sendall(b'y' * (1 + i * 7919 % 20000))\n"
+            "            left = 1 + i * 7919 % 20000\n"
+            "            if i == until:\n"
+            "                os.kill(pid, signal.SIGKILL)\n"
+            "            while left:\n"
+            "                n = len(s.recv(left))\n"
+            "                if n == 0: raise ConnectionResetError\n"
+            "                left -= n\n"
+            "        sys.exit('the peer was killed, and nobody noticed')\n"
+            "    except (ConnectionResetError, BrokenPipeError):\n"
+            "        pass\n"
+            "    os.waitpid(pid, 0)\n"
+            "    s.close()\n"
+            "names = [line for line in open('/proc/net/unix') if '@unetsock-' in line]\n"
+            "maps = [l for l in open('/proc/self/maps') if 'unetsock-rings' in l]\n"
+            "assert not maps, maps\n")
+        done = BUILD.run([sys.executable, str(script)], "1", stats=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreater(both.upgraded(done.stderr), 20, done.stderr)
+
+
+class Front(unittest.TestCase):
+    def test_tells_what_is_wrong(self):
+        for arguments, status, text in ((["--explain", "x"], 2, "'x' is no process"),
+                                        (["--explain", "999999999"], 1, "999999999"),
+                                        (["/no/such/program"], 127, "/no/such/program"),
+                                        (["--nonsense"], 2, "--nonsense"), ([], 2, "usage")):
+            done = subprocess.run([BUILD.unetsock, *arguments], capture_output=True, text=True,
+                                  timeout=20, check=False)
+            self.assertEqual(done.returncode, status, arguments)
+            self.assertIn(text, done.stderr)
+
+    def test_explains_a_process(self):
+        script = ("import socket, subprocess, sys, os\nL = socket.create_server(('127.0.0.1', 0))\n"
+                  "a = socket.create_connection(L.getsockname()); b = L.accept()[0]\n"
+                  "for i in range(20):\n    a.send(b'x'); b.recv(1); b.send(b'y'); a.recv(1)\n"
+                  "subprocess.run([sys.argv[1], '--explain', str(os.getpid())], check=True)\n")
+        out = BUILD.run([sys.executable, "-c", script, BUILD.unetsock], "1")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(out.stdout.count(": upgraded;"), 2, out.stdout)
+
+
+if __name__ == "__main__":
+    BUILD = both.Build(sys.argv.pop(1))
+    unittest.main()
