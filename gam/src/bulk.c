@@ -6,6 +6,7 @@
 
 _Static_assert(sizeof(union gam_header) + GAM_MEDIUM_MAX <= GAM_BUFFER_BYTES,
                "a medium message fits into a buffer");
+_Static_assert(sizeof(union gam_header) == UNET_PLACED_HEADER, "a header stays with its message");
 _Static_assert(GAM_HANDLERS <= 256, "a handler index is one byte");
 _Static_assert(GAM_WORDS_MAX * 8 <= UNET_INLINE_MAX, "words travel inline");
 
@@ -161,8 +162,10 @@ static bool place_ok(const struct gam_place *place, size_t length)
            (length > 0 || place->total == 0) && gam_range_ok(place->base, place->total);
 }
 
-/* unet_placement_fn: pieces of transfers go straight to their address.  What is wrong with one is
- * found when it is read from its buffer. */
+/* unet_placement_fn: pieces of transfers go straight to their address.  A piece without a place is
+ * put into a buffer, and refused when it is read.  Who sends more pieces than it has credits, or
+ * names no handler, has its bytes placed, where it could have put them in order, and is refused
+ * afterwards. */
 size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *header, void **to)
 {
     const struct gam_port *port = arg;

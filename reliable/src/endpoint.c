@@ -337,14 +337,16 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
 /* ---- sleeping ------------------------------------------------------------------------------- */
 
-/* What of a sleep the engine allows, and packets that wait for the network, in milliseconds. */
+/* What of a sleep the engine allows, in milliseconds.  Before the network has taken what is left,
+ * the engine has nothing to send. */
 static int until_deadline_ms(const struct reliable_endpoint *r, int ms)
 {
     const uint64_t due = reliable_engine_deadline(r->engine), now = unet_now_us();
     const uint64_t left = due > now ? (due - now) / 1000 : 0;
-    const int most = r->unsent_first < r->unsent_end && ms > UNSENT_MS ? UNSENT_MS : ms;
 
-    return left < (uint64_t)most ? (int)left : most;
+    if (r->unsent_first < r->unsent_end)
+        return ms < UNSENT_MS ? ms : UNSENT_MS;
+    return left < (uint64_t)ms ? (int)left : ms;
 }
 
 /* The entry `sleep` of struct unet_ni_kind.  It keeps the lock, because nobody else has to work

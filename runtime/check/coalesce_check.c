@@ -210,6 +210,30 @@ static void bursts_of_runs(void)
     area_close(area);
 }
 
+/* A rank waits for what its stores cause by reading the memory of a rank of its node, which serves
+ * no messages: rank 0 stores to 2, which then writes to 1, and 0 looks there. */
+static void waits_by_reading(void)
+{
+    static volatile int flag;
+    const splitc_ptr there = splitc_make(1 % ranks(), (void *)(uintptr_t)&flag);
+    const int n = 7, one = 1;
+
+    flag = ranks() == 1; /* where nobody else would write it */
+    splitc_barrier();
+    if (my_rank() == 0) {
+        const volatile int *near = splitc_castable(there);
+
+        burst_of_stores(splitc_make(0, values), ranks() - 1, n);
+        while (near ? *near == 0 : splitc_far_read_word(there, sizeof flag) == 0)
+            continue;
+    }
+    if (my_rank() == ranks() - 1 && ranks() > 1) {
+        splitc_store_sync(n * (long)sizeof(long));
+        splitc_write(there, &one, sizeof one);
+    }
+    splitc_barrier();
+}
+
 /* Stores to the same object are done in their order, however long they are. */
 static void stores_keep_order(void)
 {
@@ -278,6 +302,7 @@ const struct check coalesce_checks[] = {
     {"burst_then_polls", burst_then_polls},
     {"burst_then_collective", burst_then_collective},
     {"bursts_of_runs", bursts_of_runs},
+    {"waits_by_reading", waits_by_reading},
     {"stores_keep_order", stores_keep_order},
     {"lying_records", lying_records},
     {0},

@@ -186,6 +186,14 @@ TEST_CASE("progress: upcalls serve what comes through shared memory, and from ot
     serves_meanwhile("--nodes 2", "upcall");
 }
 
+TEST_CASE("network: bursts share messages or not, as is said")
+{
+    for (const char *setting : {"0", "1"})
+        for (const char *check : {"bursts_of_everything", "burst_then_message", "random_stores",
+                                  "stores_keep_order", "rows_of_every_shape"})
+            job_passes(4, std::string("--nodes 2 -x SPLITC_COALESCE=") + setting, check);
+}
+
 TEST_CASE("network: records of accesses that contradict themselves end the job, with a word")
 {
     for (const char *lie : {"short", "long", "kind", "get", "cut", "words", "puts", "answer"})

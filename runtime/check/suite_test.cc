@@ -85,6 +85,7 @@ TEST_CASE("bursts: what comes behind one finds it done") { passes_everywhere("bu
 TEST_CASE("bursts: who polls sends them") { passes_everywhere("burst_then_polls"); }
 TEST_CASE("bursts: a collective sends them") { passes_everywhere("burst_then_collective"); }
 TEST_CASE("store: stores to one object keep their order") { passes_everywhere("stores_keep_order"); }
+TEST_CASE("bursts: who waits by reading has sent them") { passes_everywhere("waits_by_reading"); }
 TEST_CASE("bursts: runs of neighbouring elements") { passes_everywhere("bursts_of_runs"); }
 
 TEST_CASE("barrier: nobody leaves before all have come") { passes_everywhere("barrier_holds"); }

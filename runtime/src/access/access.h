@@ -120,7 +120,7 @@ enum splitc_record { SPLITC_RECORD_STORE = 1, SPLITC_RECORD_PUT = 2, SPLITC_RECO
 
 #define SPLITC_COALESCE_MOST 256u /* bytes of an access */
 
-/* Enable it, if there is a network. */
+/* Enable it, if there is a network; after the windows and the second thread are there. */
 void splitc_coalesce_open(void);
 
 /* Have an access of n bytes travel with others: from `here` to the address `there` of a rank, or,
@@ -128,8 +128,10 @@ void splitc_coalesce_open(void);
 bool splitc_coalesce(enum splitc_record kind, uint32_t rank, const volatile void *there,
                      const void *here, size_t n);
 
-/* So many accesses to a rank follow at once, so none of them goes by itself. */
+/* So many accesses to a rank follow at once, so none of them goes by itself; all have been made,
+ * and what is left of them goes. */
 void splitc_coalesce_expect(uint32_t rank, uint64_t accesses);
+void splitc_coalesce_end(void);
 
 /* Send what waits; in a handler, nothing. */
 void splitc_coalesce_flush(void) __attribute__((cold, noinline));

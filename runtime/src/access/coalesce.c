@@ -9,6 +9,11 @@
  * records first: a wait, a poll, an access that waits, a message of another kind.  Accesses to a
  * rank of up to 24 bytes therefore stay in order.
  *
+ * A rank may also wait without doing anything with messages, by reading the memory of a rank of its
+ * node.  What it waits for may depend on its records, which nobody would send.  So bursts wait only
+ * where no other rank's memory can be read, or where a second thread sends what waits; transfers
+ * that know all their accesses, and send what is left (strided.c), do so everywhere.
+ *
  *   RECORDS      puts, gets; records                answered, unless both are 0, by
  *   RECORDS_DONE puts, gets; records of the answers
  *
@@ -25,6 +30,7 @@
 #include <stdlib.h>
 
 enum {
+    SPARES = 32,       /* free ones that are kept */
     FEW = 4,           /* accesses of a burst that go by themselves */
     OLD_ACCESSES = 16, /* in a message; fewer go with the next access when they are old */
     ACCESSES_MAX = GAM_MEDIUM_MAX, /* that a message can have */
@@ -43,7 +49,7 @@ struct record {
 
 /* Records that wait for a message to one rank. */
 struct records {
-    struct records *next; /* of those that wait, or of those that are free */
+    struct records *next, **at; /* of those that wait; of those that are free, without `at` */
     uint32_t rank;
     uint32_t accesses;
     uint32_t puts, gets;
@@ -64,12 +70,21 @@ struct burst {
 uint32_t splitc_bursts;
 
 static struct burst *burst; /* by rank; NULL: no rank is on another node */
+static bool bursts_wait;    /* any access may become a record */
+static bool together;       /* those of the transfer that goes on may */
 static struct records *waiting, *spare;
+static uint32_t spares;
 
 void splitc_coalesce_open(void)
 {
+    const char *setting = getenv("SPLITC_COALESCE");
+
     if (splitc_runtime.network)
         burst = calloc(splitc_runtime.ranks, sizeof *burst); /* without memory there is none */
+    if (setting)
+        bursts_wait = strcmp(setting, "0") != 0;
+    else
+        bursts_wait = splitc_runtime.near_ranks <= 1 || splitc_runtime.threaded;
 }
 
 /* ---- records ------------------------------------------------------------------------- */
@@ -147,24 +162,53 @@ static void records_add(struct records *r, enum splitc_record kind, const volati
 
 /* ---- bursts --------------------------------------------------------------------------- */
 
+static void records_link(struct records *r)
+{
+    r->next = waiting;
+    r->at = &waiting;
+    if (waiting)
+        waiting->at = &r->next;
+    waiting = r;
+    splitc_runtime.coalesced = true;
+}
+
+static void records_unlink(struct records *r)
+{
+    *r->at = r->next;
+    if (r->next)
+        r->next->at = r->at;
+    splitc_runtime.coalesced = waiting != NULL;
+}
+
+static void records_free(struct records *r)
+{
+    if (spares == SPARES) {
+        free(r);
+        return;
+    }
+    r->next = spare;
+    spare = r;
+    spares++;
+}
+
 /* NULL: no memory. */
 static struct records *records_open(uint32_t rank)
 {
     struct records *r = spare;
 
-    if (r)
+    if (r) {
         spare = r->next;
-    else
+        spares--;
+    } else {
         r = malloc(sizeof *r);
+    }
     if (!r)
         return NULL;
-    r->next = waiting;
+    records_link(r);
     r->rank = rank;
     r->accesses = r->puts = r->gets = r->bytes = r->answer = 0;
     r->last = NULL;
     r->opened = splitc_get_seconds();
-    waiting = r;
-    splitc_runtime.coalesced = true;
     return r;
 }
 
@@ -172,18 +216,13 @@ static struct records *records_open(uint32_t rank)
 static void records_send(struct records *r)
 {
     const uint64_t word[] = {r->puts, r->gets};
-    struct records **at = &waiting;
 
-    while (*at != r)
-        at = &(*at)->next;
-    *at = r->next;
-    splitc_runtime.coalesced = waiting != NULL;
+    records_unlink(r);
     burst[r->rank].open = NULL;
     burst[r->rank].sent += r->accesses;
     splitc_sent(r->rank, gam_request_medium(splitc_runtime.gam, r->rank, SPLITC_MSG_RECORDS,
                                             r->data, r->bytes, 2, word));
-    r->next = spare;
-    spare = r;
+    records_free(r);
 }
 
 void splitc_coalesce_flush(void)
@@ -200,12 +239,19 @@ void splitc_coalesce_expect(uint32_t rank, uint64_t accesses)
 
     if (!b)
         return;
+    together = true;
     if (!b->open && b->number != splitc_bursts)
         *b = (struct burst){.number = splitc_bursts};
     if (b->sent < FEW)
         b->sent = FEW;
     if (b->sent < accesses)
         b->sent = accesses < ACCESSES_MAX ? (uint32_t)accesses : ACCESSES_MAX;
+}
+
+void splitc_coalesce_end(void)
+{
+    together = false;
+    splitc_coalesced_go();
 }
 
 /* NULL: the access goes by itself, and no record waits. */
@@ -237,8 +283,8 @@ bool splitc_coalesce(enum splitc_record kind, uint32_t rank, const volatile void
 {
     struct records *r;
 
-    if (!burst || !splitc_is_by_network(rank) || n > SPLITC_COALESCE_MOST ||
-        gam_in_handler(splitc_runtime.gam))
+    if (!burst || !(bursts_wait || together) || !splitc_is_by_network(rank) ||
+        n > SPLITC_COALESCE_MOST || gam_in_handler(splitc_runtime.gam))
         return false;
     r = burst_records(&burst[rank], rank, kind, n);
     if (!r)
@@ -247,6 +293,19 @@ bool splitc_coalesce(enum splitc_record kind, uint32_t rank, const volatile void
     if (r->accesses >= burst[rank].sent || records_are_old(r))
         records_send(r);
     return true;
+}
+
+/* Neighbouring words may have become one record; none of them is seen half written. */
+static void record_copy(void *to, const void *from, size_t n)
+{
+    if (((uintptr_t)to | (uintptr_t)from | n) % 8 != 0) {
+        splitc_copy(to, from, n);
+        return;
+    }
+    for (size_t i = 0; i < n / 8; i++)
+        __atomic_store_n((uint64_t *)to + i,
+                         __atomic_load_n((const uint64_t *)from + i, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
 }
 
 /* ---- at the owner ----------------------------------------------------------------------- */
@@ -272,7 +331,7 @@ static size_t record_answer(const struct record *r, uint64_t answer[GAM_MEDIUM_M
     if (at + sizeof(uint64_t) + padded(n) > GAM_MEDIUM_MAX)
         return 0;
     answer[at / 8] = splitc_pack((const void *)(uintptr_t)r->body[0], n);
-    splitc_copy(&answer[at / 8 + 1], splitc_packed_address(r->head), n);
+    record_copy(&answer[at / 8 + 1], splitc_packed_address(r->head), n);
     return at + sizeof(uint64_t) + padded(n);
 }
 
@@ -294,7 +353,7 @@ void splitc_on_records(struct gam *g, const struct gam_message *m)
             at += sizeof *r + sizeof(uint64_t);
             continue;
         }
-        splitc_copy(splitc_packed_address(r->head), r->body, n);
+        record_copy(splitc_packed_address(r->head), r->body, n);
         splitc_runtime.stored_in += record_kind(r) == SPLITC_RECORD_STORE ? n : 0;
         at += sizeof *r + padded(n);
     }
@@ -316,7 +375,7 @@ void splitc_on_records_done(struct gam *g, const struct gam_message *m)
         const struct record *r = record_at(m, at);
 
         splitc_expect(m, r != NULL && record_kind(r) == 0);
-        splitc_copy(splitc_packed_address(r->head), r->body, record_size(r));
+        record_copy(splitc_packed_address(r->head), r->body, record_size(r));
         at += sizeof *r + padded(record_size(r));
     }
     splitc_runtime.puts -= m->word[0];

@@ -52,7 +52,7 @@ static void rows_moved(const struct rows *r, splitc_ptr g, double began)
 {
     SPLITC_INSIDE;
 
-    splitc_coalesced_go();
+    splitc_coalesce_end();
     if (began > 0)
         splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_MOVED,
                                                  .name = r->call,

@@ -29,6 +29,7 @@ static void end_tell(unsigned round, uint64_t last)
 
 void splitc_end_meet(void)
 {
+    splitc_coalesced_go();
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
         struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
 
@@ -44,6 +45,7 @@ void splitc_end_fail(double seconds)
 {
     double deadline = splitc_get_seconds() + seconds;
 
+    splitc_coalesced_go();
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
         struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
 

@@ -118,7 +118,6 @@ static void job_open_messages(const struct splitc_boot *boot)
         job_check(gam_register(splitc_runtime.gam, i, handler[i]), "cannot register a handler");
     splitc_am_open();
     splitc_direct_open();
-    splitc_coalesce_open();
 }
 
 /* A rank that only a network reaches shares memory with nobody. */
@@ -166,6 +165,7 @@ void splitc_job_open(void)
         splitc_heap_reserve();
     splitc_fault_watch();
     splitc_keeper_start(endpoints.near, endpoints.network);
+    splitc_coalesce_open();
 }
 
 /* First everything that this rank has sent has to be acknowledged.  Then it waits until all ranks

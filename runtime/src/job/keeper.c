@@ -100,9 +100,12 @@ static bool keeper_serve_and_arm(void)
     if (armed)
         unet_disarm(armed);
     do {
-        while (gam_poll(splitc_runtime.gam) > 0)
-            if (++polls >= SERVE_MAX)
+        while (gam_poll(splitc_runtime.gam) > 0) {
+            if (++polls >= SERVE_MAX) {
+                splitc_deferred_step();
                 return false;
+            }
+        }
     } while (armed && unet_arm(armed, NULL) > 0 && ++polls < SERVE_MAX);
     splitc_deferred_step();
     return polls < SERVE_MAX;
