@@ -180,7 +180,7 @@ static bool config_ok(const struct reliable_engine_config *config)
     return config->ranks >= 1 && config->ranks <= 65536 && config->rank < config->ranks &&
            config->packet_bytes >= RELIABLE_PACKET_BYTES_MIN &&
            config->packet_bytes <= RELIABLE_PACKET_BYTES_MAX && config->backlog > 0 &&
-           config->deliver;
+           (unsigned)config->auth <= RELIABLE_AUTH_OFF && config->deliver;
 }
 
 int reliable_engine_open(const struct reliable_engine_config *config, struct reliable_engine **out)
@@ -197,7 +197,7 @@ int reliable_engine_open(const struct reliable_engine_config *config, struct rel
         return -ENOMEM;
     }
     engine->config = *config;
-    reliable_mac_open(&engine->mac, config->key);
+    reliable_mac_open(&engine->mac, config->key, config->auth);
     engine->random = config->seed | 1;
     *out = engine;
     return 0;

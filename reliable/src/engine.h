@@ -21,6 +21,7 @@
 #define RELIABLE_ENGINE_H
 
 #include "packet.h"
+#include <reliable/reliable.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,7 @@ struct reliable_engine_config {
     uint32_t ranks;           /* 1..65536 */
     uint32_t rank;            /* this one's */
     uint64_t key[2];          /* the job's secret, which authenticates packets */
+    enum reliable_auth auth;  /* what of them */
     uint64_t seed;            /* of the jitter of timers */
     uint32_t packet_bytes;    /* the longest packet that our interface sends */
     uint32_t packet_sure;     /* a length that every network lets pass: longer packets are probed

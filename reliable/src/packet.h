@@ -18,7 +18,7 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define RELIABLE_PACKET_VERSION 5u
+#define RELIABLE_PACKET_VERSION 6u
 
 enum reliable_packet_flag {
     RELIABLE_PACKET_PING = 1u << 0,    /* asks for an answer at once */
