@@ -74,23 +74,29 @@ static inline void absorb_sum(struct unet_sip *s, const uint64_t sum[2])
     unet_sip_absorb(s, sum[1]);
 }
 
-static inline void absorb_text(struct unet_sip *s, const struct reliable_mac *mac,
-                               const uint8_t *at, size_t left)
+static inline void absorb_short(struct unet_sip *s, const struct reliable_mac *mac,
+                                const uint8_t *at, size_t length)
 {
-    uint64_t sum[2];
+    sum_t sum;
 
-    if (left > 0 && left <= RELIABLE_MAC_SHORT) {
-        const sum_t one = short_sum(mac->nh, at, left);
+    if (length == 0)
+        return;
+    sum = short_sum(mac->nh, at, length);
+    unet_sip_absorb(s, (uint64_t)sum);
+    unet_sip_absorb(s, (uint64_t)(sum >> 64));
+}
 
-        sum[0] = (uint64_t)one;
-        sum[1] = (uint64_t)(one >> 64);
-        absorb_sum(s, sum);
+static void absorb_text(struct unet_sip *s, const struct reliable_mac *mac, const uint8_t *at,
+                        size_t left)
+{
+    if (left <= RELIABLE_MAC_SHORT) {
+        absorb_short(s, mac, at, left);
         return;
     }
     while (left > 0) {
         const size_t n = left < RELIABLE_MAC_BLOCK ? left : (size_t)RELIABLE_MAC_BLOCK;
+        uint64_t sum[2] = {0, 0};
 
-        sum[0] = sum[1] = 0;
         mac->variant->hash(sum, (const uint8_t *)mac->nh, at, n);
         absorb_sum(s, sum);
         at += n;
@@ -124,8 +130,10 @@ static inline uint64_t closing_word(const struct reliable_mac *mac, uint64_t ack
     return ack >> 32 << 32 | (uint64_t)mac->auth << AUTH_SHIFT | length;
 }
 
-uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
-                             uint64_t ack, size_t length)
+/* All that is not a short text which is covered in whole. */
+static __attribute__((noinline)) uint64_t mac_other(const struct reliable_mac *mac,
+                                                    const struct reliable_packet *packet,
+                                                    uint64_t ack, size_t length)
 {
     struct unet_sip s = unet_sip_begin(mac->key);
 
@@ -133,6 +141,19 @@ uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliab
         return mac->pass;
     absorb_header(&s, packet);
     absorb_text(&s, mac, (const uint8_t *)(packet + 1), covered(mac, length - sizeof(*packet)));
+    return unet_sip_end(&s, closing_word(mac, ack, length));
+}
+
+uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
+                             uint64_t ack, size_t length)
+{
+    struct unet_sip s;
+
+    if (length > sizeof(*packet) + RELIABLE_MAC_SHORT || mac->auth == RELIABLE_AUTH_OFF)
+        return mac_other(mac, packet, ack, length);
+    s = unet_sip_begin(mac->key);
+    absorb_header(&s, packet);
+    absorb_short(&s, mac, (const uint8_t *)(packet + 1), length - sizeof(*packet));
     return unet_sip_end(&s, closing_word(mac, ack, length));
 }
 

@@ -23,8 +23,8 @@ enum {
 };
 
 /* The longest message of U-Net fits into a window, however narrow the way is. */
-_Static_assert(RELIABLE_WINDOW *(PACKET_BYTES_LEAST - sizeof(struct reliable_packet) -
-                                 sizeof(struct reliable_frame)) >= UNET_MESSAGE_MAX,
+_Static_assert(RELIABLE_WINDOW_MIN *(PACKET_BYTES_LEAST - sizeof(struct reliable_packet) -
+                                     sizeof(struct reliable_frame)) >= UNET_MESSAGE_MAX,
                "packets of the least length suffice");
 
 void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
