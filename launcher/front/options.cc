@@ -166,6 +166,9 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) {
          set(o, "--peer-timeout", "SPLITC_PEER_TIMEOUT", value);
      }},
+    {"--auth", nullptr, "full|header|off",
+     "what of network packets is authenticated (default full)",
+     [](Options &o, const std::string &value) { set(o, "--auth", "SPLITC_AUTH", value); }},
     {"--wdir", nullptr, "DIR", "run the ranks in DIR",
      [](Options &o, const std::string &value) { o.directory = value; }},
     {"--tag-output", nullptr, nullptr, "put the rank in front of each line: [1] text",

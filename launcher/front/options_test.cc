@@ -208,7 +208,8 @@ TEST_CASE("what ranks would not understand is refused, and named as the user wro
         Case{"--backend", "shm,", "shm,udp"}, Case{"--backend", "", "shm, udp"},
         Case{"--chaos", "loss=2", "probabilities P from 0 to 1"}, Case{"--chaos", "", "loss=P"},
         Case{"--peer-timeout", "0.01", "seconds, from 0.1 to 86400"},
-        Case{"--peer-timeout", "soon", "seconds"}, Case{"--net", "eth0", "--iface takes an"},
+        Case{"--peer-timeout", "soon", "seconds"}, Case{"--auth", "none", "full, header or off"},
+        Case{"--auth", "", "full, header or off"}, Case{"--net", "eth0", "--iface takes an"},
         Case{"--net", "10.1.0.0/33", "10.1.0.0/16"}, Case{"--net", "10.1.0.0/", "10.1.0.0/16"},
         Case{"--iface", "10.1.0.0/16", "--net takes a network"},
         Case{"--iface", "a-name-too-long0", "the name of an interface"});
@@ -226,6 +227,8 @@ TEST_CASE("what ranks understand passes")
         CHECK(complaint({"--heap", value, "p"}).empty());
     for (const char *value : {"10.1.0.0/16", "10.1.2.3", "fd00::/8", "fe80::1%lo"})
         CHECK(complaint({"--net", value, "p"}).empty());
+    for (const char *value : {"full", "header", "off"})
+        CHECK(complaint({"--auth", value, "p"}).empty());
     CHECK(complaint({"--chaos", "loss=0.1,seed=3", "--peer-timeout", "0.5", "p"}).empty());
 }
 

@@ -41,6 +41,8 @@ const Setting settings[] = {
      "to 1"},
     {"SPLITC_PEER_TIMEOUT", [](const char *value) { return splitc_told_ms(value) != 0; },
      "seconds, from 0.1 to 86400"},
+    {"SPLITC_AUTH", [](const char *value) { return splitc_told_auth(value) >= 0; },
+     "full, header or off"},
 };
 
 [[noreturn]] void refuse(const std::string &told_by, const std::string &wants,

@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     reliable_mac mac;
     uint64_t now = 1;
 
-    reliable_mac_open(&mac, key);
+    reliable_mac_open(&mac, key, RELIABLE_AUTH_FULL);
     open_engine(&engine);
     for (uint32_t rank = 0; rank < 4; rank++)
         reliable_engine_send(engine, now, rank, 0, "seven", 5);

@@ -21,9 +21,16 @@ static uint32_t slab_packets(uint32_t bytes)
     return RELIABLE_SLAB_BYTES / slab_stride(bytes);
 }
 
+/* Free buffers that are kept for reuse, as many as one connection can use; and as many slabs as
+ * these fill. */
+static uint32_t spare_max(const struct reliable_engine *engine)
+{
+    return 2 * engine->window;
+}
+
 static void slab_put(struct reliable_engine *engine, struct reliable_slab *slab)
 {
-    const uint32_t most = RELIABLE_SPARE_BUFFERS / slab_packets(engine->config.packet_bytes) + 2;
+    const uint32_t most = spare_max(engine) / slab_packets(engine->config.packet_bytes) + 2;
 
     if (engine->spare_slabs >= most) {
         free(slab);
@@ -89,7 +96,7 @@ static struct reliable_buffer *buffer_new(struct reliable_engine *engine)
 
 static void buffer_spare(struct reliable_engine *engine, struct reliable_buffer *buffer)
 {
-    if (engine->spares == RELIABLE_SPARE_BUFFERS) {
+    if (engine->spares == spare_max(engine)) {
         engine->stats.buffers--;
         free(buffer);
         return;
@@ -162,11 +169,11 @@ void reliable_buffer_put(struct reliable_engine *engine, struct reliable_slab **
     buffer_spare(engine, buffer);
 }
 
-size_t reliable_buffer_window_bytes(const struct reliable_engine *engine)
+size_t reliable_buffer_bytes_of(const struct reliable_engine *engine, uint32_t packets)
 {
-    const uint32_t slabs = RELIABLE_WINDOW / slab_packets(engine->config.packet_bytes) + 2;
+    const uint32_t slabs = packets / slab_packets(engine->config.packet_bytes) + 2;
 
-    return RELIABLE_WINDOW * sizeof(struct reliable_buffer) + slabs * sizeof(struct reliable_slab);
+    return packets * sizeof(struct reliable_buffer) + slabs * sizeof(struct reliable_slab);
 }
 
 void reliable_buffer_free_spares(struct reliable_engine *engine)

@@ -21,7 +21,11 @@ struct Buffers {
     reliable_engine engine = {};
     reliable_slab *slab = nullptr;
 
-    Buffers() { engine.config.packet_bytes = BYTES; }
+    Buffers()
+    {
+        engine.config.packet_bytes = BYTES;
+        engine.window = RELIABLE_WINDOW;
+    }
     ~Buffers() { reliable_buffer_free_spares(&engine); }
 
     reliable_buffer *get(uint32_t bytes = BYTES)
@@ -48,7 +52,7 @@ bool follows(const reliable_buffer *a, const reliable_buffer *b)
 
 TEST_CASE("buffers are counted, kept for reuse, and freed beyond what one connection can use")
 {
-    constexpr uint32_t MORE = RELIABLE_SPARE_BUFFERS + 3;
+    constexpr uint32_t MORE = 2 * RELIABLE_WINDOW + 3;
     Buffers buffers;
     std::vector<reliable_buffer *> taken;
 
@@ -62,8 +66,8 @@ TEST_CASE("buffers are counted, kept for reuse, and freed beyond what one connec
     CHECK(buffers.engine.stats.buffers == MORE);
     buffers.put(taken);
     CHECK(buffers.slab == nullptr);
-    CHECK(buffers.engine.spares == RELIABLE_SPARE_BUFFERS);
-    CHECK(buffers.engine.stats.buffers == RELIABLE_SPARE_BUFFERS);
+    CHECK(buffers.engine.spares == 2 * RELIABLE_WINDOW);
+    CHECK(buffers.engine.stats.buffers == 2 * RELIABLE_WINDOW);
     CHECK(buffers.engine.spare_slabs == (MORE + 44) / 45);
     reliable_buffer_free_spares(&buffers.engine);
     CHECK(buffers.engine.spares == 0);

@@ -18,15 +18,17 @@ struct Sender {
     {
         reliable_rtt_open(&conn);
         reliable_congestion_open(&conn);
+        reliable_rack_open(&conn);
         conn.snd.nxt = 1000;
-        reliable_rtt_sample(&conn.rtt, 100);
+        conn.snd.in_flight = RELIABLE_WINDOW; // the window is what limits it
+        reliable_rtt_sample(&conn.rtt, 1, 100);
     }
     void window(uint32_t cwnd, uint32_t ssthresh)
     {
         conn.cc.cwnd = cwnd;
         conn.cc.ssthresh = ssthresh;
     }
-    void queue_on_the_way() { reliable_rtt_sample(&conn.rtt, 1000); }
+    void queue_on_the_way() { reliable_rtt_sample(&conn.rtt, 1, 1000); }
     void acks(uint32_t count)
     {
         for (uint32_t i = 0; i < count; i++)
@@ -74,7 +76,20 @@ TEST_CASE("it grows no further than packets can be in flight")
     CHECK(s.conn.cc.cwnd == RELIABLE_WINDOW);
 }
 
-TEST_CASE("a loss cuts it by half if the round trip has grown, else by one packet and a 64th")
+TEST_CASE("a window that is not used does not grow")
+{
+    Sender s;
+
+    s.window(100, 100);
+    s.conn.snd.in_flight = 24;
+    s.acks(1000);
+    CHECK(s.conn.cc.cwnd == 100);
+    s.conn.snd.in_flight = 25;
+    s.acks(100);
+    CHECK(s.conn.cc.cwnd == 101);
+}
+
+TEST_CASE("a loss cuts it by half if the round trip has grown, else by one packet and a 256th")
 {
     const bool grown = GENERATE(true, false);
     Sender s;
@@ -83,9 +98,55 @@ TEST_CASE("a loss cuts it by half if the round trip has grown, else by one packe
     if (grown)
         s.queue_on_the_way();
     s.loss(999);
-    CHECK(s.conn.cc.cwnd == (grown ? 64u : 125u));
+    CHECK(s.conn.cc.cwnd == (grown ? 64u : 127u));
     CHECK(s.conn.cc.ssthresh == s.conn.cc.cwnd);
     CHECK(s.engine.stats.congestions == 1);
+}
+
+TEST_CASE("losses that are not isolated cut it by half whatever the round trip")
+{
+    const uint32_t distance = GENERATE(10u, 100u);
+    Sender s;
+    uint32_t before = 0;
+
+    for (uint64_t number = 1000; number < 5000; number += distance) {
+        s.window(128, RELIABLE_WINDOW);
+        s.conn.snd.nxt = number + 1;
+        before = s.conn.cc.cwnd;
+        s.loss(number);
+    }
+    INFO("a loss in " << distance);
+    CHECK(s.conn.cc.cwnd == (distance == 10 ? before / 2 : before - 1));
+}
+
+TEST_CASE("a cut is taken back when none of the losses was one")
+{
+    Sender s;
+
+    s.window(128, 200);
+    s.queue_on_the_way();
+    for (uint64_t number : {990, 999})
+        s.loss(number);
+    REQUIRE(s.conn.cc.cwnd == 64);
+    reliable_congestion_undo(&s.engine, &s.conn);
+    CHECK(s.conn.cc.cwnd == 64); // the other one may be
+    reliable_congestion_undo(&s.engine, &s.conn);
+    CHECK(s.conn.cc.cwnd == 128);
+    CHECK(s.conn.cc.ssthresh == 200);
+    CHECK(s.engine.stats.undone == 1);
+    reliable_congestion_undo(&s.engine, &s.conn);
+    CHECK(s.engine.stats.undone == 1);
+}
+
+TEST_CASE("a cut after a time-out is not taken back")
+{
+    Sender s;
+
+    s.window(128, 200);
+    s.loss(999);
+    s.timeout();
+    reliable_congestion_undo(&s.engine, &s.conn);
+    CHECK(s.conn.cc.cwnd == 2);
 }
 
 TEST_CASE("one window of packets cuts it once")

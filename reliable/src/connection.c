@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    TABLE_BITS = 3, /* size of the connection table at first, as a power of two */
-    BURST = 16,     /* packets of one connection in a row before it is another's turn */
+    TABLE_BITS = 3,         /* size of the connection table at first, as a power of two */
+    BURST = 16,             /* packets of one connection in a row before it is another's turn */
+    WINDOW_BYTES = 2 << 20, /* of packets that wait for acknowledgement, if packets are short */
 };
 
 /* ---- connections by rank --------------------------------------------------------------- */
@@ -68,6 +69,7 @@ static struct reliable_connection *connection_new(struct reliable_engine *engine
     reliable_rtt_open(conn);
     reliable_congestion_open(conn);
     reliable_recovery_open(conn);
+    reliable_rack_open(conn);
     reliable_pmtu_open(engine, conn);
     reliable_receive_open(conn);
     reliable_send_open(conn);
@@ -180,7 +182,16 @@ static bool config_ok(const struct reliable_engine_config *config)
     return config->ranks >= 1 && config->ranks <= 65536 && config->rank < config->ranks &&
            config->packet_bytes >= RELIABLE_PACKET_BYTES_MIN &&
            config->packet_bytes <= RELIABLE_PACKET_BYTES_MAX && config->backlog > 0 &&
-           config->deliver;
+           (unsigned)config->auth <= RELIABLE_AUTH_OFF && config->deliver;
+}
+
+/* Packets may be long: their bytes are bounded, too. */
+static uint32_t engine_window(uint32_t packet_bytes)
+{
+    const uint32_t count = WINDOW_BYTES / packet_bytes;
+
+    return count < RELIABLE_WINDOW_MIN ? (uint32_t)RELIABLE_WINDOW_MIN
+                                       : (uint32_t)reliable_min(count, RELIABLE_WINDOW);
 }
 
 int reliable_engine_open(const struct reliable_engine_config *config, struct reliable_engine **out)
@@ -197,8 +208,10 @@ int reliable_engine_open(const struct reliable_engine_config *config, struct rel
         return -ENOMEM;
     }
     engine->config = *config;
-    reliable_mac_open(&engine->mac, config->key);
+    engine->window = engine_window(config->packet_bytes);
+    reliable_mac_open(&engine->mac, config->key, config->auth);
     engine->random = config->seed | 1;
+    reliable_receive_start(engine);
     *out = engine;
     return 0;
 }
@@ -282,8 +295,10 @@ size_t reliable_engine_connection_bytes(void)
 
 size_t reliable_engine_connection_bytes_max(const struct reliable_engine *engine)
 {
-    return sizeof(struct reliable_connection) + RELIABLE_WINDOW * sizeof(struct reliable_buffer *) +
-           2 * reliable_buffer_window_bytes(engine);
+    return sizeof(struct reliable_connection) +
+           2 * RELIABLE_WINDOW * sizeof(struct reliable_buffer *) +
+           reliable_buffer_bytes_of(engine, RELIABLE_WINDOW) +
+           reliable_buffer_bytes_of(engine, engine->window);
 }
 
 /* xorshift64* */

@@ -5,7 +5,8 @@
  * The state of a connection is divided among the files that own it:
  *
  *   send.c        snd    the packets of the send window, and which of them goes next
- *   recovery.c    rto    acknowledgements, losses, retransmission time-outs
+ *   recovery.c    rto    acknowledgements, retransmission time-outs
+ *   rack.c        rack   losses, and how much reordering is none
  *   congestion.c  cc     the congestion window
  *   rtt.c         rtt    round-trip times
  *   pmtu.c        pmtu   packetization layer path MTU discovery (RFC 4821)
@@ -16,7 +17,7 @@
  *   connection.c         the engine itself: connections by rank, who may transmit
  *
  * Packets are numbered from 1 in 64 bits, and numbers never wrap.  What is kept per packet stands
- * in arrays at `number % RELIABLE_WINDOW`:
+ * in rings that are as long as there are packets, a power of two:
  *
  *   snd.una            snd.nxt              snd.end
  *     |  in flight        |  not yet sent      |        at most RELIABLE_WINDOW packets
@@ -29,15 +30,13 @@
 #include <errno.h>
 
 enum {
-    RELIABLE_SPARE_BUFFERS = 2 * RELIABLE_WINDOW, /* free buffers that are kept for reuse: as many
-                                                     as one connection can use; and as many slabs
-                                                     as these fill */
+    RELIABLE_SENT_FEW = 16,      /* packets for which a connection needs no other memory */
     RELIABLE_SLAB_BYTES = 65536, /* a train of packets that the kernel cuts is hardly longer */
     RELIABLE_FEW = 2,            /* with fewer packets in flight, all that is sent goes at once */
     RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once */
     RELIABLE_ACK_DELAY_US = 100, /* an acknowledgement waits no longer for a packet to carry it */
     RELIABLE_HEARTBEATS = 4,     /* in a peer timeout, while a connection is idle */
-    RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that an acknowledgement reports */
+    RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that any packet reports */
 };
 
 /* Memory that a connection's packets lie in one behind the other, so that a train of them goes to
@@ -70,20 +69,37 @@ struct reliable_buffer {
 struct reliable_bare {
     uint8_t headroom[RELIABLE_HEADROOM];
     struct reliable_packet packet;
+    uint64_t more[RELIABLE_SACK_WORDS]; /* of `selected` */
 };
 
 struct reliable_rtt { /* in us */
     uint64_t srtt;    /* smoothed, times 8 */
     uint64_t rttvar;  /* mean deviation, times 4 */
     uint64_t latest;
-    uint64_t min;
+    uint64_t min[2]; /* the shortest in this period, and in the one before */
+    uint64_t period; /* when this one ends */
 };
 
 struct reliable_congestion {
-    uint64_t recover;  /* losses of packets below this number have already cut the window */
-    uint32_t cwnd;     /* packets in flight that the network seems to bear */
-    uint32_t ssthresh; /* up to which cwnd grows exponentially */
-    uint32_t acked;    /* packets acknowledged since cwnd last grew, above ssthresh */
+    uint64_t recover;   /* losses of packets below this number have already cut the window */
+    uint64_t last_loss; /* the packet that was last taken for lost */
+    uint32_t gap;       /* packets from one loss to the next, on the average */
+    uint32_t cwnd;      /* packets in flight that the network seems to bear */
+    uint32_t ssthresh;  /* up to which cwnd grows exponentially */
+    uint32_t acked;     /* packets acknowledged since cwnd last grew, above ssthresh */
+    uint32_t prior_cwnd, prior_ssthresh; /* before the last cut */
+    uint32_t doubtful; /* losses since then that may turn out to be none; 0: the cut stays */
+};
+
+struct reliable_rack {
+    uint64_t newest;   /* the latest transmission that is known to have arrived: */
+    uint64_t rtt;      /* what that took, in us */
+    uint64_t next;     /* first transmissions of packets below this number have been judged */
+    uint64_t told;     /* the latest acknowledgement tells of packets below this number */
+    uint64_t deadline; /* when to look again; RELIABLE_NEVER: nothing is waited for */
+    uint64_t waited;   /* the tolerance, in us, when a packet was last taken for lost */
+    uint64_t late;     /* how late packets have come that had been taken for lost, in us */
+    uint32_t clean;    /* cuts in a row without a loss that was none */
 };
 
 struct reliable_recovery {
@@ -92,6 +108,8 @@ struct reliable_recovery {
     uint64_t denied_since; /* since when the peer answers that snd.una has not arrived */
     uint32_t tries;        /* transmissions of snd.una since then */
     uint32_t backoff;      /* time-outs in a row */
+    bool probed;           /* the question before the time-out has gone, */
+    bool probing;          /* and is the latest one */
     uint8_t question;      /* its number, which the answer repeats */
 };
 
@@ -112,7 +130,8 @@ struct reliable_receive {
     bool ack_now;                   /* the acknowledgement must not be delayed */
     bool pinged;                    /* the peer's question is to be answered, */
     uint8_t answer;                 /* which has this number */
-    struct reliable_buffer **early; /* the window of packets held; NULL when none is */
+    uint32_t early_mask;            /* length of the ring - 1 */
+    struct reliable_buffer **early; /* the ring of packets held; NULL when none is */
     struct reliable_slab *slab;     /* in which the next one will lie; NULL: in a new one */
 };
 
@@ -137,7 +156,7 @@ struct reliable_send {
     uint64_t end;           /* the number after the last packet */
     uint64_t sml;           /* 1 + the last packet sent that was not full; 0: none was */
     uint64_t transmissions; /* so far */
-    uint64_t newest_acked;  /* the latest transmission that is known to have arrived */
+    uint64_t first_lost;    /* no packet below this number has to be sent again */
     uint32_t lost;          /* packets that have to be sent again */
     uint32_t retransmitted; /* packets sent again and not yet acknowledged */
     uint32_t in_flight;     /* sent, and neither acknowledged nor taken for lost */
@@ -145,8 +164,10 @@ struct reliable_send {
     bool ping;              /* the next packet asks for an answer */
     bool acked;             /* an acknowledgement has come, and what it allows has not all gone */
     bool push;              /* all packets up to snd.end may go without waiting for more messages */
-    struct reliable_slab *slab; /* in which the next packet will lie; NULL: in a new one */
-    struct reliable_buffer *buffer[RELIABLE_WINDOW]; /* una..end-1; NULL: it has arrived */
+    struct reliable_slab *slab;      /* in which the next packet will lie; NULL: in a new one */
+    uint32_t mask;                   /* length of the ring - 1 */
+    struct reliable_buffer **buffer; /* the ring of una..end-1; NULL: it has arrived */
+    struct reliable_buffer *few[RELIABLE_SENT_FEW]; /* the ring while it is short */
 };
 
 struct reliable_connection {
@@ -157,6 +178,7 @@ struct reliable_connection {
     struct reliable_timer timer;
     struct reliable_rtt rtt;
     struct reliable_congestion cc;
+    struct reliable_rack rack;
     struct reliable_recovery rto;
     struct reliable_pmtu pmtu;
     struct reliable_liveness life;
@@ -183,15 +205,23 @@ struct reliable_engine {
     uint64_t grace;       /* silence before this time does not count against a peer */
     uint64_t epoch_start; /* of counting active senders */
     uint32_t active, active_before;
+    uint64_t round_start, round_end; /* a round trip, for measuring what arrives: */
+    uint64_t arrived;                /* packets so far, */
+    uint32_t product;                /* in the one before, */
+    uint32_t product_before;         /* and before that */
+    uint32_t share;                  /* packets in flight that a sender is allowed */
     struct reliable_engine_stats stats;
+    uint32_t window; /* packets of a connection that wait for acknowledgement */
     uint32_t bare_next;
     struct reliable_bare bare[RELIABLE_BATCH]; /* packets without frames, while they are sent */
     uint8_t *probe; /* the same of a probe, headroom included; NULL: none was sent yet */
 };
 
-static inline uint32_t reliable_slot(uint64_t number)
+/* Where the buffer of a packet from snd.una to snd.end - 1 is kept. */
+static inline struct reliable_buffer **reliable_sent(const struct reliable_connection *conn,
+                                                     uint64_t number)
 {
-    return number % RELIABLE_WINDOW;
+    return &conn->snd.buffer[number & conn->snd.mask];
 }
 
 static inline uint64_t reliable_min(uint64_t a, uint64_t b)
@@ -237,8 +267,8 @@ void reliable_buffer_trim(struct reliable_buffer *buffer);
 void reliable_buffer_put(struct reliable_engine *engine, struct reliable_slab **slab,
                          struct reliable_buffer *buffer);
 
-/* Memory of a window of the longest packets. */
-size_t reliable_buffer_window_bytes(const struct reliable_engine *engine);
+/* Memory of so many packets of the longest length. */
+size_t reliable_buffer_bytes_of(const struct reliable_engine *engine, uint32_t packets);
 
 /* Frees all free buffers and slabs. */
 void reliable_buffer_free_spares(struct reliable_engine *engine);
@@ -292,6 +322,9 @@ static inline void reliable_timer_run(struct reliable_engine *engine, uint64_t n
 
 void reliable_send_open(struct reliable_connection *conn);
 
+/* An idle connection needs no long ring. */
+void reliable_send_trim(struct reliable_connection *conn);
+
 /* Drops all packets that wait to be sent or acknowledged. */
 void reliable_send_drop(struct reliable_engine *engine, struct reliable_connection *conn);
 
@@ -328,16 +361,62 @@ void reliable_recovery_timeout(struct reliable_engine *engine, struct reliable_c
 void reliable_recovery_answer(struct reliable_engine *engine, struct reliable_connection *conn,
                               uint64_t now, uint8_t question);
 
+/* ---- rack.c ---------------------------------------------------------------------- */
+
+void reliable_rack_open(struct reliable_connection *conn);
+
+/* Takes packets for lost that are, when an acknowledgement has come or rack.deadline. */
+void reliable_rack_find_lost(struct reliable_engine *engine, struct reliable_connection *conn,
+                             uint64_t now);
+
+/* Packet `number`, which is in flight, has to be sent again. */
+void reliable_rack_mark_lost(struct reliable_connection *conn, struct reliable_buffer *buffer,
+                             uint64_t number);
+
+/* A packet is known to have arrived, by its latest transmission. */
+static inline void reliable_rack_arrived(struct reliable_connection *conn, uint64_t now,
+                                         const struct reliable_buffer *buffer)
+{
+    if (buffer->transmission <= conn->rack.newest)
+        return;
+    conn->rack.newest = buffer->transmission;
+    conn->rack.rtt = now - buffer->sent_at;
+}
+
+/* The same of one that had been taken for lost, and as a rule was sent again: perhaps for nothing.
+ */
+void reliable_rack_arrived_after_all(struct reliable_engine *engine,
+                                     struct reliable_connection *conn, uint64_t now,
+                                     const struct reliable_buffer *buffer);
+
+/* The congestion window was cut. */
+void reliable_rack_cut(struct reliable_connection *conn);
+
 /* ---- congestion.c ---------------------------------------------------------------- */
 
 void reliable_congestion_open(struct reliable_connection *conn);
 
 /* A packet has arrived at the receiver. */
-void reliable_congestion_ack(struct reliable_connection *conn);
+static inline void reliable_congestion_ack(struct reliable_connection *conn)
+{
+    struct reliable_congestion *cc = &conn->cc;
+
+    if (4 * conn->snd.in_flight < cc->cwnd || cc->cwnd >= RELIABLE_WINDOW)
+        return;
+    if (cc->cwnd < cc->ssthresh) {
+        cc->cwnd++;
+    } else if (++cc->acked >= cc->cwnd) {
+        cc->acked = 0;
+        cc->cwnd++;
+    }
+}
 
 /* Packet `number` was lost, as later ones show. */
 void reliable_congestion_loss(struct reliable_engine *engine, struct reliable_connection *conn,
                               uint64_t number);
+
+/* One of the packets taken for lost was not. */
+void reliable_congestion_undo(struct reliable_engine *engine, struct reliable_connection *conn);
 
 /* Packets were lost that only a time-out showed. */
 void reliable_congestion_timeout(struct reliable_engine *engine, struct reliable_connection *conn);
@@ -345,7 +424,26 @@ void reliable_congestion_timeout(struct reliable_engine *engine, struct reliable
 /* ---- rtt.c ----------------------------------------------------------------------- */
 
 void reliable_rtt_open(struct reliable_connection *conn);
-void reliable_rtt_sample(struct reliable_rtt *rtt, uint64_t us);
+void reliable_rtt_sample(struct reliable_rtt *rtt, uint64_t now, uint64_t us);
+
+/* The shortest of the last 5 to 10 s; RELIABLE_NEVER: there was none. */
+static inline uint64_t reliable_rtt_min(const struct reliable_rtt *rtt)
+{
+    return reliable_min(rtt->min[0], rtt->min[1]);
+}
+
+/* What packets tell of the smoothed round trip. */
+static inline uint64_t reliable_rtt_told(const struct reliable_rtt *rtt)
+{
+    return reliable_min(rtt->srtt / 8 + rtt->rttvar / 4, UINT16_MAX);
+}
+
+/* The probe time-out, of two round trips and a delayed acknowledgement: if not before, the last of
+ * some packets should be acknowledged by then.  RELIABLE_NEVER: there was no round trip yet. */
+static inline uint64_t reliable_rtt_probe_timeout(const struct reliable_rtt *rtt)
+{
+    return rtt->srtt ? rtt->srtt / 4 + rtt->rttvar + RELIABLE_ACK_DELAY_US : RELIABLE_NEVER;
+}
 
 /* The retransmission time-out without backoff, in us. */
 uint64_t reliable_rtt_timeout(const struct reliable_rtt *rtt);
@@ -373,10 +471,18 @@ void reliable_pmtu_confirmed(const struct reliable_engine *engine, struct reliab
 
 /* ---- receive.c -------------------------------------------------------------------- */
 
+/* Before there are connections. */
+void reliable_receive_start(struct reliable_engine *engine);
+
 void reliable_receive_open(struct reliable_connection *conn);
 
 /* Drops all packets that were received out of order. */
 void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn);
+
+/* The words of arrivals that go on where `selected` ends, for a packet without frames.  Returns
+ * their bytes: 0, if nothing came so early. */
+size_t reliable_receive_select_more(const struct reliable_connection *conn,
+                                    uint64_t more[RELIABLE_SACK_WORDS]);
 
 /* Fills in what every packet says about arrivals; the acknowledgement counts as sent. */
 void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliable_connection *conn,

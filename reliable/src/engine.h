@@ -21,6 +21,7 @@
 #define RELIABLE_ENGINE_H
 
 #include "packet.h"
+#include <reliable/reliable.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,8 @@ extern "C" {
 struct reliable_engine;
 
 enum {
-    RELIABLE_WINDOW = 256, /* packets of a connection that may be in flight */
+    RELIABLE_WINDOW = 1024,    /* packets of a connection that may be in flight: short ones, */
+    RELIABLE_WINDOW_MIN = 256, /* and of the longest */
     RELIABLE_PACKET_BYTES_MIN = 256,
     RELIABLE_PACKET_BYTES_MAX = 65000,
     RELIABLE_HEADROOM = 24, /* bytes in front of each packet that the driver may write to */
@@ -54,6 +56,7 @@ struct reliable_engine_config {
     uint32_t ranks;           /* 1..65536 */
     uint32_t rank;            /* this one's */
     uint64_t key[2];          /* the job's secret, which authenticates packets */
+    enum reliable_auth auth;  /* what of them */
     uint64_t seed;            /* of the jitter of timers */
     uint32_t packet_bytes;    /* the longest packet that our interface sends */
     uint32_t packet_sure;     /* a length that every network lets pass: longer packets are probed
@@ -90,6 +93,9 @@ struct reliable_engine_stats {
                               sends */
     uint64_t timeouts;     /* times a retransmission timer expired */
     uint64_t congestions;  /* times a congestion window was cut */
+    uint64_t spurious;     /* packets taken for lost that were not */
+    uint64_t undone;       /* cuts taken back, because all losses were none */
+    uint64_t tail_probes;  /* questions about packets that no later one could show to be lost */
     uint64_t received;     /* packets of all kinds, refused ones included */
     uint64_t duplicates;   /* packets that had come before */
     uint64_t early;        /* packets received out of order */

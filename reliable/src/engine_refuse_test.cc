@@ -35,11 +35,23 @@ TEST_CASE("packets are refused, and counted, for each reason")
         wire.seal();
         reason = RELIABLE_REFUSED_VERSION;
     }
-    SECTION("answering no probe")
+    SECTION("answering a probe of no length")
     {
-        wire.header().confirmed = 1024;
+        wire.header().flags = RELIABLE_PACKET_CONFIRM;
+        wire.header().confirmed = 0;
         wire.seal();
         reason = RELIABLE_REFUSED_VERSION;
+    }
+    SECTION("telling of arrivals in words that are none")
+    {
+        wire.words.assign((sizeof(reliable_packet) + 8 * 16) / 8, 0); // nor as many
+        wire.length = sizeof(reliable_packet) + GENERATE(7u, 9u, 8u * 16);
+        wire.header().version = RELIABLE_PACKET_VERSION;
+        wire.header().dest = 1;
+        wire.header().ack = 1;
+        wire.header().length = static_cast<uint16_t>(wire.length - sizeof(reliable_packet));
+        wire.seal();
+        reason = RELIABLE_REFUSED_MALFORMED;
     }
     SECTION("a probe with a number")
     {

@@ -4,6 +4,7 @@
 // that may lose messages, rank 0 a reliable endpoint.
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <reliable/reliable.h>
@@ -30,13 +31,13 @@ class Forger {
 public:
     unet_endpoint *ep = nullptr; // rank 0's
 
-    Forger()
+    explicit Forger(reliable_auth auth = RELIABLE_AUTH_FULL)
     {
-        const reliable_config config = {2, 0, {KEY[0], KEY[1]}, 0};
+        const reliable_config config = {2, 0, {KEY[0], KEY[1]}, 0, auth};
         unet_config sizes = {};
 
         handled = 0;
-        reliable_mac_open(&mac_, KEY);
+        reliable_mac_open(&mac_, KEY, auth);
         reliable_lower_config(2, &sizes);
         for (unet_endpoint **one : {&lower_, &forger_})
             REQUIRE(unet_chaos_open(unet_backend("loopback"), &NO_FAULTS, &sizes, one) == 0);
@@ -53,6 +54,8 @@ public:
     }
     Forger(const Forger &) = delete;
     Forger &operator=(const Forger &) = delete;
+
+    void forge_in(reliable_auth auth) { reliable_mac_open(&mac_, KEY, auth); }
 
     // The next packet, with one frame of zero bytes.
     std::vector<uint8_t> packet(uint32_t user, uint16_t length = 0, bool more = false)
@@ -142,7 +145,8 @@ TEST_CASE("a message in a packet of the peer's is delivered, once")
 
 TEST_CASE("a packet of which one bit is another does nothing")
 {
-    Forger f;
+    const auto auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER); // the packet is small
+    Forger f(auth);
     const auto packet = f.packet(USER);
 
     for (size_t bit = 0; bit < 8 * packet.size(); bit++) {
@@ -155,6 +159,62 @@ TEST_CASE("a packet of which one bit is another does nothing")
     }
     f.send(packet);
     CHECK(handled == 1);
+}
+
+TEST_CASE("what mode header leaves to the network is what long messages say")
+{
+    Forger f(RELIABLE_AUTH_HEADER);
+    const size_t covered = sizeof(reliable_packet) + RELIABLE_MAC_SHORT;
+    const auto packet = f.packet(USER, 1000);
+
+    for (const size_t at : {size_t{0}, size_t{9}, sizeof(reliable_packet), covered - 1}) {
+        auto forged = packet;
+
+        forged[at] ^= 1;
+        f.send(forged);
+        INFO("byte " << at);
+        REQUIRE(handled == 0);
+    }
+    auto forged = packet;
+    forged[covered] ^= 1;
+    f.send(forged);
+    CHECK(handled == 1);
+}
+
+// Nothing is authenticated, but what a packet says is checked all the same.
+TEST_CASE("mode off wants the number that the job's ranks know, and frames that make sense")
+{
+    Forger f(RELIABLE_AUTH_OFF);
+    const auto packet = f.packet(USER, 1000);
+    auto forged = packet;
+
+    for (size_t bit = 0; bit < 64; bit++) {
+        forged[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+        f.send(forged);
+        INFO("bit " << bit);
+        REQUIRE(handled == 0);
+        forged = packet;
+    }
+    forged[sizeof(reliable_packet) + offsetof(reliable_frame, length) + 1] ^= 0x80;
+    f.send(forged);
+    CHECK(handled == 0);
+    forged = packet;
+    forged.back() ^= 1;
+    f.send(forged);
+    CHECK(handled == 1);
+}
+
+TEST_CASE("a packet of another mode is refused")
+{
+    const auto theirs = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
+    const auto ours = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
+    const uint16_t length = GENERATE(0, 1000);
+    Forger f(ours);
+
+    f.forge_in(theirs);
+    f.send(f.packet(USER, length));
+    INFO("mode " << theirs << " to mode " << ours << ", " << length << " bytes");
+    CHECK(handled == (ours == theirs));
 }
 
 TEST_CASE("a message longer than any is dropped as it comes, and the next one arrives")

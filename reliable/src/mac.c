@@ -4,45 +4,117 @@
  */
 #include "mac.h"
 
-enum { PAIR = 16 }; /* bytes that one multiplication takes */
+enum {
+    PAIR = 16,       /* bytes that one multiplication of a short text takes */
+    AUTH_SHIFT = 24, /* of the mode in the closing word, above any length */
+};
 
 typedef unsigned __int128 sum_t;
 
-void reliable_mac_open(struct reliable_mac *mac, const uint64_t key[2])
+void reliable_mac_open(struct reliable_mac *mac, const uint64_t key[2], enum reliable_auth auth)
 {
+    const uint64_t pass[] = {0, 1}; /* of a length that nothing else under this key has, as below */
+
     mac->key[0] = key[0];
     mac->key[1] = key[1];
-    for (uint64_t i = 0; i < RELIABLE_MAC_BLOCK / 8; i++) {
-        const uint64_t input[] = {i, 0}; /* of a length that nothing else under this key has */
+    mac->auth = auth;
+    mac->variant = reliable_nh_best();
+    mac->pass = unet_siphash(key, pass, sizeof(pass));
+    for (uint64_t i = 0; i < sizeof(mac->nh) / sizeof(*mac->nh); i++) {
+        const uint64_t input[] = {i, 0};
 
         mac->nh[i] = unet_siphash(key, input, sizeof(input));
     }
 }
 
-static inline sum_t pair(const uint64_t *key, const uint8_t *at)
-{
-    uint64_t word[2];
+/* ---- short texts ------------------------------------------------------------------------- */
 
-    memcpy(word, at, sizeof(word));
-    return (sum_t)(word[0] + key[0]) * (word[1] + key[1]);
+static inline uint64_t load_word(const uint8_t *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
 }
 
-/* Of at most a block, as if filled up with zeros to whole pairs. */
-static sum_t nh(const uint64_t *key, const uint8_t *at, size_t length)
+/* Fewer than 8 bytes, filled up with zeros. */
+static inline uint64_t load_part(const uint8_t *at, size_t n)
 {
-    uint8_t rest[PAIR] = {0};
+    uint64_t word = 0;
+
+    if (n > 0)
+        memcpy(&word, at, n);
+    return word;
+}
+
+static inline sum_t short_pair(const uint64_t *key, uint64_t one, uint64_t other)
+{
+    return (sum_t)(one + key[0]) * (other + key[1]);
+}
+
+/* As if filled up with zeros to whole pairs. */
+static inline sum_t short_sum(const uint64_t *key, const uint8_t *at, size_t length)
+{
     sum_t sum = 0;
 
     for (; length >= PAIR; length -= PAIR, at += PAIR, key += 2)
-        sum += pair(key, at);
-    if (length > 0) {
-        memcpy(rest, at, length);
-        sum += pair(key, rest);
-    }
+        sum += short_pair(key, load_word(at), load_word(at + 8));
+    if (length >= 8)
+        sum += short_pair(key, load_word(at), load_part(at + 8, length - 8));
+    else if (length > 0)
+        sum += short_pair(key, load_part(at, length), 0);
     return sum;
 }
 
-static void absorb_header(struct unet_sip *s, const struct reliable_packet *packet)
+/* ---- longer ones --------------------------------------------------------------------------- */
+
+static inline void absorb_sum(struct unet_sip *s, const uint64_t sum[2])
+{
+    unet_sip_absorb(s, sum[0]);
+    unet_sip_absorb(s, sum[1]);
+}
+
+static inline void absorb_short(struct unet_sip *s, const struct reliable_mac *mac,
+                                const uint8_t *at, size_t length)
+{
+    sum_t sum;
+
+    if (length == 0)
+        return;
+    sum = short_sum(mac->nh, at, length);
+    unet_sip_absorb(s, (uint64_t)sum);
+    unet_sip_absorb(s, (uint64_t)(sum >> 64));
+}
+
+static void absorb_text(struct unet_sip *s, const struct reliable_mac *mac, const uint8_t *at,
+                        size_t left)
+{
+    if (left <= RELIABLE_MAC_SHORT) {
+        absorb_short(s, mac, at, left);
+        return;
+    }
+    while (left > 0) {
+        const size_t n = left < RELIABLE_MAC_BLOCK ? left : (size_t)RELIABLE_MAC_BLOCK;
+        uint64_t sum[2] = {0, 0};
+
+        mac->variant->hash(sum, (const uint8_t *)mac->nh, at, n);
+        absorb_sum(s, sum);
+        at += n;
+        left -= n;
+    }
+}
+
+/* ---- packets ------------------------------------------------------------------------------- */
+
+/* How many bytes of a text are covered. */
+static inline size_t covered(const struct reliable_mac *mac, size_t length)
+{
+    return mac->auth == RELIABLE_AUTH_FULL || length < RELIABLE_MAC_SHORT
+               ? length
+               : (size_t)RELIABLE_MAC_SHORT;
+}
+
+static inline void absorb_header(struct unet_sip *s, const struct reliable_packet *packet)
 {
     uint64_t word[sizeof(*packet) / 8];
 
@@ -51,39 +123,153 @@ static void absorb_header(struct unet_sip *s, const struct reliable_packet *pack
         unet_sip_absorb(s, word[i]);
 }
 
-static void absorb_text(struct unet_sip *s, const struct reliable_mac *mac, const uint8_t *at,
-                        size_t left)
+/* Has room for what the packet does not say: the mode, so that ranks of different modes refuse each
+ * other's packets, and what `ack` lacks. */
+static inline uint64_t closing_word(const struct reliable_mac *mac, uint64_t ack, size_t length)
 {
-    while (left > 0) {
-        const size_t n = left < RELIABLE_MAC_BLOCK ? left : RELIABLE_MAC_BLOCK;
-        const sum_t sum = nh(mac->nh, at, n);
-
-        unet_sip_absorb(s, (uint64_t)sum);
-        unet_sip_absorb(s, (uint64_t)(sum >> 64));
-        at += n;
-        left -= n;
-    }
+    return ack >> 32 << 32 | (uint64_t)mac->auth << AUTH_SHIFT | length;
 }
 
-/* The closing word has room for what the packet does not say. */
-uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
-                             uint64_t ack, size_t length)
+/* All that is not a short text which is covered in whole. */
+static __attribute__((noinline)) uint64_t mac_other(const struct reliable_mac *mac,
+                                                    const struct reliable_packet *packet,
+                                                    uint64_t ack, size_t length)
 {
     struct unet_sip s = unet_sip_begin(mac->key);
 
+    if (mac->auth == RELIABLE_AUTH_OFF)
+        return mac->pass;
     absorb_header(&s, packet);
-    absorb_text(&s, mac, (const uint8_t *)(packet + 1), length - sizeof(*packet));
-    return unet_sip_end(&s, ack >> 32 << 32 | length);
+    absorb_text(&s, mac, (const uint8_t *)(packet + 1), covered(mac, length - sizeof(*packet)));
+    return unet_sip_end(&s, closing_word(mac, ack, length));
 }
+
+uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
+                             uint64_t ack, size_t length)
+{
+    struct unet_sip s;
+
+    if (length > sizeof(*packet) + RELIABLE_MAC_SHORT || mac->auth == RELIABLE_AUTH_OFF)
+        return mac_other(mac, packet, ack, length);
+    s = unet_sip_begin(mac->key);
+    absorb_header(&s, packet);
+    absorb_short(&s, mac, (const uint8_t *)(packet + 1), length - sizeof(*packet));
+    return unet_sip_end(&s, closing_word(mac, ack, length));
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
 
 uint64_t reliable_mac_memory(const struct reliable_mac *mac, uint64_t grant, const void *data,
                              size_t n)
 {
-    const uint64_t header[] = {grant, n, 0, 0}; /* where a packet has its version: none's */
+    /* As many words as a packet has, with 0 where that has its version. */
+    const uint64_t header[sizeof(struct reliable_packet) / 8 - 1] = {grant, n};
     struct unet_sip s = unet_sip_begin(mac->key);
 
     for (size_t i = 0; i < sizeof(header) / sizeof(*header); i++)
         unet_sip_absorb(&s, header[i]);
     absorb_text(&s, mac, data, n);
     return unet_sip_end(&s, n);
+}
+
+/* ---- a text that is hashed while it is composed or copied ----------------------------------- */
+
+/* The n bytes at `at` are the next of the text: whole units, or the last ones.  With `to` they are
+ * copied there, too. */
+static void text_take(const struct reliable_mac *mac, struct reliable_mac_text *text, uint8_t *to,
+                      const uint8_t *at, size_t n)
+{
+    while (n > 0) {
+        const size_t begin = text->hashed % RELIABLE_MAC_BLOCK;
+        const size_t room = RELIABLE_MAC_BLOCK - begin, bytes = n < room ? n : room;
+        const uint8_t *const key = (const uint8_t *)mac->nh + begin;
+        uint64_t *sum = text->sum[text->hashed / RELIABLE_MAC_BLOCK];
+
+        if (begin == 0)
+            sum[0] = sum[1] = 0;
+        if (to) {
+            mac->variant->copy(sum, key, to, at, bytes);
+            to += bytes;
+        } else {
+            mac->variant->hash(sum, key, at, bytes);
+        }
+        at += bytes;
+        n -= bytes;
+        text->hashed += bytes;
+    }
+}
+
+static size_t whole_units(size_t n)
+{
+    return n / RELIABLE_NH_UNIT * RELIABLE_NH_UNIT;
+}
+
+void reliable_mac_text_begin(struct reliable_mac_text *text)
+{
+    text->length = text->hashed = 0;
+}
+
+/* Pieces that are short are hashed later, with the next one that is not, or at the end. */
+void reliable_mac_text_append(const struct reliable_mac *mac, struct reliable_mac_text *text,
+                              void *frames, const void *from, size_t n)
+{
+    const uint8_t *at = from;
+    uint8_t *to = (uint8_t *)frames + text->length;
+    const size_t head = -text->length % RELIABLE_NH_UNIT;
+    size_t whole;
+
+    if (mac->auth != RELIABLE_AUTH_FULL || n <= RELIABLE_MAC_SHORT) {
+        memcpy(to, from, n);
+        text->length += n;
+        return;
+    }
+    memcpy(to, at, head);
+    text_take(mac, text, NULL, (uint8_t *)frames + text->hashed,
+              text->length + head - text->hashed);
+    whole = whole_units(n - head);
+    text_take(mac, text, to + head, at + head, whole);
+    memcpy(to + head + whole, at + head + whole, n - head - whole);
+    text->length += n;
+}
+
+void reliable_mac_text_end(const struct reliable_mac *mac, struct reliable_mac_text *text,
+                           const void *frames)
+{
+    if (covered(mac, text->length) > RELIABLE_MAC_SHORT)
+        text_take(mac, text, NULL, (const uint8_t *)frames + text->hashed,
+                  text->length - text->hashed);
+}
+
+uint64_t reliable_mac_seal(const struct reliable_mac *mac, const struct reliable_mac_text *text,
+                           const struct reliable_packet *packet, uint64_t ack)
+{
+    struct unet_sip s = unet_sip_begin(mac->key);
+
+    if (covered(mac, text->length) <= RELIABLE_MAC_SHORT)
+        return reliable_mac_packet(mac, packet, ack, sizeof(*packet) + text->length);
+    absorb_header(&s, packet);
+    for (size_t at = 0; at < text->length; at += RELIABLE_MAC_BLOCK)
+        absorb_sum(&s, text->sum[at / RELIABLE_MAC_BLOCK]);
+    return unet_sip_end(&s, closing_word(mac, ack, sizeof(*packet) + text->length));
+}
+
+/* The unit in which the copy begins, and those before it, are hashed first. */
+uint64_t reliable_mac_packet_copy(const struct reliable_mac *mac,
+                                  const struct reliable_packet *packet, uint64_t ack, size_t length,
+                                  void *to, size_t offset)
+{
+    const uint8_t *const frames = (const uint8_t *)(packet + 1);
+    const size_t begin = whole_units(offset + RELIABLE_NH_UNIT - 1);
+    struct reliable_mac_text text;
+
+    reliable_mac_text_begin(&text);
+    text.length = length - sizeof(*packet);
+    if (mac->auth != RELIABLE_AUTH_FULL || text.length - offset <= RELIABLE_MAC_SHORT) {
+        memcpy(to, frames + offset, text.length - offset);
+        return reliable_mac_packet(mac, packet, ack, length);
+    }
+    memcpy(to, frames + offset, begin - offset);
+    text_take(mac, &text, NULL, frames, begin);
+    text_take(mac, &text, (uint8_t *)to + (begin - offset), frames + begin, text.length - begin);
+    return reliable_mac_seal(mac, &text, packet, ack);
 }

@@ -2,37 +2,84 @@
  *
  * mac.h - the keyed hash of a packet, or of memory.
  *
- * Each KiB of frames is compressed by NH, the universal hash of UMAC (Black, Halevi, Krawczyk,
- * Krovetz and Rogaway, 1999) on 64-bit words, to 16 bytes.  SipHash-2-4 of the header and of these
- * is the result.  docs/protocol.md has it in words, docs/adr/0008 the reasons.
+ * The text of a packet, its frames, is compressed by a universal hash.  A short text is one block
+ * for NH on 64-bit words, which costs a multiplication for 16 bytes; of a longer one each 4 KiB is
+ * a block for NH on 32-bit words, in two passes, by the processor's vectors (nh.h).  Either makes
+ * 16 bytes of a block.  SipHash-2-4 of the header and of these is the result.  docs/protocol.md has
+ * it in words, docs/adr/0008 and 0016 the reasons.
  */
 #ifndef RELIABLE_MAC_H
 #define RELIABLE_MAC_H
 
+#include "nh.h"
 #include "packet.h"
+#include <reliable/reliable.h>
 #include <unet/unet_siphash.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { RELIABLE_MAC_BLOCK = 1024 }; /* bytes that NH takes at a time */
-
-struct reliable_mac {
-    uint64_t key[2];
-    uint64_t nh[RELIABLE_MAC_BLOCK / 8]; /* made of the key */
+enum {
+    RELIABLE_MAC_BLOCK = 4096, /* bytes that NH takes at a time */
+    RELIABLE_MAC_KEY = RELIABLE_MAC_BLOCK + (int)RELIABLE_NH_UNIT, /* bytes of NH's key */
+    RELIABLE_MAC_BLOCKS = 16, /* of the longest text, of 65,535 bytes */
+    RELIABLE_MAC_SHORT = 128, /* bytes of the longest text that counts as short; also, with
+                                 RELIABLE_AUTH_HEADER, what is covered of any text */
 };
 
-void reliable_mac_open(struct reliable_mac *mac, const uint64_t key[2]);
+struct reliable_mac {
+    uint64_t nh[RELIABLE_MAC_KEY / 8] __attribute__((aligned(16)));
+    uint64_t key[2]; /* nh is made of it */
+    uint64_t pass;   /* with RELIABLE_AUTH_OFF, in the place of a hash */
+    const struct reliable_nh *variant;
+    enum reliable_auth auth;
+};
+
+void reliable_mac_open(struct reliable_mac *mac, const uint64_t key[2], enum reliable_auth auth);
 
 /* Of all but the field `mac`; `length` is the whole packet's.  `ack` is what the field of that name
  * has the low half of. */
 uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
                              uint64_t ack, size_t length);
 
-/* Of memory that somebody was granted to write in; no packet has it. */
+/* The same, and copies the text from its byte `offset` on, which the text has, to `to`. */
+uint64_t reliable_mac_packet_copy(const struct reliable_mac *mac,
+                                  const struct reliable_packet *packet, uint64_t ack, size_t length,
+                                  void *to, size_t offset);
+
+/* Of memory that somebody was granted to write in; no packet has it.  What was lost on the way
+ * there shows in nothing else, so it covers all bytes whatever packets do. */
 uint64_t reliable_mac_memory(const struct reliable_mac *mac, uint64_t grant, const void *data,
                              size_t n);
+
+/* ---- a text that is hashed while it is composed ---------------------------------------- */
+
+/* The hash of a text, to which any number of headers can be added: those of each time that the
+ * packet is sent.
+ *
+ *   reliable_mac_text_begin(&text);
+ *   reliable_mac_text_append(mac, &text, frames, piece, length);     for each piece
+ *   reliable_mac_text_end(mac, &text, frames);
+ *   packet->mac = reliable_mac_seal(mac, &text, packet, ack);        for each header */
+struct reliable_mac_text {
+    uint64_t sum[RELIABLE_MAC_BLOCKS][2]; /* those of blocks that have begun */
+    size_t length;                        /* bytes so far */
+    size_t hashed;                        /* of these: whole units */
+};
+
+void reliable_mac_text_begin(struct reliable_mac_text *text);
+
+/* Copies a piece behind the bytes that `frames`, the place of the text, has already. */
+void reliable_mac_text_append(const struct reliable_mac *mac, struct reliable_mac_text *text,
+                              void *frames, const void *from, size_t n);
+
+void reliable_mac_text_end(const struct reliable_mac *mac, struct reliable_mac_text *text,
+                           const void *frames);
+
+/* What reliable_mac_packet is of that header; a short text has to stand behind it. */
+uint64_t reliable_mac_seal(const struct reliable_mac *mac, const struct reliable_mac_text *text,
+                           const struct reliable_packet *packet, uint64_t ack);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "src/mac.h"
+#include <algorithm>
+#include <cstring>
+#include <random>
 #include <vector>
 
 namespace {
@@ -11,7 +14,7 @@ namespace {
 constexpr uint64_t KEY[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
 
 struct Packet {
-    alignas(8) uint8_t bytes[sizeof(reliable_packet) + 5000] = {};
+    alignas(8) uint8_t bytes[sizeof(reliable_packet) + 65536] = {};
     size_t length;
     uint64_t ack = 0x1234567800000005;
 
@@ -26,9 +29,10 @@ struct Packet {
             frames()[i] = static_cast<uint8_t>(i * 7 + 3);
     }
     reliable_packet &header() { return *reinterpret_cast<reliable_packet *>(bytes); }
-    uint64_t hash(const reliable_mac &mac)
+    uint64_t hash(const reliable_mac &mac) const
     {
-        return reliable_mac_packet(&mac, &header(), ack, sizeof(reliable_packet) + length);
+        return reliable_mac_packet(&mac, reinterpret_cast<const reliable_packet *>(bytes), ack,
+                                   sizeof(reliable_packet) + length);
     }
     uint8_t *frames() { return bytes + sizeof(reliable_packet); }
 };
@@ -48,29 +52,81 @@ void append(std::vector<uint8_t> &to, uint64_t value)
         to.push_back(static_cast<uint8_t>(value >> 8 * i));
 }
 
-uint64_t by_definition(Packet &p)
+uint64_t key_word(uint64_t i)
 {
+    const uint64_t input[2] = {i, 0};
+
+    return unet_siphash(KEY, input, 16);
+}
+
+// NH on 64-bit words, one pass.
+void append_short(std::vector<uint8_t> &to, const std::vector<uint8_t> &text)
+{
+    unsigned __int128 sum = 0;
+
+    for (size_t at = 0; at < text.size(); at += 16)
+        sum += static_cast<unsigned __int128>(word(text, at) + key_word(at / 8)) *
+               (word(text, at + 8) + key_word(at / 8 + 1));
+    append(to, static_cast<uint64_t>(sum));
+    append(to, static_cast<uint64_t>(sum >> 64));
+}
+
+// NH on 32-bit words, two passes; the last unit of 16 bytes is filled up with zeros.
+void append_block(std::vector<uint8_t> &to, const std::vector<uint8_t> &block)
+{
+    for (size_t pass = 0; pass < 2; pass++) {
+        uint64_t sum = 0;
+
+        for (size_t at = 0; at < (block.size() + 15) / 16 * 16; at += 8) {
+            const uint64_t m = word(block, at), k = key_word(at / 8 + 2 * pass);
+
+            sum += uint64_t{static_cast<uint32_t>(m + k)} *
+                   static_cast<uint32_t>((m >> 32) + (k >> 32));
+        }
+        append(to, sum);
+    }
+}
+
+uint64_t by_definition(Packet &p, reliable_auth auth)
+{
+    std::vector<uint8_t> text(p.frames(), p.frames() + p.length);
     std::vector<uint8_t> input(p.bytes + 8, p.bytes + sizeof(reliable_packet));
 
-    for (size_t block = 0; block < p.length; block += 1024) {
-        const size_t n = p.length - block < 1024 ? p.length - block : 1024;
-        const std::vector<uint8_t> bytes(p.frames() + block, p.frames() + block + n);
-        unsigned __int128 sum = 0;
+    if (auth == RELIABLE_AUTH_HEADER && text.size() > 128)
+        text.resize(128);
+    if (!text.empty() && text.size() <= 128)
+        append_short(input, text);
+    for (size_t at = 0; text.size() > 128 && at < text.size(); at += 4096) {
+        const auto block = text.begin() + static_cast<std::ptrdiff_t>(at);
 
-        for (size_t at = 0; at < n; at += 16) {
-            const uint64_t i[2] = {at / 8, 0}, j[2] = {at / 8 + 1, 0};
-
-            sum += static_cast<unsigned __int128>(word(bytes, at) + unet_siphash(KEY, i, 16)) *
-                   (word(bytes, at + 8) + unet_siphash(KEY, j, 16));
-        }
-        append(input, static_cast<uint64_t>(sum));
-        append(input, static_cast<uint64_t>(sum >> 64));
+        append_block(input, {block, block + std::min<std::ptrdiff_t>(4096, text.end() - block)});
     }
     // SipHash ends with the length of its input; here that is the packet's, and what `ack` lacks.
     unet_sip s = unet_sip_begin(KEY);
     for (size_t at = 0; at < input.size(); at += 8)
         unet_sip_absorb(&s, word(input, at));
-    return unet_sip_end(&s, uint64_t{0x12345678} << 32 | (sizeof(reliable_packet) + p.length));
+    return unet_sip_end(&s, uint64_t{0x12345678} << 32 | uint64_t{auth} << 24 |
+                                (sizeof(reliable_packet) + p.length));
+}
+
+std::vector<const reliable_nh *> variants()
+{
+    std::vector<const reliable_nh *> all;
+
+    for (auto variant = reliable_nh_variants; *variant; variant++) {
+        if ((*variant)->runs_here())
+            all.push_back(*variant);
+    }
+    return all;
+}
+
+reliable_mac opened(const reliable_nh *variant, reliable_auth auth = RELIABLE_AUTH_FULL)
+{
+    reliable_mac mac;
+
+    reliable_mac_open(&mac, KEY, auth);
+    mac.variant = variant;
+    return mac;
 }
 
 } // namespace
@@ -78,13 +134,126 @@ uint64_t by_definition(Packet &p)
 TEST_CASE("the hash of a packet is what its definition says")
 {
     const size_t length =
-        GENERATE(0u, 1u, 8u, 15u, 16u, 17u, 40u, 1023u, 1024u, 1025u, 1400u, 4999u);
-    reliable_mac mac;
+        GENERATE(0u, 1u, 7u, 8u, 9u, 15u, 16u, 17u, 40u, 127u, 128u, 129u, 143u, 144u, 1023u, 1400u,
+                 4095u, 4096u, 4097u, 4112u, 8192u, 8999u, 65535u);
+    const reliable_auth auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER);
     Packet p(length);
 
-    reliable_mac_open(&mac, KEY);
-    CAPTURE(length);
-    CHECK(p.hash(mac) == by_definition(p));
+    for (const reliable_nh *variant : variants()) {
+        const reliable_mac mac = opened(variant, auth);
+
+        INFO(variant->name << ", " << length << " bytes, mode " << auth);
+        CHECK(p.hash(mac) == by_definition(p, auth));
+    }
+}
+
+TEST_CASE("all variants of the hash make the same of random packets")
+{
+    std::mt19937_64 random(17);
+
+    for (int round = 0; round < 300; round++) {
+        Packet p(random() % 9000);
+
+        for (size_t i = 0; i < p.length; i++)
+            p.frames()[i] = static_cast<uint8_t>(round % 3 ? random() : 0xff);
+        const uint64_t expected = by_definition(p, RELIABLE_AUTH_FULL);
+        for (const reliable_nh *variant : variants()) {
+            INFO(variant->name << ", " << p.length << " bytes");
+            REQUIRE(p.hash(opened(variant)) == expected);
+        }
+    }
+}
+
+TEST_CASE("a text that is hashed while it is composed has the hash of the whole")
+{
+    std::mt19937_64 random(18);
+    const auto auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
+
+    for (int round = 0; round < 500; round++) {
+        const Packet whole(random() % 9000);
+        const size_t longest = 1 + random() % 3000;
+
+        for (const reliable_nh *variant : variants()) {
+            const reliable_mac mac = opened(variant, auth);
+            const uint8_t *const from = whole.bytes + sizeof(reliable_packet);
+            Packet p(0);
+            reliable_mac_text text;
+
+            p.header() = *reinterpret_cast<const reliable_packet *>(whole.bytes);
+            reliable_mac_text_begin(&text);
+            while (p.length < whole.length) {
+                const size_t n = std::min(random() % (longest + 1), whole.length - p.length);
+
+                reliable_mac_text_append(&mac, &text, p.frames(), from + p.length, n);
+                p.length += n;
+            }
+            reliable_mac_text_end(&mac, &text, p.frames());
+            INFO(variant->name << ", " << whole.length << " bytes in pieces up to " << longest);
+            REQUIRE(reliable_mac_seal(&mac, &text, &p.header(), whole.ack) == whole.hash(mac));
+            REQUIRE(std::memcmp(p.bytes, whole.bytes, sizeof(p.bytes)) == 0);
+            p.header().ack++;
+            REQUIRE(reliable_mac_seal(&mac, &text, &p.header(), whole.ack) == p.hash(mac));
+        }
+    }
+}
+
+TEST_CASE("a packet whose text is copied while it is hashed has the same hash")
+{
+    std::mt19937_64 random(19);
+    const auto auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
+
+    for (int round = 0; round < 500; round++) {
+        Packet p(random() % 9000);
+        const size_t offset = random() % (std::min<size_t>(p.length, 40) + 1);
+
+        for (const reliable_nh *variant : variants()) {
+            const reliable_mac mac = opened(variant, auth);
+            std::vector<uint8_t> to(p.length - offset + 1, 0xa5); // and a byte behind it
+
+            INFO(variant->name << ", " << p.length << " bytes from " << offset);
+            REQUIRE(reliable_mac_packet_copy(&mac, &p.header(), p.ack,
+                                             sizeof(reliable_packet) + p.length, to.data(),
+                                             offset) == p.hash(mac));
+            REQUIRE(std::equal(to.begin(), to.end() - 1, p.frames() + offset));
+            REQUIRE(to.back() == 0xa5);
+        }
+    }
+}
+
+TEST_CASE("ranks of different modes, or keys, do not believe each other")
+{
+    const size_t length = GENERATE(0u, 100u, 1000u);
+    const uint64_t others[2] = {KEY[0], KEY[1] + 1};
+    Packet p(length);
+    std::vector<uint64_t> hashes;
+
+    for (const uint64_t *key : {KEY, others}) {
+        for (const auto auth : {RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF}) {
+            reliable_mac mac;
+
+            reliable_mac_open(&mac, key, auth);
+            hashes.push_back(p.hash(mac));
+        }
+    }
+    std::sort(hashes.begin(), hashes.end());
+    CHECK(std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end());
+}
+
+TEST_CASE("mode header covers the header and 128 bytes, mode off nothing")
+{
+    const auto auth = GENERATE(RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
+    const size_t covered = auth == RELIABLE_AUTH_HEADER ? sizeof(reliable_packet) + 128 : 0;
+    reliable_mac mac;
+    Packet p(1000);
+
+    reliable_mac_open(&mac, KEY, auth);
+    const uint64_t hash = p.hash(mac);
+    for (size_t at = 8; at < sizeof(reliable_packet) + p.length; at++) {
+        p.bytes[at] ^= 1;
+        CAPTURE(at);
+        CHECK((p.hash(mac) != hash) == (at < covered));
+        p.bytes[at] ^= 1;
+    }
 }
 
 TEST_CASE("the hash of a packet depends on every bit of it and of the key")
@@ -93,7 +262,7 @@ TEST_CASE("the hash of a packet depends on every bit of it and of the key")
     reliable_mac mac;
     Packet p(length);
 
-    reliable_mac_open(&mac, KEY);
+    reliable_mac_open(&mac, KEY, RELIABLE_AUTH_FULL);
     const uint64_t hash = p.hash(mac);
     for (size_t bit = 64; bit < 8 * (sizeof(reliable_packet) + length); bit++) {
         p.bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
@@ -112,7 +281,7 @@ TEST_CASE("the hash of a packet depends on every bit of it and of the key")
         reliable_mac changed;
 
         other[bit / 64] ^= uint64_t{1} << bit % 64;
-        reliable_mac_open(&changed, other);
+        reliable_mac_open(&changed, other, RELIABLE_AUTH_FULL);
         CHECK(p.hash(changed) != hash);
     }
 }
@@ -122,7 +291,7 @@ TEST_CASE("zeros at the end of a packet are part of it")
     reliable_mac mac;
     Packet p(3);
 
-    reliable_mac_open(&mac, KEY);
+    reliable_mac_open(&mac, KEY, RELIABLE_AUTH_FULL);
     const uint64_t hash = p.hash(mac);
     p.length++; // the byte behind is 0
     CHECK(p.hash(mac) != hash);
@@ -136,7 +305,7 @@ TEST_CASE("the hash of memory depends on grant, length and bytes, and is no pack
         return reliable_mac_memory(&mac, grant, p.frames(), n);
     };
 
-    reliable_mac_open(&mac, KEY);
+    reliable_mac_open(&mac, KEY, RELIABLE_AUTH_FULL);
     const uint64_t hash = of(7, 1500);
     CHECK(of(7, 1500) == hash);
     CHECK(of(8, 1500) != hash);

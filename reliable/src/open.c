@@ -23,8 +23,8 @@ enum {
 };
 
 /* The longest message of U-Net fits into a window, however narrow the way is. */
-_Static_assert(RELIABLE_WINDOW *(PACKET_BYTES_LEAST - sizeof(struct reliable_packet) -
-                                 sizeof(struct reliable_frame)) >= UNET_MESSAGE_MAX,
+_Static_assert(RELIABLE_WINDOW_MIN *(PACKET_BYTES_LEAST - sizeof(struct reliable_packet) -
+                                     sizeof(struct reliable_frame)) >= UNET_MESSAGE_MAX,
                "packets of the least length suffice");
 
 void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
@@ -75,12 +75,13 @@ static void peer_died(void *arg, uint32_t rank)
         r->peer[r->channel_of[rank]].silent = true;
 }
 
-static int open_engine(struct reliable_endpoint *r, const uint64_t key[2])
+static int open_engine(struct reliable_endpoint *r, const struct reliable_config *config)
 {
     const struct reliable_engine_config c = {
         .ranks = r->ranks,
         .rank = r->rank,
-        .key = {key[0], key[1]},
+        .key = {config->key[0], config->key[1]},
+        .auth = config->auth,
         .seed = unet_now_us() + r->rank,
         .packet_bytes = r->buffer_bytes,
         .packet_sure = PACKET_BYTES_LEAST,
@@ -140,14 +141,14 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
 
 /* Of the endpoint below something is wanted last, so that the endpoint below is as it was if
  * anything fails. */
-static int open_parts(struct reliable_endpoint *r, const uint64_t key[2])
+static int open_parts(struct reliable_endpoint *r, const struct reliable_config *config)
 {
     int rc;
 
     r->channel_of = calloc(r->ranks, sizeof(*r->channel_of));
     if (!r->channel_of)
         return -ENOMEM;
-    rc = open_engine(r, key);
+    rc = open_engine(r, config);
     if (rc)
         return rc;
     return r->datagrams ? reliable_datagrams_open(r) : reliable_packets_open(r);
@@ -174,7 +175,7 @@ int reliable_open(struct unet_endpoint *lower, const struct reliable_config *con
         return rc;
     unet_ni_set_address(ni, address.bytes, address.length);
     endpoint_init(reliable_of(&ni->ep), lower, config);
-    rc = open_parts(reliable_of(&ni->ep), config->key);
+    rc = open_parts(reliable_of(&ni->ep), config);
     if (rc) {
         endpoint_free(reliable_of(&ni->ep));
         return rc;

@@ -18,7 +18,7 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define RELIABLE_PACKET_VERSION 5u
+#define RELIABLE_PACKET_VERSION 6u
 
 enum reliable_packet_flag {
     RELIABLE_PACKET_PING = 1u << 0,    /* asks for an answer at once */
@@ -45,7 +45,8 @@ struct reliable_packet {
     uint16_t rwnd;     /* packets that the receiver of this one may have in flight */
     uint8_t version;
     uint8_t flags;      /* enum reliable_packet_flag, and two bits each for question and answer */
-    uint16_t confirmed; /* length of a probe; without RELIABLE_PACKET_CONFIRM: 0 */
+    uint16_t confirmed; /* length of a probe; without RELIABLE_PACKET_CONFIRM: the sender's smoothed
+                           round trip in us, at most 65,535; 0: not known */
 };
 
 static inline uint8_t reliable_packet_asked(const struct reliable_packet *packet)
@@ -57,6 +58,10 @@ static inline uint8_t reliable_packet_answered(const struct reliable_packet *pac
 {
     return packet->flags >> RELIABLE_PACKET_ANSWERED;
 }
+
+/* A packet without frames that is no probe may have words there that go on where `selected` ends.
+ * All of a window can be told of. */
+enum { RELIABLE_SACK_WORDS = 15 };
 
 enum reliable_frame_flag {
     RELIABLE_FRAME_MORE = 1u << 0, /* the next frame goes on with this message */

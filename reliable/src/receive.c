@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPOCH_US = 10000 }; /* who has sent in this epoch or the last is an active sender */
+enum {
+    EPOCH_US = 10000,    /* who has sent in this epoch or the last is an active sender */
+    ROUND_MIN_US = 20,   /* of measuring what arrives; nobody looks more often */
+    EXTRA_BYTES = 65536, /* in flight beyond what arrives in a round trip */
+    EARLY_FEW = 64,      /* packets in the shortest ring of those that came early */
+};
 
 void reliable_receive_open(struct reliable_connection *conn)
 {
@@ -24,7 +29,7 @@ void reliable_receive_open(struct reliable_connection *conn)
 
 void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn)
 {
-    for (uint64_t n = 0; conn->rcv.early && n < RELIABLE_WINDOW; n++) {
+    for (uint64_t n = 0; conn->rcv.early && n <= conn->rcv.early_mask; n++) {
         if (conn->rcv.early[n])
             reliable_buffer_put(engine, &conn->rcv.slab, conn->rcv.early[n]);
     }
@@ -35,51 +40,118 @@ void reliable_receive_drop(struct reliable_engine *engine, struct reliable_conne
 
 /* ---- the window: an equal share for every active sender ------------------------------- */
 
-static void count_active(struct reliable_engine *engine, struct reliable_connection *conn,
-                         uint64_t now)
-{
-    if (now - engine->epoch_start >= EPOCH_US) {
-        engine->active_before = now - engine->epoch_start < 2 * EPOCH_US ? engine->active : 0;
-        engine->active = 0;
-        engine->epoch_start = now;
-    }
-    if (conn->rcv.epoch != engine->epoch_start) {
-        conn->rcv.epoch = engine->epoch_start;
-        engine->active++;
-    }
-}
-
-static uint32_t window_share(const struct reliable_engine *engine)
+/* All senders together may have in flight what arrives in a round trip, which is the product of
+ * bandwidth and delay, and as much more as lets that grow, but no more than can wait for us.  One
+ * may be ahead of the others, as their congestion windows never are the same at one time. */
+static void share_out(struct reliable_engine *engine)
 {
     const uint32_t active =
         engine->active > engine->active_before ? engine->active : engine->active_before;
-    const uint32_t part = engine->config.backlog / (active ? active : 1);
+    const uint32_t product =
+        engine->product > engine->product_before ? engine->product : engine->product_before;
+    const uint32_t extra = EXTRA_BYTES / engine->config.packet_bytes;
+    const uint32_t all = product + product / (active + 1) + (extra > active ? extra : active);
+    const uint32_t part =
+        (uint32_t)reliable_min(all, engine->config.backlog) / (active ? active : 1);
 
-    return part < 1 ? 1 : part > RELIABLE_WINDOW ? (uint32_t)RELIABLE_WINDOW : part;
+    engine->share = part < 1 ? 1 : part > RELIABLE_WINDOW ? (uint32_t)RELIABLE_WINDOW : part;
+}
+
+static __attribute__((noinline)) void begin_epoch(struct reliable_engine *engine, uint64_t now)
+{
+    engine->active_before = now - engine->epoch_start < 2 * EPOCH_US ? engine->active : 0;
+    engine->active = 0;
+    engine->epoch_start = now;
+}
+
+static __attribute__((noinline)) void count_sender(struct reliable_engine *engine,
+                                                   struct reliable_connection *conn)
+{
+    conn->rcv.epoch = engine->epoch_start;
+    engine->active++;
+    share_out(engine);
+}
+
+/* A round trip, as the sender of this packet measures it, has passed.  One that was longer, because
+ * nothing came, counts in proportion. */
+static __attribute__((noinline)) void end_round(struct reliable_engine *engine, uint64_t now,
+                                                const struct reliable_packet *packet)
+{
+    const uint64_t told = packet->flags & RELIABLE_PACKET_CONFIRM ? 0 : packet->confirmed;
+    const uint64_t passed = now - engine->round_start;
+    const uint64_t length = engine->round_end - engine->round_start;
+
+    engine->product_before = engine->product;
+    engine->product =
+        (uint32_t)(passed > 2 * length ? engine->arrived * length / passed : engine->arrived);
+    engine->arrived = 0;
+    engine->round_start = now;
+    engine->round_end = now + (told < ROUND_MIN_US ? (uint64_t)ROUND_MIN_US : told);
+    share_out(engine);
+}
+
+static inline void count_arrival(struct reliable_engine *engine, struct reliable_connection *conn,
+                                 uint64_t now, const struct reliable_packet *packet)
+{
+    if (now - engine->epoch_start >= EPOCH_US)
+        begin_epoch(engine, now);
+    if (conn->rcv.epoch != engine->epoch_start)
+        count_sender(engine, conn);
+    engine->arrived++;
+    if (now >= engine->round_end)
+        end_round(engine, now, packet);
+}
+
+void reliable_receive_start(struct reliable_engine *engine)
+{
+    share_out(engine);
 }
 
 /* ---- acknowledging ------------------------------------------------------------------- */
 
-/* Bit i stands for packet rcv.nxt + 1 + i.  Packet rcv.nxt itself is never held. */
-static uint64_t selected_bits(const struct reliable_connection *conn)
+/* Bit i stands for packet rcv.nxt + 1 + from + i.  Packet rcv.nxt itself is never held. */
+static uint64_t selected_bits(const struct reliable_connection *conn, uint32_t from)
 {
     uint64_t bits = 0;
 
-    for (uint32_t i = 0; conn->rcv.held > 0 && i < RELIABLE_SACK_BITS; i++) {
-        if (conn->rcv.early[reliable_slot(conn->rcv.nxt + 1 + i)])
+    for (uint32_t i = 0; i < RELIABLE_SACK_BITS && from + i < conn->rcv.early_mask; i++) {
+        if (conn->rcv.early[(conn->rcv.nxt + 1 + from + i) & conn->rcv.early_mask])
             bits |= (uint64_t)1 << i;
     }
     return bits;
+}
+
+size_t reliable_receive_select_more(const struct reliable_connection *conn,
+                                    uint64_t more[RELIABLE_SACK_WORDS])
+{
+    uint32_t count = 0;
+
+    if (conn->rcv.held == 0)
+        return 0;
+    for (uint32_t i = 0; i < RELIABLE_SACK_WORDS; i++) {
+        const uint32_t from = (i + 1) * RELIABLE_SACK_BITS;
+
+        more[i] = from < conn->rcv.early_mask ? selected_bits(conn, from) : 0;
+        if (more[i])
+            count = i + 1;
+    }
+    return count * sizeof(*more);
+}
+
+/* Whether there are arrivals of which only a packet without frames can tell. */
+static bool is_beyond_selected(const struct reliable_connection *conn)
+{
+    return conn->rcv.held > 0 && conn->rcv.early_mask > RELIABLE_SACK_BITS;
 }
 
 void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliable_connection *conn,
                                   struct reliable_packet *packet)
 {
     packet->ack = (uint32_t)conn->rcv.nxt;
-    packet->selected = selected_bits(conn);
-    packet->rwnd = (uint16_t)window_share(engine);
+    packet->selected = conn->rcv.held > 0 ? selected_bits(conn, 0) : 0;
+    packet->rwnd = (uint16_t)engine->share;
     conn->rcv.unacked = 0;
-    conn->rcv.ack_now = false;
+    conn->rcv.ack_now = conn->rcv.ack_now && is_beyond_selected(conn);
     conn->rcv.ack_deadline = RELIABLE_NEVER;
 }
 
@@ -93,7 +165,7 @@ static void acknowledge_now(struct reliable_engine *engine, struct reliable_conn
 static void acknowledge_soon(struct reliable_engine *engine, struct reliable_connection *conn,
                              uint64_t now)
 {
-    const uint32_t every = (uint32_t)reliable_min(RELIABLE_ACK_EVERY, window_share(engine) / 2);
+    const uint32_t every = (uint32_t)reliable_min(RELIABLE_ACK_EVERY, engine->share / 2);
 
     if (++conn->rcv.unacked >= every) {
         acknowledge_now(engine, conn);
@@ -142,20 +214,53 @@ static void deliver_frames(struct reliable_engine *engine, const struct reliable
 
 /* ---- order ------------------------------------------------------------------------------ */
 
+/* A place for a packet so far after rcv.nxt.  False: no memory. */
+static bool early_reserve(struct reliable_connection *conn, uint64_t distance)
+{
+    struct reliable_buffer **ring;
+    uint64_t length = EARLY_FEW;
+
+    if (conn->rcv.early && distance <= conn->rcv.early_mask)
+        return true;
+    while (length <= distance)
+        length *= 2;
+    ring = calloc(length, sizeof(struct reliable_buffer *));
+    if (!ring)
+        return false;
+    for (uint64_t i = 0; conn->rcv.early && i <= conn->rcv.early_mask; i++) {
+        const uint64_t n = conn->rcv.nxt + i;
+
+        ring[n & (length - 1)] = conn->rcv.early[n & conn->rcv.early_mask];
+    }
+    free(conn->rcv.early);
+    conn->rcv.early = ring;
+    conn->rcv.early_mask = (uint32_t)length - 1;
+    return true;
+}
+
 /* NULL: no memory. */
 static struct reliable_buffer *buffer_to_hold(struct reliable_engine *engine,
-                                              struct reliable_connection *conn, uint32_t bytes)
+                                              struct reliable_connection *conn, uint64_t number,
+                                              uint32_t bytes)
 {
-    if (!conn->rcv.early)
-        conn->rcv.early = calloc(RELIABLE_WINDOW, sizeof(struct reliable_buffer *));
-    return conn->rcv.early ? reliable_buffer_get(engine, &conn->rcv.slab, bytes) : NULL;
+    return early_reserve(conn, number - conn->rcv.nxt)
+               ? reliable_buffer_get(engine, &conn->rcv.slab, bytes)
+               : NULL;
+}
+
+/* The place of a packet that is early, or NULL. */
+static struct reliable_buffer **early_place(const struct reliable_connection *conn, uint64_t number)
+{
+    return conn->rcv.early && number - conn->rcv.nxt <= conn->rcv.early_mask
+               ? &conn->rcv.early[number & conn->rcv.early_mask]
+               : NULL;
 }
 
 static void hold(struct reliable_engine *engine, struct reliable_connection *conn,
                  const struct reliable_packet *packet)
 {
     const uint32_t bytes = (uint32_t)sizeof(*packet) + packet->length;
-    struct reliable_buffer *buffer = buffer_to_hold(engine, conn, bytes);
+    struct reliable_buffer *buffer = buffer_to_hold(engine, conn, packet->number, bytes);
 
     if (!buffer) {
         engine->stats.refused[RELIABLE_REFUSED_NO_MEMORY]++;
@@ -163,17 +268,17 @@ static void hold(struct reliable_engine *engine, struct reliable_connection *con
     }
     buffer->length = bytes;
     memcpy(buffer->bytes, packet, bytes);
-    conn->rcv.early[reliable_slot(packet->number)] = buffer;
+    *early_place(conn, packet->number) = buffer;
     conn->rcv.held++;
 }
 
 /* Delivers the held packets that are in order now. */
 static void deliver_held(struct reliable_engine *engine, struct reliable_connection *conn)
 {
-    struct reliable_buffer *buffer;
+    struct reliable_buffer **place, *buffer;
 
-    while (conn->rcv.held > 0 && (buffer = conn->rcv.early[reliable_slot(conn->rcv.nxt)]) != NULL) {
-        conn->rcv.early[reliable_slot(conn->rcv.nxt)] = NULL;
+    while (conn->rcv.held > 0 && (buffer = *(place = early_place(conn, conn->rcv.nxt))) != NULL) {
+        *place = NULL;
         conn->rcv.held--;
         conn->rcv.nxt++;
         deliver_frames(engine, conn, buffer->packet);
@@ -203,7 +308,9 @@ static void take_in_order(struct reliable_engine *engine, struct reliable_connec
 static void take_early(struct reliable_engine *engine, struct reliable_connection *conn,
                        const struct reliable_packet *packet)
 {
-    if (conn->rcv.early && conn->rcv.early[reliable_slot(packet->number)]) {
+    struct reliable_buffer **place = early_place(conn, packet->number);
+
+    if (place && *place) {
         engine->stats.duplicates++;
     } else {
         engine->stats.early++;
@@ -216,7 +323,7 @@ static void take_early(struct reliable_engine *engine, struct reliable_connectio
 static void take(struct reliable_engine *engine, struct reliable_connection *conn, uint64_t now,
                  const struct reliable_packet *packet)
 {
-    count_active(engine, conn, now);
+    count_arrival(engine, conn, now, packet);
     if (packet->number < conn->rcv.nxt) {
         engine->stats.duplicates++;
         acknowledge_now(engine, conn);
@@ -237,7 +344,7 @@ static bool flags_ok(const struct reliable_packet *packet)
 
     return (flags & RELIABLE_PACKET_PING || reliable_packet_asked(packet) == 0) &&
            (flags & RELIABLE_PACKET_ANSWER || reliable_packet_answered(packet) == 0) &&
-           (flags & RELIABLE_PACKET_CONFIRM ? true : false) == (packet->confirmed != 0);
+           (!(flags & RELIABLE_PACKET_CONFIRM) || packet->confirmed != 0);
 }
 
 /* The code covers all 64 bits of the acknowledgement: a packet that is replayed after its low half
@@ -249,6 +356,16 @@ static bool mac_ok(const struct reliable_engine *engine, const struct reliable_p
     const uint64_t ack = reliable_recovery_ack_number(conn, packet->ack);
 
     return packet->mac == reliable_mac_packet(&engine->mac, packet, ack, length);
+}
+
+/* Frames, zero bytes, or words that tell of arrivals. */
+static bool text_ok(const struct reliable_packet *packet)
+{
+    if (packet->flags & RELIABLE_PACKET_PROBE)
+        return packet->number == 0;
+    if (packet->number == 0)
+        return packet->length % 8 == 0 && packet->length / 8 <= RELIABLE_SACK_WORDS;
+    return packet->length > 0 && frames_ok((const uint8_t *)(packet + 1), packet->length);
 }
 
 /* RELIABLE_REFUSALS: nothing is wrong with the packet. */
@@ -263,12 +380,7 @@ static enum reliable_refusal check_packet(const struct reliable_engine *engine,
         return RELIABLE_REFUSED_STRANGER;
     if (!mac_ok(engine, packet, length))
         return RELIABLE_REFUSED_FORGED;
-    if (packet->flags & RELIABLE_PACKET_PROBE)
-        return packet->number == 0 ? RELIABLE_REFUSALS : RELIABLE_REFUSED_MALFORMED;
-    if (!frames_ok((const uint8_t *)(packet + 1), packet->length) ||
-        (packet->number == 0) != (packet->length == 0))
-        return RELIABLE_REFUSED_MALFORMED;
-    return RELIABLE_REFUSALS;
+    return text_ok(packet) ? RELIABLE_REFUSALS : RELIABLE_REFUSED_MALFORMED;
 }
 
 /* An answer that a later packet has overtaken says nothing about what is unacknowledged now. */

@@ -25,7 +25,7 @@ reliable_rtt after(const std::vector<uint64_t> &samples)
     reliable_rtt rtt = fresh();
 
     for (uint64_t us : samples)
-        reliable_rtt_sample(&rtt, us);
+        reliable_rtt_sample(&rtt, 1, us);
     return rtt;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("the first sample is the estimate, and half of it the deviation")
     CHECK(rtt.srtt == 8000);
     CHECK(rtt.rttvar == 2000);
     CHECK(rtt.latest == 1000);
-    CHECK(rtt.min == 1000);
+    CHECK(reliable_rtt_min(&rtt) == 1000);
     CHECK(reliable_rtt_timeout(&rtt) == 1000 + 2000); // srtt + 4 * rttvar of the RFC
 }
 
@@ -56,13 +56,13 @@ TEST_CASE("later samples count an eighth for the estimate and a quarter for the 
     CHECK(longer.srtt == 8 * 1100);
     CHECK(longer.rttvar == 4 * 525);
     CHECK(longer.latest == 1800);
-    CHECK(longer.min == 1000);
+    CHECK(reliable_rtt_min(&longer) == 1000);
 
     // then 200: srtt = 1000 - 800 / 8, and the deviation grows as well
     const reliable_rtt shorter = after({1000, 200});
     CHECK(shorter.srtt == 8 * 900);
     CHECK(shorter.rttvar == 4 * 525);
-    CHECK(shorter.min == 200);
+    CHECK(reliable_rtt_min(&shorter) == 200);
 }
 
 TEST_CASE("the estimate follows what does not change, and the time-out has a least")
@@ -78,7 +78,7 @@ TEST_CASE("a round trip of less than a microsecond counts as one")
 {
     const reliable_rtt rtt = after({0});
 
-    CHECK(rtt.min == 1);
+    CHECK(reliable_rtt_min(&rtt) == 1);
     CHECK(rtt.srtt == 8);
 }
 
@@ -92,4 +92,28 @@ TEST_CASE("a round trip has grown when it is more than one and a half times the 
     CHECK_FALSE(grown(90));
     CHECK_FALSE(grown(150));
     CHECK(grown(151));
+}
+
+TEST_CASE("the shortest round trip is that of the last 5 to 10 s")
+{
+    const uint64_t second = 1000000;
+    reliable_rtt rtt = fresh();
+
+    reliable_rtt_sample(&rtt, second, 50);
+    reliable_rtt_sample(&rtt, 5 * second, 100);
+    CHECK(reliable_rtt_min(&rtt) == 50);
+    reliable_rtt_sample(&rtt, 7 * second, 100);
+    CHECK(reliable_rtt_min(&rtt) == 50);
+    reliable_rtt_sample(&rtt, 13 * second, 200);
+    CHECK(reliable_rtt_min(&rtt) == 100);
+    reliable_rtt_sample(&rtt, 100 * second, 300); // long after
+    CHECK(reliable_rtt_min(&rtt) == 300);
+}
+
+TEST_CASE("the probe time-out is two round trips, four deviations and a delayed acknowledgement")
+{
+    const reliable_rtt rtt = after({1000}), none = fresh();
+
+    CHECK(reliable_rtt_probe_timeout(&rtt) == 2 * 1000 + 4 * 500 + RELIABLE_ACK_DELAY_US);
+    CHECK(reliable_rtt_probe_timeout(&none) == RELIABLE_NEVER);
 }

@@ -6,6 +6,7 @@
  * equal part, for each active sender, of what can wait for it), and cc.cwnd (congestion.c).
  */
 #include "connection.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,6 +18,43 @@ void reliable_send_open(struct reliable_connection *conn)
 {
     conn->snd.una = conn->snd.nxt = conn->snd.end = 1;
     conn->snd.rwnd = RWND_INITIAL;
+    conn->snd.buffer = conn->snd.few;
+    conn->snd.mask = RELIABLE_SENT_FEW - 1;
+}
+
+static void send_ring_free(struct reliable_send *snd)
+{
+    if (snd->buffer != snd->few)
+        free(snd->buffer);
+    snd->buffer = snd->few;
+    snd->mask = RELIABLE_SENT_FEW - 1;
+}
+
+void reliable_send_trim(struct reliable_connection *conn)
+{
+    if (conn->snd.una == conn->snd.end)
+        send_ring_free(&conn->snd);
+}
+
+/* Of `count` packets at least.  -ENOMEM. */
+static __attribute__((noinline)) int send_ring_grow(struct reliable_connection *conn,
+                                                    uint64_t count)
+{
+    struct reliable_send *snd = &conn->snd;
+    uint64_t length = 2 * ((uint64_t)snd->mask + 1);
+    struct reliable_buffer **ring;
+
+    while (length < count)
+        length *= 2;
+    ring = calloc(length, sizeof(struct reliable_buffer *));
+    if (!ring)
+        return -ENOMEM;
+    for (uint64_t n = snd->una; n < snd->end; n++)
+        ring[n & (length - 1)] = *reliable_sent(conn, n);
+    send_ring_free(snd);
+    snd->buffer = ring;
+    snd->mask = (uint32_t)length - 1;
+    return 0;
 }
 
 void reliable_send_drop(struct reliable_engine *engine, struct reliable_connection *conn)
@@ -24,9 +62,10 @@ void reliable_send_drop(struct reliable_engine *engine, struct reliable_connecti
     struct reliable_send *snd = &conn->snd;
 
     for (uint64_t n = snd->una; n < snd->end; n++) {
-        if (snd->buffer[reliable_slot(n)])
-            reliable_buffer_put(engine, &snd->slab, snd->buffer[reliable_slot(n)]);
+        if (*reliable_sent(conn, n))
+            reliable_buffer_put(engine, &snd->slab, *reliable_sent(conn, n));
     }
+    send_ring_free(snd);
     snd->una = snd->nxt = snd->end;
     snd->lost = snd->retransmitted = snd->in_flight = 0;
 }
@@ -69,7 +108,7 @@ static struct reliable_buffer *open_buffer(const struct reliable_connection *con
 {
     const struct reliable_send *snd = &conn->snd;
 
-    return snd->end > snd->nxt ? snd->buffer[reliable_slot(snd->end - 1)] : NULL;
+    return snd->end > snd->nxt ? *reliable_sent(conn, snd->end - 1) : NULL;
 }
 
 static uint32_t room_in(const struct reliable_buffer *buffer)
@@ -84,7 +123,7 @@ static struct reliable_buffer *append_buffer(struct reliable_engine *engine,
 
     buffer->length = sizeof(struct reliable_packet);
     buffer->lost = buffer->retransmitted = false;
-    conn->snd.buffer[reliable_slot(conn->snd.end++)] = buffer;
+    *reliable_sent(conn, conn->snd.end++) = buffer;
     return buffer;
 }
 
@@ -115,13 +154,15 @@ static void add_parts(struct reliable_engine *engine, struct reliable_connection
 }
 
 /* Whether there is room for `count` new packets now. */
-static int check_room(struct reliable_engine *engine, const struct reliable_connection *conn,
+static int check_room(struct reliable_engine *engine, struct reliable_connection *conn,
                       uint64_t count)
 {
-    if (count > RELIABLE_WINDOW)
-        return -EMSGSIZE;
-    if (conn->snd.end - conn->snd.una + count > RELIABLE_WINDOW)
-        return -EAGAIN;
+    const uint64_t all = conn->snd.end - conn->snd.una + count;
+
+    if (all > engine->window)
+        return count > engine->window ? -EMSGSIZE : -EAGAIN;
+    if (all > (uint64_t)conn->snd.mask + 1 && send_ring_grow(conn, all) != 0)
+        return -ENOMEM;
     return reliable_buffer_reserve(engine, (uint32_t)count, conn->pmtu.bytes);
 }
 
@@ -211,7 +252,8 @@ void reliable_send_seal(struct reliable_engine *engine, struct reliable_connecti
     packet->length = (uint16_t)(length - sizeof(*packet));
     packet->version = RELIABLE_PACKET_VERSION;
     packet->flags |= flags_of(conn);
-    packet->confirmed = (uint16_t)conn->pmtu.to_confirm;
+    packet->confirmed =
+        (uint16_t)(conn->pmtu.to_confirm ? conn->pmtu.to_confirm : reliable_rtt_told(&conn->rtt));
     conn->pmtu.to_confirm = 0;
     reliable_receive_acknowledge(engine, conn, packet);
     packet->mac = reliable_mac_packet(&engine->mac, packet, conn->rcv.nxt, length);
@@ -228,7 +270,7 @@ static const struct reliable_packet *send_packet(struct reliable_engine *engine,
                                                  struct reliable_connection *conn, uint64_t now,
                                                  uint64_t number, size_t *length)
 {
-    struct reliable_buffer *buffer = conn->snd.buffer[reliable_slot(number)];
+    struct reliable_buffer *buffer = *reliable_sent(conn, number);
 
     buffer->sent_at = now;
     conn->snd.transmissions++;
@@ -252,11 +294,12 @@ static const struct reliable_packet *send_lost(struct reliable_engine *engine,
                                                struct reliable_connection *conn, uint64_t now,
                                                size_t *length)
 {
-    uint64_t number = conn->snd.una;
+    uint64_t number = conn->snd.first_lost > conn->snd.una ? conn->snd.first_lost : conn->snd.una;
     struct reliable_buffer *buffer;
 
-    while (!(buffer = conn->snd.buffer[reliable_slot(number)]) || !buffer->lost)
+    while (!(buffer = *reliable_sent(conn, number)) || !buffer->lost)
         number++;
+    conn->snd.first_lost = number + 1;
     conn->snd.lost--;
     conn->rto.tries += number == conn->snd.una;
     conn->snd.retransmitted += !buffer->retransmitted;
@@ -271,17 +314,18 @@ static const struct reliable_packet *send_bare(struct reliable_engine *engine,
                                                struct reliable_connection *conn, uint64_t now,
                                                size_t *length)
 {
-    struct reliable_packet *packet = &engine->bare[engine->bare_next++ % RELIABLE_BATCH].packet;
+    struct reliable_bare *bare = &engine->bare[engine->bare_next++ % RELIABLE_BATCH];
 
     conn->life.spoke = now;
     engine->stats.acks++;
     if (conn->snd.ping || conn->life.heartbeat)
         reliable_liveness_await(engine, conn, now);
-    packet->number = 0;
-    packet->flags = 0;
-    reliable_send_seal(engine, conn, packet, sizeof(*packet));
-    *length = sizeof(*packet);
-    return packet;
+    bare->packet.number = 0;
+    bare->packet.flags = 0;
+    *length = sizeof(bare->packet) + reliable_receive_select_more(conn, bare->more);
+    reliable_send_seal(engine, conn, &bare->packet, *length);
+    conn->rcv.ack_now = false;
+    return &bare->packet;
 }
 
 static bool is_full(const struct reliable_buffer *buffer)
@@ -317,7 +361,7 @@ static const struct reliable_packet *send_new(struct reliable_engine *engine,
                                               size_t *length)
 {
     const uint64_t number = conn->snd.nxt++;
-    struct reliable_buffer *buffer = conn->snd.buffer[reliable_slot(number)];
+    struct reliable_buffer *buffer = *reliable_sent(conn, number);
 
     if (!is_full(buffer))
         conn->snd.sml = number + 1;

@@ -92,7 +92,8 @@ static uint64_t first_deadline(const struct reliable_engine *engine,
                                const struct reliable_connection *conn)
 {
     const uint64_t packets =
-        reliable_min(reliable_min(conn->rto.deadline, conn->rcv.ack_deadline), conn->pmtu.deadline);
+        reliable_min(reliable_min(conn->rto.deadline, conn->rack.deadline),
+                     reliable_min(conn->rcv.ack_deadline, conn->pmtu.deadline));
 
     return reliable_min(packets, reliable_min(reliable_liveness_heartbeat_at(engine, conn),
                                               reliable_liveness_death_at(engine, conn)));
@@ -102,10 +103,14 @@ static void expire(struct reliable_engine *engine, struct reliable_connection *c
 {
     if (conn->rto.deadline <= now)
         reliable_recovery_timeout(engine, conn, now);
+    if (conn->rack.deadline <= now)
+        reliable_rack_find_lost(engine, conn, now);
     if (conn->rcv.ack_deadline <= now)
         conn->rcv.ack_now = true;
-    if (reliable_liveness_heartbeat_at(engine, conn) <= now)
+    if (reliable_liveness_heartbeat_at(engine, conn) <= now) {
         conn->life.heartbeat = true;
+        reliable_send_trim(conn);
+    }
     reliable_engine_ready(engine, conn);
 }
 

@@ -61,7 +61,8 @@ struct Pair {
 private:
     void open(int rank, const Prepare &prepare)
     {
-        const reliable_config config = {2, static_cast<uint32_t>(rank), {1, 2}, 60000};
+        const reliable_config config = {
+            2, static_cast<uint32_t>(rank), {1, 2}, 60000, RELIABLE_AUTH_FULL};
         unet_endpoint *lower;
         unet_config sizes = {};
 

@@ -28,7 +28,7 @@ struct Wire {
     {
         reliable_mac mac;
 
-        reliable_mac_open(&mac, KEY);
+        reliable_mac_open(&mac, KEY, RELIABLE_AUTH_FULL);
         header().mac = reliable_mac_packet(&mac, &header(), header().ack, length);
     }
 };

@@ -212,6 +212,12 @@ TEST_CASE("network: what makes no sense is told")
              "UNET_INTERFACE (unetrun --net, --iface) has to name an address");
 }
 
+TEST_CASE("network: jobs run with less authentication, too")
+{
+    for (const char *mode : {"full", "header", "off"})
+        job_passes(3, "--backend udp --auth " + std::string(mode), "identity");
+}
+
 TEST_CASE("network: what makes no sense and no launcher has checked is told")
 {
     refuses(2, "SPLITC_BACKEND=udp,shm", "of two backends the first is for the ranks of");
@@ -219,6 +225,8 @@ TEST_CASE("network: what makes no sense and no launcher has checked is told")
     refuses(2, "SPLITC_BACKEND=udp SPLITC_CHAOS=loss=2", "SPLITC_CHAOS is \"loss=2\": it may be");
     refuses(2, "SPLITC_BACKEND=udp SPLITC_PEER_TIMEOUT=0.01",
             "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_AUTH=none",
+            "SPLITC_AUTH is \"none\": it is full, header or off");
     refuses(2, "SPLITC_BACKEND=mux UNET_MUX_BACKEND=pigeon",
             "mux is several endpoints on one of another network, which UNET_MUX_BACKEND names");
 }

@@ -36,11 +36,20 @@
 extern "C" {
 #endif
 
+/* What of a packet its authentication code covers.  All ranks have to be of one mind: packets of
+ * another mode are refused as forged ones are.  docs/protocol.md says what each protects from. */
+enum reliable_auth {
+    RELIABLE_AUTH_FULL,   /* all of it */
+    RELIABLE_AUTH_HEADER, /* the header and 128 bytes of messages: small packets in whole */
+    RELIABLE_AUTH_OFF,    /* nothing: packets carry a number that all ranks of the job know */
+};
+
 struct reliable_config {
     uint32_t ranks;           /* of the job, 1..65535 */
     uint32_t rank;            /* of this process, below `ranks` */
     uint64_t key[2];          /* the job's secret: packets under another key are refused */
     uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0: 10000 */
+    enum reliable_auth auth;
 };
 
 /* Fills in the sizes that the endpoint below should be opened with, for a job of that many ranks.
@@ -54,9 +63,9 @@ void reliable_lower_config(uint32_t ranks, struct unet_config *lower);
  * unet_disconnect and unet_close wait until what was sent to the channel's peer is acknowledged, or
  * the peer dead, but all calls together no longer than a second.
  *
- * Errors: -EINVAL a rank or a size is out of range, or `lower` has fewer than 32 send slots,
- * -ENOMEM, -EOPNOTSUPP packets of the endpoint below are shorter than 512 bytes, or its address is
- * too long for a rank behind it. */
+ * Errors: -EINVAL a rank, a size or a mode is out of range, or `lower` has fewer than 32 send
+ * slots, -ENOMEM, -EOPNOTSUPP packets of the endpoint below are shorter than 512 bytes, or its
+ * address is too long for a rank behind it. */
 int reliable_open(struct unet_endpoint *lower, const struct reliable_config *config,
                   const struct unet_config *sizes, struct unet_endpoint **endpoint);
 

@@ -44,6 +44,17 @@ static inline uint32_t splitc_told_ms(const char *text)
                                                                       : 0;
 }
 
+/* SPLITC_AUTH: "full", "header" or "off", as 0, 1 or 2; -1 if it is no such thing. */
+static inline int splitc_told_auth(const char *text)
+{
+    static const char *const mode[] = {"full", "header", "off"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, mode[i]) == 0)
+            return i;
+    return -1;
+}
+
 /* How ranks reach each other: those of a node, and those of other nodes.  One of them NULL: all
  * by the other; both: that is left to the runtime. */
 struct splitc_backends {

@@ -94,10 +94,27 @@ static uint32_t peer_timeout_ms(void)
     return ms;
 }
 
+/* Whom the ranks trust that can send to them. */
+static enum reliable_auth authentication(void)
+{
+    static const enum reliable_auth mode[] = {RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER,
+                                              RELIABLE_AUTH_OFF};
+    const char *setting = getenv("SPLITC_AUTH");
+    const int told = setting ? splitc_told_auth(setting) : 0;
+
+    if (told < 0)
+        splitc_die_together("SPLITC_AUTH is \"%s\": it is full, header or off", setting);
+    return mode[told];
+}
+
 static void job_open_messages(const struct splitc_boot *boot)
 {
     struct reliable_config protect = {
-        .ranks = boot->ranks, .rank = boot->rank, .peer_timeout_ms = peer_timeout_ms()};
+        .ranks = boot->ranks,
+        .rank = boot->rank,
+        .peer_timeout_ms = peer_timeout_ms(),
+        .auth = authentication(),
+    };
     struct gam_config config = {
         .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_endpoints_resolve};
     int error;
