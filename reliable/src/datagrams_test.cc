@@ -82,6 +82,8 @@ void put_fault_in(int rank, unet_endpoint *lower, Way way)
 
     f = Fault{};
     lowers[rank] = lower;
+    if (rank == 0)
+        lowers[1] = nullptr; // of the pair before, maybe at this address
     f.real = lower->ops;
     f.ops = *f.real;
     f.datagrams = *f.real->datagrams;
@@ -130,6 +132,19 @@ unsigned take(unet_endpoint *ep, std::deque<std::vector<uint8_t>> &sent)
     return count;
 }
 
+std::string told(const unet_endpoint *ep)
+{
+    struct reliable_engine_stats s;
+
+    reliable_engine_stats(reliable_of(const_cast<unet_endpoint *>(ep))->engine, &s);
+    std::string text = "sent " + std::to_string(s.sent) + ", again " +
+                       std::to_string(s.sent_again) + ", time-outs " + std::to_string(s.timeouts) +
+                       ", received " + std::to_string(s.received) + ", refused";
+    for (uint64_t refused : s.refused)
+        text += " " + std::to_string(refused);
+    return text;
+}
+
 } // namespace
 
 TEST_CASE("messages of all lengths arrive in order, however the network takes and brings packets")
@@ -156,6 +171,8 @@ TEST_CASE("messages of all lengths arrive in order, however the network takes an
         unet_progress(pair.ep[rank]);
         taken += take(pair.ep[rank], on_way[!rank]);
     }
+    INFO("rank 0: " << told(pair.ep[0]));
+    INFO("rank 1: " << told(pair.ep[1]));
     CHECK(taken == 4000);
     CHECK(pair.ep[0]->stats.malformed + pair.ep[1]->stats.malformed == 0);
 }
