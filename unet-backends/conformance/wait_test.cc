@@ -177,6 +177,15 @@ TEST_CASE("who no longer sleeps is not rung", "[shared]")
     CHECK(poll(&fd, 1, 0) == 0);
 }
 
+TEST_CASE("a sender makes no fence for who makes it itself", "[shared]")
+{
+    Pair pair;
+
+    CHECK(pair.a->fences_for_others == pair.b->fences_for_others); // as the kernel allows
+    CHECK(pair.a->channel[pair.ab].fence == !pair.b->fences_for_others);
+    CHECK(pair.b->channel[pair.ba].fence == !pair.a->fences_for_others);
+}
+
 TEST_CASE("arming asks for a shorter sleep only while something waits to be sent")
 {
     Pair pair;
