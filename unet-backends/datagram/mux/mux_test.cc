@@ -79,31 +79,6 @@ TEST_CASE("mux: between processes the real endpoint's buffers are used again and
     CHECK(child.wait() == 0);
 }
 
-TEST_CASE("mux: of an endpoint that is closed the others of its process tell that it is gone")
-{
-    Board board;
-    Endpoint ep;
-    Child child([&] {
-        Endpoint stays, far;
-
-        board.show(1, far);
-        const bool open = meet(far, board, 0, 7) != 0;
-        far.close();
-        eventually([&] {
-            unet_progress(stays);
-            return board.raised(0);
-        });
-        return open;
-    });
-
-    board.show(0, ep);
-    const uint16_t channel = meet(ep, board, 1, 7);
-    REQUIRE(channel != 0);
-    CHECK(eventually([&] { return unet_channel_state(ep, channel) == UNET_DEAD; }));
-    board.raise(0);
-    CHECK(child.wait() == 0);
-}
-
 TEST_CASE("mux: what is no real backend is refused")
 {
     const std::string kept = getenv("UNET_MUX_BACKEND");
