@@ -44,13 +44,20 @@ class Fault:
         return re.findall(r"^\+\+\+ b/(\S+)", self.patch, re.MULTILINE)
 
     def line(self):
-        """File, old line and new line of a fault that changes one line."""
+        """Of a fault that changes one line: file, the line before it, and itself, old and new."""
         hunks = self.patch[self.patch.index("\n@@"):]
         old, new = (collections.Counter(re.findall(rf"^{sign}(.*)", hunks, re.MULTILINE))
                     for sign in (r"-", r"\+"))
         (before, _), = (old - new).items()  # a diff may show lines between as gone and come
         (after, _), = (new - old).items()
-        return self.files()[0], before.strip(), after.strip()
+        source = re.findall(r"^[ -](.*)", hunks, re.MULTILINE)
+        above = [line.strip() for line in source[:source.index(before)]]
+        return self.files()[0], (list(filter(None, above)) or [""])[-1], before.strip(), after.strip()
+
+    def reason(self, reasons):
+        """Why it makes no difference, if that is known (parse_explained)."""
+        file, above, old, new = self.line()
+        return reasons.get((file, above, old, new)) or reasons.get((file, None, old, new))
 
     def path(self, folder):
         return folder / (self.name.replace("/", "+") + ".patch")
@@ -123,15 +130,17 @@ def saved_faults(folder):
 
 
 def parse_explained(text):
-    """The reason of each fault that LAYER/explained holds: file, old line, new line, reason."""
+    """The reason of each fault that LAYER/explained holds: file, -OLD LINE, +NEW LINE, reason; where
+    the file has such a line twice, the line above it comes before them, behind a blank."""
     reasons = {}
     for part in re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)):
         lines = part.strip().splitlines()
         if not lines:
             continue
+        above = lines.pop(1)[1:].strip() if len(lines) > 1 and lines[1][:1] == " " else None
         if len(lines) < 4 or lines[1][:1] != "-" or lines[2][:1] != "+":
             raise Malformed(f"a fault is explained by its file, -OLD LINE, +NEW LINE and a reason, not by: {part}")
-        key = (lines[0], lines[1][1:].strip(), lines[2][1:].strip())
+        key = (lines[0], above, lines[1][1:].strip(), lines[2][1:].strip())
         if key in reasons:
             raise Malformed(f"explained twice: {part}")
         reasons[key] = " ".join(line.strip() for line in lines[3:])

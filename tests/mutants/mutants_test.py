@@ -82,17 +82,28 @@ class HandMade(unittest.TestCase):
 
 
 class Explained(unittest.TestCase):
-    def test_every_reason_is_for_a_fault_that_there_can_be(self):
-        for file, old, new in faults.explained():
+    def test_every_reason_is_for_one_fault_that_there_can_be(self):
+        for file, above, old, new in faults.explained():
             text = (mutate.SOURCE / file).read_text()
-            lines = text.split("\n")
-            can_be = {new for new, c in ((generate.faulty_line(lines[c.line], c).strip(), c)
-                                         for c in generate.changes(text)) if lines[c.line].strip() == old}
-            self.assertIn(new, can_be, f"{file} has changed: is '{old}' gone, or the reason, too?")
+            lines = [line.strip() for line in text.split("\n")]
+            places = [c.line for c in generate.changes(text) if lines[c.line] == old and
+                      generate.faulty_line(old, self.moved(c, text)) == new and
+                      above in (None, next(filter(None, reversed(lines[:c.line]))))]
+            self.assertEqual(len(places), 1, f"{file}: '{old}' made '{new}': " + (
+                "say the line above it, too" if places else "is it gone, or the reason, too?"))
+
+    @staticmethod
+    def moved(change, text):
+        """The same change of the line without its indentation."""
+        line = text.split("\n")[change.line]
+        indent = len(line) - len(line.lstrip())
+        return generate.Change(change.line, change.begin - indent, change.end - indent, change.new, "")
 
     def test_a_reason_needs_a_fault_and_words(self):
         text = "# why\n\na.c\n-    a + b;\n+    a - b;\nIt makes\nno difference.\n"
-        self.assertEqual(faults.parse_explained(text), {("a.c", "a + b;", "a - b;"): "It makes no difference."})
+        self.assertEqual(faults.parse_explained(text), {("a.c", None, "a + b;", "a - b;"): "It makes no difference."})
+        self.assertEqual(faults.parse_explained(text.replace("a.c", "a.c\n {")),
+                         {("a.c", "{", "a + b;", "a - b;"): "It makes no difference."})
         for bad in ("a.c\n- a + b\n+ a - b\n", "a.c\nIt makes no difference.\n", text + "\n" + text):
             with self.assertRaises(faults.Malformed):
                 faults.parse_explained(bad)
@@ -151,8 +162,9 @@ class Generated(unittest.TestCase):
         text = "void f(int a)\n{\n    a++;\n    while (a)\n        ;\n    ;\n    a--;\n    ;\n}\n"
         lines = {faults.Fault("", "", None, generate.patch_of("f.c", text, c)).line()
                  for c in generate.changes(text)}
-        self.assertEqual(lines, {("f.c", "a++;", "a--;"), ("f.c", "a++;", ";"), ("f.c", "a--;", "a++;"),
-                                 ("f.c", "a--;", ";"), ("f.c", "while (a)", "while (!(a))")})
+        self.assertEqual(lines, {("f.c", "{", "a++;", "a--;"), ("f.c", "{", "a++;", ";"),
+                                 ("f.c", ";", "a--;", "a++;"), ("f.c", ";", "a--;", ";"),
+                                 ("f.c", "a++;", "while (a)", "while (!(a))")})
 
     @in_clone
     def test_the_same_seed_chooses_the_same_faults_of_the_project(self):

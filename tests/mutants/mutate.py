@@ -129,8 +129,8 @@ class Trial:
         return self.run_tests(fault)
 
     def judge(self, fault):
-        if fault.generated and fault.line() in self.reasons:
-            return Verdict("explained", self.reasons[fault.line()], 0, True)
+        if fault.generated and fault.reason(self.reasons):
+            return Verdict("explained", fault.reason(self.reasons), 0, True)
         begin = time.monotonic()
         try:
             word, by, good = self.build_and_test(fault)

@@ -177,6 +177,30 @@ TEST_CASE("who no longer sleeps is not rung", "[shared]")
     CHECK(poll(&fd, 1, 0) == 0);
 }
 
+TEST_CASE("nobody rings who only polls", "[shared]")
+{
+    const unet_piece piece = {0, 100};
+    unet_config config = {};
+
+    config.polled = true;
+    Pair pair(config);
+    give_buffers(pair.b, 1, 4096);
+    REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    REQUIRE(unet_send(pair.a, pair.ab, 0, &piece, 1, nullptr) == 0);
+    CHECK(take(pair.b).length == 1);
+    CHECK(await(pair.b).length == 100);
+    CHECK(pair.a->stats.wakeups == 0);
+}
+
+TEST_CASE("a sender makes no fence for who makes it itself", "[shared]")
+{
+    Pair pair;
+
+    CHECK(pair.a->fences_for_others == pair.b->fences_for_others); // as the kernel allows
+    CHECK(pair.a->channel[pair.ab].fence == !pair.b->fences_for_others);
+    CHECK(pair.b->channel[pair.ba].fence == !pair.a->fences_for_others);
+}
+
 TEST_CASE("arming asks for a shorter sleep only while something waits to be sent")
 {
     Pair pair;

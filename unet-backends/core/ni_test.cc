@@ -5,7 +5,9 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -243,6 +245,109 @@ TEST_CASE("peers: of many channels 64 are asked in a turn, and each the less oft
         r.link(n).told_us -= 11000;
     r.ni->looked_us -= 200000;
     CHECK(r.ask().size() == 64);
+}
+
+namespace {
+
+// What the network interface puts into the ring of channel 1.
+unet_desc arrival(unet_kind kind, uint32_t length, const std::vector<unet_piece> &pieces = {})
+{
+    unet_desc desc = {};
+
+    desc.channel = 1;
+    desc.kind = static_cast<uint8_t>(kind);
+    desc.length = length;
+    desc.pieces = static_cast<uint8_t>(pieces.size());
+    for (size_t i = 0; i < pieces.size() && i < UNET_PIECES_MAX; i++)
+        desc.piece[i] = pieces[i];
+    return desc;
+}
+
+void arrives(const Recorded &r, const unet_desc &desc)
+{
+    unet_ring &in = r.ni->in[1];
+    unet_desc *slot = unet_ring_reserve(&in);
+
+    REQUIRE(slot != nullptr);
+    memcpy(&slot->channel, &desc.channel, sizeof(desc) - offsetof(unet_desc, channel));
+    unet_ring_submit(&in);
+}
+
+} // namespace
+
+TEST_CASE("receive: what arrives is shown if it is whole, and otherwise counted")
+{
+    Recorded r;
+    unet_endpoint *ep = &r.ni->ep;
+    const uint32_t end = ep->config.segment_bytes;
+    const std::vector<std::pair<unet_desc, bool>> arrivals = {
+        {arrival(UNET_INLINE, 0), true},
+        {arrival(UNET_INLINE, UNET_INLINE_MAX), true},
+        {arrival(UNET_INLINE, UNET_INLINE_MAX + 1), false},
+        {arrival(UNET_PIECES, 5, {{0, 5}}), true},
+        {arrival(UNET_PIECES, 10, {{0, 1}, {8, 2}, {16, 3}, {end - 4, 4}}), true},
+        {arrival(UNET_PIECES, 4, {{0, 5}}), false},
+        {arrival(UNET_PIECES, 6, {{0, 5}}), false},
+        {arrival(UNET_PIECES, 5, {{end - 4, 5}}), false},
+        {arrival(UNET_PIECES, 5, {{end + 1, 5}}), false},
+        {arrival(UNET_PIECES, 8, {{0, 4}, {end - 3, 4}}), false},
+        {arrival(UNET_PIECES, 0, {{0, 0}}), false},
+        {arrival(UNET_PIECES, 0), false},
+        {arrival(UNET_PIECES, UNET_MESSAGE_MAX, {{0, UNET_MESSAGE_MAX}}), true},
+        {arrival(UNET_PIECES, UNET_MESSAGE_MAX + 1, {{0, UNET_MESSAGE_MAX + 1}}), false},
+        {arrival(UNET_PIECES, 5, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}), false},
+        {arrival(UNET_DIRECT, 5, {{0, 5}}), true},
+        {arrival(UNET_DIRECT, 5), false}, // as of ranges, which it has not
+        {arrival(UNET_ERROR, 5, {{0, 5}}), false},
+    };
+    uint64_t bad = 0;
+
+    r.open(1);
+    for (const auto &[desc, good] : arrivals) {
+        INFO("kind " << static_cast<int>(desc.kind) << ", length " << desc.length << ", pieces "
+                     << static_cast<int>(desc.pieces));
+        arrives(r, desc);
+        const unet_desc *seen = unet_rx_peek(ep);
+        CHECK((seen != nullptr) == good);
+        if (seen)
+            unet_rx_release(ep);
+        bad += !good;
+        CHECK(ep->stats.malformed == bad);
+    }
+    CHECK(ep->stats.foreign == 0);
+}
+
+TEST_CASE("receive: what was placed by another's grant has no pieces, where there are ranges")
+{
+    Recorded r;
+    unet_endpoint *ep = &r.ni->ep;
+
+    r.ops.ranges = &ranges;
+    r.open(1);
+    arrives(r, arrival(UNET_DIRECT, 5));
+    REQUIRE(unet_rx_peek(ep) != nullptr);
+    unet_rx_release(ep);
+    arrives(r, arrival(UNET_PIECES, 5));
+    CHECK(unet_rx_peek(ep) == nullptr);
+    CHECK(ep->stats.malformed == 1);
+}
+
+TEST_CASE("receive: what is wrong does not hide what comes behind it")
+{
+    Recorded r;
+    unet_endpoint *ep = &r.ni->ep;
+    unet_desc another = arrival(UNET_INLINE, 1);
+
+    another.channel = 2;
+    r.open(1);
+    r.open(2);
+    arrives(r, arrival(UNET_PIECES, 0));
+    arrives(r, another);
+    arrives(r, arrival(UNET_INLINE, 7));
+    const unet_desc *seen = unet_rx_peek(ep);
+    REQUIRE(seen != nullptr);
+    CHECK(seen->length == 7);
+    CHECK((ep->stats.malformed == 1 && ep->stats.foreign == 1));
 }
 
 TEST_CASE("range: what an endpoint cannot do is refused, and what it can is handed on")
