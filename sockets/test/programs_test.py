@@ -167,6 +167,27 @@ class Programs(unittest.TestCase):
                 self.assertIn("has a peer without unetsock", process.stderr.read())
             self.assertEqual(process.returncode, 0)
 
+    @unittest.skipIf(os.geteuid() != 0, "not run: another user takes root")
+    def test_two_users(self):
+        """Who has the connection may share its rings, whoever it is."""
+        library = self.folder / "libunetsock.so"
+        shutil.copy(BUILD.folder / "lib" / "libunetsock.so", library)
+        library.chmod(0o644)
+        echo = self.folder / "echo.py"
+        echo.write_text("import socket\nL = socket.create_server(('127.0.0.1', 0))\n"
+                        "print(L.getsockname()[1], flush=True)\nc = L.accept()[0]\n"
+                        "while d := c.recv(100): c.sendall(d)\n")
+        client = ("import socket, sys\ns = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
+                  "for i in range(500):\n    s.sendall(b'x'); assert s.recv(1) == b'x'\n")
+        environment = dict(os.environ, LD_PRELOAD=str(library), UNETSOCK_UPGRADE=MODE)
+        with subprocess.Popen(["/usr/bin/python3", str(echo)], env=environment, user=65534,
+                              group=65534, cwd="/", stdout=subprocess.PIPE, text=True) as process:
+            try:
+                port = process.stdout.readline().strip()
+                self.ours(sys.executable, "-c", client, port)
+            finally:
+                process.kill()
+
     def test_killed_at_any_moment_looks_like_tcp(self):
         """The peer of a process that is killed sees the end of the stream, or a reset."""
         script = self.folder / "kill.py"

@@ -8,8 +8,8 @@ import sys
 import both
 
 PYTHON = "/usr/bin/python3"  # the system's: Debian's package libpython3-testsuite belongs to it
-FEW = ["test_selectors", "test_asyncore", "test_poplib", "test_ftplib"]
-MANY = [*FEW, "test_socket", "test_select", "test_epoll", "test_poll", "test_socketserver",
+FEW = ["test_asyncore", "test_poplib"]
+MANY = [*FEW, "test_selectors", "test_ftplib", "test_socket", "test_select", "test_epoll", "test_poll", "test_socketserver",
         "test_smtplib", "test_imaplib", "test_nntplib", "test_telnetlib", "test_httplib",
         "test_urllib2_localnet", "test_httpservers", "test_xmlrpc", "test_ssl", "test_asynchat"]
 # Of a network that virtual machines lack, and that hangs over TCP, too.
