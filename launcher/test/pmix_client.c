@@ -84,6 +84,21 @@ static unsigned cards(unsigned size)
     return good;
 }
 
+/* 0: the server does not tell, as Slurm's. */
+static unsigned applications(void)
+{
+    pmix_proc_t job = me;
+    pmix_value_t *value = NULL;
+    unsigned n = 0;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    if (PMIx_Get(&job, PMIX_JOB_NUM_APPS, NULL, 0, &value) != PMIX_SUCCESS)
+        return 0;
+    n = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    return n;
+}
+
 static void introduce(unsigned size)
 {
     pmix_value_t *peers = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
@@ -93,9 +108,8 @@ static void introduce(unsigned size)
         "host %s\n",
         me.rank, size, number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), number(me.rank, PMIX_LOCAL_RANK),
         number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), number(me.rank, PMIX_NODEID),
-        number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), number(me.rank, PMIX_APPNUM),
-        number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS), peers->data.string,
-        *host->data.string ? "named" : "nameless");
+        number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES), number(me.rank, PMIX_APPNUM), applications(),
+        peers->data.string, *host->data.string ? "named" : "nameless");
     PMIX_VALUE_RELEASE(peers);
     PMIX_VALUE_RELEASE(host);
 }
