@@ -23,7 +23,6 @@ extern "C" {
 enum {
     RELIABLE_MAC_BLOCK = 4096, /* bytes that NH takes at a time */
     RELIABLE_MAC_KEY = RELIABLE_MAC_BLOCK + (int)RELIABLE_NH_UNIT, /* bytes of NH's key */
-    RELIABLE_MAC_BLOCKS = 16, /* of the longest text, of 65,535 bytes */
     RELIABLE_MAC_SHORT = 128, /* bytes of the longest text that counts as short; also, with
                                  RELIABLE_AUTH_HEADER, what is covered of any text */
 };
@@ -43,43 +42,10 @@ void reliable_mac_open(struct reliable_mac *mac, const uint64_t key[2], enum rel
 uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliable_packet *packet,
                              uint64_t ack, size_t length);
 
-/* The same, and copies the text from its byte `offset` on, which the text has, to `to`. */
-uint64_t reliable_mac_packet_copy(const struct reliable_mac *mac,
-                                  const struct reliable_packet *packet, uint64_t ack, size_t length,
-                                  void *to, size_t offset);
-
 /* Of memory that somebody was granted to write in; no packet has it.  What was lost on the way
  * there shows in nothing else, so it covers all bytes whatever packets do. */
 uint64_t reliable_mac_memory(const struct reliable_mac *mac, uint64_t grant, const void *data,
                              size_t n);
-
-/* ---- a text that is hashed while it is composed ---------------------------------------- */
-
-/* The hash of a text, to which any number of headers can be added: those of each time that the
- * packet is sent.
- *
- *   reliable_mac_text_begin(&text);
- *   reliable_mac_text_append(mac, &text, frames, piece, length);     for each piece
- *   reliable_mac_text_end(mac, &text, frames);
- *   packet->mac = reliable_mac_seal(mac, &text, packet, ack);        for each header */
-struct reliable_mac_text {
-    uint64_t sum[RELIABLE_MAC_BLOCKS][2]; /* those of blocks that have begun */
-    size_t length;                        /* bytes so far */
-    size_t hashed;                        /* of these: whole units */
-};
-
-void reliable_mac_text_begin(struct reliable_mac_text *text);
-
-/* Copies a piece behind the bytes that `frames`, the place of the text, has already. */
-void reliable_mac_text_append(const struct reliable_mac *mac, struct reliable_mac_text *text,
-                              void *frames, const void *from, size_t n);
-
-void reliable_mac_text_end(const struct reliable_mac *mac, struct reliable_mac_text *text,
-                           const void *frames);
-
-/* What reliable_mac_packet is of that header; a short text has to stand behind it. */
-uint64_t reliable_mac_seal(const struct reliable_mac *mac, const struct reliable_mac_text *text,
-                           const struct reliable_packet *packet, uint64_t ack);
 
 #ifdef __cplusplus
 }

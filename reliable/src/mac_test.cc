@@ -164,62 +164,6 @@ TEST_CASE("all variants of the hash make the same of random packets")
     }
 }
 
-TEST_CASE("a text that is hashed while it is composed has the hash of the whole")
-{
-    std::mt19937_64 random(18);
-    const auto auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
-
-    for (int round = 0; round < 500; round++) {
-        const Packet whole(random() % 9000);
-        const size_t longest = 1 + random() % 3000;
-
-        for (const reliable_nh *variant : variants()) {
-            const reliable_mac mac = opened(variant, auth);
-            const uint8_t *const from = whole.bytes + sizeof(reliable_packet);
-            Packet p(0);
-            reliable_mac_text text;
-
-            p.header() = *reinterpret_cast<const reliable_packet *>(whole.bytes);
-            reliable_mac_text_begin(&text);
-            while (p.length < whole.length) {
-                const size_t n = std::min(random() % (longest + 1), whole.length - p.length);
-
-                reliable_mac_text_append(&mac, &text, p.frames(), from + p.length, n);
-                p.length += n;
-            }
-            reliable_mac_text_end(&mac, &text, p.frames());
-            INFO(variant->name << ", " << whole.length << " bytes in pieces up to " << longest);
-            REQUIRE(reliable_mac_seal(&mac, &text, &p.header(), whole.ack) == whole.hash(mac));
-            REQUIRE(std::memcmp(p.bytes, whole.bytes, sizeof(p.bytes)) == 0);
-            p.header().ack++;
-            REQUIRE(reliable_mac_seal(&mac, &text, &p.header(), whole.ack) == p.hash(mac));
-        }
-    }
-}
-
-TEST_CASE("a packet whose text is copied while it is hashed has the same hash")
-{
-    std::mt19937_64 random(19);
-    const auto auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
-
-    for (int round = 0; round < 500; round++) {
-        Packet p(random() % 9000);
-        const size_t offset = random() % (std::min<size_t>(p.length, 40) + 1);
-
-        for (const reliable_nh *variant : variants()) {
-            const reliable_mac mac = opened(variant, auth);
-            std::vector<uint8_t> to(p.length - offset + 1, 0xa5); // and a byte behind it
-
-            INFO(variant->name << ", " << p.length << " bytes from " << offset);
-            REQUIRE(reliable_mac_packet_copy(&mac, &p.header(), p.ack,
-                                             sizeof(reliable_packet) + p.length, to.data(),
-                                             offset) == p.hash(mac));
-            REQUIRE(std::equal(to.begin(), to.end() - 1, p.frames() + offset));
-            REQUIRE(to.back() == 0xa5);
-        }
-    }
-}
-
 TEST_CASE("ranks of different modes, or keys, do not believe each other")
 {
     const size_t length = GENERATE(0u, 100u, 1000u);

@@ -34,13 +34,6 @@ static void nh_plain_hash(uint64_t sum[2], const uint8_t *key, const uint8_t *at
     }
 }
 
-static void nh_plain_copy(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at,
-                          size_t n)
-{
-    memcpy(to, at, n);
-    nh_plain_hash(sum, key, to, n);
-}
-
 static bool nh_runs_everywhere(void)
 {
     return true;
@@ -50,7 +43,6 @@ static const struct reliable_nh nh_plain = {
     .name = "plain",
     .runs_here = nh_runs_everywhere,
     .hash = nh_plain_hash,
-    .copy = nh_plain_copy,
 };
 
 const struct reliable_nh *const reliable_nh_variants[] = {

@@ -25,14 +25,12 @@ extern "C" {
 
 enum { RELIABLE_NH_UNIT = 16 }; /* bytes */
 
-/* Both functions add to `sum` what the two passes make of n bytes, as if these were filled up with
+/* `hash` adds to `sum` what the two passes make of n bytes, as if these were filled up with
  * zeros to whole units; the key has to have one unit more than that. */
 struct reliable_nh {
     const char *name;
     bool (*runs_here)(void);
     void (*hash)(uint64_t sum[2], const uint8_t *key, const uint8_t *at, size_t n);
-    /* The same, and copies the bytes, which must not overlap with where they go. */
-    void (*copy)(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at, size_t n);
 };
 
 /* For variants: the 64-bit words of a last unit of n bytes, 0 < n < 16. */

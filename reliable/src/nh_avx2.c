@@ -50,26 +50,18 @@ static inline AVX2 __m256i nh_load_unit(const uint8_t *at, size_t n)
     return _mm256_set_epi64x(0, 0, (int64_t)word[1], (int64_t)word[0]);
 }
 
-static inline AVX2 __attribute__((always_inline)) void
-nh_avx2(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at, size_t n)
+static AVX2 void nh_avx2_hash(uint64_t sum[2], const uint8_t *key, const uint8_t *at, size_t n)
 {
     __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
 
     for (; n >= STEP; n -= STEP, at += STEP, key += STEP) {
         const __m256i x = nh_load(at), y = nh_load(at + VECTOR);
 
-        if (to) {
-            _mm256_storeu_si256((__m256i *)(void *)to, x);
-            _mm256_storeu_si256((__m256i *)(void *)(to + VECTOR), y);
-            to += STEP;
-        }
         a = nh_pairs(a, x, key);
         b = nh_pairs(b, x, key + RELIABLE_NH_UNIT);
         c = nh_pairs(c, y, key + VECTOR);
         d = nh_pairs(d, y, key + VECTOR + RELIABLE_NH_UNIT);
     }
-    if (to && n > 0)
-        memcpy(to, at, n);
     while (n > 0) {
         const size_t bytes = n < RELIABLE_NH_UNIT ? n : (size_t)RELIABLE_NH_UNIT;
         const __m256i x = nh_load_unit(at, n);
@@ -84,17 +76,6 @@ nh_avx2(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at, siz
     sum[1] += nh_add_up(_mm256_add_epi64(b, d));
 }
 
-static AVX2 void nh_avx2_hash(uint64_t sum[2], const uint8_t *key, const uint8_t *at, size_t n)
-{
-    nh_avx2(sum, key, NULL, at, n);
-}
-
-static AVX2 void nh_avx2_copy(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at,
-                              size_t n)
-{
-    nh_avx2(sum, key, to, at, n);
-}
-
 static bool nh_avx2_runs_here(void)
 {
     return __builtin_cpu_supports("avx2");
@@ -104,6 +85,5 @@ const struct reliable_nh reliable_nh_avx2 = {
     .name = "avx2",
     .runs_here = nh_avx2_runs_here,
     .hash = nh_avx2_hash,
-    .copy = nh_avx2_copy,
 };
 #endif

@@ -28,26 +28,18 @@ static inline uint8x16_t nh_load_unit(const uint8_t *at, size_t n)
     return vreinterpretq_u8_u64(vld1q_u64(word));
 }
 
-static inline __attribute__((always_inline)) void nh_neon(uint64_t sum[2], const uint8_t *key,
-                                                          uint8_t *to, const uint8_t *at, size_t n)
+static void nh_neon_hash(uint64_t sum[2], const uint8_t *key, const uint8_t *at, size_t n)
 {
     uint64x2_t a = vdupq_n_u64(0), b = a, c = a, d = a;
 
     for (; n >= STEP; n -= STEP, at += STEP, key += STEP) {
         const uint8x16_t x = vld1q_u8(at), y = vld1q_u8(at + RELIABLE_NH_UNIT);
 
-        if (to) {
-            vst1q_u8(to, x);
-            vst1q_u8(to + RELIABLE_NH_UNIT, y);
-            to += STEP;
-        }
         a = nh_pairs(a, x, key);
         b = nh_pairs(b, x, key + RELIABLE_NH_UNIT);
         c = nh_pairs(c, y, key + RELIABLE_NH_UNIT);
         d = nh_pairs(d, y, key + STEP);
     }
-    if (to && n > 0)
-        memcpy(to, at, n);
     while (n > 0) {
         const size_t bytes = n < RELIABLE_NH_UNIT ? n : (size_t)RELIABLE_NH_UNIT;
         const uint8x16_t x = nh_load_unit(at, n);
@@ -62,17 +54,6 @@ static inline __attribute__((always_inline)) void nh_neon(uint64_t sum[2], const
     sum[1] += vaddvq_u64(vaddq_u64(b, d));
 }
 
-static void nh_neon_hash(uint64_t sum[2], const uint8_t *key, const uint8_t *at, size_t n)
-{
-    nh_neon(sum, key, NULL, at, n);
-}
-
-static void nh_neon_copy(uint64_t sum[2], const uint8_t *key, uint8_t *to, const uint8_t *at,
-                         size_t n)
-{
-    nh_neon(sum, key, to, at, n);
-}
-
 static bool nh_neon_runs_here(void)
 {
     return true;
@@ -82,6 +63,5 @@ const struct reliable_nh reliable_nh_neon = {
     .name = "neon",
     .runs_here = nh_neon_runs_here,
     .hash = nh_neon_hash,
-    .copy = nh_neon_copy,
 };
 #endif
