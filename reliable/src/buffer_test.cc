@@ -122,7 +122,9 @@ TEST_CASE("a packet that ends early leaves the rest to the next one, but not beh
     reliable_buffer_trim(second);
     CHECK(second->size == 100);
     CHECK(third->bytes == second->bytes + RELIABLE_HEADROOM + BYTES);
-    buffers.put({first, second, third});
+    reliable_buffer *fourth = buffers.get();
+    CHECK(follows(third, fourth));
+    buffers.put({first, second, third, fourth});
 }
 
 TEST_CASE("the slab of the last packet that is put back is the next one taken")

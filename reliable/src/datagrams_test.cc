@@ -201,6 +201,27 @@ TEST_CASE("what the network does not take now is sent later, and nobody sleeps o
     unet_rx_release(pair.ep[1]);
 }
 
+TEST_CASE("an acknowledgement that the network does not take now is not slept over")
+{
+    const uint64_t word = 1;
+    const iovec iov = {const_cast<uint64_t *>(&word), sizeof(word)};
+    Pair pair(with(Way::STINGY));
+    const reliable_endpoint *r = reliable_of(pair.ep[1]);
+    int timeout_ms = INT_MAX;
+
+    fault[1].closed = true;
+    REQUIRE(unet_sendv(pair.ep[0], pair.channel[0], 0, &iov, 1) == 0);
+    REQUIRE(pair.await(1));
+    unet_rx_release(pair.ep[1]);
+    for (int i = 0; i < 1000000 && r->unsent_first == r->unsent_end; i++)
+        unet_progress(pair.ep[1]);
+    REQUIRE(r->unsent_first < r->unsent_end);
+    REQUIRE(unet_arm(pair.ep[1], &timeout_ms) == 0); // nothing else is due within seconds
+    unet_disarm(pair.ep[1]);
+    CHECK(timeout_ms == 1); // 0 would be a busy loop
+    fault[1].closed = false;
+}
+
 TEST_CASE("closing frees what the network never took")
 {
     const uint64_t word = 1;
