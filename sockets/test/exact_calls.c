@@ -223,6 +223,71 @@ static void test_poll_in_thread(void)
     close(epfd);
 }
 
+/* ---- edges ---------------------------------------------------------------------------- */
+
+/* Write a byte once a thread sleeps. */
+struct waking {
+    pid_t thread;
+    int fd;
+};
+
+static void *write_when_asleep(void *argument)
+{
+    const struct waking *w = argument;
+
+    wait_asleep(w->thread);
+    if (write(w->fd, "x", 1) != 1)
+        die("write");
+    return NULL;
+}
+
+/* The other end writes three times, each time after this one has begun to wait; what was told of is
+ * never read.  Each has to wake it. */
+static void test_edges_of_unread(void)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = 7};
+    const int epfd = epoll_create1(0);
+    struct waking w;
+    pthread_t thread;
+    int fd[2], n;
+
+    make_pair(fd);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    if (write(fd[1], "begin", 5) != 5) /* there is something in the ring */
+        die("write");
+    n = epoll_wait(epfd, &event, 1, 5000);
+    printf("edge: %d\n", n);
+    for (int i = 0; i < 3; i++) {
+        while (epoll_wait(epfd, &event, 1, 0) > 0) /* one that is told once more is none of these */
+            ;
+        w = (struct waking){(pid_t)syscall(SYS_gettid), fd[1]};
+        pthread_create(&thread, NULL, write_when_asleep, &w);
+        n = epoll_wait(epfd, &event, 1, 5000);
+        printf("edge after unread data: %d %x\n", n, event.events);
+        pthread_join(thread, NULL);
+    }
+    close(epfd);
+    close_pair(fd);
+}
+
+/* TCP tells of unread data once more when an end is shut down. */
+static void test_edge_of_shutdown(void)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = 7};
+    const int epfd = epoll_create1(0);
+    int fd[2];
+
+    make_pair(fd);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    if (write(fd[1], "begin", 5) != 5)
+        die("write");
+    printf("edge: %d", epoll_wait(epfd, &event, 1, 5000));
+    shutdown(fd[0], SHUT_WR);
+    printf(", after shutdown: %d\n", epoll_wait(epfd, &event, 1, 0));
+    close(epfd);
+    close_pair(fd);
+}
+
 /* ---- much data ------------------------------------------------------------------------ */
 
 enum { MUCH = 8 << 20 };
@@ -499,6 +564,8 @@ int main(void)
     test_signals();
     test_waiting();
     test_poll_in_thread();
+    test_edges_of_unread();
+    test_edge_of_shutdown();
     test_much(false);
     test_much(true);
     test_reset();

@@ -308,7 +308,7 @@ static void do_epoll_wait(void)
         of[events[i].data.u32 % (2 * PAIRS)] |= events[i].events;
     printf("%u epoll_wait:", step);
     for (int i = 0; i < 2 * PAIRS; i++)
-        printf(" %x", pairs[i / 2].end[i % 2].edges ? 0 : of[i]);
+        printf(" %s%x", pairs[i / 2].end[i % 2].edges ? "edges:" : "", of[i]);
     printf("\n");
 }
 

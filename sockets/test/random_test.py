@@ -10,10 +10,22 @@ import both
 STEPS = 120
 
 
+def events_told(told, ours):
+    """Whether ours has the events that TCP told; of edges ("edges:1") it may have more."""
+    if not told.startswith("edges:") or not ours.startswith("edges:"):
+        return told == ours
+    return int(told[6:], 16) & ~int(ours[6:], 16) == 0
+
+
+def agree(plain, ours):
+    plain, ours = plain.split(" "), ours.split(" ")
+    return len(plain) == len(ours) and all(map(events_told, plain, ours))
+
+
 def differences(plain, ours):
     if len(plain) != len(ours):
         return list(difflib.unified_diff(plain, ours, "TCP", "unetsock", lineterm="", n=1))
-    return [f"TCP: {a}\nunetsock: {b}" for a, b in zip(plain, ours) if a != b]
+    return [f"TCP: {a}\nunetsock: {b}" for a, b in zip(plain, ours) if not agree(a, b)]
 
 
 def main():

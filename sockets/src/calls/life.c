@@ -75,6 +75,7 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
         sockets_stream_finish(s);
     result = sockets_real.shutdown(fd, how);
+    sockets_epoll_state_changed(s);
     sockets_table_leave(s);
     return result;
 }

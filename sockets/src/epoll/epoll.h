@@ -41,6 +41,10 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
 /* A stream ends: it is in no set any more. */
 void sockets_epoll_forget(struct sockets_stream *s);
 
+/* After a shutdown: TCP changes its state, and tells of data that lies unread once more (EPOLLET).
+ */
+void sockets_epoll_state_changed(struct sockets_stream *s);
+
 /* Run `attach`, which upgrades the stream, while no set that it is in sleeps.  False if one does,
  * or if it is in several; then nothing was done. */
 bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), void *argument);

@@ -18,7 +18,7 @@ struct sockets_entry {
     struct sockets_stream *s;
     struct sockets_entry *next; /* of the stream, or free */
     epoll_data_t data;
-    uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
+    _Atomic uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
     uint32_t events;
     int fd;
     uint16_t idle;

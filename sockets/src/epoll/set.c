@@ -336,6 +336,16 @@ bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), voi
     return idle;
 }
 
+void sockets_epoll_state_changed(struct sockets_stream *s)
+{
+    struct sockets_entry *entry;
+
+    pthread_mutex_lock(&entries_lock);
+    for (entry = s->entries; entry; entry = entry->next)
+        atomic_store(&entry->seen, SOCKETS_UNKNOWN);
+    pthread_mutex_unlock(&entries_lock);
+}
+
 /* ---- fork ------------------------------------------------------------------------- */
 
 static void for_each_set(void (*do_it)(struct sockets_epoll *))

@@ -58,15 +58,22 @@ static int collect_hot(struct sockets_epoll *set, struct epoll_event *events, in
     return n;
 }
 
-/* An event of the kernel's for an upgraded connection: what is left of it for the program. */
+/* An event of the kernel's for an upgraded connection: what is left of it for the program, and what
+ * its ring adds.  Arrivals count as seen only if the program is told of data: those that come after
+ * a bell was found to be nothing else, or together with space alone, are still to be told. */
 static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
 
     if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->fd))
         found &= ~data;
-    entry->seen = sockets_stream_arrived(entry->s);
+    if (has_news(entry))
+        found |= entry->events & data;
+    if (found & data)
+        entry->seen = sockets_stream_arrived(entry->s);
     sockets_entry_make_hot(entry);
+    if (!entry->hot && (entry->events & EPOLLET))
+        sockets_stream_expect_bell(entry->s, entry->fd);
     return found;
 }
 
@@ -186,8 +193,11 @@ static bool begin_sleep(struct sockets_epoll *set)
 
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
-    for (uint32_t i = 0; i < set->hot_count; i++)
+    for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
+        if (set->hot[i]->events & EPOLLET)
+            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->fd);
+    }
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);
@@ -201,7 +211,10 @@ static void end_sleep(struct sockets_epoll *set)
     for (uint32_t i = 0; i < set->hot_count;) {
         struct sockets_entry *entry = set->hot[i];
 
-        if (++entry->idle > IDLE) {
+        /* Edges of data that follows unread data need a bell each time: see begin_sleep. */
+        if (entry->idle < IDLE) {
+            entry->idle++;
+        } else if (!(entry->events & EPOLLET) || !sockets_stream_has_data(entry->s)) {
             sockets_epoll_cool(set, i); /* and armed */
             continue;
         }

@@ -37,7 +37,7 @@ struct sockets_direction {
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
     _Atomic uint32_t armed;              /* how many may sleep in the kernel and want a bell */
-    _Atomic uint32_t belled;             /* a bell is on its way or has not been looked at */
+    _Atomic uint32_t belled;             /* a bell is on its way: no other is rung */
     _Atomic uint32_t want_tcp;           /* the receiver asks for TCP from now on, for good */
     _Atomic uint32_t gone;               /* the receiver has closed: nobody will read the ring */
     _Atomic uint32_t gate;               /* who may change what TCP means (stream.h) */

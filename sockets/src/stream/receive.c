@@ -14,6 +14,7 @@ enum {
     LONG_READ =
         16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
     GATE_NS = 1000000000,
+    MOST_BELLS = 2, /* that are ever under way */
 };
 
 enum { SLEPT = -4096 }; /* no error of the kernel */
@@ -65,8 +66,10 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
 
 void sockets_stream_drain(struct sockets_stream *s, int fd)
 {
-    const ssize_t n = bell_is_due(s) ? take_bell(s, fd) : -EAGAIN;
+    ssize_t n = 1;
 
+    while (n > 0)
+        n = bell_is_due(s) ? take_bell(s, fd) : -EAGAIN;
     if (n < 0 && n != -EAGAIN)
         s->record->rx.error = (int)n;
 }
@@ -249,19 +252,19 @@ bool sockets_stream_hint(const struct sockets_stream *s)
            atomic_load_explicit(&dir->fin, memory_order_relaxed);
 }
 
-uint64_t sockets_stream_arrived(const struct sockets_stream *s)
+void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
 {
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
-}
+    bool stolen;
 
-void sockets_stream_arm(struct sockets_stream *s)
-{
-    atomic_fetch_add(&s->rx->armed, 1);
-}
-
-void sockets_stream_disarm(struct sockets_stream *s)
-{
-    atomic_fetch_sub(&s->rx->armed, 1);
+    if (!bell_is_due(s) || !sockets_stream_has_data(s) ||
+        !sockets_lock_take(&s->record->rx.lock, &stolen))
+        return;
+    /* One stays, so that the kernel's poll finds the connection readable all the time. */
+    if (atomic_load(&s->rx->bells) - s->record->rx.drained < MOST_BELLS)
+        atomic_store(&s->rx->belled, 0);
+    else if (sockets_phase_is_ring(s->record->rx.phase))
+        take_bell(s, fd);
+    sockets_lock_give(&s->record->rx.lock);
 }
 
 bool sockets_stream_readable(struct sockets_stream *s, int fd)
@@ -484,7 +487,7 @@ int sockets_stream_unread(struct sockets_stream *s, int tcp)
     const uint32_t bells =
         atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
 
-    if (bells <= 1) /* at most one is under way */
+    if (bells <= MOST_BELLS)
         tcp -= (int)bells <= tcp ? (int)bells : tcp;
     return tcp + (ring > 0 ? (int)ring : 0);
 }

@@ -15,7 +15,8 @@
  * the data itself by TCP or, if the data is long or already in the ring, by one byte, a bell. Bells
  *   are counted, and only sent in odd phases, so that the receiver tells them from data.  A bell
  *   remains unread as long as there is data in the ring: for poll and epoll of the kernel the
- *   connection is then as readable as it would be without us.
+ *   connection is then as readable as it would be without us.  Another is rung only if who was
+ * woken asks for it (sockets_stream_expect_bell).
  *
  * All waiting is the kernel's: for data on the TCP connection, for space by writing to it.
  */
@@ -109,5 +110,9 @@ bool sockets_stream_has_space(const struct sockets_stream *s);
  * once more (sockets_stream_readable) before it sleeps. */
 void sockets_stream_arm(struct sockets_stream *s);
 void sockets_stream_disarm(struct sockets_stream *s);
+
+/* A caller that waits for edges leaves data in the ring that it was woken for: let the sender ring
+ * for what follows, too.  At most two bells are ever under way. */
+void sockets_stream_expect_bell(struct sockets_stream *s, int fd);
 
 #endif
