@@ -267,22 +267,29 @@ static void stores_keep_order(void)
 /* Rank 1 sends records that make no sense; the argument says which. */
 static void lying_records(void)
 {
-    const uint64_t in_bounds = (uintptr_t)values, counts[] = {1, 1};
+    const uint64_t in_bounds = (uintptr_t)values;
     struct lie {
         const char *name;
         enum splitc_message message;
         uint64_t record[3];
         size_t length;
         uint32_t words;
+        uint64_t counts[2];
     } lies[] = {
-        {"short", SPLITC_MSG_RECORDS, {1ull << 62 | 8ull << 48 | in_bounds}, 12, 2},
-        {"long", SPLITC_MSG_RECORDS, {1ull << 62 | 24ull << 48 | in_bounds}, 24, 2},
-        {"kind", SPLITC_MSG_RECORDS, {8ull << 48 | in_bounds}, 24, 2},
-        {"get", SPLITC_MSG_RECORDS, {3ull << 62 | 8100ull << 48 | in_bounds, in_bounds}, 16, 2},
-        {"cut", SPLITC_MSG_RECORDS, {3ull << 62 | 8ull << 48 | in_bounds}, 8, 2},
-        {"words", SPLITC_MSG_RECORDS, {0}, 0, 1},
-        {"puts", SPLITC_MSG_RECORDS_DONE, {0}, 0, 2},
-        {"answer", SPLITC_MSG_RECORDS_DONE, {16ull << 48 | in_bounds}, 16, 2},
+        {"short", SPLITC_MSG_RECORDS, {1ull << 62 | 8ull << 48 | in_bounds}, 12, 2, {0}},
+        {"long", SPLITC_MSG_RECORDS, {1ull << 62 | 24ull << 48 | in_bounds}, 24, 2, {0}},
+        {"kind", SPLITC_MSG_RECORDS, {8ull << 48 | in_bounds}, 16, 2, {0}},
+        {"get",
+         SPLITC_MSG_RECORDS,
+         {3ull << 62 | 8100ull << 48 | in_bounds, in_bounds},
+         16,
+         2,
+         {0}},
+        {"cut", SPLITC_MSG_RECORDS, {3ull << 62 | 8ull << 48 | in_bounds}, 8, 2, {0}},
+        {"words", SPLITC_MSG_RECORDS, {0}, 0, 1, {0}},
+        {"puts", SPLITC_MSG_RECORDS_DONE, {0}, 0, 2, {1, 0}},
+        {"gets", SPLITC_MSG_RECORDS_DONE, {0}, 0, 2, {0, 1}},
+        {"answer", SPLITC_MSG_RECORDS_DONE, {16ull << 48 | in_bounds}, 16, 2, {0}},
     };
 
     splitc_barrier();
@@ -290,7 +297,7 @@ static void lying_records(void)
         for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
             if (strcmp(lies[i].name, check_argv[0]) == 0)
                 gam_request_medium(splitc_runtime.gam, 0, lies[i].message, lies[i].record,
-                                   lies[i].length, lies[i].words, counts);
+                                   lies[i].length, lies[i].words, lies[i].counts);
         }
     }
     splitc_barrier();

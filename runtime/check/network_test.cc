@@ -196,7 +196,8 @@ TEST_CASE("network: bursts share messages or not, as is said")
 
 TEST_CASE("network: records of accesses that contradict themselves end the job, with a word")
 {
-    for (const char *lie : {"short", "long", "kind", "get", "cut", "words", "puts", "answer"})
+    for (const char *lie :
+         {"short", "long", "kind", "get", "cut", "words", "puts", "gets", "answer"})
         job_ends(2, "--backend udp", std::string("lying_records ") + lie, 1, "malformed message");
 }
 
