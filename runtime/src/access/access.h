@@ -278,8 +278,7 @@ extern uint64_t splitc_direct_busy;
 /* Move them on; not in a handler.  Returns whether some wait for room, of which nothing tells. */
 bool splitc_direct_move(void) __attribute__((cold, noinline));
 
-/* ---- active messages of the program (am_table.c, am_transfer.c) --------------------------------
- */
+/* ---- active messages of the program (am_table.c, am_transfer.c) ---------------------- */
 
 /* Register the program's handlers with GAM, behind those of the runtime. */
 void splitc_am_open(void);
@@ -298,8 +297,7 @@ static inline bool splitc_deferred_step(void)
     return __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
 }
 
-/* ---- handlers
- * ------------------------------------------------------------------------------------ */
+/* ---- handlers -------------------------------------------------------------------------- */
 
 gam_handler_fn splitc_on_read;
 gam_handler_fn splitc_on_write;
