@@ -59,6 +59,13 @@ static int preload(void)
                 strerror(-error));
         return error;
     }
+    if (strpbrk(path, " :")) { /* where the dynamic linker takes LD_PRELOAD apart */
+        fprintf(stderr,
+                "unetsock: the dynamic linker cannot preload '%s', whose path has a space or a "
+                "colon; install it elsewhere\n",
+                path);
+        return -EINVAL;
+    }
     snprintf(all, sizeof(all), "%s%s%s", path, others && *others ? ":" : "",
              others && *others ? others : "");
     return setenv("LD_PRELOAD", all, 1) < 0 ? -errno : 0;
