@@ -175,10 +175,9 @@ size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *he
     size_t length;
 
     memcpy(&place, header, sizeof(place));
-    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || peer->gets == 0)) ||
-        place.offset >= place.total)
+    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || peer->gets == 0)))
         return 0;
-    length = place.total - place.offset;
+    length = place.total - place.offset; /* nonsense if it is beyond, and then not ok */
     length = length < GAM_MEDIUM_MAX ? length : GAM_MEDIUM_MAX;
     *to = (uint8_t *)(uintptr_t)place.base + place.offset;
     return place_ok(&place, length) ? length : 0;

@@ -471,6 +471,21 @@ TEST_CASE("a reliable endpoint has what its endpoint below leaves room for")
     unet_close(ep);
 }
 
+TEST_CASE("a job may have one rank, and none has more ranks than a packet can name")
+{
+    const auto [ranks, rank, expected] = GENERATE(table<uint32_t, uint32_t, int>(
+        {{1, 0, 0}, {0, 0, -EINVAL}, {1, 1, -EINVAL}, {65535, 65534, 0}, {65536, 0, -EINVAL}}));
+    const reliable_config config = {ranks, rank, {1, 2}, 0, RELIABLE_AUTH_FULL};
+    unet_config sizes = {};
+    unet_endpoint *lower, *ep = nullptr;
+
+    reliable_lower_config(2, &sizes);
+    REQUIRE(unet_open(unet_backend("udp"), &sizes, &lower) == 0);
+    INFO("rank " << rank << " of " << ranks);
+    CHECK(reliable_open(lower, &config, nullptr, &ep) == expected);
+    unet_close(ep ? ep : lower);
+}
+
 TEST_CASE("no more packets may wait than three quarters of a ring have slots for")
 {
     const reliable_config config = {2, 0, {1, 2}, 0, RELIABLE_AUTH_FULL};
