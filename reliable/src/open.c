@@ -56,14 +56,21 @@ void reliable_endpoint_close(struct unet_endpoint *ep)
     unet_close(lower);
 }
 
-/* How many packets can wait for us: of a receive ring, a quarter may be read without the sender
- * knowing it (unet_ring.h). */
-static uint32_t packet_backlog(const struct reliable_endpoint *r)
+/* Of a receive ring, a quarter may be read without the sender knowing it (unet_ring.h). */
+static uint32_t ring_backlog(const struct reliable_endpoint *r)
 {
     const uint32_t buffers = reliable_packets_buffers(r),
                    slots = r->lower->config.recv_slots / 4 * 3;
 
     return buffers < slots ? buffers : slots;
+}
+
+/* How many packets can wait for us. */
+static uint32_t packet_backlog(const struct reliable_endpoint *r)
+{
+    if (r->datagrams)
+        return r->datagrams->backlog(r->lower, r->buffer_bytes);
+    return ring_backlog(r);
 }
 
 /* The channel is found silent when its state is looked at next. */
@@ -127,7 +134,6 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
     struct unet_endpoint *ep = &r->ni.ep;
 
     ep->capabilities = (lower->capabilities & ~never) | UNET_CAP_RELIABLE | UNET_CAP_ORDERED;
-    ep->fd = lower->fd;
     r->lower = lower;
     r->datagrams = lower->ops->datagrams;
     r->peer = r->ni.link;
@@ -151,7 +157,9 @@ static int open_parts(struct reliable_endpoint *r, const struct reliable_config 
     rc = open_engine(r, config);
     if (rc)
         return rc;
-    return r->datagrams ? reliable_datagrams_open(r) : reliable_packets_open(r);
+    rc = r->datagrams ? reliable_datagrams_open(r) : reliable_packets_open(r);
+    r->ni.ep.fd = r->lower->fd;
+    return rc;
 }
 
 int reliable_open(struct unet_endpoint *lower, const struct reliable_config *config,

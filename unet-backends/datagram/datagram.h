@@ -45,12 +45,15 @@ struct datagram_link {
     uint32_t peer_life;   /* and the peer's */
     bool here;            /* eth: the peer is on this machine */
     bool uncut;           /* udp: the kernel does not cut datagrams that go there */
+    uint8_t socket;       /* udp: the number of the socket that goes there; 0: the first */
 };
 
 struct datagram_endpoint {
     struct unet_ni ni; /* first */
     const struct datagram_transport *transport;
     int socket;
+    int wake;                   /* readable when something has arrived: `socket`, unless there are
+                                   several */
     uint16_t port;              /* ours, in frames */
     uint64_t nonce;             /* ours, a random number */
     uint32_t message_most;      /* bytes that a frame of this transport can carry */
@@ -165,15 +168,17 @@ void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
 
 /* ---- frame.c ------------------------------------------------------------------------- */
 
-extern const struct unet_datagram_ops unet_datagram_packet_ops;
+/* The entries of struct unet_datagram_ops. */
+void unet_datagram_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg);
+unsigned unet_datagram_send_packets(struct unet_endpoint *ep, const struct unet_packet *packet,
+                                    unsigned count);
 
 /* Send what is in the send queue, as far as the socket takes it.  Returns the number of
  * descriptors done with. */
 int unet_datagram_service(struct datagram_endpoint *de);
 
 /* As sendmmsg, for transports whose socket takes frames unchanged. */
-int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
-                         unsigned count);
+int unet_datagram_submit(int socket, struct mmsghdr *message, unsigned count);
 
 /* What a transport's `send` returns on ENOBUFS.  A busy device takes the next frame soon, but one
  * that never takes frames of this length would hold up the queue, so after some tries the frame is

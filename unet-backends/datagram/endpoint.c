@@ -47,7 +47,7 @@ int unet_datagram_progress(struct unet_endpoint *ep)
  * calls `state`, which reads what the network has reported. */
 static int datagram_sleep(struct unet_ni *ni, int ms)
 {
-    struct pollfd fd = {.fd = datagram_of(&ni->ep)->socket, .events = POLLIN};
+    struct pollfd fd = {.fd = datagram_of(&ni->ep)->wake, .events = POLLIN};
 
     if (poll(&fd, 1, ms) < 0)
         return -errno;
@@ -108,6 +108,7 @@ int unet_datagram_open(const struct datagram_transport *transport, const struct 
     error = datagram_open_buckets(de);
     if (error == 0)
         error = datagram_open_transport(de);
+    de->wake = de->socket;
     if (error) {
         datagram_free(de);
         return error;

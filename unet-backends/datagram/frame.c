@@ -150,12 +150,11 @@ static ssize_t message_send(int socket, const struct msghdr *message)
     return sendto(socket, iov->iov_base, iov->iov_len, 0, message->msg_name, message->msg_namelen);
 }
 
-int unet_datagram_submit(const struct datagram_endpoint *de, struct mmsghdr *message,
-                         unsigned count)
+int unet_datagram_submit(int socket, struct mmsghdr *message, unsigned count)
 {
     if (count == 1)
-        return message_send(de->socket, &message->msg_hdr) < 0 ? -1 : 1;
-    return sendmmsg(de->socket, message, count, 0);
+        return message_send(socket, &message->msg_hdr) < 0 ? -1 : 1;
+    return sendmmsg(socket, message, count, 0);
 }
 
 unsigned unet_datagram_no_room(struct datagram_endpoint *de)
@@ -222,8 +221,8 @@ static void batch_collect_packets(struct datagram_endpoint *de, struct datagram_
     }
 }
 
-static unsigned datagram_send_packets(struct unet_endpoint *ep, const struct unet_packet *packet,
-                                      unsigned count)
+unsigned unet_datagram_send_packets(struct unet_endpoint *ep, const struct unet_packet *packet,
+                                    unsigned count)
 {
     struct datagram_endpoint *de = datagram_of(ep);
     struct datagram_batch b;
@@ -242,18 +241,13 @@ static unsigned datagram_send_packets(struct unet_endpoint *ep, const struct une
     return done;
 }
 
-static void datagram_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
+void unet_datagram_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
 {
     struct datagram_endpoint *de = datagram_of(ep);
 
     de->arrived = fn;
     de->arrived_arg = arg;
 }
-
-const struct unet_datagram_ops unet_datagram_packet_ops = {
-    .attach = datagram_attach,
-    .send = datagram_send_packets,
-};
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ enum {
 static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const int n = unet_datagram_submit(de, batch->message, batch->count);
+        const int n = unet_datagram_submit(de->socket, batch->message, batch->count);
 
         if (n > 0) {
             de->no_room = 0;
@@ -175,6 +175,18 @@ static void eth_unbind(struct datagram_endpoint *de)
     close(de->socket);
 }
 
+static uint32_t eth_backlog(struct unet_endpoint *ep, uint32_t length)
+{
+    (void)length;
+    return eth_of(datagram_of(ep))->slots;
+}
+
+static const struct unet_datagram_ops eth_datagram_ops = {
+    .attach = unet_datagram_attach,
+    .send = unet_datagram_send_packets,
+    .backlog = eth_backlog,
+};
+
 static const struct datagram_transport eth_transport = {
     .ops = &unet_eth_ops,
     .endpoint_bytes = sizeof(struct eth_endpoint),
@@ -213,5 +225,5 @@ const struct unet_ops unet_eth_ops = {
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
     .wait = unet_ni_wait,
-    .datagrams = &unet_datagram_packet_ops,
+    .datagrams = &eth_datagram_ops,
 };

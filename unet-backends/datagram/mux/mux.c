@@ -154,6 +154,19 @@ static int mux_resolve(const struct datagram_endpoint *de, const struct unet_add
     return 0;
 }
 
+/* What comes to the real endpoint waits in a ring of its channel there. */
+static uint32_t mux_backlog(struct unet_endpoint *ep, uint32_t length)
+{
+    (void)length;
+    return ep->config.recv_slots / 4 * 3;
+}
+
+static const struct unet_datagram_ops mux_datagram_ops = {
+    .attach = unet_datagram_attach,
+    .send = unet_datagram_send_packets,
+    .backlog = mux_backlog,
+};
+
 static const struct datagram_transport mux_transport = {
     .ops = &unet_mux_ops,
     .endpoint_bytes = sizeof(struct mux_endpoint),
@@ -191,5 +204,5 @@ const struct unet_ops unet_mux_ops = {
     .kick = unet_datagram_kick,
     .progress = unet_datagram_progress,
     .wait = unet_ni_wait,
-    .datagrams = &unet_datagram_packet_ops,
+    .datagrams = &mux_datagram_ops,
 };

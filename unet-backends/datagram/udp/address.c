@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -69,24 +70,36 @@ static void set_family_options(int fd, int family)
     setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &may_be_cut, sizeof may_be_cut);
 }
 
-/* And buffers are large.  None of it is needed to work. */
+/* And buffers are large, and datagrams may come joined.  None of it is needed to work. */
 static void udp_set_options(int fd, int family)
 {
-    const int bytes = BUFFER_BYTES;
+    const int bytes = BUFFER_BYTES, on = 1;
 
     set_family_options(fd, family);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
+}
+
+int unet_udp_socket(int family)
+{
+    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    udp_set_options(fd, family);
+    return fd;
 }
 
 static int udp_bind_socket(struct datagram_endpoint *de, const union unet_sockaddr *local)
 {
-    de->socket = socket(local->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (de->socket < 0)
-        return -errno;
-    udp_set_options(de->socket, local->any.sa_family);
+    const int fd = unet_udp_socket(local->any.sa_family);
+
+    if (fd < 0)
+        return fd;
+    de->socket = fd;
     return bind(de->socket, &local->any, sizeof *local) == 0 ? 0 : -errno;
 }
 

@@ -61,10 +61,13 @@ struct unet_packet_ops {
  *    waits; unet_wait returns 1 then.
  *  - `send`: sends packets in order.  Returns how many need no further attention, because they were
  *    sent, or cannot be and are lost, as on a channel that is not open; if those are not all, the
- *    network takes no more now. */
+ *    network takes no more now.
+ *  - `backlog`: about how many packets of that length can wait for the endpoint to take them in,
+ *    before some are lost. */
 struct unet_datagram_ops {
     void (*attach)(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg);
     unsigned (*send)(struct unet_endpoint *ep, const struct unet_packet *packet, unsigned count);
+    uint32_t (*backlog)(struct unet_endpoint *ep, uint32_t length);
 };
 
 /* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
