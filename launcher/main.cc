@@ -9,6 +9,7 @@
 #include <exception>
 #include <signal.h>
 
+#include "common/environment.h"
 #include "common/job_directory.h"
 #include "common/protocol.h"
 #include "common/resources.h"
@@ -34,7 +35,7 @@ void open_standard_descriptors()
 
 int front_end_main(const std::vector<std::string> &arguments)
 {
-    const Options options = parse_options(arguments);
+    const Options options = parse_options(arguments, own_environment());
     if (options.action == Options::Action::help) {
         std::fputs(help_text().c_str(), stdout);
         return 0;

@@ -180,6 +180,8 @@ public:
         return command;
     }
 
+    std::string rsh() const { return hosts_.rsh(); }
+
     Command with_slurm(const Words &words) const
     {
         Command command{words};
@@ -248,6 +250,34 @@ TEST_CASE("srun without PMIx is told of once, and a batch script's program is al
     INFO(batch.err << read_file(folder / "out"));
     CHECK(batch.code == 0);
     CHECK_THAT(read_file(folder / "out"), Contains("processor 0 of 1"));
+}
+
+TEST_CASE("unetrun takes Slurm's allocation, and a process of srun's is alone")
+{
+    if (!ready(slurm_obstacle()))
+        return;
+    const Slurm slurm;
+    const Words unetrun = {BUILD_FOLDER "/bin/unetrun", "--rsh", slurm.rsh()};
+    const auto in_job = [&](Words words, const Words &options) {
+        words.insert(words.end(), unetrun.begin(), unetrun.end());
+        words.insert(words.end(), options.begin(), options.end());
+        return run(slurm.with_slurm(words));
+    };
+
+    const Outcome all = in_job({"salloc", "-Q", "-N2", "-n4"}, {ring});
+    INFO(all.err);
+    CHECK(all.code == 0);
+    CHECK_THAT(all.out, Contains("the token counted 4 processors"));
+    const Outcome hosts = in_job({"salloc", "-Q", "-N2", "-n3"}, {"hostname"});
+    INFO(hosts.err);
+    CHECK(hosts.code == 0);
+    CHECK_THAT(hosts.out, Contains("host1\n") && Contains("host2\n"));
+    CHECK(std::count(hosts.out.begin(), hosts.out.end(), '\n') == 3);
+    const Outcome alone =
+        in_job({"srun", "--mpi=none", "-N2", "-n2"}, {"--tag-output", "echo", "hi"});
+    INFO(alone.err);
+    CHECK(alone.code == 0);
+    CHECK(alone.out == "[0] hi\n[0] hi\n");
 }
 
 TEST_CASE("unetrun starts programs of Open MPI, and those that are Split-C's as well")

@@ -43,7 +43,7 @@ namespace unetrun {
 constexpr std::uint32_t output_window = 1 << 20;
 constexpr std::uint32_t input_window = 64 << 10;
 
-enum class BindTo : std::uint8_t { automatic, core, socket, none };
+enum class BindTo : std::uint8_t { automatic, core, l3, numa, socket, none };
 enum class Stream : std::uint8_t { out, err };
 
 // ---- starting the daemons -------------------------------------------------------------
@@ -116,7 +116,7 @@ struct Job {
     {
         return std::tie(m.id, m.key, m.hosts, m.node_of, m.sharing, m.directory, m.arguments,
                         m.program, m.environment, m.wrapper, m.wrapped, m.network, m.bind_to,
-                        m.verbose);
+                        m.cores_per_rank, m.report_bindings, m.verbose);
     }
     bool valid() const; // the fields fit together
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
@@ -136,6 +136,8 @@ struct Job {
     std::vector<std::uint32_t> wrapped;   // ... for these ranks; none: for all
     std::string network;                  // the backend between nodes; empty: the ranks choose
     BindTo bind_to = BindTo::automatic;
+    std::uint32_t cores_per_rank = 1; // of BindTo::core
+    bool report_bindings = false;     // tell which processors each rank has
     bool verbose = false;
 };
 

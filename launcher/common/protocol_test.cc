@@ -22,6 +22,8 @@ Job some_job()
     job.arguments = {"prog", "", std::string("nul\0inside", 10)};
     job.environment = {"A=1"};
     job.bind_to = BindTo::core;
+    job.cores_per_rank = 3;
+    job.report_bindings = true;
     job.verbose = true;
     return job;
 }
@@ -65,6 +67,8 @@ TEST_CASE("a job survives the journey")
     CHECK(job->arguments == sent.arguments);
     CHECK(job->environment == sent.environment);
     CHECK(job->bind_to == BindTo::core);
+    CHECK(job->cores_per_rank == 3);
+    CHECK(job->report_bindings);
     CHECK(job->verbose);
     CHECK(job->ranks() == 5);
     CHECK(job->ranks_of(1) == std::vector<std::uint32_t>{2, 4});

@@ -4,8 +4,8 @@
 
 #include "common/descendants.h"
 #include "common/job_directory.h"
-#include "front/allocation.h"
 #include "front/network_choice.h"
+#include "front/output_files.h"
 
 namespace unetrun {
 
@@ -37,19 +37,18 @@ FrontEnd::FrontEnd(const Options &options)
                  branches_.send(plan_.job.node_of[0], Input{std::string(bytes)});
              }),
       terminal_(
-          mailbox_, options.tag_output,
+          mailbox_, options.tag_output, options.only,
           [this](std::uint32_t node, std::uint32_t bytes) {
               branches_.send(node, OutputCredit{bytes});
           },
-          [this](int error) { on_stdout_broken(error); })
+          [this](const std::string &file, int error) { on_output_broken(file, error); })
 {
     if (options.timeout > 0ms)
         timeout_at_ = begin_ + options.timeout;
     adopt_orphans();
     branches_.grow(std::nullopt, plan_.tree);
-    const std::string untaken = untaken_allocation(plan_.options, plan_.job.environment);
-    if (!untaken.empty())
-        terminal_.say(untaken);
+    if (options.verbose && !options.allocation.empty())
+        terminal_.say("the hosts are those of " + options.allocation + "'s allocation");
 }
 
 int FrontEnd::run()
@@ -90,12 +89,21 @@ void FrontEnd::choose_network()
         terminal_.say("the network between the hosts is " + choice.why);
 }
 
+void FrontEnd::open_output_files()
+{
+    std::vector<std::string> files = output_files(plan_.options.output, plan_.job);
+    create_output_files(files);
+    terminal_.use_files(std::move(files));
+}
+
 // All daemons are there: places the ranks, and sends the job to the daemons.
 void FrontEnd::launch()
 {
     if (!plan_.tree.backends.empty())
         choose_network();
     place_ranks(plan_, nodes_.cores());
+    if (!plan_.options.output.empty())
+        open_output_files();
     judge_.emplace(plan_.job.hosts.size());
     exchange_.emplace(plan_.job, branches_);
     branches_.broadcast(plan_.job);
@@ -234,12 +242,12 @@ void FrontEnd::suspend()
     raise(SIGSTOP);
 }
 
-void FrontEnd::on_stdout_broken(int error)
+void FrontEnd::on_output_broken(const std::string &file, int error)
 {
     if (error == EPIPE) // whoever reads it has seen enough: end as if by SIGPIPE, without a line
         return fail({exit_signal + SIGPIPE, ""});
-    fail({exit_trouble, std::string("cannot write the ranks' output: ") + std::strerror(error) +
-                            "; ending the job"});
+    fail({exit_trouble, "cannot write the ranks' output" + (file.empty() ? "" : " to " + file) +
+                            ": " + std::strerror(error) + "; ending the job"});
 }
 
 // ---- the end ----------------------------------------------------------------------------

@@ -35,6 +35,7 @@ private:
     void launch_if_ready();
     void choose_network();
     void launch();
+    void open_output_files();
     bool launched() const { return exchange_.has_value(); }
 
     // from the daemons
@@ -49,7 +50,7 @@ private:
     // from the user and the terminal
     void on_signal(int number);
     void suspend();
-    void on_stdout_broken(int error);
+    void on_output_broken(const std::string &file, int error);
 
     // the end
     void fail(const Failure &why);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
+#include "front/host_ranges.h"
 
 namespace unetrun {
 
@@ -64,36 +65,43 @@ Host parse_host(const std::string &text, const std::string &where)
     return {name, parse_slots(slots, where)};
 }
 
-Host parse_line(const std::string &line, const std::string &where)
+void add_hosts(const std::string &text, const std::string &where, std::vector<Host> &hosts)
 {
+    for (const std::string &name : expand_host_ranges(text, where))
+        hosts.push_back(name.empty() ? Host{} : parse_host(name, where));
+}
+
+void add_line(const std::string &line, const std::string &where, std::vector<Host> &hosts)
+{
+    const std::size_t before = hosts.size();
     std::istringstream words(line);
     std::string name, word;
     words >> name;
-    Host host = parse_host(name, where);
+    add_hosts(name, where, hosts);
     while (words >> word) {
         if (!word.starts_with("slots="))
             throw Failure(exit_usage, where + ": '" + word +
                                           "' is not understood; write a line as "
                                           "in 'host slots=4'");
-        host.slots = parse_slots(word.substr(6), where);
+        for (std::size_t i = before; i < hosts.size(); i++)
+            hosts[i].slots = parse_slots(word.substr(6), where);
     }
-    return host;
 }
 
 } // namespace
 
-std::vector<Host> parse_hosts(const std::string &list)
+std::vector<Host> parse_hosts(const std::string &list, const std::string &where)
 {
     std::vector<Host> hosts;
-    std::istringstream stream(list + ",");
-    for (std::string text; std::getline(stream, text, ',');)
-        hosts.push_back(text.empty() ? Host{} : parse_host(text, "--hosts"));
+    for (const std::string &text : split_host_list(list))
+        add_hosts(text, where, hosts);
     for (const Host &host : hosts)
-        check_name(host.name, "--hosts");
+        check_name(host.name, where);
     return merged(hosts);
 }
 
-std::vector<Host> parse_host_file(const std::string &text, const std::string &file)
+std::vector<Host> parse_host_file(const std::string &text, const std::string &file,
+                                  const std::string &where)
 {
     std::vector<Host> hosts;
     std::istringstream lines(text);
@@ -102,22 +110,22 @@ std::vector<Host> parse_host_file(const std::string &text, const std::string &fi
         number++;
         line = line.substr(0, line.find('#'));
         if (line.find_first_not_of(" \t\r") != std::string::npos)
-            hosts.push_back(parse_line(line, file + ":" + std::to_string(number)));
+            add_line(line, file + ":" + std::to_string(number), hosts);
     }
     if (hosts.empty())
-        throw Failure(exit_usage, "--hostfile " + file + " names no host; write one a line");
+        throw Failure(exit_usage, where + " " + file + " names no host; write one a line");
     return merged(hosts);
 }
 
-std::vector<Host> read_host_file(const std::string &file)
+std::vector<Host> read_host_file(const std::string &file, const std::string &where)
 {
     std::ifstream stream(file);
     std::ostringstream text;
     const bool empty = stream.peek() == std::ifstream::traits_type::eof() && !stream.bad();
     if (!stream.is_open() || (!empty && !(text << stream.rdbuf())))
-        throw Failure(exit_usage, "--hostfile " + file + ": " + std::strerror(errno) +
+        throw Failure(exit_usage, where + " " + file + ": " + std::strerror(errno) +
                                       "; name a file with a host a line");
-    return parse_host_file(text.str(), file);
+    return parse_host_file(text.str(), file, where);
 }
 
 std::vector<Host> merged(const std::vector<Host> &hosts)

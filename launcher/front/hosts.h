@@ -18,14 +18,16 @@ struct Host {
     bool operator==(const Host &) const = default;
 };
 
-// Of --hosts: "a,b:4,user@c,[::1]:2".  Throws Failure (exit_usage).
-std::vector<Host> parse_hosts(const std::string &list);
+// Of --hosts: "a,b:4,user@c,n[01-12]:8,[::1]:2".  Throws Failure (exit_usage).
+std::vector<Host> parse_hosts(const std::string &list, const std::string &where = "--hosts");
 
-// The text of a host file, with one host per line: "a", "b:4" or "c slots=2".  '#' begins a
-// comment. `file` is its name, for messages.  Throws Failure (exit_usage).
-std::vector<Host> parse_host_file(const std::string &text, const std::string &file);
+// The text of a host file, with one host, or a range of hosts, per line: "a", "b:4" or "n[1-4]
+// slots=2".  '#' begins a comment. `file` is its name, for messages, and `where` who names it.
+// Throws Failure (exit_usage).
+std::vector<Host> parse_host_file(const std::string &text, const std::string &file,
+                                  const std::string &where = "--hostfile");
 
-std::vector<Host> read_host_file(const std::string &file);
+std::vector<Host> read_host_file(const std::string &file, const std::string &where = "--hostfile");
 
 // One entry for each name.  Its slots are the sum of those of all its entries, of which one without
 // a number counts as one slot.  If no entry has a number, `times` is the number of entries.

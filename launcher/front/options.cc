@@ -13,7 +13,9 @@
 
 #include "common/environment.h"
 #include "common/failure.h"
+#include "front/allocation.h"
 #include "front/other_launchers.h"
+#include "front/output_files.h"
 #include "front/settings.h"
 #include "tree/rsh.h"
 
@@ -54,13 +56,23 @@ std::chrono::milliseconds parse_seconds(const std::string &option, const std::st
 
 BindTo parse_bind_to(const std::string &text)
 {
-    if (text == "core")
-        return BindTo::core;
-    if (text == "socket")
-        return BindTo::socket;
-    if (text != "none")
-        usage("--bind-to wants core, socket or none, not '" + text + "'");
-    return BindTo::none;
+    const struct {
+        const char *name;
+        BindTo bind_to;
+    } units[] = {{"core", BindTo::core},     {"l3", BindTo::l3},          {"numa", BindTo::numa},
+                 {"socket", BindTo::socket}, {"package", BindTo::socket}, {"none", BindTo::none}};
+    for (const auto &unit : units)
+        if (text == unit.name)
+            return unit.bind_to;
+    usage("--bind-to wants core, core:K, l3, numa, socket or none, not '" + text + "'");
+}
+
+// "core:4" is four cores for each rank.
+void bind_ranks(Options &options, const std::string &text)
+{
+    const bool counted = text.starts_with("core:");
+    options.cores_per_rank = counted ? parse_count("--bind-to core:K", text.substr(5)) : 1;
+    options.bind_to = parse_bind_to(counted ? "core" : text);
 }
 
 MapBy parse_map_by(const std::string &text)
@@ -173,6 +185,14 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.directory = value; }},
     {"--tag-output", nullptr, nullptr, "put the rank in front of each line: [1] text",
      [](Options &o, const std::string &) { o.tag_output = true; }},
+    {"--output", nullptr, "FILE",
+     "write the ranks' output to files: out.%r; %r the rank, %h its host",
+     [](Options &o, const std::string &value) {
+         check_output_pattern(value);
+         o.output = value;
+     }},
+    {"--only", nullptr, "RANKS", "show the output of these ranks (0,4-6) alone",
+     [](Options &o, const std::string &value) { o.only = parse_ranks("--only", value); }},
     {"--timeout", nullptr, "S", "end the job after S seconds, with exit code 124",
      [](Options &o, const std::string &value) { o.timeout = parse_seconds("--timeout", value); }},
     {"--hosts", nullptr, "A,B:4", "run on these hosts; B has room for 4 ranks",
@@ -202,9 +222,11 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { o.fanout = parse_count("--fanout", value); }},
     {"--stage", nullptr, nullptr, "send the hosts a copy of the program's file, and run that",
      [](Options &o, const std::string &) { o.stage = true; }},
-    {"--bind-to", nullptr, "core|socket|none",
-     "bind each rank (default: to a core if there are enough)",
-     [](Options &o, const std::string &value) { o.bind_to = parse_bind_to(value); }},
+    {"--bind-to", nullptr, "UNIT",
+     "core, core:K, l3, numa, socket or none (default: a core if there are enough)",
+     [](Options &o, const std::string &value) { bind_ranks(o, value); }},
+    {"--report-bindings", nullptr, nullptr, "tell which processors each rank has",
+     [](Options &o, const std::string &) { o.report_bindings = true; }},
     {"--trace", nullptr, "FILE", "write what the ranks did, and when, for ui.perfetto.dev",
      [](Options &o, const std::string &value) {
          o.variables.push_back("SPLITC_TRACE=" + std::filesystem::absolute(value).string());
@@ -307,9 +329,24 @@ void check_places(const Options &options)
         ranks_of(options, slots_of(options.hosts, options.ppn, options.map_by, {}));
 }
 
+void take_allocation(Options &options, const std::vector<std::string> &environment)
+{
+    Allocation allocation = allocation_of(environment);
+    options.allocation = std::move(allocation.system);
+    options.hosts = std::move(allocation.hosts);
+}
+
+void check_rank(std::uint32_t rank, std::uint64_t ranks, const std::string &what_for)
+{
+    if (rank >= ranks)
+        usage("there is no rank " + std::to_string(rank) + " " + what_for + ": -n " +
+              std::to_string(ranks) + " starts ranks 0 to " + std::to_string(ranks - 1));
+}
+
 } // namespace
 
-Options parse_options(const std::vector<std::string> &arguments)
+Options parse_options(const std::vector<std::string> &arguments,
+                      const std::vector<std::string> &environment)
 {
     Options options;
     std::string taker; // the option whose value was the last argument
@@ -336,6 +373,8 @@ Options parse_options(const std::vector<std::string> &arguments)
         refuse_emptiness(taker, arguments);
     if (!dashes)
         check_colon(options.command);
+    if (options.hosts.empty() && options.nodes == 1)
+        take_allocation(options, environment);
     if (!options.rsh_everywhere)
         options.hosts = with_one_here(options.hosts, host_name());
     check_places(options);
@@ -354,10 +393,9 @@ std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> 
               std::to_string(options.hosts.size()) + " hosts with " + std::to_string(*options.ppn) +
               " each (--ppn)");
     for (const std::uint32_t rank : options.wrapped)
-        if (rank >= ranks)
-            usage("there is no rank " + std::to_string(rank) + " to run in " +
-                  options.wrapper.front() + ": -n " + std::to_string(ranks) +
-                  " starts ranks 0 to " + std::to_string(ranks - 1));
+        check_rank(rank, ranks, "to run in " + options.wrapper.front());
+    for (const std::uint32_t rank : options.only)
+        check_rank(rank, ranks, "to show (--only)");
     return static_cast<std::uint32_t>(ranks);
 }
 

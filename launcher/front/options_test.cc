@@ -122,7 +122,13 @@ TEST_CASE("other bad command lines get a line that says what is wrong")
     CHECK_THAT(complaint({"--wdir"}), Contains("--wdir wants a value"));
     CHECK_THAT(complaint({}), Contains("no program"));
     CHECK_THAT(complaint({"-n", "4"}), Contains("no program"));
-    CHECK_THAT(complaint({"--bind-to", "chair", "p"}), Contains("core, socket or none"));
+    CHECK_THAT(complaint({"--bind-to", "chair", "p"}),
+               Contains("core, core:K, l3, numa, socket or none"));
+    CHECK_THAT(complaint({"--bind-to", "core:0", "p"}),
+               Contains("--bind-to core:K wants a number"));
+    CHECK_THAT(complaint({"--bind-to", "l3:2", "p"}), Contains("not 'l3:2'"));
+    CHECK_THAT(complaint({"--output", "out.%d", "p"}), Contains("%r is the rank"));
+    CHECK_THAT(complaint({"--only", "3-1", "p"}), Contains("--only wants ranks"));
     CHECK_THAT(complaint({"--map-by", "chair", "p"}), Contains("slot, core or node"));
     CHECK_THAT(complaint({"-n", "2", "--nodes", "3", "p"}), Contains("--nodes 3"));
     CHECK_THAT(complaint({"--bogus", "p"}), Contains("unetrun --help"));
@@ -133,10 +139,26 @@ TEST_CASE("help and version need no program, and help names every option")
     CHECK(parse_options({"--help"}).action == Options::Action::help);
     CHECK(parse_options({"-n", "4", "-h"}).action == Options::Action::help);
     CHECK(parse_options({"--version"}).action == Options::Action::version);
-    for (const char *name : {"-n, -np N", "-x VAR", "--wdir", "--tag-output", "--timeout S",
-                             "--bind-to core|socket|none", "--nodes", "--hosts A,B:4",
-                             "--hostfile FILE", "--ppn K", "--map-by slot|core|node", "--rsh CMD",
-                             "--fanout K", "--stage", "-v", "--version", "--help"})
+    for (const char *name : {"-n, -np N",
+                             "-x VAR",
+                             "--wdir",
+                             "--tag-output",
+                             "--timeout S",
+                             "--bind-to UNIT",
+                             "--report-bindings",
+                             "--output FILE",
+                             "--only RANKS",
+                             "--nodes",
+                             "--hosts A,B:4",
+                             "--hostfile FILE",
+                             "--ppn K",
+                             "--map-by slot|core|node",
+                             "--rsh CMD",
+                             "--fanout K",
+                             "--stage",
+                             "-v",
+                             "--version",
+                             "--help"})
         CHECK_THAT(help_text(), Contains(name));
 }
 
@@ -175,6 +197,11 @@ TEST_CASE("words of other launchers that mean the same are understood")
     for (const char *option : {"--wdir", "-wdir", "--wd", "-wd"})
         CHECK(parse_options({option, "/data", "p"}).directory == "/data");
     CHECK(parse_options({"-bind-to", "none", "p"}).bind_to == BindTo::none);
+    CHECK(parse_options({"--bind-to", "numa", "p"}).bind_to == BindTo::numa);
+    CHECK(parse_options({"--bind-to", "l3", "p"}).bind_to == BindTo::l3);
+    CHECK(parse_options({"--bind-to", "core:4", "p"}).cores_per_rank == 4);
+    CHECK(parse_options({"-n", "8", "--only", "0,4-6", "p"}).only ==
+          std::vector<std::uint32_t>{0, 4, 5, 6});
 }
 
 TEST_CASE("words of other launchers that mean something else are answered with ours")

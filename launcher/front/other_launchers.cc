@@ -26,6 +26,9 @@ const struct {
     {"-wdir", "--wdir"},
     {"--wd", "--wdir"},
     {"-wd", "--wdir"},
+    {"-report-bindings", "--report-bindings"},
+    {"-outfile-pattern", "--output"},
+    {"--output-filename", "--output"},
 };
 
 struct Answer {
@@ -49,7 +52,6 @@ const Answer answers[] = {
     {"--bynode -bynode --rr --distribution", "unetrun says --map-by node"},
     {"--byslot -byslot", "unetrun says --map-by slot"},
     {"--cpu-bind --cpu_bind --bind-to-core -bind-to-core -binding", "unetrun says --bind-to core"},
-    {"--report-bindings -report-bindings", "unetrun says -v"},
     {"-l --label --tag -prepend-rank", "unetrun says --tag-output"},
     {"-D --chdir --cwd", "unetrun says --wdir DIR"},
     {"-launcher --launcher -launcher-exec --launch-agent", "unetrun says --rsh CMD"},

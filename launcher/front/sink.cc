@@ -2,11 +2,20 @@
 
 #include "front/sink.h"
 
+#include <fcntl.h>
+
+#include "common/fd.h"
+
 namespace unetrun {
 
 namespace {
 
 constexpr std::size_t batch_max = 64 << 10; // small pieces are written together up to this size
+
+bool same_target(const Piece &a, const Piece &b)
+{
+    return a.fd == b.fd && a.file == b.file && a.node == b.node;
+}
 
 int write_all(int fd, std::string_view bytes)
 {
@@ -22,6 +31,15 @@ int write_all(int fd, std::string_view bytes)
         }
     }
     return 0;
+}
+
+// A file is open only meanwhile: there may be more ranks than descriptors.
+int write_piece(const Piece &piece)
+{
+    if (piece.file.empty())
+        return write_all(piece.fd, piece.text);
+    const Fd file(open(piece.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    return file ? write_all(file.get(), piece.text) : errno;
 }
 
 } // namespace
@@ -44,7 +62,7 @@ Sink::~Sink()
 void Sink::put(Piece piece)
 {
     const std::lock_guard lock(mutex_);
-    if (!pieces_.empty() && pieces_.back().fd == piece.fd && pieces_.back().node == piece.node &&
+    if (!pieces_.empty() && same_target(pieces_.back(), piece) &&
         pieces_.back().text.size() + piece.text.size() <= batch_max) {
         pieces_.back().text += piece.text;
         pieces_.back().credit += piece.credit;
@@ -69,8 +87,8 @@ std::optional<Piece> Sink::take()
 void Sink::work()
 {
     while (const std::optional<Piece> piece = take()) {
-        const int error = write_all(piece->fd, piece->text);
-        const Written written{piece->fd, piece->node, piece->credit, error};
+        const Written written{piece->fd, piece->file, piece->node, piece->credit,
+                              write_piece(*piece)};
         mailbox_.post([this, written] {
             outstanding_--;
             on_written_(written);

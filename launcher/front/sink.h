@@ -19,6 +19,7 @@ namespace unetrun {
 // A piece of output, and the node that gets credit when it is written.
 struct Piece {
     int fd = -1;
+    std::string file; // to be appended to; empty: it goes to `fd`
     std::string text;
     std::uint32_t node = 0;
     std::uint32_t credit = 0; // its bytes without tags
@@ -27,6 +28,7 @@ struct Piece {
 // What became of a piece.
 struct Written {
     int fd;
+    std::string file;
     std::uint32_t node, credit;
     int error; // 0, or why it could not be written
 };

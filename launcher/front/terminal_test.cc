@@ -58,11 +58,11 @@ struct Session {
         Poller poller;
         Mailbox mailbox(poller);
         Terminal terminal(
-            mailbox, false,
+            mailbox, false, {},
             [this](std::uint32_t node, std::uint32_t bytes) {
                 taken.push_back({node, bytes});
             },
-            [this](int error) { broken.push_back(error); });
+            [this](const std::string &, int error) { broken.push_back(error); });
         const auto settle = [&] {
             while (terminal.pending())
                 poller.run_once(Clock::now() + std::chrono::seconds(10));
@@ -110,4 +110,47 @@ TEST_CASE("terminal: output that cannot be written is told once, and counts as t
     CHECK(session.broken == std::vector<int>{ENOSPC});
     CHECK(session.taken == std::vector<Taken>{{7, 1}, {7, 6}, {7, 2}});
     CHECK(content_of(session.err) == "error\nunetrun: a line\n");
+}
+
+TEST_CASE("a terminal: each rank's file, those of others are dropped and credited")
+{
+    const Scratch scratch;
+    const std::string first = scratch.path / "0", second = scratch.path / "1";
+    std::vector<Taken> taken;
+    std::vector<std::string> broken;
+    Poller poller;
+    Mailbox mailbox(poller);
+    Terminal terminal(
+        mailbox, true, {0, 1},
+        [&](std::uint32_t node, std::uint32_t bytes) {
+            taken.push_back({node, bytes});
+        },
+        [&](const std::string &file, int error) {
+            CHECK(error == ENOENT);
+            broken.push_back(file);
+        });
+    const auto settle = [&] {
+        while (terminal.pending())
+            poller.run_once(Clock::now() + std::chrono::seconds(10));
+    };
+
+    terminal.use_files({first, second, second});
+    terminal.put(7, {0, Stream::out, "a\nb"});
+    terminal.put(7, {0, Stream::err, "c\n"});
+    terminal.put(8, {1, Stream::out, "d\n"});
+    terminal.put(9, {2, Stream::out, "not shown\n"});
+    settle();
+    CHECK(content_of(first) == "[0] a\n[0] b\n[0] c\n");
+    CHECK(content_of(second) == "[1] d\n");
+    std::uint32_t sum = 0;
+    for (const Taken &t : taken)
+        sum += t.bytes;
+    CHECK(sum == 3 + 2 + 2 + 10);
+
+    terminal.use_files({scratch.path / "none" / "0", second, second});
+    terminal.put(7, {0, Stream::out, "lost\n"});
+    settle();
+    terminal.put(7, {0, Stream::out, "lost, too\n"});
+    settle();
+    CHECK(broken == std::vector<std::string>{scratch.path / "none" / "0"});
 }

@@ -23,10 +23,10 @@ public:
     Machine &operator=(const Machine &) = delete;
 
     // The processors of each rank.
-    std::vector<Numbers> bound(std::uint32_t ranks, BindTo bind_to) const
+    std::vector<Numbers> bound(std::uint32_t ranks, BindTo bind_to, std::uint32_t cores = 1) const
     {
         std::vector<Numbers> lists;
-        for (const cpu_set_t &set : bind(ranks, topology_, bind_to)) {
+        for (const cpu_set_t &set : bind(ranks, topology_, bind_to, cores)) {
             lists.emplace_back();
             for (std::uint32_t i = 0; i < CPU_SETSIZE; i++)
                 if (CPU_ISSET(i, &set))
@@ -35,9 +35,9 @@ public:
         return lists;
     }
 
-    std::string binding(std::uint32_t ranks, BindTo bind_to) const
+    std::string binding(std::uint32_t ranks, BindTo bind_to, std::uint32_t cores = 1) const
     {
-        return binding_text(ranks, topology_, bind_to);
+        return binding_text(ranks, topology_, bind_to, cores);
     }
 
 private:
@@ -69,6 +69,38 @@ TEST_CASE("sockets get equal blocks of ranks")
     CHECK(two.bound(4, BindTo::socket) == Lists{{0, 1}, {0, 1}, {2, 3}, {2, 3}});
     CHECK(two.bound(2, BindTo::socket) == Lists{{0, 1}, {2, 3}});
     CHECK(two.bound(3, BindTo::socket) == Lists{{0, 1}, {0, 1}, {2, 3}});
+}
+
+TEST_CASE("L3 caches and NUMA nodes get equal blocks of ranks, too")
+{
+    const Machine four("package:1 numa:2 l3:2 core:2 pu:1");
+    CHECK(four.bound(2, BindTo::numa) == Lists{{0, 1, 2, 3}, {4, 5, 6, 7}});
+    CHECK(four.bound(4, BindTo::l3) == Lists{{0, 1}, {2, 3}, {4, 5}, {6, 7}});
+    CHECK(four.binding(4, BindTo::l3) == "each bound to an L3 cache");
+    CHECK(four.binding(4, BindTo::numa) == "each bound to a NUMA node");
+    CHECK(Machine("core:2 pu:1").bound(2, BindTo::l3).empty());
+}
+
+TEST_CASE("ranks may have several cores each")
+{
+    const Machine four("core:4 pu:2");
+    CHECK(four.bound(2, BindTo::core, 2) == Lists{{0, 1, 2, 3}, {4, 5, 6, 7}});
+    CHECK(four.bound(2, BindTo::core, 3) == Lists{{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 6, 7}});
+    CHECK(four.bound(1, BindTo::core, 9) == Lists{{0, 1, 2, 3, 4, 5, 6, 7}});
+    CHECK(four.binding(2, BindTo::core, 2) == "each bound to 2 cores");
+    CHECK(four.binding(2, BindTo::core, 3) == "bound to 4 cores, up to 2 to a core");
+}
+
+TEST_CASE("processors in words")
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(3, &set);
+    CHECK(processors_text(&set) == "processor 3");
+    for (const int i : {4, 5, 9, CPU_SETSIZE - 1})
+        CPU_SET(i, &set);
+    CHECK(processors_text(&set) == "processors 3-5,9," + std::to_string(CPU_SETSIZE - 1));
+    CHECK(processors_text(nullptr) == "all processors");
 }
 
 TEST_CASE("ranks per core are rounded up")

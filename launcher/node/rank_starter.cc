@@ -43,7 +43,7 @@ std::string wrapper_file(const Job &job)
 std::vector<cpu_set_t> processors_of(const NodeJob &job, const Topology &topology)
 {
     const std::vector<cpu_set_t> sets =
-        bind(job.ranks_on_machine(), topology.get(), job.job.bind_to);
+        bind(job.ranks_on_machine(), topology.get(), job.job.bind_to, job.job.cores_per_rank);
     std::vector<cpu_set_t> processors;
     for (std::size_t i = 0; i < job.ranks.size() && !sets.empty(); i++)
         processors.push_back(sets[job.is_whole_machine() ? i : job.ranks[i]]);
@@ -94,17 +94,26 @@ bool RankStarter::is_wrapped(std::uint32_t rank) const
 
 std::string RankStarter::binding() const
 {
-    return binding_text(job_.ranks_on_machine(), topology_.get(), job_.job.bind_to);
+    return binding_text(job_.ranks_on_machine(), topology_.get(), job_.job.bind_to,
+                        job_.job.cores_per_rank);
+}
+
+std::string RankStarter::binding_of(std::uint32_t rank) const
+{
+    return "rank " + std::to_string(rank) + " on " + job_.host() + ": " +
+           processors_text(processors_.empty() ? nullptr : &processors_[job_.index_of(rank)]);
 }
 
 // Of nodes that are one machine, only that of rank 0 speaks.
 std::string RankStarter::binding_note() const
 {
     const std::uint32_t ranks = job_.ranks_on_machine(), cores = topology_.cores();
+    const std::uint32_t each = job_.job.cores_per_rank;
     const bool speaks = job_.is_whole_machine() || job_.ranks.front() == 0;
-    if (job_.job.bind_to != BindTo::core || ranks <= cores || !speaks)
+    if (job_.job.bind_to != BindTo::core || std::uint64_t{ranks} * each <= cores || !speaks)
         return {};
-    return "--bind-to core: " + std::to_string(ranks) + " ranks share the " +
+    return "--bind-to core" + (each == 1 ? "" : ":" + std::to_string(each)) + ": " +
+           std::to_string(ranks) + " ranks share the " +
            (cores == 1 ? "only core" : std::to_string(cores) + " cores") +
            " that unetrun may use on " + job_.host() +
            "; start fewer, or allow it more (taskset, the batch system)";

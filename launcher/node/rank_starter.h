@@ -32,6 +32,7 @@ public:
     // What the user is to be told of the binding if ranks have to share cores; empty: nothing.
     std::string binding_note() const;
     std::string binding() const; // in words
+    std::string binding_of(std::uint32_t rank) const;
 
 private:
     bool is_wrapped(std::uint32_t rank) const;

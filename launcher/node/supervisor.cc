@@ -89,6 +89,8 @@ void Supervisor::prepare()
     server_ = std::make_unique<PmixServer>(job, job_.node(), directory_->path(),
                                            daemon_.topology.get(), daemon_.mailbox, *this);
     note(starter_->binding_note());
+    for (const std::uint32_t rank : job.report_bindings ? job_.ranks : std::vector<std::uint32_t>())
+        note(starter_->binding_of(rank));
     if (job_.ranks.front() == 0) {
         warn_of_mpi();
         make_input();

@@ -240,3 +240,13 @@ int TestJob::wait()
         return -1;
     return unetrun::exit_code_of(status_);
 }
+
+TestJob::Strings sorted_lines(const std::string &text)
+{
+    TestJob::Strings lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}

@@ -66,3 +66,4 @@ private:
 std::string state_of(pid_t pid);    // "R", "S", "T"...; empty: no such process
 std::uint64_t cpu_ticks(pid_t pid); // processor time that it has taken, in clock ticks
 std::size_t count_lines(const std::string &text);
+TestJob::Strings sorted_lines(const std::string &text);

@@ -47,16 +47,6 @@ Strings client(const Strings &options, const Strings &words = {})
     return arguments;
 }
 
-Strings sorted_lines(const std::string &text)
-{
-    Strings lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    std::sort(lines.begin(), lines.end());
-    return lines;
-}
-
 // A job of one rank that is unetrun under this option of ulimit, started by `user`.
 Strings limited(const std::string &limit, const std::string &user = "env", int ranks = 2,
                 const std::string &unetrun = UNETRUN_PROGRAM)
@@ -274,18 +264,6 @@ TEST_CASE("ranks for which there is no core each are told to share, once, withou
                                    "unetrun may use on ") &&
                               Contains("(taskset, the batch system)\n"));
     CHECK(count_lines(job.err()) == 1);
-}
-
-TEST_CASE("an allocation of a batch system that is not taken is told in one line")
-{
-    const Strings slurm{"SLURM_JOB_ID=1", "SLURM_NTASKS=4", "SLURM_NNODES=2"};
-    TestJob job({"echo", "hi"}, slurm), named({"-n", "2", "true"}, slurm);
-    CHECK(job.wait() == 0);
-    CHECK(job.out() == "hi\n");
-    CHECK_THAT(job.err(), StartsWith("unetrun: 1 rank starts, on this machine, though Slurm "));
-    CHECK(count_lines(job.err()) == 1);
-    CHECK(named.wait() == 0);
-    CHECK(named.err() == "");
 }
 
 TEST_CASE("ranks may open as many files as unetrun was allowed to")
