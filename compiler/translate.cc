@@ -25,9 +25,9 @@ bool defines(const Ast &ast, const Name *function)
 }
 
 // Returns whether abi.h defines the enumerator as 1.  It tells so what the C compiler can do.
-bool is_set(Names &names, std::string_view enumerator)
+bool is_set(const Names &names, std::string_view enumerator)
 {
-    const Symbol *symbol = names.intern(enumerator)->ordinary;
+    const Symbol *symbol = names.declared(enumerator);
     return symbol && symbol->value == 1;
 }
 
@@ -62,7 +62,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         diag.error(tokens[ast.main].range(), "a Split-C program begins in 'splitc_main', which "
                                              "every processor runs; rename this function");
     ast.translated = defines(ast, names.intern("splitc_entry"));
-    if (names.intern("splitc_handlers")->ordinary)
+    if (names.declared("splitc_handlers"))
         ast.handlers.clear();
 
     Translation result;

@@ -169,12 +169,14 @@ struct WordHash {
 class Names {
 public:
     Names();
+    // The text has to live as long as the names.
     Name *intern(std::string_view text);
     // Does the same for a name whose text does not stand in the source like this.
     Name *intern_decoded(std::string text);
     // Makes a keyword an ordinary identifier, because the C standard in use does not have it.
     void forget_keyword(std::string_view text);
-    bool is_declared(std::string_view text) const;
+    // What is declared by that name, or null.  Makes no name of the text.
+    const Symbol *declared(std::string_view text) const;
     // Returns the declared name or keyword that is most similar to this one, or nothing.
     std::string similar_declared(const Name *name) const;
 

@@ -144,3 +144,13 @@ TEST_CASE("a token is the same whenever it is asked for")
     CHECK(lexed.tokens[600'000].kind == Tok::End);
     CHECK(lexed.tokens[10'000'000].kind == Tok::End);
 }
+
+TEST_CASE("Asking what a text declares makes no name of it, whose text would end with it")
+{
+    const char *source = "name";
+    splitcc::Names names;
+
+    CHECK(names.declared(std::string("name")) == nullptr);
+    CHECK(names.intern(source)->text.data() == source);
+    CHECK(names.declared("name") == nullptr);
+}

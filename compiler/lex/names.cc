@@ -185,10 +185,10 @@ std::string Names::similar_declared(const Name *name) const
     return found;
 }
 
-bool Names::is_declared(std::string_view text) const
+const Symbol *Names::declared(std::string_view text) const
 {
     auto entry = table_.find(text);
-    return entry != table_.end() && entry->second->ordinary;
+    return entry != table_.end() ? entry->second->ordinary : nullptr;
 }
 
 void Names::forget_keyword(std::string_view text)

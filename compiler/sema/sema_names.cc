@@ -25,7 +25,7 @@ std::string Sema::similar_name(const Name *name) const
 {
     std::string near = names_.similar_declared(name);
     for (std::string_view macro : kHeaderMacros)
-        if (near.empty() && are_similar(name->text, macro) && names_.is_declared("barrier"))
+        if (near.empty() && are_similar(name->text, macro) && names_.declared("barrier"))
             near = macro;
     return near;
 }

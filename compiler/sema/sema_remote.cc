@@ -172,7 +172,7 @@ void Sema::check_handler(const HandlerUse &use)
 
 void Sema::end_of_unit()
 {
-    const Symbol *table = names_.intern("splitc_register_handlers")->ordinary;
+    const Symbol *table = names_.declared("splitc_register_handlers");
     if (!table) // <split-c/am.h> is not included
         return;
     for (const HandlerUse &use : handler_uses_)

@@ -215,7 +215,7 @@ bool Sema::holds(const Type *to, const Expr *e)
 std::string Sema::fitting_form(const Expr *call, const Type *type)
 {
     for (const std::string &name : names_of_forms(call->a->symbol->name->text, letter_of(type))) {
-        const Symbol *form = names_.intern(name)->ordinary;
+        const Symbol *form = names_.declared(name);
         if (!form || !form->library || form->type->params.size() != call->args.size())
             continue;
         auto takes = [&](const Type *param, const Expr *arg) {

@@ -550,6 +550,7 @@ TEST_CASE("a relative directory for temporary files is one of where unetrun was 
     check_clean(job);
 }
 
+#ifndef __SANITIZE_ADDRESS__ // it needs descriptors of its own
 TEST_CASE("too few descriptors are told, and the ranks already started end")
 {
     TestJob job(limited("-n 60", "env", 64));
@@ -580,6 +581,7 @@ TEST_CASE("limits too low for unetrun itself are told in one line, with the reme
     CHECK(count_lines(job.err()) == 2); // the second tells of the inner unetrun's end
     check_clean(job);
 }
+#endif
 
 TEST_CASE("a limit of file sizes that leaves no room for what ranks show is told, and they run")
 {
@@ -604,6 +606,7 @@ TEST_CASE("a daemon that cannot watch its ranks sleeps while they run")
     CHECK(job.wait() == 128 + SIGTERM);
 }
 
+#ifndef __SANITIZE_ADDRESS__ // it needs a process of its own
 TEST_CASE("a limit of processes that leaves no room for unetrun is told")
 {
     // root is above that limit; whom root becomes here has no other process, and perhaps no way to
@@ -623,6 +626,7 @@ TEST_CASE("a limit of processes that leaves no room for unetrun is told")
     CHECK(count_lines(job.err()) == 2);
     check_clean(job);
 }
+#endif
 
 TEST_CASE("options --version and --help answer")
 {
