@@ -117,7 +117,7 @@ TEST_CASE("closing gives everything back")
 {
     size_t before = open_descriptors();
 
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 50; i++) {
         Pair pair;
 
         REQUIRE(send_text(pair.a, pair.ab, "in flight") == 0);
