@@ -46,6 +46,18 @@ void splitc_bulk_scatter(splitc_ptr to, const long *index, const void *from, lon
 /* split-c/castable.h */
 void *splitc_castable(splitc_ptr g);
 
+/* split-c/team.h */
+struct splitc_team;
+void splitc_team_barrier(struct splitc_team *t);
+#define SPLITC_TEAM_REDUCTIONS_OF(name, type, how)                                                 \
+    type splitc_team_reduce_to_all_##name(struct splitc_team *t, type value);                      \
+    type splitc_team_reduce_to_one_##name(struct splitc_team *t, type value);                      \
+    type splitc_team_scan_##name(struct splitc_team *t, type value);
+SPLITC_REDUCTIONS(SPLITC_TEAM_REDUCTIONS_OF)
+#define SPLITC_TEAM_VALUES_OF(letter, type)                                                        \
+    type splitc_team_bcast_##letter(struct splitc_team *t, type value);
+SPLITC_VALUES(SPLITC_TEAM_VALUES_OF)
+
 void splitc_barrier(void);
 #define SPLITC_REDUCTIONS_OF(name, type, how)                                                      \
     type splitc_all_reduce_to_all_##name(type value);                                              \

@@ -174,9 +174,10 @@ void splitc_job_open(void)
     splitc_progress_open(boot.local_ranks, endpoints.network != NULL);
     job_choose_neighbours(&boot);
     splitc_share_offer(&boot, &sizes);
+    splitc_teams_init(boot.local, boot.local_ranks);
     job_open_messages(&boot);
     splitc_share_open(&boot);
-    splitc_collective_open();
+    splitc_teams_open();
     splitc_spread_open(sizes.spread);
     if (!splitc_window_memory())
         splitc_heap_reserve();
