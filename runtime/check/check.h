@@ -38,6 +38,7 @@ extern const struct check names_checks[];
 extern const struct check litmus_checks[];
 extern const struct check window_checks[];
 extern const struct check huge_checks[];
+extern const struct check handle_checks[];
 
 /* The words behind the name of the check on the command line. */
 extern int check_argc;

@@ -77,6 +77,11 @@ TEST_CASE("windows: the heaps lie in huge pages where the system has any for us"
          "SPLITC_HUGE_PAGES=2");
 }
 
+TEST_CASE("handles: what is no handle is told")
+{
+    ends(2, "no_handle", 1, "sync_h of 0x123456789abc, which is no handle");
+}
+
 TEST_CASE("heap: freed space keeps its pages, up to a limit")
 {
     passes(2, "freed_pages_are_kept");

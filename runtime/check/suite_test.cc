@@ -80,6 +80,9 @@ TEST_CASE("strided: elements are scattered and gathered by index") { passes_ever
 TEST_CASE("strided: nothing is no access") { passes_everywhere("rows_of_nothing"); }
 TEST_CASE("strided: a plain pointer is there where a window is") { passes_everywhere("castable_where_near"); }
 
+TEST_CASE("handles: transfers complete one by one") { passes_everywhere("handles_complete"); }
+TEST_CASE("handles: sync completes them, too") { passes_everywhere("handles_and_sync"); }
+
 TEST_CASE("bursts: stores, puts and gets in any order agree with a model") { passes_everywhere("bursts_of_everything"); }
 TEST_CASE("bursts: what comes behind one finds it done") { passes_everywhere("burst_then_message"); }
 TEST_CASE("bursts: who polls sends them") { passes_everywhere("burst_then_polls"); }

@@ -43,6 +43,12 @@ void splitc_bulk_gather(void *to, splitc_ptr from, const long *index, long count
 void splitc_bulk_scatter(splitc_ptr to, const long *index, const void *from, long count,
                          long bytes);
 
+/* split-c/handle.h */
+unsigned long splitc_bulk_get_h(void *to, splitc_ptr from, long bytes);
+unsigned long splitc_bulk_put_h(splitc_ptr to, const void *from, long bytes);
+void splitc_sync_h(unsigned long handle);
+int splitc_test_h(unsigned long handle);
+
 /* split-c/castable.h */
 void *splitc_castable(splitc_ptr g);
 

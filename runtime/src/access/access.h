@@ -261,6 +261,15 @@ static inline uint64_t splitc_cell_word(const struct splitc_cell *cell)
     return (uintptr_t)cell;
 }
 
+/* ---- handles (handle.c) ---------------------------------------------------------------------- */
+
+/* A handle of one part, and of one more; 0 is no handle, and complete. */
+uint64_t splitc_handle_open(void);
+void splitc_handle_more(uint64_t handle);
+
+/* A part is complete.  False: the handle has none that is not. */
+bool splitc_handle_less(uint64_t handle);
+
 /* ---- bulk accesses (bulk.c) ------------------------------------------------------------------ */
 
 /* A split-phase put of n > 0 bytes.  Unlike with splitc_far_put, the source must stay until sync.
