@@ -109,6 +109,18 @@ TEST_CASE("collective: any order, any skew") { passes_everywhere("mixed_collecti
 TEST_CASE("collective: a number of ranks that is no power of two") { passes(13, "mixed_collectives"); passes(29, "reduce_double_repeats"); passes(7, "scan_int"); }
 TEST_CASE("collective: gather") { passes_everywhere("gather"); }
 
+TEST_CASE("team: members know each other") { passes_everywhere("team_members"); }
+TEST_CASE("team: all ranks, and those of a node") { passes_everywhere("team_predefined"); }
+TEST_CASE("team: calls on several teams") { passes_everywhere("team_calls"); passes(8, "team_calls", "SPLITC_RANKS_PER_CORE=1"); }
+TEST_CASE("team: nobody leaves its barrier before all have come") { passes_everywhere("team_barrier_holds"); }
+TEST_CASE("team: teams of teams") { passes_everywhere("teams_of_teams"); }
+TEST_CASE("team: many come and go") { passes_everywhere("teams_come_and_go"); }
+TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywhere("array_operations"); passes(5, "array_operations", "SPLITC_RANKS_PER_CORE=1"); }
+TEST_CASE("arrays: operations on teams that overlap") { passes_everywhere("array_operations_on_teams"); }
+TEST_CASE("arrays: many operations under way") { passes_everywhere("many_under_way"); }
+TEST_CASE("arrays: a root that never waits") { passes_everywhere("array_root_runs_ahead"); }
+TEST_CASE("arrays: sums of doubles repeat to the bit") { passes_everywhere("array_sums_repeat"); }
+
 TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
 TEST_CASE("heap: blocks are spread over the ranks") { passes_everywhere("blocks_are_spread"); }
 TEST_CASE("heap: arrays do not overlap") { passes_everywhere("arrays_do_not_overlap"); }

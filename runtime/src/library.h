@@ -54,6 +54,13 @@ void *splitc_castable(splitc_ptr g);
 
 /* split-c/team.h */
 struct splitc_team;
+struct splitc_team *splitc_all_split(int colour, int key);
+struct splitc_team *splitc_team_split(struct splitc_team *parent, int colour, int key);
+void splitc_team_free(struct splitc_team *t);
+int splitc_team_rank(const struct splitc_team *t);
+int splitc_team_size(const struct splitc_team *t);
+int splitc_team_proc_of(const struct splitc_team *t, int member);
+int splitc_team_member(const struct splitc_team *t, int proc);
 void splitc_team_barrier(struct splitc_team *t);
 #define SPLITC_TEAM_REDUCTIONS_OF(name, type, how)                                                 \
     type splitc_team_reduce_to_all_##name(struct splitc_team *t, type value);                      \
@@ -63,6 +70,52 @@ SPLITC_REDUCTIONS(SPLITC_TEAM_REDUCTIONS_OF)
 #define SPLITC_TEAM_VALUES_OF(letter, type)                                                        \
     type splitc_team_bcast_##letter(struct splitc_team *t, type value);
 SPLITC_VALUES(SPLITC_TEAM_VALUES_OF)
+
+/* split-c/collective.h: each(name, parameters, arguments) */
+typedef void splitc_operator_fn(void *acc, const void *next, long count);
+/* clang-format off */
+#define SPLITC_ARRAY_OPERATIONS(each)                                                              \
+    each(broadcast, (struct splitc_team *t, void *buffer, long count, int root,                    \
+                     splitc_size size), t, buffer, count, root, size)                              \
+    each(reduce, (struct splitc_team *t, void *to, const void *from, long count,                   \
+                  splitc_operator_fn *with, int root, splitc_size size, int type),                 \
+         t, to, from, count, with, root, size, type)                                               \
+    each(allreduce, (struct splitc_team *t, void *to, const void *from, long count,                \
+                     splitc_operator_fn *with, splitc_size size, int type),                        \
+         t, to, from, count, with, size, type)                                                     \
+    each(scan, (struct splitc_team *t, void *to, const void *from, long count,                     \
+                splitc_operator_fn *with, splitc_size size, int type),                             \
+         t, to, from, count, with, size, type)                                                     \
+    each(exscan, (struct splitc_team *t, void *to, const void *from, long count,                   \
+                  splitc_operator_fn *with, splitc_size size, int type),                           \
+         t, to, from, count, with, size, type)                                                     \
+    each(gather, (struct splitc_team *t, void *to, const void *from, long count, int root,         \
+                  splitc_size size), t, to, from, count, root, size)                               \
+    each(gatherv, (struct splitc_team *t, void *to, const long *counts, const long *offsets,       \
+                   const void *from, long count, int root, splitc_size size),                      \
+         t, to, counts, offsets, from, count, root, size)                                          \
+    each(scatter, (struct splitc_team *t, void *to, const void *from, long count, int root,        \
+                   splitc_size size), t, to, from, count, root, size)                              \
+    each(scatterv, (struct splitc_team *t, void *to, long count, const void *from,                 \
+                    const long *counts, const long *offsets, int root, splitc_size size),          \
+         t, to, count, from, counts, offsets, root, size)                                          \
+    each(allgather, (struct splitc_team *t, void *to, const void *from, long count,                \
+                     splitc_size size), t, to, from, count, size)                                  \
+    each(allgatherv, (struct splitc_team *t, void *to, const long *counts, const long *offsets,    \
+                      const void *from, long count, splitc_size size),                             \
+         t, to, counts, offsets, from, count, size)                                                \
+    each(alltoall, (struct splitc_team *t, void *to, const void *from, long count,                 \
+                    splitc_size size), t, to, from, count, size)                                   \
+    each(alltoallv, (struct splitc_team *t, void *to, const long *to_counts,                       \
+                     const long *to_offsets, const void *from, const long *from_counts,            \
+                     const long *from_offsets, splitc_size size),                                  \
+         t, to, to_counts, to_offsets, from, from_counts, from_offsets, size)
+/* clang-format on */
+#define SPLITC_ARRAY_OPERATION_OF(name, parameters, ...)                                           \
+    void splitc_team_##name parameters;                                                            \
+    unsigned long splitc_team_##name##_begin parameters;
+SPLITC_ARRAY_OPERATIONS(SPLITC_ARRAY_OPERATION_OF)
+unsigned long splitc_team_barrier_begin(struct splitc_team *t);
 
 void splitc_barrier(void);
 #define SPLITC_REDUCTIONS_OF(name, type, how)                                                      \

@@ -94,6 +94,9 @@ enum splitc_message {
     SPLITC_MSG_MASKED,
     SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
+    SPLITC_MSG_PIECE, /* of a collective operation on arrays */
+    SPLITC_MSG_TAKEN,
+    SPLITC_MSG_PULLED,
     SPLITC_MSG_END,
     SPLITC_MSG_WAKE,  /* wakes a rank that sleeps */
     SPLITC_MSG_STATS, /* the reports of observers */

@@ -296,14 +296,27 @@ void splitc_am_open(void);
 extern struct am_fetch *splitc_am_fetches;
 void splitc_am_begin_fetches(void) __attribute__((cold, noinline));
 
-/* Do what handlers have left to be done outside of them, and send what waits for company.  Returns
- * as splitc_direct_move. */
-static inline bool splitc_deferred_step(void)
+/* Moves on the collective operations that are under way (collective/operation.c), if there are any;
+ * returns whether it could. */
+extern bool (*splitc_operations_step)(void);
+
+enum splitc_deferred {
+    SPLITC_DEFERRED_NOTHING,
+    SPLITC_DEFERRED_STUCK, /* some of it waits for room, of which nothing tells */
+    SPLITC_DEFERRED_MOVED, /* what the caller waits for may be complete now */
+};
+
+/* Do what handlers have left to be done outside of them, and send what waits for company. */
+static inline enum splitc_deferred splitc_deferred_step(void)
 {
     splitc_coalesced_go();
     if (__builtin_expect(splitc_am_fetches != NULL, 0))
         splitc_am_begin_fetches();
-    return __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
+    if (__builtin_expect(splitc_operations_step != NULL, 0) && splitc_operations_step())
+        return SPLITC_DEFERRED_MOVED;
+    if (__builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move())
+        return SPLITC_DEFERRED_STUCK;
+    return SPLITC_DEFERRED_NOTHING;
 }
 
 /* ---- handlers -------------------------------------------------------------------------- */

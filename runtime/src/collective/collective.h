@@ -24,6 +24,20 @@ enum splitc_collective {
     SPLITC_ALL_STORE_SYNC,
     SPLITC_TEAM_SPLIT,
     SPLITC_TEAM_FREE,
+    SPLITC_ARRAY_BROADCAST, /* operations on arrays, from here on */
+    SPLITC_ARRAY_REDUCE,
+    SPLITC_ARRAY_ALLREDUCE,
+    SPLITC_ARRAY_SCAN,
+    SPLITC_ARRAY_EXSCAN,
+    SPLITC_ARRAY_GATHER,
+    SPLITC_ARRAY_GATHERV,
+    SPLITC_ARRAY_SCATTER,
+    SPLITC_ARRAY_SCATTERV,
+    SPLITC_ARRAY_ALLGATHER,
+    SPLITC_ARRAY_ALLGATHERV,
+    SPLITC_ARRAY_ALLTOALL,
+    SPLITC_ARRAY_ALLTOALLV,
+    SPLITC_ARRAY_BARRIER, /* the split-phase one */
     SPLITC_COLLECTIVES
 };
 
@@ -120,6 +134,9 @@ static inline void splitc_check_collective(struct splitc_team *t, enum splitc_co
 }
 
 gam_handler_fn splitc_on_collective;
+gam_handler_fn splitc_on_piece;
+gam_handler_fn splitc_on_taken;
+gam_handler_fn splitc_on_pulled;
 gam_handler_fn splitc_on_end;
 
 #endif

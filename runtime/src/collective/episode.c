@@ -23,7 +23,21 @@ static const struct {
     [SPLITC_SPREAD_ALLOC] = {"all_spread_malloc (or a spread array)", NULL, false},
     [SPLITC_ALL_STORE_SYNC] = {"all_store_sync", NULL, false},
     [SPLITC_TEAM_SPLIT] = {"all_split", "team_split", true},
-    [SPLITC_TEAM_FREE] = {"team_free", "team_free", true},
+    [SPLITC_TEAM_FREE] = {"team_free", "team_free", false},
+    [SPLITC_ARRAY_BROADCAST] = {"team_broadcast", NULL, false},
+    [SPLITC_ARRAY_REDUCE] = {"team_reduce", NULL, false},
+    [SPLITC_ARRAY_ALLREDUCE] = {"team_allreduce", NULL, false},
+    [SPLITC_ARRAY_SCAN] = {"team_scan", NULL, false},
+    [SPLITC_ARRAY_EXSCAN] = {"team_exscan", NULL, false},
+    [SPLITC_ARRAY_GATHER] = {"team_gather", NULL, false},
+    [SPLITC_ARRAY_GATHERV] = {"team_gatherv", NULL, false},
+    [SPLITC_ARRAY_SCATTER] = {"team_scatter", NULL, false},
+    [SPLITC_ARRAY_SCATTERV] = {"team_scatterv", NULL, false},
+    [SPLITC_ARRAY_ALLGATHER] = {"team_allgather", NULL, false},
+    [SPLITC_ARRAY_ALLGATHERV] = {"team_allgatherv", NULL, false},
+    [SPLITC_ARRAY_ALLTOALL] = {"team_alltoall", NULL, false},
+    [SPLITC_ARRAY_ALLTOALLV] = {"team_alltoallv", NULL, false},
+    [SPLITC_ARRAY_BARRIER] = {"team_barrier_begin", NULL, false},
 };
 
 static uint64_t ended_after = UINT64_MAX; /* the last episode of a rank that has ended, */

@@ -79,6 +79,7 @@ struct splitc_team {
     const uint32_t *first; /* the first member of each node, where members of a node share memory */
     uint32_t nodes;        /* length of that list; 0: one node, or no shared memory */
     uint32_t node_at;      /* this node's index in it */
+    bool blocks;           /* there are nodes, and each has members that follow one another */
 
     uint64_t meetings; /* that this rank came to at the gate */
     uint64_t told;     /* messages that this rank had sent then */

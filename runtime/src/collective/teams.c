@@ -135,7 +135,8 @@ static uint32_t lowest_edge(const uint32_t *near, uint32_t nears)
     return lowest;
 }
 
-/* The node's ranks are near one another if any are. */
+/* The node's ranks are near one another if any are.  Which of them share cores they tell each
+ * other. */
 static void node_open(void)
 {
     struct splitc_team *n = &splitc_team_node;
@@ -145,10 +146,22 @@ static void node_open(void)
         splitc_die("no memory for the list of %u ranks", n->size);
     for (uint32_t i = 0; i < n->size; i++)
         index[i] = i;
+    n->near_size = splitc_runtime.near_ranks;
+    if (n->near_size < n->size) /* this rank alone */
+        index[0] = n->at;
+    else
+        n->near_at = n->at;
     n->near = index;
-    n->near_size = n->size;
-    n->near_at = n->at;
-    n->crowded = splitc_runtime.near_ranks == n->size && splitc_runtime.crowded;
+    if (splitc_runtime.nodes == 0)
+        n->crowded = splitc_runtime.crowded;
+    else
+        n->crowded = splitc_reduce_to_all(n, SPLITC_MAX, splitc_shares_cores());
+}
+
+/* Whether the ranks of each node follow one another. */
+static bool node_is_block(const struct splitc_team *t)
+{
+    return t->near[t->near_size - 1] - t->near[0] == t->near_size - 1;
 }
 
 void splitc_teams_open(void)
@@ -163,8 +176,10 @@ void splitc_teams_open(void)
     t->first = splitc_runtime.first;
     t->nodes = splitc_runtime.nodes;
     t->node_at = splitc_runtime.node_at;
-    if (t->nodes > 0)
+    if (t->nodes > 0) {
         inside = (unsigned)splitc_reduce_to_all(t, SPLITC_MIN, lowest_edge(t->near, t->near_size));
+        t->blocks = splitc_reduce_to_all(t, SPLITC_MIN, node_is_block(t)) && t->nodes > 1;
+    }
     splitc_tree_choose_height(t, inside);
     node_open();
 }
