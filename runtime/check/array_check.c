@@ -407,6 +407,25 @@ static void array_root_runs_ahead(void)
     }
 }
 
+/* The same of one that begins all of them before the others begin any. */
+static void array_root_begins_early(void)
+{
+    enum { ALL = 400 };
+    static long value[ALL];
+
+    if (my_rank() > 0)
+        splitc_barrier();
+    for (long i = 0; i < ALL; i++) {
+        value[i] = my_rank() ? -1 : i;
+        splitc_team_broadcast_begin(&splitc_team_all, &value[i], 1, 0, sizeof value[i]);
+    }
+    if (my_rank() == 0)
+        splitc_barrier();
+    splitc_sync();
+    for (long i = 0; i < ALL; i++)
+        EXPECT_EQ(i, value[i]);
+}
+
 /* Sums of doubles: the same bits on all, and each time. */
 static void array_sums_repeat(void)
 {
@@ -501,6 +520,7 @@ const struct check array_checks[] = {
     {"array_operations_on_teams", array_operations_on_teams},
     {"many_under_way", many_under_way},
     {"array_root_runs_ahead", array_root_runs_ahead},
+    {"array_root_begins_early", array_root_begins_early},
     {"array_sums_repeat", array_sums_repeat},
     {"array_counts_differ", array_counts_differ},
     {"array_count_negative", array_count_negative},

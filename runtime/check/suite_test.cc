@@ -118,7 +118,7 @@ TEST_CASE("team: many come and go") { passes_everywhere("teams_come_and_go"); }
 TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywhere("array_operations"); passes(5, "array_operations", "SPLITC_RANKS_PER_CORE=1"); }
 TEST_CASE("arrays: operations on teams that overlap") { passes_everywhere("array_operations_on_teams"); }
 TEST_CASE("arrays: many operations under way") { passes_everywhere("many_under_way"); }
-TEST_CASE("arrays: a root that never waits") { passes_everywhere("array_root_runs_ahead"); }
+TEST_CASE("arrays: a root that never waits") { passes_everywhere("array_root_runs_ahead"); passes_everywhere("array_root_begins_early"); }
 TEST_CASE("arrays: sums of doubles repeat to the bit") { passes_everywhere("array_sums_repeat"); }
 
 TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
@@ -132,6 +132,8 @@ TEST_CASE("heap: random allocations keep their contents") { passes_everywhere("r
 TEST_CASE("atomic: fetch_add gives each ticket once") { passes_everywhere("fetch_add"); }
 TEST_CASE("atomic: fetch_add of longs") { passes_everywhere("fetch_add_long"); }
 TEST_CASE("atomic: operations return the old value") { passes_everywhere("operations_return_the_old_value"); }
+TEST_CASE("atomic: operations on every type, blocking and begun") { passes_everywhere("operations_on_every_type"); }
+TEST_CASE("atomic: all ranks on the same objects") { passes_everywhere("operations_by_all"); }
 TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
 TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
 TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }

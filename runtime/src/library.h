@@ -8,6 +8,7 @@
 #define SPLITC_LIBRARY_H
 
 #include <split-c/abi.h>
+#include <split-c/operators.h>
 #include <split-c/reductions.h>
 
 #ifdef __cplusplus
@@ -133,9 +134,26 @@ int splitc_fetch_add(splitc_ptr g, int value);
 int splitc_exchange(splitc_ptr g, int value);
 int splitc_cmp_and_swap(splitc_ptr g, int expected, int desired);
 int splitc_test_and_set(splitc_ptr g);
-long splitc_fetch_add_l(splitc_ptr g, long value);
-long splitc_exchange_l(splitc_ptr g, long value);
-long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired);
+
+/* split-c/atomic.h: each(letters, type) */
+#define SPLITC_ATOMIC_NUMBERS_OF(letters, type)                                                    \
+    SPLITC_ATOMIC_FORMS_OF(fetch_add, letters, type)                                               \
+    SPLITC_ATOMIC_FORMS_OF(fetch_min, letters, type)                                               \
+    SPLITC_ATOMIC_FORMS_OF(fetch_max, letters, type)                                               \
+    SPLITC_ATOMIC_FORMS_OF(exchange, letters, type)                                                \
+    type splitc_cmp_and_swap_##letters(splitc_ptr object, type expected, type desired);            \
+    unsigned long splitc_cmp_and_swap_begin_##letters(type *old, splitc_ptr object, type expected, \
+                                                      type desired);
+#define SPLITC_ATOMIC_INTEGERS_OF(letters, type)                                                   \
+    SPLITC_ATOMIC_NUMBERS_OF(letters, type)                                                        \
+    SPLITC_ATOMIC_FORMS_OF(fetch_and, letters, type)                                               \
+    SPLITC_ATOMIC_FORMS_OF(fetch_or, letters, type)                                                \
+    SPLITC_ATOMIC_FORMS_OF(fetch_xor, letters, type)
+#define SPLITC_ATOMIC_FORMS_OF(name, letters, type)                                                \
+    type splitc_##name##_##letters(splitc_ptr object, type value);                                 \
+    unsigned long splitc_##name##_begin_##letters(type *old, splitc_ptr object, type value);
+SPLITC_INTEGER_TYPES(SPLITC_ATOMIC_INTEGERS_OF)
+SPLITC_REAL_TYPES(SPLITC_ATOMIC_NUMBERS_OF)
 
 void splitc_lock(splitc_ptr lock);
 int splitc_trylock(splitc_ptr lock);

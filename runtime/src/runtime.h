@@ -91,6 +91,7 @@ enum splitc_message {
     SPLITC_MSG_RECORDS,
     SPLITC_MSG_RECORDS_DONE,
     SPLITC_MSG_ATOMIC,
+    SPLITC_MSG_ATOMIC_DONE, /* a split-phase one is */
     SPLITC_MSG_MASKED,
     SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,

@@ -23,4 +23,20 @@ enum splitc_type {
 
 #define SPLITC_OPERATORS 7 /* 1 add, 2 multiply, 3 min, 4 max, 5 and, 6 or, 7 xor */
 
+/* each(letters, type) */
+/* clang-format off */
+#define SPLITC_INTEGER_TYPES(each)                                                                 \
+    each(sc, signed char)                                                                          \
+    each(uc, unsigned char)                                                                        \
+    each(s, short)                                                                                 \
+    each(us, unsigned short)                                                                       \
+    each(i, int)                                                                                   \
+    each(u, unsigned)                                                                              \
+    each(l, long)                                                                                  \
+    each(ul, unsigned long)
+#define SPLITC_REAL_TYPES(each)                                                                    \
+    each(f, float)                                                                                 \
+    each(d, double)
+/* clang-format on */
+
 #endif

@@ -338,6 +338,7 @@ gam_handler_fn splitc_on_store_landed;
 gam_handler_fn splitc_on_records;
 gam_handler_fn splitc_on_records_done;
 gam_handler_fn splitc_on_atomic;
+gam_handler_fn splitc_on_atomic_done;
 gam_handler_fn splitc_on_masked;
 gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_wake;

@@ -47,6 +47,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_RECORDS] = splitc_on_records,
     [SPLITC_MSG_RECORDS_DONE] = splitc_on_records_done,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
+    [SPLITC_MSG_ATOMIC_DONE] = splitc_on_atomic_done,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
     [SPLITC_MSG_RUN] = splitc_on_run,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
