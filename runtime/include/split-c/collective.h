@@ -13,8 +13,8 @@
  * are there, and its arrays may be used again; it does not wait for the others beyond that.  The
  * one with _begin returns a handle at once, and is complete at sync(), or at sync_h of the handle
  * (handle.h); until then its arrays are the operation's.  It goes on whenever this processor waits
- * or polls.  Operations on one team begin in the same order on all members, whatever their form,
- * and any number of them may be under way.
+ * or polls.  All members make their collective calls on a team in the same order, but some may
+ * begin what others wait for, and any number of operations may be under way.
  *
  * `to` and `from` do not overlap, but for reductions and scans, where they may be the same pointer.
  */

@@ -51,20 +51,37 @@ static struct splitc_operator check_operator(enum splitc_collective what, splitc
     return o;
 }
 
-/* Of -fcheck: all members have to say the same of the elements, the root and the operator. */
-static void check_same(struct splitc_team *t, enum splitc_collective what, long count, size_t size,
-                       int root, uint64_t with)
-{
-    splitc_check_collective(t, what, (uint64_t)count,
-                            (uint64_t)size << 32 | (uint64_t)with << 24 |
-                                ((uint64_t)root & 0xffffff));
-}
-
 static uint64_t operator_number(splitc_operator_fn *with, int type)
 {
     const uintptr_t number = (uintptr_t)with;
 
     return number > SPLITC_OPERATORS ? SPLITC_OPERATORS + 1 : number << 4 | (unsigned)type;
+}
+
+/* First member 0 tells all what it is about to do, as a part of the operation: a call that only
+ * begins one may not wait. */
+static void check_add(struct splitc_operation *o, uint64_t a, uint64_t b)
+{
+    struct splitc_account *account = splitc_operation_scratch(o, 2 * sizeof *account);
+
+    splitc_collective_checks->account(&account[0], o->what, a, b);
+    account[1] = account[0];
+    splitc_add_broadcast(o, &account[1], sizeof account[1], 0);
+    splitc_operation_end_round(o);
+    o->account = account;
+    o->checked = o->rounds;
+}
+
+/* With -fcheck all members have to say the same of the elements, the root and the operator. */
+static struct splitc_operation *operation_new(struct splitc_team *t, enum splitc_collective what,
+                                              long count, size_t size, int root, uint64_t with)
+{
+    struct splitc_operation *o = splitc_operation_new(t, what);
+
+    if (__builtin_expect(splitc_collective_checks != NULL, 0) && t->size > 1)
+        check_add(o, (uint64_t)count,
+                  (uint64_t)size << 32 | with << 24 | ((uint64_t)root & 0xffffff));
+    return o;
 }
 
 static struct splitc_blocks equal_blocks(size_t size, long count)
@@ -96,8 +113,7 @@ static struct splitc_operation *broadcast(struct splitc_team *t, void *buffer, l
     splitc_team_check(t);
     check_count(what, count, size);
     check_root(t, what, root);
-    check_same(t, what, count, size, root, 0);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, root, 0);
     splitc_add_broadcast(o, buffer, (size_t)count * size, (uint32_t)root);
     return o;
 }
@@ -114,8 +130,7 @@ static struct splitc_operation *reduce(struct splitc_team *t, void *to, const vo
     check_count(what, count, size);
     check_root(t, what, root);
     op = check_operator(what, with, size, type);
-    check_same(t, what, count, size, root, operator_number(with, type));
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, root, operator_number(with, type));
     o->with = op;
     if (size > 0)
         splitc_add_reduce(o, to, from, (size_t)count * size, (uint32_t)root);
@@ -133,8 +148,7 @@ static struct splitc_operation *allreduce(struct splitc_team *t, void *to, const
     splitc_team_check(t);
     check_count(what, count, size);
     op = check_operator(what, with, size, type);
-    check_same(t, what, count, size, 0, operator_number(with, type));
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, 0, operator_number(with, type));
     o->with = op;
     if (size > 0)
         splitc_add_allreduce(o, to, from, (size_t)count * size);
@@ -151,8 +165,7 @@ static struct splitc_operation *scan_any(struct splitc_team *t, void *to, const 
     splitc_team_check(t);
     check_count(what, count, size);
     op = check_operator(what, with, size, type);
-    check_same(t, what, count, size, 0, operator_number(with, type));
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, 0, operator_number(with, type));
     o->with = op;
     if (size > 0)
         splitc_add_scan(o, to, from, (size_t)count * size, what == SPLITC_ARRAY_EXSCAN);
@@ -181,8 +194,7 @@ static struct splitc_operation *gather(struct splitc_team *t, void *to, const vo
     splitc_team_check(t);
     check_count(what, count, size);
     check_root(t, what, root);
-    check_same(t, what, count, size, root, 0);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, root, 0);
     splitc_add_gather(o, to, equal_blocks(size, count), from, (size_t)count * size, (uint32_t)root);
     return o;
 }
@@ -197,10 +209,9 @@ static struct splitc_operation *gatherv(struct splitc_team *t, void *to, const l
 
     splitc_team_check(t);
     check_count(what, count, size);
-    check_same(t, what, 0, size, root, 0);
     if (check_root(t, what, root) == t->at)
         blocks = blocks_of(t, what, size, counts, offsets);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, 0, size, root, 0);
     splitc_add_gather(o, to, blocks, from, (size_t)count * size, (uint32_t)root);
     return o;
 }
@@ -214,8 +225,7 @@ static struct splitc_operation *scatter(struct splitc_team *t, void *to, const v
     splitc_team_check(t);
     check_count(what, count, size);
     check_root(t, what, root);
-    check_same(t, what, count, size, root, 0);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, root, 0);
     splitc_add_scatter(o, to, (size_t)count * size, from, equal_blocks(size, count),
                        (uint32_t)root);
     return o;
@@ -231,10 +241,9 @@ static struct splitc_operation *scatterv(struct splitc_team *t, void *to, long c
 
     splitc_team_check(t);
     check_count(what, count, size);
-    check_same(t, what, 0, size, root, 0);
     if (check_root(t, what, root) == t->at)
         blocks = blocks_of(t, what, size, counts, offsets);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, 0, size, root, 0);
     splitc_add_scatter(o, to, (size_t)count * size, from, blocks, (uint32_t)root);
     return o;
 }
@@ -247,8 +256,7 @@ static struct splitc_operation *allgather(struct splitc_team *t, void *to, const
 
     splitc_team_check(t);
     check_count(what, count, size);
-    check_same(t, what, count, size, 0, 0);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, 0, 0);
     splitc_add_allgather(o, to, equal_blocks(size, count), from, (size_t)count * size);
     return o;
 }
@@ -263,9 +271,8 @@ static struct splitc_operation *allgatherv(struct splitc_team *t, void *to, cons
 
     splitc_team_check(t);
     check_count(what, count, size);
-    check_same(t, what, 0, size, 0, 0);
     blocks = blocks_of(t, what, size, counts, offsets);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, 0, size, 0, 0);
     splitc_add_allgather(o, to, blocks, from, (size_t)count * size);
     return o;
 }
@@ -278,8 +285,7 @@ static struct splitc_operation *alltoall(struct splitc_team *t, void *to, const 
 
     splitc_team_check(t);
     check_count(what, count, size);
-    check_same(t, what, count, size, 0, 0);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, count, size, 0, 0);
     splitc_add_alltoall(o, to, equal_blocks(size, count), from, equal_blocks(size, count));
     return o;
 }
@@ -294,13 +300,12 @@ static struct splitc_operation *alltoallv(struct splitc_team *t, void *to, const
     struct splitc_operation *o;
 
     splitc_team_check(t);
-    check_same(t, what, 0, size, 0, 0);
     of_to = blocks_of(t, what, size, to_counts, to_offsets);
     of_from = blocks_of(t, what, size, from_counts, from_offsets);
     if (to_counts[t->at] != from_counts[t->at])
         splitc_die("team_alltoallv: this member sends itself %ld elements and takes %ld",
                    from_counts[t->at], to_counts[t->at]);
-    o = splitc_operation_new(t, what);
+    o = operation_new(t, what, 0, size, 0, 0);
     splitc_add_alltoall(o, to, of_to, from, of_from);
     return o;
 }
@@ -310,8 +315,7 @@ static struct splitc_operation *barrier(struct splitc_team *t)
     struct splitc_operation *o;
 
     splitc_team_check(t);
-    check_same(t, SPLITC_ARRAY_BARRIER, 0, 0, 0, 0);
-    o = splitc_operation_new(t, SPLITC_ARRAY_BARRIER);
+    o = operation_new(t, SPLITC_ARRAY_BARRIER, 0, 0, 0, 0);
     splitc_operation_add_barrier(o);
     return o;
 }

@@ -109,6 +109,11 @@ struct splitc_account {
 struct splitc_collective_checks {
     /* A collective call begins, which all members have to make with the same a and b. */
     void (*begins)(struct splitc_team *t, enum splitc_collective what, uint64_t a, uint64_t b);
+    /* Where the program is, in a call with that a and b. */
+    void (*account)(struct splitc_account *x, enum splitc_collective what, uint64_t a, uint64_t b);
+    /* End the job because member 0 makes another call than this rank. */
+    void (*differ)(struct splitc_team *t, struct splitc_account *mine,
+                   struct splitc_account *theirs);
     /* Messages can be sent now, and the spread heap has this range. */
     void (*open)(uint64_t heap, uint64_t heap_size);
     /* Spread storage of so many bytes on each rank has been allocated. */

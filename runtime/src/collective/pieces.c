@@ -175,13 +175,20 @@ static _Noreturn void die_of_other_call(const struct splitc_operation *o, uint32
                splitc_collective_name(o->team, o->what), splitc_runtime.rank);
 }
 
+/* What the pieces of this round say that they belong to: those of -fcheck come before members know
+ * that they make the same call. */
+static enum splitc_collective round_says(const struct splitc_operation *o)
+{
+    return o->round < o->checked ? SPLITC_CHECK : o->what;
+}
+
 static void piece_deliver(struct splitc_team *t, const struct splitc_early *piece, const void *data)
 {
     struct splitc_operations *all = t->operations;
     struct splitc_operation *o = all->ring[piece->number % SPLITC_RING].operation;
     struct splitc_step *s = NULL;
 
-    if (o && o->what != piece->what)
+    if (o && o->round >= o->checked && o->what != piece->what)
         die_of_other_call(o, splitc_team_proc(t, piece->peer), piece->what);
     if (o && !has_early(all->ring[piece->number % SPLITC_RING].first, piece->peer))
         s = step_expecting(o, piece->peer);
@@ -270,7 +277,7 @@ static void piece_send(struct splitc_operation *o, struct splitc_step *s)
     const uint32_t rank = splitc_team_proc(t, s->peer);
     const uint64_t about = (uint64_t)t->at << (BYTES_BITS + 4) | s->n;
     uint64_t word[4] = {splitc_team_slot(t, s->peer) << SLOT_SHIFT |
-                        (uint64_t)o->what << NUMBER_BITS |
+                        (uint64_t)round_says(o) << NUMBER_BITS |
                         (o->number & ((1ul << NUMBER_BITS) - 1))};
 
     if (s->n <= IN_WORDS) {
@@ -310,9 +317,9 @@ static void round_take_early(struct splitc_operation *o)
 
         if (e->number != o->number)
             die_of_stray(o, e);
-        if (e->what != o->what)
+        if (e->what != o->what && o->round >= o->checked)
             die_of_other_call(o, splitc_team_proc(o->team, e->peer), e->what);
-        s = step_expecting(o, e->peer);
+        s = e->what == round_says(o) ? step_expecting(o, e->peer) : NULL;
         if (!s) {
             behind = e;
             at = &e->next;
@@ -437,6 +444,13 @@ static void round_do_local_steps(struct splitc_operation *o)
     }
 }
 
+static bool round_is_agreed(const struct splitc_account *account)
+{
+    const struct splitc_account *mine = &account[0], *first = &account[1];
+
+    return mine->what == first->what && mine->a == first->a && mine->b == first->b;
+}
+
 bool splitc_operation_move(struct splitc_operation *o)
 {
     bool moved = false;
@@ -455,6 +469,8 @@ bool splitc_operation_move(struct splitc_operation *o)
         return moved;
     round_do_local_steps(o);
     o->round++;
+    if (o->account && o->round == o->checked && !round_is_agreed(o->account))
+        splitc_collective_checks->differ(o->team, &o->account[0], &o->account[1]);
     if (o->round == o->fence)
         o->team->operations->fenced = o->number;
     if (o->round < o->rounds)

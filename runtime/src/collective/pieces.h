@@ -59,6 +59,8 @@ struct splitc_operation {
     uint32_t turn;       /* the next that combines */
     uint32_t ready;      /* a list of steps that can go on, as index + 1 */
     uint32_t fence;      /* the round before which all members have begun it; 0: none */
+    uint32_t checked;    /* that before which -fcheck compares accounts; 0: it does not */
+    struct splitc_account *account; /* this member's, and member 0's */
 
     struct splitc_operator with;
     struct scratch *scratch;

@@ -258,37 +258,46 @@ static void account_describe(const struct splitc_team *t, struct splitc_account 
         snprintf(text, size, "%s%.99s, of (%d, %p)",
                  strncmp(name, "spread array", 12) == 0 ? "the end of " : "", name,
                  splitc_rank(x->a), splitc_address(x->a));
+    else if (x->what >= SPLITC_ARRAY_BROADCAST)
+        snprintf(text, size, "%.80s (%lu elements of %lu bytes, root %lu)", name, x->a, x->b >> 32,
+                 x->b & 0xffffff);
     else
         snprintf(text, size, "%.99s", name);
     x->at.file = constant_or_null(x->at.file);
 }
 
-static _Noreturn void die_of_difference(struct splitc_team *t, struct splitc_account *mine,
-                                        uint64_t number)
+static _Noreturn void checks_differ(struct splitc_team *t, struct splitc_account *mine,
+                                    struct splitc_account *theirs)
 {
-    const splitc_ptr first = splitc_team_first_account(t, number);
-    struct splitc_account theirs;
     char here[160], there[160], at[256];
 
-    splitc_far_read(&theirs, first, sizeof theirs);
+    splitc_place = mine->at;
     account_describe(t, mine, here, sizeof here);
-    account_describe(t, &theirs, there, sizeof there);
+    account_describe(t, theirs, there, sizeof there);
     splitc_die("%s, but processor %d is in %s%s; all processors %shave to make the same collective "
                "calls in the same order",
-               here, splitc_rank(first), there, place_name(&theirs.at, at, sizeof at),
-               t == &splitc_team_all ? "" : "of a team ");
+               here, splitc_rank(splitc_team_first_account(t, 0)), there,
+               place_name(&theirs->at, at, sizeof at), t == &splitc_team_all ? "" : "of a team ");
+}
+
+static void checks_account(struct splitc_account *x, enum splitc_collective what, uint64_t a,
+                           uint64_t b)
+{
+    *x = (struct splitc_account){.what = what, .a = a, .b = b, .at = splitc_place};
 }
 
 static void checks_collective(struct splitc_team *t, enum splitc_collective what, uint64_t a,
                               uint64_t b)
 {
     uint64_t number, expected;
-    struct splitc_account *mine = splitc_team_account(t, &number);
+    struct splitc_account *mine = splitc_team_account(t, &number), theirs;
 
-    *mine = (struct splitc_account){.what = what, .a = a, .b = b, .at = splitc_place};
+    checks_account(mine, what, a, b);
     expected = account_digest(mine);
-    if (splitc_broadcast(t, SPLITC_CHECK, expected) != expected)
-        die_of_difference(t, mine, number);
+    if (splitc_broadcast(t, SPLITC_CHECK, expected) == expected)
+        return;
+    splitc_far_read(&theirs, splitc_team_first_account(t, number), sizeof theirs);
+    checks_differ(t, mine, &theirs);
 }
 
 /* ---- spread arrays --------------------------------------------------------------------------- */
@@ -327,6 +336,8 @@ static void checks_open(uint64_t start, uint64_t size)
 
 static const struct splitc_collective_checks collective_checks = {
     .begins = checks_collective,
+    .account = checks_account,
+    .differ = checks_differ,
     .open = checks_open,
     .allocated = checks_allocated,
     .freed = checks_freed,
