@@ -15,6 +15,9 @@
 
 #include <stdlib.h>
 
+#define SPARES 16u
+#define SPARE_STEPS 64u
+
 struct scratch {
     struct scratch *next;
     uint8_t bytes[] __attribute__((aligned(64)));
@@ -128,13 +131,43 @@ void splitc_operation_add_barrier(struct splitc_operation *o)
     }
 }
 
+/* Small ones that are complete, with their lists of steps, for those to come. */
+static struct splitc_operation *spare;
+static uint32_t spares;
+
+static struct splitc_operation *operation_allocate(void)
+{
+    struct splitc_operation *o = spare;
+
+    if (o) {
+        spare = o->next;
+        spares--;
+        *o = (struct splitc_operation){.step = o->step, .room = o->room};
+        return o;
+    }
+    o = calloc(1, sizeof *o);
+    if (!o)
+        splitc_die("no memory for one more collective operation");
+    return o;
+}
+
+static void operation_release(struct splitc_operation *o)
+{
+    if (spares < SPARES && o->room <= SPARE_STEPS) {
+        o->next = spare;
+        spare = o;
+        spares++;
+        return;
+    }
+    free(o->step);
+    free(o);
+}
+
 struct splitc_operation *splitc_operation_new(struct splitc_team *t, enum splitc_collective what)
 {
     struct splitc_operations *all = splitc_operations_of(t);
-    struct splitc_operation *o = calloc(1, sizeof *o);
+    struct splitc_operation *o = operation_allocate();
 
-    if (!o)
-        splitc_die("no memory for one more collective operation");
     if (splitc_runtime.running)
         splitc_must_not_wait();
     if (splitc_is_foreign_thread())
@@ -189,8 +222,7 @@ static void operation_end(struct splitc_operation *o)
         splitc_runtime.puts--;
         splitc_handle_less(o->handle);
     }
-    free(o->step);
-    free(o);
+    operation_release(o);
 }
 
 static void operation_start(struct splitc_operation *o)
