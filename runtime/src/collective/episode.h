@@ -12,7 +12,7 @@
  *   it sends values for the episodes after m only.  So the episodes from m to m + EPISODES - 1 are
  *   in use, and each has a mailbox of its own.
  *
- * Memory: 33 mailboxes of 32 bytes for each of 16 episodes, whatever the number of ranks.
+ * Memory: 33 mailboxes of 32 bytes for each of 64 episodes, whatever the number of ranks.
  */
 #ifndef SPLITC_EPISODE_H
 #define SPLITC_EPISODE_H

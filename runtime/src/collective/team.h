@@ -15,7 +15,7 @@
 #include "collective.h"
 #include "memory/memory.h"
 
-#define SPLITC_EPISODES 16u /* mailboxes per place; a power of two */
+#define SPLITC_EPISODES 64u /* mailboxes per place; a power of two */
 
 /* The place of a value from the parent in a tree.  The places below it are for the levels of the
  * tree; those above it for the rounds in which nodes, or halves of the ranks, exchange values. */
