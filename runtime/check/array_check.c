@@ -504,15 +504,25 @@ static void array_operator_waits(void)
     splitc_team_allreduce(&splitc_team_all, longs, longs, 1, waits, sizeof(long), SPLITC_TYPE_LONG);
 }
 
+/* Giving up a team completes what was begun on it. */
 static void array_free_under_way(void)
 {
-    struct splitc_team *t = splitc_all_split(0, 0);
+    static uint8_t large[5][100000];
+    uint64_t state = 3 + (uint64_t)my_rank();
 
-    if (my_rank() == 1) {
-        splitc_team_barrier_begin(t);
+    for (int turn = 0; turn < 20; turn++) {
+        struct splitc_team *t = splitc_all_split(my_rank() % 2, 0);
+        const int root = turn % splitc_team_size(t);
+
+        for (int i = 0; i < 5; i++) {
+            memset(large[i], splitc_team_rank(t) == root ? turn + i : 99, sizeof large[i]);
+            splitc_team_broadcast_begin(t, large[i], sizeof large[i], root, 1);
+        }
+        skew(&state);
         splitc_team_free(t);
+        for (int i = 0; i < 5; i++)
+            EXPECT_EQ(turn + i, large[i][sizeof large[i] - 1]);
     }
-    splitc_barrier();
 }
 
 const struct check array_checks[] = {

@@ -104,7 +104,6 @@ TEST_CASE("arrays: arguments that make no sense are told")
     ends(2, "array_no_root", 1, "there is no member 2 of the team, only 0 to 1");
     ends(2, "array_no_operator", 1, "there is no TEAM_XOR of elements of that type");
     ends(2, "array_operator_waits", 1, "waits or uses what other processors own");
-    ends(2, "array_free_under_way", 1, "team_free of a team with operations under way");
 }
 
 TEST_CASE("handles: what is no handle is told")

@@ -39,9 +39,9 @@ extern splitc_team splitc_team_all, splitc_team_node;
 extern splitc_team *all_split(int colour, int key) __asm__("splitc_all_split");
 extern splitc_team *team_split(splitc_team *team, int colour, int key) __asm__("splitc_team_split");
 
-/* Collective, of its members: waits for all, then gives the team up.  Split-phase operations on it
- * have to be complete.  NULL is allowed; a predefined team is not.  Teams that were split from it
- * stay. */
+/* Collective, of its members: waits for all, completes the operations that this processor has begun
+ * on it, and gives the team up.  NULL is allowed; a predefined team is not.  Teams that were split
+ * from it stay. */
 extern void team_free(splitc_team *team) __asm__("splitc_team_free");
 #define all_team_free(team) team_free(team)
 

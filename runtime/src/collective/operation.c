@@ -20,7 +20,7 @@
 
 struct scratch {
     struct scratch *next;
-    uint8_t bytes[] __attribute__((aligned(64)));
+    _Alignas(max_align_t) uint8_t bytes[];
 };
 
 static _Noreturn void die_of_memory(const struct splitc_operation *o, size_t n)
@@ -318,9 +318,14 @@ uint64_t splitc_operation_begin(struct splitc_operation *o)
     return handle;
 }
 
-bool splitc_operations_busy(const struct splitc_team *t)
+void splitc_operations_finish(struct splitc_team *t)
 {
-    return t->operations && t->operations->under_way > 0;
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_COLLECTIVE, .what = "team_free", .whom = SPLITC_ANYBODY};
+
+    while (t->operations->under_way > 0)
+        splitc_wait_step(&w);
+    splitc_wait_end(&w);
 }
 
 void splitc_operations_free(struct splitc_team *t)

@@ -42,10 +42,8 @@ void *splitc_operation_scratch(struct splitc_operation *o, size_t n);
 void splitc_operation_run(struct splitc_operation *o);
 uint64_t splitc_operation_begin(struct splitc_operation *o);
 
-/* Give back what a team has for its operations.  None is under way. */
+/* Wait until none of a team is under way here; then give back what it has for them. */
+void splitc_operations_finish(struct splitc_team *t);
 void splitc_operations_free(struct splitc_team *t);
-
-/* Whether any is. */
-bool splitc_operations_busy(const struct splitc_team *t);
 
 #endif

@@ -222,12 +222,11 @@ void splitc_team_free(struct splitc_team *t)
     if (splitc_team_is_predefined(t))
         splitc_die("team_free of %s, which stays",
                    t == &splitc_team_all ? "TEAM_ALL" : "TEAM_NODE");
-    if (splitc_operations_busy(t))
-        splitc_die("team_free of a team with operations under way; call sync() before");
     splitc_check_collective(t, SPLITC_TEAM_FREE, 0, 0);
     o = splitc_operation_new(t, SPLITC_TEAM_FREE);
     splitc_operation_add_barrier(o);
     splitc_operation_run(o);
+    splitc_operations_finish(t);
     team_discard(t);
 }
 
