@@ -234,8 +234,7 @@ static void alltoall_some(void)
     free(from);
 }
 
-/* ---- unequal blocks
- * ------------------------------------------------------------------------------ */
+/* ---- unequal blocks ----------------------------------------------------------------- */
 
 /* How many elements member m sends member k; many are empty. */
 static long count_of(int m, int k)
@@ -319,8 +318,7 @@ static void alltoallv_some(void)
     free(list);
 }
 
-/* ---- many of them
- * --------------------------------------------------------------------------------- */
+/* ---- many of them ------------------------------------------------------------------- */
 
 static void one_more(void)
 {
@@ -455,8 +453,7 @@ static void array_sums_repeat(void)
     free(from);
 }
 
-/* ---- what programs do wrong
- * ------------------------------------------------------------------------ */
+/* ---- what programs do wrong --------------------------------------------------------- */
 
 static long longs[100];
 

@@ -28,6 +28,7 @@ void splitc_add_scan(struct splitc_operation *o, void *to, const void *from, siz
 
 /* A block of each member: where it is in an array, and its size. */
 struct splitc_blocks {
+    bool equal;                 /* of all members, also where this one has no lists */
     const long *count, *offset; /* in elements; NULL: `each` and one behind the other */
     size_t size;                /* of an element */
     size_t each;                /* elements */

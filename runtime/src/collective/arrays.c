@@ -86,7 +86,7 @@ static struct splitc_operation *operation_new(struct splitc_team *t, enum splitc
 
 static struct splitc_blocks equal_blocks(size_t size, long count)
 {
-    return (struct splitc_blocks){.size = size, .each = (size_t)count};
+    return (struct splitc_blocks){.equal = true, .size = size, .each = (size_t)count};
 }
 
 static struct splitc_blocks blocks_of(const struct splitc_team *t, enum splitc_collective what,

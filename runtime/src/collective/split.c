@@ -182,8 +182,7 @@ static void team_choose_ways(struct splitc_team *t, const struct bid *bid)
     free(node);
 }
 
-/* ---- giving up
- * ------------------------------------------------------------------------------------ */
+/* ---- giving up ---------------------------------------------------------------------- */
 
 static void team_release_lists(struct splitc_team *t)
 {
@@ -230,16 +229,16 @@ void splitc_team_free(struct splitc_team *t)
     team_discard(t);
 }
 
-/* ---- the split
- * ---------------------------------------------------------------------------------------- */
+/* ---- the split ---------------------------------------------------------------------- */
 
 static struct bid *exchange_bids(struct splitc_team *parent, const struct bid *mine)
 {
     struct bid *all = memory_for(parent->size * sizeof *all);
     struct splitc_operation *o = splitc_operation_new(parent, SPLITC_TEAM_SPLIT);
 
-    splitc_add_allgather(o, all, (struct splitc_blocks){.size = sizeof *mine, .each = 1}, mine,
-                         sizeof *mine);
+    splitc_add_allgather(o, all,
+                         (struct splitc_blocks){.equal = true, .size = sizeof *mine, .each = 1},
+                         mine, sizeof *mine);
     splitc_operation_run(o);
     return all;
 }
@@ -281,8 +280,7 @@ struct splitc_team *splitc_all_split(int colour, int key)
     return splitc_team_split(&splitc_team_all, colour, key);
 }
 
-/* ---- who is who
- * ----------------------------------------------------------------------------------------- */
+/* ---- who is who --------------------------------------------------------------------- */
 
 int splitc_team_rank(const struct splitc_team *t)
 {
