@@ -3,6 +3,7 @@
  * array_check.c - operations on arrays, against what one rank alone computes.
  */
 #include "check.h"
+#include "collective/collective.h"
 #include "library.h"
 
 #include <split-c/operators.h>
@@ -341,7 +342,7 @@ static void use_team(struct splitc_team *t, uint64_t seed)
 
 static void array_operations(void)
 {
-    const int turns = ranks() > 4 ? 90 : 160;
+    const int turns = ranks() > 4 ? 60 : 120;
 
     use_team(&splitc_team_all, 3);
     for (int i = 0; i < turns; i++)
@@ -522,7 +523,59 @@ static void array_free_under_way(void)
     }
 }
 
+/* ---- what a rank sends that lies ----------------------------------------------------- */
+
+static uint64_t piece_of(uint64_t slot, uint64_t what, uint64_t number)
+{
+    return slot << 32 | what << 26 | number;
+}
+
+static uint64_t piece_from(uint64_t member, uint64_t kind, uint64_t bytes)
+{
+    return member << 48 | kind << 44 | bytes;
+}
+
+/* Rank 1 sends rank 0 what makes no sense; the argument says what. */
+static void lying_pieces(void)
+{
+    const uint64_t what = SPLITC_ARRAY_BROADCAST, odd = (uintptr_t)longs + 1;
+    const struct lie {
+        const char *name;
+        enum splitc_message message;
+        uint32_t words;
+        uint64_t word[4];
+    } lies[] = {
+        {"team", SPLITC_MSG_PIECE, 4, {piece_of(77, what, 1), piece_from(1, 0, 8)}},
+        {"use", SPLITC_MSG_PIECE, 4, {piece_of(1 << 16, what, 1), piece_from(1, 0, 8)}},
+        {"member", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(0, 0, 8)}},
+        {"nobody", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(5, 0, 8)}},
+        {"number", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 200), piece_from(1, 0, 8)}},
+        {"what", SPLITC_MSG_PIECE, 4, {piece_of(0, 60, 1), piece_from(1, 0, 8)}},
+        {"empty", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(1, 0, 0)}},
+        {"long", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(1, 0, 17)}},
+        {"kind", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(1, 3, 8)}},
+        {"behind", SPLITC_MSG_PIECE, 4, {piece_of(0, what, 1), piece_from(1, 1, 8)}},
+        {"words", SPLITC_MSG_PIECE, 1, {piece_of(0, what, 1)}},
+        {"taken", SPLITC_MSG_TAKEN, 1, {piece_of(0, 0, 0)}},
+        {"pulled", SPLITC_MSG_PULLED, 1, {piece_of(0, 0, 0)}},
+        {"value", SPLITC_MSG_COLLECTIVE, 3, {1, 1, 77 << 16 | SPLITC_BARRIER << 8}},
+        {"type", SPLITC_MSG_ATOMIC, 4, {(uintptr_t)longs}},
+        {"odd", SPLITC_MSG_ATOMIC, 4, {odd | (uint64_t)SPLITC_TYPE_LONG << 48}},
+        {"real", SPLITC_MSG_ATOMIC, 4, {(uintptr_t)longs | (3ull << 8 | SPLITC_TYPE_DOUBLE) << 48}},
+        {"old", SPLITC_MSG_ATOMIC_DONE, 2, {0}},
+        {"got", SPLITC_MSG_GOT, 1, {5}},
+        {"put", SPLITC_MSG_PUT_DONE, 1, {5}},
+    };
+
+    splitc_barrier();
+    for (size_t i = 0; my_rank() == 1 && i < sizeof lies / sizeof *lies; i++)
+        if (strcmp(lies[i].name, check_argv[0]) == 0)
+            gam_request(splitc_runtime.gam, 0, lies[i].message, lies[i].words, lies[i].word);
+    splitc_barrier();
+}
+
 const struct check array_checks[] = {
+    {"lying_pieces", lying_pieces},
     {"array_operations", array_operations},
     {"array_operations_on_teams", array_operations_on_teams},
     {"many_under_way", many_under_way},

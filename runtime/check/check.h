@@ -6,8 +6,8 @@
  * line that tells what was expected and what was seen.  runtime_test.cc starts
  * runtime_check once per check and number of ranks.
  */
-#ifndef SPLITC_CHECK_H
-#define SPLITC_CHECK_H
+#ifndef RUNTIME_CHECK_H
+#define RUNTIME_CHECK_H
 
 #include <split-c/abi.h>
 

@@ -153,7 +153,7 @@ static void teams_of_teams(void)
 /* More than have ever been kept, so that memory and slots are used again. */
 static void teams_come_and_go(void)
 {
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 300; i++) {
         struct splitc_team *t = splitc_all_split(my_rank() / 2, i);
 
         if (i % 50 == 0)
