@@ -342,7 +342,7 @@ static void use_team(struct splitc_team *t, uint64_t seed)
 
 static void array_operations(void)
 {
-    const int turns = ranks() > 4 ? 60 : 120;
+    const int turns = ranks() > 4 ? 40 : 80;
 
     use_team(&splitc_team_all, 3);
     for (int i = 0; i < turns; i++)
@@ -354,7 +354,7 @@ static void array_operations_on_teams(void)
     struct splitc_team *halves = splitc_all_split(my_rank() % 2, my_rank());
     struct splitc_team *turned = splitc_all_split(0, -my_rank() % 3);
 
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 25; i++) {
         use_team(halves, (uint64_t)i);
         one_more();
         use_team(turned, 1000u + (uint64_t)i);
@@ -399,7 +399,7 @@ static void array_root_runs_ahead(void)
 {
     long value = 0;
 
-    for (long i = 0; i < 3000; i++) {
+    for (long i = 0; i < 1000; i++) {
         value = my_rank() ? -1 : i;
         splitc_team_broadcast(&splitc_team_all, &value, 1, 0, sizeof value);
         EXPECT_EQ(i, value);

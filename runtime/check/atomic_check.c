@@ -148,7 +148,7 @@ static void masked_write_sizes(void)
         uint64_t state = 3;                                                                        \
         type model = 0, old;                                                                       \
                                                                                                    \
-        for (int turn = 0; turn < 20; turn++) {                                                    \
+        for (int turn = 0; turn < 6; turn++) {                                                     \
             EXPECT_ATOMIC(fetch_add, letters, type, (type)(model + v));                            \
             EXPECT_ATOMIC(fetch_min, letters, type, v < model ? v : model);                        \
             EXPECT_ATOMIC(fetch_add, letters, type, (type)(model + v));                            \
@@ -172,7 +172,7 @@ static void masked_write_sizes(void)
         uint64_t state = 4;                                                                        \
         type model = 0;                                                                            \
                                                                                                    \
-        for (int turn = 0; turn < 20; turn++) {                                                    \
+        for (int turn = 0; turn < 6; turn++) {                                                     \
             EXPECT_ATOMIC(fetch_or, letters, type, (type)(model | v));                             \
             EXPECT_ATOMIC(fetch_xor, letters, type, (type)(model ^ v));                            \
             EXPECT_ATOMIC(fetch_and, letters, type, (type)(model & v));                            \

@@ -23,8 +23,8 @@ static void handles_complete(void)
         fill(area_here(area), LARGEST, (unsigned)my_rank());
         splitc_barrier();
         for (int i = 0; i < SIZES; i++)
-            get[i] = splitc_bulk_get_h(got + i * LARGEST, area_at(area, there, 0),
-                                       (long)size_of[i]);
+            get[i] =
+                splitc_bulk_get_h(got + i * LARGEST, area_at(area, there, 0), (long)size_of[i]);
         put = splitc_bulk_put_h(area_at(area, there, LARGEST), mine, LARGEST);
         for (int i = SIZES - 1; i >= 0; i -= 2) {
             splitc_sync_h(get[i]);

@@ -96,7 +96,7 @@ static void team_calls(void)
                        *by_three = split_by_remainder(3, false);
     struct splitc_team *alone = splitc_all_split(my_rank(), 0);
 
-    for (int turn = 0; turn < 60; turn++) {
+    for (int turn = 0; turn < 20; turn++) {
         skew(&state);
         calls_agree(by_two, turn);
         calls_agree(by_three, turn);
@@ -119,7 +119,7 @@ static void team_barrier_holds(void)
     uint64_t state = 7 + (uint64_t)my_rank();
 
     EXPECT_EQ(my_rank() % 2, t != NULL);
-    for (int round = 1; t && round <= 100; round++) {
+    for (int round = 1; t && round <= 50; round++) {
         skew(&state);
         splitc_fetch_add(area_at(area, 1, 0), 1);
         splitc_team_barrier(t);
@@ -150,13 +150,15 @@ static void teams_of_teams(void)
     splitc_barrier();
 }
 
-/* More than have ever been kept, so that memory and slots are used again. */
+/* As many as the argument says; of more than are kept, memory and slots are used again. */
 static void teams_come_and_go(void)
 {
-    for (int i = 0; i < 300; i++) {
+    const int turns = check_argc > 0 ? atoi(check_argv[0]) : 40;
+
+    for (int i = 0; i < turns; i++) {
         struct splitc_team *t = splitc_all_split(my_rank() / 2, i);
 
-        if (i % 50 == 0)
+        if (i % 20 == 0)
             calls_agree(t, i);
         splitc_team_free(t);
     }
