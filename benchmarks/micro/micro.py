@@ -36,6 +36,11 @@ def table_mib(wanted):
     return wanted
 
 
+def exchanged(effort):
+    """The sizes of blocks of all-to-all."""
+    return [size for size in (8, 4096, 65536) if size <= max(effort.sizes)]
+
+
 def groups(effort):
     """Of each group: title, ranks, suffix of its metrics, and the arguments of our program, of
     micro_raw (None: it has no limit) and of the peers' programs, and which peers take part."""
@@ -47,9 +52,10 @@ def groups(effort):
     bulk = ["bulk", millis, *sizes]
     yield "bulk transfers", 2, "", bulk, None, bulk, peers.MPIS
     for ranks in effort.ranks:
-        collective = ["collective", millis]
+        collective = ["collective", millis, *(str(size) for size in exchanged(effort))]
         yield (f"collectives of {ranks}", ranks, f"_{ranks}", collective,
                pair if ranks == 2 else ["barrier", millis, str(ranks)], collective, peers.MPIS)
+    yield "rows over udp", 2, "", ["rows", millis], None, None, ()
     allocation = ["allocation", millis]
     yield "allocation", 2, "", allocation, ["malloc", millis], allocation, peers.MPIS
     for ranks in effort.starts:
@@ -60,7 +66,8 @@ def groups(effort):
 def plan(options, samples):
     build = options.build
     for title, ranks, suffix, ours, raw, theirs, who in groups(options.effort):
-        commands = {"ours": [f"{build}/bin/unetrun", "-n", str(ranks),
+        network = ["--backend", "udp"] if ours[0] == "rows" else []
+        commands = {"ours": [f"{build}/bin/unetrun", *network, "-n", str(ranks),
                              f"{build}/benchmarks/micro_{ours[0]}", *ours[1:]]}
         if raw:
             commands["raw"] = [f"{build}/bin/micro_raw", *raw]
@@ -101,7 +108,7 @@ def bulk_rows(sizes):
                       aims, size=size)
 
 
-def collective_rows(ranks):
+def collective_rows(ranks, sizes):
     aims = {8: [at_most_us(6)], 32: [at_most_us(40)]} if cores() == 2 else {}
     for count in ranks:
         aim = [at_most(1.0, "raw")] if count == 2 else aims.get(count, [])
@@ -110,6 +117,11 @@ def collective_rows(ranks):
         yield Row(f"reduce_int_{count}", f"reduction, int, {count} ranks", "us")
         yield Row(f"reduce_double_{count}", f"reduction, double, {count} ranks", "us")
         yield Row(f"broadcast_{count}", f"broadcast, {count} ranks", "us")
+        yield Row(f"team_barrier_{count}", f"team barrier, {count} ranks", "us")
+        yield Row(f"team_reduce_{count}", f"team reduction, int, {count} ranks", "us")
+        for size in sizes:
+            yield Row(f"alltoall_{size}_{count}", f"all-to-all, {table.size(size)}, {count} ranks",
+                      "us", [at_most(1.0, "peer")])
 
 
 def all_rows(effort):
@@ -118,7 +130,9 @@ def all_rows(effort):
     yield Row("am_one_way", "AMs one way", "M/s", [at_least_million(60)])
     yield from access_rows()
     yield from bulk_rows(effort.sizes)
-    yield from collective_rows(effort.ranks)
+    yield from collective_rows(effort.ranks, exchanged(effort))
+    yield Row("put_2d", "2D put of 64 rows of 64 bytes, udp", "us", [at_most(0.2, "raw")])
+    yield Row("put_burst", "64 puts of 64 bytes and a sync, udp", "us")
     yield Row("malloc", "malloc and free", "ns")
     yield Row("spread_malloc", "all_spread_malloc and free", "us")
     for count in effort.starts:

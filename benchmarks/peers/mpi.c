@@ -348,7 +348,56 @@ static double broadcasts(long n)
     return now_ns() - start;
 }
 
-static void measure_collective(double budget)
+static MPI_Comm everybody; /* a communicator like any other */
+
+static double team_barriers(long n)
+{
+    double start = meet_and_start();
+
+    for (long i = 0; i < n; i++)
+        MPI_Barrier(everybody);
+    return now_ns() - start;
+}
+
+static double team_reductions(long n)
+{
+    double start = meet_and_start();
+    int sum = 0;
+
+    for (long i = 0; i < n; i++)
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, everybody);
+    return now_ns() - start;
+}
+
+static char *from, *to;
+
+static double exchanges(long n)
+{
+    double start = meet_and_start();
+
+    for (long i = 0; i < n; i++)
+        MPI_Alltoall(from, (int)bytes, MPI_BYTE, to, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    return now_ns() - start;
+}
+
+static void measure_exchange(const struct team *team, const char *size)
+{
+    char metric[64];
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    bytes = atol(size);
+    from = calloc((size_t)ranks, (size_t)bytes);
+    to = calloc((size_t)ranks, (size_t)bytes);
+    memset(from, rank, (size_t)(ranks * bytes));
+    memset(to, 0, (size_t)(ranks * bytes));
+    snprintf(metric, sizeof metric, "alltoall_%ld", bytes);
+    measure(team, metric, 1, exchanges, NULL);
+    free(from);
+    free(to);
+}
+
+static void measure_collective(double budget, int count, char **sizes)
 {
     struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
 
@@ -356,6 +405,12 @@ static void measure_collective(double budget)
     measure(&team, "reduce_int", 1, int_reductions, NULL);
     measure(&team, "reduce_double", 1, real_reductions, NULL);
     measure(&team, "broadcast", 1, broadcasts, NULL);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &everybody);
+    measure(&team, "team_barrier", 1, team_barriers, NULL);
+    measure(&team, "team_reduce", 1, team_reductions, NULL);
+    MPI_Comm_free(&everybody);
+    for (int i = 0; i < count; i++)
+        measure_exchange(&team, sizes[i]);
 }
 
 static double allocations(long n)
@@ -395,7 +450,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "bulk") == 0)
         measure_bulk(budget, argc - 3, argv + 3);
     else if (strcmp(what, "collective") == 0)
-        measure_collective(budget);
+        measure_collective(budget, argc - 3, argv + 3);
     else if (strcmp(what, "allocation") == 0)
         measure_allocation(budget);
     MPI_Finalize();

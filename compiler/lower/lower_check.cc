@@ -75,10 +75,10 @@ Rope Lower::enter(const Expr *e, std::string_view function)
 
 Rope Lower::call(const Expr *e)
 {
-    bool library = e->a->symbol && e->a->symbol->library;
-    if (!library || !(checks_ || profile_))
+    const Symbol *function = strip(e->a)->symbol; // (name)(...) is how macros of the library call
+    if (!function || !function->library || !(checks_ || profile_))
         return generic(e);
-    return kBlock + enter(e, e->a->symbol->name->text) + generic(e) + "; })";
+    return kBlock + enter(e, function->name->text) + generic(e) + "; })";
 }
 
 } // namespace splitcc

@@ -173,8 +173,11 @@ Expr *Sema::call(Expr *e)
     if (e->a->symbol && e->a->symbol->library) {
         check_arguments_kept(e, type->params);
         note_handler(e);
-        e->touched |= ast_.checks || ast_.profile;
     }
+    const Symbol *called =
+        strip(e->a)->symbol; // also of (name)(...), as macros of the library call
+    if (called && called->library)
+        e->touched |= ast_.checks || ast_.profile;
     return finish(e, type->base);
 }
 

@@ -277,11 +277,13 @@ bool Checker::transfer_call(const Expr *e)
     if (function->kind != ExprKind::Ident || !function->symbol || !function->symbol->name)
         return false;
     std::string_view name = function->symbol->name->text;
-    bool get = name == "bulk_get", put = name == "bulk_put";
+    bool get = name == "bulk_get" || name == "bulk_get_h";
+    bool put = name == "bulk_put" || name == "bulk_put_h";
     if ((get || put) && e->args.size() == 3)
         start(e, pointee(e->args[put ? 1 : 0], e->args[2]), put ? Transfer::Source : Transfer::Get);
-    static constexpr std::string_view others[] = {"barrier",    "bulk_read",   "bulk_write",
-                                                  "bulk_store", "get_seconds", "store_sync"};
+    static constexpr std::string_view others[] = {"barrier",     "bulk_read",  "bulk_write",
+                                                  "bulk_store",  "get_seconds", "store_sync",
+                                                  "team_barrier"};
     return get || put || std::find(std::begin(others), std::end(others), name) != std::end(others);
 }
 

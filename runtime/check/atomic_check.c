@@ -125,7 +125,120 @@ static void masked_write_sizes(void)
     }
 }
 
+/* ---- every type ------------------------------------------------------------------------- */
+
+/* One operation, blocking or begun, and what it does to the model; its value, from some bits. */
+#define EXPECT_ATOMIC(name, letters, type, model_of)                                               \
+    do {                                                                                           \
+        const type v = (type)(int)(next_random(&state) % 200 - 100);                               \
+        const type before = model;                                                                 \
+        type was = (type)99;                                                                       \
+                                                                                                   \
+        model = model_of;                                                                          \
+        if (next_random(&state) % 2)                                                               \
+            was = splitc_##name##_##letters(object, v);                                            \
+        else                                                                                       \
+            splitc_sync_h(splitc_##name##_begin_##letters(&was, object, v));                       \
+        EXPECT(was == before);                                                                     \
+    } while (0)
+
+#define NUMBERS(letters, type)                                                                     \
+    static void numbers_##letters(splitc_ptr object)                                               \
+    {                                                                                              \
+        uint64_t state = 3;                                                                        \
+        type model = 0, old;                                                                       \
+                                                                                                   \
+        for (int turn = 0; turn < 6; turn++) {                                                     \
+            EXPECT_ATOMIC(fetch_add, letters, type, (type)(model + v));                            \
+            EXPECT_ATOMIC(fetch_min, letters, type, v < model ? v : model);                        \
+            EXPECT_ATOMIC(fetch_add, letters, type, (type)(model + v));                            \
+            EXPECT_ATOMIC(fetch_max, letters, type, v > model ? v : model);                        \
+            EXPECT_ATOMIC(exchange, letters, type, v);                                             \
+            EXPECT(splitc_cmp_and_swap_##letters(object, (type)(model + 1), 7) == model);          \
+            EXPECT(splitc_cmp_and_swap_##letters(object, model, 7) == model);                      \
+            splitc_cmp_and_swap_begin_##letters(&old, object, 7, 9);                               \
+            splitc_sync();                                                                         \
+            EXPECT(old == 7);                                                                      \
+            splitc_fetch_add_begin_##letters(NULL, object, 1);                                     \
+            splitc_sync();                                                                         \
+            model = 10;                                                                            \
+        }                                                                                          \
+        EXPECT(splitc_exchange_##letters(object, 0) == 10);                                        \
+    }
+#define INTEGERS(letters, type)                                                                    \
+    NUMBERS(letters, type)                                                                         \
+    static void integers_##letters(splitc_ptr object)                                              \
+    {                                                                                              \
+        uint64_t state = 4;                                                                        \
+        type model = 0;                                                                            \
+                                                                                                   \
+        for (int turn = 0; turn < 6; turn++) {                                                     \
+            EXPECT_ATOMIC(fetch_or, letters, type, (type)(model | v));                             \
+            EXPECT_ATOMIC(fetch_xor, letters, type, (type)(model ^ v));                            \
+            EXPECT_ATOMIC(fetch_and, letters, type, (type)(model & v));                            \
+            EXPECT_ATOMIC(fetch_xor, letters, type, (type)(model ^ v));                            \
+        }                                                                                          \
+        splitc_exchange_##letters(object, 0);                                                      \
+    }
+SPLITC_INTEGER_TYPES(INTEGERS)
+SPLITC_REAL_TYPES(NUMBERS)
+
+/* At every place of a word that has room for it, next to bytes that stay. */
+#define AT_EVERY_PLACE(letters, type)                                                              \
+    for (size_t at = 0; at < 8; at += sizeof(type)) {                                              \
+        memset(here, GUARD_BYTE, 2 * GUARD + 8);                                                   \
+        memset(here + GUARD + at, 0, sizeof(type));                                                \
+        splitc_barrier();                                                                          \
+        CALLS(letters, area_at(area, neighbour(1), GUARD + at));                                   \
+        splitc_barrier();                                                                          \
+        EXPECT_GUARDED(here + GUARD + at, sizeof(type));                                           \
+    }
+
+static void operations_on_every_type(void)
+{
+    splitc_ptr area = area_open(2 * GUARD + 8);
+    char *here = area_here(area);
+
+#define CALLS(letters, object) (numbers_##letters(object), integers_##letters(object))
+    SPLITC_INTEGER_TYPES(AT_EVERY_PLACE)
+#undef CALLS
+#define CALLS(letters, object) numbers_##letters(object)
+    SPLITC_REAL_TYPES(AT_EVERY_PLACE)
+    area_close(area);
+}
+
+/* All ranks at the same objects: no addition is lost, and the extremes are those of all. */
+static void operations_by_all(void)
+{
+    splitc_ptr area = area_open(32);
+    const splitc_ptr d = area_at(area, 0, 0), f = area_at(area, 0, 8), s = area_at(area, 0, 12);
+    const splitc_ptr l = area_at(area, 0, 16), uc = area_at(area, 0, 24);
+    double sum;
+    unsigned char bits;
+
+    for (int i = 0; i < 200; i++) {
+        splitc_fetch_add_begin_d(NULL, d, 0.5);
+        splitc_fetch_add_begin_s(NULL, s, 1);
+        splitc_fetch_max_f(f, (float)(my_rank() * 200 + i));
+        splitc_fetch_min_begin_l(NULL, l, -(my_rank() * 200L + i));
+        splitc_fetch_xor_begin_uc(NULL, uc, (unsigned char)(1 << my_rank() % 8));
+    }
+    splitc_fetch_xor_uc(uc, (unsigned char)(my_rank() < 8 ? 1 << my_rank() : 0));
+    splitc_sync();
+    splitc_barrier();
+    sum = splitc_fetch_add_d(d, 0);
+    bits = splitc_fetch_or_uc(uc, 0);
+    EXPECT_DOUBLE(100.0 * ranks(), sum);
+    EXPECT_EQ((short)(200 * ranks()), splitc_fetch_add_s(s, 0));
+    EXPECT_DOUBLE(200.0 * ranks() - 1, splitc_fetch_max_f(f, 0));
+    EXPECT_EQ(-(200L * ranks() - 1), splitc_fetch_min_l(l, 0));
+    EXPECT_EQ(ranks() < 8 ? (1 << ranks()) - 1 : 255, bits);
+    area_close(area);
+}
+
 const struct check atomic_checks[] = {
+    {"operations_on_every_type", operations_on_every_type},
+    {"operations_by_all", operations_by_all},
     {"fetch_add", fetch_add},
     {"fetch_add_long", fetch_add_long},
     {"operations_return_the_old_value", operations_return_the_old_value},

@@ -6,8 +6,8 @@
  * line that tells what was expected and what was seen.  runtime_test.cc starts
  * runtime_check once per check and number of ranks.
  */
-#ifndef SPLITC_CHECK_H
-#define SPLITC_CHECK_H
+#ifndef RUNTIME_CHECK_H
+#define RUNTIME_CHECK_H
 
 #include <split-c/abi.h>
 
@@ -38,6 +38,9 @@ extern const struct check names_checks[];
 extern const struct check litmus_checks[];
 extern const struct check window_checks[];
 extern const struct check huge_checks[];
+extern const struct check handle_checks[];
+extern const struct check team_checks[];
+extern const struct check array_checks[];
 
 /* The words behind the name of the check on the command line. */
 extern int check_argc;

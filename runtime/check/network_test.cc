@@ -201,6 +201,14 @@ TEST_CASE("network: records of accesses that contradict themselves end the job, 
         job_ends(2, "--backend udp", std::string("lying_records ") + lie, 1, "malformed message");
 }
 
+TEST_CASE("network: pieces of operations, and atomic ones, that make no sense end the job")
+{
+    for (const char *lie :
+         {"team",  "use",   "member", "nobody", "number", "what", "empty", "long", "kind", "behind",
+          "words", "taken", "pulled", "value",  "type",   "odd",  "real",  "old",  "got",  "put"})
+        job_ends(2, "--backend udp", std::string("lying_pieces ") + lie, 1, "malformed message");
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,

@@ -77,6 +77,40 @@ TEST_CASE("windows: the heaps lie in huge pages where the system has any for us"
          "SPLITC_HUGE_PAGES=2");
 }
 
+TEST_CASE("team: what is no team, or not any more, is told")
+{
+    ends(2, "team_null", 1, "team that is NULL: all_split gives NULL to processors whose colour");
+    ends(2, "team_after_free", 1, "of a team that was freed");
+    ends(2, "team_free_predefined", 1, "team_free of TEAM_ALL, which stays");
+    ends(2, "team_wild", 1, ", which is no team; use what all_split");
+    ends(2, "team_no_member", 1, "there is no member 2 of the team, only 0 to 1");
+}
+
+TEST_CASE("team: members that differ are told")
+{
+    ends(2, "team_calls_differ", 1, "collective calls differ: team_");
+    ends(3, "team_member_gone", 1, "waits in team_barrier");
+}
+
+TEST_CASE("arrays: members that differ are told")
+{
+    ends(2, "array_counts_differ", 1, "bytes where ");
+    ends(2, "array_calls_differ", 1, "collective calls differ: team_");
+}
+
+TEST_CASE("arrays: arguments that make no sense are told")
+{
+    ends(2, "array_count_negative", 1, "team_allgather of -1 elements");
+    ends(2, "array_no_root", 1, "there is no member 2 of the team, only 0 to 1");
+    ends(2, "array_no_operator", 1, "there is no TEAM_XOR of elements of that type");
+    ends(2, "array_operator_waits", 1, "waits or uses what other processors own");
+}
+
+TEST_CASE("handles: what is no handle is told")
+{
+    ends(2, "no_handle", 1, "sync_h of 0x123456789abc, which is no handle");
+}
+
 TEST_CASE("heap: freed space keeps its pages, up to a limit")
 {
     passes(2, "freed_pages_are_kept");

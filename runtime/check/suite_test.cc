@@ -80,6 +80,9 @@ TEST_CASE("strided: elements are scattered and gathered by index") { passes_ever
 TEST_CASE("strided: nothing is no access") { passes_everywhere("rows_of_nothing"); }
 TEST_CASE("strided: a plain pointer is there where a window is") { passes_everywhere("castable_where_near"); }
 
+TEST_CASE("handles: transfers complete one by one") { passes_everywhere("handles_complete"); }
+TEST_CASE("handles: sync completes them, too") { passes_everywhere("handles_and_sync"); }
+
 TEST_CASE("bursts: stores, puts and gets in any order agree with a model") { passes_everywhere("bursts_of_everything"); }
 TEST_CASE("bursts: what comes behind one finds it done") { passes_everywhere("burst_then_message"); }
 TEST_CASE("bursts: who polls sends them") { passes_everywhere("burst_then_polls"); }
@@ -106,6 +109,19 @@ TEST_CASE("collective: any order, any skew") { passes_everywhere("mixed_collecti
 TEST_CASE("collective: a number of ranks that is no power of two") { passes(13, "mixed_collectives"); passes(29, "reduce_double_repeats"); passes(7, "scan_int"); }
 TEST_CASE("collective: gather") { passes_everywhere("gather"); }
 
+TEST_CASE("team: members know each other") { passes_everywhere("team_members"); }
+TEST_CASE("team: all ranks, and those of a node") { passes_everywhere("team_predefined"); }
+TEST_CASE("team: calls on several teams") { passes_everywhere("team_calls"); passes(8, "team_calls", "SPLITC_RANKS_PER_CORE=1"); }
+TEST_CASE("team: nobody leaves its barrier before all have come") { passes_everywhere("team_barrier_holds"); }
+TEST_CASE("team: teams of teams") { passes_everywhere("teams_of_teams"); }
+TEST_CASE("team: many come and go") { passes_everywhere("teams_come_and_go"); passes(2, "teams_come_and_go 300"); }
+TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywhere("array_operations"); passes(5, "array_operations", "SPLITC_RANKS_PER_CORE=1"); }
+TEST_CASE("arrays: operations on teams that overlap") { passes_everywhere("array_operations_on_teams"); }
+TEST_CASE("arrays: many operations under way") { passes_everywhere("many_under_way"); }
+TEST_CASE("arrays: a root that never waits") { passes_everywhere("array_root_runs_ahead"); passes_everywhere("array_root_begins_early"); }
+TEST_CASE("arrays: giving up a team completes its operations") { passes_everywhere("array_free_under_way"); }
+TEST_CASE("arrays: sums of doubles repeat to the bit") { passes_everywhere("array_sums_repeat"); }
+
 TEST_CASE("heap: static spread arrays are there and zero") { passes_everywhere("statics"); }
 TEST_CASE("heap: blocks are spread over the ranks") { passes_everywhere("blocks_are_spread"); }
 TEST_CASE("heap: arrays do not overlap") { passes_everywhere("arrays_do_not_overlap"); }
@@ -117,6 +133,8 @@ TEST_CASE("heap: random allocations keep their contents") { passes_everywhere("r
 TEST_CASE("atomic: fetch_add gives each ticket once") { passes_everywhere("fetch_add"); }
 TEST_CASE("atomic: fetch_add of longs") { passes_everywhere("fetch_add_long"); }
 TEST_CASE("atomic: operations return the old value") { passes_everywhere("operations_return_the_old_value"); }
+TEST_CASE("atomic: operations on every type, blocking and begun") { passes_everywhere("operations_on_every_type"); }
+TEST_CASE("atomic: all ranks on the same objects") { passes_everywhere("operations_by_all"); }
 TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
 TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
 TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }

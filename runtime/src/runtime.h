@@ -52,7 +52,7 @@ struct splitc_runtime {
     uint64_t stored_out;    /* bytes of signalling stores sent in messages */
     uint64_t stored_in;     /* bytes of such stores that have arrived and are in place */
     uint64_t consumed;      /* of all bytes stored to here, those that store_sync has waited for */
-    uint64_t episode;       /* the number of collective calls begun here */
+    uint64_t collectives;   /* collective calls begun here */
     const void *running_on; /* the frames of `running` lie below this address */
 
     const uint32_t *near; /* the ranks whose windows are open, including this one */
@@ -91,9 +91,13 @@ enum splitc_message {
     SPLITC_MSG_RECORDS,
     SPLITC_MSG_RECORDS_DONE,
     SPLITC_MSG_ATOMIC,
+    SPLITC_MSG_ATOMIC_DONE, /* a split-phase one is */
     SPLITC_MSG_MASKED,
     SPLITC_MSG_RUN, /* atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
+    SPLITC_MSG_PIECE, /* of a collective operation on arrays */
+    SPLITC_MSG_TAKEN,
+    SPLITC_MSG_PULLED,
     SPLITC_MSG_END,
     SPLITC_MSG_WAKE,  /* wakes a rank that sleeps */
     SPLITC_MSG_STATS, /* the reports of observers */

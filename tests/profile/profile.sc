@@ -3,6 +3,7 @@
  * profile.sc - accesses of known numbers, for profile_test.py, which finds the lines by
  * their comments.
  */
+#include <split-c/collective.h>
 #include <split-c/split-c.h>
 
 #define ROUNDS 100
@@ -25,7 +26,7 @@ int splitc_main(void)
 {
     int *global g = toglobal((MYPROC + 1) % PROCS, &x);
     struct bits *global f = toglobal(0, &field);
-    int sum = 0, y = 0;
+    int sum = 0, y = 0, all[3];
 
     for (int i = 0; i < ROUNDS; i++) {
         *g = i;          /* WRITE */
@@ -43,5 +44,7 @@ int splitc_main(void)
     A[MYPROC][3] = 1;                                                     /* MINE */
     bulk_read(row, &A[(MYPROC + 1) % PROCS][0], sizeof row);              /* BULK */
     barrier();                                                            /* MEET */
+    for (int i = 0; i < ROUNDS; i++)
+        team_allgather(TEAM_ALL, all, &y, 1); /* GATHER */
     return 0;
 }

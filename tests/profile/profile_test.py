@@ -67,6 +67,7 @@ class Profile(unittest.TestCase):
                 self.assertIn((what, line_of(mark)), rows, done.stderr)
                 self.assertEqual(rows[what, line_of(mark)][2:], counts)
         self.assertNotIn(("write", line_of("MINE")), rows)
+        self.assertIn(("team_allgather", line_of("GATHER")), rows, done.stderr)
         return rows
 
     def test_by_windows(self):

@@ -213,8 +213,51 @@ Expr Generator::uniform_condition()
     return binary_node(pick(tokens), rest, constant(below(3), &basic::Int));
 }
 
+void Generator::make_teams()
+{
+    for (long i = 1 + below(3); i > 0; i--) {
+        Team t;
+        t.parent = chance(50) ? 0 : static_cast<int>(below(program_.teams.size()));
+        t.shift = below(3);
+        t.colours = 1 + below(3);
+        t.below = below(3);
+        t.none = chance(30) ? 2 + below(3) : 0;
+        t.factor = 1 + below(5);
+        t.keys = 1 + below(4);
+        program_.teams.push_back(t);
+    }
+}
+
+// An operation on arrays.  One that is split-phase may go on during a phase.
+void Generator::array_collective(Body &body)
+{
+    static const std::vector<long> counts{0, 1, 2, 9, 200, 2000};
+    Expr small = cast(&basic::Int, binary_node("&", expr(2), constant(1023, &basic::Int)));
+    Statement made{Do::ArrayCollective, {small}};
+    made.variable = pick(targets_of_gets_);
+    made.array.team = static_cast<int>(below(program_.teams.size()));
+    made.array.op = static_cast<ArrayOp>(below(static_cast<long>(ArrayOp::Count)));
+    made.array.type = static_cast<ArrayType>(below(static_cast<long>(ArrayType::Count)));
+    program_.arrays.insert(made.array.type);
+    made.array.count = pick(counts);
+    made.array.root = below(4);
+    made.array.with = below(made.array.type == ArrayType::Double ? 3 : 4);
+    made.array.split = chance(50);
+    made.array.place = arrays_;
+    if (made.array.split && chance(60)) {
+        arrays_++;
+        if (arrays_ < 2 && chance(40))
+            array_collective(made.body);
+        phase(made.body);
+        arrays_--;
+    }
+    body.push_back(std::make_shared<Statement>(made));
+}
+
 void Generator::collective(Body &body)
 {
+    if (chance(40))
+        return array_collective(body);
     static const std::vector<std::string> to_all{"all_reduce_to_all_add", "all_reduce_to_all_max",
                                                  "all_reduce_to_all_min", "all_bcast"};
     static const std::vector<std::string> differing{
@@ -386,6 +429,7 @@ Program Generator::run()
     for (long i = 1 + below(3); i > 0; i--)
         make_record();
     make_globals();
+    make_teams();
     std::vector<const Variable *> spread;
     for (const Variable *object : program_.globals)
         if (object->home == Home::Spread)

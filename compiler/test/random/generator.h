@@ -92,7 +92,9 @@ private:
     void uniform_statement(Body &body, int depth);
     void phase(Body &body);
     void initialization(Body &body, const Variable *array);
+    void make_teams();
     void collective(Body &body);
+    void array_collective(Body &body);
     void loop(Body &body, int depth);
     void jump_out(Body &body, int depth);
     void scope(Body &body, int depth);
@@ -121,6 +123,7 @@ private:
     bool plain_indices_ = false; // while gets are in progress
     bool far_only_ = false;      // for operations that local places do not have
     int index_depth_ = 0;        // the depth of indices within indices
+    int arrays_ = 0;             // operations that are not complete
     int reads_ = 0;              // the number of reads of memory in this phase
 };
 

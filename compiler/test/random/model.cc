@@ -84,6 +84,7 @@ private:
     void on_all(const std::function<void()> &what);
     bool all_hold(const Expr &e);
     void collective(const Statement &s);
+    void array_collective(const Statement &s);
     void call(const Statement &s);
     void dump(const Variable &variable);
     void print_locals(const Statement &s);
@@ -567,6 +568,9 @@ Way Model::uniform_statement(const Statement &s)
     case Do::Collective:
         collective(s);
         return Way::On;
+    case Do::ArrayCollective:
+        array_collective(s);
+        return Way::On;
     case Do::Call:
         call(s);
         return Way::On;
@@ -612,6 +616,21 @@ void Model::collective(const Statement &s)
                         : to_one && rank_ > 0 ? Number{}
                                               : results.back();
         set(*s.variable, convert(result, *type, *s.variable->type));
+    });
+}
+
+// What its body does touches nothing of it.
+void Model::array_collective(const Statement &s)
+{
+    std::vector<long> numbers;
+    on_all([&] { numbers.push_back(number(s.exprs[0], &basic::Int).whole); });
+    const std::vector<long> results = results_of(program_.teams, s.array, numbers);
+    if (uniform_body(s.body) != Way::On)
+        wrong("a jump out of an operation");
+    on_all([&] {
+        Number result;
+        result.whole = results[rank_];
+        set(*s.variable, convert(result, basic::Int, *s.variable->type));
     });
 }
 

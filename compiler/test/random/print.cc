@@ -256,11 +256,17 @@ void Printer::function(const Function &function)
     open("{");
     for (const Variable *local : function.locals)
         line(declaration(*local) + initializer(*local) + ";");
-    if (is_main)
+    if (is_main) {
         line("one = argc, two = one + 1, three = two + 1, four = two + two;");
+        for (const std::string &made : teams_made(program_.teams))
+            line(made);
+    }
     statements(function.body);
-    if (is_main)
+    if (is_main) {
+        for (const std::string &freed : teams_freed(program_.teams.size()))
+            line(freed);
         line("return 0;");
+    }
     close();
 }
 
@@ -353,6 +359,10 @@ void Printer::uniform(const Statement &s)
         return line("return " + show(s.exprs[0]) + ";");
     case Do::Collective:
         return line(s.variable->name + " = " + s.token + "(" + show(s.exprs[0]) + ");");
+    case Do::ArrayCollective:
+        line(call_begun(s.array, show(s.exprs[0])));
+        statements(s.body);
+        return line(s.variable->name + " = " + call_ended(s.array) + ";");
     case Do::Call: {
         std::string arguments;
         for (const Expr &argument : s.exprs)
@@ -376,7 +386,8 @@ void Printer::uniform(const Statement &s)
 std::string Printer::run()
 {
     out_ << "#include <split-c/split-c.h>\n#include <stdio.h>\n\n"
-            "static int one, two, three, four; /* sizes that the compiler does not know */\n\n";
+            "static int one, two, three, four; /* sizes that the compiler does not know */\n\n"
+         << teams_prologue(program_.teams.size(), program_.arrays);
     for (const Type *type : program_.records)
         record(*type);
     for (const Variable *variable : program_.globals)

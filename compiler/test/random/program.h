@@ -9,6 +9,8 @@
 // writes, so that what it does depends on no order.
 #pragma once
 
+#include "teams.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -144,6 +146,7 @@ enum class Do {
     Label,
     Return,
     Collective,
+    ArrayCollective, // its body comes before it is complete
     Call,
     Dump,
     PrintLocals,
@@ -159,6 +162,7 @@ struct Statement {
     std::vector<const Variable *> variables{}; // of Scope: automatic spread arrays; of PrintLocals
     std::string token{};                       // a label, or a library function
     const Function *function = nullptr;
+    ArrayCall array{};
 };
 
 struct Function {
@@ -172,6 +176,8 @@ struct Program {
     std::vector<const Type *> records{};
     std::vector<const Variable *> globals{};
     std::vector<std::shared_ptr<Function>> functions{}; // the last one is splitc_main
+    std::set<ArrayType> arrays{};                       // of calls on teams
+    std::vector<Team> teams{Team{}};                    // the first one is all processors
     // The owners of the objects above.
     std::vector<std::unique_ptr<Type>> types{};
     std::vector<std::unique_ptr<Variable>> variables{};

@@ -261,6 +261,15 @@ static inline uint64_t splitc_cell_word(const struct splitc_cell *cell)
     return (uintptr_t)cell;
 }
 
+/* ---- handles (handle.c) ---------------------------------------------------------------------- */
+
+/* A handle of one part, and of one more; 0 is no handle, and complete. */
+uint64_t splitc_handle_open(void);
+void splitc_handle_more(uint64_t handle);
+
+/* A part is complete.  False: the handle has none that is not. */
+bool splitc_handle_less(uint64_t handle);
+
 /* ---- bulk accesses (bulk.c) ------------------------------------------------------------------ */
 
 /* A split-phase put of n > 0 bytes.  Unlike with splitc_far_put, the source must stay until sync.
@@ -287,14 +296,27 @@ void splitc_am_open(void);
 extern struct am_fetch *splitc_am_fetches;
 void splitc_am_begin_fetches(void) __attribute__((cold, noinline));
 
-/* Do what handlers have left to be done outside of them, and send what waits for company.  Returns
- * as splitc_direct_move. */
-static inline bool splitc_deferred_step(void)
+/* Moves on the collective operations that are under way (collective/operation.c), if there are any;
+ * returns whether it could. */
+extern bool (*splitc_operations_step)(void);
+
+enum splitc_deferred {
+    SPLITC_DEFERRED_NOTHING,
+    SPLITC_DEFERRED_STUCK, /* some of it waits for room, of which nothing tells */
+    SPLITC_DEFERRED_MOVED, /* what the caller waits for may be complete now */
+};
+
+/* Do what handlers have left to be done outside of them, and send what waits for company. */
+static inline enum splitc_deferred splitc_deferred_step(void)
 {
     splitc_coalesced_go();
     if (__builtin_expect(splitc_am_fetches != NULL, 0))
         splitc_am_begin_fetches();
-    return __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
+    if (__builtin_expect(splitc_operations_step != NULL, 0) && splitc_operations_step())
+        return SPLITC_DEFERRED_MOVED;
+    if (__builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move())
+        return SPLITC_DEFERRED_STUCK;
+    return SPLITC_DEFERRED_NOTHING;
 }
 
 /* ---- handlers -------------------------------------------------------------------------- */
@@ -316,6 +338,7 @@ gam_handler_fn splitc_on_store_landed;
 gam_handler_fn splitc_on_records;
 gam_handler_fn splitc_on_records_done;
 gam_handler_fn splitc_on_atomic;
+gam_handler_fn splitc_on_atomic_done;
 gam_handler_fn splitc_on_masked;
 gam_handler_fn splitc_on_run;
 gam_handler_fn splitc_on_wake;

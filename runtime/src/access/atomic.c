@@ -6,59 +6,35 @@
  * machine's atomic instructions.
  *
  *   request      words                           answered by
- *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value; UNCHANGED the same
+ *   ATOMIC       address|code, cell, a, b        ANSWER cell, old value; UNCHANGED the same;
+ *                                                ATOMIC_DONE the same, of a split-phase one
  *   MASKED       address, cell + mask and bits   ANSWER cell
  */
+#include "atomic.h"
+
 #include "access.h"
 #include "library.h"
 
-enum operation {
-    FETCH_ADD,
-    EXCHANGE,
-    COMPARE_AND_SWAP, /* a = expected, b = desired */
-    OPERATIONS
-};
+#include <stdlib.h>
 
-static inline uint64_t atomic_apply_int(enum operation operation, uint32_t *object, uint32_t a,
-                                        uint32_t b)
+/* The code in a request: operation, whether it is split-phase, and type. */
+#define OPERATION_SHIFT 8
+#define SPLIT_PHASE 0x80u
+#define TYPE_MASK 0x7fu
+
+static uint64_t atomic_code(enum splitc_atomic_operation operation, enum splitc_type type)
 {
-    switch (operation) {
-    case FETCH_ADD:
-        return __atomic_fetch_add(object, a, __ATOMIC_SEQ_CST);
-    case EXCHANGE:
-        return __atomic_exchange_n(object, a, __ATOMIC_SEQ_CST);
-    default: /* leaves the old value in a */
-        __atomic_compare_exchange_n(object, &a, b, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        return a;
-    }
+    return (uint64_t)operation << OPERATION_SHIFT | (uint64_t)type;
 }
 
-static inline uint64_t atomic_apply_long(enum operation operation, uint64_t *object, uint64_t a,
-                                         uint64_t b)
+static bool is_bitwise(enum splitc_atomic_operation operation)
 {
-    switch (operation) {
-    case FETCH_ADD:
-        return __atomic_fetch_add(object, a, __ATOMIC_SEQ_CST);
-    case EXCHANGE:
-        return __atomic_exchange_n(object, a, __ATOMIC_SEQ_CST);
-    default:
-        __atomic_compare_exchange_n(object, &a, b, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        return a;
-    }
+    return operation >= SPLITC_FETCH_AND && operation <= SPLITC_FETCH_XOR;
 }
 
-static inline uint64_t atomic_apply(enum operation operation, size_t size, void *object, uint64_t a,
-                                    uint64_t b)
+static bool is_real(enum splitc_type type)
 {
-    if (size == sizeof(uint32_t))
-        return atomic_apply_int(operation, object, (uint32_t)a, (uint32_t)b);
-    return atomic_apply_long(operation, object, a, b);
-}
-
-/* The code in a request: operation and size of the object. */
-static uint64_t atomic_code(enum operation operation, size_t size)
-{
-    return (uint64_t)operation << 8 | size;
+    return type == SPLITC_TYPE_FLOAT || type == SPLITC_TYPE_DOUBLE;
 }
 
 static void atomic_count_vain(uint32_t source)
@@ -67,24 +43,34 @@ static void atomic_count_vain(uint32_t source)
     splitc_runtime.vain_far += splitc_is_by_network(source);
 }
 
+/* ---- at the owner ------------------------------------------------------------------------ */
+
 /* An exchange that changes nothing is a failed attempt to take a lock. */
 void splitc_on_atomic(struct gam *g, const struct gam_message *m)
 {
     void *object = splitc_packed_address(m->word[0]);
-    size_t packed = splitc_packed_size(m->word[0]);
-    size_t size = packed & 0xff;
-    enum operation operation = (enum operation)(packed >> 8);
+    const size_t packed = splitc_packed_size(m->word[0]);
+    const enum splitc_type type = (enum splitc_type)(packed & TYPE_MASK);
+    const enum splitc_atomic_operation operation =
+        (enum splitc_atomic_operation)(packed >> OPERATION_SHIFT);
+    const size_t size = splitc_atomic_size(type);
+    enum splitc_message answer = SPLITC_MSG_ANSWER;
     uint64_t old;
-    bool unchanged;
 
-    splitc_expect(m, m->words == 4 && packed >> 8 < OPERATIONS && (size == 4 || size == 8));
-    old = atomic_apply(operation, size, object, m->word[2], m->word[3]);
-    unchanged = operation == EXCHANGE && old == m->word[2];
-    if (unchanged)
+    splitc_expect(m, m->words == 4 && packed >> OPERATION_SHIFT < SPLITC_ATOMIC_OPERATIONS &&
+                         size > 0 && (uintptr_t)object % size == 0 &&
+                         !(is_bitwise(operation) && is_real(type)));
+    old = splitc_atomic_apply(operation, type, object, m->word[2], m->word[3]);
+    if (packed & SPLIT_PHASE) {
+        answer = SPLITC_MSG_ATOMIC_DONE;
+    } else if (operation == SPLITC_EXCHANGE && old == m->word[2]) {
         atomic_count_vain(m->source);
-    splitc_sent(m->source, gam_reply_2(g, unchanged ? SPLITC_MSG_UNCHANGED : SPLITC_MSG_ANSWER,
-                                       m->word[1], old));
+        answer = SPLITC_MSG_UNCHANGED;
+    }
+    splitc_sent(m->source, gam_reply_2(g, answer, m->word[1], old));
 }
+
+/* ---- back at the caller -------------------------------------------------------------------- */
 
 void splitc_on_unchanged(struct gam *g, const struct gam_message *m)
 {
@@ -92,9 +78,31 @@ void splitc_on_unchanged(struct gam *g, const struct gam_message *m)
     splitc_on_answer(g, m);
 }
 
+/* One that is under way; its address travels to the owner and back. */
+struct atomic_pending {
+    void *old; /* NULL: the program does not want it */
+    size_t size;
+    uint64_t handle;
+};
+
+void splitc_on_atomic_done(struct gam *g, const struct gam_message *m)
+{
+    struct atomic_pending *p = (struct atomic_pending *)(uintptr_t)m->word[0];
+
+    (void)g;
+    splitc_expect(m, m->words == 2 && p);
+    if (p->old)
+        memcpy(p->old, &m->word[1], p->size);
+    splitc_runtime.gets--;
+    splitc_handle_less(p->handle);
+    free(p);
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
 /* By a message, as part of that wait. */
-static uint64_t atomic_ask(enum operation operation, splitc_ptr object, size_t size, uint64_t a,
-                           uint64_t b, struct splitc_wait *w)
+static uint64_t atomic_ask(enum splitc_atomic_operation operation, enum splitc_type type,
+                           splitc_ptr object, uint64_t a, uint64_t b, struct splitc_wait *w)
 {
     uint64_t old = 0;
     struct splitc_cell cell = {.to = &old, .n = sizeof old};
@@ -102,94 +110,103 @@ static uint64_t atomic_ask(enum operation operation, splitc_ptr object, size_t s
 
     splitc_sent(rank,
                 gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
-                              splitc_pack(splitc_address(object), atomic_code(operation, size)),
+                              splitc_pack(splitc_address(object), atomic_code(operation, type)),
                               splitc_cell_word(&cell), a, b));
     while (!cell.done)
         splitc_wait_step(w);
     return old;
 }
 
-static void atomic_check(splitc_ptr object, size_t size)
+static void atomic_check(splitc_ptr object, enum splitc_type type)
 {
+    const size_t size = splitc_atomic_size(type);
+
     if (object % size != 0)
         splitc_die("atomic operation on an object of %zu bytes at misaligned address %p", size,
                    splitc_address(object));
     splitc_check_access(object, size, true);
 }
 
-static __attribute__((noinline)) uint64_t
-atomic_perform_far(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
+uint64_t splitc_atomic_far(enum splitc_atomic_operation operation, enum splitc_type type,
+                           splitc_ptr object, uint64_t a, uint64_t b)
 {
     SPLITC_INSIDE;
     struct splitc_wait w = {.kind = SPLITC_WAIT_ACCESS, .what = "atomic operation"};
     uint64_t old;
 
-    atomic_check(object, size);
+    atomic_check(object, type);
     if (splitc_is_near(object))
-        return atomic_apply(operation, size, splitc_near(object), a, b);
+        return splitc_atomic_apply(operation, type, splitc_near(object), a, b);
     w.whom = (uint32_t)splitc_rank(object);
-    old = atomic_ask(operation, object, size, a, b, &w);
+    old = atomic_ask(operation, type, object, a, b, &w);
     splitc_wait_end(&w);
     return old;
 }
 
-/* Through a window it is one instruction behind the lookup of the object. */
-static inline __attribute__((always_inline)) uint64_t
-atomic_perform(enum operation operation, splitc_ptr object, size_t size, uint64_t a, uint64_t b)
+uint64_t splitc_atomic_begin(enum splitc_atomic_operation operation, enum splitc_type type,
+                             void *old, splitc_ptr object, uint64_t a, uint64_t b)
 {
-    if (splitc_is_near(object) && object % size == 0 && !splitc_access_check)
-        return atomic_apply(operation, size, splitc_near(object), a, b);
-    return atomic_perform_far(operation, object, size, a, b);
+    SPLITC_INSIDE;
+    const size_t size = splitc_atomic_size(type);
+    struct atomic_pending *p;
+    uint64_t handle;
+    uint32_t rank;
+
+    atomic_check(object, type);
+    if (splitc_is_near(object)) {
+        a = splitc_atomic_apply(operation, type, splitc_near(object), a, b);
+        if (old)
+            memcpy(old, &a, size);
+        return 0;
+    }
+    rank = splitc_target(object, "atomic operation");
+    p = malloc(sizeof *p);
+    if (!p)
+        splitc_die("no memory for an atomic operation");
+    *p = (struct atomic_pending){.old = old, .size = size, .handle = splitc_handle_open()};
+    handle = p->handle; /* the answer may come while the request is sent */
+    splitc_runtime.gets++;
+    splitc_sent(rank, gam_request_4(splitc_runtime.gam, rank, SPLITC_MSG_ATOMIC,
+                                    splitc_pack(splitc_address(object),
+                                                atomic_code(operation, type) | SPLIT_PHASE),
+                                    (uintptr_t)p, a, b));
+    return handle;
 }
 
 int splitc_exchange_in(struct splitc_wait *w, splitc_ptr object, int value)
 {
+    const enum splitc_type type = SPLITC_TYPE_INT;
     int old;
 
-    atomic_check(object, sizeof value);
+    atomic_check(object, type);
     if (splitc_is_near(object))
-        return (int)atomic_apply(EXCHANGE, sizeof value, splitc_near(object), (uint64_t)value, 0);
+        return (int)splitc_atomic_apply(SPLITC_EXCHANGE, type, splitc_near(object), (uint64_t)value,
+                                        0);
     w->trying = splitc_is_by_network(splitc_target(object, w->what));
-    old = (int)atomic_ask(EXCHANGE, object, sizeof value, (uint32_t)value, 0, w);
+    old = (int)atomic_ask(SPLITC_EXCHANGE, type, object, (uint32_t)value, 0, w);
     w->trying = false;
     return old;
 }
 
 int splitc_fetch_add(splitc_ptr g, int value)
 {
-    return (int)atomic_perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
+    return (int)splitc_atomic_perform(SPLITC_FETCH_ADD, SPLITC_TYPE_INT, g, (uint64_t)value, 0);
 }
 
 int splitc_exchange(splitc_ptr g, int value)
 {
-    return (int)atomic_perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
+    return (int)splitc_atomic_perform(SPLITC_EXCHANGE, SPLITC_TYPE_INT, g, (uint32_t)value, 0);
 }
 
 int splitc_cmp_and_swap(splitc_ptr g, int expected, int desired)
 {
-    return (int)atomic_perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
-                               (uint64_t)desired);
+    return (int)splitc_atomic_perform(SPLITC_COMPARE_AND_SWAP, SPLITC_TYPE_INT, g,
+                                      (uint64_t)expected, (uint64_t)desired);
 }
 
 int splitc_test_and_set(splitc_ptr g)
 {
     return splitc_exchange(g, 1);
-}
-
-long splitc_fetch_add_l(splitc_ptr g, long value)
-{
-    return (long)atomic_perform(FETCH_ADD, g, sizeof value, (uint64_t)value, 0);
-}
-
-long splitc_exchange_l(splitc_ptr g, long value)
-{
-    return (long)atomic_perform(EXCHANGE, g, sizeof value, (uint64_t)value, 0);
-}
-
-long splitc_cmp_and_swap_l(splitc_ptr g, long expected, long desired)
-{
-    return (long)atomic_perform(COMPARE_AND_SWAP, g, sizeof expected, (uint64_t)expected,
-                                (uint64_t)desired);
 }
 
 /* ---- bit-fields ------------------------------------------------------------- */

@@ -100,7 +100,7 @@ void splitc_far_bulk_put(splitc_ptr to, const void *from, size_t n)
     if (n <= SPLITC_COALESCE_MOST)
         splitc_far_put(to, from, (splitc_size)n);
     else
-        splitc_direct_put(splitc_target(to, "bulk_put"), splitc_address(to), from, n);
+        splitc_direct_put(splitc_target(to, "bulk_put"), splitc_address(to), from, n, 0);
 }
 
 void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
@@ -114,6 +114,60 @@ void splitc_bulk_put(splitc_ptr to, const void *from, long bytes)
     else
         splitc_far_bulk_put(to, from, (size_t)bytes);
     bulk_moved("bulk_put", to, bytes, began);
+}
+
+/* ---- with a handle ----------------------------------------------------------------- */
+
+static uint64_t far_get_h(void *to, splitc_ptr from, size_t n)
+{
+    SPLITC_INSIDE;
+    const uint32_t rank = splitc_target(from, "bulk_get_h");
+    const uint64_t handle = splitc_handle_open();
+
+    splitc_runtime.gets++;
+    splitc_sent(rank, gam_get(splitc_runtime.gam, rank, splitc_address(from), to, n, SPLITC_MSG_GOT,
+                              handle));
+    return handle;
+}
+
+static uint64_t far_put_h(splitc_ptr to, const void *from, size_t n)
+{
+    SPLITC_INSIDE;
+    const uint32_t rank = splitc_target(to, "bulk_put_h");
+    const uint64_t handle = splitc_handle_open();
+
+    splitc_direct_put(rank, splitc_address(to), from, n, handle);
+    return handle;
+}
+
+unsigned long splitc_bulk_get_h(void *to, splitc_ptr from, long bytes)
+{
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
+    uint64_t handle = 0;
+
+    if (!bulk_check_read("bulk_get_h", from, bytes))
+        return 0;
+    if (splitc_is_near(from))
+        memmove(to, splitc_near(from), (size_t)bytes);
+    else
+        handle = far_get_h(to, from, (size_t)bytes);
+    bulk_moved("bulk_get_h", from, bytes, began);
+    return handle;
+}
+
+unsigned long splitc_bulk_put_h(splitc_ptr to, const void *from, long bytes)
+{
+    double began = splitc_event_begin(SPLITC_EVENT_MOVED);
+    uint64_t handle = 0;
+
+    if (!bulk_check_write("bulk_put_h", to, bytes))
+        return 0;
+    if (splitc_is_near(to))
+        memmove(splitc_near(to), from, (size_t)bytes);
+    else
+        handle = far_put_h(to, from, (size_t)bytes);
+    bulk_moved("bulk_put_h", to, bytes, began);
+    return handle;
 }
 
 void splitc_bulk_store(splitc_ptr to, const void *from, long bytes)

@@ -49,6 +49,7 @@ struct transfer {
     const char *from;
     char *to;
     size_t bytes;
+    uint64_t handle;
 };
 
 struct put {
@@ -57,6 +58,7 @@ struct put {
     const char *from;
     char *to;
     size_t left;
+    uint64_t handle;
 };
 
 uint64_t splitc_direct_busy, splitc_direct_landed, splitc_direct_repeated;
@@ -148,6 +150,7 @@ void splitc_on_direct_landed(struct gam *g, const struct gam_message *m)
     splitc_direct_landed++;
     splitc_direct_busy--;
     splitc_runtime.puts--;
+    splitc_handle_less(t->handle);
 }
 
 /* ---- transfers ----------------------------------------------------------------------------- */
@@ -187,13 +190,13 @@ static void transfer_put_pieces(struct transfer *t)
 }
 
 /* A put that counts as pending already.  Without memory to remember it, it is done at once. */
-static void put_in_messages(uint32_t rank, void *to, const void *from, size_t n)
+static void put_in_messages(uint32_t rank, void *to, const void *from, size_t n, uint64_t handle)
 {
-    int result = gam_store_async(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0,
-                                 NULL, NULL);
+    int result = gam_store_async(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED,
+                                 handle, NULL, NULL);
 
     if (result == -ENOMEM)
-        result = gam_store(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, 0);
+        result = gam_store(splitc_runtime.gam, rank, from, to, n, SPLITC_MSG_PUT_LANDED, handle);
     splitc_sent(rank, result);
 }
 
@@ -208,7 +211,7 @@ static void transfer_store(struct transfer *t)
     direct_enabled =
         direct_enabled &&
         ++failures < PATIENCE; /* a process that may not pin enough need not ask for ever */
-    put_in_messages(old.rank, old.to, old.from, old.bytes);
+    put_in_messages(old.rank, old.to, old.from, old.bytes, old.handle);
 }
 
 static void transfer_move(struct transfer *t)
@@ -235,8 +238,13 @@ static void put_cut(struct put *put, struct transfer *t)
     const size_t most = RELIABLE_DIRECT_PIECES * reliable_direct_most(network);
     const size_t n = put->left < most ? put->left : most;
 
-    *t = (struct transfer){
-        .rank = put->rank, .number = next_number, .from = put->from, .to = put->to, .bytes = n};
+    *t = (struct transfer){.rank = put->rank,
+                           .number = next_number,
+                           .from = put->from,
+                           .to = put->to,
+                           .bytes = n,
+                           .handle = put->handle};
+    splitc_handle_more(put->handle);
     next_number = next_number % NUMBERS + 1;
     put->from += n;
     put->to += n;
@@ -255,6 +263,7 @@ static void put_end_first(void)
         last_put = &first_put;
     splitc_direct_busy--;
     splitc_runtime.puts--;
+    splitc_handle_less(put->handle);
     free(put);
 }
 
@@ -282,7 +291,8 @@ bool splitc_direct_move(void)
     return stuck;
 }
 
-static struct put *put_remember(uint32_t rank, void *to, const void *from, size_t n)
+static struct put *put_remember(uint32_t rank, void *to, const void *from, size_t n,
+                                uint64_t handle)
 {
     struct put *put;
 
@@ -290,17 +300,17 @@ static struct put *put_remember(uint32_t rank, void *to, const void *from, size_
         return NULL;
     put = malloc(sizeof *put);
     if (put)
-        *put = (struct put){.rank = rank, .from = from, .to = to, .left = n};
+        *put = (struct put){.rank = rank, .from = from, .to = to, .left = n, .handle = handle};
     return put;
 }
 
-void splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n)
+void splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n, uint64_t handle)
 {
-    struct put *put = put_remember(rank, to, from, n);
+    struct put *put = put_remember(rank, to, from, n, handle);
 
     splitc_runtime.puts++;
     if (!put) {
-        put_in_messages(rank, to, from, n);
+        put_in_messages(rank, to, from, n, handle);
         return;
     }
     *last_put = put;

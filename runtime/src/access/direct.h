@@ -7,8 +7,9 @@
 
 #include "runtime.h"
 
-/* Begin a put: by direct access, or else in messages.  The source must stay until the next sync. */
-void splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n);
+/* Begin a put: by direct access, or else in messages.  The source must stay until the next sync, or
+ * that of the handle, of which it is a part; 0: it has none. */
+void splitc_direct_put(uint32_t rank, void *to, const void *from, size_t n, uint64_t handle);
 
 /* Transfers of which all pieces have arrived, and those that had to be sent again, since the
  * start. */

@@ -71,9 +71,10 @@ void splitc_on_write_landed(struct gam *g, const struct gam_message *m)
     splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_ANSWER, m->word[0]));
 }
 
+/* Of a put that is part of a handle, the word says which. */
 void splitc_on_put_landed(struct gam *g, const struct gam_message *m)
 {
-    splitc_sent(m->source, gam_reply_0(g, SPLITC_MSG_PUT_DONE));
+    splitc_sent(m->source, gam_reply_1(g, SPLITC_MSG_PUT_DONE, m->word[0]));
 }
 
 /* ---- back at the caller ----------------------------------------------------- */
@@ -109,14 +110,14 @@ void splitc_on_get_answer(struct gam *g, const struct gam_message *m)
 void splitc_on_got(struct gam *g, const struct gam_message *m)
 {
     (void)g;
-    (void)m;
+    splitc_expect(m, m->words == 1 && splitc_handle_less(m->word[0]));
     splitc_runtime.gets--;
 }
 
 void splitc_on_put_done(struct gam *g, const struct gam_message *m)
 {
     (void)g;
-    (void)m;
+    splitc_expect(m, m->words == 0 || splitc_handle_less(m->word[0]));
     splitc_runtime.puts--;
 }
 

@@ -21,6 +21,8 @@
 #define NAP_MS 1          /* a sleep where nothing wakes this rank */
 #define SLEEP_MS 100      /* any other: it bounds how late a deadline is noticed, not the wait */
 
+bool (*splitc_operations_step)(void);
+
 static uint32_t spin_limit = SPINS;
 static uint32_t yield_limit = SPINS + YIELDS;
 
@@ -114,6 +116,7 @@ static void wait_arrived(struct splitc_wait *w, uint64_t messages, uint64_t vain
 static void wait_serve(struct splitc_wait *w, int sleep_ms)
 {
     const uint64_t vain = splitc_runtime.vain;
+    enum splitc_deferred deferred;
     int handled;
 
     if (splitc_runtime.running)
@@ -124,9 +127,12 @@ static void wait_serve(struct splitc_wait *w, int sleep_ms)
         wait_start_timing(w);
     splitc_bursts++;
     handled = gam_poll(splitc_runtime.gam);
-    if (splitc_deferred_step())
+    deferred = splitc_deferred_step();
+    if (deferred == SPLITC_DEFERRED_MOVED)
+        w->idle = 0;
+    else if (deferred == SPLITC_DEFERRED_STUCK)
         sleep_ms = NAP_MS;
-    if (handled == 0 && ++w->idle > spin_limit)
+    if (handled == 0 && deferred != SPLITC_DEFERRED_MOVED && ++w->idle > spin_limit)
         handled = wait_rest(w, sleep_ms);
     if (handled > 0) {
         wait_arrived(w, (uint64_t)handled, splitc_runtime.vain - vain);

@@ -33,7 +33,7 @@ void splitc_end_meet(void)
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
         struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
 
-        end_tell(round, splitc_runtime.episode);
+        end_tell(round, splitc_team_all.episode);
         while (!heard[round])
             splitc_wait_step(&w);
         splitc_wait_end(&w);

@@ -12,56 +12,40 @@
  *   it sends values for the episodes after m only.  So the episodes from m to m + EPISODES - 1 are
  *   in use, and each has a mailbox of its own.
  *
- * Memory: 33 mailboxes of 32 bytes for each of 16 episodes, whatever the number of ranks.
+ * Memory: 33 mailboxes of 32 bytes for each of 64 episodes, whatever the number of ranks.
  */
 #ifndef SPLITC_EPISODE_H
 #define SPLITC_EPISODE_H
 
-#include "collective.h"
-
-/* The place of a value from the parent in a tree.  The places below it are for the levels of the
- * tree; those above it for the rounds in which nodes, or halves of the ranks, exchange values. */
-#define SPLITC_DOWN SPLITC_LEVELS
-#define SPLITC_ACROSS (SPLITC_DOWN + 1)
-
-/* What ranks that share cores write at processor 0 (gate.c).  What a rank reads after the gate has
- * opened does not change before that rank comes to the next meeting. */
-struct splitc_gate {
-    uint64_t arrived; /* ranks, at all meetings so far */
-    uint64_t said;    /* by the last one: episode, rank and what it does */
-    uint64_t busy;    /* the last episode to which a rank came that had sent a message */
-    uint64_t open __attribute__((aligned(64))); /* the last episode that all came to */
-    uint64_t result;
-    uint32_t resting __attribute__((aligned(64))); /* ranks that may be asleep */
-};
-extern struct splitc_gate splitc_gate;
+#include "team.h"
 
 /* Begin the next episode. */
-void splitc_episode_begin(enum splitc_collective what);
+void splitc_episode_begin(struct splitc_team *t, enum splitc_collective what);
 
 /* Whether that is a call which no rank leaves before all have begun it. */
 bool splitc_episode_is_meeting(enum splitc_collective what);
 
 /* Whether the next episode has to be a meeting. */
-bool splitc_episode_needs_meeting(void);
+bool splitc_episode_needs_meeting(const struct splitc_team *t);
 
-/* All ranks have begun the current episode: check that they did the same in those before it. */
-void splitc_episode_passed(void);
+/* All members have begun the current episode: check that they did the same in those before it. */
+void splitc_episode_passed(struct splitc_team *t);
 
 /* Record what a rank says that it does in an episode.  Ends the job if others said otherwise. */
-void splitc_episode_agree(uint64_t episode, enum splitc_collective what, uint32_t rank);
+void splitc_episode_agree(struct splitc_team *t, uint64_t episode, enum splitc_collective what,
+                          uint32_t rank);
 
 /* The same for what was said at the gate. */
-void splitc_episode_agree_said(uint64_t said, uint64_t episode);
+void splitc_episode_agree_said(struct splitc_team *t, uint64_t said, uint64_t episode);
 
 /* The same for all that has been said to this rank about an episode. */
-void splitc_episode_check(uint64_t episode);
+void splitc_episode_check(struct splitc_team *t, uint64_t episode);
 
-/* Send a value to a place of another rank. */
-void splitc_episode_tell(uint32_t to, uint32_t place, uint64_t value);
+/* Send a value to a place of another member. */
+void splitc_episode_tell(struct splitc_team *t, uint32_t to, uint32_t place, uint64_t value);
 
 /* Wait for the value of a place of this rank, which `from` sends. */
-uint64_t splitc_episode_hear(uint32_t place, uint32_t from);
+uint64_t splitc_episode_hear(struct splitc_team *t, uint32_t place, uint32_t from);
 
 /* A rank has ended after that episode; UINT64_MAX: it does not say after which. */
 void splitc_episode_rank_ended(uint32_t rank, uint64_t last);

@@ -3,7 +3,7 @@
  * gate.c - a central barrier for ranks that share cores.
  *
  * Rounds of messages between pairs of ranks would make each rank wait several times for one that
- * may not be running.  Here each rank leaves its value with processor 0 and adds itself to a count;
+ * may not be running.  Here each rank leaves its value with member 0 and adds itself to a count;
  * the last one combines the values and opens the gate.  So a meeting takes one time slice of each
  * rank, in whatever order the system runs them.
  */
@@ -19,14 +19,9 @@
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
 #define TURNS 4u           /* yields before this rank looks for messages */
 
-static uint64_t left[GAM_RANKS_MAX]; /* at processor 0: the values */
-static uint64_t meetings;            /* that this rank came to */
-static uint64_t told;                /* messages that this rank had sent then */
-static uint64_t served;              /* the last episode at which it looked for messages */
-
-static uint64_t gate_statement(enum splitc_collective what)
+static uint64_t gate_statement(const struct splitc_team *t, enum splitc_collective what)
 {
-    return splitc_runtime.episode << 24 | (uint64_t)splitc_runtime.rank << 8 | what;
+    return t->episode << 24 | (uint64_t)splitc_runtime.rank << 8 | what;
 }
 
 /* ---- messages ---------------------------------------------------------------- */
@@ -39,35 +34,35 @@ static uint64_t gate_messages_sent(void)
     return s.requests + s.replies + s.mediums + s.stores + s.gets + s.bulk_bytes;
 }
 
-static void gate_tell_of_messages(void)
+static void gate_tell_of_messages(struct splitc_team *t)
 {
     const uint64_t now = gate_messages_sent();
 
-    if (now != told)
-        __atomic_store_n((uint64_t *)splitc_peers_copy(0, &splitc_gate.busy),
-                         splitc_runtime.episode, __ATOMIC_RELAXED);
-    told = now;
+    if (now != t->told)
+        __atomic_store_n((uint64_t *)splitc_team_copy(t, 0, &t->board->gate.busy), t->episode,
+                         __ATOMIC_RELAXED);
+    t->told = now;
 }
 
 /* To look at the queues of many ranks costs as much as a time slice, so it is done only if a
  * message was sent. */
-void splitc_gate_serve(void)
+void splitc_gate_serve(struct splitc_team *t)
 {
-    const uint64_t *busy = splitc_peers_copy(0, &splitc_gate.busy);
+    const uint64_t *busy = splitc_team_copy(t, 0, &t->board->gate.busy);
 
-    if (__atomic_load_n(busy, __ATOMIC_RELAXED) <= served)
+    if (__atomic_load_n(busy, __ATOMIC_RELAXED) <= t->served)
         return;
-    served = splitc_runtime.episode;
+    t->served = t->episode;
     splitc_poll();
 }
 
 /* ---- combining ----------------------------------------------------------------- */
 
 /* In the order of the binomial tree (reduce.c), so that results are the same to the bit. */
-static uint64_t gate_combine(enum splitc_combine with, uint64_t *value)
+static uint64_t gate_combine(enum splitc_combine with, uint64_t *value, uint32_t members)
 {
-    for (uint32_t step = 1; step < splitc_runtime.ranks; step *= 2)
-        for (uint32_t r = 0; r + step < splitc_runtime.ranks; r += 2 * step)
+    for (uint32_t step = 1; step < members; step *= 2)
+        for (uint32_t r = 0; r + step < members; r += 2 * step)
             value[r] = splitc_combine(with, value[r], value[r + step]);
     return value[0];
 }
@@ -82,19 +77,16 @@ static bool gate_is_open(const uint64_t *open, uint64_t episode)
 /* To ask each rank whether it sleeps would be the longest part of opening the gate.  So a rank that
  * may sleep counts itself first and then looks at the gate once more; the rank that opens the gate
  * looks at the count afterwards. */
-static void gate_add_resting(int32_t ranks)
+static void gate_add_resting(struct splitc_gate *gate, int32_t ranks)
 {
-    __atomic_add_fetch((uint32_t *)splitc_peers_copy(0, &splitc_gate.resting), (uint32_t)ranks,
-                       __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&gate->resting, (uint32_t)ranks, __ATOMIC_SEQ_CST);
 }
 
-static void gate_open(uint64_t episode)
+static void gate_open(struct splitc_gate *gate, uint64_t episode)
 {
-    __atomic_store_n((uint64_t *)splitc_peers_copy(0, &splitc_gate.open), episode,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&gate->open, episode, __ATOMIC_RELEASE);
     splitc_full_fence();
-    if (__atomic_load_n((uint32_t *)splitc_peers_copy(0, &splitc_gate.resting), __ATOMIC_RELAXED) >
-        0)
+    if (__atomic_load_n(&gate->resting, __ATOMIC_RELAXED) > 0)
         splitc_wake_all();
 }
 
@@ -107,44 +99,43 @@ static bool gate_yield(const uint64_t *open, uint64_t episode)
     return gate_is_open(open, episode);
 }
 
-static void gate_wait(const uint64_t *open, uint64_t episode, enum splitc_collective what)
+static void gate_wait(struct splitc_team *t, struct splitc_gate *gate, enum splitc_collective what)
 {
-    struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(what),
+    const uint64_t episode = t->episode;
+    struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(t, what),
                             .whom = SPLITC_ANYBODY};
 
     if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
         splitc_wait_show(&w);
-    if (!gate_yield(open, episode)) {
-        gate_add_resting(1);
-        while (!gate_is_open(open, episode)) {
+    if (!gate_yield(&gate->open, episode)) {
+        gate_add_resting(gate, 1);
+        while (!gate_is_open(&gate->open, episode)) {
             splitc_wait_step_shared(&w);
             if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
-                splitc_episode_check(episode);
+                splitc_episode_check(t, episode);
         }
-        gate_add_resting(-1);
+        gate_add_resting(gate, -1);
     }
     splitc_wait_end(&w);
 }
 
-uint64_t splitc_gate_meet(enum splitc_collective what, enum splitc_combine with, uint64_t value)
+uint64_t splitc_gate_meet(struct splitc_team *t, enum splitc_collective what,
+                          enum splitc_combine with, uint64_t value)
 {
-    const uint64_t episode = splitc_runtime.episode;
-    uint64_t *value_there = splitc_peers_copy(0, left);
-    uint64_t *open = splitc_peers_copy(0, &splitc_gate.open);
-    uint64_t *result = splitc_peers_copy(0, &splitc_gate.result);
-    uint64_t *said = splitc_peers_copy(0, &splitc_gate.said);
-    uint64_t *arrived = splitc_peers_copy(0, &splitc_gate.arrived);
+    struct splitc_board *board = splitc_team_copy(t, 0, t->board);
+    struct splitc_gate *gate = &board->gate;
+    const uint64_t episode = t->episode;
 
-    value_there[splitc_runtime.rank] = value;
-    gate_tell_of_messages();
-    splitc_episode_agree_said(__atomic_exchange_n(said, gate_statement(what), __ATOMIC_ACQ_REL),
-                              episode);
-    meetings++;
-    if (__atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL) == meetings * splitc_runtime.ranks) {
-        *result = gate_combine(with, value_there);
-        gate_open(episode);
+    board->left[t->at] = value;
+    gate_tell_of_messages(t);
+    splitc_episode_agree_said(
+        t, __atomic_exchange_n(&gate->said, gate_statement(t, what), __ATOMIC_ACQ_REL), episode);
+    t->meetings++;
+    if (__atomic_add_fetch(&gate->arrived, 1, __ATOMIC_ACQ_REL) == t->meetings * t->size) {
+        gate->result = gate_combine(with, board->left, t->size);
+        gate_open(gate, episode);
     } else {
-        gate_wait(open, episode, what);
+        gate_wait(t, gate, what);
     }
-    return *result;
+    return gate->result;
 }

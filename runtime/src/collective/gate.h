@@ -5,12 +5,13 @@
 #ifndef SPLITC_GATE_H
 #define SPLITC_GATE_H
 
-#include "collective.h"
+#include "team.h"
 
-/* A meeting in the current episode: the combination of all ranks' values. */
-uint64_t splitc_gate_meet(enum splitc_collective what, enum splitc_combine with, uint64_t value);
+/* A meeting in the current episode: the combination of all members' values. */
+uint64_t splitc_gate_meet(struct splitc_team *t, enum splitc_collective what,
+                          enum splitc_combine with, uint64_t value);
 
-/* After a meeting: serve what was sent before it, if any rank has sent anything. */
-void splitc_gate_serve(void);
+/* After a meeting: serve what was sent before it, if any member has sent anything. */
+void splitc_gate_serve(struct splitc_team *t);
 
 #endif

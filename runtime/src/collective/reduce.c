@@ -20,6 +20,7 @@
 #include "gate.h"
 #include "library.h"
 #include "meeting.h"
+#include "tree.h"
 
 /* The type of a program's values. */
 enum value_type {
@@ -36,62 +37,56 @@ enum value_type {
 
 #define FAN 16u /* the most messages that one rank may send in a round across */
 
-/* Height of the subtrees whose roots exchange values; at first that of the whole tree, which leaves
- * nothing to exchange. */
-static unsigned height = SPLITC_LEVELS;
-
-/* The level of this rank in subtrees of that height, from 0 for leaves to that of the roots.  It
- * has children of all levels below. */
-static unsigned tree_level(unsigned up_to)
+/* The level of a member in subtrees of that height, from 0 for leaves to that of the roots.  It has
+ * children of all levels below. */
+static unsigned tree_level(const struct splitc_team *t, unsigned up_to)
 {
-    const uint32_t rank = splitc_runtime.rank;
-
-    return rank & ((1u << up_to) - 1) ? (unsigned)__builtin_ctz(rank) : up_to;
+    return t->at & ((1u << up_to) - 1) ? (unsigned)__builtin_ctz(t->at) : up_to;
 }
 
-static bool tree_has_child(unsigned k, unsigned up_to)
+static bool tree_has_child(const struct splitc_team *t, unsigned k, unsigned up_to)
 {
-    return k < tree_level(up_to) && splitc_runtime.rank + (1u << k) < splitc_runtime.ranks;
+    return k < tree_level(t, up_to) && t->at + (1u << k) < t->size;
 }
 
-static bool tree_is_root(unsigned up_to)
+static bool tree_is_root(const struct splitc_team *t, unsigned up_to)
 {
-    return tree_level(up_to) == up_to;
+    return tree_level(t, up_to) == up_to;
 }
 
-static uint32_t tree_parent(void)
+static uint32_t tree_parent(uint32_t member)
 {
-    return splitc_runtime.rank & (splitc_runtime.rank - 1);
+    return member & (member - 1);
 }
 
 /* Combine the values of the part of the subtree below this rank.  Only its root has the result. */
-static uint64_t tree_up(enum splitc_combine with, uint64_t value, unsigned up_to)
+static uint64_t tree_up(struct splitc_team *t, enum splitc_combine with, uint64_t value,
+                        unsigned up_to)
 {
-    for (unsigned k = 0; tree_has_child(k, up_to); k++)
-        value =
-            splitc_combine(with, value, splitc_episode_hear(k, splitc_runtime.rank + (1u << k)));
-    if (!tree_is_root(up_to))
-        splitc_episode_tell(tree_parent(), tree_level(up_to), value);
+    for (unsigned k = 0; tree_has_child(t, k, up_to); k++)
+        value = splitc_combine(with, value, splitc_episode_hear(t, k, t->at + (1u << k)));
+    if (!tree_is_root(t, up_to))
+        splitc_episode_tell(t, tree_parent(t->at), tree_level(t, up_to), value);
     return value;
 }
 
-static uint64_t tree_down(uint64_t value, unsigned from)
+static uint64_t tree_down(struct splitc_team *t, uint64_t value, unsigned up_to)
 {
     unsigned k = 0;
 
-    if (!tree_is_root(from))
-        value = splitc_episode_hear(SPLITC_DOWN, tree_parent());
-    while (tree_has_child(k, from))
+    if (!tree_is_root(t, up_to))
+        value = splitc_episode_hear(t, SPLITC_DOWN, tree_parent(t->at));
+    while (tree_has_child(t, k, up_to))
         k++;
     while (k-- > 0) /* the largest part of the tree first */
-        splitc_episode_tell(splitc_runtime.rank + (1u << k), SPLITC_DOWN, value);
+        splitc_episode_tell(t, t->at + (1u << k), SPLITC_DOWN, value);
     return value;
 }
 
-/* How many subtrees there are.  Their roots are numbered from 0. */
-static uint32_t tree_roots(unsigned of_height)
+/* How many subtrees of that height there are.  Their roots are numbered from 0. */
+static uint32_t tree_roots(const struct splitc_team *t, unsigned of_height)
 {
-    return ((splitc_runtime.ranks - 1) >> of_height) + 1;
+    return ((t->size - 1) >> of_height) + 1;
 }
 
 /* How many of `all` have numbers in [first, first + most). */
@@ -104,9 +99,10 @@ static uint32_t count_from(uint32_t first, uint32_t most, uint32_t all)
 
 /* The roots in each half of a larger subtree have the same value, and swap it with those in the
  * other half.  The last half may have fewer roots, each of which then tells several. */
-static uint64_t tree_across(enum splitc_combine with, uint64_t value)
+static uint64_t tree_across(struct splitc_team *t, enum splitc_combine with, uint64_t value)
 {
-    const uint32_t all = tree_roots(height), here = splitc_runtime.rank >> height;
+    const unsigned height = t->height;
+    const uint32_t all = tree_roots(t, height), here = t->at >> height;
 
     for (unsigned k = 0; 1u << k < all; k++) {
         const uint32_t most = 1u << k, place = SPLITC_ACROSS + k;
@@ -118,8 +114,8 @@ static uint64_t tree_across(enum splitc_combine with, uint64_t value)
         if (of_theirs == 0)
             continue;
         for (uint32_t i = here - ours; i < of_theirs; i += of_ours)
-            splitc_episode_tell((theirs + i) << height, place, value);
-        heard = splitc_episode_hear(place, (theirs + (here - ours) % of_theirs) << height);
+            splitc_episode_tell(t, (theirs + i) << height, place, value);
+        heard = splitc_episode_hear(t, place, (theirs + (here - ours) % of_theirs) << height);
         value =
             ours < theirs ? splitc_combine(with, value, heard) : splitc_combine(with, heard, value);
     }
@@ -127,9 +123,9 @@ static uint64_t tree_across(enum splitc_combine with, uint64_t value)
 }
 
 /* Whether some root would have to tell too many others. */
-static bool tree_is_lopsided(unsigned of_height)
+static bool tree_is_lopsided(const struct splitc_team *t, unsigned of_height)
 {
-    const uint32_t all = tree_roots(of_height);
+    const uint32_t all = tree_roots(t, of_height);
 
     for (unsigned k = 0; 1u << k < all; k++) {
         const uint32_t last = all & ((2u << k) - 1); /* of the last subtree with two halves */
@@ -140,95 +136,91 @@ static bool tree_is_lopsided(unsigned of_height)
     return false;
 }
 
-/* The lowest level of the tree on which an edge of this node leaves it. */
-static unsigned tree_height_of_node(void)
+unsigned splitc_tree_level_inside(const uint32_t *node, uint32_t from, uint32_t to)
 {
     unsigned lowest = SPLITC_LEVELS;
 
-    for (uint32_t i = 0; i < splitc_runtime.near_ranks; i++) {
-        const uint32_t rank = splitc_runtime.near[i];
-        const unsigned k = rank ? (unsigned)__builtin_ctz(rank) : SPLITC_LEVELS;
+    for (uint32_t i = from; i < to; i++) {
+        const unsigned k = i ? (unsigned)__builtin_ctz(i) : SPLITC_LEVELS;
 
-        if (k < lowest && splitc_is_by_network(rank & (rank - 1)))
+        if (k < lowest && node[i] != node[tree_parent(i)])
             lowest = k;
     }
     return lowest;
 }
 
-void splitc_collective_open(void)
+void splitc_tree_choose_height(struct splitc_team *t, unsigned inside)
 {
-    unsigned inside = 0;
-
-    if (splitc_runtime.nodes > 0)
-        inside = (unsigned)splitc_reduce_to_all(SPLITC_MIN, tree_height_of_node());
-    height = tree_is_lopsided(inside) ? SPLITC_LEVELS : inside;
+    t->height = tree_is_lopsided(t, inside) ? SPLITC_LEVELS : inside;
 }
 
-static uint64_t tree_reduce_to_all(enum splitc_combine with, uint64_t value)
+static uint64_t tree_reduce_to_all(struct splitc_team *t, enum splitc_combine with, uint64_t value)
 {
-    value = tree_up(with, value, height);
-    if (tree_is_root(height))
-        value = tree_across(with, value);
-    return tree_down(value, height);
+    value = tree_up(t, with, value, t->height);
+    if (tree_is_root(t, t->height))
+        value = tree_across(t, with, value);
+    return tree_down(t, value, t->height);
 }
 
-/* Only -fcheck uses the type of the values, which has to be the same on all ranks. */
-static uint64_t reduce_to_all(enum splitc_combine with, enum value_type type, uint64_t value)
+/* Only -fcheck uses the type of the values, which has to be the same on all members. */
+static uint64_t reduce_to_all(struct splitc_team *t, enum splitc_combine with, enum value_type type,
+                              uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_REDUCE_TO_ALL, with, type);
-    splitc_meeting_begin(SPLITC_REDUCE_TO_ALL);
-    if (splitc_runtime.crowded)
-        value = splitc_gate_meet(SPLITC_REDUCE_TO_ALL, with, value);
+    splitc_check_collective(t, SPLITC_REDUCE_TO_ALL, with, type);
+    splitc_meeting_begin(t, SPLITC_REDUCE_TO_ALL);
+    if (t->crowded)
+        value = splitc_gate_meet(t, SPLITC_REDUCE_TO_ALL, with, value);
     else
-        value = tree_reduce_to_all(with, value);
-    splitc_episode_passed();
+        value = tree_reduce_to_all(t, with, value);
+    splitc_episode_passed(t);
     return value;
 }
 
-uint64_t splitc_reduce_to_all(enum splitc_combine with, uint64_t value)
+uint64_t splitc_reduce_to_all(struct splitc_team *t, enum splitc_combine with, uint64_t value)
 {
-    return reduce_to_all(with, OF_THE_RUNTIME, value);
+    return reduce_to_all(t, with, OF_THE_RUNTIME, value);
 }
 
-/* Other ranks get 0, which has no bit set in any type. */
-static uint64_t reduce_to_one(enum splitc_combine with, enum value_type type, uint64_t value)
+/* Other members get 0, which has no bit set in any type. */
+static uint64_t reduce_to_one(struct splitc_team *t, enum splitc_combine with, enum value_type type,
+                              uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_REDUCE_TO_ONE, with, type);
-    splitc_meeting_begin(SPLITC_REDUCE_TO_ONE);
-    value = tree_up(with, value, SPLITC_LEVELS);
-    return splitc_runtime.rank == 0 ? value : 0;
+    splitc_check_collective(t, SPLITC_REDUCE_TO_ONE, with, type);
+    splitc_meeting_begin(t, SPLITC_REDUCE_TO_ONE);
+    value = tree_up(t, with, value, SPLITC_LEVELS);
+    return t->at == 0 ? value : 0;
 }
 
-uint64_t splitc_broadcast(enum splitc_collective what, uint64_t value)
+uint64_t splitc_broadcast(struct splitc_team *t, enum splitc_collective what, uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_meeting_begin(what);
-    return tree_down(value, SPLITC_LEVELS);
+    splitc_meeting_begin(t, what);
+    return tree_down(t, value, SPLITC_LEVELS);
 }
 
-static uint64_t broadcast(enum value_type type, uint64_t value)
+static uint64_t broadcast(struct splitc_team *t, enum value_type type, uint64_t value)
 {
     SPLITC_INSIDE;
-    splitc_check_collective(SPLITC_BROADCAST, type, 0);
-    return splitc_broadcast(SPLITC_BROADCAST, value);
+    splitc_check_collective(t, SPLITC_BROADCAST, type, 0);
+    return splitc_broadcast(t, SPLITC_BROADCAST, value);
 }
 
-static uint64_t scan(enum splitc_combine with, enum value_type type, uint64_t value)
+static uint64_t scan(struct splitc_team *t, enum splitc_combine with, enum value_type type,
+                     uint64_t value)
 {
     SPLITC_INSIDE;
-    uint32_t rank = splitc_runtime.rank;
 
-    splitc_check_collective(SPLITC_SCAN, with, type);
-    splitc_meeting_begin(SPLITC_SCAN);
-    for (unsigned k = 0; 1u << k < splitc_runtime.ranks; k++) {
-        uint32_t step = 1u << k;
+    splitc_check_collective(t, SPLITC_SCAN, with, type);
+    splitc_meeting_begin(t, SPLITC_SCAN);
+    for (unsigned k = 0; 1u << k < t->size; k++) {
+        const uint32_t step = 1u << k;
 
-        if (rank + step < splitc_runtime.ranks)
-            splitc_episode_tell(rank + step, k, value);
-        if (rank >= step)
-            value = splitc_combine(with, splitc_episode_hear(k, rank - step), value);
+        if (t->at + step < t->size)
+            splitc_episode_tell(t, t->at + step, k, value);
+        if (t->at >= step)
+            value = splitc_combine(with, splitc_episode_hear(t, k, t->at - step), value);
     }
     return value;
 }
@@ -254,24 +246,49 @@ static uint64_t scan(enum splitc_combine with, enum value_type type, uint64_t va
                     default: (bits)))
 /* clang-format on */
 
+/* The team of a program, or all ranks. */
+static struct splitc_team *team_of(struct splitc_team *t)
+{
+    splitc_team_check(t);
+    return t;
+}
+
+#define REDUCTION(call, how, which, type)                                                          \
+    VALUE(type, call(how, SPLITC_##which, TYPE_OF(value), BITS(value)))
 #define REDUCTIONS(name, type, how)                                                                \
     type splitc_all_reduce_to_all_##name(type value)                                               \
     {                                                                                              \
-        return VALUE(type, reduce_to_all(SPLITC_##how, TYPE_OF(value), BITS(value)));              \
+        return REDUCTION(reduce_to_all, &splitc_team_all, how, type);                              \
     }                                                                                              \
     type splitc_all_reduce_to_one_##name(type value)                                               \
     {                                                                                              \
-        return VALUE(type, reduce_to_one(SPLITC_##how, TYPE_OF(value), BITS(value)));              \
+        return REDUCTION(reduce_to_one, &splitc_team_all, how, type);                              \
     }                                                                                              \
     type splitc_all_scan_##name(type value)                                                        \
     {                                                                                              \
-        return VALUE(type, scan(SPLITC_##how, TYPE_OF(value), BITS(value)));                       \
+        return REDUCTION(scan, &splitc_team_all, how, type);                                       \
+    }                                                                                              \
+    type splitc_team_reduce_to_all_##name(struct splitc_team *t, type value)                       \
+    {                                                                                              \
+        return REDUCTION(reduce_to_all, team_of(t), how, type);                                    \
+    }                                                                                              \
+    type splitc_team_reduce_to_one_##name(struct splitc_team *t, type value)                       \
+    {                                                                                              \
+        return REDUCTION(reduce_to_one, team_of(t), how, type);                                    \
+    }                                                                                              \
+    type splitc_team_scan_##name(struct splitc_team *t, type value)                                \
+    {                                                                                              \
+        return REDUCTION(scan, team_of(t), how, type);                                             \
     }
 SPLITC_REDUCTIONS(REDUCTIONS)
 
 #define BROADCAST(letter, type)                                                                    \
     type splitc_all_bcast_##letter(type value)                                                     \
     {                                                                                              \
-        return VALUE(type, broadcast(TYPE_OF(value), BITS(value)));                                \
+        return VALUE(type, broadcast(&splitc_team_all, TYPE_OF(value), BITS(value)));              \
+    }                                                                                              \
+    type splitc_team_bcast_##letter(struct splitc_team *t, type value)                             \
+    {                                                                                              \
+        return VALUE(type, broadcast(team_of(t), TYPE_OF(value), BITS(value)));                    \
     }
 SPLITC_VALUES(BROADCAST)

@@ -21,7 +21,7 @@ static uint64_t heap_size;
 void splitc_spread_open(uint64_t size)
 {
     const struct splitc_range range =
-        splitc_spread_heap_open(splitc_reduce_to_all(SPLITC_MIN, size));
+        splitc_spread_heap_open(splitc_reduce_to_all(&splitc_team_all, SPLITC_MIN, size));
 
     heap_size = range.size;
     if (splitc_collective_checks)
@@ -60,7 +60,8 @@ static int release_storage(uint64_t start)
 
     if (freed <= 0)
         return freed;
-    splitc_meet(SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
+    splitc_meet(&splitc_team_all,
+                SPLITC_SPREAD_FREE); /* before a faster rank allocates and writes it again */
     return 0;
 }
 
@@ -82,7 +83,7 @@ splitc_ptr splitc_spread_alloc(splitc_size count, splitc_size size)
     uint64_t start;
     int error;
 
-    splitc_check_collective(SPLITC_SPREAD_ALLOC, count, size);
+    splitc_check_collective(&splitc_team_all, SPLITC_SPREAD_ALLOC, count, size);
     do
         error = bytes ? splitc_spread_heap_alloc(bytes, &start) : -ENOSPC;
     while (error == -ENOSPC && release_kept(true));
@@ -101,8 +102,8 @@ void splitc_spread_free(splitc_ptr base)
 
     if (base == 0)
         return;
-    splitc_check_collective(SPLITC_SPREAD_FREE, base, 0);
-    splitc_meet(SPLITC_SPREAD_FREE); /* afterwards no rank uses it any more */
+    splitc_check_collective(&splitc_team_all, SPLITC_SPREAD_FREE, base, 0);
+    splitc_meet(&splitc_team_all, SPLITC_SPREAD_FREE); /* afterwards no rank uses it any more */
     if (splitc_collective_checks) {
         splitc_collective_checks->freed(base);
         while (release_kept(false))

@@ -32,13 +32,14 @@ void splitc_all_store_sync(void)
     SPLITC_INSIDE;
     uint64_t in, missing;
 
-    splitc_check_collective(SPLITC_ALL_STORE_SYNC, 0, 0);
+    splitc_check_collective(&splitc_team_all, SPLITC_ALL_STORE_SYNC, 0, 0);
     note_stored();
     do {
         while (gam_poll(splitc_runtime.gam) > 0)
             ;
         in = splitc_runtime.stored_in;
-        missing = splitc_reduce_to_all(SPLITC_ADD, splitc_runtime.stored_out - in);
+        missing =
+            splitc_reduce_to_all(&splitc_team_all, SPLITC_ADD, splitc_runtime.stored_out - in);
     } while (missing != 0);
     splitc_runtime.consumed = in + splitc_stored_sum(noted[phase]);
     phase = !phase;

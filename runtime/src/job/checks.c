@@ -4,8 +4,8 @@
  *
  * Spread storage is the same on every rank, so each rank knows what is allocated on all of them;
  * freed storage is kept for a while, so that its use is noticed.  For other memory the owner is
- * asked.  Before each collective call rank 0 broadcasts a digest of what it is about to do; a rank
- * that is about to do something else reads the full account at rank 0.
+ * asked.  Before each collective call member 0 broadcasts a digest of what it is about to do; a
+ * member that is about to do something else reads the full account at member 0.
  */
 #include "checks.h"
 
@@ -231,20 +231,7 @@ long splitc_check_index(long index, long extent, int past, const char *array, co
 
 /* ---- collective calls -------------------------------------------------------------------- */
 
-#define ACCOUNTS 64u /* more calls than rank 0 can be ahead of the last rank */
-
-/* What a rank is about to do.  Strings are constants of the program, which have the same addresses
- * on every rank. */
-struct account {
-    uint64_t what;
-    uint64_t a, b;
-    struct splitc_place at;
-};
-
-static struct account account[ACCOUNTS];
-static uint64_t accounts;
-
-static uint64_t account_digest(const struct account *x)
+static uint64_t account_digest(const struct splitc_account *x)
 {
     uint64_t word[] = {x->what, x->a, x->b}, hash = 14695981039346656037ul;
 
@@ -258,46 +245,59 @@ static const char *constant_or_null(const char *text)
     return text && splitc_image_contains((uintptr_t)text) ? text : NULL;
 }
 
-static void account_describe(struct account *x, char *text, size_t size)
+static void account_describe(const struct splitc_team *t, struct splitc_account *x, char *text,
+                             size_t size)
 {
     const char *name = constant_or_null(x->at.what);
 
     if (!name)
-        name = splitc_collective_name((enum splitc_collective)x->what);
+        name = splitc_collective_name(t, (enum splitc_collective)x->what);
     if (x->what == SPLITC_SPREAD_ALLOC)
         snprintf(text, size, "%.99s of %lu blocks of %lu bytes", name, x->a, x->b);
     else if (x->what == SPLITC_SPREAD_FREE)
         snprintf(text, size, "%s%.99s, of (%d, %p)",
                  strncmp(name, "spread array", 12) == 0 ? "the end of " : "", name,
                  splitc_rank(x->a), splitc_address(x->a));
+    else if (x->what >= SPLITC_ARRAY_BROADCAST)
+        snprintf(text, size, "%.80s (%lu elements of %lu bytes, root %lu)", name, x->a, x->b >> 32,
+                 x->b & 0xffffff);
     else
         snprintf(text, size, "%.99s", name);
     x->at.file = constant_or_null(x->at.file);
 }
 
-static _Noreturn void die_of_difference(struct account *mine, uint64_t number)
+static _Noreturn void checks_differ(struct splitc_team *t, struct splitc_account *mine,
+                                    struct splitc_account *theirs)
 {
-    struct account theirs;
     char here[160], there[160], at[256];
 
-    splitc_far_read(&theirs, splitc_make(0, &account[number % ACCOUNTS]), sizeof theirs);
-    account_describe(mine, here, sizeof here);
-    account_describe(&theirs, there, sizeof there);
-    splitc_die("%s, but processor 0 is in %s%s; all processors have to make the same collective "
+    splitc_place = mine->at;
+    account_describe(t, mine, here, sizeof here);
+    account_describe(t, theirs, there, sizeof there);
+    splitc_die("%s, but processor %d is in %s%s; all processors %shave to make the same collective "
                "calls in the same order",
-               here, there, place_name(&theirs.at, at, sizeof at));
+               here, splitc_rank(splitc_team_first_account(t, 0)), there,
+               place_name(&theirs->at, at, sizeof at), t == &splitc_team_all ? "" : "of a team ");
 }
 
-static void checks_collective(enum splitc_collective what, uint64_t a, uint64_t b)
+static void checks_account(struct splitc_account *x, enum splitc_collective what, uint64_t a,
+                           uint64_t b)
 {
-    uint64_t number = accounts++;
-    struct account *mine = &account[number % ACCOUNTS];
-    uint64_t expected;
+    *x = (struct splitc_account){.what = what, .a = a, .b = b, .at = splitc_place};
+}
 
-    *mine = (struct account){.what = what, .a = a, .b = b, .at = splitc_place};
+static void checks_collective(struct splitc_team *t, enum splitc_collective what, uint64_t a,
+                              uint64_t b)
+{
+    uint64_t number, expected;
+    struct splitc_account *mine = splitc_team_account(t, &number), theirs;
+
+    checks_account(mine, what, a, b);
     expected = account_digest(mine);
-    if (splitc_broadcast(SPLITC_CHECK, expected) != expected)
-        die_of_difference(mine, number);
+    if (splitc_broadcast(t, SPLITC_CHECK, expected) == expected)
+        return;
+    splitc_far_read(&theirs, splitc_team_first_account(t, number), sizeof theirs);
+    checks_differ(t, mine, &theirs);
 }
 
 /* ---- spread arrays --------------------------------------------------------------------------- */
@@ -336,6 +336,8 @@ static void checks_open(uint64_t start, uint64_t size)
 
 static const struct splitc_collective_checks collective_checks = {
     .begins = checks_collective,
+    .account = checks_account,
+    .differ = checks_differ,
     .open = checks_open,
     .allocated = checks_allocated,
     .freed = checks_freed,

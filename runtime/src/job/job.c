@@ -47,9 +47,13 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_RECORDS] = splitc_on_records,
     [SPLITC_MSG_RECORDS_DONE] = splitc_on_records_done,
     [SPLITC_MSG_ATOMIC] = splitc_on_atomic,
+    [SPLITC_MSG_ATOMIC_DONE] = splitc_on_atomic_done,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
     [SPLITC_MSG_RUN] = splitc_on_run,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
+    [SPLITC_MSG_PIECE] = splitc_on_piece,
+    [SPLITC_MSG_TAKEN] = splitc_on_taken,
+    [SPLITC_MSG_PULLED] = splitc_on_pulled,
     [SPLITC_MSG_END] = splitc_on_end,
     [SPLITC_MSG_WAKE] = splitc_on_wake,
     [SPLITC_MSG_STATS] = splitc_on_stats,
@@ -174,9 +178,10 @@ void splitc_job_open(void)
     splitc_progress_open(boot.local_ranks, endpoints.network != NULL);
     job_choose_neighbours(&boot);
     splitc_share_offer(&boot, &sizes);
+    splitc_teams_init(boot.local, boot.local_ranks);
     job_open_messages(&boot);
     splitc_share_open(&boot);
-    splitc_collective_open();
+    splitc_teams_open();
     splitc_spread_open(sizes.spread);
     if (!splitc_window_memory())
         splitc_heap_reserve();

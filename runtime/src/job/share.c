@@ -74,12 +74,12 @@ void splitc_share_open(const struct splitc_boot *boot)
     const bool able = splitc_window_is_offered() && share_attach_all(boot);
     bool crowded;
 
-    if (!splitc_reduce_to_all(SPLITC_MIN, able)) {
+    if (!splitc_reduce_to_all(&splitc_team_all, SPLITC_MIN, able)) {
         share_give_up(boot);
         return;
     }
     splitc_window_move_in();
-    crowded = splitc_reduce_to_all(SPLITC_MAX, splitc_shares_cores());
+    crowded = splitc_reduce_to_all(&splitc_team_all, SPLITC_MAX, splitc_shares_cores());
     share_open_all(boot);
     splitc_runtime.crowded = crowded && splitc_runtime.near_ranks == splitc_runtime.ranks;
 }

@@ -70,7 +70,7 @@ static struct stats own_stats(uint64_t stored)
     struct gam_stats g;
     struct reliable_stats network;
     struct stats s = {
-        .collectives = splitc_runtime.episode, .stored = stored, .cpu = cpu_seconds()};
+        .collectives = splitc_runtime.collectives, .stored = stored, .cpu = cpu_seconds()};
 
     gam_stats(splitc_runtime.gam, &g);
     s.sent = g.requests + g.replies + g.mediums;
