@@ -239,6 +239,21 @@ class Front(unittest.TestCase):
             self.assertEqual(done.returncode, status, arguments)
             self.assertIn(text, done.stderr)
 
+    def test_refuses_a_path_that_the_linker_would_split(self):
+        """LD_PRELOAD is a list: of a path with a space or a colon it would load the parts."""
+        for name in "a b", "a:b":
+            with tempfile.TemporaryDirectory() as folder:
+                there = pathlib.Path(folder) / name
+                for part in "bin", "lib":
+                    (there / part).mkdir(parents=True)
+                program = shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
+                shutil.copy(BUILD.folder / "lib" / "libunetsock.so", there / "lib")
+                done = subprocess.run([program, "true"], capture_output=True, text=True,
+                                      timeout=20, check=False)
+                self.assertEqual(done.returncode, 126, done.stderr)
+                self.assertIn(f"{name}/lib/libunetsock.so", done.stderr)
+                self.assertIn("install it elsewhere", done.stderr)
+
     def test_explains_a_process(self):
         script = ("import socket, subprocess, sys, os\nL = socket.create_server(('127.0.0.1', 0))\n"
                   "a = socket.create_connection(L.getsockname()); b = L.accept()[0]\n"

@@ -4,12 +4,24 @@
  */
 #include "calls/call.h"
 #include "epoll/epoll.h"
+#include "real/hidden.h"
 #include <netinet/in.h>
 
 int __close(int fd);
 int __connect(int fd, const struct sockaddr *to, socklen_t length);
 
-/* ---- connections come ----------------------------------------------------------------- */
+/* ---- sockets come ----------------------------------------------------------------- */
+
+SOCKETS_EXPORT int socket(int family, int type, int protocol)
+{
+    int fd;
+
+    sockets_call_prepare();
+    do
+        fd = sockets_real.socket(family, type, protocol);
+    while (sockets_call_lacks_descriptor(fd));
+    return fd;
+}
 
 static bool is_tcp(int fd)
 {
@@ -32,15 +44,25 @@ static int accepted(int fd, int flags)
 
 SOCKETS_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *restrict length)
 {
+    int new;
+
     sockets_call_prepare();
-    return accepted(sockets_real.accept(fd, from, length), 0);
+    do
+        new = sockets_real.accept(fd, from, length);
+    while (sockets_call_lacks_descriptor(new));
+    return accepted(new, 0);
 }
 
 SOCKETS_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *restrict length,
                            int flags)
 {
+    int new;
+
     sockets_call_prepare();
-    return accepted(sockets_real.accept4(fd, from, length, flags), flags);
+    do
+        new = sockets_real.accept4(fd, from, length, flags);
+    while (sockets_call_lacks_descriptor(new));
+    return accepted(new, flags);
 }
 
 SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
@@ -102,7 +124,7 @@ SOCKETS_EXPORT int close(int fd)
     int result;
 
     sockets_call_prepare();
-    if (sockets_upgrade_is_private(fd)) {
+    if (sockets_hidden_is(fd)) {
         errno = EBADF;
         return -1;
     }
@@ -126,7 +148,6 @@ static void forget_range(unsigned first, unsigned last)
         sockets_real.close(fd);
         forgotten(s);
     }
-    sockets_upgrade_cancel_range(first, last);
 }
 
 SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)
@@ -134,14 +155,15 @@ SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)
     sockets_call_prepare();
     if (flags == 0 && first <= last && first <= INT32_MAX)
         forget_range(first, last);
-    return sockets_real.close_range(first, last, flags);
+    return sockets_hidden_close_range(first, last, flags);
 }
 
 SOCKETS_EXPORT void closefrom(int first)
 {
     sockets_call_prepare();
     forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
-    sockets_real.closefrom(first);
+    if (sockets_hidden_close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0) < 0)
+        sockets_real.closefrom(first);
 }
 
 /* ---- copies ----------------------------------------------------------------------- */
@@ -174,7 +196,9 @@ SOCKETS_EXPORT int dup(int fd)
     int copy;
 
     sockets_call_prepare();
-    copy = sockets_real.dup(fd);
+    do
+        copy = sockets_real.dup(fd);
+    while (sockets_call_lacks_descriptor(copy));
     pin_standard(fd, copy);
     return copied(fd, copy);
 }
@@ -187,8 +211,8 @@ static int replace(int fd, int copy, int flags, bool with_flags)
     if (fd == copy || sockets_real.fcntl(fd, F_GETFD) < 0)
         return with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
     pin_standard(fd, copy);
-    if (sockets_upgrade_is_private(copy))
-        sockets_upgrade_cancel_range((unsigned)copy, (unsigned)copy);
+    if (sockets_table_is_ours())
+        sockets_hidden_evade(copy);
     s = forget(copy);
     copy = with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
     forgotten(s);

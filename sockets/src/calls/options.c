@@ -40,7 +40,9 @@ static int do_fcntl(int fd, int command, void *argument)
     sockets_call_prepare();
     if (command == F_SETSIG || (command == F_SETFL && (value & O_ASYNC)))
         pin(fd); /* the kernel signals what it sees */
-    result = sockets_real.fcntl(fd, command, argument);
+    do
+        result = sockets_real.fcntl(fd, command, argument);
+    while (sockets_call_lacks_descriptor(result));
     if (result < 0)
         return result;
     switch (command) {

@@ -38,8 +38,8 @@ struct sockets_stream {
     _Atomic uint32_t busy;     /* being upgraded: calls wait at the entrance */
     _Atomic uint32_t stepping; /* a thread tries to upgrade it */
     bool is_server;
-    bool met;       /* table.c goes through all */
-    int rendezvous; /* listening for the peer, or -1 */
+    bool met;               /* table.c goes through all */
+    _Atomic int rendezvous; /* listening for the peer: a slot of real/hidden.h, or -1 */
     struct sockets_record *record;
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */

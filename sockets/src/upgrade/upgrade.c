@@ -4,6 +4,7 @@
  */
 #include "upgrade/upgrade.h"
 #include "epoll/epoll.h"
+#include "real/hidden.h"
 #include "real/real.h"
 #include "upgrade/position.h"
 #include <errno.h>
@@ -21,8 +22,6 @@ enum {
     PENDING = 64,    /* rendezvous of this process at a time: each takes a descriptor */
     SEGMENT_MS = 20, /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
-    HIGH_FDS = 32, /* ours are so far below the limit, out of the program's way */
-    SOCKETS_HIGHEST = 1 << 16,
 };
 
 static uint32_t first_ops = DEFAULT_OPS;
@@ -139,26 +138,28 @@ static bool is_alone(const struct sockets_stream *s)
 
 /* ---- rendezvous ------------------------------------------------------------------- */
 
-static bool keep_rendezvous(struct sockets_stream *s, int listener)
+static void keep_rendezvous(struct sockets_stream *s, int listener)
 {
-    for (int i = 0; i < PENDING; i++) {
+    s->rendezvous = sockets_hidden_keep(listener);
+    for (int i = 0; s->rendezvous >= 0 && i < PENDING; i++) {
         struct sockets_stream *none = NULL;
 
         if (!atomic_compare_exchange_strong(&waiting[i], &none, s))
             continue;
-        s->rendezvous = listener;
         atomic_fetch_add(&pending, 1);
-        return true;
+        return;
     }
-    return false;
+    sockets_hidden_close(s->rendezvous);
+    s->rendezvous = -1;
 }
 
 void sockets_upgrade_cancel(struct sockets_stream *s)
 {
-    if (s->rendezvous < 0)
+    const int slot = atomic_exchange(&s->rendezvous, -1);
+
+    if (slot < 0)
         return;
-    sockets_real.close(s->rendezvous);
-    s->rendezvous = -1;
+    sockets_hidden_close(slot);
     for (int i = 0; i < PENDING; i++) {
         struct sockets_stream *self = s;
 
@@ -167,32 +168,24 @@ void sockets_upgrade_cancel(struct sockets_stream *s)
     }
 }
 
-bool sockets_upgrade_is_private(int fd)
+bool sockets_upgrade_make_room(void)
 {
-    if (fd < 0 || atomic_load_explicit(&pending, memory_order_relaxed) == 0)
-        return false;
-    for (int i = 0; i < PENDING; i++) {
-        const struct sockets_stream *s = atomic_load(&waiting[i]);
+    bool any = false;
 
-        if (s && s->rendezvous == fd)
-            return true;
-    }
-    return false;
-}
-
-void sockets_upgrade_cancel_range(unsigned first, unsigned last)
-{
     for (int i = 0; i < PENDING; i++) {
         struct sockets_stream *s = atomic_load(&waiting[i]);
 
-        if (s && (unsigned)s->rendezvous >= first && (unsigned)s->rendezvous <= last)
-            sockets_upgrade_cancel(s);
+        if (!s)
+            continue;
+        sockets_upgrade_cancel(s);
+        any = true;
     }
+    return any;
 }
 
 void sockets_upgrade_after_fork(void)
 {
-    sockets_upgrade_cancel_range(0, ~0u); /* the parent has descriptors of its own for them */
+    sockets_upgrade_make_room(); /* the parent has descriptors of its own for them */
 }
 
 static void give_up(struct sockets_stream *s, enum sockets_reason why)
@@ -215,22 +208,6 @@ static bool may_share(int unix_fd, int fd)
 
 /* ---- the accepting side ----------------------------------------------------------------- */
 
-/* Programs count on the lowest numbers. */
-static int move_high(int fd)
-{
-    const long limit = sysconf(_SC_OPEN_MAX);
-    const int low =
-        limit > 4 * HIGH_FDS
-            ? (int)(limit < SOCKETS_HIGHEST ? limit : SOCKETS_HIGHEST) - 2 * HIGH_FDS - PENDING
-            : 3;
-    const int high = fd < 0 ? -1 : sockets_real.fcntl(fd, F_DUPFD_CLOEXEC, low);
-
-    if (high < 0)
-        return fd;
-    sockets_real.close(fd);
-    return high;
-}
-
 static void invite(struct sockets_stream *s, int fd)
 {
     struct sockaddr_un name;
@@ -243,7 +220,7 @@ static void invite(struct sockets_stream *s, int fd)
     }
     if (atomic_load(&pending) >= PENDING)
         return;
-    listener = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    listener = sockets_real.socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener < 0)
         return;
     if (bind(listener, (void *)&name, length) < 0 || listen(listener, 1) < 0) {
@@ -251,8 +228,7 @@ static void invite(struct sockets_stream *s, int fd)
         give_up(s, SOCKETS_FOREIGN);
         return;
     }
-    if (!keep_rendezvous(s, listener))
-        sockets_real.close(listener);
+    keep_rendezvous(s, listener);
 }
 
 static int receive_fd(int from)
@@ -312,7 +288,8 @@ static void serve(struct sockets_stream *s, int fd)
     }
     if (!is_alone(s)) /* later: whoever came waits */
         return;
-    from = sockets_real.accept4(s->rendezvous, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    from = sockets_real.accept4(sockets_hidden_fd(s->rendezvous), NULL, NULL,
+                                SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (from < 0)
         return;
     take_segment(s, fd, from);
@@ -375,7 +352,7 @@ static void call(struct sockets_stream *s, int fd)
     }
     if (!is_alone(s))
         return;
-    to = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    to = sockets_real.socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (to < 0)
         return;
     if (sockets_real.connect(to, (void *)&name, length) == 0)
