@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * matrix_calls: what becomes of connections that are handed to others and in programs that use all their descriptors.  It tells what it sees, which has to be
+ * matrix_calls: what becomes of connections that are handed to others, that are in unusual sets of
+ * epoll, and in programs that use all their descriptors.  It tells what it sees, which has to be
  * the same over plain TCP and over unetsock.
  */
 #include "calls.h"
@@ -116,6 +117,157 @@ static void test_descriptors(void)
         in_child(close_all, how);
 }
 
+/* ---- sets of epoll ---------------------------------------------------------------------- */
+
+/* Write a byte once a thread sleeps. */
+struct waking {
+    pid_t thread;
+    int fd;
+};
+
+static void *write_when_asleep(void *argument)
+{
+    const struct waking *w = argument;
+
+    wait_asleep(w->thread);
+    if (write(w->fd, "x", 1) != 1)
+        die("write");
+    return NULL;
+}
+
+/* The descriptor by which a connection came into the set is closed and means something else, while
+ * a copy keeps the connection in the set.  Bells are taken from the connection, not from that. */
+static void test_registered_by_copy(void)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = 7};
+    const int epfd = epoll_create1(0);
+    int fd[2], other[2], copy, n;
+    char text[8] = "";
+
+    make_pair(fd);
+    make_lonely(other);
+    if (syscall(SYS_write, other[0], "other", 5) != 5)
+        die("write");
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    copy = dup(fd[0]);
+    dup2(other[1], fd[0]); /* closes it first */
+    if (write(fd[1], "x", 1) != 1)
+        die("write");
+    printf("by copy: %d\n", epoll_wait(epfd, &event, 1, 5000));
+    for (int i = 0; i < 5; i++) {
+        struct waking w = {(pid_t)syscall(SYS_gettid), fd[1]};
+        pthread_t thread;
+
+        while (epoll_wait(epfd, &event, 1, 0) > 0)
+            ;
+        pthread_create(&thread, NULL, write_when_asleep, &w);
+        n = epoll_wait(epfd, &event, 1, 5000);
+        pthread_join(thread, NULL);
+        printf("by copy: %d %x\n", n, event.events);
+    }
+    printf("copy: %s", result(recv(copy, text, 8, MSG_DONTWAIT)));
+    printf(" other: %s", result(recv(other[1], text, 8, MSG_DONTWAIT)));
+    printf(" %.5s\n", text);
+    close(epfd);
+    close(copy);
+    close_pair(fd);
+    close_pair(other);
+}
+
+enum { BUSY = 300 };
+
+/* More connections are busy at once than any table of fixed size has room for. */
+static void test_many_busy(uint32_t kind)
+{
+    static int fd[BUSY][2];
+    static struct epoll_event events[BUSY];
+    const int epfd = epoll_create1(0);
+    bool told[BUSY] = {false};
+    int n, sum = 0;
+    char byte;
+
+    for (int i = 0; i < BUSY; i++) {
+        struct epoll_event event = {.events = kind, .data.u32 = (uint32_t)i};
+        make_pair(fd[i]);
+        if (write(fd[i][1], "x", 1) != 1) /* before the set knows of it */
+            die("write");
+        epoll_ctl(epfd, EPOLL_CTL_ADD, fd[i][0], &event);
+    }
+    while ((n = epoll_wait(epfd, events, BUSY, 0)) > 0)
+        for (int i = 0; i < n; i++) {
+            const uint32_t which = events[i].data.u32;
+            told[which] = true;
+            if (read(fd[which][0], &byte, 1) != 1)
+                die("read");
+        }
+    for (int i = 0; i < BUSY; i++)
+        sum += told[i];
+    printf("busy %x: %d\n", kind, sum);
+    for (int i = 0; i < BUSY; i++)
+        close_pair(fd[i]);
+    close(epfd);
+}
+
+static int look_at(int outer_kind, int outer, int inner)
+{
+    struct pollfd p = {.fd = inner, .events = POLLIN};
+    struct epoll_event event;
+
+    return outer_kind == 0 ? poll(&p, 1, 0) : epoll_wait(outer, &event, 1, 0);
+}
+
+/* A set is polled, or in another set, and there is data when that begins, and later. */
+static void test_nested(int outer_kind)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = 1};
+    const int inner = epoll_create1(0), outer = epoll_create1(0);
+    char text[8];
+    int fd[2];
+
+    make_pair(fd);
+    epoll_ctl(inner, EPOLL_CTL_ADD, fd[0], &event);
+    printf("nested %d: %d", outer_kind, epoll_wait(inner, &event, 1, 0));
+    if (write(fd[1], "a", 1) != 1)
+        die("write");
+    event = (struct epoll_event){.events = EPOLLIN, .data.u32 = 2};
+    epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event);
+    printf(" %d", look_at(outer_kind, outer, inner));
+    printf(" %d", epoll_wait(inner, &event, 1, 0));
+    printf(" %s", result(read(fd[0], text, 8)));
+    printf(" %d", epoll_wait(inner, &event, 1, 0));
+    printf(" %d", look_at(outer_kind, outer, inner));
+    for (int i = 0; i < 3; i++) {
+        if (write(fd[1], "bc", 2) != 2)
+            die("write");
+        printf(", %d", look_at(outer_kind, outer, inner));
+        printf(" %d", epoll_wait(inner, &event, 1, 0));
+        printf(" %s", result(read(fd[0], text, 1)));
+        printf(" %d", look_at(outer_kind, outer, inner));
+        printf(" %s", result(read(fd[0], text, 8)));
+        printf(" %d", epoll_wait(inner, &event, 1, 0));
+    }
+    event = (struct epoll_event){.events = EPOLLIN | EPOLLONESHOT, .data.u32 = 3};
+    if (write(fd[1], "d", 1) != 1)
+        die("write");
+    epoll_ctl(inner, EPOLL_CTL_MOD, fd[0], &event);
+    printf("; %d", look_at(outer_kind, outer, inner));
+    printf(" %d", epoll_wait(inner, &event, 1, 0));
+    printf(" %d\n", look_at(outer_kind, outer, inner));
+    close(inner);
+    close(outer);
+    close_pair(fd);
+}
+
+static void test_sets(void)
+{
+    test_registered_by_copy();
+    test_many_busy(EPOLLIN);
+    test_many_busy(EPOLLIN | EPOLLET);
+    test_many_busy(EPOLLIN | EPOLLONESHOT);
+    test_nested(0);
+    test_nested(1);
+}
+
 int main(int argc, char **argv)
 {
     const struct rlimit limit = {4096, 4096};
@@ -127,5 +279,7 @@ int main(int argc, char **argv)
     begin_listening();
     if (argc < 2 || strcmp(argv[1], "descriptors") == 0)
         test_descriptors();
+    if (argc < 2 || strcmp(argv[1], "sets") == 0)
+        test_sets();
     return 0;
 }

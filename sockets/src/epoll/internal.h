@@ -8,10 +8,6 @@
 #include "epoll/epoll.h"
 #include <pthread.h>
 
-enum {
-    SOCKETS_EPOLL_HOT = 256, /* connections of a set whose rings are looked at */
-};
-
 /* A connection in a set.  Its address is the kernel's user data of it. */
 struct sockets_entry {
     struct sockets_epoll *set; /* NULL: unused */
@@ -20,7 +16,8 @@ struct sockets_entry {
     epoll_data_t data;
     _Atomic uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
     uint32_t events;
-    int fd;
+    int fd;  /* by which it came into the set */
+    int via; /* by which it is reached now */
     uint16_t idle;
     bool hot, armed;
     bool told; /* EPOLLONESHOT, until it is modified */
@@ -32,20 +29,37 @@ struct sockets_epoll {
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;
-    uint32_t hot_count;
-    struct sockets_entry *hot[SOCKETS_EPOLL_HOT];
+    int owed; /* of a cold set: the slot of its eventfd, or -1 */
+    uint32_t hot_count, hot_room;
+    struct sockets_entry **hot;
 };
+
+static inline bool sockets_entry_wants_data(const struct sockets_entry *entry)
+{
+    return entry->events & (EPOLLIN | EPOLLRDNORM);
+}
 
 /* What the kernel's user data is: an entry of ours, or NULL. */
 struct sockets_entry *sockets_entry_of(uint64_t data);
+
+/* An unused entry, or NULL. */
+struct sockets_entry *sockets_entry_new(void);
 
 /* All of these want the set's lock.  Hot: the set looks at the ring, and nobody need wake it.
  * Armed: the sender wakes whoever sleeps in the set. */
 void sockets_entry_make_hot(struct sockets_entry *entry);
 void sockets_entry_arm(struct sockets_entry *entry);
 void sockets_entry_disarm(struct sockets_entry *entry);
+void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
+
+/* Whether its ring has something that the program is still to be told of: edges of the ring are
+ * told from here, those of TCP by the kernel. */
+bool sockets_entry_has_news(const struct sockets_entry *entry);
 
 /* The hot entry `i` of the set is no longer looked at. */
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);
+
+/* Of a cold set: what has no news is owed nothing. */
+void sockets_epoll_settle(struct sockets_epoll *set);
 
 #endif

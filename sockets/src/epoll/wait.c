@@ -14,13 +14,6 @@ enum {
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
 };
 
-/* Of edges the ring's are told from here, those of TCP by the kernel. */
-static bool has_news(const struct sockets_entry *entry)
-{
-    return !entry->told && sockets_stream_has_data(entry->s) &&
-           (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
-}
-
 /* What the ring of an entry says, 0 if nothing; with the set's lock.  *whole: the kernel has
  * nothing to add. */
 static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
@@ -30,7 +23,7 @@ static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
 
     if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
         *whole = false; /* it may be readable by TCP */
-    if (!has_news(entry))
+    if (!sockets_entry_has_news(entry))
         return 0;
     entry->seen = sockets_stream_arrived(entry->s);
     events |= entry->events & (EPOLLIN | EPOLLRDNORM);
@@ -65,15 +58,15 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
 
-    if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->fd))
+    if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->via))
         found &= ~data;
-    if (has_news(entry))
+    if (sockets_entry_has_news(entry))
         found |= entry->events & data;
     if (found & data)
         entry->seen = sockets_stream_arrived(entry->s);
     sockets_entry_make_hot(entry);
     if (!entry->hot && (entry->events & EPOLLET))
-        sockets_stream_expect_bell(entry->s, entry->fd);
+        sockets_stream_expect_bell(entry->s, entry->via);
     return found;
 }
 
@@ -155,6 +148,8 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     int n;
 
     pthread_mutex_lock(&set->lock);
+    if (set->cold)
+        sockets_epoll_settle(set);
     n = collect_hot(set, events, max, &whole);
     if (++set->turn % KERNEL_EVERY == 0 && n > 0)
         whole = false;
@@ -196,30 +191,38 @@ static bool begin_sleep(struct sockets_epoll *set)
     for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
         if (set->hot[i]->events & EPOLLET)
-            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->fd);
+            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->via);
     }
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
-        quiet = !has_news(set->hot[i]);
+        quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);
     return quiet;
+}
+
+/* One that was idle for long is left armed, and no longer looked at.  Edges of data that follows
+ * unread data need a bell each time: see begin_sleep. */
+static bool cools(struct sockets_entry *entry)
+{
+    if (entry->idle < IDLE) {
+        entry->idle++;
+        return false;
+    }
+    return !(entry->events & EPOLLET) || !sockets_stream_has_data(entry->s);
 }
 
 static void end_sleep(struct sockets_epoll *set)
 {
     pthread_mutex_lock(&set->lock);
     set->sleepers--;
-    for (uint32_t i = 0; i < set->hot_count;) {
-        struct sockets_entry *entry = set->hot[i];
-
-        /* Edges of data that follows unread data need a bell each time: see begin_sleep. */
-        if (entry->idle < IDLE) {
-            entry->idle++;
-        } else if (!(entry->events & EPOLLET) || !sockets_stream_has_data(entry->s)) {
-            sockets_epoll_cool(set, i); /* and armed */
+    if (set->cold)
+        sockets_epoll_settle(set);
+    for (uint32_t i = 0; !set->cold && i < set->hot_count;) {
+        if (cools(set->hot[i])) {
+            sockets_epoll_cool(set, i);
             continue;
         }
         if (set->sleepers == 0)
-            sockets_entry_disarm(entry);
+            sockets_entry_disarm(set->hot[i]);
         i++;
     }
     pthread_mutex_unlock(&set->lock);
