@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -268,6 +269,246 @@ static void test_sets(void)
     test_nested(1);
 }
 
+/* ---- connections that others get --------------------------------------------------------- */
+
+/* How the peer waits meanwhile. */
+enum { NOT, IN_RECV, IN_POLL, IN_EPOLL, WAITS };
+
+static void wait_somehow(int fd, int how)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct epoll_event event = {.events = EPOLLIN};
+    const int epfd = how == IN_EPOLL ? epoll_create1(EPOLL_CLOEXEC) : -1;
+
+    if (how == IN_POLL)
+        printf(" poll %d", poll(&p, 1, 20000));
+    if (how == IN_EPOLL) {
+        epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event);
+        printf(" epoll %d", epoll_wait(epfd, &event, 1, 20000));
+        close(epfd);
+    }
+}
+
+/* How another program gets the connection. */
+enum { BY_FORK, BY_VFORK, BY_SPAWN, BY_NUMBER, BY_MESSAGE, HANDS };
+
+/* What a program does that has not our library: sends all back. */
+static void echo_raw(int from)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    char bytes[4096];
+    struct iovec iov = {bytes, 1};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes)};
+    long n;
+    int fd;
+
+    if (syscall(SYS_recvmsg, from, &msg, 0) != 1)
+        syscall(SYS_exit_group, 1);
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+    while ((n = syscall(SYS_read, fd, bytes, sizeof(bytes))) > 0)
+        syscall(SYS_write, fd, bytes, n);
+    syscall(SYS_exit_group, n == 0 ? 0 : 2);
+}
+
+static void pass(int to, int fd)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {.align = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                           .cmsg_level = SOL_SOCKET,
+                           .cmsg_type = SCM_RIGHTS}};
+    struct iovec iov = {"x", 1};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes)};
+
+    memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+    if (sendmsg(to, &msg, 0) != 1)
+        die("sendmsg");
+}
+
+static pid_t spawn_cat(int fd)
+{
+    char *const argv[] = {"cat", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, 0);
+    posix_spawn_file_actions_adddup2(&actions, fd, 1);
+    if (posix_spawnp(&child, "cat", &actions, NULL, argv, environ) != 0)
+        die("posix_spawnp");
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+}
+
+static pid_t vfork_cat(int fd)
+{
+    char *const argv[] = {"cat", NULL};
+    const pid_t child = vfork();
+
+    if (child != 0)
+        return child;
+    dup2(fd, 0);
+    dup2(fd, 1);
+    execvp("cat", argv);
+    _exit(127);
+}
+
+static void exec_cat(int fd, bool by_number)
+{
+    char *const cat[] = {"cat", NULL}, *const sh[] = {"sh", "-c", "cat <&9 >&9", NULL};
+
+    if (by_number) {
+        dup2(fd, 9);
+        execvp("sh", sh);
+    }
+    dup2(fd, 0);
+    dup2(fd, 1);
+    execvp("cat", cat);
+    _exit(127);
+}
+
+/* The server's process: it hands its connection on once the client is asleep. */
+static void hand_on(int fd, int how, pid_t client, int way)
+{
+    int status, pair[2];
+    pid_t child = 0;
+
+    if (way != NOT)
+        wait_asleep(client);
+    switch (how) {
+    case BY_SPAWN:
+        child = spawn_cat(fd);
+        break;
+    case BY_VFORK:
+        child = vfork_cat(fd);
+        break;
+    case BY_MESSAGE:
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+            die("socketpair");
+        if ((child = fork()) == 0) {
+            close(fd);
+            close(pair[0]);
+            echo_raw(pair[1]);
+        }
+        pass(pair[0], fd);
+        break;
+    default:
+        exec_cat(fd, how == BY_NUMBER);
+    }
+    close(fd);
+    waitpid(child, &status, 0);
+    _exit(WEXITSTATUS(status));
+}
+
+static void hand(int how, int way)
+{
+    const pid_t client = getpid();
+    int fd[2], gone[2], status;
+    char text[64] = "";
+    pid_t child;
+
+    make_pair(fd);
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    if (pipe2(gone, O_CLOEXEC) < 0 || write(fd[0], "to the server, early ", 21) != 21 ||
+        read(fd[1], text, 14) != 14)
+        die("beginning");
+    printf("hand %d %d:", how, way);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        hand_on(fd[1], how, client, way);
+    }
+    close(fd[1]);
+    close(gone[1]);
+    if (way == NOT && how != BY_MESSAGE && how != BY_SPAWN && how != BY_VFORK)
+        printf(" gone %s", result(read(gone[0], text, 1))); /* it has executed */
+    close(gone[0]);
+    wait_somehow(fd[0], way);
+    memset(text, 0, sizeof(text));
+    printf(" %s", result(recv(fd[0], text, 7, MSG_WAITALL)));
+    printf(" %s", result(write(fd[0], "and late", 8)));
+    printf(" %s", result(recv(fd[0], text + 7, 8, MSG_WAITALL)));
+    shutdown(fd[0], SHUT_WR);
+    printf(" %s", result(read(fd[0], text + 15, 1)));
+    waitpid(child, &status, 0);
+    printf(" '%s' %d\n", text, WEXITSTATUS(status));
+    close(fd[0]);
+}
+
+enum { LONG = 20000 }; /* goes by the ring even to one that sleeps, who is woken by a bell */
+
+/* The bell that has woken the server is not among what the next program reads. */
+static void hand_with_bell(int how)
+{
+    static char out[LONG], in[LONG];
+    int fd[2], status;
+    pid_t child;
+    ssize_t n;
+
+    for (int i = 0; i < LONG; i++)
+        out[i] = (char)(i * 131 >> 3);
+    make_pair(fd);
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        struct pollfd p = {.fd = fd[1], .events = POLLIN};
+
+        close(fd[0]);
+        if (poll(&p, 1, 20000) != 1 || read(fd[1], in, 100) != 100)
+            _exit(3);
+        hand_on(fd[1], how, getppid(), NOT);
+    }
+    close(fd[1]);
+    wait_asleep(child);
+    if (write(fd[0], out, LONG) != LONG)
+        die("write");
+    n = recv(fd[0], in, LONG - 100, MSG_WAITALL);
+    printf("hand with bell %d: %zd %d", how, n, memcmp(in, out + 100, LONG - 100));
+    shutdown(fd[0], SHUT_WR);
+    printf(" %s", result(read(fd[0], in, 1)));
+    waitpid(child, &status, 0);
+    printf(" %d\n", WEXITSTATUS(status));
+    close(fd[0]);
+}
+
+/* Both ends are of one process, which does not come back to the other one. */
+static void test_both_ends(void)
+{
+    const int kept = dup(0);
+    char text[8] = "";
+    int fd[2];
+
+    make_pair(fd);
+    if (write(fd[0], "both", 4) != 4)
+        die("write");
+    dup2(fd[1], 0);
+    printf("both ends: %ld", syscall(SYS_recvfrom, 0, text, 8, MSG_DONTWAIT, NULL, NULL));
+    printf(" '%s'\n", text);
+    dup2(kept, 0);
+    close(kept);
+    close_pair(fd);
+}
+
+static void test_hands(void)
+{
+    for (int how = 0; how < HANDS; how++)
+        for (int way = 0; way < WAITS; way++)
+            hand(how, way);
+    for (int how = 0; how < HANDS; how++)
+        hand_with_bell(how);
+    test_both_ends();
+}
+
 int main(int argc, char **argv)
 {
     const struct rlimit limit = {4096, 4096};
@@ -281,5 +522,7 @@ int main(int argc, char **argv)
         test_descriptors();
     if (argc < 2 || strcmp(argv[1], "sets") == 0)
         test_sets();
+    if (argc < 2 || strcmp(argv[1], "hands") == 0)
+        test_hands();
     return 0;
 }

@@ -3,6 +3,7 @@
  * life.c - descriptors come, are copied, and go.
  */
 #include "calls/call.h"
+#include "calls/hand.h"
 #include "epoll/epoll.h"
 #include "real/hidden.h"
 #include <netinet/in.h>
@@ -95,7 +96,7 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
     if (!s)
         return sockets_real.shutdown(fd, how);
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
-        sockets_stream_finish(s);
+        sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);
     sockets_epoll_state_changed(s);
     sockets_table_leave(s);
@@ -181,14 +182,10 @@ static int copied(int fd, int copy)
 }
 
 /* Standard input and output are used by stdio, and by programs that are executed. */
-static void pin_standard(int fd, int copy)
+static void hand_over_standard(int fd, int copy)
 {
-    struct sockets_stream *s;
-
-    if (copy < 0 || copy > STDERR_FILENO || !(s = sockets_table_enter(fd)))
-        return;
-    sockets_stream_pin(s);
-    sockets_table_leave(s);
+    if (copy >= 0 && copy <= STDERR_FILENO)
+        sockets_call_hand_over(fd);
 }
 
 SOCKETS_EXPORT int dup(int fd)
@@ -199,7 +196,7 @@ SOCKETS_EXPORT int dup(int fd)
     do
         copy = sockets_real.dup(fd);
     while (sockets_call_lacks_descriptor(copy));
-    pin_standard(fd, copy);
+    hand_over_standard(fd, copy);
     return copied(fd, copy);
 }
 
@@ -210,7 +207,7 @@ static int replace(int fd, int copy, int flags, bool with_flags)
     sockets_call_prepare();
     if (fd == copy || sockets_real.fcntl(fd, F_GETFD) < 0)
         return with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
-    pin_standard(fd, copy);
+    hand_over_standard(fd, copy);
     if (sockets_table_is_ours())
         sockets_hidden_evade(copy);
     s = forget(copy);

@@ -58,6 +58,7 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
 
+    sockets_stream_answer(entry->s, entry->via);
     if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->via))
         found &= ~data;
     if (sockets_entry_has_news(entry))
@@ -190,6 +191,7 @@ static bool begin_sleep(struct sockets_epoll *set)
     set->sleepers++;
     for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
+        sockets_stream_answer(set->hot[i]->s, set->hot[i]->via);
         if (set->hot[i]->events & EPOLLET)
             sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->via);
     }

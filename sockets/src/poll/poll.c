@@ -111,8 +111,10 @@ static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
     int n, error;
 
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i))
+        if (wants_data(p, i)) {
             sockets_stream_arm(p->stream[i]);
+            sockets_stream_answer(p->stream[i], p->fds[i].fd);
+        }
     n = ask_kernel(p, any(p, sockets_stream_has_data) ? &at_once : timeout);
     error = errno;
     for (nfds_t i = 0; i < p->count; i++)

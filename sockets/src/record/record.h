@@ -53,6 +53,7 @@ struct sockets_record {
         uint32_t reader;  /* thread that has the gate */
         int error;        /* what the kernel told when nobody had asked */
         _Atomic uint32_t eof;
+        _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */
     } rx;
     _Alignas(64) struct {
         struct sockets_lock lock;
@@ -63,6 +64,7 @@ struct sockets_record {
         uint32_t inflight; /* threads that write to TCP without the lock */
         uint64_t looked_ns;
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
+        uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */
         _Atomic uint32_t shut;
     } tx;
 };

@@ -19,6 +19,37 @@ enum { SOCKETS_GATE_OPEN, SOCKETS_GATE_SENDER, SOCKETS_GATE_RECEIVER };
 void sockets_stream_leave_ring(struct sockets_stream *s);
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
 
+bool sockets_stream_enter_ring(struct sockets_stream *s);
+
+/* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else. */
+void sockets_stream_next_phase(struct sockets_stream *s);
+static inline bool sockets_stream_owes(const struct sockets_stream *s)
+{
+    return s->record->tx.owed != s->record->tx.owed_end;
+}
+
+/* Give TCP what is owed, as far as it takes it; or wait for some time until it has taken all.  0 or
+ * -errno. */
+int sockets_stream_repay(struct sockets_stream *s, int fd);
+int sockets_stream_repay_all(struct sockets_stream *s, int fd);
+
+/* Of the receiver, under its lock. */
+bool sockets_stream_take_gate(struct sockets_stream *s);
+void sockets_stream_give_gate(struct sockets_stream *s);
+
+/* A bell that the sender has counted and nobody has taken from TCP.  Taking it returns 1, 0 at the
+ * end of the stream, -EAGAIN if it is still on its way, or another -errno. */
+static inline bool sockets_stream_bell_is_due(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->bells, memory_order_acquire) != s->record->rx.drained;
+}
+ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd);
+
+static inline bool sockets_stream_sender_moved_on(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->phase, memory_order_acquire) != s->record->rx.phase;
+}
+
 /* The peer has broken the rules: end the connection.  Returns -ECONNRESET. */
 int sockets_stream_break(struct sockets_stream *s, int fd);
 

@@ -132,7 +132,7 @@ void sockets_stream_pin(struct sockets_stream *s)
     }
 }
 
-void sockets_stream_finish(struct sockets_stream *s)
+void sockets_stream_finish(struct sockets_stream *s, int fd)
 {
     bool stolen;
 
@@ -140,6 +140,8 @@ void sockets_stream_finish(struct sockets_stream *s)
         return;
     atomic_store(&s->record->tx.shut, 1);
     sockets_stream_leave_ring(s);
+    if (sockets_stream_owes(s))
+        sockets_stream_repay_all(s, fd);
     atomic_store(&s->tx->fin, 1);
     sockets_lock_give(&s->record->tx.lock);
 }
@@ -156,12 +158,12 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     if (is_last)
         atomic_store(&s->rx->gone, 1);
     if (sockets_lock_take(&record->rx.lock, &stolen)) {
-        if (sockets_ring_unread(s->rx, record->rx.head) == 0)
+        if (record->rx.recalled || sockets_ring_unread(s->rx, record->rx.head) == 0)
             sockets_stream_drain(s, fd); /* the kernel would take a bell for unread data */
         else if (is_last)
             sockets_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
         sockets_lock_give(&record->rx.lock);
     }
     if (is_last)
-        sockets_stream_finish(s);
+        sockets_stream_finish(s, fd);
 }

@@ -19,20 +19,9 @@ enum {
 
 enum { SLEPT = -4096 }; /* no error of the kernel */
 
-static bool sender_moved_on(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->phase, memory_order_acquire) != s->record->rx.phase;
-}
-
 /* ---- the kernel's side ------------------------------------------------------------ */
 
-static bool bell_is_due(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->bells, memory_order_acquire) != s->record->rx.drained;
-}
-
-/* Take the bell that is due, if it has come.  Returns 1, 0 at the end of the stream, or -errno. */
-static ssize_t take_bell(struct sockets_stream *s, int fd)
+ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
 {
     char bell;
     const ssize_t n = sockets_real.recv(fd, &bell, 1, MSG_DONTWAIT);
@@ -41,7 +30,8 @@ static ssize_t take_bell(struct sockets_stream *s, int fd)
         return -errno;
     if (n > 0) {
         s->record->rx.drained++;
-        atomic_store(&s->rx->belled, 0);
+        if (!atomic_load(&s->record->rx.recalled))
+            atomic_store(&s->rx->belled, 0);
     }
     return n;
 }
@@ -53,13 +43,13 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
     char byte;
     ssize_t n;
 
-    if (bell_is_due(s) && (n = take_bell(s, fd)) != -EAGAIN)
+    if (sockets_stream_bell_is_due(s) && (n = sockets_stream_take_bell(s, fd)) != -EAGAIN)
         return n;
     n = sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0)
         return -errno;
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
-    if (n > 0 && !sender_moved_on(s) && !bell_is_due(s))
+    if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
         return -EPROTO;
     return n;
 }
@@ -69,7 +59,7 @@ void sockets_stream_drain(struct sockets_stream *s, int fd)
     ssize_t n = 1;
 
     while (n > 0)
-        n = bell_is_due(s) ? take_bell(s, fd) : -EAGAIN;
+        n = sockets_stream_bell_is_due(s) ? sockets_stream_take_bell(s, fd) : -EAGAIN;
     if (n < 0 && n != -EAGAIN)
         s->record->rx.error = (int)n;
 }
@@ -86,7 +76,7 @@ static bool wait_for_sender(struct sockets_stream *s)
 }
 
 /* Under the lock.  False: another reader of this side has it, and will take what comes. */
-static bool take_gate(struct sockets_stream *s)
+bool sockets_stream_take_gate(struct sockets_stream *s)
 {
     uint32_t *const reader = &s->record->rx.reader;
     uint32_t open = SOCKETS_GATE_OPEN;
@@ -98,7 +88,7 @@ static bool take_gate(struct sockets_stream *s)
            open != SOCKETS_GATE_SENDER || wait_for_sender(s);
 }
 
-static void give_gate(struct sockets_stream *s)
+void sockets_stream_give_gate(struct sockets_stream *s)
 {
     s->record->rx.reader = 0;
     atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -129,6 +119,8 @@ static ssize_t read_ring(struct sockets_stream *s, const struct request *r)
     struct sockets_cursor cursor = {r->iov, r->count, 0};
     struct sockets_record *record = s->record;
 
+    if (__builtin_expect(atomic_load_explicit(&record->rx.recalled, memory_order_relaxed), 0))
+        return 0;
     return sockets_ring_read(s->rx, &record->rx.head, s->rx_data, &cursor, r->how);
 }
 
@@ -138,8 +130,8 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     ssize_t n;
 
-    while (bell_is_due(s)) /* rung in the phase before */
-        if ((n = take_bell(s, fd)) <= 0)
+    while (sockets_stream_bell_is_due(s)) /* rung in the phase before */
+        if ((n = sockets_stream_take_bell(s, fd)) <= 0)
             return n;
     n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
     if (n < 0)
@@ -154,12 +146,12 @@ static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct reques
 {
     ssize_t n = 0;
 
-    if (!take_gate(s))
+    if (!sockets_stream_take_gate(s))
         return -EAGAIN;
-    *moved = sender_moved_on(s);
+    *moved = sockets_stream_sender_moved_on(s);
     if (!*moved)
         n = read_tcp(s, fd, r);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     return n;
 }
 
@@ -169,7 +161,7 @@ static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct requ
     struct sockets_record *record = s->record;
     ssize_t n;
 
-    if (sender_moved_on(s)) {
+    if (sockets_stream_sender_moved_on(s)) {
         if ((n = read_ring(s, r)) != 0) /* published before the phase */
             return n;
         record->rx.phase++;
@@ -180,8 +172,10 @@ static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct requ
         record->rx.empty++ % ASK_EVERY != ASK_EVERY - 1)
         return -EAGAIN;
     n = ask_kernel(s, fd);
+    if (n == 0 && atomic_exchange(&record->rx.recalled, 0))
+        atomic_store(&s->rx->recall, 0);        /* who should have given it back has gone */
     if (n == 0 && (n = read_ring(s, r)) == 0) { /* what was written before the end */
-        *again = sender_moved_on(s);
+        *again = sockets_stream_sender_moved_on(s);
         record->rx.eof = !*again;
         return 0;
     }
@@ -206,7 +200,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
             continue;
         }
         n = read_ring(s, r);
-        if (n > 0 && r->how != SOCKETS_PEEK && bell_is_due(s) &&
+        if (n > 0 && r->how != SOCKETS_PEEK && sockets_stream_bell_is_due(s) &&
             sockets_ring_unread(s->rx, record->rx.head) == 0)
             sockets_stream_drain(s, fd); /* one that is left would turn the end into a reset */
         if (n != 0)
@@ -238,7 +232,8 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 bool sockets_stream_has_data(const struct sockets_stream *s)
 {
     return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
-           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
+               atomic_load_explicit(&s->rx->head, memory_order_relaxed) &&
+           !atomic_load_explicit(&s->rx->recall, memory_order_relaxed);
 }
 
 bool sockets_stream_hint(const struct sockets_stream *s)
@@ -256,14 +251,14 @@ void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
 {
     bool stolen;
 
-    if (!bell_is_due(s) || !sockets_stream_has_data(s) ||
+    if (!sockets_stream_bell_is_due(s) || !sockets_stream_has_data(s) || s->record->rx.recalled ||
         !sockets_lock_take(&s->record->rx.lock, &stolen))
         return;
     /* One stays, so that the kernel's poll finds the connection readable all the time. */
     if (atomic_load(&s->rx->bells) - s->record->rx.drained < MOST_BELLS)
         atomic_store(&s->rx->belled, 0);
     else if (sockets_phase_is_ring(s->record->rx.phase))
-        take_bell(s, fd);
+        sockets_stream_take_bell(s, fd);
     sockets_lock_give(&s->record->rx.lock);
 }
 
@@ -273,9 +268,16 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
     struct iovec iov = {&byte, 1};
     const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
 
-    if (sockets_stream_has_data(s) || !bell_is_due(s))
+    if (sockets_stream_has_data(s) || !sockets_stream_bell_is_due(s))
         return true;
     return locked_receive(s, fd, &r) != -EAGAIN;
+}
+
+/* Who has data in its own ring may have to take it back, and be woken for that by a bell. */
+static bool all_is_read(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->head, memory_order_relaxed) ==
+           atomic_load_explicit(&s->tx->tail, memory_order_relaxed);
 }
 
 /* Whether this thread may take what TCP brings while it sleeps: the stream is in TCP, and nobody
@@ -286,9 +288,10 @@ static bool begin_direct(struct sockets_stream *s)
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
-    direct = !sockets_phase_is_ring(s->record->rx.phase) && !bell_is_due(s) && take_gate(s);
-    if (direct && (sender_moved_on(s) || bell_is_due(s))) {
-        give_gate(s);
+    direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
+             all_is_read(s) && sockets_stream_take_gate(s);
+    if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s))) {
+        sockets_stream_give_gate(s);
         direct = false;
     }
     sockets_lock_give(&s->record->rx.lock);
@@ -302,7 +305,7 @@ static void end_direct(struct sockets_stream *s, ssize_t n, enum sockets_take ho
     sockets_lock_take(&s->record->rx.lock, &stolen);
     if (how != SOCKETS_PEEK)
         publish_taken(s, n);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     sockets_lock_give(&s->record->rx.lock);
 }
 
@@ -349,7 +352,8 @@ static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r
     ssize_t n = -EAGAIN;
 
     sockets_stream_arm(s);
-    if (sockets_stream_hint(s) || bell_is_due(s)) {
+    sockets_stream_answer(s, fd);
+    if (sockets_stream_hint(s) || sockets_stream_bell_is_due(s)) {
         r->ask = true;
         n = locked_receive(s, fd, r);
     }
@@ -372,6 +376,8 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
     }
     for (;;) {
         n = locked_receive(s, fd, r);
+        if (n == -EAGAIN && !block)
+            sockets_stream_answer(s, fd);
         if (n != -EAGAIN || !block)
             return n;
         n = wait_for_data(s, fd, r);
@@ -403,12 +409,12 @@ static ssize_t peek_beyond_ring(struct sockets_stream *s, int fd, const struct r
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     ssize_t n = -1;
 
-    if (!take_gate(s))
+    if (!sockets_stream_take_gate(s))
         return 0;
     sockets_stream_drain(s, fd);
-    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !bell_is_due(s))
+    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !sockets_stream_bell_is_due(s))
         n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     return n > 0 ? n : 0;
 }
 
@@ -419,7 +425,7 @@ static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request 
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return 0;
-    if (sockets_phase_is_ring(s->record->rx.phase) && sender_moved_on(s))
+    if (sockets_phase_is_ring(s->record->rx.phase) && sockets_stream_sender_moved_on(s))
         n = peek_beyond_ring(s, fd, r);
     sockets_lock_give(&s->record->rx.lock);
     return n;
@@ -483,7 +489,7 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
 int sockets_stream_unread(struct sockets_stream *s, int tcp)
 {
     const struct sockets_record *record = s->record;
-    const ssize_t ring = sockets_ring_unread(s->rx, record->rx.head);
+    const ssize_t ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
     const uint32_t bells =
         atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
 

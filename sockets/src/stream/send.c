@@ -49,7 +49,7 @@ static bool is_quiet(const struct sockets_stream *s)
            atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
 }
 
-static bool enter_ring(struct sockets_stream *s)
+bool sockets_stream_enter_ring(struct sockets_stream *s)
 {
     struct sockets_record *record = s->record;
     uint32_t open = SOCKETS_GATE_OPEN;
@@ -72,7 +72,7 @@ void sockets_stream_leave_ring(struct sockets_stream *s)
         return;
     if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
         record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
-    atomic_store(&s->tx->phase, ++record->tx.phase);
+    sockets_stream_next_phase(s);
 }
 
 /* A peer that was killed cannot say so, and does not read. */
@@ -112,12 +112,17 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
     atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
 }
 
-/* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps. */
+/* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps.
+ * The same holds for one that reads the ring no more. */
 static void wake_receiver(struct sockets_stream *s, int fd)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0)) {
+        sockets_stream_leave_ring(s);
+        sockets_stream_repay(s, fd);
+    }
 }
 
 /* Which way the next bytes go; under the lock.  True: into the ring. */
@@ -137,7 +142,7 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
             return false;
         }
     }
-    return sockets_phase_is_ring(record->tx.phase) || enter_ring(s);
+    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s);
 }
 
 static bool take_lock(struct sockets_stream *s, int fd)
@@ -191,13 +196,36 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
     sockets_lock_give(&s->record->tx.lock);
 }
 
+/* Under the lock, which is given up while TCP takes nothing.  0 or -errno. */
+static int repay(struct sockets_stream *s, int fd, bool block)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    bool stolen;
+    int error;
+
+    while ((error = sockets_stream_repay(s, fd)) == -EAGAIN && block) {
+        sockets_lock_give(&s->record->tx.lock);
+        error = sockets_real.poll(&p, 1, -1) < 0 ? -errno : 0;
+        sockets_lock_take(&s->record->tx.lock, &stolen);
+        if (error < 0)
+            return error;
+    }
+    return error;
+}
+
 /* Takes over the lock.  Returns what this call has sent in all, or -errno. */
 static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr *whole,
                            struct sockets_cursor *cursor, int flags, size_t done)
 {
+    const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&s->record->nonblocking);
+    const int error = sockets_stream_owes(s) ? repay(s, fd, block) : 0;
     struct iovec piece[PIECES];
     struct msghdr msg = *whole;
 
+    if (error < 0) {
+        sockets_lock_give(&s->record->tx.lock);
+        return done ? (ssize_t)done : error;
+    }
     for (;;) {
         const size_t n = pieces_of(cursor, piece);
         const struct sockets_cursor offered = {piece, n, 0};
@@ -341,6 +369,11 @@ static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *
     ssize_t n;
 
     sockets_stream_leave_ring(s);
+    n = sockets_stream_owes(s) ? repay(s, fd, !atomic_load(&s->record->nonblocking)) : 0;
+    if (n < 0) {
+        sockets_lock_give(&s->record->tx.lock);
+        return done ? (ssize_t)done : n;
+    }
     begin_tcp(s);
     n = sockets_real.sendfile(fd, in, offset, count - done);
     n = n < 0 ? -errno : n;

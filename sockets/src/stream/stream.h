@@ -41,6 +41,7 @@ struct sockets_stream {
     bool met;               /* table.c goes through all */
     _Atomic int rendezvous; /* listening for the peer: a slot of real/hidden.h, or -1 */
     struct sockets_record *record;
+    uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
     struct sockets_direction *rx, *tx;
@@ -73,8 +74,22 @@ void sockets_stream_closing(struct sockets_stream *s, int fd);
  * serve.  A stream that was not upgraded never will be. */
 void sockets_stream_pin(struct sockets_stream *s);
 
+/* The descriptor goes to a program that knows nothing of rings: pins the stream, and has the sender
+ * give what lies unread in the ring back to TCP.  0: nothing lay there; 1: the sender will do so in
+ * its next call, or now if it waits for data; -EBUSY: data in TCP already follow the ring's, whose
+ * rest that program does not see.  Blocks for a moment at most. */
+int sockets_stream_recall(struct sockets_stream *s, int fd);
+
+/* The other end of such a stream: give back what was recalled.  To be called by whoever waits. */
+void sockets_stream_answer_recall(struct sockets_stream *s, int fd);
+static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
+{
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0))
+        sockets_stream_answer_recall(s, fd);
+}
+
 /* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
-void sockets_stream_finish(struct sockets_stream *s);
+void sockets_stream_finish(struct sockets_stream *s, int fd);
 
 /* ---- data; all of these want an upgraded stream ---- */
 

@@ -110,9 +110,11 @@ struct attachment {
 static void attach(void *argument)
 {
     struct attachment *a = argument;
+    socklen_t length = sizeof(a->s->cookie);
     uint64_t sent, taken;
 
-    if (sockets_position(a->fd, &sent, &taken) < 0)
+    if (getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
+        sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
     sockets_stream_attach(a->s, sent, taken);
