@@ -56,6 +56,7 @@ static void init(void)
     sockets_real_init();
     sockets_record_init();
     sockets_spin_init();
+    sockets_stream_init();
     sockets_upgrade_init();
     sockets_table_after_clone = after_clone;
     sockets_table_is_ours(); /* from now on */

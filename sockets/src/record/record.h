@@ -62,6 +62,7 @@ struct sockets_record {
         uint64_t sent;
         uint32_t bells;
         uint32_t inflight; /* threads that write to TCP without the lock */
+        uint32_t strikes;  /* how often the receiver held the gate for long */
         uint64_t looked_ns;
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
         uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */

@@ -94,21 +94,6 @@ void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t tak
     s->upgraded = true;
 }
 
-uint64_t sockets_stream_arrived(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
-}
-
-void sockets_stream_arm(struct sockets_stream *s)
-{
-    atomic_fetch_add(&s->rx->armed, 1);
-}
-
-void sockets_stream_disarm(struct sockets_stream *s)
-{
-    atomic_fetch_sub(&s->rx->armed, 1);
-}
-
 int sockets_stream_break(struct sockets_stream *s, int fd)
 {
     if (atomic_exchange(&s->record->reason, SOCKETS_BROKEN) != SOCKETS_BROKEN)

@@ -15,21 +15,27 @@
 #include <sched.h>
 
 enum {
-    BELL_NS = 100000000,      /* how long a bell may be on its way */
-    REPAY_MS = 1000,          /* how long TCP may take nothing from one that closes */
-    GATE_SHUT_NS = 1000000000 /* a peer that was killed leaves the gate shut */
+    BELL_NS = 100000000, /* how long a bell may be on its way */
+    REPAY_MS = 1000,     /* how long TCP may take nothing from one that closes */
+    GATE_NS = 100000000, /* how long a receiver may hold the gate ... */
+    STRIKES = 3,         /* ... and how often it may hold it longer */
 };
 
 /* ---- the sender's side ------------------------------------------------------------- */
 
-/* The receiver holds the gate for some instructions, unless it was killed there. */
+/* The receiver holds the gate for some instructions, unless it was killed there.  One that holds it
+ * again and again gets no ring any more. */
 static void take_gate(struct sockets_stream *s)
 {
-    const uint64_t until = sockets_now_ns() + GATE_SHUT_NS;
+    const uint64_t until = sockets_now_ns() + GATE_NS;
     uint32_t open = SOCKETS_GATE_OPEN;
 
-    while (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER) &&
-           sockets_now_ns() < until) {
+    while (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER)) {
+        if (sockets_now_ns() >= until) {
+            if (++s->record->tx.strikes >= STRIKES)
+                atomic_store(&s->record->pinned, 1);
+            return;
+        }
         open = SOCKETS_GATE_OPEN;
         sched_yield();
     }
@@ -131,16 +137,29 @@ static void stop_bells(struct sockets_stream *s, int fd)
     }
 }
 
+/* Under the lock.  False: a reader sleeps on TCP, so the ring is empty. */
+static bool take_gate_for_recall(struct sockets_stream *s, int fd)
+{
+    const uint64_t until = sockets_now_ns() + GATE_NS;
+
+    while (!sockets_stream_take_gate(s, fd)) {
+        if (atomic_load(&s->rx->gate) != SOCKETS_GATE_SENDER || sockets_now_ns() >= until)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
 /* Under the lock.  Whether the ring has unread data, for the sender to give back. */
-static int recall(struct sockets_stream *s)
+static int recall(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
     int result = 0;
 
-    if (!sockets_stream_take_gate(s)) /* a reader sleeps on TCP: the ring was empty */
+    if (!take_gate_for_recall(s, fd))
         return 0;
     if (!sockets_phase_is_ring(record->rx.phase) && sockets_stream_sender_moved_on(s))
-        record->rx.phase++; /* TCP was empty then */
+        sockets_stream_to_ring_phase(s);
     if (sockets_phase_is_ring(record->rx.phase) && sockets_ring_unread(s->rx, record->rx.head) != 0)
         result = sockets_stream_sender_moved_on(s) ? -EBUSY : 1;
     if (result >= 0) {
@@ -164,7 +183,11 @@ int sockets_stream_recall(struct sockets_stream *s, int fd)
     if (!sockets_lock_take(&record->rx.lock, &stolen))
         return -EBUSY;
     atomic_store(&s->rx->want_tcp, 1);
-    result = atomic_load(&record->rx.recalled) ? 0 : recall(s);
+    if (atomic_load(&record->rx.recalled)) { /* before, by another descriptor */
+        sockets_lock_give(&record->rx.lock);
+        return 0;
+    }
+    result = recall(s, fd);
     if (result >= 0)
         stop_bells(s, fd);
     sockets_lock_give(&record->rx.lock);

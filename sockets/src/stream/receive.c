@@ -12,9 +12,9 @@
 enum {
     ASK_EVERY = 16, /* vain reads from the ring until the kernel is asked for the stream's end */
     LONG_READ =
-        16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
-    GATE_NS = 1000000000,
-    MOST_BELLS = 2, /* that are ever under way */
+        16 << 10,     /* who reads so much leaves the gate open, for the sender to enter the ring */
+    TURNS = 64,       /* from phase to phase, in which a sender can make one go in circles */
+    GATE_NS = 200000, /* how long a sender may hold the gate */
 };
 
 enum { SLEPT = -4096 }; /* no error of the kernel */
@@ -64,28 +64,35 @@ void sockets_stream_drain(struct sockets_stream *s, int fd)
         s->record->rx.error = (int)n;
 }
 
-/* The sender holds the gate for some instructions, unless it was killed there. */
-static bool wait_for_sender(struct sockets_stream *s)
+/* The sender holds the gate for some instructions, before which TCP was empty; if it was killed
+ * there, TCP tells.  False: it holds the gate, and there is nothing. */
+static bool wait_for_sender(struct sockets_stream *s, int fd)
 {
     const uint64_t until = sockets_now_ns() + GATE_NS;
+    char byte;
 
     while (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_now_ns() < until)
         sched_yield();
+    if (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER &&
+        sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+        return false;
     atomic_store(&s->rx->gate, SOCKETS_GATE_RECEIVER);
     return true;
 }
 
-/* Under the lock.  False: another reader of this side has it, and will take what comes. */
-bool sockets_stream_take_gate(struct sockets_stream *s)
+/* Under the lock.  False: there is nothing, or another reader of this side will take what comes. */
+bool sockets_stream_take_gate(struct sockets_stream *s, int fd)
 {
     uint32_t *const reader = &s->record->rx.reader;
     uint32_t open = SOCKETS_GATE_OPEN;
 
     if (*reader != 0 && *reader != sockets_thread_id() && !sockets_thread_is_dead(*reader))
         return false;
+    if (!atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) &&
+        open == SOCKETS_GATE_SENDER && !wait_for_sender(s, fd))
+        return false;
     *reader = sockets_thread_id();
-    return atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) ||
-           open != SOCKETS_GATE_SENDER || wait_for_sender(s);
+    return true;
 }
 
 void sockets_stream_give_gate(struct sockets_stream *s)
@@ -146,7 +153,7 @@ static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct reques
 {
     ssize_t n = 0;
 
-    if (!sockets_stream_take_gate(s))
+    if (!sockets_stream_take_gate(s, fd))
         return -EAGAIN;
     *moved = sockets_stream_sender_moved_on(s);
     if (!*moved)
@@ -158,13 +165,14 @@ static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct reques
 /* The ring is empty.  Returns as try_receive, or 1 with *again: there may be more. */
 static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct request *r, bool *again)
 {
+    const uint32_t theirs = sockets_stream_senders_phase(s);
     struct sockets_record *record = s->record;
     ssize_t n;
 
-    if (sockets_stream_sender_moved_on(s)) {
+    if (theirs != record->rx.phase) {
         if ((n = read_ring(s, r)) != 0) /* published before the phase */
             return n;
-        record->rx.phase++;
+        record->rx.phase = theirs;
         *again = true;
         return 1;
     }
@@ -188,7 +196,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
 {
     struct sockets_record *record = s->record;
 
-    for (;;) {
+    for (int turn = 0; turn < TURNS; turn++) {
         bool again = false;
         ssize_t n;
 
@@ -196,7 +204,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
             n = receive_tcp(s, fd, r, &again);
             if (!again)
                 return n;
-            record->rx.phase++;
+            sockets_stream_to_ring_phase(s);
             continue;
         }
         n = read_ring(s, r);
@@ -209,6 +217,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
         if (!again)
             return n;
     }
+    return -EAGAIN;
 }
 
 static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct request *r)
@@ -229,24 +238,6 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
-bool sockets_stream_has_data(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
-               atomic_load_explicit(&s->rx->head, memory_order_relaxed) &&
-           !atomic_load_explicit(&s->rx->recall, memory_order_relaxed);
-}
-
-bool sockets_stream_hint(const struct sockets_stream *s)
-{
-    const struct sockets_direction *dir = s->rx;
-    const uint64_t sent = atomic_load_explicit(&dir->sent, memory_order_relaxed);
-    const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
-
-    /* Data may be taken before its sender gets to count it. */
-    return sockets_stream_has_data(s) || (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
-           atomic_load_explicit(&dir->fin, memory_order_relaxed);
-}
-
 void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
 {
     bool stolen;
@@ -255,7 +246,7 @@ void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
         !sockets_lock_take(&s->record->rx.lock, &stolen))
         return;
     /* One stays, so that the kernel's poll finds the connection readable all the time. */
-    if (atomic_load(&s->rx->bells) - s->record->rx.drained < MOST_BELLS)
+    if (atomic_load(&s->rx->bells) - s->record->rx.drained < SOCKETS_MOST_BELLS)
         atomic_store(&s->rx->belled, 0);
     else if (sockets_phase_is_ring(s->record->rx.phase))
         sockets_stream_take_bell(s, fd);
@@ -282,14 +273,14 @@ static bool all_is_read(const struct sockets_stream *s)
 
 /* Whether this thread may take what TCP brings while it sleeps: the stream is in TCP, and nobody
  * else reads.  The gate stays taken meanwhile, so that the sender stays in TCP. */
-static bool begin_direct(struct sockets_stream *s)
+static bool begin_direct(struct sockets_stream *s, int fd)
 {
     bool direct, stolen;
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
     direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
-             all_is_read(s) && sockets_stream_take_gate(s);
+             all_is_read(s) && sockets_stream_take_gate(s, fd);
     if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s))) {
         sockets_stream_give_gate(s);
         direct = false;
@@ -325,7 +316,7 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ && begin_direct(s)) {
+    if (total_of(r) < LONG_READ && begin_direct(s, fd)) {
         n = sockets_real.recvmsg(fd, &msg, r->flags);
         n = n < 0 ? -errno : n;
         end_direct(s, n, r->how);
@@ -409,7 +400,7 @@ static ssize_t peek_beyond_ring(struct sockets_stream *s, int fd, const struct r
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     ssize_t n = -1;
 
-    if (!sockets_stream_take_gate(s))
+    if (!sockets_stream_take_gate(s, fd))
         return 0;
     sockets_stream_drain(s, fd);
     if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !sockets_stream_bell_is_due(s))
@@ -484,16 +475,4 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
                                            : receive_more(s, fd, &r);
     }
     return got ? got : n;
-}
-
-int sockets_stream_unread(struct sockets_stream *s, int tcp)
-{
-    const struct sockets_record *record = s->record;
-    const ssize_t ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
-    const uint32_t bells =
-        atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
-
-    if (bells <= MOST_BELLS)
-        tcp -= (int)bells <= tcp ? (int)bells : tcp;
-    return tcp + (ring > 0 ? (int)ring : 0);
 }

@@ -8,6 +8,7 @@
 #include "stream/internal.h"
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,6 +23,25 @@ enum {
 };
 
 static _Atomic int64_t grown; /* bytes by which rings have grown */
+
+/* For tests: of so many sends one leaves the ring, whatever it is. */
+static uint32_t leave_every;
+static _Atomic uint32_t leave_state = 1;
+
+void sockets_stream_init(void)
+{
+    const char *text = getenv("UNETSOCK_DOWNGRADE");
+
+    leave_every = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static bool leaves_by_chance(void)
+{
+    const uint32_t state = atomic_load(&leave_state) * 1664525 + 1013904223;
+
+    atomic_store(&leave_state, state);
+    return (state >> 16) % leave_every == 0;
+}
 
 static uint32_t log_max(void)
 {
@@ -130,7 +150,8 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
 {
     struct sockets_record *record = s->record;
 
-    if (needs_kernel(s, fd, flags)) {
+    if (needs_kernel(s, fd, flags) ||
+        (__builtin_expect(leave_every != 0, 0) && leaves_by_chance())) {
         sockets_stream_leave_ring(s);
         return false;
     }

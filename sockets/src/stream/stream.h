@@ -50,6 +50,9 @@ struct sockets_stream {
     struct sockets_stream *next_free;
 };
 
+/* Read UNETSOCK_DOWNGRADE: of how many sends one leaves the ring by chance (never). */
+void sockets_stream_init(void);
+
 /* ---- life ---- */
 
 /* A stream of a fresh record, with no reference; NULL if there is no memory. */
