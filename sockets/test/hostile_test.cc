@@ -18,8 +18,8 @@ TEST_CASE("nor does one that writes garbage during our calls")
 
 TEST_CASE("much garbage spoils no more than its connection", "[long]")
 {
-    CHECK(hostile_run(1000, 1000000, 0) > 2000);
-    CHECK(hostile_run(100000, 100000, 1) > 200);
+    CHECK(hostile_run(1000, 300000, 0) > 600);
+    CHECK(hostile_run(100000, 20000, 1) > 20);
 }
 
 TEST_CASE("two threads stream both ways at once")

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* ---- descriptors ---------------------------------------------------------------------- */
 
@@ -267,6 +268,147 @@ static void test_sets(void)
     test_many_busy(EPOLLIN | EPOLLONESHOT);
     test_nested(0);
     test_nested(1);
+}
+
+/* ---- one wake-up for several connections -------------------------------------------------- */
+
+enum { TOGETHER = 8, ROUNDS = 100 };
+
+struct together {
+    int epfd, fd[TOGETHER][2];
+    _Atomic pid_t thread;
+    int late;          /* waits that nothing has ended */
+    unsigned last[2];  /* bytes from the last two connections */
+    _Atomic bool done; /* the last byte of a round has come */
+};
+
+/* Reads whatever it is told of. */
+static void *wait_for_all(void *argument)
+{
+    struct together *t = argument;
+    struct epoll_event events[TOGETHER];
+    char bytes[16];
+
+    t->thread = (pid_t)syscall(SYS_gettid);
+    while (t->last[1] < ROUNDS) {
+        const int n = epoll_wait(t->epfd, events, TOGETHER, 3000);
+
+        t->late += n == 0;
+        if (n == 0)
+            return NULL;
+        for (int i = 0; i < n; i++) {
+            const unsigned which = events[i].data.u32;
+            const ssize_t got = recv(t->fd[which][0], bytes, sizeof(bytes), MSG_DONTWAIT);
+
+            if (got > 0 && which >= TOGETHER - 2)
+                t->last[which - (TOGETHER - 2)] += (unsigned)got;
+        }
+        if (t->last[0] > 0 && t->last[0] == t->last[1])
+            t->done = true;
+    }
+    return NULL;
+}
+
+/* The first connection wakes who sleeps; before it can look, that is taken from the set, or its
+ * data are taken.  The others, which count on the wake-up, are told all the same. */
+static void test_together(int how)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    struct together t = {.epfd = epoll_create1(0)};
+    char bytes[16];
+    pthread_t id;
+
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        make_pair(t.fd[i]);
+        event.data.u32 = i;
+        epoll_ctl(t.epfd, EPOLL_CTL_ADD, t.fd[i][0], &event);
+    }
+    pthread_create(&id, NULL, wait_for_all, &t);
+    while (!t.thread)
+        sched_yield();
+    for (int round = 0; round < ROUNDS && !t.late; round++) {
+        t.done = false;
+        wait_asleep(t.thread);
+        if (write(t.fd[0][1], "x", 1) != 1)
+            die("write");
+        event.data.u32 = 0;
+        if (how == 1)
+            epoll_ctl(t.epfd, EPOLL_CTL_DEL, t.fd[0][0], &event);
+        if (how == 2)
+            recv(t.fd[0][0], bytes, sizeof(bytes), MSG_DONTWAIT);
+        for (int i = 1; i < TOGETHER; i++)
+            if (write(t.fd[i][1], "x", 1) != 1)
+                die("write");
+        while (!t.done && !t.late)
+            sched_yield();
+        if (how == 1)
+            epoll_ctl(t.epfd, EPOLL_CTL_ADD, t.fd[0][0], &event);
+    }
+    pthread_join(id, NULL);
+    printf("together %d: late %d, %u %u\n", how, t.late, t.last[0], t.last[1]);
+    for (int i = 0; i < TOGETHER; i++)
+        close_pair(t.fd[i]);
+    close(t.epfd);
+}
+
+struct echo {
+    int fd;
+    _Atomic pid_t thread;
+};
+
+static void *echo(void *argument)
+{
+    struct echo *e = argument;
+    char byte;
+
+    e->thread = (pid_t)syscall(SYS_gettid);
+    while (read(e->fd, &byte, 1) == 1 && write(e->fd, &byte, 1) == 1)
+        ;
+    return NULL;
+}
+
+/* Questions by TCP, to one who sleeps, and answers by the ring: they must not wait for each other's
+ * acknowledgements, although the program has not asked for TCP_NODELAY; which it is not told. */
+static void test_no_delay(void)
+{
+    struct timespec begin, end;
+    struct echo e = {.fd = -1};
+    socklen_t length = sizeof(int);
+    int fd[2], zero = 0, one = 1;
+    pthread_t id;
+    char byte;
+
+    make_pair(fd);
+    for (int i = 0; i < 2; i++) {
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &zero, sizeof(zero));
+        getsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, &length);
+        printf("nodelay: %d\n", one);
+    }
+    e.fd = fd[1];
+    pthread_create(&id, NULL, echo, &e);
+    while (!e.thread)
+        sched_yield();
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (int i = 0; i < 50; i++) {
+        wait_asleep(e.thread);
+        if (write(fd[0], "x", 1) != 1)
+            die("write");
+        while (recv(fd[0], &byte, 1, MSG_DONTWAIT) != 1)
+            ;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("no delay: %d\n", end.tv_sec - begin.tv_sec < 2);
+    shutdown(fd[0], SHUT_WR);
+    pthread_join(id, NULL);
+    close_pair(fd);
+}
+
+static void test_wakes(void)
+{
+    for (int how = 0; how < 3; how++)
+        test_together(how);
+    test_no_delay();
 }
 
 /* ---- connections that others get --------------------------------------------------------- */
@@ -522,6 +664,8 @@ int main(int argc, char **argv)
         test_descriptors();
     if (argc < 2 || strcmp(argv[1], "sets") == 0)
         test_sets();
+    if (argc < 2 || strcmp(argv[1], "wakes") == 0)
+        test_wakes();
     if (argc < 2 || strcmp(argv[1], "hands") == 0)
         test_hands();
     return 0;

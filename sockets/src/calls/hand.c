@@ -18,7 +18,8 @@ static bool means(const struct sockets_stream *s, int fd)
 
     if (sockets_table_is_ours())
         return true;
-    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 && cookie == s->cookie;
+    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 &&
+           cookie == s->cookie;
 }
 
 /* The other end may be ours, too, and the program not be in a call of it. */

@@ -29,7 +29,7 @@ static bool is_tcp(int fd)
     int protocol;
     socklen_t length = sizeof(protocol);
 
-    return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
+    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
            protocol == IPPROTO_TCP;
 }
 

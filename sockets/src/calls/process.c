@@ -59,6 +59,7 @@ static void init(void)
     sockets_stream_init();
     sockets_upgrade_init();
     sockets_table_after_clone = after_clone;
+    sockets_stream_on_taken = sockets_epoll_taken;
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     sockets_process_ready = true;

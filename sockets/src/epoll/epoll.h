@@ -44,6 +44,9 @@ void sockets_epoll_forget(struct sockets_stream *s);
 /* A stream stays, and is no longer reached by `fd`, but by `other`. */
 void sockets_epoll_move(struct sockets_stream *s, int fd, int other);
 
+/* A thread that does not wait for the set has taken something from a stream whose set sleeps. */
+void sockets_epoll_taken(struct sockets_stream *s);
+
 /* After a shutdown: TCP changes its state, and tells of data that lies unread once more (EPOLLET).
  */
 void sockets_epoll_state_changed(struct sockets_stream *s);

@@ -94,7 +94,7 @@ void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *e
 
 /* The eventfd comes into the kernel's set with the data of an entry that is in no set, so that what
  * the kernel tells of it is left out. */
-static void add_owed(struct sockets_epoll *set, int epfd)
+void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd)
 {
     struct sockets_entry *nobody = sockets_entry_new();
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = nobody};
@@ -113,11 +113,13 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     pthread_mutex_lock(&set->lock);
     if (!set->cold) {
         set->cold = true;
-        add_owed(set, epfd);
+        if (set->owed < 0)
+            sockets_epoll_add_owed(set, epfd);
         count = set->hot_count;
         set->hot_count = 0;
         for (uint32_t i = 0; i < count; i++) { /* appends at most what was read */
             set->hot[i]->hot = false;
+            sockets_entry_leave_together(set->hot[i]);
             sockets_entry_make_hot(set->hot[i]);
         }
     }

@@ -18,7 +18,7 @@ struct sockets_entry {
     uint32_t events;
     int fd;  /* by which it came into the set */
     int via; /* by which it is reached now */
-    uint16_t idle;
+    uint32_t idle;
     bool hot, armed;
     bool told; /* EPOLLONESHOT, until it is modified */
 };
@@ -29,7 +29,10 @@ struct sockets_epoll {
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;
-    int owed; /* of a cold set: the slot of its eventfd, or -1 */
+    int owed;      /* the slot of its eventfd, or -1 */
+    bool together; /* its connections share a wake-up ... */
+    bool kicked;   /* ... and that was given by the eventfd */
+    uint64_t value;
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;
 };
@@ -58,6 +61,19 @@ bool sockets_entry_has_news(const struct sockets_entry *entry);
 
 /* The hot entry `i` of the set is no longer looked at. */
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);
+
+/* Give the set an eventfd that makes the kernel's set readable; set->owed stays -1 if that fails.
+ */
+void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd);
+
+/* One wake-up for all (together.c): before the only sleeper sleeps, after it woke, and when
+ * something other than it has changed what wakes it. */
+void sockets_epoll_join(struct sockets_epoll *set, int epfd);
+void sockets_epoll_part(struct sockets_epoll *set);
+void sockets_epoll_kick(struct sockets_epoll *set);
+
+/* From now on the connection has wake-ups of its own. */
+void sockets_entry_leave_together(struct sockets_entry *entry);
 
 /* Of a cold set: what has no news is owed nothing. */
 void sockets_epoll_settle(struct sockets_epoll *set);

@@ -119,6 +119,7 @@ static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
     struct sockets_entry **at = &entry->s->entries;
 
     sockets_entry_forget_hot(set, entry);
+    sockets_entry_leave_together(entry);
     sockets_entry_disarm(entry);
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
@@ -130,6 +131,7 @@ static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
     entry->next = free_entries;
     free_entries = entry;
     pthread_mutex_unlock(&entries_lock);
+    sockets_epoll_kick(set);
 }
 
 static struct sockets_entry *first_entry(struct sockets_stream *s, struct sockets_epoll **set)
@@ -270,6 +272,7 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     if (!sockets_entry_wants_data(entry))
         sockets_entry_forget_hot(set, entry);
     sockets_entry_make_hot(entry);
+    sockets_epoll_kick(set);
     return 0;
 }
 
@@ -313,6 +316,17 @@ bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), voi
     return idle;
 }
 
+void sockets_epoll_taken(struct sockets_stream *s)
+{
+    struct sockets_epoll *set;
+
+    if (!first_entry(s, &set))
+        return;
+    pthread_mutex_lock(&set->lock);
+    sockets_epoll_kick(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
 void sockets_epoll_state_changed(struct sockets_stream *s)
 {
     struct sockets_entry *entry;
@@ -343,6 +357,7 @@ static void reset(struct sockets_epoll *set)
     pthread_mutex_init(&set->lock, NULL);
     set->sleepers = 0;
     set->hot_count = 0;
+    set->together = set->kicked = false;
 }
 
 void sockets_epoll_before_fork(void)
@@ -350,11 +365,21 @@ void sockets_epoll_before_fork(void)
     pthread_mutex_lock(&entries_lock);
 }
 
+/* A child may take the wake-up of the parent's sleeper. */
+static void share_no_more(struct sockets_epoll *set)
+{
+    pthread_mutex_lock(&set->lock);
+    sockets_epoll_kick(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
 void sockets_epoll_after_fork(bool is_child)
 {
     pthread_mutex_unlock(&entries_lock);
-    if (!is_child)
+    if (!is_child) {
+        for_each_set(share_no_more);
         return;
+    }
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = false;

@@ -40,8 +40,9 @@ struct sockets_record {
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
     _Atomic uint32_t counted;
-    _Atomic uint32_t pinned; /* stays with the kernel, or goes back to it */
-    int32_t fd;              /* for people: the descriptor with which it began */
+    _Atomic uint32_t asked_nodelay; /* what the program believes; we send at once */
+    _Atomic uint32_t pinned;        /* stays with the kernel, or goes back to it */
+    int32_t fd;                     /* for people: the descriptor with which it began */
 
     struct {
         struct sockets_lock lock;

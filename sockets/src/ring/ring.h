@@ -36,12 +36,13 @@ struct sockets_direction {
     /* The receiver's half. */
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
-    _Atomic uint32_t armed;              /* how many may sleep in the kernel and want a bell */
-    _Atomic uint32_t belled;             /* a bell is on its way: no other is rung */
-    _Atomic uint32_t want_tcp;           /* the receiver asks for TCP from now on, for good */
-    _Atomic uint32_t gone;               /* the receiver has closed: nobody will read the ring */
-    _Atomic uint32_t recall; /* and reads the ring no more: what lies there shall come by TCP */
-    _Atomic uint32_t gate;   /* who may change what TCP means (stream.h) */
+    _Atomic uint64_t waiter;   /* who sleeps, and wakes for several connections at once; or 0 */
+    _Atomic uint32_t armed;    /* how many may sleep in the kernel and want a bell */
+    _Atomic uint32_t belled;   /* a bell is on its way: no other is rung */
+    _Atomic uint32_t want_tcp; /* the receiver asks for TCP from now on, for good */
+    _Atomic uint32_t gone;     /* the receiver has closed: nobody will read the ring */
+    _Atomic uint32_t recall;   /* and reads the ring no more: what lies there shall come by TCP */
+    _Atomic uint32_t gate;     /* who may change what TCP means (stream.h) */
 };
 
 /* What the writer keeps to itself. */

@@ -58,6 +58,8 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->segment = NULL;
     s->upgraded = false;
     s->entries = NULL;
+    atomic_store(&s->nodelay, 0);
+    atomic_store(&s->together, 0);
     atomic_store(&s->fds, 0);
     atomic_store(&s->busy, 0);
     return s;

@@ -48,3 +48,12 @@ void sockets_stream_disarm(struct sockets_stream *s)
 {
     atomic_fetch_sub(&s->rx->armed, 1);
 }
+
+void (*sockets_stream_on_taken)(struct sockets_stream *s);
+
+void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value)
+{
+    atomic_store_explicit(&s->together, value != 0, memory_order_relaxed);
+    if (value != 0 || atomic_load_explicit(&s->rx->waiter, memory_order_relaxed) != 0)
+        atomic_store(&s->rx->waiter, value);
+}

@@ -194,5 +194,7 @@ int sockets_stream_recall(struct sockets_stream *s, int fd)
     if (result > 0)
         wake_sender(s, fd);
     sockets_stream_pin(s);
+    if (atomic_load(&s->together))
+        sockets_stream_on_taken(s);
     return result;
 }

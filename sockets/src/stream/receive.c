@@ -253,15 +253,26 @@ void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
     sockets_lock_give(&s->record->rx.lock);
 }
 
+/* What was taken may have been to wake an epoll set for other streams. */
+static void tell_taken(struct sockets_stream *s)
+{
+    if (__builtin_expect(atomic_load_explicit(&s->together, memory_order_relaxed), 0))
+        sockets_stream_on_taken(s);
+}
+
 bool sockets_stream_readable(struct sockets_stream *s, int fd)
 {
     char byte;
     struct iovec iov = {&byte, 1};
     const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
 
+    bool readable;
+
     if (sockets_stream_has_data(s) || !sockets_stream_bell_is_due(s))
         return true;
-    return locked_receive(s, fd, &r) != -EAGAIN;
+    readable = locked_receive(s, fd, &r) != -EAGAIN;
+    tell_taken(s);
+    return readable;
 }
 
 /* Who has data in its own ring may have to take it back, and be woken for that by a bell. */
@@ -469,10 +480,13 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
         if (cursor.count == 0)
             break;
         rest_of(&cursor, &first, &r);
-        if (r.how == SOCKETS_PEEK)
-            return got + peek_more(s, fd, &r);
+        if (r.how == SOCKETS_PEEK) {
+            got += peek_more(s, fd, &r);
+            break;
+        }
         n = (flags & MSG_WAITALL) && block ? receive_some(s, fd, &r, block)
                                            : receive_more(s, fd, &r);
     }
+    tell_taken(s);
     return got ? got : n;
 }

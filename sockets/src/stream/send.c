@@ -57,9 +57,38 @@ static void account_growth(uint32_t before, uint32_t after)
 
 /* ---- phases ----------------------------------------------------------------------- */
 
+/* Receivers that sleep for several streams and were woken by one of them, by their values, which
+ * are never used again.  One that is displaced is woken once more. */
+static _Atomic uint64_t woken[64];
+
+static _Atomic uint64_t *woken_slot(uint64_t value)
+{
+    return &woken[value * 0x9e3779b97f4a7c15 >> 58];
+}
+
+/* Who sleeps for this stream and others, unless there is another who sleeps for it, too. */
+static uint64_t shared_sleeper(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 1
+               ? atomic_load_explicit(&s->tx->waiter, memory_order_relaxed)
+               : 0;
+}
+
+/* The wake-up has left; one that TCP might hold back does not count. */
+static void note_woken(const struct sockets_stream *s, uint64_t sleeper)
+{
+    if (sleeper != 0 && atomic_load_explicit(&s->nodelay, memory_order_relaxed))
+        atomic_store(woken_slot(sleeper), sleeper);
+}
+
 static bool receiver_sleeps(const struct sockets_stream *s)
 {
-    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0;
+    uint64_t sleeper;
+
+    if (atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 0)
+        return false;
+    sleeper = shared_sleeper(s);
+    return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
 }
 
 /* Every byte that TCP was given has been taken, and no thread is just giving more. */
@@ -124,11 +153,13 @@ static bool needs_kernel(struct sockets_stream *s, int fd, int flags)
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
 {
     static const char bell;
+    const uint64_t sleeper = shared_sleeper(s);
 
     if (atomic_exchange(&s->tx->belled, 1))
         return;
     atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
-    sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        note_woken(s, sleeper);
     atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
 }
 
@@ -250,6 +281,7 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
     for (;;) {
         const size_t n = pieces_of(cursor, piece);
         const struct sockets_cursor offered = {piece, n, 0};
+        const uint64_t sleeper = shared_sleeper(s);
         ssize_t sent;
 
         msg.msg_iov = piece;
@@ -258,6 +290,8 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
         sent = sockets_real.sendmsg(fd, &msg, flags);
         sent = sent < 0 ? -errno : sent;
         end_tcp(s, sent);
+        if (sent > 0 && !(flags & (MSG_OOB | MSG_MORE)))
+            note_woken(s, sleeper);
         if (sent < 0)
             return done ? (ssize_t)done : sent;
         done += (size_t)sent;

@@ -43,9 +43,11 @@ struct sockets_stream {
     struct sockets_record *record;
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
+    _Atomic uint32_t nodelay;                /* nothing is held back: TCP_NODELAY, and no cork */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
+    _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
     struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */
     struct sockets_stream *next_free;
 };
@@ -128,6 +130,13 @@ bool sockets_stream_has_space(const struct sockets_stream *s);
  * once more (sockets_stream_readable) before it sleeps. */
 void sockets_stream_arm(struct sockets_stream *s);
 void sockets_stream_disarm(struct sockets_stream *s);
+
+/* Who sleeps for this stream wakes for several, by a wake-up of any, and then looks at all: `value`
+ * is unique to this sleep, and 0 for a stream that is woken for itself. */
+void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value);
+
+/* Called when something was taken from such a stream by a thread that may be another one. */
+extern void (*sockets_stream_on_taken)(struct sockets_stream *s);
 
 /* A caller that waits for edges leaves data in the ring that it was woken for: let the sender ring
  * for what follows, too.  At most two bells are ever under way. */

@@ -9,6 +9,7 @@
 #include "upgrade/position.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,17 +108,35 @@ struct attachment {
     bool done;
 };
 
+/* What goes by the ring brings no acknowledgement for what went by TCP before; so Nagle's algorithm
+ * would hold the next byte back until the delayed one comes, 40 ms later. */
+static void send_at_once(struct sockets_stream *s, int fd)
+{
+    const int one = 1;
+    int asked = 0, cork = 1;
+    socklen_t length = sizeof(asked);
+
+    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length) < 0)
+        return;
+    atomic_store(&s->record->asked_nodelay, asked != 0);
+    length = sizeof(cork);
+    if (sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
+        sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_CORK, &cork, &length) == 0)
+        atomic_store(&s->nodelay, cork == 0);
+}
+
 static void attach(void *argument)
 {
     struct attachment *a = argument;
     socklen_t length = sizeof(a->s->cookie);
     uint64_t sent, taken;
 
-    if (getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
+    if (sockets_real.getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
         sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
     sockets_stream_attach(a->s, sent, taken);
+    send_at_once(a->s, a->fd);
     a->done = true;
 }
 
@@ -203,7 +222,7 @@ static bool may_share(int unix_fd, int fd)
     struct ucred peer;
     socklen_t length = sizeof(peer);
 
-    if (getsockopt(unix_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+    if (sockets_real.getsockopt(unix_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
         return false;
     return peer.uid == geteuid() || sockets_upgrade_peer_is(fd, peer.uid);
 }
