@@ -4,7 +4,7 @@ import os
 import pathlib
 import subprocess
 
-MODES = ("1", "4", "random")  # when connections are upgraded
+MODES = ("1", "4", "random")  # when connections are upgraded; with random some sends leave the ring
 
 
 class Build:
@@ -23,6 +23,8 @@ class Build:
         environment.pop("LD_PRELOAD", None)
         if mode:
             environment["UNETSOCK_UPGRADE"] = mode
+            if mode == "random":
+                environment["UNETSOCK_DOWNGRADE"] = "8"
             command = [self.unetsock, *(["--stats"] if stats else []), *command]
         return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs_test.py BUILD_FOLDER: real programs do over unetsock what they do over TCP, are upgraded, and leave
+"""programs_test.py BUILD_FOLDER [kills=N [TEST...]]: real programs do over unetsock what they do over TCP, are upgraded, and leave
 nothing behind.  Those that are not installed are left out."""
 import contextlib
 import hashlib
@@ -19,6 +19,7 @@ import both
 
 BUILD = None
 MODE = "2"
+KILLS = 10  # of test_killed_at_any_moment_looks_like_tcp
 
 
 def need(*programs):
@@ -189,43 +190,55 @@ class Programs(unittest.TestCase):
                 process.kill()
 
     def test_killed_at_any_moment_looks_like_tcp(self):
-        """The peer of a process that is killed sees the end of the stream, or a reset."""
+        """Who is left sees the end of the stream, or a reset, and nothing stays behind, whichever end is killed, and
+        whether it answers, sends without end, or only reads."""
         script = self.folder / "kill.py"
         script.write_text(
-            "import os, random, signal, socket, sys, time\n"
-            "random.seed(1)\n"
+            "import os, random, signal, socket, sys\n"
+            "turns = int(sys.argv[1])\n"
+            "random.seed(turns)\n"
             "listener = socket.create_server(('127.0.0.1', 0))\n"
-            "for turn in range(40):\n"
+            "def victim(s, kind):\n"
+            "    while kind == 'sends': s.sendall(b'x' * random.randrange(1, 100000))\n"
+            "    while data := s.recv(100000):\n"
+            "        if kind == 'answers' or len(data) < 10: s.sendall(data)\n"
+            "    os._exit(0)\n"
+            "def live(s, kind, pid, until):\n"
+            "    for i in range(1000000):\n"
+            "        if i == until: os.kill(pid, signal.SIGKILL)\n"
+            "        size = 1 + i * 7919 % 20000 if i >= 8 else 1\n"
+            "        left = size if kind == 'answers' or size < 10 else 0\n"
+            "        if kind == 'sends': left = 1 + i * 7919 % 200000\n"
+            "        else: s.sendall(b'y' * size)\n"
+            "        while left:\n"
+            "            n = len(s.recv(left))\n"
+            "            if n == 0: raise ConnectionResetError\n"
+            "            left -= n\n"
+            "    sys.exit('the peer was killed, and nobody noticed')\n"
+            "for turn in range(turns):\n"
+            "    kind = random.choice(('answers', 'sends', 'reads'))\n"
+            "    serves = random.randrange(2)\n"
             "    pid = os.fork()\n"
-            "    if pid == 0:\n"
+            "    if (pid == 0) == bool(serves):\n"
             "        s = listener.accept()[0]\n"
-            "        while data := s.recv(100000):\n"
-            "            s.sendall(data)\n"
-            "        os._exit(0)\n"
-            "    s = socket.create_connection(listener.getsockname())\n"
+            "    else:\n"
+            "        s = socket.create_connection(listener.getsockname())\n"
             "    s.settimeout(20)\n"
-            "    until = random.randrange(1, 200)\n"
+            "    if pid == 0: victim(s, kind)\n"
             "    try:\n"
-            "        for i in range(100000):\n"
-            "            s.sendall(b'y' * (1 + i * 7919 % 20000))\n"
-            "            left = 1 + i * 7919 % 20000\n"
-            "            if i == until:\n"
-            "                os.kill(pid, signal.SIGKILL)\n"
-            "            while left:\n"
-            "                n = len(s.recv(left))\n"
-            "                if n == 0: raise ConnectionResetError\n"
-            "                left -= n\n"
-            "        sys.exit('the peer was killed, and nobody noticed')\n"
+            "        live(s, kind, pid, random.randrange(1, 100))\n"
             "    except (ConnectionResetError, BrokenPipeError):\n"
             "        pass\n"
             "    os.waitpid(pid, 0)\n"
             "    s.close()\n"
-            "names = [line for line in open('/proc/net/unix') if '@unetsock-' in line]\n"
-            "maps = [l for l in open('/proc/self/maps') if 'unetsock-rings' in l]\n"
-            "assert not maps, maps\n")
-        done = BUILD.run([sys.executable, str(script)], "1", stats=True)
+            "assert not [l for l in open('/proc/self/maps') if 'unetsock-rings' in l]\n"
+            "assert len(os.listdir('/proc/self/fd')) < 12, os.listdir('/proc/self/fd')\n"
+            "try: os.wait()\n"
+            "except ChildProcessError: pass\n"
+            "else: sys.exit('a process is left')\n")
+        done = BUILD.run([sys.executable, str(script), str(KILLS)], "1", stats=True, seconds=400)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreater(both.upgraded(done.stderr), 20, done.stderr)
+        self.assertGreater(both.upgraded(done.stderr), KILLS // 2, done.stderr)
 
 
 class Front(unittest.TestCase):
@@ -239,6 +252,21 @@ class Front(unittest.TestCase):
             self.assertEqual(done.returncode, status, arguments)
             self.assertIn(text, done.stderr)
 
+    def test_refuses_a_path_that_the_linker_would_split(self):
+        """LD_PRELOAD is a list: of a path with a space or a colon it would load the parts."""
+        for name in "a b", "a:b":
+            with tempfile.TemporaryDirectory() as folder:
+                there = pathlib.Path(folder) / name
+                for part in "bin", "lib":
+                    (there / part).mkdir(parents=True)
+                program = shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
+                shutil.copy(BUILD.folder / "lib" / "libunetsock.so", there / "lib")
+                done = subprocess.run([program, "true"], capture_output=True, text=True,
+                                      timeout=20, check=False)
+                self.assertEqual(done.returncode, 126, done.stderr)
+                self.assertIn(f"{name}/lib/libunetsock.so", done.stderr)
+                self.assertIn("install it elsewhere", done.stderr)
+
     def test_explains_a_process(self):
         script = ("import socket, subprocess, sys, os\nL = socket.create_server(('127.0.0.1', 0))\n"
                   "a = socket.create_connection(L.getsockname()); b = L.accept()[0]\n"
@@ -251,4 +279,6 @@ class Front(unittest.TestCase):
 
 if __name__ == "__main__":
     BUILD = both.Build(sys.argv.pop(1))
+    if len(sys.argv) > 1 and sys.argv[1].startswith("kills="):
+        KILLS = int(sys.argv.pop(1)[6:])
     unittest.main()

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """suites_test.py BUILD_FOLDER [all]: Python's own tests of its network modules have the kernel's result over unetsock,
-upgraded at operation 1; with `all` more modules, upgraded at 1, at 4 and at random."""
+upgraded at operation 1; with `all` more modules and suites of other programs (fetched.py), upgraded at 1, at 4 and at
+random."""
 import subprocess
 import sys
 
 import both
+import fetched
 
 PYTHON = "/usr/bin/python3"  # the system's: Debian's package libpython3-testsuite belongs to it
 FEW = ["test_asyncore", "test_poplib"]
@@ -34,22 +36,63 @@ def runs(build, module, mode):
     return False, (done.stdout + done.stderr)[-3000:]
 
 
+def suite_runs(build, suite, folder, mode):
+    """The same for a suite of another program."""
+    for _ in range(2):
+        try:
+            done = build.run(suite.command, mode, seconds=300, cwd=folder)
+        except subprocess.TimeoutExpired:
+            return False, "not done after 300 s"
+        if done.returncode == 0 and suite.says in done.stdout:
+            return True, ""
+    return False, (done.stdout + done.stderr)[-3000:]
+
+
+def compare(name, mode, run):
+    """Whether what `run` does in a mode is what it does over TCP, if that is successful."""
+    fine, text = run(mode)
+    if fine or not run(None)[0]:  # fails over TCP as well: no verdict
+        print(f"{name}, UNETSOCK_UPGRADE={mode}: {'passed' if fine else 'as over TCP: failed'}", flush=True)
+        return True
+    print(f"{name}, UNETSOCK_UPGRADE={mode}: failed, and not over TCP\n{text}", flush=True)
+    return False
+
+
+def run_python(build, modules, modes):
+    """How many of Python's modules failed."""
+    if not has_suite():
+        print("left out: there is no libpython3.11-testsuite")
+        return 0
+    return sum(not compare(module, mode, lambda m, module=module: runs(build, module, m))
+               for module in modules for mode in modes)
+
+
+def run_fetched(build):
+    """How many of the suites of other programs failed."""
+    failed = 0
+    for suite in fetched.SUITES:
+        try:
+            folder = suite.prepare(build)
+        except fetched.Unavailable as why:
+            print(f"left out: {suite.name}: {why}")
+            continue
+        failed += sum(not compare(suite.name, mode,
+                                  lambda m, suite=suite, folder=folder: suite_runs(build, suite, folder, m))
+                      for mode in both.MODES)
+    return failed
+
+
 def main():
     build = both.Build(sys.argv[1])
+    if sys.argv[2:] == ["fetched"]:
+        return 1 if run_fetched(build) else 0
     whole = sys.argv[2:] == ["all"]
-    if not has_suite():
+    if not whole and not has_suite():
         print("not run: there is no libpython3.11-testsuite")
         return 0
-    failed = 0
-    for module in MANY if whole else FEW:
-        for mode in both.MODES if whole else ["1"]:
-            fine, text = runs(build, module, mode)
-            if fine or not runs(build, module, None)[0]: # fails over TCP as well: no verdict
-                print(f"{module}, UNETSOCK_UPGRADE={mode}: {'' if fine else 'as over TCP: '}"
-                      f"{'passed' if fine else 'failed'}", flush=True)
-                continue
-            print(f"{module}, UNETSOCK_UPGRADE={mode}: failed, and not over TCP\n{text}", flush=True)
-            failed += 1
+    failed = run_python(build, MANY if whole else FEW, both.MODES if whole else ["1"])
+    if whole:
+        failed += run_fetched(build)
     return 1 if failed else 0
 
 

@@ -44,6 +44,13 @@ static inline struct sockets_stream *sockets_call_begin(int fd)
     return s;
 }
 
+/* A call has found no descriptor left, and some of ours can be had: make it once more. */
+static inline bool sockets_call_lacks_descriptor(int result)
+{
+    return __builtin_expect(result < 0, 0) && errno == EMFILE && sockets_table_is_ours() &&
+           sockets_upgrade_make_room();
+}
+
 /* A result as libc gives it. */
 static inline ssize_t sockets_call_result(ssize_t n)
 {

@@ -3,6 +3,7 @@
  * data.c - read, write and their relatives.
  */
 #include "calls/call.h"
+#include "calls/hand.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,30 +221,6 @@ SOCKETS_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
     return n;
 }
 
-/* A connection that is handed to somebody else is used by somebody who does not know of rings. */
-static void pin_passed(const struct msghdr *msg)
-{
-    struct cmsghdr *c;
-
-    for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR((struct msghdr *)msg, c)) {
-        const size_t bytes = c->cmsg_len > CMSG_LEN(0) ? c->cmsg_len - CMSG_LEN(0) : 0;
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
-            struct sockets_stream *s;
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
-            if (!(s = sockets_table_enter(fd)))
-                continue;
-            sockets_stream_pin(s);
-            atomic_fetch_add(&s->record->holders, 1); /* who never tells when it closes */
-            sockets_table_leave(s);
-        }
-    }
-}
-
 SOCKETS_EXPORT ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
     struct sockets_stream *s = sockets_call_begin(fd);
@@ -251,7 +228,7 @@ SOCKETS_EXPORT ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 
     if (!s) {
         if (msg && msg->msg_controllen > 0 && msg->msg_control)
-            pin_passed(msg);
+            sockets_call_hand_over_passed(msg);
         return sockets_real.sendmsg(fd, msg, flags);
     }
     if (s->upgraded && !is_bad_message(msg))
@@ -297,7 +274,12 @@ SOCKETS_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, in
     ssize_t n = 0;
 
     if (!s || !s->upgraded) {
-        const int result = sockets_real.sendmmsg(fd, messages, count, flags);
+        int result;
+
+        for (unsigned i = 0; !s && messages && i < count; i++)
+            if (messages[i].msg_hdr.msg_controllen > 0 && messages[i].msg_hdr.msg_control)
+                sockets_call_hand_over_passed(&messages[i].msg_hdr);
+        result = sockets_real.sendmmsg(fd, messages, count, flags);
         if (s)
             sockets_table_leave(s);
         return result;

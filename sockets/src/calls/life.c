@@ -3,20 +3,33 @@
  * life.c - descriptors come, are copied, and go.
  */
 #include "calls/call.h"
+#include "calls/hand.h"
 #include "epoll/epoll.h"
+#include "real/hidden.h"
 #include <netinet/in.h>
 
 int __close(int fd);
 int __connect(int fd, const struct sockaddr *to, socklen_t length);
 
-/* ---- connections come ----------------------------------------------------------------- */
+/* ---- sockets come ----------------------------------------------------------------- */
+
+SOCKETS_EXPORT int socket(int family, int type, int protocol)
+{
+    int fd;
+
+    sockets_call_prepare();
+    do
+        fd = sockets_real.socket(family, type, protocol);
+    while (sockets_call_lacks_descriptor(fd));
+    return fd;
+}
 
 static bool is_tcp(int fd)
 {
     int protocol;
     socklen_t length = sizeof(protocol);
 
-    return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
+    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
            protocol == IPPROTO_TCP;
 }
 
@@ -32,15 +45,25 @@ static int accepted(int fd, int flags)
 
 SOCKETS_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *restrict length)
 {
+    int new;
+
     sockets_call_prepare();
-    return accepted(sockets_real.accept(fd, from, length), 0);
+    do
+        new = sockets_real.accept(fd, from, length);
+    while (sockets_call_lacks_descriptor(new));
+    return accepted(new, 0);
 }
 
 SOCKETS_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *restrict length,
                            int flags)
 {
+    int new;
+
     sockets_call_prepare();
-    return accepted(sockets_real.accept4(fd, from, length, flags), flags);
+    do
+        new = sockets_real.accept4(fd, from, length, flags);
+    while (sockets_call_lacks_descriptor(new));
+    return accepted(new, flags);
 }
 
 SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
@@ -73,7 +96,7 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
     if (!s)
         return sockets_real.shutdown(fd, how);
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
-        sockets_stream_finish(s);
+        sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);
     sockets_epoll_state_changed(s);
     sockets_table_leave(s);
@@ -102,7 +125,7 @@ SOCKETS_EXPORT int close(int fd)
     int result;
 
     sockets_call_prepare();
-    if (sockets_upgrade_is_private(fd)) {
+    if (sockets_hidden_is(fd)) {
         errno = EBADF;
         return -1;
     }
@@ -126,7 +149,6 @@ static void forget_range(unsigned first, unsigned last)
         sockets_real.close(fd);
         forgotten(s);
     }
-    sockets_upgrade_cancel_range(first, last);
 }
 
 SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)
@@ -134,14 +156,15 @@ SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)
     sockets_call_prepare();
     if (flags == 0 && first <= last && first <= INT32_MAX)
         forget_range(first, last);
-    return sockets_real.close_range(first, last, flags);
+    return sockets_hidden_close_range(first, last, flags);
 }
 
 SOCKETS_EXPORT void closefrom(int first)
 {
     sockets_call_prepare();
     forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
-    sockets_real.closefrom(first);
+    if (sockets_hidden_close_range(first < 0 ? 0 : (unsigned)first, ~0u, 0) < 0)
+        sockets_real.closefrom(first);
 }
 
 /* ---- copies ----------------------------------------------------------------------- */
@@ -159,14 +182,10 @@ static int copied(int fd, int copy)
 }
 
 /* Standard input and output are used by stdio, and by programs that are executed. */
-static void pin_standard(int fd, int copy)
+static void hand_over_standard(int fd, int copy)
 {
-    struct sockets_stream *s;
-
-    if (copy < 0 || copy > STDERR_FILENO || !(s = sockets_table_enter(fd)))
-        return;
-    sockets_stream_pin(s);
-    sockets_table_leave(s);
+    if (copy >= 0 && copy <= STDERR_FILENO)
+        sockets_call_hand_over(fd);
 }
 
 SOCKETS_EXPORT int dup(int fd)
@@ -174,8 +193,10 @@ SOCKETS_EXPORT int dup(int fd)
     int copy;
 
     sockets_call_prepare();
-    copy = sockets_real.dup(fd);
-    pin_standard(fd, copy);
+    do
+        copy = sockets_real.dup(fd);
+    while (sockets_call_lacks_descriptor(copy));
+    hand_over_standard(fd, copy);
     return copied(fd, copy);
 }
 
@@ -186,9 +207,9 @@ static int replace(int fd, int copy, int flags, bool with_flags)
     sockets_call_prepare();
     if (fd == copy || sockets_real.fcntl(fd, F_GETFD) < 0)
         return with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
-    pin_standard(fd, copy);
-    if (sockets_upgrade_is_private(copy))
-        sockets_upgrade_cancel_range((unsigned)copy, (unsigned)copy);
+    hand_over_standard(fd, copy);
+    if (sockets_table_is_ours())
+        sockets_hidden_evade(copy);
     s = forget(copy);
     copy = with_flags ? sockets_real.dup3(fd, copy, flags) : sockets_real.dup2(fd, copy);
     forgotten(s);

@@ -40,7 +40,9 @@ static int do_fcntl(int fd, int command, void *argument)
     sockets_call_prepare();
     if (command == F_SETSIG || (command == F_SETFL && (value & O_ASYNC)))
         pin(fd); /* the kernel signals what it sees */
-    result = sockets_real.fcntl(fd, command, argument);
+    do
+        result = sockets_real.fcntl(fd, command, argument);
+    while (sockets_call_lacks_descriptor(result));
     if (result < 0)
         return result;
     switch (command) {
@@ -122,10 +124,58 @@ static bool needs_tcp(int level, int name, const void *value, socklen_t length)
            (name == TCP_ULP || name == TCP_REPAIR || name == TCP_FASTOPEN_CONNECT);
 }
 
+/* A cork holds wake-ups back, so that they do not count for others (send.c). */
+static void note_cork(int fd)
+{
+    struct sockets_stream *s = sockets_table_enter(fd);
+
+    if (!s)
+        return;
+    atomic_store(&s->nodelay, 0);
+    sockets_table_leave(s);
+}
+
+/* Whether a connection of ours is asked to send at once, which it does anyhow (upgrade.c). */
+static bool keep_nodelay(int fd, bool asked)
+{
+    struct sockets_stream *s = sockets_table_enter(fd);
+    bool keep;
+
+    if (!s)
+        return false;
+    keep = s->upgraded;
+    if (keep)
+        atomic_store(&s->record->asked_nodelay, asked);
+    sockets_table_leave(s);
+    return keep;
+}
+
 SOCKETS_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t length)
 {
     sockets_call_prepare();
     if (needs_tcp(level, name, value, length))
         pin(fd);
+    if (level == IPPROTO_TCP && name == TCP_CORK)
+        note_cork(fd);
+    if (level == IPPROTO_TCP && name == TCP_NODELAY && value && length >= sizeof(int) &&
+        keep_nodelay(fd, *(const int *)value != 0))
+        return 0;
     return sockets_real.setsockopt(fd, level, name, value, length);
+}
+
+SOCKETS_EXPORT int getsockopt(int fd, int level, int name, void *restrict value,
+                              socklen_t *restrict length)
+{
+    struct sockets_stream *s;
+    int result;
+
+    sockets_call_prepare();
+    result = sockets_real.getsockopt(fd, level, name, value, length);
+    if (result < 0 || level != IPPROTO_TCP || name != TCP_NODELAY || *length < sizeof(int) ||
+        !(s = sockets_table_enter(fd)))
+        return result;
+    if (s->upgraded)
+        *(int *)value = (int)atomic_load(&s->record->asked_nodelay);
+    sockets_table_leave(s);
+    return result;
 }

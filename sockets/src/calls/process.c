@@ -3,6 +3,7 @@
  * process.c - processes begin, fork, execute and end.
  */
 #include "calls/call.h"
+#include "calls/hand.h"
 #include "epoll/epoll.h"
 #include "spin/spin.h"
 #include <pthread.h>
@@ -55,8 +56,10 @@ static void init(void)
     sockets_real_init();
     sockets_record_init();
     sockets_spin_init();
+    sockets_stream_init();
     sockets_upgrade_init();
     sockets_table_after_clone = after_clone;
+    sockets_stream_on_taken = sockets_epoll_taken;
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     sockets_process_ready = true;
@@ -92,19 +95,12 @@ SOCKETS_EXPORT void _Exit(int status)
 
 /* ---- exec ------------------------------------------------------------------------- */
 
-/* A program that is executed has its standard descriptors from us, and not our memory. */
+/* A program that is executed has the descriptors that are not closed, and not our memory. */
 static void before_exec(void)
 {
     sockets_call_prepare();
+    sockets_call_hand_over_all();
     sockets_table_exec(false);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        struct sockets_stream *s = sockets_table_enter(fd);
-
-        if (!s)
-            continue;
-        sockets_stream_pin(s);
-        sockets_table_leave(s);
-    }
 }
 
 SOCKETS_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
@@ -131,4 +127,34 @@ SOCKETS_EXPORT int execvpe(const char *file, char *const argv[], char *const env
 SOCKETS_EXPORT int execvp(const char *file, char *const argv[])
 {
     return execvpe(file, argv, environ);
+}
+
+/* ---- posix_spawn, whose child libc runs -------------------------------------------------- */
+
+SOCKETS_EXPORT int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int fd,
+                                                    int copy)
+{
+    sockets_call_prepare();
+    sockets_call_hand_over(fd);
+    return sockets_real.posix_spawn_file_actions_adddup2(actions, fd, copy);
+}
+
+SOCKETS_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+                               const posix_spawn_file_actions_t *restrict actions,
+                               const posix_spawnattr_t *restrict attributes,
+                               char *const argv[restrict], char *const envp[restrict])
+{
+    sockets_call_prepare();
+    sockets_call_hand_over_all();
+    return sockets_real.posix_spawn(pid, path, actions, attributes, argv, envp);
+}
+
+SOCKETS_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+                                const posix_spawn_file_actions_t *restrict actions,
+                                const posix_spawnattr_t *restrict attributes,
+                                char *const argv[restrict], char *const envp[restrict])
+{
+    sockets_call_prepare();
+    sockets_call_hand_over_all();
+    return sockets_real.posix_spawnp(pid, file, actions, attributes, argv, envp);
 }

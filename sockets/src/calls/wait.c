@@ -119,7 +119,7 @@ SOCKETS_EXPORT int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event
     int result;
 
     if (inner && inner != set)
-        sockets_epoll_make_cold(inner);
+        sockets_epoll_make_cold(inner, fd);
     if (!s)
         return sockets_real.epoll_ctl(epfd, op, fd, event);
     if (set) {

@@ -26,9 +26,9 @@ void sockets_epoll_copy(int epfd, int copy);
 /* The set of a descriptor, or NULL. */
 struct sockets_epoll *sockets_epoll_find(int epfd);
 
-/* Somebody asks the kernel about the set itself (poll, another set): from now on the kernel has to
- * know all, and nothing in it is hot. */
-void sockets_epoll_make_cold(struct sockets_epoll *set);
+/* Somebody asks the kernel about the set itself (poll, another set), by this descriptor: from now
+ * on the kernel has to know all, and nobody else is waited for. */
+void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd);
 
 /* epoll_ctl for a connection of ours; -1 and errno as epoll_ctl. */
 int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
@@ -40,6 +40,12 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
 
 /* A stream ends: it is in no set any more. */
 void sockets_epoll_forget(struct sockets_stream *s);
+
+/* A stream stays, and is no longer reached by `fd`, but by `other`. */
+void sockets_epoll_move(struct sockets_stream *s, int fd, int other);
+
+/* A thread that does not wait for the set has taken something from a stream whose set sleeps. */
+void sockets_epoll_taken(struct sockets_stream *s);
 
 /* After a shutdown: TCP changes its state, and tells of data that lies unread once more (EPOLLET).
  */

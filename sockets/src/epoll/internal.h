@@ -8,10 +8,6 @@
 #include "epoll/epoll.h"
 #include <pthread.h>
 
-enum {
-    SOCKETS_EPOLL_HOT = 256, /* connections of a set whose rings are looked at */
-};
-
 /* A connection in a set.  Its address is the kernel's user data of it. */
 struct sockets_entry {
     struct sockets_epoll *set; /* NULL: unused */
@@ -20,8 +16,9 @@ struct sockets_entry {
     epoll_data_t data;
     _Atomic uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
     uint32_t events;
-    int fd;
-    uint16_t idle;
+    int fd;  /* by which it came into the set */
+    int via; /* by which it is reached now */
+    uint32_t idle;
     bool hot, armed;
     bool told; /* EPOLLONESHOT, until it is modified */
 };
@@ -32,20 +29,53 @@ struct sockets_epoll {
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;
-    uint32_t hot_count;
-    struct sockets_entry *hot[SOCKETS_EPOLL_HOT];
+    int owed;      /* the slot of its eventfd, or -1 */
+    bool together; /* its connections share a wake-up ... */
+    bool kicked;   /* ... and that was given by the eventfd */
+    uint64_t value;
+    uint32_t hot_count, hot_room;
+    struct sockets_entry **hot;
 };
+
+static inline bool sockets_entry_wants_data(const struct sockets_entry *entry)
+{
+    return entry->events & (EPOLLIN | EPOLLRDNORM);
+}
 
 /* What the kernel's user data is: an entry of ours, or NULL. */
 struct sockets_entry *sockets_entry_of(uint64_t data);
+
+/* An unused entry, or NULL. */
+struct sockets_entry *sockets_entry_new(void);
 
 /* All of these want the set's lock.  Hot: the set looks at the ring, and nobody need wake it.
  * Armed: the sender wakes whoever sleeps in the set. */
 void sockets_entry_make_hot(struct sockets_entry *entry);
 void sockets_entry_arm(struct sockets_entry *entry);
 void sockets_entry_disarm(struct sockets_entry *entry);
+void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
+
+/* Whether its ring has something that the program is still to be told of: edges of the ring are
+ * told from here, those of TCP by the kernel. */
+bool sockets_entry_has_news(const struct sockets_entry *entry);
 
 /* The hot entry `i` of the set is no longer looked at. */
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);
+
+/* Give the set an eventfd that makes the kernel's set readable; set->owed stays -1 if that fails.
+ */
+void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd);
+
+/* One wake-up for all (together.c): before the only sleeper sleeps, after it woke, and when
+ * something other than it has changed what wakes it. */
+void sockets_epoll_join(struct sockets_epoll *set, int epfd);
+void sockets_epoll_part(struct sockets_epoll *set);
+void sockets_epoll_kick(struct sockets_epoll *set);
+
+/* From now on the connection has wake-ups of its own. */
+void sockets_entry_leave_together(struct sockets_entry *entry);
+
+/* Of a cold set: what has no news is owed nothing. */
+void sockets_epoll_settle(struct sockets_epoll *set);
 
 #endif

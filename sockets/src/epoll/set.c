@@ -3,6 +3,7 @@
  * set.c - epoll sets, and the connections in them.
  */
 #include "epoll/internal.h"
+#include "real/hidden.h"
 #include "real/real.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -41,19 +42,28 @@ static void set_at(int epfd, struct sockets_epoll *set)
 
 void sockets_epoll_add(int epfd)
 {
+    struct sockets_entry **hot = NULL;
     struct sockets_epoll *set;
+    uint32_t room = 0;
 
     if (epfd < 0 || epfd >= SETS)
         return;
     sockets_epoll_closing(epfd); /* of a set that was closed behind our back */
     pthread_mutex_lock(&entries_lock);
     set = free_sets;
-    if (set)
+    if (set) {
         free_sets = set->next_free;
+        hot = set->hot;
+        room = set->hot_room;
+    }
     pthread_mutex_unlock(&entries_lock);
     if (!set && !(set = malloc(sizeof(*set))))
         return;
-    *set = (struct sockets_epoll){.lock = PTHREAD_MUTEX_INITIALIZER, .descriptors = 1};
+    *set = (struct sockets_epoll){.lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .descriptors = 1,
+                                  .owed = -1,
+                                  .hot = hot,
+                                  .hot_room = room};
     set_at(epfd, set);
 }
 
@@ -71,7 +81,7 @@ void sockets_epoll_copy(int epfd, int copy)
 
 /* ---- entries ---------------------------------------------------------------------- */
 
-static struct sockets_entry *entry_new(void)
+struct sockets_entry *sockets_entry_new(void)
 {
     struct sockets_entry *entry = NULL;
 
@@ -101,69 +111,6 @@ struct sockets_entry *sockets_entry_of(uint64_t data)
                : NULL;
 }
 
-static bool wants_data(const struct sockets_entry *entry)
-{
-    return entry->events & (EPOLLIN | EPOLLRDNORM);
-}
-
-/* ---- hot and armed; all with the set's lock ------------------------------------------ */
-
-void sockets_entry_disarm(struct sockets_entry *entry)
-{
-    if (entry->armed)
-        sockets_stream_disarm(entry->s);
-    entry->armed = false;
-}
-
-void sockets_entry_arm(struct sockets_entry *entry)
-{
-    if (!entry->armed && entry->s->upgraded)
-        sockets_stream_arm(entry->s);
-    entry->armed = entry->s->upgraded;
-}
-
-void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
-{
-    set->hot[i]->hot = false;
-    set->hot[i] = set->hot[--set->hot_count];
-}
-
-void sockets_entry_make_hot(struct sockets_entry *entry)
-{
-    struct sockets_epoll *set = entry->set;
-
-    if (!entry->s->upgraded)
-        return;
-    if (set->cold || !wants_data(entry) || (!entry->hot && set->hot_count == SOCKETS_EPOLL_HOT)) {
-        sockets_entry_arm(entry);
-        return;
-    }
-    entry->idle = 0;
-    if (entry->hot)
-        return;
-    sockets_entry_disarm(entry);
-    entry->hot = true;
-    set->hot[set->hot_count++] = entry;
-}
-
-static void forget_hot(struct sockets_epoll *set, struct sockets_entry *entry)
-{
-    for (uint32_t i = 0; entry->hot && i < set->hot_count; i++)
-        if (set->hot[i] == entry)
-            sockets_epoll_cool(set, i);
-}
-
-void sockets_epoll_make_cold(struct sockets_epoll *set)
-{
-    pthread_mutex_lock(&set->lock);
-    set->cold = true;
-    while (set->hot_count > 0) {
-        sockets_entry_arm(set->hot[0]);
-        sockets_epoll_cool(set, 0);
-    }
-    pthread_mutex_unlock(&set->lock);
-}
-
 /* ---- adding and removing -------------------------------------------------------------- */
 
 /* With the set's lock: out of the set, and out of the stream's list. */
@@ -171,7 +118,8 @@ static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
 {
     struct sockets_entry **at = &entry->s->entries;
 
-    forget_hot(set, entry);
+    sockets_entry_forget_hot(set, entry);
+    sockets_entry_leave_together(entry);
     sockets_entry_disarm(entry);
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
@@ -183,6 +131,7 @@ static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
     entry->next = free_entries;
     free_entries = entry;
     pthread_mutex_unlock(&entries_lock);
+    sockets_epoll_kick(set);
 }
 
 static struct sockets_entry *first_entry(struct sockets_stream *s, struct sockets_epoll **set)
@@ -209,6 +158,32 @@ void sockets_epoll_forget(struct sockets_stream *s)
     }
 }
 
+/* An entry of the stream that goes by a descriptor, and its set. */
+static struct sockets_entry *entry_via(struct sockets_stream *s, int fd, struct sockets_epoll **set)
+{
+    struct sockets_entry *entry;
+
+    pthread_mutex_lock(&entries_lock);
+    for (entry = s->entries; entry && entry->via != fd; entry = entry->next)
+        ;
+    *set = entry ? entry->set : NULL;
+    pthread_mutex_unlock(&entries_lock);
+    return entry;
+}
+
+void sockets_epoll_move(struct sockets_stream *s, int fd, int other)
+{
+    struct sockets_epoll *set;
+    struct sockets_entry *entry;
+
+    while ((entry = entry_via(s, fd, &set)) != NULL) {
+        pthread_mutex_lock(&set->lock);
+        if (entry->set == set && entry->s == s)
+            entry->via = other;
+        pthread_mutex_unlock(&set->lock);
+    }
+}
+
 void sockets_epoll_closing(int epfd)
 {
     struct sockets_epoll *set = sockets_epoll_find(epfd);
@@ -223,6 +198,10 @@ void sockets_epoll_closing(int epfd)
         if (arena[i].set == set)
             remove_entry(set, &arena[i]);
     last = last && set->sleepers == 0; /* else another thread will still look at it */
+    if (last) {
+        sockets_hidden_close(set->owed);
+        set->owed = -1;
+    }
     pthread_mutex_unlock(&set->lock);
     if (!last)
         return;
@@ -248,7 +227,7 @@ static void link_entry(struct sockets_epoll *set, struct sockets_entry *entry, i
                        struct sockets_stream *s)
 {
     pthread_mutex_lock(&entries_lock);
-    *entry = (struct sockets_entry){.set = set, .s = s, .fd = fd, .next = s->entries};
+    *entry = (struct sockets_entry){.set = set, .s = s, .fd = fd, .via = fd, .next = s->entries};
     s->entries = entry;
     pthread_mutex_unlock(&entries_lock);
 }
@@ -256,7 +235,7 @@ static void link_entry(struct sockets_epoll *set, struct sockets_entry *entry, i
 static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
                const struct epoll_event *event)
 {
-    struct sockets_entry *entry = entry_new();
+    struct sockets_entry *entry = sockets_entry_new();
     struct epoll_event ours = {.events = event->events, .data.ptr = entry};
 
     if (!entry) {
@@ -290,9 +269,10 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     entry->data = event->data;
     entry->told = false;
     entry->seen = SOCKETS_UNKNOWN;
-    if (!wants_data(entry))
-        forget_hot(set, entry);
+    if (!sockets_entry_wants_data(entry))
+        sockets_entry_forget_hot(set, entry);
     sockets_entry_make_hot(entry);
+    sockets_epoll_kick(set);
     return 0;
 }
 
@@ -336,6 +316,17 @@ bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), voi
     return idle;
 }
 
+void sockets_epoll_taken(struct sockets_stream *s)
+{
+    struct sockets_epoll *set;
+
+    if (!first_entry(s, &set))
+        return;
+    pthread_mutex_lock(&set->lock);
+    sockets_epoll_kick(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
 void sockets_epoll_state_changed(struct sockets_stream *s)
 {
     struct sockets_entry *entry;
@@ -366,6 +357,7 @@ static void reset(struct sockets_epoll *set)
     pthread_mutex_init(&set->lock, NULL);
     set->sleepers = 0;
     set->hot_count = 0;
+    set->together = set->kicked = false;
 }
 
 void sockets_epoll_before_fork(void)
@@ -373,11 +365,21 @@ void sockets_epoll_before_fork(void)
     pthread_mutex_lock(&entries_lock);
 }
 
+/* A child may take the wake-up of the parent's sleeper. */
+static void share_no_more(struct sockets_epoll *set)
+{
+    pthread_mutex_lock(&set->lock);
+    sockets_epoll_kick(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
 void sockets_epoll_after_fork(bool is_child)
 {
     pthread_mutex_unlock(&entries_lock);
-    if (!is_child)
+    if (!is_child) {
+        for_each_set(share_no_more);
         return;
+    }
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = false;

@@ -9,17 +9,11 @@
 #include <errno.h>
 
 enum {
-    IDLE = 16,           /* sleeps without data after which one is hot no longer */
+    IDLE = 16,           /* sleeps without data after which one is hot no longer ... */
+    IDLE_EACH = 4,       /* ... and so many more for each that is hot */
     KERNEL_EVERY = 8,    /* turns with events from rings until the kernel is asked, too */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
 };
-
-/* Of edges the ring's are told from here, those of TCP by the kernel. */
-static bool has_news(const struct sockets_entry *entry)
-{
-    return !entry->told && sockets_stream_has_data(entry->s) &&
-           (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
-}
 
 /* What the ring of an entry says, 0 if nothing; with the set's lock.  *whole: the kernel has
  * nothing to add. */
@@ -30,7 +24,7 @@ static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
 
     if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
         *whole = false; /* it may be readable by TCP */
-    if (!has_news(entry))
+    if (!sockets_entry_has_news(entry))
         return 0;
     entry->seen = sockets_stream_arrived(entry->s);
     events |= entry->events & (EPOLLIN | EPOLLRDNORM);
@@ -65,15 +59,16 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
 
-    if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->fd))
+    sockets_stream_answer(entry->s, entry->via);
+    if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->via))
         found &= ~data;
-    if (has_news(entry))
+    if (sockets_entry_has_news(entry))
         found |= entry->events & data;
     if (found & data)
         entry->seen = sockets_stream_arrived(entry->s);
     sockets_entry_make_hot(entry);
     if (!entry->hot && (entry->events & EPOLLET))
-        sockets_stream_expect_bell(entry->s, entry->fd);
+        sockets_stream_expect_bell(entry->s, entry->via);
     return found;
 }
 
@@ -125,12 +120,43 @@ static int wait_in_kernel(int epfd, struct epoll_event *events, int max,
         timeout ? (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000) : -1, mask);
 }
 
-/* Ask the kernel; `told` events of the array are there already.  Returns how many there are then,
- * or, if none were there, -1 and errno.  *bells: some of the kernel's were of no interest. */
-static int ask_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int told,
-                      int max, const struct timespec *timeout, const sigset_t *mask, bool *bells)
+/* One that was idle for long is left armed, and no longer looked at, unless its sender counts on
+ * our looking (together.c).  Edges of data that follows unread data need a bell each time: see
+ * begin_sleep. */
+static bool cools(struct sockets_entry *entry)
 {
-    const int n = wait_in_kernel(epfd, events + told, max - told, timeout, mask);
+    if (entry->idle < IDLE + IDLE_EACH * entry->set->hot_count) {
+        entry->idle++;
+        return false;
+    }
+    sockets_entry_leave_together(entry);
+    return !sockets_stream_has_data(entry->s);
+}
+
+/* With the set's lock. */
+static void end_sleep(struct sockets_epoll *set)
+{
+    set->sleepers--;
+    sockets_epoll_part(set);
+    if (set->cold)
+        sockets_epoll_settle(set);
+    for (uint32_t i = 0; !set->cold && i < set->hot_count;) {
+        if (cools(set->hot[i])) {
+            sockets_epoll_cool(set, i);
+            continue;
+        }
+        if (set->sleepers == 0)
+            sockets_entry_disarm(set->hot[i]);
+        i++;
+    }
+}
+
+/* Of `n` events of the kernel's, or -1, those that the program is told, behind `told` others.
+ * Returns how many there are then, or, if none were there, -1 and errno.  *bells: some of the
+ * kernel's were of no interest. */
+static int keep_events(struct sockets_epoll *set, struct epoll_event *events, int told, int n,
+                       bool *bells)
+{
     int kept = told;
 
     if (n < 0 && told == 0)
@@ -144,6 +170,27 @@ static int ask_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *e
     return kept;
 }
 
+/* Ask the kernel; `told` events of the array are there already. */
+static int ask_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int told,
+                      int max, const struct timespec *timeout, const sigset_t *mask, bool *bells)
+{
+    return keep_events(set, events, told,
+                       wait_in_kernel(epfd, events + told, max - told, timeout, mask), bells);
+}
+
+/* The same for a set that sleeps, and wakes. */
+static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                           const struct timespec *timeout, const sigset_t *mask, bool *bells)
+{
+    const int n = wait_in_kernel(epfd, events, max, timeout, mask), error = errno;
+
+    pthread_mutex_lock(&set->lock);
+    end_sleep(set);
+    pthread_mutex_unlock(&set->lock);
+    errno = error;
+    return keep_events(set, events, 0, n, bells);
+}
+
 static const struct timespec at_once;
 
 /* Rings first, and the kernel if asked for, or now and then.  Returns events, 0, or -1 and errno.
@@ -155,6 +202,8 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     int n;
 
     pthread_mutex_lock(&set->lock);
+    if (set->cold)
+        sockets_epoll_settle(set);
     n = collect_hot(set, events, max, &whole);
     if (++set->turn % KERNEL_EVERY == 0 && n > 0)
         whole = false;
@@ -187,42 +236,23 @@ static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events,
 }
 
 /* Before the kernel sleeps for the set: false if something has come meanwhile. */
-static bool begin_sleep(struct sockets_epoll *set)
+static bool begin_sleep(struct sockets_epoll *set, int epfd)
 {
     bool quiet = true;
 
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
+    sockets_epoll_join(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
+        sockets_stream_answer(set->hot[i]->s, set->hot[i]->via);
         if (set->hot[i]->events & EPOLLET)
-            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->fd);
+            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->via);
     }
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
-        quiet = !has_news(set->hot[i]);
+        quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);
     return quiet;
-}
-
-static void end_sleep(struct sockets_epoll *set)
-{
-    pthread_mutex_lock(&set->lock);
-    set->sleepers--;
-    for (uint32_t i = 0; i < set->hot_count;) {
-        struct sockets_entry *entry = set->hot[i];
-
-        /* Edges of data that follows unread data need a bell each time: see begin_sleep. */
-        if (entry->idle < IDLE) {
-            entry->idle++;
-        } else if (!(entry->events & EPOLLET) || !sockets_stream_has_data(entry->s)) {
-            sockets_epoll_cool(set, i); /* and armed */
-            continue;
-        }
-        if (set->sleepers == 0)
-            sockets_entry_disarm(entry);
-        i++;
-    }
-    pthread_mutex_unlock(&set->lock);
 }
 
 int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
@@ -249,13 +279,12 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
             const uint64_t left = now < end ? end - now : 0;
             wait = (struct timespec){(time_t)(left / 1000000000), (long)(left % 1000000000)};
         }
-        if (!begin_sleep(set)) {
+        if (!begin_sleep(set, epfd)) {
             wait = at_once;
             limited = true;
             bells = true; /* look again */
         }
-        n = ask_kernel(set, epfd, events, 0, max, limited ? &wait : NULL, mask, &bells);
-        end_sleep(set);
+        n = sleep_in_kernel(set, epfd, events, max, limited ? &wait : NULL, mask, &bells);
         if (n != 0)
             return n;
         if (end > 0 && sockets_now_ns() >= end)

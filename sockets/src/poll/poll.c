@@ -38,7 +38,7 @@ static void enter(struct polled *p)
         p->stream[i] = sockets_table_enter(p->fds[i].fd);
         p->any |= p->stream[i] && p->stream[i]->upgraded;
         if (set)
-            sockets_epoll_make_cold(set);
+            sockets_epoll_make_cold(set, p->fds[i].fd);
     }
 }
 
@@ -111,8 +111,10 @@ static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
     int n, error;
 
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i))
+        if (wants_data(p, i)) {
             sockets_stream_arm(p->stream[i]);
+            sockets_stream_answer(p->stream[i], p->fds[i].fd);
+        }
     n = ask_kernel(p, any(p, sockets_stream_has_data) ? &at_once : timeout);
     error = errno;
     for (nfds_t i = 0; i < p->count; i++)
@@ -261,7 +263,7 @@ int sockets_pselect(int count, fd_set *readable, fd_set *writable, fd_set *urgen
         if (events)
             fds[n++] = (struct pollfd){.fd = fd, .events = events};
         if (set)
-            sockets_epoll_make_cold(set);
+            sockets_epoll_make_cold(set, fd);
     }
     /* The kernel's own select, with the streams entered so that none is upgraded meanwhile. */
     if (count > FD_SETSIZE || count < 0 || !any_upgraded(count, readable, writable)) {

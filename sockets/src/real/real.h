@@ -18,17 +18,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define SOCKETS_REAL_FUNCTIONS(X)                                                                  \
-    X(accept)                                                                                      \
-    X(accept4)                                                                                     \
-    X(connect)                                                                                     \
-    X(read)                                                                                        \
-    X(readv)                                                                                       \
-    X(recv) X(recvfrom) X(recvmsg) X(write) X(writev) X(send) X(sendto) X(sendmsg) X(sendfile)     \
-        X(splice) X(close) X(dup) X(dup2) X(dup3) X(fcntl) X(ioctl) X(shutdown) X(setsockopt)      \
-            X(poll) X(ppoll) X(select) X(pselect) X(epoll_create) X(epoll_create1) X(epoll_ctl)    \
-                X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(fdopen) X(vdprintf) X(execve)       \
-                    X(execvpe) X(_exit) X(close_range) X(closefrom) X(recvmmsg) X(sendmmsg)
+/* It would be laid out anew each time. */
+/* clang-format off */
+#define SOCKETS_REAL_FUNCTIONS(X) \
+    X(socket) X(getsockopt) X(accept) X(accept4) X(connect) X(read) X(readv) X(recv) X(recvfrom) \
+    X(recvmsg) X(write) X(writev) X(send) X(sendto) X(sendmsg) X(sendfile) X(splice) X(close) \
+    X(dup) X(dup2) X(dup3) X(fcntl) X(ioctl) X(shutdown) X(setsockopt) X(poll) X(ppoll) \
+    X(select) X(pselect) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(epoll_wait) \
+    X(epoll_pwait) X(epoll_pwait2) X(fdopen) X(vdprintf) X(execve) X(execvpe) X(_exit) \
+    X(close_range) X(closefrom) X(recvmmsg) X(sendmmsg) X(posix_spawn) X(posix_spawnp) \
+    X(posix_spawn_file_actions_adddup2)
+/* clang-format on */
 
 #define SOCKETS_REAL_MEMBER(name) __typeof__(&name) name;
 struct sockets_real {

@@ -40,8 +40,9 @@ struct sockets_record {
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
     _Atomic uint32_t counted;
-    _Atomic uint32_t pinned; /* stays with the kernel, or goes back to it */
-    int32_t fd;              /* for people: the descriptor with which it began */
+    _Atomic uint32_t asked_nodelay; /* what the program believes; we send at once */
+    _Atomic uint32_t pinned;        /* stays with the kernel, or goes back to it */
+    int32_t fd;                     /* for people: the descriptor with which it began */
 
     struct {
         struct sockets_lock lock;
@@ -53,6 +54,7 @@ struct sockets_record {
         uint32_t reader;  /* thread that has the gate */
         int error;        /* what the kernel told when nobody had asked */
         _Atomic uint32_t eof;
+        _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */
     } rx;
     _Alignas(64) struct {
         struct sockets_lock lock;
@@ -61,8 +63,10 @@ struct sockets_record {
         uint64_t sent;
         uint32_t bells;
         uint32_t inflight; /* threads that write to TCP without the lock */
+        uint32_t strikes;  /* how often the receiver held the gate for long */
         uint64_t looked_ns;
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
+        uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */
         _Atomic uint32_t shut;
     } tx;
 };

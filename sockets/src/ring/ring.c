@@ -103,6 +103,15 @@ void sockets_ring_commit(struct sockets_direction *dir, struct sockets_writer *w
     atomic_store_explicit(&dir->tail, w->tail, memory_order_release);
 }
 
+size_t sockets_ring_written(const struct sockets_writer *w, const char *data, uint64_t from,
+                            uint64_t to, const char **piece)
+{
+    const size_t size = (size_t)1 << w->log, offset = (from - w->base) & (size - 1);
+
+    *piece = data + offset;
+    return to - from < size - offset ? (size_t)(to - from) : size - offset;
+}
+
 ssize_t sockets_ring_write(struct sockets_direction *dir, struct sockets_writer *w, char *data,
                            struct sockets_cursor *cursor, uint32_t log_max)
 {

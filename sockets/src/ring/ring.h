@@ -36,11 +36,13 @@ struct sockets_direction {
     /* The receiver's half. */
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
-    _Atomic uint32_t armed;              /* how many may sleep in the kernel and want a bell */
-    _Atomic uint32_t belled;             /* a bell is on its way: no other is rung */
-    _Atomic uint32_t want_tcp;           /* the receiver asks for TCP from now on, for good */
-    _Atomic uint32_t gone;               /* the receiver has closed: nobody will read the ring */
-    _Atomic uint32_t gate;               /* who may change what TCP means (stream.h) */
+    _Atomic uint64_t waiter;   /* who sleeps, and wakes for several connections at once; or 0 */
+    _Atomic uint32_t armed;    /* how many may sleep in the kernel and want a bell */
+    _Atomic uint32_t belled;   /* a bell is on its way: no other is rung */
+    _Atomic uint32_t want_tcp; /* the receiver asks for TCP from now on, for good */
+    _Atomic uint32_t gone;     /* the receiver has closed: nobody will read the ring */
+    _Atomic uint32_t recall;   /* and reads the ring no more: what lies there shall come by TCP */
+    _Atomic uint32_t gate;     /* who may change what TCP means (stream.h) */
 };
 
 /* What the writer keeps to itself. */
@@ -80,6 +82,11 @@ ssize_t sockets_ring_write(struct sockets_direction *dir, struct sockets_writer 
 ssize_t sockets_ring_reserve(struct sockets_direction *dir, struct sockets_writer *w, char *data,
                              uint32_t log_max, char **piece);
 void sockets_ring_commit(struct sockets_direction *dir, struct sockets_writer *w, size_t bytes);
+
+/* The bytes of the ring from `from` to `to`, which were written and not overwritten, as far as they
+ * lie in one piece. */
+size_t sockets_ring_written(const struct sockets_writer *w, const char *data, uint64_t from,
+                            uint64_t to, const char **piece);
 
 /* Copy what is there as far as the buffers reach, and take it unless `how` is SOCKETS_PEEK;
  * SOCKETS_DISCARD takes without copying.  Returns the bytes (0: empty), or -EPROTO.  Never blocks.

@@ -19,6 +19,52 @@ enum { SOCKETS_GATE_OPEN, SOCKETS_GATE_SENDER, SOCKETS_GATE_RECEIVER };
 void sockets_stream_leave_ring(struct sockets_stream *s);
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
 
+bool sockets_stream_enter_ring(struct sockets_stream *s);
+
+/* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else. */
+void sockets_stream_next_phase(struct sockets_stream *s);
+static inline bool sockets_stream_owes(const struct sockets_stream *s)
+{
+    return s->record->tx.owed != s->record->tx.owed_end;
+}
+
+/* Give TCP what is owed, as far as it takes it; or wait for some time until it has taken all.  0 or
+ * -errno. */
+int sockets_stream_repay(struct sockets_stream *s, int fd);
+int sockets_stream_repay_all(struct sockets_stream *s, int fd);
+
+/* Of the receiver, under its lock. */
+bool sockets_stream_take_gate(struct sockets_stream *s, int fd);
+void sockets_stream_give_gate(struct sockets_stream *s);
+
+/* A bell that the sender has counted and nobody has taken from TCP.  Taking it returns 1, 0 at the
+ * end of the stream, -EAGAIN if it is still on its way, or another -errno. */
+static inline bool sockets_stream_bell_is_due(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->bells, memory_order_acquire) != s->record->rx.drained;
+}
+ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd);
+
+enum { SOCKETS_MOST_BELLS = 2 }; /* that are ever under way */
+
+static inline uint32_t sockets_stream_senders_phase(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->phase, memory_order_acquire);
+}
+static inline bool sockets_stream_sender_moved_on(const struct sockets_stream *s)
+{
+    return sockets_stream_senders_phase(s) != s->record->rx.phase;
+}
+
+/* Of a receiver in a phase of TCP whose sender has moved on: to the last phase of the ring.  Those
+ * of TCP that are left out brought nothing, or the sender could not have entered the ring. */
+static inline void sockets_stream_to_ring_phase(struct sockets_stream *s)
+{
+    const uint32_t theirs = sockets_stream_senders_phase(s);
+
+    s->record->rx.phase = sockets_phase_is_ring(theirs) ? theirs : theirs - 1;
+}
+
 /* The peer has broken the rules: end the connection.  Returns -ECONNRESET. */
 int sockets_stream_break(struct sockets_stream *s, int fd);
 

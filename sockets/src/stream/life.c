@@ -58,6 +58,8 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->segment = NULL;
     s->upgraded = false;
     s->entries = NULL;
+    atomic_store(&s->nodelay, 0);
+    atomic_store(&s->together, 0);
     atomic_store(&s->fds, 0);
     atomic_store(&s->busy, 0);
     return s;
@@ -94,21 +96,6 @@ void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t tak
     s->upgraded = true;
 }
 
-uint64_t sockets_stream_arrived(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
-}
-
-void sockets_stream_arm(struct sockets_stream *s)
-{
-    atomic_fetch_add(&s->rx->armed, 1);
-}
-
-void sockets_stream_disarm(struct sockets_stream *s)
-{
-    atomic_fetch_sub(&s->rx->armed, 1);
-}
-
 int sockets_stream_break(struct sockets_stream *s, int fd)
 {
     if (atomic_exchange(&s->record->reason, SOCKETS_BROKEN) != SOCKETS_BROKEN)
@@ -132,7 +119,7 @@ void sockets_stream_pin(struct sockets_stream *s)
     }
 }
 
-void sockets_stream_finish(struct sockets_stream *s)
+void sockets_stream_finish(struct sockets_stream *s, int fd)
 {
     bool stolen;
 
@@ -140,6 +127,8 @@ void sockets_stream_finish(struct sockets_stream *s)
         return;
     atomic_store(&s->record->tx.shut, 1);
     sockets_stream_leave_ring(s);
+    if (sockets_stream_owes(s))
+        sockets_stream_repay_all(s, fd);
     atomic_store(&s->tx->fin, 1);
     sockets_lock_give(&s->record->tx.lock);
 }
@@ -156,12 +145,12 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     if (is_last)
         atomic_store(&s->rx->gone, 1);
     if (sockets_lock_take(&record->rx.lock, &stolen)) {
-        if (sockets_ring_unread(s->rx, record->rx.head) == 0)
+        if (record->rx.recalled || sockets_ring_unread(s->rx, record->rx.head) == 0)
             sockets_stream_drain(s, fd); /* the kernel would take a bell for unread data */
         else if (is_last)
             sockets_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
         sockets_lock_give(&record->rx.lock);
     }
     if (is_last)
-        sockets_stream_finish(s);
+        sockets_stream_finish(s, fd);
 }

@@ -12,27 +12,16 @@
 enum {
     ASK_EVERY = 16, /* vain reads from the ring until the kernel is asked for the stream's end */
     LONG_READ =
-        16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
-    GATE_NS = 1000000000,
-    MOST_BELLS = 2, /* that are ever under way */
+        16 << 10,     /* who reads so much leaves the gate open, for the sender to enter the ring */
+    TURNS = 64,       /* from phase to phase, in which a sender can make one go in circles */
+    GATE_NS = 200000, /* how long a sender may hold the gate */
 };
 
 enum { SLEPT = -4096 }; /* no error of the kernel */
 
-static bool sender_moved_on(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->phase, memory_order_acquire) != s->record->rx.phase;
-}
-
 /* ---- the kernel's side ------------------------------------------------------------ */
 
-static bool bell_is_due(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->bells, memory_order_acquire) != s->record->rx.drained;
-}
-
-/* Take the bell that is due, if it has come.  Returns 1, 0 at the end of the stream, or -errno. */
-static ssize_t take_bell(struct sockets_stream *s, int fd)
+ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
 {
     char bell;
     const ssize_t n = sockets_real.recv(fd, &bell, 1, MSG_DONTWAIT);
@@ -41,7 +30,8 @@ static ssize_t take_bell(struct sockets_stream *s, int fd)
         return -errno;
     if (n > 0) {
         s->record->rx.drained++;
-        atomic_store(&s->rx->belled, 0);
+        if (!atomic_load(&s->record->rx.recalled))
+            atomic_store(&s->rx->belled, 0);
     }
     return n;
 }
@@ -53,13 +43,13 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
     char byte;
     ssize_t n;
 
-    if (bell_is_due(s) && (n = take_bell(s, fd)) != -EAGAIN)
+    if (sockets_stream_bell_is_due(s) && (n = sockets_stream_take_bell(s, fd)) != -EAGAIN)
         return n;
     n = sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0)
         return -errno;
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
-    if (n > 0 && !sender_moved_on(s) && !bell_is_due(s))
+    if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
         return -EPROTO;
     return n;
 }
@@ -69,36 +59,43 @@ void sockets_stream_drain(struct sockets_stream *s, int fd)
     ssize_t n = 1;
 
     while (n > 0)
-        n = bell_is_due(s) ? take_bell(s, fd) : -EAGAIN;
+        n = sockets_stream_bell_is_due(s) ? sockets_stream_take_bell(s, fd) : -EAGAIN;
     if (n < 0 && n != -EAGAIN)
         s->record->rx.error = (int)n;
 }
 
-/* The sender holds the gate for some instructions, unless it was killed there. */
-static bool wait_for_sender(struct sockets_stream *s)
+/* The sender holds the gate for some instructions, before which TCP was empty; if it was killed
+ * there, TCP tells.  False: it holds the gate, and there is nothing. */
+static bool wait_for_sender(struct sockets_stream *s, int fd)
 {
     const uint64_t until = sockets_now_ns() + GATE_NS;
+    char byte;
 
     while (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_now_ns() < until)
         sched_yield();
+    if (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER &&
+        sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+        return false;
     atomic_store(&s->rx->gate, SOCKETS_GATE_RECEIVER);
     return true;
 }
 
-/* Under the lock.  False: another reader of this side has it, and will take what comes. */
-static bool take_gate(struct sockets_stream *s)
+/* Under the lock.  False: there is nothing, or another reader of this side will take what comes. */
+bool sockets_stream_take_gate(struct sockets_stream *s, int fd)
 {
     uint32_t *const reader = &s->record->rx.reader;
     uint32_t open = SOCKETS_GATE_OPEN;
 
     if (*reader != 0 && *reader != sockets_thread_id() && !sockets_thread_is_dead(*reader))
         return false;
+    if (!atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) &&
+        open == SOCKETS_GATE_SENDER && !wait_for_sender(s, fd))
+        return false;
     *reader = sockets_thread_id();
-    return atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) ||
-           open != SOCKETS_GATE_SENDER || wait_for_sender(s);
+    return true;
 }
 
-static void give_gate(struct sockets_stream *s)
+void sockets_stream_give_gate(struct sockets_stream *s)
 {
     s->record->rx.reader = 0;
     atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -129,6 +126,8 @@ static ssize_t read_ring(struct sockets_stream *s, const struct request *r)
     struct sockets_cursor cursor = {r->iov, r->count, 0};
     struct sockets_record *record = s->record;
 
+    if (__builtin_expect(atomic_load_explicit(&record->rx.recalled, memory_order_relaxed), 0))
+        return 0;
     return sockets_ring_read(s->rx, &record->rx.head, s->rx_data, &cursor, r->how);
 }
 
@@ -138,8 +137,8 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     ssize_t n;
 
-    while (bell_is_due(s)) /* rung in the phase before */
-        if ((n = take_bell(s, fd)) <= 0)
+    while (sockets_stream_bell_is_due(s)) /* rung in the phase before */
+        if ((n = sockets_stream_take_bell(s, fd)) <= 0)
             return n;
     n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
     if (n < 0)
@@ -154,25 +153,26 @@ static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct reques
 {
     ssize_t n = 0;
 
-    if (!take_gate(s))
+    if (!sockets_stream_take_gate(s, fd))
         return -EAGAIN;
-    *moved = sender_moved_on(s);
+    *moved = sockets_stream_sender_moved_on(s);
     if (!*moved)
         n = read_tcp(s, fd, r);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     return n;
 }
 
 /* The ring is empty.  Returns as try_receive, or 1 with *again: there may be more. */
 static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct request *r, bool *again)
 {
+    const uint32_t theirs = sockets_stream_senders_phase(s);
     struct sockets_record *record = s->record;
     ssize_t n;
 
-    if (sender_moved_on(s)) {
+    if (theirs != record->rx.phase) {
         if ((n = read_ring(s, r)) != 0) /* published before the phase */
             return n;
-        record->rx.phase++;
+        record->rx.phase = theirs;
         *again = true;
         return 1;
     }
@@ -180,8 +180,10 @@ static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct requ
         record->rx.empty++ % ASK_EVERY != ASK_EVERY - 1)
         return -EAGAIN;
     n = ask_kernel(s, fd);
+    if (n == 0 && atomic_exchange(&record->rx.recalled, 0))
+        atomic_store(&s->rx->recall, 0);        /* who should have given it back has gone */
     if (n == 0 && (n = read_ring(s, r)) == 0) { /* what was written before the end */
-        *again = sender_moved_on(s);
+        *again = sockets_stream_sender_moved_on(s);
         record->rx.eof = !*again;
         return 0;
     }
@@ -194,7 +196,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
 {
     struct sockets_record *record = s->record;
 
-    for (;;) {
+    for (int turn = 0; turn < TURNS; turn++) {
         bool again = false;
         ssize_t n;
 
@@ -202,11 +204,11 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
             n = receive_tcp(s, fd, r, &again);
             if (!again)
                 return n;
-            record->rx.phase++;
+            sockets_stream_to_ring_phase(s);
             continue;
         }
         n = read_ring(s, r);
-        if (n > 0 && r->how != SOCKETS_PEEK && bell_is_due(s) &&
+        if (n > 0 && r->how != SOCKETS_PEEK && sockets_stream_bell_is_due(s) &&
             sockets_ring_unread(s->rx, record->rx.head) == 0)
             sockets_stream_drain(s, fd); /* one that is left would turn the end into a reset */
         if (n != 0)
@@ -215,6 +217,7 @@ static ssize_t try_receive(struct sockets_stream *s, int fd, const struct reques
         if (!again)
             return n;
     }
+    return -EAGAIN;
 }
 
 static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct request *r)
@@ -235,36 +238,26 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
-bool sockets_stream_has_data(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
-           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
-}
-
-bool sockets_stream_hint(const struct sockets_stream *s)
-{
-    const struct sockets_direction *dir = s->rx;
-    const uint64_t sent = atomic_load_explicit(&dir->sent, memory_order_relaxed);
-    const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
-
-    /* Data may be taken before its sender gets to count it. */
-    return sockets_stream_has_data(s) || (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
-           atomic_load_explicit(&dir->fin, memory_order_relaxed);
-}
-
 void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
 {
     bool stolen;
 
-    if (!bell_is_due(s) || !sockets_stream_has_data(s) ||
+    if (!sockets_stream_bell_is_due(s) || !sockets_stream_has_data(s) || s->record->rx.recalled ||
         !sockets_lock_take(&s->record->rx.lock, &stolen))
         return;
     /* One stays, so that the kernel's poll finds the connection readable all the time. */
-    if (atomic_load(&s->rx->bells) - s->record->rx.drained < MOST_BELLS)
+    if (atomic_load(&s->rx->bells) - s->record->rx.drained < SOCKETS_MOST_BELLS)
         atomic_store(&s->rx->belled, 0);
     else if (sockets_phase_is_ring(s->record->rx.phase))
-        take_bell(s, fd);
+        sockets_stream_take_bell(s, fd);
     sockets_lock_give(&s->record->rx.lock);
+}
+
+/* What was taken may have been to wake an epoll set for other streams. */
+static void tell_taken(struct sockets_stream *s)
+{
+    if (__builtin_expect(atomic_load_explicit(&s->together, memory_order_relaxed), 0))
+        sockets_stream_on_taken(s);
 }
 
 bool sockets_stream_readable(struct sockets_stream *s, int fd)
@@ -273,22 +266,34 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
     struct iovec iov = {&byte, 1};
     const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
 
-    if (sockets_stream_has_data(s) || !bell_is_due(s))
+    bool readable;
+
+    if (sockets_stream_has_data(s) || !sockets_stream_bell_is_due(s))
         return true;
-    return locked_receive(s, fd, &r) != -EAGAIN;
+    readable = locked_receive(s, fd, &r) != -EAGAIN;
+    tell_taken(s);
+    return readable;
+}
+
+/* Who has data in its own ring may have to take it back, and be woken for that by a bell. */
+static bool all_is_read(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->head, memory_order_relaxed) ==
+           atomic_load_explicit(&s->tx->tail, memory_order_relaxed);
 }
 
 /* Whether this thread may take what TCP brings while it sleeps: the stream is in TCP, and nobody
  * else reads.  The gate stays taken meanwhile, so that the sender stays in TCP. */
-static bool begin_direct(struct sockets_stream *s)
+static bool begin_direct(struct sockets_stream *s, int fd)
 {
     bool direct, stolen;
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
-    direct = !sockets_phase_is_ring(s->record->rx.phase) && !bell_is_due(s) && take_gate(s);
-    if (direct && (sender_moved_on(s) || bell_is_due(s))) {
-        give_gate(s);
+    direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
+             all_is_read(s) && sockets_stream_take_gate(s, fd);
+    if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s))) {
+        sockets_stream_give_gate(s);
         direct = false;
     }
     sockets_lock_give(&s->record->rx.lock);
@@ -302,7 +307,7 @@ static void end_direct(struct sockets_stream *s, ssize_t n, enum sockets_take ho
     sockets_lock_take(&s->record->rx.lock, &stolen);
     if (how != SOCKETS_PEEK)
         publish_taken(s, n);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     sockets_lock_give(&s->record->rx.lock);
 }
 
@@ -322,7 +327,7 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ && begin_direct(s)) {
+    if (total_of(r) < LONG_READ && begin_direct(s, fd)) {
         n = sockets_real.recvmsg(fd, &msg, r->flags);
         n = n < 0 ? -errno : n;
         end_direct(s, n, r->how);
@@ -349,7 +354,8 @@ static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r
     ssize_t n = -EAGAIN;
 
     sockets_stream_arm(s);
-    if (sockets_stream_hint(s) || bell_is_due(s)) {
+    sockets_stream_answer(s, fd);
+    if (sockets_stream_hint(s) || sockets_stream_bell_is_due(s)) {
         r->ask = true;
         n = locked_receive(s, fd, r);
     }
@@ -372,6 +378,8 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
     }
     for (;;) {
         n = locked_receive(s, fd, r);
+        if (n == -EAGAIN && !block)
+            sockets_stream_answer(s, fd);
         if (n != -EAGAIN || !block)
             return n;
         n = wait_for_data(s, fd, r);
@@ -403,12 +411,12 @@ static ssize_t peek_beyond_ring(struct sockets_stream *s, int fd, const struct r
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     ssize_t n = -1;
 
-    if (!take_gate(s))
+    if (!sockets_stream_take_gate(s, fd))
         return 0;
     sockets_stream_drain(s, fd);
-    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !bell_is_due(s))
+    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !sockets_stream_bell_is_due(s))
         n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
-    give_gate(s);
+    sockets_stream_give_gate(s);
     return n > 0 ? n : 0;
 }
 
@@ -419,7 +427,7 @@ static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request 
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return 0;
-    if (sockets_phase_is_ring(s->record->rx.phase) && sender_moved_on(s))
+    if (sockets_phase_is_ring(s->record->rx.phase) && sockets_stream_sender_moved_on(s))
         n = peek_beyond_ring(s, fd, r);
     sockets_lock_give(&s->record->rx.lock);
     return n;
@@ -472,22 +480,13 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
         if (cursor.count == 0)
             break;
         rest_of(&cursor, &first, &r);
-        if (r.how == SOCKETS_PEEK)
-            return got + peek_more(s, fd, &r);
+        if (r.how == SOCKETS_PEEK) {
+            got += peek_more(s, fd, &r);
+            break;
+        }
         n = (flags & MSG_WAITALL) && block ? receive_some(s, fd, &r, block)
                                            : receive_more(s, fd, &r);
     }
+    tell_taken(s);
     return got ? got : n;
-}
-
-int sockets_stream_unread(struct sockets_stream *s, int tcp)
-{
-    const struct sockets_record *record = s->record;
-    const ssize_t ring = sockets_ring_unread(s->rx, record->rx.head);
-    const uint32_t bells =
-        atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
-
-    if (bells <= MOST_BELLS)
-        tcp -= (int)bells <= tcp ? (int)bells : tcp;
-    return tcp + (ring > 0 ? (int)ring : 0);
 }

@@ -8,6 +8,7 @@
 #include "stream/internal.h"
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -23,6 +24,25 @@ enum {
 
 static _Atomic int64_t grown; /* bytes by which rings have grown */
 
+/* For tests: of so many sends one leaves the ring, whatever it is. */
+static uint32_t leave_every;
+static _Atomic uint32_t leave_state = 1;
+
+void sockets_stream_init(void)
+{
+    const char *text = getenv("UNETSOCK_DOWNGRADE");
+
+    leave_every = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static bool leaves_by_chance(void)
+{
+    const uint32_t state = atomic_load(&leave_state) * 1664525 + 1013904223;
+
+    atomic_store(&leave_state, state);
+    return (state >> 16) % leave_every == 0;
+}
+
 static uint32_t log_max(void)
 {
     return atomic_load_explicit(&grown, memory_order_relaxed) < GROWN_MOST ? SOCKETS_RING_LOG_MAX
@@ -37,9 +57,38 @@ static void account_growth(uint32_t before, uint32_t after)
 
 /* ---- phases ----------------------------------------------------------------------- */
 
+/* Receivers that sleep for several streams and were woken by one of them, by their values, which
+ * are never used again.  One that is displaced is woken once more. */
+static _Atomic uint64_t woken[64];
+
+static _Atomic uint64_t *woken_slot(uint64_t value)
+{
+    return &woken[value * 0x9e3779b97f4a7c15 >> 58];
+}
+
+/* Who sleeps for this stream and others, unless there is another who sleeps for it, too. */
+static uint64_t shared_sleeper(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 1
+               ? atomic_load_explicit(&s->tx->waiter, memory_order_relaxed)
+               : 0;
+}
+
+/* The wake-up has left; one that TCP might hold back does not count. */
+static void note_woken(const struct sockets_stream *s, uint64_t sleeper)
+{
+    if (sleeper != 0 && atomic_load_explicit(&s->nodelay, memory_order_relaxed))
+        atomic_store(woken_slot(sleeper), sleeper);
+}
+
 static bool receiver_sleeps(const struct sockets_stream *s)
 {
-    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0;
+    uint64_t sleeper;
+
+    if (atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 0)
+        return false;
+    sleeper = shared_sleeper(s);
+    return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
 }
 
 /* Every byte that TCP was given has been taken, and no thread is just giving more. */
@@ -49,7 +98,7 @@ static bool is_quiet(const struct sockets_stream *s)
            atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
 }
 
-static bool enter_ring(struct sockets_stream *s)
+bool sockets_stream_enter_ring(struct sockets_stream *s)
 {
     struct sockets_record *record = s->record;
     uint32_t open = SOCKETS_GATE_OPEN;
@@ -72,7 +121,7 @@ void sockets_stream_leave_ring(struct sockets_stream *s)
         return;
     if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
         record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
-    atomic_store(&s->tx->phase, ++record->tx.phase);
+    sockets_stream_next_phase(s);
 }
 
 /* A peer that was killed cannot say so, and does not read. */
@@ -104,20 +153,27 @@ static bool needs_kernel(struct sockets_stream *s, int fd, int flags)
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
 {
     static const char bell;
+    const uint64_t sleeper = shared_sleeper(s);
 
     if (atomic_exchange(&s->tx->belled, 1))
         return;
     atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
-    sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        note_woken(s, sleeper);
     atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
 }
 
-/* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps. */
+/* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps.
+ * The same holds for one that reads the ring no more. */
 static void wake_receiver(struct sockets_stream *s, int fd)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0)) {
+        sockets_stream_leave_ring(s);
+        sockets_stream_repay(s, fd);
+    }
 }
 
 /* Which way the next bytes go; under the lock.  True: into the ring. */
@@ -125,7 +181,8 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
 {
     struct sockets_record *record = s->record;
 
-    if (needs_kernel(s, fd, flags)) {
+    if (needs_kernel(s, fd, flags) ||
+        (__builtin_expect(leave_every != 0, 0) && leaves_by_chance())) {
         sockets_stream_leave_ring(s);
         return false;
     }
@@ -137,7 +194,7 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
             return false;
         }
     }
-    return sockets_phase_is_ring(record->tx.phase) || enter_ring(s);
+    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s);
 }
 
 static bool take_lock(struct sockets_stream *s, int fd)
@@ -191,16 +248,40 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
     sockets_lock_give(&s->record->tx.lock);
 }
 
+/* Under the lock, which is given up while TCP takes nothing.  0 or -errno. */
+static int repay(struct sockets_stream *s, int fd, bool block)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    bool stolen;
+    int error;
+
+    while ((error = sockets_stream_repay(s, fd)) == -EAGAIN && block) {
+        sockets_lock_give(&s->record->tx.lock);
+        error = sockets_real.poll(&p, 1, -1) < 0 ? -errno : 0;
+        sockets_lock_take(&s->record->tx.lock, &stolen);
+        if (error < 0)
+            return error;
+    }
+    return error;
+}
+
 /* Takes over the lock.  Returns what this call has sent in all, or -errno. */
 static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr *whole,
                            struct sockets_cursor *cursor, int flags, size_t done)
 {
+    const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&s->record->nonblocking);
+    const int error = sockets_stream_owes(s) ? repay(s, fd, block) : 0;
     struct iovec piece[PIECES];
     struct msghdr msg = *whole;
 
+    if (error < 0) {
+        sockets_lock_give(&s->record->tx.lock);
+        return done ? (ssize_t)done : error;
+    }
     for (;;) {
         const size_t n = pieces_of(cursor, piece);
         const struct sockets_cursor offered = {piece, n, 0};
+        const uint64_t sleeper = shared_sleeper(s);
         ssize_t sent;
 
         msg.msg_iov = piece;
@@ -209,6 +290,8 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
         sent = sockets_real.sendmsg(fd, &msg, flags);
         sent = sent < 0 ? -errno : sent;
         end_tcp(s, sent);
+        if (sent > 0 && !(flags & (MSG_OOB | MSG_MORE)))
+            note_woken(s, sleeper);
         if (sent < 0)
             return done ? (ssize_t)done : sent;
         done += (size_t)sent;
@@ -341,6 +424,11 @@ static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *
     ssize_t n;
 
     sockets_stream_leave_ring(s);
+    n = sockets_stream_owes(s) ? repay(s, fd, !atomic_load(&s->record->nonblocking)) : 0;
+    if (n < 0) {
+        sockets_lock_give(&s->record->tx.lock);
+        return done ? (ssize_t)done : n;
+    }
     begin_tcp(s);
     n = sockets_real.sendfile(fd, in, offset, count - done);
     n = n < 0 ? -errno : n;

@@ -38,16 +38,22 @@ struct sockets_stream {
     _Atomic uint32_t busy;     /* being upgraded: calls wait at the entrance */
     _Atomic uint32_t stepping; /* a thread tries to upgrade it */
     bool is_server;
-    bool met;       /* table.c goes through all */
-    int rendezvous; /* listening for the peer, or -1 */
+    bool met;               /* table.c goes through all */
+    _Atomic int rendezvous; /* listening for the peer: a slot of real/hidden.h, or -1 */
     struct sockets_record *record;
+    uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
+    _Atomic uint32_t nodelay;                /* nothing is held back: TCP_NODELAY, and no cork */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
+    _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
     struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */
     struct sockets_stream *next_free;
 };
+
+/* Read UNETSOCK_DOWNGRADE: of how many sends one leaves the ring by chance (never). */
+void sockets_stream_init(void);
 
 /* ---- life ---- */
 
@@ -73,8 +79,22 @@ void sockets_stream_closing(struct sockets_stream *s, int fd);
  * serve.  A stream that was not upgraded never will be. */
 void sockets_stream_pin(struct sockets_stream *s);
 
+/* The descriptor goes to a program that knows nothing of rings: pins the stream, and has the sender
+ * give what lies unread in the ring back to TCP.  0: nothing lay there; 1: the sender will do so in
+ * its next call, or now if it waits for data; -EBUSY: data in TCP already follow the ring's, whose
+ * rest that program does not see.  Blocks for a moment at most. */
+int sockets_stream_recall(struct sockets_stream *s, int fd);
+
+/* The other end of such a stream: give back what was recalled.  To be called by whoever waits. */
+void sockets_stream_answer_recall(struct sockets_stream *s, int fd);
+static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
+{
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0))
+        sockets_stream_answer_recall(s, fd);
+}
+
 /* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
-void sockets_stream_finish(struct sockets_stream *s);
+void sockets_stream_finish(struct sockets_stream *s, int fd);
 
 /* ---- data; all of these want an upgraded stream ---- */
 
@@ -110,6 +130,13 @@ bool sockets_stream_has_space(const struct sockets_stream *s);
  * once more (sockets_stream_readable) before it sleeps. */
 void sockets_stream_arm(struct sockets_stream *s);
 void sockets_stream_disarm(struct sockets_stream *s);
+
+/* Who sleeps for this stream wakes for several, by a wake-up of any, and then looks at all: `value`
+ * is unique to this sleep, and 0 for a stream that is woken for itself. */
+void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value);
+
+/* Called when something was taken from such a stream by a thread that may be another one. */
+extern void (*sockets_stream_on_taken)(struct sockets_stream *s);
 
 /* A caller that waits for edges leaves data in the ring that it was woken for: let the sender ring
  * for what follows, too.  At most two bells are ever under way. */

@@ -102,6 +102,17 @@ void sockets_table_leave(struct sockets_stream *s)
     }
 }
 
+/* A descriptor of the stream, or -1. */
+static int other_of(const struct sockets_stream *s)
+{
+    int fd = -1;
+
+    while ((fd = sockets_table_next(fd + 1)) >= 0)
+        if (atomic_load(&table[fd]) == s)
+            return fd;
+    return -1;
+}
+
 struct sockets_stream *sockets_table_closing(int fd)
 {
     struct sockets_stream *s;
@@ -109,8 +120,11 @@ struct sockets_stream *sockets_table_closing(int fd)
     if (!sockets_table_has(fd) || !sockets_table_is_ours() ||
         !(s = atomic_exchange(&table[fd], NULL)))
         return NULL;
-    if (atomic_fetch_sub(&s->fds, 1) != 1)
+    if (atomic_fetch_sub(&s->fds, 1) != 1) {
+        if (s->entries)
+            sockets_epoll_move(s, fd, other_of(s));
         return NULL;
+    }
     sockets_epoll_forget(s);
     sockets_stream_closing(s, fd);
     return s;

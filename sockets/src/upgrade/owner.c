@@ -73,7 +73,7 @@ bool sockets_upgrade_peer_is(int fd, uid_t uid)
 
     if (!make_query(fd, &q))
         return false;
-    diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    diag = sockets_real.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (diag < 0)
         return false;
     if (sockets_real.send(diag, &q, sizeof(q), 0) == (ssize_t)sizeof(q))

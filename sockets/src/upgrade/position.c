@@ -26,7 +26,7 @@ static int position(int fd, uint64_t *sent, uint64_t *taken)
     int unread, again;
 
     if (sockets_real.ioctl(fd, SIOCINQ, &unread) < 0 ||
-        getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0 ||
+        sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0 ||
         sockets_real.ioctl(fd, SIOCINQ, &again) < 0)
         return -EAGAIN;
     if (unread != again)

@@ -4,10 +4,12 @@
  */
 #include "upgrade/upgrade.h"
 #include "epoll/epoll.h"
+#include "real/hidden.h"
 #include "real/real.h"
 #include "upgrade/position.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,6 @@ enum {
     PENDING = 64,    /* rendezvous of this process at a time: each takes a descriptor */
     SEGMENT_MS = 20, /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
-    HIGH_FDS = 32, /* ours are so far below the limit, out of the program's way */
-    SOCKETS_HIGHEST = 1 << 16,
 };
 
 static uint32_t first_ops = DEFAULT_OPS;
@@ -108,15 +108,35 @@ struct attachment {
     bool done;
 };
 
+/* What goes by the ring brings no acknowledgement for what went by TCP before; so Nagle's algorithm
+ * would hold the next byte back until the delayed one comes, 40 ms later. */
+static void send_at_once(struct sockets_stream *s, int fd)
+{
+    const int one = 1;
+    int asked = 0, cork = 1;
+    socklen_t length = sizeof(asked);
+
+    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length) < 0)
+        return;
+    atomic_store(&s->record->asked_nodelay, asked != 0);
+    length = sizeof(cork);
+    if (sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
+        sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_CORK, &cork, &length) == 0)
+        atomic_store(&s->nodelay, cork == 0);
+}
+
 static void attach(void *argument)
 {
     struct attachment *a = argument;
+    socklen_t length = sizeof(a->s->cookie);
     uint64_t sent, taken;
 
-    if (sockets_position(a->fd, &sent, &taken) < 0)
+    if (sockets_real.getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
+        sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
     sockets_stream_attach(a->s, sent, taken);
+    send_at_once(a->s, a->fd);
     a->done = true;
 }
 
@@ -139,26 +159,28 @@ static bool is_alone(const struct sockets_stream *s)
 
 /* ---- rendezvous ------------------------------------------------------------------- */
 
-static bool keep_rendezvous(struct sockets_stream *s, int listener)
+static void keep_rendezvous(struct sockets_stream *s, int listener)
 {
-    for (int i = 0; i < PENDING; i++) {
+    s->rendezvous = sockets_hidden_keep(listener);
+    for (int i = 0; s->rendezvous >= 0 && i < PENDING; i++) {
         struct sockets_stream *none = NULL;
 
         if (!atomic_compare_exchange_strong(&waiting[i], &none, s))
             continue;
-        s->rendezvous = listener;
         atomic_fetch_add(&pending, 1);
-        return true;
+        return;
     }
-    return false;
+    sockets_hidden_close(s->rendezvous);
+    s->rendezvous = -1;
 }
 
 void sockets_upgrade_cancel(struct sockets_stream *s)
 {
-    if (s->rendezvous < 0)
+    const int slot = atomic_exchange(&s->rendezvous, -1);
+
+    if (slot < 0)
         return;
-    sockets_real.close(s->rendezvous);
-    s->rendezvous = -1;
+    sockets_hidden_close(slot);
     for (int i = 0; i < PENDING; i++) {
         struct sockets_stream *self = s;
 
@@ -167,32 +189,24 @@ void sockets_upgrade_cancel(struct sockets_stream *s)
     }
 }
 
-bool sockets_upgrade_is_private(int fd)
+bool sockets_upgrade_make_room(void)
 {
-    if (fd < 0 || atomic_load_explicit(&pending, memory_order_relaxed) == 0)
-        return false;
-    for (int i = 0; i < PENDING; i++) {
-        const struct sockets_stream *s = atomic_load(&waiting[i]);
+    bool any = false;
 
-        if (s && s->rendezvous == fd)
-            return true;
-    }
-    return false;
-}
-
-void sockets_upgrade_cancel_range(unsigned first, unsigned last)
-{
     for (int i = 0; i < PENDING; i++) {
         struct sockets_stream *s = atomic_load(&waiting[i]);
 
-        if (s && (unsigned)s->rendezvous >= first && (unsigned)s->rendezvous <= last)
-            sockets_upgrade_cancel(s);
+        if (!s)
+            continue;
+        sockets_upgrade_cancel(s);
+        any = true;
     }
+    return any;
 }
 
 void sockets_upgrade_after_fork(void)
 {
-    sockets_upgrade_cancel_range(0, ~0u); /* the parent has descriptors of its own for them */
+    sockets_upgrade_make_room(); /* the parent has descriptors of its own for them */
 }
 
 static void give_up(struct sockets_stream *s, enum sockets_reason why)
@@ -208,28 +222,12 @@ static bool may_share(int unix_fd, int fd)
     struct ucred peer;
     socklen_t length = sizeof(peer);
 
-    if (getsockopt(unix_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+    if (sockets_real.getsockopt(unix_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
         return false;
     return peer.uid == geteuid() || sockets_upgrade_peer_is(fd, peer.uid);
 }
 
 /* ---- the accepting side ----------------------------------------------------------------- */
-
-/* Programs count on the lowest numbers. */
-static int move_high(int fd)
-{
-    const long limit = sysconf(_SC_OPEN_MAX);
-    const int low =
-        limit > 4 * HIGH_FDS
-            ? (int)(limit < SOCKETS_HIGHEST ? limit : SOCKETS_HIGHEST) - 2 * HIGH_FDS - PENDING
-            : 3;
-    const int high = fd < 0 ? -1 : sockets_real.fcntl(fd, F_DUPFD_CLOEXEC, low);
-
-    if (high < 0)
-        return fd;
-    sockets_real.close(fd);
-    return high;
-}
 
 static void invite(struct sockets_stream *s, int fd)
 {
@@ -243,7 +241,7 @@ static void invite(struct sockets_stream *s, int fd)
     }
     if (atomic_load(&pending) >= PENDING)
         return;
-    listener = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    listener = sockets_real.socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener < 0)
         return;
     if (bind(listener, (void *)&name, length) < 0 || listen(listener, 1) < 0) {
@@ -251,8 +249,7 @@ static void invite(struct sockets_stream *s, int fd)
         give_up(s, SOCKETS_FOREIGN);
         return;
     }
-    if (!keep_rendezvous(s, listener))
-        sockets_real.close(listener);
+    keep_rendezvous(s, listener);
 }
 
 static int receive_fd(int from)
@@ -312,7 +309,8 @@ static void serve(struct sockets_stream *s, int fd)
     }
     if (!is_alone(s)) /* later: whoever came waits */
         return;
-    from = sockets_real.accept4(s->rendezvous, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    from = sockets_real.accept4(sockets_hidden_fd(s->rendezvous), NULL, NULL,
+                                SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (from < 0)
         return;
     take_segment(s, fd, from);
@@ -375,7 +373,7 @@ static void call(struct sockets_stream *s, int fd)
     }
     if (!is_alone(s))
         return;
-    to = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    to = sockets_real.socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (to < 0)
         return;
     if (sockets_real.connect(to, (void *)&name, length) == 0)

@@ -22,10 +22,8 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd);
 /* Forget a rendezvous: the stream ends. */
 void sockets_upgrade_cancel(struct sockets_stream *s);
 
-/* Whether a descriptor is one of those that wait for peers, of which the program knows nothing; and
- * give up those of a range that is about to be closed. */
-bool sockets_upgrade_is_private(int fd);
-void sockets_upgrade_cancel_range(unsigned first, unsigned last);
+/* Give up all rendezvous, because the program needs their descriptors.  False if there was none. */
+bool sockets_upgrade_make_room(void);
 
 /* In the child of a fork, before the table is told. */
 void sockets_upgrade_after_fork(void);

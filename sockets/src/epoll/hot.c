@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * hot.c - which connections of a set have their rings looked at, and which are armed.
+ *
+ * A cold set is one about which somebody asks the kernel (poll, another set).  All of its
+ * connections are armed for good.  What lies in a ring from before they were has rung no bell; as
+ * long as there is such data, an eventfd in the kernel's set makes that readable, and the
+ * connection counts as hot.
+ */
+#include "epoll/internal.h"
+#include "real/hidden.h"
+#include "real/real.h"
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+enum { HOT_FIRST = 16 };
+
+bool sockets_entry_has_news(const struct sockets_entry *entry)
+{
+    return !entry->told && sockets_stream_has_data(entry->s) &&
+           (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
+}
+
+void sockets_entry_disarm(struct sockets_entry *entry)
+{
+    if (entry->armed)
+        sockets_stream_disarm(entry->s);
+    entry->armed = false;
+}
+
+void sockets_entry_arm(struct sockets_entry *entry)
+{
+    if (!entry->armed && entry->s->upgraded)
+        sockets_stream_arm(entry->s);
+    entry->armed = entry->s->upgraded;
+}
+
+void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
+{
+    set->hot[i]->hot = false;
+    set->hot[i] = set->hot[--set->hot_count];
+}
+
+static bool append(struct sockets_epoll *set, struct sockets_entry *entry)
+{
+    if (set->hot_count == set->hot_room) {
+        const uint32_t room = set->hot_room ? 2 * set->hot_room : HOT_FIRST;
+        struct sockets_entry **hot = realloc(set->hot, room * sizeof(*hot));
+
+        if (!hot)
+            return false;
+        set->hot = hot;
+        set->hot_room = room;
+    }
+    entry->hot = true;
+    set->hot[set->hot_count++] = entry;
+    return true;
+}
+
+static void make_owed(struct sockets_epoll *set, struct sockets_entry *entry)
+{
+    const uint64_t one = 1;
+
+    if (entry->hot || !sockets_entry_has_news(entry) || !append(set, entry))
+        return;
+    if (set->owed >= 0)
+        sockets_real.write(sockets_hidden_fd(set->owed), &one, sizeof(one));
+}
+
+void sockets_entry_make_hot(struct sockets_entry *entry)
+{
+    struct sockets_epoll *set = entry->set;
+
+    if (!entry->s->upgraded)
+        return;
+    entry->idle = 0;
+    if (set->cold || !sockets_entry_wants_data(entry) || (!entry->hot && !append(set, entry))) {
+        sockets_entry_arm(entry);
+        if (sockets_entry_wants_data(entry))
+            make_owed(set, entry);
+        return;
+    }
+    sockets_entry_disarm(entry);
+}
+
+void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry)
+{
+    for (uint32_t i = 0; entry->hot && i < set->hot_count; i++)
+        if (set->hot[i] == entry)
+            sockets_epoll_cool(set, i);
+}
+
+/* ---- cold sets -------------------------------------------------------------------- */
+
+/* The eventfd comes into the kernel's set with the data of an entry that is in no set, so that what
+ * the kernel tells of it is left out. */
+void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd)
+{
+    struct sockets_entry *nobody = sockets_entry_new();
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = nobody};
+
+    if (!nobody)
+        return;
+    set->owed = sockets_hidden_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (set->owed >= 0)
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, sockets_hidden_fd(set->owed), &event);
+}
+
+void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
+{
+    uint32_t count;
+
+    pthread_mutex_lock(&set->lock);
+    if (!set->cold) {
+        set->cold = true;
+        if (set->owed < 0)
+            sockets_epoll_add_owed(set, epfd);
+        count = set->hot_count;
+        set->hot_count = 0;
+        for (uint32_t i = 0; i < count; i++) { /* appends at most what was read */
+            set->hot[i]->hot = false;
+            sockets_entry_leave_together(set->hot[i]);
+            sockets_entry_make_hot(set->hot[i]);
+        }
+    }
+    pthread_mutex_unlock(&set->lock);
+}
+
+void sockets_epoll_settle(struct sockets_epoll *set)
+{
+    uint64_t count;
+
+    for (uint32_t i = 0; i < set->hot_count;)
+        if (sockets_entry_has_news(set->hot[i]))
+            i++;
+        else
+            sockets_epoll_cool(set, i);
+    if (set->hot_count == 0 && set->owed >= 0)
+        sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * together.c - one wake-up for all connections of a set.
+ *
+ * Before a set sleeps it writes one value, that it has never used before and nobody can guess, into
+ * the rings of its hot connections.  A sender that has woken the set by one of them need not do so
+ * by the others: who wakes looks at all rings before it sleeps again.  That holds as long as the
+ * wake-up does reach the one that sleeps.  So it is only done for a set with one sleeper, for
+ * connections that are told of by level, once, and belong to this process alone; and if another
+ * thread takes a connection out of the set, or data from it, the sleeper gets a new value, and is
+ * woken by an eventfd if something came meanwhile.
+ */
+#include "epoll/internal.h"
+#include "real/hidden.h"
+#include "real/real.h"
+#include <sys/random.h>
+
+enum { LEAST = 2 }; /* connections for which it is worth while */
+
+static bool may_share(const struct sockets_entry *entry)
+{
+    return !(entry->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE)) && !entry->told &&
+           entry->s->entries == entry && !entry->next &&
+           atomic_load_explicit(&entry->s->record->holders, memory_order_relaxed) == 1 &&
+           !atomic_load_explicit(&entry->s->record->pinned, memory_order_relaxed);
+}
+
+static void new_value(struct sockets_epoll *set)
+{
+    if (set->value == 0 &&
+        getrandom(&set->value, sizeof(set->value), GRND_NONBLOCK) != (ssize_t)sizeof(set->value))
+        return;
+    if (++set->value == 0)
+        set->value = 1;
+}
+
+static void write_value(struct sockets_epoll *set)
+{
+    for (uint32_t i = 0; i < set->hot_count; i++) {
+        struct sockets_entry *entry = set->hot[i];
+        const bool shares = set->together && may_share(entry);
+
+        sockets_stream_sleep_together(entry->s, shares ? set->value : 0);
+    }
+}
+
+void sockets_epoll_join(struct sockets_epoll *set, int epfd)
+{
+    const bool before = set->together;
+
+    set->together = !set->cold && set->sleepers == 1 && set->hot_count >= LEAST;
+    if (!before && !set->together)
+        return;
+    if (set->together && set->owed < 0)
+        sockets_epoll_add_owed(set, epfd);
+    if (set->together)
+        new_value(set);
+    set->together = set->together && set->owed >= 0 && set->value != 0;
+    write_value(set);
+}
+
+void sockets_epoll_part(struct sockets_epoll *set)
+{
+    uint64_t count;
+
+    if (set->together && set->sleepers == 0)
+        for (uint32_t i = 0; i < set->hot_count; i++)
+            atomic_store_explicit(&set->hot[i]->s->together, 0, memory_order_relaxed);
+    if (set->kicked)
+        sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));
+    set->kicked = false;
+}
+
+void sockets_epoll_kick(struct sockets_epoll *set)
+{
+    const uint64_t one = 1;
+
+    if (!set->together || set->sleepers == 0)
+        return;
+    new_value(set);
+    write_value(set);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < set->hot_count; i++)
+        if (sockets_entry_has_news(set->hot[i])) {
+            set->kicked = true;
+            sockets_real.write(sockets_hidden_fd(set->owed), &one, sizeof(one));
+            return;
+        }
+}
+
+void sockets_entry_leave_together(struct sockets_entry *entry)
+{
+    if (entry->s->upgraded)
+        sockets_stream_sleep_together(entry->s, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * hidden.c - descriptors of ours, of which the program knows nothing.
+ */
+#include "real/hidden.h"
+#include "real/real.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum {
+    HIGHEST = 1 << 16, /* the kernel's table of descriptors grows up to the highest */
+    FEW = 4 * SOCKETS_HIDDEN,
+};
+
+/* Descriptors plus one, so that 0 is a free slot; and how many there are. */
+static _Atomic int slots[SOCKETS_HIDDEN];
+static _Atomic int used;
+
+static int copy_from(int fd, rlim_t lowest)
+{
+    return sockets_real.fcntl(fd, F_DUPFD_CLOEXEC, (int)lowest);
+}
+
+/* Above the limit, which is raised for the moment of one call. */
+static int copy_above(int fd, const struct rlimit *limit)
+{
+    struct rlimit raised = *limit;
+    int copy;
+
+    raised.rlim_cur += 2 * SOCKETS_HIDDEN;
+    if (raised.rlim_cur > limit->rlim_max)
+        raised.rlim_cur = limit->rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
+        return -1;
+    copy = copy_from(fd, limit->rlim_cur);
+    setrlimit(RLIMIT_NOFILE, limit);
+    return copy;
+}
+
+/* The same file at a number that is out of the program's way, or where it was. */
+static int move(int fd)
+{
+    struct rlimit limit;
+    int copy = -1;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return fd;
+    if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur <= HIGHEST)
+        copy = copy_above(fd, &limit);
+    else if (limit.rlim_cur > FEW)
+        copy = copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
+                                 2 * SOCKETS_HIDDEN);
+    if (copy < 0)
+        return fd;
+    sockets_real.close(fd);
+    return copy;
+}
+
+int sockets_hidden_keep(int fd)
+{
+    if (fd < 0)
+        return -1;
+    fd = move(fd);
+    for (int i = 0; i < SOCKETS_HIDDEN; i++) {
+        int none = 0;
+
+        if (!atomic_compare_exchange_strong(&slots[i], &none, fd + 1))
+            continue;
+        atomic_fetch_add(&used, 1);
+        return i;
+    }
+    sockets_real.close(fd);
+    return -1;
+}
+
+int sockets_hidden_fd(int slot)
+{
+    return slot < 0 ? -1 : atomic_load(&slots[slot]) - 1;
+}
+
+void sockets_hidden_close(int slot)
+{
+    int fd;
+
+    if (slot < 0 || (fd = atomic_exchange(&slots[slot], 0)) == 0)
+        return;
+    atomic_fetch_sub(&used, 1);
+    sockets_real.close(fd - 1);
+}
+
+static int slot_of(int fd)
+{
+    if (fd < 0 || atomic_load_explicit(&used, memory_order_relaxed) == 0)
+        return -1;
+    for (int i = 0; i < SOCKETS_HIDDEN; i++)
+        if (atomic_load(&slots[i]) == fd + 1)
+            return i;
+    return -1;
+}
+
+bool sockets_hidden_is(int fd)
+{
+    return slot_of(fd) >= 0;
+}
+
+void sockets_hidden_evade(int fd)
+{
+    const int slot = slot_of(fd);
+    int copy;
+
+    if (slot < 0)
+        return;
+    copy = copy_from(fd, (rlim_t)fd + 1);
+    if (copy < 0)
+        copy = copy_from(fd, 3);
+    atomic_store(&slots[slot], copy + 1);
+    if (copy < 0)
+        atomic_fetch_sub(&used, 1);
+}
+
+/* The lowest hidden descriptor from `first` to `last`, or -1. */
+static int64_t next_hidden(unsigned first, unsigned last)
+{
+    int64_t next = -1;
+
+    for (int i = 0; i < SOCKETS_HIDDEN; i++) {
+        const int64_t fd = atomic_load(&slots[i]) - 1;
+
+        if (fd >= (int64_t)first && fd <= (int64_t)last && (next < 0 || fd < next))
+            next = fd;
+    }
+    return next;
+}
+
+int sockets_hidden_close_range(unsigned first, unsigned last, int flags)
+{
+    int64_t hidden;
+
+    if (atomic_load(&used) == 0)
+        return sockets_real.close_range(first, last, flags);
+    while (first <= last && (hidden = next_hidden(first, last)) >= 0) {
+        if (hidden > (int64_t)first &&
+            sockets_real.close_range(first, (unsigned)hidden - 1, flags) < 0)
+            return -1;
+        if (hidden == (int64_t)last)
+            return 0;
+        first = (unsigned)hidden + 1;
+    }
+    return sockets_real.close_range(first, last, flags);
+}

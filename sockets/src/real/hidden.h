@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * hidden.h - descriptors of ours, of which the program knows nothing.
+ *
+ * They lie above the limit of descriptors where the hard limit leaves room there, so that they take
+ * none that the program may open; else as high as the limit lets them.  A program that closes all
+ * that it does not know, or puts something of its own at their numbers, leaves them alive.
+ */
+#ifndef SOCKETS_HIDDEN_H
+#define SOCKETS_HIDDEN_H
+
+#include <stdbool.h>
+
+enum { SOCKETS_HIDDEN = 128 }; /* at a time */
+
+/* Hide a descriptor; it is then known by the slot that is returned.  -1: none is left, and the
+ * descriptor is closed. */
+int sockets_hidden_keep(int fd);
+
+/* The descriptor of a slot, which may change; and give it up. */
+int sockets_hidden_fd(int slot);
+void sockets_hidden_close(int slot);
+
+/* Whether a descriptor is hidden. */
+bool sockets_hidden_is(int fd);
+
+/* The program puts a descriptor of its own at this number: what is hidden there moves away. */
+void sockets_hidden_evade(int fd);
+
+/* close_range(2) with what is hidden left out. */
+int sockets_hidden_close_range(unsigned first, unsigned last, int flags);
+
+#endif

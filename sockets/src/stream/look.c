@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * look.c - what is to be seen of a stream without taking anything, and who waits for it.
+ */
+#include "stream/internal.h"
+
+bool sockets_stream_has_data(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
+               atomic_load_explicit(&s->rx->head, memory_order_relaxed) &&
+           !atomic_load_explicit(&s->rx->recall, memory_order_relaxed);
+}
+
+bool sockets_stream_hint(const struct sockets_stream *s)
+{
+    const struct sockets_direction *dir = s->rx;
+    const uint64_t sent = atomic_load_explicit(&dir->sent, memory_order_relaxed);
+    const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
+
+    /* Data may be taken before its sender gets to count it. */
+    return sockets_stream_has_data(s) || (sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) > 0) ||
+           atomic_load_explicit(&dir->fin, memory_order_relaxed);
+}
+
+int sockets_stream_unread(struct sockets_stream *s, int tcp)
+{
+    const struct sockets_record *record = s->record;
+    const ssize_t ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
+    const uint32_t bells =
+        atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
+
+    if (bells <= SOCKETS_MOST_BELLS)
+        tcp -= (int)bells <= tcp ? (int)bells : tcp;
+    return tcp + (ring > 0 ? (int)ring : 0);
+}
+
+uint64_t sockets_stream_arrived(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
+}
+
+void sockets_stream_arm(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->rx->armed, 1);
+}
+
+void sockets_stream_disarm(struct sockets_stream *s)
+{
+    atomic_fetch_sub(&s->rx->armed, 1);
+}
+
+void (*sockets_stream_on_taken)(struct sockets_stream *s);
+
+void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value)
+{
+    atomic_store_explicit(&s->together, value != 0, memory_order_relaxed);
+    if (value != 0 || atomic_load_explicit(&s->rx->waiter, memory_order_relaxed) != 0)
+        atomic_store(&s->rx->waiter, value);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * calls.h - what the programs have in common that tell what calls on connections do.
+ */
+#ifndef SOCKETS_TEST_CALLS_H
+#define SOCKETS_TEST_CALLS_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int listener;
+static struct sockaddr_in address;
+
+static inline void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static inline void begin_listening(void)
+{
+    socklen_t length = sizeof(address);
+
+    address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, (void *)&address, sizeof(address)) < 0 || listen(listener, 512) < 0 ||
+        getsockname(listener, (void *)&address, &length) < 0)
+        die("listen");
+}
+
+/* What a call has returned, in a text that lasts until the next one. */
+static inline const char *result(ssize_t n)
+{
+    static char text[64];
+
+    if (n < 0)
+        snprintf(text, sizeof(text), "%s", strerrorname_np(errno));
+    else
+        snprintf(text, sizeof(text), "%zd", n);
+    return text;
+}
+
+/* A connection with both ends here, that has seen so much traffic that it is upgraded if it can be.
+ */
+static inline void make_pair(int fd[2])
+{
+    char byte = 0;
+    int one = 1;
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd[0], (void *)&address, sizeof(address)) < 0 ||
+        (fd[1] = accept(listener, NULL, NULL)) < 0)
+        die("connect");
+    for (int e = 0; e < 2; e++)
+        setsockopt(fd[e], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    for (int i = 0; i < 40; i++)
+        if (write(fd[i % 2], &byte, 1) != 1 || read(fd[!(i % 2)], &byte, 1) != 1)
+            die("warming up");
+}
+
+static inline void close_pair(const int fd[2])
+{
+    close(fd[0]);
+    close(fd[1]);
+}
+
+/* Wait until a thread, of this process or another, is asleep in the kernel. */
+static inline void wait_asleep(pid_t thread)
+{
+    char path[64], line[256], state = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", thread);
+    while (state != 'S') {
+        FILE *stat = fopen(path, "r");
+        if (!stat || !fgets(line, sizeof(line), stat))
+            die(path);
+        fclose(stat);
+        state = strrchr(line, ')')[2];
+        sched_yield();
+    }
+}
+
+#endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Test suites of other programs, whose sources come from Debian's archive into the build folder."""
+import dataclasses
+import pathlib
+import shutil
+import subprocess
+import tarfile
+
+TCLSH = "tclsh8.6"
+REDIS_UNITS = ("unit/protocol unit/obuf-limits unit/querybuf unit/pubsub unit/multi unit/limits unit/auth "
+               "unit/networking unit/client-eviction unit/tracking unit/type/list unit/introspection "
+               "integration/block-repl integration/psync2-reg").split()
+
+
+class Unavailable(Exception):
+    """A suite cannot be had; says why."""
+
+
+@dataclasses.dataclass
+class Suite:
+    """A suite, its source package, what it needs installed, and how it is run in the sources' folder."""
+    name: str
+    package: str
+    needs: tuple
+    command: list
+    folder: str = "."
+    says: str = ""  # on success, besides the exit status
+
+    def prepare(self, build):
+        """The folder in which to run it."""
+        missing = [name for name in self.needs if not shutil.which(name)]
+        if missing:
+            raise Unavailable(f"there is no {', '.join(missing)}")
+        source = sources(build.folder / "sockets-suites", self.package)
+        if self.package == "redis":  # its tests look for programs beside them
+            for name in "server", "cli", "benchmark", "check-aof", "check-rdb", "sentinel":
+                link = source / "src" / f"redis-{name}"
+                if not link.is_symlink():
+                    link.symlink_to(shutil.which("redis-cli" if name == "cli" else "redis-benchmark"
+                                                 if name == "benchmark" else "redis-server"))
+        return source / self.folder
+
+
+SUITES = [
+    Suite("Tcl's socket.test", "tcl8.6", (TCLSH,), [TCLSH, "all.tcl", "-file", "socket.test"], "tests",
+          "Failed\t0"),
+    Suite("redis's units", "redis", (TCLSH, "redis-server", "redis-cli", "redis-benchmark"),
+          [TCLSH, "tests/test_helper.tcl", "--clients", "4",
+           *(word for unit in REDIS_UNITS for word in ("--single", unit))],
+          says="All tests passed without errors"),
+]
+
+
+def apt(folder, *arguments):
+    """apt-get with lists and archives of its own, and sources besides the packages."""
+    done = subprocess.run(["apt-get", "-q", "-o", f"Dir::Etc::sourcelist={folder}/sources.list",
+                           "-o", "Dir::Etc::sourceparts=-", "-o", f"Dir::State::lists={folder}/lists",
+                           "-o", f"Dir::Cache={folder}/cache", "-o", "APT::Sandbox::User=root",
+                           *arguments], cwd=folder, capture_output=True, text=True, timeout=300,
+                          check=False)
+    if done.returncode != 0:
+        raise Unavailable(f"apt-get {arguments[0]}: {done.stderr.strip()[-300:]}")
+
+
+def sources(folder, package):
+    """The original sources of a Debian package, unpacked."""
+    target = folder / package
+    if target.is_dir():
+        return target
+    if not shutil.which("apt-get"):
+        raise Unavailable("there is no apt-get")
+    for part in "lists/partial", "cache":
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    sites = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)",
+                            "Created-By: Packages"], capture_output=True, text=True, check=False)
+    lines = sorted({line for line in sites.stdout.splitlines() if "debian" in line})
+    if not lines:
+        raise Unavailable("apt-get knows no archive of Debian")
+    (folder / "sources.list").write_text("".join(f"deb-src {line} main\n" for line in lines))
+    apt(folder, "update")
+    apt(folder, "source", "--download-only", package)
+    archive = next(iter(folder.glob(f"{package}_*.orig.tar.*")), None)
+    if archive is None:
+        raise Unavailable(f"{package} has no original sources")
+    unpacked = pathlib.Path(f"{target}.new")
+    shutil.rmtree(unpacked, ignore_errors=True)
+    with tarfile.open(archive) as tar:
+        tar.extractall(unpacked)
+    next(iter(unpacked.iterdir())).rename(target)
+    return target

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * hostile.h - streams whose peer is another thread, or an enemy.
+ */
+#ifndef SOCKETS_TEST_HOSTILE_H
+#define SOCKETS_TEST_HOSTILE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Make random calls on one end of an upgraded connection whose peer writes garbage into the words
+ * of the shared segment and into TCP, between the calls and (`meanwhile`) during them.  Returns how
+ * many connections it has spoilt, or -1 if a call returned more than it was asked for, or wrote
+ * where it should not. */
+int hostile_run(unsigned seed, unsigned calls, int meanwhile);
+
+/* Send so many bytes each way between two threads, in pieces of random sizes; returns how many
+ * arrived wrong, or -1 if a call failed. */
+long hostile_stream(unsigned seed, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
