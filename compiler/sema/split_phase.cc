@@ -281,7 +281,7 @@ bool Checker::transfer_call(const Expr *e)
     bool put = name == "bulk_put" || name == "bulk_put_h";
     if ((get || put) && e->args.size() == 3)
         start(e, pointee(e->args[put ? 1 : 0], e->args[2]), put ? Transfer::Source : Transfer::Get);
-    static constexpr std::string_view others[] = {"barrier",     "bulk_read",  "bulk_write",
+    static constexpr std::string_view others[] = {"barrier",     "bulk_read",   "bulk_write",
                                                   "bulk_store",  "get_seconds", "store_sync",
                                                   "team_barrier"};
     return get || put || std::find(std::begin(others), std::end(others), name) != std::end(others);

@@ -126,13 +126,13 @@ uint64_t splitc_gate_meet(struct splitc_team *t, enum splitc_collective what,
     struct splitc_gate *gate = &board->gate;
     const uint64_t episode = t->episode;
 
-    board->left[t->at] = value;
+    splitc_board_left(board)[t->at] = value;
     gate_tell_of_messages(t);
     splitc_episode_agree_said(
         t, __atomic_exchange_n(&gate->said, gate_statement(t, what), __ATOMIC_ACQ_REL), episode);
     t->meetings++;
     if (__atomic_add_fetch(&gate->arrived, 1, __ATOMIC_ACQ_REL) == t->meetings * t->size) {
-        gate->result = gate_combine(with, board->left, t->size);
+        gate->result = gate_combine(with, splitc_board_left(board), t->size);
         gate_open(gate, episode);
     } else {
         gate_wait(t, gate, what);

@@ -48,7 +48,7 @@ static struct splitc_team *team_prepare(uint32_t members_at_most)
 {
     struct splitc_team *t = memory_for(sizeof *t);
 
-    t->board = memory_for(sizeof *t->board + members_at_most * sizeof t->board->left[0]);
+    t->board = memory_for(sizeof *t->board + members_at_most * sizeof(uint64_t));
     if (!splitc_team_enter(t))
         splitc_die("no room for one more team; free those that are not used any more by team_free");
     return t;

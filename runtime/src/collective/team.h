@@ -47,8 +47,13 @@ struct splitc_board {
     struct splitc_gate gate;
     struct splitc_mailbox mailbox[SPLITC_EPISODES][SPLITC_PLACES];
     struct splitc_account account[SPLITC_ACCOUNTS]; /* of -fcheck */
-    uint64_t left[];                                /* at member 0: the members' values */
 } __attribute__((aligned(64)));
+
+/* Behind the board of member 0: what each member leaves at the gate. */
+static inline uint64_t *splitc_board_left(struct splitc_board *board)
+{
+    return (uint64_t *)(board + 1);
+}
 
 /* What was first said about an episode: by the call of this rank, or by another. */
 struct splitc_agreement {
