@@ -260,8 +260,30 @@ static void test_nested(int outer_kind)
     close_pair(fd);
 }
 
+/* Sets come and go, each of which is polled: their hidden descriptors go with them. */
+static void test_many_sets(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int fd[2], told = 0, ends = 0;
+
+    make_pair(fd);
+    if (write(fd[1], "x", 1) != 1)
+        die("write");
+    for (int i = 0; i < 1000; i++) {
+        const int epfd = epoll_create1(0);
+        struct pollfd p = {.fd = epfd, .events = POLLIN};
+
+        told += epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event) == 0 && poll(&p, 1, 0) == 1;
+        close(epfd);
+        ends += poll(&p, 1, 0) == 1 && p.revents == POLLNVAL;
+    }
+    printf("sets: %d %d\n", told, ends);
+    close_pair(fd);
+}
+
 static void test_sets(void)
 {
+    test_many_sets();
     test_registered_by_copy();
     test_many_busy(EPOLLIN);
     test_many_busy(EPOLLIN | EPOLLET);

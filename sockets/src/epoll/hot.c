@@ -96,11 +96,11 @@ void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *e
  * the kernel tells of it is left out. */
 void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd)
 {
-    struct sockets_entry *nobody = sockets_entry_new();
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = nobody};
+    struct epoll_event event = {.events = EPOLLIN};
 
-    if (!nobody)
+    if (!set->nobody && !(set->nobody = sockets_entry_new()))
         return;
+    event.data.ptr = set->nobody;
     set->owed = sockets_hidden_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (set->owed >= 0)
         sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, sockets_hidden_fd(set->owed), &event);

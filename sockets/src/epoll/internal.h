@@ -29,9 +29,10 @@ struct sockets_epoll {
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;
-    int owed;      /* the slot of its eventfd, or -1 */
-    bool together; /* its connections share a wake-up ... */
-    bool kicked;   /* ... and that was given by the eventfd */
+    int owed;                     /* the slot of its eventfd, or -1 */
+    struct sockets_entry *nobody; /* what the eventfd is in the kernel\'s set: an entry of no set */
+    bool together;                /* its connections share a wake-up ... */
+    bool kicked;                  /* ... and that was given by the eventfd */
     uint64_t value;
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;

@@ -206,6 +206,10 @@ void sockets_epoll_closing(int epfd)
     if (!last)
         return;
     pthread_mutex_lock(&entries_lock);
+    if (set->nobody) {
+        set->nobody->next = free_entries;
+        free_entries = set->nobody;
+    }
     set->next_free = free_sets;
     free_sets = set;
     pthread_mutex_unlock(&entries_lock);
