@@ -43,7 +43,7 @@ void use_all(Rank &r)
 // A process is killed; a thread leaves and closes its endpoint.
 void die(const std::string &backend)
 {
-    if (backend == "shm")
+    if (backend == "shm" || backend == "ofi")
         kill(getpid(), SIGKILL);
 }
 
@@ -204,8 +204,12 @@ TEST_CASE("polling alone finds the dead")
 
 TEST_CASE("what a peer sent before it died is still handled")
 {
+    const std::string backend = EACH_BACKEND;
+
+    if (backend == "ofi") // what the provider had not sent, or not read, ends with the connection
+        return;
     with_death(
-        EACH_BACKEND,
+        backend,
         [](Rank &r) {
             for (int i = 0; i < 20; i++)
                 r.expect("request", gam_request_0(r.g, 0, COUNT), 0);
@@ -218,8 +222,12 @@ TEST_CASE("what a peer sent before it died is still handled")
 
 TEST_CASE("requests of a peer that died are answered into the void")
 {
+    const std::string backend = EACH_BACKEND;
+
+    if (backend == "ofi")
+        return;
     with_death(
-        EACH_BACKEND,
+        backend,
         [](Rank &r) {
             for (int i = 0; i < 20; i++)
                 r.expect("request", gam_request_0(r.g, 0, ANSWER), 0);

@@ -62,9 +62,10 @@ Rank::~Rank()
     this_rank = nullptr;
 }
 
-static bool is_network(const std::string &backend)
+// Whether its endpoints need the protocol in front of them.
+static bool is_lossy(const std::string &backend)
 {
-    return backend != "loopback" && backend != "shm";
+    return backend != "loopback" && backend != "shm" && backend != "ofi";
 }
 
 // A twentieth is lost, and so on; each rank has bad luck of its own.
@@ -85,8 +86,9 @@ unet_endpoint *Rank::open_endpoint(const std::string &backend, const Options &op
     unet_endpoint *ep, *lower;
 
     sizes.polled = options.polled;
-    if (!is_network(backend)) {
-        gam_endpoint_config(ranks, options.window, &sizes);
+    if (!is_lossy(backend)) {
+        (backend == "ofi" ? gam_network_config : gam_endpoint_config)(ranks, options.window,
+                                                                      &sizes);
         expect("unet_open", open_lower(backend, me, sizes, &ep), 0);
         return ep;
     }

@@ -119,7 +119,7 @@ void run(const std::string &backend, uint32_t ranks, const Body &body, const Opt
 #ifndef WORLD_BACKENDS
 #define WORLD_BACKENDS "loopback", "shm", "chaos", "mixed"
 #define WORLD_NETWORKS "chaos"
-#else
+#elif !defined WORLD_NETWORKS
 #define WORLD_NETWORKS WORLD_BACKENDS
 #endif
 #define EACH_BACKEND GENERATE(as<std::string>{}, WORLD_BACKENDS)

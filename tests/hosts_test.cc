@@ -225,7 +225,7 @@ TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one
     using Way = std::pair<std::string, std::string>;
     const auto [program, network] =
         GENERATE(Way("ssort", "--backend=auto"), Way("rsort", "--backend=udp"),
-                 Way("rsort", "--backend=shm,eth"),
+                 Way("rsort", "--backend=shm,eth"), Way("ssort", "--backend=shm,ofi"),
                  Way("ssort", "--chaos=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7"));
     check_sort(bed, program, network);
 }
@@ -235,8 +235,8 @@ TEST_CASE("Split-C programs multiply matrices on two hosts")
     Bed bed(2);
     if (!bed)
         return;
-    const std::string network =
-        GENERATE(as<std::string>(), "--backend=auto", "--backend=udp", "--backend=shm,eth");
+    const std::string network = GENERATE(as<std::string>(), "--backend=auto", "--backend=udp",
+                                         "--backend=shm,eth", "--backend=shm,ofi");
     const Outcome outcome = run(bed.job({"--ppn", "2", network, benchmark("mm"), "--blocks", "5",
                                          "--block-size", "33", "--check"}));
     INFO(network << ": " << outcome.out << outcome.err);

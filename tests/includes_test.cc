@@ -396,7 +396,8 @@ TEST_CASE("unet-backends includes only itself")
 
 TEST_CASE("backends include what all share and their engine, and never each other")
 {
-    std::vector<fs::path> backends = {"unet-backends/fe/user", "unet-backends/chaos"};
+    std::vector<fs::path> backends = {"unet-backends/fe/user", "unet-backends/chaos",
+                                      "unet-backends/ofi"};
 
     for (const fs::path &engine : engines)
         for (const fs::path &backend : folders_in(engine))

@@ -208,12 +208,12 @@ static double receive_overheads(long n)
     return theirs[0];
 }
 
-static bool over_network;
+static bool by_protocol;
 
 static int resolve(void *arg, uint32_t rank, struct unet_address *to)
 {
     (void)arg;
-    if (over_network)
+    if (by_protocol)
         return reliable_address(&endpoint_address[rank], rank, to);
     *to = endpoint_address[rank];
     return 0;
@@ -235,12 +235,12 @@ static void open_any(const char *backend)
 {
     struct unet_config sizes = {.polled = true};
 
-    over_network = unet_backend(backend)->network;
-    if (over_network) {
+    by_protocol = unet_backend(backend)->network && !unet_backend(backend)->reliable;
+    if (by_protocol) {
         open_reliable(backend);
         return;
     }
-    gam_endpoint_config(2, 0, &sizes);
+    (unet_backend(backend)->network ? gam_network_config : gam_endpoint_config)(2, 0, &sizes);
     open_endpoint(backend, &sizes);
 }
 
@@ -315,6 +315,12 @@ void measure_our_eth(const struct team *team, int count, char **sizes)
 {
     use_interface();
     measure_all(team, "eth", count, sizes);
+}
+
+void measure_our_ofi(const struct team *team, int count, char **sizes)
+{
+    use_interface();
+    measure_all(team, "ofi", count, sizes);
 }
 
 void measure_shm_sizes(const struct team *team, int count, char **sizes)

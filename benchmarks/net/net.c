@@ -139,6 +139,7 @@ static mode_fn *mode_of(const char *name)
         {"our_udp", measure_our_udp},
         {"our_udp_streams", measure_our_udp_streams},
         {"our_eth", measure_our_eth},
+        {"our_ofi", measure_our_ofi},
         {"our_shm_sizes", measure_shm_sizes},
         {"our_udp_sizes", measure_our_udp_sizes},
         {"our_eth_sizes", measure_our_eth_sizes},

@@ -7,7 +7,7 @@ says less.
 import os
 
 from bench import peers, table
-from bench.driver import Driver, Effort
+from bench.driver import Driver, Effort, names
 from bench.hosts import Hosts
 from bench.results import (Row, Samples, at_least, at_least_gb_s, at_least_million, at_most)
 from bench.runner import Runner
@@ -21,6 +21,7 @@ TINY = Effort(turns=1, millis=1, limit=100, each=40, sizes=[1024, 65536])
 LOSSY_SIZE = 65536
 LOSS = "1 % loss"
 BACKENDS = ["udp", "eth"] if os.geteuid() == 0 else ["udp"]
+ASKED_FOR = ["ofi"]  # by --backend alone: fabrics, of whatever provider libfabric finds
 
 
 # ---- who runs what ------------------------------------------------------------------------------
@@ -48,10 +49,14 @@ def plan(options, hosts, samples):
     def run(*mode):
         return bench(options, hosts, *mode)
 
-    yield from turns(options, hosts, samples, "messages and streams over udp", "_udp",
-                     {"ours": run("our_udp", *sizes), "raw": run("udp")},
-                     {name: ["messages", millis] for name in peers.NAMES})
-    if "eth" in BACKENDS:
+    messages = {name: ["messages", millis] for name in peers.NAMES}
+    if "udp" in options.backends:
+        yield from turns(options, hosts, samples, "messages and streams over udp", "_udp",
+                         {"ours": run("our_udp", *sizes), "raw": run("udp")}, messages)
+    if "ofi" in options.backends:
+        yield from turns(options, hosts, samples, "messages and streams over ofi", "_ofi",
+                         {"ours": run("our_ofi", *sizes)}, messages)
+    if "eth" in options.backends:
         yield from turns(options, hosts, samples, "messages and streams over eth", "_eth",
                          {"ours": run("our_eth", *sizes), "raw": run("packets", *sizes)})
     yield from turns(options, hosts, samples, "streams over TCP", "", {"raw": run("tcp", *sizes)},
@@ -68,24 +73,28 @@ def lossy_plan(options, hosts, samples):
 # ---- the rows -----------------------------------------------------------------------------------
 
 
-def all_rows(effort):
-    round_trip = {peer: "am_round_trip_udp" for peer in peers.NAMES}
-    one_way = {peer: "am_one_way_udp" for peer in peers.NAMES}
-    aims = {"udp": (1.1, 0.7), "eth": (1.2, 0.35)}
-    for backend in BACKENDS:
-        raw, peer = aims[backend]
+def all_rows(effort, backends):
+    suffix = "_ofi" if backends == ["ofi"] else "_udp"  # of the peers' messages, over TCP
+    round_trip = {peer: "am_round_trip" + suffix for peer in peers.NAMES}
+    one_way = {peer: "am_one_way" + suffix for peer in peers.NAMES}
+    aims = {"udp": [at_most(1.1, "raw"), at_most(0.7, "peer")],
+            "eth": [at_most(1.2, "raw"), at_most(0.35, "peer")]}
+    for backend in backends:
         yield Row(f"am_round_trip_{backend}", f"AM request and reply, {backend}", "us",
-                  [at_most(raw, "raw"), at_most(peer, "peer")], round_trip)
+                  aims.get(backend, []), round_trip)
         yield Row(f"reliability_{backend}", f"the same beside {backend}'s endpoint", "us",
-                  [at_most(1.05, "raw")],
+                  [at_most(1.05, "raw")] if backend in aims else [],
                   {"ours": f"am_round_trip_{backend}", "raw": f"endpoint_round_trip_{backend}"})
         yield Row(f"am_one_way_{backend}", f"AMs one way, {backend}", "M/s",
-                  [at_least_million(4)], one_way)
+                  [at_least_million(4)] if backend in aims else [], one_way)
         for size in effort.sizes:
-            limit = ("raw",) if backend == "udp" else ()  # that of eth is its own metric
+            limit = () if backend == "eth" else ("raw",)  # that of eth is its own metric
             same = {column: f"stream_{size}" for column in limit + peers.NAMES}
             yield Row(f"stream_{size}_{backend}", f"stream of {table.size(size)}, {backend}",
-                      "GB/s", [at_least_gb_s(6, size)] if size == 65536 else [], same, size)
+                      "GB/s", [at_least_gb_s(6, size)] if size == 65536 and backend in aims else [],
+                      same, size)
+    if "udp" not in backends:
+        return
     yield Row(f"stream_{LOSSY_SIZE}_lossy", f"stream of {table.size(LOSSY_SIZE)}, udp, {LOSS}",
               "GB/s", [at_least(1, "raw")], size=LOSSY_SIZE)
 
@@ -117,7 +126,8 @@ def kept_under_loss(rows):
 
 
 def summary(rows):
-    data = {f"half_power_bytes_{backend}": half_power(rows, backend) for backend in BACKENDS}
+    data = {f"half_power_bytes_{backend}": half_power(rows, backend)
+            for backend in BACKENDS + ASKED_FOR}
     data["kept_under_loss_percent"] = kept_under_loss(rows)
     return {name: value for name, value in data.items() if value is not None}
 
@@ -127,7 +137,7 @@ def summary_table(data):
         return "pass" if met else "miss"
 
     yield ["", "", "aim", ""]
-    for backend in "udp", "eth":
+    for backend in "udp", "eth", "ofi":
         value = data.get(f"half_power_bytes_{backend}")
         if value is not None:
             yield [f"half of the best bandwidth, {backend}", f"from {value:.0f} bytes on",
@@ -144,15 +154,22 @@ class Net(Driver):
     quick = "in under three minutes"
     efforts = {"full": FULL, "quick": QUICK, "tiny": TINY}
 
+    def add_options(self, parser):
+        parser.add_argument("--backend", dest="backends", metavar="LIST", default=BACKENDS,
+                            type=names("backend", BACKENDS + ASKED_FOR),
+                            help="what of ours is measured (default: " + ",".join(BACKENDS) +
+                                 "); ofi over the provider that UNET_OFI_PROVIDER names, or the "
+                                 "best that libfabric finds")
+
     def measure(self, options):
         samples = Samples()
         with Hosts() as hosts:
             runner = Runner(self.name, options.effort.limit, options.effort.each)
             runner.run(plan(options, hosts, samples))
-            if hosts.can_lose_packets():
+            if hosts.can_lose_packets() and "udp" in options.backends:
                 with hosts.losing_packets():
                     runner.run(lossy_plan(options, hosts, samples))
-            rows = [row.collect(samples) for row in all_rows(options.effort)]
+            rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
                     **summary(rows), "hosts": hosts.are_two()}
 

@@ -363,6 +363,11 @@ uint32_t gam_rank(const struct gam *g)
     return g->rank;
 }
 
+uint16_t gam_channel(const struct gam *g, uint32_t rank)
+{
+    return rank < g->ranks ? g->peer[rank].channel : 0;
+}
+
 void gam_stats(const struct gam *g, struct gam_stats *stats)
 {
     *stats = g->stats;

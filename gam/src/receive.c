@@ -203,6 +203,13 @@ static void placed_arrived(struct gam *g, struct gam_peer *peer, const struct un
     credits_settle(g, peer, GAM_BULK);
 }
 
+/* Bytes that the peer has put where it was allowed to (unet_put): a message behind them says what
+ * they are for. */
+static bool is_put(const struct unet_desc *desc)
+{
+    return desc->kind == UNET_DIRECT && desc->pieces == 0;
+}
+
 static void GAM_COLD uncommon_arrived(struct gam *g, const struct gam_port *port,
                                       struct gam_peer *peer, const struct unet_desc *slot)
 {
@@ -221,7 +228,7 @@ static void GAM_COLD uncommon_arrived(struct gam *g, const struct gam_port *port
         pieces_arrived(g, peer, &desc);
     else if (desc.kind == UNET_PLACED)
         placed_arrived(g, peer, &desc);
-    else
+    else if (!is_put(&desc))
         g->stats.refused++;
 }
 

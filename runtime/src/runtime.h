@@ -57,9 +57,10 @@ struct splitc_runtime {
 
     const uint32_t *near; /* the ranks whose windows are open, including this one */
     uint32_t near_ranks;
-    uint32_t near_at;              /* this rank's index among them */
-    const uint32_t *local;         /* one bit per rank: messages reach it without a network */
-    struct unet_endpoint *network; /* the reliable endpoint to other nodes; NULL: none */
+    uint32_t near_at;               /* this rank's index among them */
+    const uint32_t *local;          /* one bit per rank: messages reach it without a network */
+    struct unet_endpoint *network;  /* to other nodes; NULL: there is none */
+    struct unet_endpoint *protocol; /* the same, if it has the protocol of reliable.h */
     const uint32_t *first; /* the first rank of each node, where ranks of a node share memory */
     uint32_t nodes;        /* length of that list; 0: one node, or no shared memory */
     uint32_t node_at;      /* this node's index in it */

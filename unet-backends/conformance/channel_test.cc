@@ -201,7 +201,8 @@ TEST_CASE("progress alone notices that a peer closed")
     }));
 }
 
-TEST_CASE("closing drops what is in flight to the endpoint and completes the senders", "[reliable]")
+TEST_CASE("closing drops what is in flight to the endpoint and completes the senders",
+          "[reliable][lanes]")
 {
     Pair pair;
     unet_piece piece = {0, 100};
@@ -218,7 +219,7 @@ TEST_CASE("closing drops what is in flight to the endpoint and completes the sen
     CHECK(unet_sent(pair.a, ticket));
 }
 
-TEST_CASE("disconnecting completes queued sends and drops unread messages", "[reliable]")
+TEST_CASE("disconnecting completes queued sends and drops unread messages", "[reliable][lanes]")
 {
     Pair pair;
     unet_piece piece = {0, 100};
@@ -277,7 +278,7 @@ TEST_CASE("the same two endpoints can part and meet again")
     }
 }
 
-TEST_CASE("a hundred channels of one endpoint all work")
+TEST_CASE("a hundred channels of one endpoint all work", "[many]")
 {
     unet_config config = {};
     config.channels = 100;

@@ -113,7 +113,7 @@ TEST_CASE("addresses differ and fit")
           Bytes(to_b.bytes, to_b.bytes + to_b.length));
 }
 
-TEST_CASE("closing gives everything back")
+TEST_CASE("closing gives everything back", "[many]")
 {
     size_t before = open_descriptors();
 

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <iterator>
 #include <thread>
+#include <unistd.h>
+#include <utility>
 
 bool eventually(const std::function<bool()> &condition)
 {
@@ -18,15 +20,27 @@ bool eventually(const std::function<bool()> &condition)
     return condition();
 }
 
+// By this thread.  A child must not touch those that its parent has opened.
+static thread_local std::vector<std::pair<pid_t, unet_endpoint *>> opened;
+
+static void drive()
+{
+    for (const auto &[process, ep] : opened)
+        if (process == getpid())
+            unet_progress(ep);
+}
+
 Endpoint::Endpoint(const unet_config &config)
 {
     if (backend_under_test.before_open)
         backend_under_test.before_open();
     REQUIRE(unet_open(unet_backend(backend_under_test.name), &config, &ep) == 0);
+    opened.emplace_back(getpid(), ep);
 }
 
 void Endpoint::close()
 {
+    opened.erase(std::remove(opened.begin(), opened.end(), std::pair(getpid(), ep)), opened.end());
     unet_close(ep);
     ep = nullptr;
 }
@@ -80,7 +94,11 @@ Message await(unet_endpoint *ep, uint32_t buffer)
 {
     Message m;
 
-    eventually([&] { return (m = take(ep, buffer)).kind != UNET_EMPTY; });
+    eventually([&] {
+        if (backend_under_test.driven)
+            drive();
+        return (m = take(ep, buffer)).kind != UNET_EMPTY;
+    });
     return m;
 }
 

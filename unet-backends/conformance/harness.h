@@ -18,6 +18,9 @@
 struct Backend {
     const char *name;
     void (*before_open)() = nullptr; // of each endpoint that the suite opens
+    // What an endpoint has sent moves on only while its owner makes progress: who waits at one has
+    // the others of its thread do so.
+    bool driven = false;
 };
 extern const Backend backend_under_test;
 

@@ -147,7 +147,7 @@ TEST_CASE("both directions and several channels do not mix")
     }
 }
 
-TEST_CASE("receive rings take turns: a busy channel does not starve another")
+TEST_CASE("receive rings take turns: a busy channel does not starve another", "[lanes]")
 {
     Endpoint hub, busy, quiet;
     uint16_t hub_busy, hub_quiet, b, q;

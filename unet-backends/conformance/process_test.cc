@@ -151,7 +151,7 @@ TEST_CASE("blocking ping-pong between processes loses no wake-up")
     CHECK(child->wait() == 0);
 }
 
-TEST_CASE("killing a flooding peer at any moment harms only its channel", "[reliable]")
+TEST_CASE("killing a flooding peer at any moment harms only its channel", "[reliable][many]")
 {
     uint32_t seed = GENERATE(range(1u, 13u));
     std::mt19937 random(seed);
@@ -257,7 +257,8 @@ TEST_CASE("progress alone notices a peer's death")
     }));
 }
 
-TEST_CASE("a dead peer completes what is queued for it, and its lane is given again", "[reliable]")
+TEST_CASE("a dead peer completes what is queued for it, and its lane is given again",
+          "[reliable][lanes]")
 {
     unet_config config = {};
     config.channels = 1;
@@ -322,7 +323,7 @@ TEST_CASE("a ring on the bell of a dead sleeper does no harm", "[shared]")
     CHECK(ep->stats.wakeups == 1);
 }
 
-TEST_CASE("two pairs of processes do not see each other's data", "[reliable]")
+TEST_CASE("two pairs of processes do not see each other's data", "[reliable][lanes]")
 {
     Board board;
     Endpoint ep;

@@ -26,7 +26,7 @@ TEST_CASE("a full receive ring is back-pressure, never a loss", "[reliable]")
     CHECK(await(pair.b).user == 99);
 }
 
-TEST_CASE("a full channel does not hold up another", "[reliable]")
+TEST_CASE("a full channel does not hold up another", "[reliable][lanes]")
 {
     unet_config config = {};
     config.recv_slots = 8;
@@ -43,7 +43,8 @@ TEST_CASE("a full channel does not hold up another", "[reliable]")
     }
 }
 
-TEST_CASE("without free buffers messages wait in the send queue until some are given", "[reliable]")
+TEST_CASE("without free buffers messages wait in the send queue until some are given",
+          "[reliable][lanes]")
 {
     unet_config config = {};
     config.send_slots = 8;

@@ -114,7 +114,7 @@ TEST_CASE("wait ends when the peer opens its side, and when it closes", "[shared
     CHECK(steady_clock::now() - start < patience);
 }
 
-TEST_CASE("the descriptor works in an epoll set")
+TEST_CASE("the descriptor works in an epoll set", "[bell]")
 {
     Pair pair;
     int set = epoll_create1(EPOLL_CLOEXEC);
@@ -123,7 +123,9 @@ TEST_CASE("the descriptor works in an epoll set")
     event.events = EPOLLIN;
     REQUIRE(epoll_ctl(set, EPOLL_CTL_ADD, unet_fd(pair.b), &event) == 0);
     for (int round = 0; round < 100; round++) {
-        REQUIRE(unet_arm(pair.b, nullptr) == 0);
+        int ms = 20000;
+
+        REQUIRE(unet_arm(pair.b, &ms) == 0);
         CHECK(epoll_wait(set, &event, 1, 0) == 0);
         REQUIRE(send_text(pair.a, pair.ab, "x", 1) == 0);
         REQUIRE(epoll_wait(set, &event, 1, 20000) == 1);
@@ -215,7 +217,8 @@ TEST_CASE("arming asks for a shorter sleep only while something waits to be sent
     unet_disarm(pair.b);
 }
 
-TEST_CASE("nobody rings who sends when there is room again, so its sleep is short", "[reliable]")
+TEST_CASE("nobody rings who sends when there is room again, so its sleep is short",
+          "[reliable][lanes]")
 {
     Pair pair;
     const unet_piece piece = {0, 10};
@@ -272,7 +275,7 @@ TEST_CASE("no wake-up is lost between arming and sleeping")
     CHECK_FALSE(failed);
 }
 
-TEST_CASE("many senders and one sleeping receiver lose nothing", "[reliable]")
+TEST_CASE("many senders and one sleeping receiver lose nothing", "[reliable][lanes]")
 {
     constexpr uint32_t senders = 4, messages = 10000;
     Endpoint hub, s[senders];

@@ -193,6 +193,34 @@ void unet_ni_connecting(struct unet_ni *ni, uint16_t channel)
     unet_ni_set_state(ni, channel, UNET_CONNECTING);
 }
 
+/* ---- the free queue --------------------------------------------------------------- */
+
+int unet_ni_take_buffers(struct unet_ni *ni, uint32_t length,
+                         struct unet_piece piece[UNET_PIECES_MAX])
+{
+    uint32_t left = length;
+    int count = 0;
+
+    while (left > 0 && count < (int)UNET_PIECES_MAX) {
+        const uint32_t position = ni->free.position + (uint32_t)count;
+        const struct unet_desc *slot = &ni->free.shared->slot[position & ni->free.mask];
+        uint32_t room;
+
+        if (slot->turn != position + 1)
+            return -EAGAIN;
+        room = (uint32_t)(slot->word[0] >> 32);
+        piece[count].offset = (uint32_t)slot->word[0];
+        piece[count].length = left < room ? left : room;
+        left -= piece[count++].length;
+    }
+    if (left > 0)
+        return -EMSGSIZE;
+    for (int i = 0; i < count; i++)
+        unet_ring_release(&ni->free);
+    unet_ring_publish(&ni->free);
+    return count;
+}
+
 /* ---- waiting ------------------------------------------------------------------------ */
 
 /* Milliseconds until then, rounded up. */

@@ -251,43 +251,19 @@ void unet_datagram_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *ar
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
-/* Buffers for `length` bytes from the free queue, all or none.  Returns how many, or 0. */
-static unsigned free_take_buffers(struct datagram_endpoint *de, uint32_t length,
-                                  struct unet_piece piece[UNET_PIECES_MAX])
-{
-    uint32_t left = length;
-    unsigned count = 0;
-
-    while (left > 0 && count < UNET_PIECES_MAX) {
-        const uint32_t position = de->ni.free.position + count;
-        const struct unet_desc *slot = &de->ni.free.shared->slot[position & de->ni.free.mask];
-        uint32_t room;
-
-        if (slot->turn != position + 1)
-            return 0;
-        room = (uint32_t)(slot->word[0] >> 32);
-        piece[count].offset = (uint32_t)slot->word[0];
-        piece[count].length = left < room ? left : room;
-        left -= piece[count++].length;
-    }
-    return left == 0 ? count : 0;
-}
-
 static bool free_fill_pieces(struct datagram_endpoint *de, struct unet_desc *slot,
                              const uint8_t *bytes, uint32_t length)
 {
     struct unet_piece piece[UNET_PIECES_MAX];
-    const unsigned count = free_take_buffers(de, length, piece);
+    const int count = unet_ni_take_buffers(&de->ni, length, piece);
 
-    if (count == 0)
+    if (count < 0)
         return false;
-    for (unsigned i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         memcpy(de->ni.ep.segment + piece[i].offset, bytes, piece[i].length);
         bytes += piece[i].length;
         slot->piece[i] = piece[i];
-        unet_ring_release(&de->ni.free);
     }
-    unet_ring_publish(&de->ni.free);
     slot->pieces = (uint8_t)count;
     return true;
 }

@@ -122,6 +122,10 @@ uint32_t gam_ranks(const struct gam *g);
 uint32_t gam_rank(const struct gam *g);
 void gam_stats(const struct gam *g, struct gam_stats *stats);
 
+/* The number of the channel to a rank, of the endpoint that leads there; 0: there is no such rank.
+ */
+uint16_t gam_channel(const struct gam *g, uint32_t rank);
+
 /* The first peer found dead, or -1.  Sends to a dead peer return -EPIPE; a call
  * that waits for one returns -EPIPE instead of waiting for ever.  Polling finds out
  * within seconds.  A peer that has closed its instance is dead, too, so nobody

@@ -20,6 +20,7 @@
 #include "direct.h"
 
 #include "access.h"
+#include "direct_path.h"
 
 #include <errno.h>
 #include <reliable/reliable.h>
@@ -63,7 +64,8 @@ struct put {
 
 uint64_t splitc_direct_busy, splitc_direct_landed, splitc_direct_repeated;
 
-static struct unet_endpoint *network; /* the reliable endpoint to other nodes */
+static struct unet_endpoint *network; /* the endpoint to other nodes */
+static const struct splitc_direct_path *path;
 static bool direct_enabled;
 static struct transfer transfer[TRANSFERS]; /* indexed by number % TRANSFERS */
 static struct put *first_put, **last_put = &first_put;
@@ -75,8 +77,8 @@ void splitc_direct_open(void)
     const char *setting = getenv("SPLITC_DIRECT");
 
     network = splitc_runtime.network;
-    direct_enabled =
-        network && !(setting && strcmp(setting, "0") == 0) && reliable_direct_open(network) == 0;
+    path = splitc_direct_path();
+    direct_enabled = network && !(setting && strcmp(setting, "0") == 0) && path->open(network) == 0;
 }
 
 /* ---- the owner ------------------------------------------------------------------------ */
@@ -88,7 +90,7 @@ void splitc_on_direct_ask(struct gam *g, const struct gam_message *m)
 
     splitc_expect(m, m->words == 3);
     if (direct_enabled)
-        reliable_direct_grant(network, m->source, address, m->word[1], &grant);
+        path->grant(network, m->source, address, m->word[1], &grant);
     splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_READY, m->word[2], grant));
 }
 
@@ -98,11 +100,10 @@ void splitc_on_direct_check(struct gam *g, const struct gam_message *m)
     const void *address = (void *)(uintptr_t)m->word[1];
     const size_t n = m->word[2];
 
-    splitc_expect(m, m->words == 4 && direct_enabled &&
-                         reliable_direct_revoke(network, address, n, grant) == 0);
-    splitc_sent(m->source,
-                gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
-                            reliable_direct_mac(network, grant, address, n) == m->word[3]));
+    splitc_expect(m,
+                  m->words == 4 && direct_enabled && path->revoke(network, address, n, grant) == 0);
+    splitc_sent(m->source, gam_reply_2(g, SPLITC_MSG_DIRECT_LANDED, grant,
+                                       path->mac(network, grant, address, n) == m->word[3]));
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ static struct transfer *transfer_in_check(uint32_t rank, uint64_t grant)
 static void transfer_release(struct transfer *t)
 {
     if (t->holds)
-        reliable_direct_unpin(network, t->from, t->bytes);
+        path->unpin(network, t->from, t->bytes);
     t->holds = false;
 }
 
@@ -166,7 +167,7 @@ static void transfer_ask(struct transfer *t)
 static void transfer_check(struct transfer *t)
 {
     struct gam *g = splitc_runtime.gam;
-    const uint64_t sum = reliable_direct_mac(network, t->grant, t->from, t->bytes);
+    const uint64_t sum = path->mac(network, t->grant, t->from, t->bytes);
 
     t->stage = CHECKING;
     splitc_sent(t->rank, gam_request_4(g, t->rank, SPLITC_MSG_DIRECT_CHECK, t->grant,
@@ -180,9 +181,9 @@ static void transfer_put_pieces(struct transfer *t)
     int rc = 0;
 
     if (!t->holds)
-        t->holds = reliable_direct_pin(network, t->from, t->bytes) == 0;
+        t->holds = path->pin(network, t->from, t->bytes) == 0;
     if (t->holds)
-        rc = reliable_direct_put(network, t->rank, t->grant, t->from, t->to, t->bytes);
+        rc = path->put(network, t->rank, t->grant, t->from, t->to, t->bytes);
     if (rc == -EAGAIN)
         return;
     splitc_sent(t->rank, rc);
@@ -235,7 +236,7 @@ static void transfer_move(struct transfer *t)
 /* The next transfer of the oldest put. */
 static void put_cut(struct put *put, struct transfer *t)
 {
-    const size_t most = RELIABLE_DIRECT_PIECES * reliable_direct_most(network);
+    const size_t most = RELIABLE_DIRECT_PIECES * path->most(network);
     const size_t n = put->left < most ? put->left : most;
 
     *t = (struct transfer){.rank = put->rank,

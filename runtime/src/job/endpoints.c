@@ -123,6 +123,12 @@ static _Noreturn void cannot_open(const struct unet_ops *backend, int error)
                         remedy[0] ? "; " : "", remedy);
 }
 
+/* Chaos makes any network unreliable. */
+static bool is_reliable(const struct unet_ops *backend)
+{
+    return backend->reliable && !getenv("SPLITC_CHAOS");
+}
+
 static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *backend,
                        struct unet_endpoint **endpoint)
 {
@@ -133,7 +139,10 @@ static int try_to_open(const struct splitc_boot *boot, const struct unet_ops *ba
         gam_endpoint_config(boot->ranks, 0, &config);
         return unet_open(backend, &config, endpoint);
     }
-    reliable_lower_config(boot->ranks, &config);
+    if (is_reliable(backend))
+        gam_network_config(boot->ranks, 0, &config);
+    else
+        reliable_lower_config(boot->ranks, &config);
     if (chaos_setting(boot->rank, &chaos))
         return unet_chaos_open(backend, &chaos, &config, endpoint);
     return unet_open(backend, &config, endpoint);
@@ -175,6 +184,9 @@ static struct unet_endpoint *open_network(const struct splitc_boot *boot,
     error = try_to_open(boot, backend, &endpoint);
     if (error)
         cannot_open(backend, error);
+    if (getenv("SPLITC_VERBOSE") && endpoint->about[0])
+        fprintf(stderr, "splitc: rank %u: %s over %s\n", boot->rank, backend->name,
+                endpoint->about);
     return endpoint;
 }
 
@@ -229,21 +241,22 @@ void splitc_endpoints_protect(struct splitc_endpoints *endpoints,
     struct unet_config sizes = {0};
     int error;
 
-    if (!endpoints->network)
+    splitc_runtime.network = endpoints->network;
+    if (!endpoints->network || endpoints->network->capabilities & UNET_CAP_RELIABLE)
         return;
     gam_network_config(config->ranks, 0, &sizes);
-    error = reliable_open(endpoints->network, config, &sizes, &splitc_runtime.network);
+    error = reliable_open(endpoints->network, config, &sizes, &splitc_runtime.protocol);
     if (error)
         splitc_die_together("backend \"%s\" cannot be made reliable: %s",
                             endpoints->network->ops->name, strerror(-error));
-    endpoints->network = splitc_runtime.network;
+    endpoints->network = splitc_runtime.network = splitc_runtime.protocol;
 }
 
 void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 {
     unet_close(endpoints->near);
     unet_close(endpoints->network);
-    splitc_runtime.network = NULL;
+    splitc_runtime.network = splitc_runtime.protocol = NULL;
     free(local);
     free(first);
 }
@@ -265,7 +278,7 @@ int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *addr
     if (place->length == 0 || place->length > UNET_ADDRESS_MAX)
         return -EHOSTUNREACH;
     *address = *place;
-    if (far && reliable_address(place, rank, address) != 0)
+    if (far && splitc_runtime.protocol && reliable_address(place, rank, address) != 0)
         return -EHOSTUNREACH;
     return far && !one_way ? 1 : 0;
 }

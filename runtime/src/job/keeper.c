@@ -54,7 +54,7 @@ static void *keeper_keep(void *arg)
         const uint64_t now = __atomic_load_n(&turns, __ATOMIC_RELAXED);
 
         if (now == before)
-            reliable_keepalive(splitc_runtime.network);
+            reliable_keepalive(splitc_runtime.protocol);
         before = now;
     }
     return NULL;
@@ -166,7 +166,7 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
         [THREAD] = keeper_serve, [UPCALL] = keeper_serve_when_rung};
     const enum progress progress = progress_setting();
 
-    if (!network && progress == POLL)
+    if (!splitc_runtime.protocol && progress == POLL)
         return;
     if (network)
         packets = unet_fd(network);
@@ -179,7 +179,7 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
     if (stop < 0)
         splitc_die("cannot make an event for the threads that are there for other ranks: %s",
                    strerror(errno));
-    if (network)
+    if (splitc_runtime.protocol)
         keeper_start_thread(keeper_keep);
     if (progress != POLL)
         keeper_start_thread(run[progress]);

@@ -100,12 +100,14 @@ _Noreturn void splitc_other_gone(void)
 /* The launcher knows how the rank died, and its exit code becomes that of the job. */
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
+    const bool protocol = splitc_runtime.protocol && splitc_is_by_network(rank);
+
     error_give_way(1);
-    if (splitc_is_by_network(rank) && !reliable_answers(splitc_runtime.network, rank))
+    if (protocol && !reliable_answers(splitc_runtime.protocol, rank))
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",
                    rank);
-    if (splitc_is_by_network(rank) && !reliable_reaches(splitc_runtime.network, rank))
+    if (protocol && !reliable_reaches(splitc_runtime.protocol, rank))
         splitc_die("rank %u answers, but what is sent to it gets lost: does the network take only "
                    "shorter packets now (MTU)?  unetrun --net or --iface chooses another network",
                    rank);

@@ -9,12 +9,12 @@
 
 #include <reliable/reliable.h>
 
-/* All are 0 where there is no network. */
+/* All are 0 where there is no network, or one that needs no protocol. */
 static inline void splitc_network_stats(struct reliable_stats *stats)
 {
     *stats = (struct reliable_stats){0};
-    if (splitc_runtime.network)
-        reliable_stats(splitc_runtime.network, stats);
+    if (splitc_runtime.protocol)
+        reliable_stats(splitc_runtime.protocol, stats);
 }
 
 #endif

@@ -125,6 +125,7 @@ struct unet_endpoint {
     uint32_t packet_bytes;        /* the longest message that one packet of its network carries;
                                      UNET_MESSAGE_MAX where there are no packets */
     char interface[16];           /* of an endpoint on an Ethernet: its name there; otherwise "" */
+    char about[64];               /* provider and domain of an endpoint of `ofi`; otherwise "" */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
     bool wired;                   /* and that is when frames arrive that progress has to take in */
     uint32_t armings;             /* so far */
@@ -136,7 +137,7 @@ struct unet_endpoint {
 
 /* ---- backends --------------------------------------------------------- */
 
-/* The backend of that name ("loopback", "shm", "udp", "eth", "fe", "mux"), or NULL. */
+/* The backend of that name ("loopback", "shm", "udp", "eth", "fe", "mux", "ofi"); NULL: none. */
 const struct unet_ops *unet_backend(const char *name);
 
 /* The i-th backend, counting from 0, or NULL after the last. */
@@ -172,7 +173,7 @@ int unet_probe(const struct unet_ops *backend, char network[UNET_NETWORK_MAX]);
  * and nothing of it stays behind.  NULL is allowed. */
 void unet_close(struct unet_endpoint *ep);
 
-/* The endpoint's own address, to be given to peers. */
+/* The endpoint's own address, for peers. */
 void unet_address(const struct unet_endpoint *ep, struct unet_address *address);
 
 /* ---- channels --------------------------------------------------------- */
@@ -188,8 +189,7 @@ int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint
                  uint16_t *channel);
 
 /* Close a channel.  Messages that came on it and were not yet read are dropped;
- * sends still queued for it get UNET_ERROR completions with ENOTCONN.
- * Errors: -EINVAL no such channel. */
+ * sends still queued for it get UNET_ERROR completions with ENOTCONN.  -EINVAL: no such channel. */
 int unet_disconnect(struct unet_endpoint *ep, uint16_t channel);
 
 /* The channel's state, brought up to date.  Looks whether a peer process is
@@ -223,8 +223,8 @@ int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 
 /* Send `count` (1..UNET_PIECES_MAX) parts of memory, gathered into one message of at most
  * UNET_MESSAGE_MAX bytes, straight from where they lie: they may be reused at once.
- * Errors: -EOPNOTSUPP the endpoint has no `packets` operations, -EMSGSIZE, -EINVAL, -EAGAIN no room
- * now or still connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
+ * Errors: -EOPNOTSUPP no `packets` operations, -EMSGSIZE (of ofi: more than 8192 bytes), -EINVAL,
+ * -EAGAIN no room now or still connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
 int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
                uint32_t count);
 

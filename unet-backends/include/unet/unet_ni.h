@@ -158,6 +158,12 @@ uint64_t unet_now_us(void);
  * it is closed or still connecting. */
 int unet_not_open(const struct unet_endpoint *ep, uint16_t channel);
 
+/* Take buffers for `length` bytes from the free queue, all or none, each to be filled from its
+ * start. Returns how many. Errors: -EAGAIN there are not enough now, -EMSGSIZE the next
+ * UNET_PIECES_MAX are too short. */
+int unet_ni_take_buffers(struct unet_ni *ni, uint32_t length,
+                         struct unet_piece piece[UNET_PIECES_MAX]);
+
 /* Drop the messages in a receive ring that were not read, along with their buffers. */
 void unet_drop_unread(struct unet_ring *rx);
 

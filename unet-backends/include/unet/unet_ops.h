@@ -85,7 +85,8 @@ struct unet_remedy {
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
 struct unet_ops {
     const char *name;
-    bool network; /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
+    bool network;  /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
+    bool reliable; /* and they have UNET_CAP_RELIABLE, and operations for packets */
     const struct unet_remedy *remedies; /* the last one has no text */
     int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
     void (*close)(struct unet_endpoint *ep);
