@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ASK_AGAIN_MS = 1 }; /* a name that is not exported yet */
+enum {
+    ASK_AGAIN_MS = 1, /* for a name that is not exported yet */
+    PATIENCE_MS = 5,  /* until there is no answer to the first question; twice that for the next, */
+    PATIENCE_MOST_MS = 5000, /* as each may take a slot of the owner's window */
+};
 
 /* ---- asking -------------------------------------------------------------------- */
 
@@ -80,32 +84,43 @@ static int ask_wait(struct vmmc *v, uint32_t rank, int64_t until, bool answer)
     }
 }
 
+/* The earlier of two times, of which the first may be none. */
+static int64_t earlier(int64_t until, int64_t other)
+{
+    return until >= 0 && until < other ? until : other;
+}
+
+/* Ask once, and wait for the answer until then. */
 static int import_ask(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret, int64_t until)
 {
     int rc;
 
-    v->asking = (struct vmmc_asking){.ticket = v->asking.ticket + 1, .rank = rank};
+    v->asking.answered = false;
     rc = gam_request_3(v->g, rank, v->first + VMMC_ON_IMPORT, name, secret, v->asking.ticket);
     if (rc == 0)
         rc = ask_wait(v, rank, until, true);
-    if (rc)
-        v->asking.answered = true; /* what comes now is too late */
     return rc ? rc : v->asking.status;
 }
 
+/* GAM refuses what comes before the owner has opened its instance, so there may be no answer.  All
+ * questions have one ticket: an answer to any of them will do, and any after that is an orphan. */
 static int import_ask_often(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret,
                             int64_t until)
 {
-    int rc;
+    int64_t patience = PATIENCE_MS;
 
-    while ((rc = import_ask(v, rank, name, secret, until)) == -ENOENT) {
-        if (until >= 0 && now_ms() >= until)
-            return -ETIMEDOUT;
-        rc = ask_wait(v, rank, now_ms() + ASK_AGAIN_MS, false);
-        if (rc != -ETIMEDOUT)
+    v->asking = (struct vmmc_asking){.ticket = v->asking.ticket + 1, .rank = rank};
+    for (;;) {
+        const int64_t now = now_ms();
+        int rc = import_ask(v, rank, name, secret, earlier(until, now + patience));
+
+        if (rc == -ENOENT)
+            rc = ask_wait(v, rank, earlier(until, now_ms() + ASK_AGAIN_MS), false);
+        else if (rc == -ETIMEDOUT && patience < PATIENCE_MOST_MS)
+            patience *= 2;
+        if (rc != -ETIMEDOUT || (until >= 0 && now_ms() >= until))
             return rc;
     }
-    return rc;
 }
 
 int vmmc_import(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret, int timeout_ms,
@@ -122,6 +137,7 @@ int vmmc_import(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret, i
         return -ENOMEM;
     vmmc_orphans_return(v);
     rc = import_ask_often(v, rank, name, secret, until);
+    v->asking.answered = true; /* what comes now is too late */
     if (rc) {
         free(i);
         return rc;
