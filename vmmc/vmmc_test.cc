@@ -239,7 +239,7 @@ TEST_CASE("what is not imported, or lies beyond the buffer, is refused by its ow
         if (r.me == 0) {
             vmmc_exported *e = node.export_(buffer, 0, note_seen, &seen);
             r.barrier();
-            node.until("both ranks' messages", [&] { return node.stats().refused == 8; });
+            node.until("both ranks' messages", [&] { return node.stats().refused == 10; });
             r.barrier();
             r.expect("arrived", vmmc_arrived(e), 0u);
             r.expect("notified", seen.size(), 0u);
@@ -259,6 +259,7 @@ TEST_CASE("what is not imported, or lies beyond the buffer, is refused by its ow
 
             r.barrier();
             store(at, 32, 0);
+            store(at + 8, 32, 0);
             store(at, 9000, 1 << 12); // two pieces, both refused: of a number not yet given
             const uint64_t fake[3] = {0, 0, at + 1};
             if (r.me == 2) // as if all had come
@@ -530,7 +531,10 @@ TEST_CASE("the end of an export is told, nothing is written after it, and it is 
             r.expect("contents", buffer.wrong(1), std::string());
             e = node.export_(second);
             node.until("arrival", [&] { return vmmc_arrived(e) == 5000; });
+            node.until("a later one",
+                       [&] { return node.stats().refused >= 2 || vmmc_arrived(e) > 5000; });
             r.expect("second", second.wrong(2), std::string());
+            r.expect("arrived", vmmc_arrived(e), 5000u);
         } else {
             vmmc_imported *i = node.import(0), *j = nullptr;
             const uint32_t number = 0; // of the first export
@@ -545,6 +549,7 @@ TEST_CASE("the end of an export is told, nothing is written after it, and it is 
             r.expect("late", gam_place_store(r.g, 0, from.data(), 5000, number, 0, 0, 0), 0);
             j = node.import(0);
             send(node, j, 0, from.data(), 5000);
+            r.expect("late", gam_place_store(r.g, 0, buffer.data(), 5000, number, 0, 0, 0), 0);
             r.expect("old one", vmmc_is_valid(i), false);
             vmmc_unimport(i);
         }
