@@ -372,6 +372,51 @@ TEST_CASE("stores whose place contradicts itself write nothing")
     h.still_works();
 }
 
+TEST_CASE("pieces for buffers that lie about their place, or have no header, are refused")
+{
+    Hostile h(EACH_RELIABLE_BACKEND);
+    static int asked;
+    static uint8_t to[16];
+    auto place = [](void *, const gam_piece *, size_t *) -> void * {
+        asked++;
+        return to;
+    };
+    const uint64_t arg = uint64_t(3) << 32;
+    const struct {
+        const char *what;
+        gam_place place;
+        uint32_t handler, length;
+    } bad[] = {
+        {"offset beyond the end", {0, 17, 16, arg}, 0, 8},
+        {"length beyond the end", {0, 8, 15, arg}, 0, 8},
+        {"the whole wraps", {~0ull - 7, 0, 16, arg}, 0, 8},
+        {"an empty piece of a whole", {0, 0, 8, arg}, 0, 0},
+        {"unknown handler", {0, 0, 8, arg}, UNKNOWN, 8},
+    };
+
+    REQUIRE(gam_set_placement(h.g, place, nullptr) == 0);
+    asked = 0;
+    for (const auto &b : bad) {
+        uint8_t message[48] = {};
+        const uint64_t refused = h.refused();
+
+        INFO(b.what);
+        std::memcpy(message, &b.place, sizeof(b.place));
+        h.send(gam_user(GAM_PLACE_DATA, b.handler, 0), message, 32 + b.length);
+        CHECK(h.refused() == refused + 1);
+        CHECK(h.drain().second == 1);
+    }
+    const uint8_t small[48] = {};
+    const uint64_t refused = h.refused();
+    h.send(gam_user(GAM_PLACE_SMALL, 0, 0), small, 15);
+    CHECK(h.refused() == refused + 1);
+    CHECK(asked == 0);
+    h.send(gam_user(GAM_PLACE_SMALL, 0, 0), small, 24);
+    CHECK(h.refused() == refused + 1);
+    CHECK(asked == 1);
+    h.still_works();
+}
+
 TEST_CASE("answers to gets that were not asked for write nothing")
 {
     Hostile h(EACH_RELIABLE_BACKEND);

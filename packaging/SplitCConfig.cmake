@@ -6,8 +6,8 @@
 #   add_library(name STATIC c.sc)        target_link_libraries, target_compile_options and the like
 #   add_splitc_executable(name b.c)      for an executable whose Split-C is all in libraries
 #   SplitC::splitcc, SplitC::unetrun     the programs, for add_test and custom commands
-#   SplitC::gam, SplitC::reliable,
-#   SplitC::unet                         the C libraries below Split-C
+#   SplitC::vmmc, SplitC::gam,
+#   SplitC::reliable, SplitC::unet       the C libraries below Split-C
 cmake_minimum_required(VERSION 3.19) # cmake_language(DEFER)
 
 get_filename_component(SplitC_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
@@ -21,7 +21,7 @@ foreach(program splitcc unetrun)
   endif()
 endforeach()
 
-foreach(library unet reliable gam)
+foreach(library unet reliable gam vmmc)
   if(NOT TARGET SplitC::${library})
     add_library(SplitC::${library} STATIC IMPORTED)
     set_target_properties(SplitC::${library} PROPERTIES
@@ -33,6 +33,7 @@ set_target_properties(SplitC::unet PROPERTIES INTERFACE_LINK_LIBRARIES -pthread)
 foreach(library reliable gam)
   set_target_properties(SplitC::${library} PROPERTIES INTERFACE_LINK_LIBRARIES SplitC::unet)
 endforeach()
+set_target_properties(SplitC::vmmc PROPERTIES INTERFACE_LINK_LIBRARIES SplitC::gam)
 
 # CMake calls the C compiler with its sources, and puts a launcher before it: splitcc,
 # which then compiles with that very compiler and hands C files to it as they are.

@@ -10,8 +10,9 @@
 //   splitc error     the same, and does not compile
 //
 // Words that may follow: `body` (the block is what stands inside splitc_main),
-// `ranks=1,4`, `flags=-std=gnu89,-O2`, `exit=3`; a `message` block after a `run` is what
-// appears on standard error, process ids as "(pid N)".  The file is called example.sc.
+// `ranks=1,4`, `flags=-std=gnu89,-O2`, `uses=vmmc` (libraries), `exit=3`; a `message` block after a
+// `run` is what appears on standard error, process ids as "(pid N)".  The file is called
+// example.sc.
 #include "splitc_run.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::vector<std::string> split(const std::string &text, char separator)
 Example example_of(const std::string &document, const Block &block)
 {
     static const std::vector<std::string> kinds = {"compile", "run", "warning", "error"};
-    static const std::vector<std::string> keys = {"body", "ranks", "flags", "exit"};
+    static const std::vector<std::string> keys = {"body", "ranks", "flags", "uses", "exit"};
     const auto knows = [](const std::vector<std::string> &all, const std::string &word) {
         return std::find(all.begin(), all.end(), word) != all.end();
     };
@@ -162,6 +163,9 @@ Outcome compile(const TemporaryFolder &folder, const Example &example)
     command.arguments.push_back(example.kind == "run" ? "example" : "example.o");
     if (example.kind != "run")
         command.arguments.push_back("-c");
+    if (example.kind == "run")
+        for (const std::string &library : split(example.setting("uses", ""), ','))
+            command.arguments.push_back("-l" + library);
     command.folder = folder.path;
     return run(command);
 }

@@ -64,6 +64,40 @@ TEST_CASE("hello prints one whole line from every rank")
     }
 }
 
+TEST_CASE("The examples over imported buffers run on one node, two, and a bad network")
+{
+    const std::vector<std::vector<std::string>> ways = {
+        {}, {"--backend", "udp"}, {"--nodes", "2", "--chaos", "loss=0.03,reorder=0.1"}};
+
+    for (const auto &way : ways) {
+        Command ring{{launcher(), "-n", "4"}}, ttcp{{launcher(), "-n", "2"}};
+
+        for (Command *command : {&ring, &ttcp})
+            command->arguments.insert(command->arguments.end(), way.begin(), way.end());
+        ring.arguments.push_back(example("vmmc_ring"));
+        for (const std::string &word :
+             {example("vmmc_ttcp"), std::string("50001"), std::string("8")})
+            ttcp.arguments.push_back(word);
+        const Outcome passed = run(ring), sent = run(ttcp);
+        INFO((way.empty() ? "one node" : way.back()) << "\n" << passed.err << sent.err);
+        CHECK(passed.code == 0);
+        CHECK(passed.out == "the token was passed on 12 times\n");
+        CHECK(sent.code == 0);
+        CHECK(sent.out == "8 messages of 50001 bytes, all right, 100 % redirected\n");
+    }
+}
+
+TEST_CASE("A library gets no messages of a program whose other threads handle them")
+{
+    Command ring{{launcher(), "-n", "2", example("vmmc_ring")}};
+    ring.environment.push_back("SPLITC_PROGRESS=thread");
+    const Outcome outcome = run(ring);
+
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err,
+               Catch::Contains("SPLITC_PROGRESS=thread") && Catch::Contains("unset it"));
+}
+
 TEST_CASE("The compiler and the launcher work by hand from the build folder")
 {
     TemporaryFolder folder;

@@ -77,7 +77,7 @@ static uint32_t bulk_credits_reserved(uint32_t user)
 {
     const uint32_t kind = gam_user_kind(user);
 
-    return kind == GAM_MEDIUM_REQUEST || kind == GAM_STORE_DATA;
+    return kind == GAM_MEDIUM_REQUEST || kind == GAM_STORE_DATA || kind == GAM_PLACE_DATA;
 }
 
 int gam_bulk_send(struct gam_peer *peer, uint32_t user, const union gam_header *header,
@@ -230,6 +230,9 @@ void gam_bulk_arrived(struct gam *g, const struct gam_bulk *bulk)
         break;
     case GAM_GET_DATA:
         piece_arrived(g, GAM_IN_REPLY, bulk);
+        break;
+    case GAM_PLACE_DATA:
+        gam_place_arrived(g, bulk);
         break;
     }
 }

@@ -136,6 +136,8 @@ struct gam {
 
     struct gam_peer *list[GAM_LISTS];
     gam_handler_fn *handler[GAM_HANDLERS];
+    gam_placement_fn *place; /* NULL: nothing is let in */
+    void *place_arg;
 
     struct gam_stats stats;
     struct gam_stream *answers; /* all peers' rings of gets */
@@ -267,9 +269,19 @@ void gam_bulk_arrived(struct gam *g, const struct gam_bulk *bulk);
 /* unet_placement_fn; the argument is the port. */
 size_t gam_bulk_place(void *port, uint16_t channel, uint32_t user, const void *header, void **to);
 
+/* ---- place.c ------------------------------------------------------------ */
+
+/* Pieces of stores to buffers that have arrived; the second by an inline descriptor, which has the
+ * header. */
+void gam_place_arrived(struct gam *g, const struct gam_bulk *bulk);
+void gam_place_small_arrived(struct gam *g, struct gam_peer *peer, struct unet_desc *desc);
+
 /* ---- transfer.c --------------------------------------------------------- */
 
 void gam_get_arrived(struct gam *g, struct gam_peer *peer, uint32_t user, const uint64_t word[]);
+
+/* Run a store of the caller's to its end: 0, or -EPIPE if the peer dies. */
+int gam_transfer_run(struct gam *g, uint32_t dest, struct gam_transfer *store);
 
 /* Send what waits for this peer: deferred replies, then transfers.  True when nothing is left. */
 bool gam_peer_work(struct gam *g, struct gam_peer *peer);

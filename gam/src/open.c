@@ -378,6 +378,11 @@ int64_t gam_dead_peer(const struct gam *g)
     return g->dead;
 }
 
+bool gam_is_dead(const struct gam *g, uint32_t rank)
+{
+    return rank < g->ranks && g->peer[rank].dead;
+}
+
 int64_t gam_serving(const struct gam *g)
 {
     return g->serving ? (int64_t)g->serving->rank : -1;

@@ -147,13 +147,24 @@ static bool is_bulk(uint32_t user)
 {
     const uint32_t kind = gam_user_kind(user);
 
-    return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_GET_DATA;
+    return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_PLACE_DATA;
 }
 
 static bool is_receive_buffer(const struct gam_port *port, uint32_t offset)
 {
     return offset >= GAM_RECEIVE_BASE && offset < port->receive_end &&
            (offset - GAM_RECEIVE_BASE) % GAM_BUFFER_BYTES == 0;
+}
+
+static void place_small_arrived(struct gam *g, struct gam_peer *peer, struct unet_desc *desc)
+{
+    if (!request_admit(g, peer, GAM_SMALL))
+        return;
+    if (desc->length >= sizeof(struct gam_place_header) && desc->length <= UNET_INLINE_MAX)
+        gam_place_small_arrived(g, peer, desc);
+    else
+        g->stats.refused++;
+    credits_settle(g, peer, GAM_SMALL);
 }
 
 static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_desc *desc)
@@ -164,6 +175,8 @@ static void inline_arrived(struct gam *g, struct gam_peer *peer, struct unet_des
         gam_get_arrived(g, peer, desc->user, desc->word);
     else if (is_bulk(desc->user) && desc->length <= UNET_INLINE_MAX)
         bulk_arrived(g, peer, desc->user, desc->data, desc->length);
+    else if (kind == GAM_PLACE_SMALL)
+        place_small_arrived(g, peer, desc);
     else if (kind != GAM_ACK)
         g->stats.refused++;
 }

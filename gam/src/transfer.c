@@ -165,6 +165,18 @@ static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store
         gam_list_add(g, peer, GAM_WORKING);
 }
 
+int gam_transfer_run(struct gam *g, uint32_t dest, struct gam_transfer *store)
+{
+    uint32_t rounds = 0;
+
+    store_begin(g, dest, store);
+    g->stats.stalls += store->status == -EINPROGRESS;
+    /* A peer found dead ends the store too, so it is never left behind. */
+    while (store->status == -EINPROGRESS)
+        gam_wait_step(g, &g->peer[dest], &rounds);
+    return store->status;
+}
+
 int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n, uint32_t handler,
               uint64_t arg)
 {
@@ -174,18 +186,12 @@ int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n
                    .user = gam_user(GAM_STORE_DATA, handler, 0)},
         .status = -EINPROGRESS,
     };
-    uint32_t rounds = 0;
 
     if (!store_ok(g, dest, lva, rva, n, handler))
         return gam_call_refuse(g);
     if (g->peer[dest].dead)
         return -EPIPE;
-    store_begin(g, dest, &store);
-    g->stats.stalls += store.status == -EINPROGRESS;
-    /* A peer found dead ends the store too, so it is never left behind. */
-    while (store.status == -EINPROGRESS)
-        gam_wait_step(g, &g->peer[dest], &rounds);
-    return store.status;
+    return gam_transfer_run(g, dest, &store);
 }
 
 int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,

@@ -31,6 +31,8 @@ enum gam_kind {
     GAM_MEDIUM_REPLY = 6,
     GAM_STORE_DATA = 7, /* header: where it lands, see struct gam_header */
     GAM_GET_DATA = 8,
+    GAM_PLACE_DATA = 9,   /* as GAM_STORE_DATA: base is an offset, arg has buffer and argument */
+    GAM_PLACE_SMALL = 10, /* class small, inline: struct gam_place_header, then the bytes */
 };
 
 /* Two classes of message, each with its own window per peer. */
@@ -52,6 +54,13 @@ struct gam_place {
 union gam_header {
     uint64_t word[GAM_WORDS_MAX];
     struct gam_place place;
+};
+
+/* A store of few bytes to a buffer of the receiver's. */
+struct gam_place_header {
+    uint64_t offset;
+    uint32_t buffer;
+    uint32_t arg;
 };
 
 #define GAM_BUFFER_BYTES 8192u /* one message of class bulk, header included */

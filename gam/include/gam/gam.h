@@ -132,6 +132,9 @@ uint16_t gam_channel(const struct gam *g, uint32_t rank);
  * may close before everybody knows that all is said. */
 int64_t gam_dead_peer(const struct gam *g);
 
+/* Whether that rank has been found dead.  False for one that is out of range. */
+bool gam_is_dead(const struct gam *g, uint32_t rank);
+
 /* The rank whose message is being worked on, or -1: who asked for the access that has just
  * gone wrong.  May be called in a signal handler. */
 int64_t gam_serving(const struct gam *g);
@@ -188,6 +191,41 @@ int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n
  * may be reused.  Errors: as gam_store, and -ENOMEM. */
 int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
                     uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg);
+
+/* ---- stores to buffers: the receiver says where they land ---------------- */
+
+#define GAM_PLACE_SMALL_MAX 32u /* bytes that one small message carries to a buffer */
+
+/* Bytes that have come for a buffer. */
+struct gam_piece {
+    uint32_t source;
+    uint32_t buffer;
+    uint64_t offset; /* in the buffer */
+    size_t length;   /* may be 0, of a store of no bytes */
+};
+
+/* Decide where a piece lands: the address of its first *length bytes, which may be fewer than those
+ * of the piece but not 0 (it is asked again for the others), or NULL to refuse what is left of it,
+ * which is counted in gam_stats.refused; its store runs no handler by it.  A piece of no bytes
+ * is let in by any address.  Runs in polls, once for what it lets in, and right before the bytes
+ * are copied; it may not call GAM.  No store to a buffer writes to memory that this has not named.
+ */
+typedef void *gam_placement_fn(void *arg, const struct gam_piece *piece, size_t *length);
+
+/* Install that hook, or remove it (NULL), after which all is refused.
+ * Errors: -EBUSY there is one. */
+int gam_set_placement(struct gam *g, gam_placement_fn *fn, void *arg);
+
+/* The argument of the hook, for handlers that belong to it; NULL without one. */
+void *gam_placement_arg(const struct gam *g);
+
+/* Copy n bytes from `lva` here to an offset of a buffer of dest, whose hook knows what `buffer`
+ * means; then run `handler` there, as a request handler (0 = none), with the words arg, buffer and
+ * offset, length = n and no data.  Returns when the source may be reused.  May poll.
+ * Pieces arrive in order.  Up to GAM_PLACE_SMALL_MAX bytes are one message of the small window.
+ * Errors: as gam_store; that the receiver has refused it is not told. */
+int gam_place_store(struct gam *g, uint32_t dest, const void *lva, size_t n, uint32_t buffer,
+                    uint64_t offset, uint32_t handler, uint32_t arg);
 
 /* Copy n bytes from `rva` at dest to `lva` here; then run `handler` here (as a
  * reply handler, data = lva, length = n, word[0] = arg; 0 = none), during a later

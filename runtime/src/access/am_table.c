@@ -6,6 +6,9 @@
 #include "am_table.h"
 
 #include <errno.h>
+#include <split-c/gam.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ARGUMENTS_MAX (GAM_WORDS_MAX + 2) /* address and size of a block, and words */
 #define COLD __attribute__((cold, noinline))
@@ -15,6 +18,7 @@ int splitc_am_source;
 
 static const struct splitc_handler *handler[GAM_HANDLERS];
 static uint32_t next_index = SPLITC_AM_FIRST;
+static uint32_t library_index = GAM_HANDLERS; /* the lowest of those that libraries have */
 
 /* ---- registration ------------------------------------------------------------- */
 
@@ -44,6 +48,23 @@ void splitc_am_open(void)
 bool splitc_am_is_handler(uint64_t index)
 {
     return index >= SPLITC_AM_FIRST && index < next_index;
+}
+
+struct gam *splitc_gam(uint32_t handlers, uint32_t *first)
+{
+    const char *progress = getenv("SPLITC_PROGRESS");
+
+    if (progress && strcmp(progress, "poll") != 0)
+        splitc_die(
+            "splitc_gam: SPLITC_PROGRESS=%s has another thread handle messages, beside which "
+            "the program may not; unset it",
+            progress);
+    if (handlers > library_index - next_index)
+        splitc_die("splitc_gam: %u handlers are wanted, and %u of %u are left", handlers,
+                   library_index - next_index, GAM_HANDLERS);
+    library_index -= handlers;
+    *first = library_index;
+    return splitc_runtime.gam;
 }
 
 /* ---- arrivals ------------------------------------------------------------------- */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * export.c - buffers of this process: who may write where.
+ */
+#include "internal.h"
+#include <stdlib.h>
+
+/* ---- slots ---------------------------------------------------------------- */
+
+static uint32_t slot_of(uint32_t number)
+{
+    return number & (VMMC_EXPORTS_MAX - 1);
+}
+
+struct vmmc_exported *vmmc_export_find(const struct vmmc *v, uint32_t number)
+{
+    const uint32_t slot = slot_of(number);
+    struct vmmc_exported *e = slot < v->slots ? v->slot[slot].e : NULL;
+
+    return e && e->number == number ? e : NULL;
+}
+
+static struct vmmc_exported *export_named(const struct vmmc *v, uint64_t name)
+{
+    for (uint32_t i = 0; i < v->slots; i++) {
+        if (v->slot[i].e && v->slot[i].e->name == name)
+            return v->slot[i].e;
+    }
+    return NULL;
+}
+
+/* A slot whose generations are used up stays empty. */
+static bool slot_usable(const struct vmmc_slot *slot)
+{
+    return !slot->e && slot->generation < 1u << (32 - VMMC_SLOT_BITS);
+}
+
+/* A free slot, or -ENOSPC. */
+static int slot_find(struct vmmc *v)
+{
+    for (uint32_t i = 0; i < v->slots; i++) {
+        if (slot_usable(&v->slot[i]))
+            return (int)i;
+    }
+    return v->slots < VMMC_EXPORTS_MAX ? (int)v->slots++ : -ENOSPC;
+}
+
+/* ---- arrivals --------------------------------------------------------------- */
+
+static bool export_admits(const struct vmmc *v, const struct vmmc_exported *e,
+                          const struct gam_piece *piece)
+{
+    return e && piece->source < gam_ranks(v->g) && e->right[piece->source] > 0 &&
+           piece->offset <= e->n && piece->length <= e->n - piece->offset;
+}
+
+void *vmmc_export_place(void *arg, const struct gam_piece *piece, size_t *length)
+{
+    struct vmmc *v = arg;
+    struct vmmc_exported *e = vmmc_export_find(v, piece->buffer);
+    uint8_t *to;
+
+    if (!export_admits(v, e, piece)) {
+        v->stats.refused++;
+        return NULL;
+    }
+    to = *length > 0 ? vmmc_redirect_place(e, piece->offset, length) : e->at;
+    e->arrived += *length;
+    v->stats.arrived_bytes += *length;
+    return to;
+}
+
+/* ---- rights ------------------------------------------------------------------ */
+
+/* Whether a rank other than this one, and alive, has imported it. */
+static bool export_taken(const struct vmmc_exported *e, uint32_t rank)
+{
+    for (uint32_t i = 0; i < gam_ranks(e->v->g); i++) {
+        if (i != rank && e->right[i] > 0 && !gam_is_dead(e->v->g, i))
+            return true;
+    }
+    return false;
+}
+
+/* 0, or why that rank may not import it. */
+static int export_judge(const struct vmmc_exported *e, uint32_t rank, uint64_t secret)
+{
+    if (e->secret != secret || (e->rank != VMMC_ANYBODY && e->rank != rank))
+        return -EACCES;
+    if ((e->flags & VMMC_REDIRECTABLE) && export_taken(e, rank))
+        return -EBUSY;
+    return e->right[rank] < UINT16_MAX ? 0 : -EBUSY;
+}
+
+void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
+{
+    struct vmmc *v = gam_placement_arg(g);
+    struct vmmc_exported *e = v && m->words == 3 ? export_named(v, m->word[0]) : NULL;
+    const int rc = e ? export_judge(e, m->source, m->word[1]) : -ENOENT;
+    /* The index is the one that this was called by, as the instance may be closed. */
+    const uint32_t reply = m->handler - VMMC_ON_IMPORT + VMMC_ON_IMPORTED;
+
+    if (rc) {
+        if (v && rc == -EACCES)
+            v->stats.denied++;
+        gam_reply_2(g, reply, m->word[2], (uint64_t)-rc);
+        return;
+    }
+    if (gam_reply_4(g, reply, m->word[2], 0, e->number, e->n) == 0)
+        e->right[m->source]++;
+}
+
+void vmmc_export_on_unimport(struct gam *g, const struct gam_message *m)
+{
+    struct vmmc *v = gam_placement_arg(g);
+    struct vmmc_exported *e = v && m->words == 1 ? vmmc_export_find(v, (uint32_t)m->word[0]) : NULL;
+
+    if (e && e->right[m->source] > 0)
+        e->right[m->source]--;
+}
+
+/* ---- calls --------------------------------------------------------------------- */
+
+static bool export_ok(const struct vmmc *v, uint32_t rank, const void *at, size_t n, unsigned flags)
+{
+    return (rank == VMMC_ANYBODY || rank < gam_ranks(v->g)) && at && n > 0 &&
+           (uintptr_t)at + n > (uintptr_t)at && (flags & ~VMMC_REDIRECTABLE) == 0;
+}
+
+int vmmc_export(struct vmmc *v, uint64_t name, uint64_t secret, uint32_t rank, void *at, size_t n,
+                unsigned flags, vmmc_notify_fn *notify, void *arg, struct vmmc_exported **out)
+{
+    struct vmmc_exported *e;
+    int slot;
+
+    if (!export_ok(v, rank, at, n, flags))
+        return -EINVAL;
+    if (export_named(v, name))
+        return -EEXIST;
+    e = calloc(1, sizeof(*e) + gam_ranks(v->g) * sizeof(e->right[0]));
+    if (!e)
+        return -ENOMEM;
+    slot = slot_find(v);
+    if (slot < 0) {
+        free(e);
+        return slot;
+    }
+    e->v = v;
+    e->name = name;
+    e->secret = secret;
+    e->rank = rank;
+    e->number = v->slot[slot].generation++ << VMMC_SLOT_BITS | (uint32_t)slot;
+    e->at = at;
+    e->n = n;
+    e->flags = flags;
+    e->notify = notify;
+    e->arg = arg;
+    v->slot[slot].e = e;
+    *out = e;
+    return 0;
+}
+
+/* It is out of its slot before anybody is told, as telling may poll. */
+void vmmc_unexport(struct vmmc_exported *e)
+{
+    struct vmmc *v = e->v;
+
+    v->slot[slot_of(e->number)].e = NULL;
+    for (uint32_t rank = 0; rank < gam_ranks(v->g); rank++) {
+        if (e->right[rank] > 0)
+            gam_request_1(v->g, rank, v->first + VMMC_ON_REVOKED, e->number);
+    }
+    free(e);
+}
+
+uint64_t vmmc_arrived(const struct vmmc_exported *e)
+{
+    return e->arrived;
+}
