@@ -558,6 +558,42 @@ TEST_CASE("the end of an export is told, nothing is written after it, and it is 
     });
 }
 
+TEST_CASE("an import that has ended before it was noted is noticed")
+{
+    run(EACH_LINK, 2, [](Rank &r) {
+        Node node(r);
+        Guarded buffer(8), stop(8), from(8);
+
+        if (r.me == 0) {
+            vmmc_exported *end = nullptr;
+
+            r.expect("vmmc_export",
+                     vmmc_export(node.v, NAME + 1, SECRET, VMMC_ANYBODY, stop.data(), stop.size(),
+                                 0, nullptr, nullptr, &end),
+                     0);
+            // The end of an export goes out right behind the right that the poll has given.
+            node.until("the last import", [&] {
+                vmmc_exported *e = node.export_(buffer);
+                vmmc_poll(node.v);
+                vmmc_unexport(e);
+                return vmmc_arrived(end) > 0;
+            });
+        } else {
+            vmmc_imported *end = nullptr;
+
+            r.expect("vmmc_import", vmmc_import(node.v, 0, NAME + 1, SECRET, 20000, &end, nullptr),
+                     0);
+            for (int round = 0; round < 50; round++) {
+                vmmc_imported *i = node.import(0);
+                node.until("the end", [&] { return !vmmc_is_valid(i); });
+                vmmc_unimport(i);
+            }
+            send(node, end, 0, from.data(), 8);
+        }
+        r.barrier();
+    });
+}
+
 TEST_CASE("the death of an owner ends its imports, and others are imported instead")
 {
     Options options;

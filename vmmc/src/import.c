@@ -159,6 +159,10 @@ void vmmc_import_on_revoked(struct gam *g, const struct gam_message *m)
 
     if (!v || m->words != 1)
         return;
+    /* One poll may read the right and its end: nobody has listed that import yet, so ask anew. */
+    if (v->asking.answered && v->asking.status == 0 && v->asking.rank == m->source &&
+        v->asking.number == m->word[0])
+        v->asking.status = -ENOENT;
     for (struct vmmc_imported *i = v->imports; i; i = i->next) {
         if (i->rank == m->source && i->number == m->word[0] && i->why == 0) {
             i->why = -ESTALE;
