@@ -40,8 +40,8 @@ C_COMPILER = os.environ.get("SPLITCC_CC") or "cc"
 
 def program(generator, seed):
     """The random program of that seed; the seed is part of its names outside of functions."""
-    text = subprocess.run([generator, str(seed)], capture_output=True, text=True, timeout=60,
-                          check=True).stdout
+    text = subprocess.run([generator, "--no-teams", str(seed)], capture_output=True, text=True,
+                          timeout=60, check=True).stdout
     return re.sub(r"\b(splitc_main|[ASRf]\d+)\b", rf"\1_{seed}", text)
 
 

@@ -312,7 +312,7 @@ static void *wait_for_all(void *argument)
     char bytes[16];
 
     t->thread = (pid_t)syscall(SYS_gettid);
-    while (t->last[1] < ROUNDS) {
+    while (t->last[0] < ROUNDS || t->last[1] < ROUNDS) {
         const int n = epoll_wait(t->epfd, events, TOGETHER, 3000);
 
         t->late += n == 0;

@@ -256,7 +256,7 @@ void Generator::array_collective(Body &body)
 
 void Generator::collective(Body &body)
 {
-    if (chance(40))
+    if (with_teams_ && chance(40))
         return array_collective(body);
     static const std::vector<std::string> to_all{"all_reduce_to_all_add", "all_reduce_to_all_max",
                                                  "all_reduce_to_all_min", "all_bcast"};
@@ -429,7 +429,8 @@ Program Generator::run()
     for (long i = 1 + below(3); i > 0; i--)
         make_record();
     make_globals();
-    make_teams();
+    if (with_teams_)
+        make_teams();
     std::vector<const Variable *> spread;
     for (const Variable *object : program_.globals)
         if (object->home == Home::Spread)
@@ -456,9 +457,9 @@ Program Generator::run()
     return std::move(program_);
 }
 
-Program generate(unsigned long seed)
+Program generate(unsigned long seed, bool teams)
 {
-    return Generator(seed).run();
+    return Generator(seed, teams).run();
 }
 
 } // namespace random_program

@@ -30,7 +30,7 @@ struct Slice {
 
 class Generator {
 public:
-    explicit Generator(unsigned long seed) : random_(seed) {}
+    explicit Generator(unsigned long seed, bool teams) : random_(seed), with_teams_(teams) {}
     Program run();
 
 private:
@@ -103,6 +103,7 @@ private:
     void make_function(const Variable *like);
 
     std::mt19937_64 random_;
+    const bool with_teams_;
     Program program_;
     Function *function_ = nullptr;
     const Variable *targets_ = nullptr;      // the array that all pointers in memory point into

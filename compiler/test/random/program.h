@@ -188,7 +188,8 @@ namespace basic {
 extern const Type Char, UChar, Short, UShort, Int, UInt, Long, ULong, Float, Double;
 }
 
-Program generate(unsigned long seed);
+// `teams`: it may have teams and operations on arrays.
+Program generate(unsigned long seed, bool teams = true);
 std::string text_of(const Program &program);
 
 // Returns what the program prints on that number of processors, with sorted lines.  Throws

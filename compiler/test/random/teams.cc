@@ -304,6 +304,8 @@ std::string team_name(int team)
 
 std::string teams_prologue(size_t teams, const std::set<ArrayType> &types)
 {
+    if (teams == 1 && types.empty())
+        return {};
     std::string text = "#include <split-c/collective.h>\n\n";
     for (size_t i = 1; i < teams; i++)
         text += "static splitc_team *" + team_name(static_cast<int>(i)) + ";\n";
