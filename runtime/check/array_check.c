@@ -458,6 +458,15 @@ static void array_sums_repeat(void)
 
 static long longs[100];
 
+/* A member's own block is shorter than what it has for it. */
+static void array_own_block(void)
+{
+    const long count[] = {1, 1, 1, 1}, offset[] = {0, 1, 2, 3};
+    int to[8], from[2] = {0};
+
+    splitc_team_allgatherv(&splitc_team_all, to, count, offset, from, 2, sizeof *to);
+}
+
 static void array_counts_differ(void)
 {
     splitc_team_broadcast(&splitc_team_all, longs, my_rank() ? 2 : 3, 0, sizeof(long));
@@ -583,6 +592,7 @@ const struct check array_checks[] = {
     {"array_root_begins_early", array_root_begins_early},
     {"array_sums_repeat", array_sums_repeat},
     {"array_counts_differ", array_counts_differ},
+    {"array_own_block", array_own_block},
     {"array_count_negative", array_count_negative},
     {"array_no_root", array_no_root},
     {"array_no_operator", array_no_operator},

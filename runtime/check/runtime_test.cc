@@ -95,6 +95,7 @@ TEST_CASE("team: members that differ are told")
 TEST_CASE("arrays: members that differ are told")
 {
     ends(2, "array_counts_differ", 1, "bytes where ");
+    ends(2, "array_own_block", 1, "this member has 2 elements, and its block in the list 1");
     ends(2, "array_calls_differ", 1, "collective calls differ: team_");
 }
 

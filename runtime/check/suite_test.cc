@@ -113,6 +113,7 @@ TEST_CASE("team: members know each other") { passes_everywhere("team_members"); 
 TEST_CASE("team: all ranks, and those of a node") { passes_everywhere("team_predefined"); }
 TEST_CASE("team: calls on several teams") { passes_everywhere("team_calls"); passes(8, "team_calls", "SPLITC_RANKS_PER_CORE=1"); }
 TEST_CASE("team: nobody leaves its barrier before all have come") { passes_everywhere("team_barrier_holds"); }
+TEST_CASE("team: its barrier serves those who are no members") { passes_everywhere("team_barrier_serves"); passes(4, "team_barrier_serves", "SPLITC_RANKS_PER_CORE=2"); }
 TEST_CASE("team: teams of teams") { passes_everywhere("teams_of_teams"); }
 TEST_CASE("team: many come and go") { passes_everywhere("teams_come_and_go"); passes(2, "teams_come_and_go 300"); }
 TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywhere("array_operations"); passes(5, "array_operations", "SPLITC_RANKS_PER_CORE=1"); }

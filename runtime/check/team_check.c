@@ -217,11 +217,42 @@ static void team_member_gone(void)
         splitc_team_barrier(t);
 }
 
+static int called;
+
+static void note_call(void *object, const void *arguments, void *result)
+{
+    (void)object;
+    (void)arguments;
+    (void)result;
+    called++;
+}
+
+/* Who is no member calls members that do nothing but meet. */
+static void team_barrier_serves(void)
+{
+    static struct splitc_atomic function = {.name = "note_call", .run = note_call};
+    const splitc_ptr area = area_open(16);
+    const int last = ranks() - 1;
+    struct splitc_team *t;
+
+    called = 0;
+    splitc_register_atomic(&function);
+    t = splitc_all_split(my_rank() < 2 && my_rank() < last, 0);
+    if (my_rank() < 2 && my_rank() < last)
+        while (!splitc_team_reduce_to_all_add(t, called))
+            splitc_team_barrier(t);
+    else if (my_rank() == last && last > 0)
+        splitc_run_atomic(&function, area_at(area, 0, 0), NULL, NULL);
+    splitc_team_free(t);
+    splitc_barrier();
+}
+
 const struct check team_checks[] = {
     {"team_members", team_members},
     {"team_predefined", team_predefined},
     {"team_calls", team_calls},
     {"team_barrier_holds", team_barrier_holds},
+    {"team_barrier_serves", team_barrier_serves},
     {"teams_of_teams", teams_of_teams},
     {"teams_come_and_go", teams_come_and_go},
     {"team_null", team_null},

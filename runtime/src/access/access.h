@@ -309,14 +309,16 @@ enum splitc_deferred {
 /* Do what handlers have left to be done outside of them, and send what waits for company. */
 static inline enum splitc_deferred splitc_deferred_step(void)
 {
+    bool stuck;
+
     splitc_coalesced_go();
     if (__builtin_expect(splitc_am_fetches != NULL, 0))
         splitc_am_begin_fetches();
+    stuck = __builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move();
+    /* Last, as what is sent before lets handlers run, which may leave operations more to do. */
     if (__builtin_expect(splitc_operations_step != NULL, 0) && splitc_operations_step())
         return SPLITC_DEFERRED_MOVED;
-    if (__builtin_expect(splitc_direct_busy > 0, 0) && splitc_direct_move())
-        return SPLITC_DEFERRED_STUCK;
-    return SPLITC_DEFERRED_NOTHING;
+    return stuck ? SPLITC_DEFERRED_STUCK : SPLITC_DEFERRED_NOTHING;
 }
 
 /* ---- handlers -------------------------------------------------------------------------- */

@@ -94,11 +94,20 @@ static struct splitc_blocks blocks_of(const struct splitc_team *t, enum splitc_c
 {
     for (uint32_t i = 0; i < t->size; i++) {
         check_count(what, count[i], size);
-        if (offset[i] < 0)
+        if (offset[i] < 0 || (size_t)offset[i] > BYTES_MOST / (size ? size : 1))
             splitc_die("%s: block %u begins at element %ld", splitc_collective_name(t, what), i,
                        offset[i]);
     }
     return (struct splitc_blocks){.count = count, .offset = offset, .size = size};
+}
+
+/* What this member sends or takes has to be as long as its own block in the lists. */
+static void check_own_block(const struct splitc_team *t, enum splitc_collective what,
+                            const long *counts, long count)
+{
+    if (counts[t->at] != count)
+        splitc_die("%s: this member has %ld elements, and its block in the list %ld",
+                   splitc_collective_name(t, what), count, counts[t->at]);
 }
 
 /* ---- one builder for both forms of each -------------------------------------------------------
@@ -209,8 +218,10 @@ static struct splitc_operation *gatherv(struct splitc_team *t, void *to, const l
 
     splitc_team_check(t);
     check_count(what, count, size);
-    if (check_root(t, what, root) == t->at)
+    if (check_root(t, what, root) == t->at) {
         blocks = blocks_of(t, what, size, counts, offsets);
+        check_own_block(t, what, counts, count);
+    }
     o = operation_new(t, what, 0, size, root, 0);
     splitc_add_gather(o, to, blocks, from, (size_t)count * size, (uint32_t)root);
     return o;
@@ -241,8 +252,10 @@ static struct splitc_operation *scatterv(struct splitc_team *t, void *to, long c
 
     splitc_team_check(t);
     check_count(what, count, size);
-    if (check_root(t, what, root) == t->at)
+    if (check_root(t, what, root) == t->at) {
         blocks = blocks_of(t, what, size, counts, offsets);
+        check_own_block(t, what, counts, count);
+    }
     o = operation_new(t, what, 0, size, root, 0);
     splitc_add_scatter(o, to, (size_t)count * size, from, blocks, (uint32_t)root);
     return o;
@@ -272,6 +285,7 @@ static struct splitc_operation *allgatherv(struct splitc_team *t, void *to, cons
     splitc_team_check(t);
     check_count(what, count, size);
     blocks = blocks_of(t, what, size, counts, offsets);
+    check_own_block(t, what, counts, count);
     o = operation_new(t, what, 0, size, 0, 0);
     splitc_add_allgather(o, to, blocks, from, (size_t)count * size);
     return o;

@@ -44,13 +44,13 @@ static void gate_tell_of_messages(struct splitc_team *t)
     t->told = now;
 }
 
-/* To look at the queues of many ranks costs as much as a time slice, so it is done only if a
- * message was sent. */
+/* To look at the queues of many ranks costs as much as a time slice, so where all ranks meet it is
+ * done only if one of them has sent a message.  Who is not of a smaller team sends unnoticed. */
 void splitc_gate_serve(struct splitc_team *t)
 {
     const uint64_t *busy = splitc_team_copy(t, 0, &t->board->gate.busy);
 
-    if (__atomic_load_n(busy, __ATOMIC_RELAXED) <= t->served)
+    if (t == &splitc_team_all && __atomic_load_n(busy, __ATOMIC_RELAXED) <= t->served)
         return;
     t->served = t->episode;
     splitc_poll();

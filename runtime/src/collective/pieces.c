@@ -235,7 +235,7 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         data = m->data;
         break;
     case PIECE_ELSEWHERE:
-        splitc_expect(m, m->words == 4);
+        splitc_expect(m, m->words == 4 && m->word[2] != 0); /* NULL would mean that it is here */
         piece.there = (const void *)(uintptr_t)m->word[2];
         piece.token = m->word[3];
         break;
@@ -262,7 +262,8 @@ void splitc_on_pulled(struct gam *g, const struct gam_message *m)
     struct splitc_step *s = step_of(m->word[0], &o);
 
     (void)g;
-    splitc_expect(m, s && s->pulling && !s->arrived);
+    splitc_expect(m, m->words == 1 && s && s->pulling && !s->arrived &&
+                         splitc_team_proc(o->team, s->peer) == m->source);
     s->arrived = true;
     step_is_ready(o, s);
 }
