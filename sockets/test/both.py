@@ -17,13 +17,13 @@ class Build:
     def program(self, name):
         return str(self.folder / "test" / f"sockets_{name}")
 
-    def run(self, command, mode=None, stats=False, seconds=60, downgrades=True, **options):
+    def run(self, command, mode=None, stats=False, seconds=60, **options):
         """What becomes of a command: over plain TCP, or upgraded by `mode`; its stdout and stderr."""
         environment = dict(os.environ, **options.pop("environment", {}))
         environment.pop("LD_PRELOAD", None)
         if mode:
             environment["UNETSOCK_UPGRADE"] = mode
-            if mode == "random" and downgrades:
+            if mode == "random":
                 environment["UNETSOCK_DOWNGRADE"] = "8"
             command = [self.unetsock, *(["--stats"] if stats else []), *command]
         return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, text=True,

@@ -176,30 +176,44 @@ static void *write_when_asleep(void *argument)
     return NULL;
 }
 
+/* Have another thread write a byte to fd once this one sleeps in epoll_wait.  Returns what that
+ * tells. */
+static int wake_by_write(int epfd, int fd, struct epoll_event *event)
+{
+    struct waking w = {(pid_t)syscall(SYS_gettid), fd};
+    pthread_t thread;
+    int n;
+
+    while (epoll_wait(epfd, event, 1, 0) > 0) /* one that is told once more is none of these */
+        ;
+    pthread_create(&thread, NULL, write_when_asleep, &w);
+    n = epoll_wait(epfd, event, 1, 5000);
+    pthread_join(thread, NULL);
+    return n;
+}
+
 /* The other end writes three times, each time after this one has begun to wait; what was told of is
- * never read.  Each has to wake it. */
-static void test_edges_of_unread(void)
+ * never read.  Each has to wake it, also if the last that it read came by TCP. */
+static void test_edges_of_unread(bool after_tcp)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = 7};
     const int epfd = epoll_create1(0);
-    struct waking w;
-    pthread_t thread;
     int fd[2], n;
+    char byte;
 
     make_pair(fd);
     epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    if (after_tcp) { /* which wakes who sleeps without unread data */
+        n = wake_by_write(epfd, fd[1], &event);
+        printf("edge by TCP: %d %s\n", n, result(read(fd[0], &byte, 1)));
+    }
     if (write(fd[1], "begin", 5) != 5) /* there is something in the ring */
         die("write");
     n = epoll_wait(epfd, &event, 1, 5000);
     printf("edge: %d\n", n);
     for (int i = 0; i < 3; i++) {
-        while (epoll_wait(epfd, &event, 1, 0) > 0) /* one that is told once more is none of these */
-            ;
-        w = (struct waking){(pid_t)syscall(SYS_gettid), fd[1]};
-        pthread_create(&thread, NULL, write_when_asleep, &w);
-        n = epoll_wait(epfd, &event, 1, 5000);
+        n = wake_by_write(epfd, fd[1], &event);
         printf("edge after unread data: %d %x\n", n, event.events);
-        pthread_join(thread, NULL);
     }
     close(epfd);
     close_pair(fd);
@@ -492,7 +506,8 @@ int main(void)
     test_signals();
     test_waiting();
     test_poll_in_thread();
-    test_edges_of_unread();
+    test_edges_of_unread(false);
+    test_edges_of_unread(true);
     test_edge_of_shutdown();
     test_much(false);
     test_much(true);

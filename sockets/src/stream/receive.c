@@ -245,6 +245,10 @@ void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
     if (!sockets_stream_bell_is_due(s) || !sockets_stream_has_data(s) || s->record->rx.recalled ||
         !sockets_lock_take(&s->record->rx.lock, &stolen))
         return;
+    /* Data in the ring means that the sender is in it, which a receiver that has read nothing since
+     * may not have seen. */
+    if (!sockets_phase_is_ring(s->record->rx.phase) && sockets_stream_sender_moved_on(s))
+        sockets_stream_to_ring_phase(s);
     /* One stays, so that the kernel's poll finds the connection readable all the time. */
     if (atomic_load(&s->rx->bells) - s->record->rx.drained < SOCKETS_MOST_BELLS)
         atomic_store(&s->rx->belled, 0);
