@@ -135,8 +135,8 @@ Rule only(const std::string &layer, const std::vector<std::string> &headers)
 }
 
 const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
-                                               "unet/unet_chaos.h", "unet/unet_ring.h",
-                                               "unet/unet_siphash.h"};
+                                               "unet/unet_chaos.h", "unet/unet_rest.h",
+                                               "unet/unet_ring.h", "unet/unet_siphash.h"};
 
 // The engines; the folders in them are the backends that use them.
 const std::vector<fs::path> engines = {"unet-backends/shared_memory", "unet-backends/datagram"};

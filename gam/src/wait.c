@@ -4,12 +4,10 @@
  */
 #include "internal.h"
 #include <poll.h>
-#include <sched.h>
 #include <time.h>
+#include <unet/unet_rest.h>
 
 enum {
-    SPIN_ROUNDS = 64,   /* empty polls before the processor is yielded */
-    YIELD_ROUNDS = 512, /* empty polls before sleeping */
     CHECK_ROUNDS = 256, /* empty polls between two checks whether the peer is dead */
     NAP_MS = 1,         /* a sleep while waiting for room in a queue, which wakes nobody */
     SLICE_MS = 100,     /* a sleep while waiting for a message, until peers are checked */
@@ -63,15 +61,6 @@ void gam_peers_check(struct gam *g)
 
 /* ---- waiting -------------------------------------------------------------------- */
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Sleep at all ports at once.  Returns as unet_wait. */
 static int sleep_at_all(struct gam *g, int timeout_ms)
 {
@@ -111,11 +100,7 @@ int gam_wait_step(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
         return -EPIPE;
     if (gam_poll(g) > 0)
         return peer->dead ? -EPIPE : 0;
-    if (round < SPIN_ROUNDS)
-        relax();
-    else if (round < YIELD_ROUNDS)
-        sched_yield();
-    else
+    if (!unet_rest_after(&unet_rest_room, round))
         sleep_at_ports(g, NAP_MS);
     return 0;
 }

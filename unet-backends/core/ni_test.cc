@@ -14,6 +14,7 @@ extern "C" {
 #include "core/core.h"
 }
 #include <unet/unet_ni.h>
+#include <unet/unet_rest.h>
 
 namespace {
 
@@ -406,4 +407,22 @@ TEST_CASE("range: a put is a descriptor with both places and the grant")
     unet_ring_release(&r.ni->tx);
     unet_ring_publish(&r.ni->tx);
     CHECK(unet_sent(ep, ticket));
+}
+
+/* ---- resting ----------------------------------------------------------------------- */
+
+TEST_CASE("rest: a loop sleeps once it has spun and yielded as often as its policy says")
+{
+    for (const unet_rest_policy *policy :
+         {&unet_rest_memory, &unet_rest_network, &unet_rest_crowded, &unet_rest_room,
+          &unet_rest_meeting}) {
+        uint32_t looks = 1;
+
+        while (looks < 1000000 && unet_rest_after(policy, looks))
+            looks++;
+        CHECK(looks == policy->spins + policy->yields + 1);
+        CHECK_FALSE(unet_rest_after(policy, UINT32_MAX));
+        unet_rest_awake(policy, policy->yields * (policy->spins + 1)); // yields, and comes back
+    }
+    CHECK(unet_rest_crowded.spins == 0); // another rank needs the processor
 }

@@ -2,9 +2,8 @@
  *
  * progress.c - serving messages, and waiting for them.
  *
- * A wait spins first, because a peer that runs answers within a microsecond.  Then it yields,
- * because the peer may need this core.  Then it sleeps until something arrives.  Where ranks share
- * cores it does not spin, which would only keep the others from answering.
+ * A wait rests as the policy of the job says (unet_rest.h), and then sleeps until something
+ * arrives.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "access.h"
@@ -14,17 +13,14 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unet/unet_rest.h>
 
-#define SPINS 2000u       /* empty polls, some 50 microseconds */
-#define NETWORK_SPINS 64u /* the same where each poll is a system call */
-#define YIELDS 64u        /* after these */
-#define NAP_MS 1          /* a sleep where nothing wakes this rank */
-#define SLEEP_MS 100      /* any other: it bounds how late a deadline is noticed, not the wait */
+#define NAP_MS 1     /* a sleep where nothing wakes this rank */
+#define SLEEP_MS 100 /* any other: it bounds how late a deadline is noticed, not the wait */
 
 bool (*splitc_operations_step)(void);
 
-static uint32_t spin_limit = SPINS;
-static uint32_t yield_limit = SPINS + YIELDS;
+static const struct unet_rest_policy *policy = &unet_rest_memory;
 
 /* What the launcher says, or else as many as the cores that this process may use give. */
 static long ranks_per_core(uint32_t local_ranks)
@@ -42,13 +38,15 @@ static long ranks_per_core(uint32_t local_ranks)
 
 void splitc_progress_open(uint32_t local_ranks, bool network)
 {
-    spin_limit = ranks_per_core(local_ranks) > 1 ? 0 : network ? NETWORK_SPINS : SPINS;
-    yield_limit = spin_limit + YIELDS;
+    if (ranks_per_core(local_ranks) > 1)
+        policy = &unet_rest_crowded;
+    else
+        policy = network ? &unet_rest_network : &unet_rest_memory;
 }
 
 bool splitc_shares_cores(void)
 {
-    return spin_limit == 0;
+    return policy == &unet_rest_crowded;
 }
 
 /* Messages that a peer sent before it died may still be in its queue.  They may end the wait, so
@@ -95,8 +93,8 @@ static int wait_rest(struct splitc_wait *w, int sleep_ms)
     int handled;
 
     splitc_wait_show(w);
-    if (w->idle <= yield_limit)
-        return sched_yield();
+    if (unet_rest_after(policy, w->idle))
+        return 0;
     handled = gam_wait(splitc_runtime.gam, sleep_ms);
     if (handled == 0)
         wait_tell_slept(w);
@@ -132,7 +130,7 @@ static void wait_serve(struct splitc_wait *w, int sleep_ms)
         w->idle = 0;
     else if (deferred == SPLITC_DEFERRED_STUCK)
         sleep_ms = NAP_MS;
-    if (handled == 0 && deferred != SPLITC_DEFERRED_MOVED && ++w->idle > spin_limit)
+    if (handled == 0 && deferred != SPLITC_DEFERRED_MOVED && ++w->idle > policy->spins)
         handled = wait_rest(w, sleep_ms);
     if (handled > 0) {
         wait_arrived(w, (uint64_t)handled, splitc_runtime.vain - vain);
@@ -162,7 +160,7 @@ static uint32_t asleep;
 
 void splitc_wait_step_shared(struct splitc_wait *w)
 {
-    if (w->idle < yield_limit || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
+    if (w->idle < policy->spins + policy->yields || __atomic_load_n(&asleep, __ATOMIC_RELAXED)) {
         wait_serve(w, SLEEP_MS);
         return;
     }
@@ -229,8 +227,8 @@ int splitc_poll_once(void)
     handled = gam_poll(splitc_runtime.gam);
     if (handled > 0)
         idle = 0;
-    else if (++idle > spin_limit && idle % YIELDS == 0)
-        sched_yield();
+    else
+        unet_rest_awake(policy, ++idle);
     return handled;
 }
 

@@ -14,10 +14,9 @@
 #include "episode.h"
 #include "library.h"
 
-#include <sched.h>
+#include <unet/unet_rest.h>
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
-#define TURNS 4u           /* yields before this rank looks for messages */
 
 static uint64_t gate_statement(const struct splitc_team *t, enum splitc_collective what)
 {
@@ -90,13 +89,13 @@ static void gate_open(struct splitc_gate *gate, uint64_t episode)
         splitc_wake_all();
 }
 
-/* Let ranks that have not come run.  Mostly no more is needed, and to look at the queues of many
- * ranks costs as much as a time slice. */
+/* Let ranks that have not come run.  Mostly no more is needed. */
 static bool gate_yield(const uint64_t *open, uint64_t episode)
 {
-    for (uint32_t turns = 0; turns < TURNS && !gate_is_open(open, episode); turns++)
-        sched_yield();
-    return gate_is_open(open, episode);
+    for (uint32_t looks = 1; !gate_is_open(open, episode); looks++)
+        if (!unet_rest_after(&unet_rest_meeting, looks))
+            return false;
+    return true;
 }
 
 static void gate_wait(struct splitc_team *t, struct splitc_gate *gate, enum splitc_collective what)
