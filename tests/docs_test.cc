@@ -12,7 +12,7 @@
 // Words that may follow: `body` (the block is what stands inside splitc_main),
 // `ranks=1,4`, `flags=-std=gnu89,-O2`, `uses=vmmc` (libraries), `exit=3`; a `message` block after a
 // `run` is what appears on standard error, process ids as "(pid N)".  The file is called
-// example.sc.
+// example.sc, or example.cc with the word `c++`.
 #include "splitc_run.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ std::vector<std::string> split(const std::string &text, char separator)
 Example example_of(const std::string &document, const Block &block)
 {
     static const std::vector<std::string> kinds = {"compile", "run", "warning", "error"};
-    static const std::vector<std::string> keys = {"body", "ranks", "flags", "uses", "exit"};
+    static const std::vector<std::string> keys = {"body", "ranks", "flags", "uses", "exit", "c++"};
     const auto knows = [](const std::vector<std::string> &all, const std::string &word) {
         return std::find(all.begin(), all.end(), word) != all.end();
     };
@@ -130,9 +130,11 @@ std::vector<Example> examples(const std::string &document)
 // example.sc as the document does.
 std::string write_source(const TemporaryFolder &folder, const Example &example)
 {
-    write_file(folder / "example.sc", example.code);
+    const std::string name = example.settings.count("c++") ? "example.cc" : "example.sc";
+
+    write_file(folder / name, example.code);
     if (!example.settings.count("body"))
-        return "example.sc";
+        return name;
     write_file(folder / "body.sc", "#include <split-c/split-c.h>\n#include <stdio.h>\n"
                                    "int splitc_main(int argc, char *argv[])\n{\n"
                                    "(void)argc; (void)argv;\n"

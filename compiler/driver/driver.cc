@@ -122,12 +122,16 @@ int Driver::one_input(const Input &input, const std::string &result)
 int Driver::all_inputs()
 {
     std::vector<std::string> objects;
+    bool cxx = false;
     int worst = 0;
     for (const Input &input : options_.inputs) {
         objects.push_back(is_source(input) ? result_name(input) : input.path);
         if (is_source(input))
             worst = std::max(worst, one_input(input, objects.back()));
+        cxx |= is_source(input) && input.is_cxx();
     }
+    if (cxx)
+        objects.push_back("-lstdc++");
     if (worst || options_.stage != Stage::Link || options_.only_dependencies)
         return worst;
     return link(options_, tools_, objects);

@@ -77,6 +77,8 @@ constexpr std::string_view kPrint[] = {"prefix", "cflags", "libs", "gdb"};
 
 constexpr std::string_view kSourceEndings[] = {".c", ".i",   ".s",   ".S",   ".sx",  ".cc", ".cp",
                                                ".C", ".cxx", ".cpp", ".CPP", ".c++", ".ii", ".m"};
+constexpr std::string_view kCxxEndings[] = {".cc",  ".cp",  ".C",   ".cxx",
+                                            ".cpp", ".CPP", ".c++", ".ii"};
 
 // With these options the C compiler writes more files, named after the object.
 constexpr std::string_view kFilesBesideObject[] = {
@@ -377,6 +379,13 @@ Options Reader::run()
 }
 
 } // namespace
+
+bool Input::is_cxx() const
+{
+    if (!x.empty())
+        return x.starts_with("c++");
+    return contains(kCxxEndings, std::filesystem::path(path).extension().string());
+}
 
 std::string Input::stem() const
 {

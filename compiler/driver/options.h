@@ -25,6 +25,8 @@ struct Input {
     Language language = Language::Linker;
     std::string x; // the value of -x, or empty
 
+    bool is_cxx() const;
+
     // Returns the name of the file without its folder and its ending.
     std::string stem() const;
 };

@@ -86,6 +86,7 @@ int Compiler::preprocess_only(const Input &input)
         command = tools_.cc({"-E"});
         append(command, options_.both);
         append(command, options_.preprocess);
+        command.push_back("-I" + tools_.prefix() + "/include");
         append(command, options_.preprocess_only);
         append(command, made.options);
         if (!input.x.empty())

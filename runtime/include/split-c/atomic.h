@@ -10,6 +10,10 @@
 #ifndef SPLITC_ATOMIC_H
 #define SPLITC_ATOMIC_H
 
+#ifdef __cplusplus
+#error "<split-c/atomic.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/handle.h>
 #include <split-c/operators.h>
 #include <split-c/split-c.h>

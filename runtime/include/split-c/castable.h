@@ -6,6 +6,10 @@
 #ifndef SPLITC_CASTABLE_H
 #define SPLITC_CASTABLE_H
 
+#ifdef __cplusplus
+#error "<split-c/castable.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/split-c.h>
 
 /* A plain pointer to the object, where loads and stores of this processor reach it: it is its own,

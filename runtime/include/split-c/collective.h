@@ -21,6 +21,10 @@
 #ifndef SPLITC_COLLECTIVE_H_PUBLIC
 #define SPLITC_COLLECTIVE_H_PUBLIC
 
+#ifdef __cplusplus
+#error "<split-c/collective.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/handle.h>
 #include <split-c/operators.h>
 #include <split-c/split-c.h>

@@ -5,6 +5,10 @@
 #ifndef SPLITC_GATHER_H
 #define SPLITC_GATHER_H
 
+#ifdef __cplusplus
+#error "<split-c/gather.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/split-c.h>
 
 /* Collective: every processor's block of `bytes`, in the order of processors,

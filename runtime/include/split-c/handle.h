@@ -6,6 +6,10 @@
 #ifndef SPLITC_HANDLE_H
 #define SPLITC_HANDLE_H
 
+#ifdef __cplusplus
+#error "<split-c/handle.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/split-c.h>
 
 /* A transfer that this processor has begun.  It is a value: it may be copied, kept and forgotten.

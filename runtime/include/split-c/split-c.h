@@ -3,11 +3,10 @@
  * split-c.h - the library of Split-C programs.
  *
  * Only splitcc can parse it: `T *global` is a global pointer, `T *spread` a spread
- * one.  Functions are bound to symbols that begin with splitc_, so a program
- * may give its own names to everything the linker sees, and <unistd.h> its own
- * meaning to sync().  "Collective" means: called by every processor, in the
- * same order.  Sizes are in bytes.  All calls serve the messages of other
- * processors while they wait.
+ * one.  In C++ there are classes for them instead: see split-c.hpp.  Functions are bound to symbols
+ * that begin with splitc_, so a program may give its own names to everything the linker sees, and
+ * <unistd.h> its own meaning to sync().  "Collective" means: called by every processor, in the same
+ * order.  Sizes are in bytes.  All calls serve the messages of other processors while they wait.
  */
 #ifndef SPLITC_SPLIT_C_H
 #define SPLITC_SPLIT_C_H
@@ -30,6 +29,10 @@
 #define for_my_2d(i, j, n, m)                                                                      \
     for ((i) = (m) > 0 ? MYPROC / (m) : (n), (j) = (m) > 0 ? MYPROC % (m) : 0; (i) < (n);          \
          (j) += PROCS, (i) += (j) / (m), (j) %= (m))
+
+#ifdef __cplusplus
+#include <split-c/split-c.hpp>
+#else
 
 /* Run the handlers of messages that have arrived. */
 extern void splitc_poll(void);
@@ -139,4 +142,5 @@ extern void splitc_lock(int *global lock) __asm__("splitc_lock");
 extern int splitc_trylock(int *global lock) __asm__("splitc_trylock");
 extern void splitc_unlock(int *global lock) __asm__("splitc_unlock");
 
+#endif /* __cplusplus */
 #endif

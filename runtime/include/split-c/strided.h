@@ -11,6 +11,10 @@
 #ifndef SPLITC_STRIDED_H
 #define SPLITC_STRIDED_H
 
+#ifdef __cplusplus
+#error "<split-c/strided.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/split-c.h>
 
 /* `rows` rows of `bytes` each; a row begins `stride` bytes behind the one before, which may be

@@ -16,6 +16,10 @@
 #ifndef SPLITC_TEAM_H_PUBLIC
 #define SPLITC_TEAM_H_PUBLIC
 
+#ifdef __cplusplus
+#error "<split-c/team.h> is for programs in Split-C; <split-c/split-c.h> says what C++ has"
+#endif
+
 #include <split-c/split-c.h>
 
 typedef struct splitc_team splitc_team;
