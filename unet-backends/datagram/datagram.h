@@ -8,6 +8,7 @@
  *   endpoint.c  opening an endpoint, progress, waiting
  *   channel.c   opening, closing, and noticing that a peer is gone
  *   frame.c     messages into frames and back
+ *   train.c     frames that go as one, for the kernel or the network interface to cut
  */
 #ifndef UNET_DATAGRAM_H
 #define UNET_DATAGRAM_H
@@ -44,7 +45,8 @@ struct datagram_link {
     uint32_t life;        /* this opening of ours */
     uint32_t peer_life;   /* and the peer's */
     bool here;            /* eth: the peer is on this machine */
-    bool uncut;           /* udp: the kernel does not cut datagrams that go there */
+    bool uncut;           /* the kernel does not cut what goes there */
+    bool super;           /* eth: super-frames pass between the peer and us */
     uint8_t socket;       /* udp: the number of the socket that goes there; 0: the first */
 };
 
@@ -123,6 +125,14 @@ static inline void datagram_heard(struct datagram_link *link)
     link->refused_us = 0;
 }
 
+/* The link that frame i of a batch goes to; its address is the link's `peer`. */
+static inline struct datagram_link *datagram_link_of(const struct datagram_batch *b, unsigned i)
+{
+    uint8_t *place = (uint8_t *)b->message[i].msg_hdr.msg_name;
+
+    return (struct datagram_link *)(place - offsetof(struct datagram_link, peer));
+}
+
 bool unet_datagram_same(const struct datagram_place *a, const struct datagram_place *b);
 
 /* ---- endpoint.c: the entries of struct unet_ops ------------------------------------ */
@@ -189,5 +199,24 @@ unsigned unet_datagram_no_room(struct datagram_endpoint *de);
  * belong to it; what follows may be another frame, or padding. */
 size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
                              const struct datagram_place *from);
+
+/* ---- train.c ------------------------------------------------------------------------- */
+
+enum { DATAGRAM_TRAIN_MOST = 64 }; /* frames; the kernel cuts no more */
+
+bool unet_datagram_same_peer(const struct datagram_batch *b, unsigned i, unsigned j);
+
+/* How many frames from `first` on go to one peer and are of one length, but for a shorter last one,
+ * within so many bytes. */
+unsigned unet_datagram_train_frames(const struct datagram_batch *b, unsigned first,
+                                    uint32_t bytes_most);
+
+/* False if those frames do not lie one behind the other, each in one piece. */
+bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, unsigned frames,
+                              struct iovec *train);
+
+/* Take in frames that came one behind the other.  Returns how many there were. */
+int unet_datagram_train_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                                const struct datagram_place *from);
 
 #endif

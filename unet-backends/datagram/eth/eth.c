@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * eth.c - frames out, and in from the ring.
- *
- * The kernel puts what arrives into a ring of slots that it shares with us (TPACKET_V2), so
- * looking for arrivals is a load.  A slot belongs to who its status says:
- *
- *   kernel                                  we
- *   ------                                  --
- *   status == TP_STATUS_KERNEL: fill
- *   STORE.release(status, TP_STATUS_USER) (A)   LOAD.acquire(status) & TP_STATUS_USER (B)
- *                                               read
- *                                               STORE.release(status, TP_STATUS_KERNEL)
  */
 #include "datagram/eth/eth.h"
 
@@ -18,25 +8,21 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
-    RING_BYTES = 4 << 20,
-    BLOCK_LEAST = 64 << 10,
-    SLOT_OVERHEAD = 128,  /* of the kernel's headers in a slot, at least what it needs */
     MESSAGE_MOST = 16384, /* slots for longer frames would be few */
     RECEIVE_MOST = 256,   /* frames taken in at a time */
-    SLOT_LEAST = 2048,
 };
 
 /* ---- sending -------------------------------------------------------------------------- */
 
 /* A frame that cannot go (the interface is gone, or its MTU was lowered) is lost. */
-static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *batch)
+static unsigned eth_send_frames(struct datagram_endpoint *de, struct datagram_batch *batch,
+                                unsigned count)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const int n = unet_datagram_submit(de->socket, batch->message, batch->count);
+        const int n = unet_datagram_submit(de->socket, batch->message, count);
 
         if (n > 0) {
             de->no_room = 0;
@@ -52,18 +38,47 @@ static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *ba
     return 1;
 }
 
-/* ---- receiving -------------------------------------------------------------------------- */
-
-static struct tpacket2_hdr *eth_slot(const struct eth_endpoint *ge, uint32_t n)
+/* How many frames go one by one before some follow that go as one. */
+static unsigned lone_frames(const struct eth_endpoint *ge, const struct datagram_batch *b)
 {
-    return (struct tpacket2_hdr *)(ge->ring + (size_t)(n & (ge->slots - 1)) * ge->slot_bytes);
+    unsigned count = 0;
+
+    while (count < b->count && unet_eth_super_frames(ge, b, count) == 1)
+        count++;
+    return count;
 }
+
+static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *batch)
+{
+    struct eth_endpoint *ge = eth_of(de);
+    unsigned lone = batch->count;
+    int sent;
+
+    if (ge->super >= 0)
+        lone = lone_frames(ge, batch);
+    if (lone > 0)
+        return eth_send_frames(de, batch, lone);
+    sent = unet_eth_super_send(ge, batch, unet_eth_super_frames(ge, batch, 0));
+    return sent >= 0 ? (unsigned)sent : eth_send_frames(de, batch, 1);
+}
+
+static void eth_say(struct datagram_endpoint *de, const struct datagram_place *to,
+                    const struct unet_frame *frame)
+{
+    unet_datagram_say(de, to, frame);
+    if (eth_of(de)->super >= 0 && frame->kind == UNET_FRAME_OPENED)
+        unet_eth_super_say(eth_of(de), to, frame);
+}
+
+/* ---- receiving -------------------------------------------------------------------------- */
 
 /* The loopback interface puts its own address into frames; a peer that reaches us through it has
  * the same address as we. */
-static struct datagram_place place_of(const struct eth_endpoint *ge,
-                                      const struct sockaddr_ll *sender)
+struct datagram_place unet_eth_place_of(const struct eth_endpoint *ge,
+                                        const struct tpacket2_hdr *packet)
 {
+    const struct sockaddr_ll *sender =
+        (const struct sockaddr_ll *)((const uint8_t *)packet + TPACKET_ALIGN(sizeof *packet));
     const bool local = sender->sll_ifindex == ge->loopback;
     struct datagram_place place = {.length = sizeof place.eth};
 
@@ -77,31 +92,26 @@ static struct datagram_place place_of(const struct eth_endpoint *ge,
 
 static void eth_take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
 {
-    const uint8_t *bytes = (const uint8_t *)slot;
-    const struct datagram_place from =
-        place_of(ge, (const struct sockaddr_ll *)(bytes + TPACKET_ALIGN(sizeof *slot)));
+    const struct datagram_place from = unet_eth_place_of(ge, slot);
 
     if (slot->tp_snaplen < slot->tp_len)
         ge->de.ni.ep.stats.malformed++;
     else
-        unet_datagram_arrived(&ge->de, bytes + slot->tp_net, slot->tp_snaplen, &from);
+        unet_datagram_arrived(&ge->de, (const uint8_t *)slot + slot->tp_net, slot->tp_snaplen,
+                              &from);
 }
 
 static int eth_receive(struct datagram_endpoint *de)
 {
     struct eth_endpoint *ge = eth_of(de);
+    struct tpacket2_hdr *slot;
     int count = 0;
 
-    for (; count < RECEIVE_MOST; count++) {
-        struct tpacket2_hdr *slot = eth_slot(ge, ge->next);
-
-        if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) /* B */
-            break;
+    for (; count < RECEIVE_MOST && (slot = eth_ring_peek(&ge->ring)) != NULL; count++) {
         eth_take(ge, slot);
-        __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-        ge->next++;
+        eth_ring_release(&ge->ring, slot);
     }
-    return count;
+    return ge->super < 0 ? count : count + unet_eth_super_receive(ge);
 }
 
 static void eth_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)
@@ -113,52 +123,23 @@ static void eth_probe(struct datagram_endpoint *de, const uint16_t *asked, unsig
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-static uint32_t power_of_two(uint32_t least, uint32_t n)
-{
-    while (least < n)
-        least *= 2;
-    return least;
-}
-
-static int eth_open_ring(struct eth_endpoint *ge, uint32_t frame_most)
-{
-    const uint32_t slot = power_of_two(SLOT_LEAST, frame_most + SLOT_OVERHEAD);
-    const uint32_t block = power_of_two(BLOCK_LEAST, slot);
-    const struct tpacket_req request = {
-        .tp_block_size = block,
-        .tp_block_nr = RING_BYTES / block,
-        .tp_frame_size = slot,
-        .tp_frame_nr = RING_BYTES / slot,
-    };
-    const int version = TPACKET_V2, socket = ge->de.socket;
-    void *ring;
-
-    if (setsockopt(socket, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ||
-        setsockopt(socket, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0)
-        return -errno;
-    ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, socket, 0);
-    if (ring == MAP_FAILED)
-        return -errno;
-    ge->ring = ring;
-    ge->slot_bytes = slot;
-    ge->slots = RING_BYTES / slot;
-    return 0;
-}
-
 static int eth_bind(struct datagram_endpoint *de)
 {
     const uint32_t header = sizeof(struct unet_frame);
     struct eth_endpoint *ge = eth_of(de);
+    uint32_t most;
     int error;
 
-    ge->lock = -1;
+    ge->lock = ge->super = ge->epoll = -1;
     error = unet_eth_open_socket(ge);
     if (error)
         return error;
     de->port = ge->own.port;
-    de->message_most = ge->mtu - header < MESSAGE_MOST ? ge->mtu - header : MESSAGE_MOST;
+    most = ge->mtu - header - ETH_SUPER_OVERHEAD;
+    de->message_most = most < MESSAGE_MOST ? most : MESSAGE_MOST;
     de->ni.ep.packet_bytes = de->message_most;
-    error = eth_open_ring(ge, header + de->message_most);
+    error =
+        unet_eth_ring_open(&ge->ring, de->socket, header + ETH_SUPER_OVERHEAD + de->message_most);
     return error ? error : unet_eth_bind_socket(ge);
 }
 
@@ -168,8 +149,8 @@ static void eth_unbind(struct datagram_endpoint *de)
 
     if (de->socket < 0)
         return;
-    if (ge->ring)
-        munmap(ge->ring, RING_BYTES);
+    unet_eth_super_close(ge);
+    unet_eth_ring_close(&ge->ring);
     if (ge->lock >= 0)
         close(ge->lock);
     close(de->socket);
@@ -177,12 +158,22 @@ static void eth_unbind(struct datagram_endpoint *de)
 
 static uint32_t eth_backlog(struct unet_endpoint *ep, uint32_t length)
 {
-    (void)length;
-    return eth_of(datagram_of(ep))->slots;
+    const struct eth_endpoint *ge = eth_of(datagram_of(ep));
+    const uint32_t super = unet_eth_super_backlog(ge, length);
+
+    return super < ge->ring.slots ? super : ge->ring.slots;
+}
+
+/* Who takes in arrivals past the queues has no use for upcalls, which want to hear of one socket.
+ */
+static void eth_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
+{
+    unet_datagram_attach(ep, fn, arg);
+    unet_eth_super_open(eth_of(datagram_of(ep)));
 }
 
 static const struct unet_datagram_ops eth_datagram_ops = {
-    .attach = unet_datagram_attach,
+    .attach = eth_attach,
     .send = unet_datagram_send_packets,
     .backlog = eth_backlog,
 };
@@ -194,7 +185,7 @@ static const struct datagram_transport eth_transport = {
     .unbind = eth_unbind,
     .resolve = unet_eth_resolve,
     .send = eth_send,
-    .say = unet_datagram_say,
+    .say = eth_say,
     .receive = eth_receive,
     .probe = eth_probe,
 };

@@ -13,7 +13,6 @@
 #include "core/local.h"
 
 #include <errno.h>
-#include <linux/filter.h>
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,37 +105,54 @@ static int eth_look_at_interface(struct eth_endpoint *ge)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-/* Accepts frames to our address and port that came from outside or by the loopback interface,
- * and of no VLAN: those have interfaces of their own.  Numbers in frames are little-endian,
- * the filter reads big-endian ones. */
-static int eth_set_filter(const struct eth_endpoint *ge)
+enum { FILTER_MOST = 32 };
+
+int unet_eth_set_filter(const struct eth_endpoint *ge, int socket, const struct sock_filter *code,
+                        unsigned count)
 {
     const uint8_t *mac = ge->own.mac;
     const uint32_t high =
         (uint32_t)mac[0] << 24 | (uint32_t)mac[1] << 16 | (uint32_t)mac[2] << 8 | (uint32_t)mac[3];
     const uint32_t low = (uint32_t)mac[4] << 8 | mac[5];
-    struct sock_filter code[] = {
+    struct sock_filter all[FILTER_MOST] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_IFINDEX)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->interface, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->loopback, 0, 9),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->interface, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->loopback, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_VLAN_TAG_PRESENT)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 7),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_HIGH)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, high, 0, 5),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, high, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_LOW)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, low, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, low, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    const unsigned common = 13;
+    const struct sock_fprog program = {(unsigned short)(common + count), all};
+    const int on = 1;
+
+    if (count > FILTER_MOST - common)
+        return -EINVAL;
+    memcpy(all + common, code, count * sizeof *code);
+    if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ||
+        setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) < 0)
+        return -errno;
+    return 0;
+}
+
+/* Frames to our port.  Numbers in frames are little-endian, the filter reads big-endian ones. */
+static int eth_filter_frames(const struct eth_endpoint *ge)
+{
+    const struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct unet_frame, to_port)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __builtin_bswap16(ge->own.port), 0, 1),
         BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
-    const struct sock_fprog program = {sizeof code / sizeof *code, code};
-    const int on = 1, socket = ge->de.socket;
 
-    if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ||
-        setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) < 0)
-        return -errno;
-    return 0;
+    return unet_eth_set_filter(ge, ge->de.socket, code, sizeof code / sizeof *code);
 }
 
 /* Frames go straight to the device.  Not needed to work. */
@@ -175,7 +191,7 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
     ge->own.nonce = ge->de.nonce;
     unet_ni_set_address(&ge->de.ni, &ge->own, sizeof ge->own);
     eth_set_options(ge->de.socket);
-    return eth_set_filter(ge);
+    return eth_filter_frames(ge);
 }
 
 /* To no interface: the filter lets in two of them. */

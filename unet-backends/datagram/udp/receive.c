@@ -36,20 +36,6 @@ static void arrivals_prepare(struct udp_arrivals *a)
     }
 }
 
-/* A datagram of so many bytes is there.  Returns the number of its frames. */
-static int udp_take(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
-                    const struct datagram_place *from)
-{
-    size_t at = 0;
-    int count = 0;
-
-    do {
-        at += unet_datagram_arrived(de, bytes + at, length - at, from);
-        count++;
-    } while (at < length);
-    return count;
-}
-
 /* A connected socket's datagrams can have come from its peer alone. */
 static ssize_t socket_receive_from(const struct udp_socket *s, uint8_t *bytes,
                                    struct datagram_place *from)
@@ -70,7 +56,8 @@ static int socket_receive_one(struct datagram_endpoint *de, const struct udp_soc
     const ssize_t n = socket_receive_from(s, a->bytes[0], &a->from[0]);
 
     if (n >= 0)
-        return udp_take(de, a->bytes[0], (size_t)n, s->peer.length > 0 ? &s->peer : &a->from[0]);
+        return unet_datagram_train_arrived(de, a->bytes[0], (size_t)n,
+                                           s->peer.length > 0 ? &s->peer : &a->from[0]);
     if (errno != EAGAIN && errno != EWOULDBLOCK)
         unet_udp_read_socket_errors(de, s->fd);
     return 0;
@@ -88,7 +75,8 @@ static int socket_receive_many(struct datagram_endpoint *de, const struct udp_so
 
             a->from[i].length = message->msg_namelen;
             message->msg_namelen = PLACE_BYTES;
-            count += udp_take(de, a->bytes[i], a->message[i].msg_len, &a->from[i]);
+            count +=
+                unet_datagram_train_arrived(de, a->bytes[i], a->message[i].msg_len, &a->from[i]);
         }
     }
     return count;

@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    SEGMENTS_MOST = 64,
     SHARED_MOST = 536, /* bytes of a datagram that is shared: no more than a frame that the layer
                           above takes to pass everywhere, or sharing would lose what passes alone */
 };
@@ -33,26 +32,13 @@ struct datagrams {
     union segment_control control[DATAGRAM_BATCH];
 };
 
-/* The link that frame i goes to; its address is the link's `peer`. */
-static struct datagram_link *link_of(const struct datagram_batch *b, unsigned i)
-{
-    uint8_t *place = b->message[i].msg_hdr.msg_name;
-
-    return (struct datagram_link *)(place - offsetof(struct datagram_link, peer));
-}
-
-static bool same_peer(const struct datagram_batch *b, unsigned i, unsigned j)
-{
-    return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
-}
-
 /* How many frames from `first` on share a datagram that is not cut. */
 static unsigned run_of_short(const struct datagram_batch *b, unsigned first)
 {
     uint32_t sum = b->bytes[first];
     unsigned end = first + 1;
 
-    for (; end < b->count && same_peer(b, first, end); end++) {
+    for (; end < b->count && unet_datagram_same_peer(b, first, end); end++) {
         sum += b->bytes[end];
         if (sum > SHARED_MOST)
             break;
@@ -64,20 +50,9 @@ static unsigned run_of_short(const struct datagram_batch *b, unsigned first)
 static unsigned run_of_long(const struct udp_endpoint *ue, const struct datagram_batch *b,
                             unsigned first)
 {
-    const uint32_t segment = b->bytes[first];
-    uint32_t sum = segment;
-    unsigned end = first + 1;
-
-    if (!ue->segments || link_of(b, first)->uncut || segment > ue->datagram_most)
+    if (!ue->segments || datagram_link_of(b, first)->uncut || b->bytes[first] > ue->datagram_most)
         return 1;
-    for (; end < b->count && end - first < SEGMENTS_MOST && same_peer(b, first, end); end++) {
-        sum += b->bytes[end];
-        if (b->bytes[end] > segment || sum > UDP_PAYLOAD_MAX)
-            break;
-        if (b->bytes[end] < segment)
-            return end + 1 - first;
-    }
-    return end - first;
+    return unet_datagram_train_frames(b, first, UDP_PAYLOAD_MAX);
 }
 
 static void cut_into(struct msghdr *message, union segment_control *control, uint32_t segment)
@@ -91,27 +66,11 @@ static void cut_into(struct msghdr *message, union segment_control *control, uin
     message->msg_controllen = sizeof *control;
 }
 
-/* Frames that lie one behind the other, each in one piece, are one piece. */
-static bool make_train(const struct datagram_batch *b, unsigned first, unsigned run,
-                       struct iovec *train)
-{
-    *train = (struct iovec){b->message[first].msg_hdr.msg_iov[0].iov_base, 0};
-    for (unsigned i = first; i < first + run; i++) {
-        const struct msghdr *message = &b->message[i].msg_hdr;
-        const uint8_t *end = (const uint8_t *)train->iov_base + train->iov_len;
-
-        if (message->msg_iovlen != 1 || message->msg_iov[0].iov_base != end)
-            return false;
-        train->iov_len += message->msg_iov[0].iov_len;
-    }
-    return true;
-}
-
 /* The pieces of frames that follow one another follow one another, too. */
 static void join_frames(const struct datagram_batch *b, unsigned first, unsigned run,
                         struct msghdr *message, struct iovec *train)
 {
-    if (make_train(b, first, run, train)) {
+    if (unet_datagram_train_join(b, first, run, train)) {
         message->msg_iov = train;
         return;
     }
@@ -123,10 +82,10 @@ static void join_frames(const struct datagram_batch *b, unsigned first, unsigned
 static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_batch *b,
                            struct datagrams *d)
 {
-    const uint8_t socket = link_of(b, 0)->socket;
+    const uint8_t socket = datagram_link_of(b, 0)->socket;
 
     d->count = 0;
-    for (unsigned first = 0; first < b->count && link_of(b, first)->socket == socket;
+    for (unsigned first = 0; first < b->count && datagram_link_of(b, first)->socket == socket;
          first += d->run[d->count++]) {
         struct mmsghdr *message = &d->message[d->count];
         const bool is_short = b->bytes[first] <= SHARED_MOST / 2;
@@ -181,7 +140,7 @@ static void udp_sample(struct udp_endpoint *ue, const struct datagram_link *link
 unsigned unet_udp_send(struct datagram_endpoint *de, struct datagram_batch *batch)
 {
     struct udp_endpoint *ue = udp_of(de);
-    const struct datagram_link *link = link_of(batch, 0);
+    const struct datagram_link *link = datagram_link_of(batch, 0);
     struct datagrams d;
 
     if (--ue->until_sample == 0)
@@ -204,7 +163,7 @@ unsigned unet_udp_send(struct datagram_endpoint *de, struct datagram_batch *batc
             continue;
         if (!is_cut(&d) || !says_uncut(error))
             break;
-        link_of(batch, 0)->uncut = true;
+        datagram_link_of(batch, 0)->uncut = true;
         make_datagrams(ue, batch, &d);
     }
     return frames_in(&d, 1);

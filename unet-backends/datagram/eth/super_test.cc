@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Super-frames: many frames as one, whole and cut on the way, and without them.  The interfaces are
+// those of eth_test.cc.
+#include "conformance/harness.h"
+#include "datagram/eth/eth.h"
+
+#include <arpa/inet.h>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unet/unet_frame.h>
+#include <unistd.h>
+
+// The library's calls come by here: kernels before 6.2 refuse what is to be cut.
+static bool old_kernel;
+
+extern "C" ssize_t sendmsg(int fd, const msghdr *message, int flags)
+{
+    const auto *name = static_cast<const sockaddr_ll *>(message->msg_name);
+
+    if (old_kernel && name && name->sll_family == AF_PACKET &&
+        name->sll_protocol == htons(ETH_P_IP)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+namespace {
+
+// An endpoint that keeps what arrives past its queues.
+class Taker {
+public:
+    std::vector<Bytes> arrived;
+
+    explicit Taker(const char *super = "1")
+    {
+        setenv("UNET_ETH_SUPER", super, 1);
+        ep->ops->datagrams->attach(ep, keep, this);
+        unsetenv("UNET_ETH_SUPER");
+    }
+    operator unet_endpoint *() const { return ep; }
+    eth_endpoint *eth() const { return eth_of(datagram_of(ep)); }
+    const datagram_link &link(uint16_t n) const { return datagram_of(ep)->link[n]; }
+    unsigned send(const std::vector<unet_packet> &packets)
+    {
+        return ep->ops->datagrams->send(ep, packets.data(), static_cast<unsigned>(packets.size()));
+    }
+
+private:
+    Endpoint ep;
+
+    static void keep(void *arg, uint16_t, const void *bytes, size_t length)
+    {
+        const auto *first = static_cast<const uint8_t *>(bytes);
+        static_cast<Taker *>(arg)->arrived.emplace_back(first, first + length);
+    }
+};
+
+struct Pairing {
+    Taker a, b;
+    uint16_t ab = 0, ba = 0;
+
+    explicit Pairing(const char *super_of_b = "1") : b(super_of_b)
+    {
+        join(a, b, 1, ab, ba);
+        eventually([&] { // what was said by super-frame may come last
+            unet_progress(a);
+            unet_progress(b);
+            return a.link(ab).super || super_of_b[0] == '0';
+        });
+    }
+    uint32_t packets_by_super() const { return b.eth()->super_ring.next; }
+};
+
+// Packets whose headers go in front of them, one behind the other or each by itself.
+struct Packets {
+    std::vector<Bytes> expected;
+    std::vector<uint8_t> memory;
+    std::vector<unet_packet> packet;
+
+    Packets(uint16_t channel, const std::vector<uint32_t> &lengths, bool one_by_one)
+    {
+        const size_t stride = UNET_PACKET_HEADROOM + 9000;
+        size_t at = 64;
+
+        memory.resize(lengths.size() * stride + 128);
+        for (size_t i = 0; i < lengths.size(); i++) {
+            expected.push_back(pattern(lengths[i], static_cast<uint32_t>(i)));
+            at += sizeof(unet_frame);
+            std::memcpy(&memory[at], expected.back().data(), lengths[i]);
+            packet.push_back({&memory[at], lengths[i], channel});
+            at = one_by_one ? (i + 1) * stride + 64 : at + lengths[i];
+        }
+    }
+};
+
+void require_all_arrive(Pairing &p, const Packets &packets)
+{
+    const uint64_t malformed = static_cast<unet_endpoint *>(p.b)->stats.malformed;
+    size_t sent = 0;
+
+    p.b.arrived.clear();
+    while (sent < packets.packet.size())
+        sent += p.a.send({packets.packet.begin() + static_cast<long>(sent), packets.packet.end()});
+    CHECK(eventually([&] {
+        unet_progress(p.b);
+        return p.b.arrived.size() >= packets.expected.size();
+    }));
+    CHECK(p.b.arrived == packets.expected);
+    CHECK(static_cast<unet_endpoint *>(p.b)->stats.malformed == malformed);
+}
+
+const std::vector<uint32_t> many(200, 1000);
+
+bool kernel_cuts(const Pairing &p)
+{
+    if (p.a.link(p.ab).uncut)
+        WARN("not run: packet sockets of this kernel cut no UDP; Linux 6.2 and later do");
+    return !p.a.link(p.ab).uncut;
+}
+
+// A packet of IP to an endpoint's Ethernet address.
+struct Forged {
+    iphdr ip = {};
+    udphdr udp = {};
+    unet_frame frame = {};
+
+    explicit Forged(const Taker &to)
+    {
+        ip.version = 4;
+        ip.ihl = 5;
+        ip.ttl = 1;
+        ip.protocol = IPPROTO_UDP;
+        ip.saddr = ip.daddr = htonl(0x00554e45);
+        ip.tot_len = htons(sizeof(iphdr) + sizeof(udphdr) + sizeof(unet_frame));
+        udp.dest = htons(to.eth()->own.port);
+        frame.version = UNET_FRAME_VERSION;
+        frame.kind = UNET_FRAME_INLINE;
+        frame.to_port = to.eth()->own.port;
+    }
+    void send(const Taker &to, size_t missing = 0) const
+    {
+        const int fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+        uint8_t bytes[sizeof ip + sizeof udp + sizeof frame];
+        sockaddr_ll place = {};
+
+        REQUIRE(fd >= 0);
+        std::memcpy(bytes, &ip, sizeof ip);
+        std::memcpy(bytes + sizeof ip, &udp, sizeof udp);
+        std::memcpy(bytes + sizeof ip + sizeof udp, &frame, sizeof frame);
+        place.sll_family = AF_PACKET;
+        place.sll_protocol = htons(ETH_P_IP);
+        place.sll_ifindex = // of the other one, which leads there
+            static_cast<int>(if_nametoindex("unet0")) == to.eth()->interface ? static_cast<int>(
+                                                                                   if_nametoindex(
+                                                                                       "unet1"))
+                                                                             : static_cast<int>(
+                                                                                   if_nametoindex(
+                                                                                       "unet0"));
+        place.sll_halen = ETH_ALEN;
+        std::memcpy(place.sll_addr, to.eth()->own.mac, ETH_ALEN);
+        CHECK(sendto(fd, bytes, sizeof bytes - missing, 0, reinterpret_cast<sockaddr *>(&place),
+                     sizeof place) > 0);
+        close(fd);
+    }
+};
+
+} // namespace
+
+TEST_CASE("super: packets of one length go as one, the last may be shorter")
+{
+    Pairing p;
+    std::vector<uint32_t> lengths = many;
+
+    REQUIRE(p.a.link(p.ab).super);
+    REQUIRE(p.b.link(p.ba).super);
+    lengths.back() = 300;
+    for (const bool one_by_one : {false, true}) {
+        const uint32_t before = p.packets_by_super();
+
+        require_all_arrive(p, Packets(p.ab, lengths, one_by_one));
+        if (!kernel_cuts(p))
+            return;
+        CHECK(p.packets_by_super() > before);
+        CHECK(p.packets_by_super() - before < 20);
+    }
+}
+
+TEST_CASE("super: packets of many lengths arrive in order of each way")
+{
+    Pairing p;
+
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        std::vector<uint32_t> lengths;
+        uint32_t random = seed;
+
+        for (int i = 0; i < 100; i++) {
+            random = random * 1664525 + 1013904223;
+            lengths.push_back(random >> 31 ? lengths.empty() ? 500 : lengths.back()
+                                           : 300 + (random >> 8) % 8000);
+        }
+        const Packets packets(p.ab, lengths, seed % 2);
+        p.b.arrived.clear();
+        REQUIRE(p.a.send(packets.packet) == packets.packet.size());
+        CHECK(eventually([&] {
+            unet_progress(p.b);
+            return p.b.arrived.size() == packets.expected.size();
+        }));
+        std::vector<Bytes> got = p.b.arrived, sent = packets.expected;
+        std::sort(got.begin(), got.end());
+        std::sort(sent.begin(), sent.end());
+        CHECK(got == sent);
+    }
+}
+
+TEST_CASE("super: what is cut on the way arrives, too")
+{
+    Pairing p;
+    const uint32_t before = p.packets_by_super();
+
+    REQUIRE(std::system(
+                "ip link set unet0 gso_max_size 2000 && ip link set unet1 gso_max_size 2000") == 0);
+    require_all_arrive(p, Packets(p.ab, many, false));
+    if (kernel_cuts(p))
+        CHECK(p.packets_by_super() - before == many.size());
+    REQUIRE(std::system("ip link set unet0 gso_max_size 65536 && "
+                        "ip link set unet1 gso_max_size 65536") == 0);
+}
+
+TEST_CASE("super: where the kernel cannot cut, packets go one by one")
+{
+    Pairing p;
+    const uint32_t before = p.packets_by_super();
+
+    old_kernel = true;
+    require_all_arrive(p, Packets(p.ab, many, false));
+    old_kernel = false;
+    CHECK(p.a.link(p.ab).uncut);
+    CHECK(p.packets_by_super() == before);
+    require_all_arrive(p, Packets(p.ab, many, false)); // it is not tried again
+    CHECK(p.packets_by_super() == before);
+}
+
+TEST_CASE("super: to who takes none, packets go one by one")
+{
+    Pairing p("0");
+
+    CHECK(p.b.eth()->super < 0);
+    require_all_arrive(p, Packets(p.ab, many, false));
+    CHECK_FALSE(p.a.link(p.ab).super);
+}
+
+TEST_CASE("super: who sleeps is woken by one")
+{
+    Pairing p;
+    const Packets packets(p.ab, many, false);
+
+    while (unet_progress(p.b) > 0)
+        ;
+    REQUIRE(p.a.send(packets.packet) > 0);
+    if (!kernel_cuts(p))
+        return;
+    pollfd bell = {unet_fd(p.b), POLLIN, 0};
+    CHECK(poll(&bell, 1, 5000) == 1);
+    CHECK(unet_wait(p.b, 5000) == 1);
+    CHECK(p.b.arrived.size() > 0);
+}
+
+TEST_CASE("super: what strangers send so is dropped, and counted where it comes in")
+{
+    Pairing p;
+    unet_endpoint *const b = p.b;
+    Forged forged(p.b);
+    const auto counts = [&](uint64_t malformed, uint64_t foreign) {
+        CHECK(eventually([&] {
+            unet_progress(b);
+            return b->stats.malformed >= malformed && b->stats.foreign >= foreign;
+        }));
+        CHECK(b->stats.malformed == malformed);
+        CHECK(b->stats.foreign == foreign);
+    };
+
+    forged.send(p.b); // a key that is nobody's
+    counts(0, 1);
+    forged.ip.tot_len = htons(2000); // more than there is
+    forged.send(p.b);
+    counts(1, 1);
+    forged.ip.tot_len = htons(sizeof(iphdr) + sizeof(udphdr)); // nothing
+    forged.send(p.b);
+    counts(2, 1);
+    forged.ip.tot_len = htons(sizeof(iphdr) + sizeof(udphdr) + sizeof(unet_frame));
+    forged.send(p.b, 5); // less than that
+    counts(3, 1);
+    forged.frame.length = 100; // a frame that says more
+    forged.send(p.b);
+    counts(4, 1);
+    forged.frame.length = 0;
+    for (uint32_t iphdr::*address : {&iphdr::saddr, &iphdr::daddr}) {
+        forged.ip.*address = htonl(0x0a000001); // a real one: never comes in
+        forged.send(p.b);
+        forged.ip.*address = htonl(0x00554e45);
+    }
+    forged.ip.protocol = IPPROTO_TCP;
+    forged.send(p.b);
+    forged.ip.protocol = IPPROTO_UDP;
+    forged.ip.frag_off = htons(IP_MF);
+    forged.send(p.b);
+    forged.ip.frag_off = 0;
+    forged.udp.dest++;
+    forged.send(p.b);
+    forged.udp.dest--;
+    forged.send(p.b);
+    counts(4, 2);
+    require_all_arrive(p, Packets(p.ab, many, false));
+}

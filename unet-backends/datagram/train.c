@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * train.c - frames of a batch that go as one, for the kernel or the network interface to cut.
+ */
+#include "datagram/datagram.h"
+
+bool unet_datagram_same_peer(const struct datagram_batch *b, unsigned i, unsigned j)
+{
+    return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
+}
+
+unsigned unet_datagram_train_frames(const struct datagram_batch *b, unsigned first,
+                                    uint32_t bytes_most)
+{
+    const uint32_t segment = b->bytes[first];
+    uint32_t sum = segment;
+    unsigned end = first + 1;
+
+    for (; end < b->count && end - first < DATAGRAM_TRAIN_MOST &&
+           unet_datagram_same_peer(b, first, end);
+         end++) {
+        sum += b->bytes[end];
+        if (b->bytes[end] > segment || sum > bytes_most)
+            break;
+        if (b->bytes[end] < segment)
+            return end + 1 - first;
+    }
+    return end - first;
+}
+
+bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, unsigned frames,
+                              struct iovec *train)
+{
+    *train = (struct iovec){b->message[first].msg_hdr.msg_iov[0].iov_base, 0};
+    for (unsigned i = first; i < first + frames; i++) {
+        const struct msghdr *message = &b->message[i].msg_hdr;
+        const uint8_t *end = (const uint8_t *)train->iov_base + train->iov_len;
+
+        if (message->msg_iovlen != 1 || message->msg_iov[0].iov_base != end)
+            return false;
+        train->iov_len += message->msg_iov[0].iov_len;
+    }
+    return true;
+}
+
+int unet_datagram_train_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
+                                const struct datagram_place *from)
+{
+    size_t at = 0;
+    int count = 0;
+
+    do {
+        at += unet_datagram_arrived(de, bytes + at, length - at, from);
+        count++;
+    } while (at < length);
+    return count;
+}
