@@ -43,7 +43,7 @@ static int find_library(char *path, size_t size)
     for (int up = 0; up < 2; up++)
         if ((slash = strrchr(self, '/')))
             *slash = '\0';
-    if ((size_t)snprintf(path, size, "%s/lib/libunetsock.so", self) >= size)
+    if ((size_t)snprintf(path, size, "%s/lib/split-c/libunetsock.so", self) >= size)
         return -ENAMETOOLONG;
     return access(path, R_OK) < 0 ? -errno : 0;
 }
