@@ -92,6 +92,7 @@ another, for programs in Split-C and others over U-Net.  dkms builds it
 for each kernel that is installed.")
 
 # ---- Debian ----
+# package_options.cmake adds the shared libraries to what packages depend on.
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -104,7 +105,6 @@ set(CPACK_DEBIAN_RUN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_RUN_PACKAGE_RECOMMENDS openssh-client)
 set(CPACK_DEBIAN_RUN_PACKAGE_SUGGESTS "splitc-dev, libfabric1, unet-fe-dkms, gdbserver, valgrind")
 
-set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS ON) # those of splitc: package_options.cmake
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "splitc (= ${PROJECT_VERSION}-${package_release}), gcc | clang | c-compiler, binutils, libc6-dev, \
 libpmix-dev, libmimalloc-dev")
