@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// unetrun's command line.
+// What the command line asks of unetrun.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace unetrun {
 constexpr std::uint32_t ranks_max = 65536; // what Split-C's global pointers can name
 
 struct Options {
-    enum class Action { run, help, version };
+    enum class Action { run, help, version, print_options };
 
     Action action = Action::run;
     std::optional<std::uint32_t> ranks; // none: as many as there is room for on the hosts
@@ -46,20 +46,5 @@ struct Options {
     std::vector<std::uint32_t> wrapped; // the ranks that run in it; empty: all
     std::vector<std::string> command;   // the program and its arguments
 };
-
-// `arguments` do not begin with unetrun's own name.  What follows the program's name are arguments
-// of the program.  Hosts that the user does not name are those that a batch system's variables in
-// `environment` do.  Throws Failure (exit_usage).
-Options parse_options(const std::vector<std::string> &arguments,
-                      const std::vector<std::string> &environment = {});
-
-// The number of ranks of a job on hosts with these slots.  Throws Failure (exit_usage).
-std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots);
-
-std::string help_text();
-
-// `inherited` (NAME=VALUE) changed as -x says.  Throws Failure (exit_usage).
-std::vector<std::string> with_variables(std::vector<std::string> inherited,
-                                        const std::vector<std::string> &variables);
 
 } // namespace unetrun

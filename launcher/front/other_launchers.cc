@@ -71,12 +71,12 @@ std::string our_option_for(const std::string &option)
     return {};
 }
 
-std::string synonyms_of(const std::string &ours)
+std::string synonyms_of(const std::string &ours, const std::string &between)
 {
     std::string names;
     for (const auto &synonym : synonyms)
         if (ours == synonym.ours)
-            names += (names.empty() ? "" : ", ") + std::string(synonym.name);
+            names += (names.empty() ? "" : between) + std::string(synonym.name);
     return names;
 }
 

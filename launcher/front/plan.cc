@@ -12,6 +12,7 @@
 #include "common/environment.h"
 #include "common/job_directory.h"
 #include "common/process.h"
+#include "front/command_line.h"
 #include "front/network_choice.h"
 #include "front/placement.h"
 #include "front/settings.h"

@@ -3,7 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "common/failure.h"
-#include "front/options.h"
+#include "front/command_line.h"
+#include "front/option_texts.h"
 
 using namespace unetrun;
 using Catch::Matchers::Contains;
@@ -144,12 +145,12 @@ TEST_CASE("help and version need no program, and help names every option")
                              "--wdir",
                              "--tag-output",
                              "--timeout S",
-                             "--bind-to UNIT",
+                             "--bind-to core|core:K|",
                              "--report-bindings",
                              "--output FILE",
                              "--only RANKS",
                              "--nodes",
-                             "--hosts A,B:4",
+                             "--hosts HOSTS",
                              "--hostfile FILE",
                              "--ppn K",
                              "--map-by slot|core|node",
