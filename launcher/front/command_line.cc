@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "common/environment.h"
+#include "common/failure.h"
 #include "front/allocation.h"
+#include "front/config_file.h"
 #include "front/option_table.h"
 #include "front/other_launchers.h"
 
@@ -60,21 +62,134 @@ bool is_option(const std::string &argument)
     return argument.size() > 1 && argument.front() == '-';
 }
 
-[[noreturn]] void refuse_emptiness(const std::string &taker,
-                                   const std::vector<std::string> &arguments)
+[[noreturn]] void refuse_emptiness(const std::string &taker, const std::string &last)
 {
-    const std::string why =
-        taker.empty() ? "" : ", as '" + arguments.back() + "' is the value of " + taker;
+    const std::string why = taker.empty() ? "" : ", as '" + last + "' is the value of " + taker;
     refuse_usage("no program to run" + why + ": unetrun -n 4 ./program");
 }
 
-// Other launchers let ":" separate programs, each with ranks of its own.
-void check_colon(const std::vector<std::string> &command)
+// The words of a command line, or of a line of a file of programs.
+class Words {
+public:
+    explicit Words(const std::vector<std::string> &list) : list_(list) {}
+
+    bool left() const { return at_ < list_.size(); }
+
+    // Has the options in front of a program take effect.  `of_program`: they are for it alone.
+    void read_options(Options &options, bool of_program);
+
+    // Reads the program and its arguments, up to ':', or to the end if "--" came before.
+    std::vector<std::string> read_program();
+
+private:
+    void read_option(Options &options, const std::string &argument, bool of_program);
+
+    const std::vector<std::string> &list_;
+    std::size_t at_ = 0;
+    bool dashes_ = false;
+    std::string taker_; // the option whose value was the last word
+};
+
+void Words::read_option(Options &options, const std::string &argument, bool of_program)
 {
-    if (std::find(command.begin(), command.end(), ":") != command.end())
-        refuse_usage(
-            "':' would begin another program, and a job has one: start two jobs, or a program "
-            "that branches on MYPROC; if it is an argument, write -- before the program");
+    Match match = find_option(argument);
+    if (of_program && !match.option->of_program)
+        refuse_usage(argument + " is for the whole job; write it in front of the first program");
+    if (match.option->value && !match.value) {
+        if (!left())
+            refuse_usage(argument + " wants a value: " + argument + " " + match.option->value);
+        match.value = list_[at_++];
+        taker_ = argument;
+    }
+    match.option->apply(options, match.value.value_or(""));
+}
+
+void Words::read_options(Options &options, bool of_program)
+{
+    while (left() && is_option(list_[at_]) && options.action == Options::Action::run) {
+        taker_.clear();
+        const std::string &argument = list_[at_++];
+        if ((dashes_ = argument == "--"))
+            return;
+        read_option(options, argument, of_program);
+    }
+}
+
+std::vector<std::string> Words::read_program()
+{
+    const auto begin = list_.begin() + static_cast<std::ptrdiff_t>(at_);
+    const auto end = dashes_ ? list_.end() : std::find(begin, list_.end(), ":");
+    if (begin == end)
+        refuse_emptiness(taker_, at_ > 0 ? list_[at_ - 1] : "");
+    at_ += static_cast<std::size_t>(end - begin);
+    if (end != list_.end() && ++at_ == list_.size())
+        refuse_usage("no program behind the last ':'; if it is an argument, write -- before the "
+                     "program");
+    return {begin, end};
+}
+
+// What all ranks have to have the same.
+void check_variables_of_program(const std::vector<std::string> &variables)
+{
+    for (const std::string &variable : variables)
+        if (variable.starts_with("SPLITC_") || variable.starts_with("UNET_"))
+            refuse_usage("-x " + variable + ": " + name_of(variable) +
+                         " has to be the same for all ranks; write it in front of the first "
+                         "program");
+}
+
+ProgramOptions read_program_with_options(Words &words)
+{
+    Options own;
+    words.read_options(own, true);
+    check_variables_of_program(own.variables);
+    return {own.ranks, own.variables, words.read_program()};
+}
+
+void read_config_file(Options &options)
+{
+    for (const ConfigLine &line : config_lines(options.config_file))
+        try {
+            Words words(line.words);
+            while (words.left())
+                options.programs.push_back(read_program_with_options(words));
+        } catch (const Failure &failure) {
+            throw Failure(failure.code, line.where + ": " + failure.what());
+        }
+    if (options.programs.empty())
+        refuse_usage("--configfile " + options.config_file + " names no program");
+}
+
+void read_programs(Options &options, Words &words)
+{
+    if (options.config_file.empty()) {
+        options.programs.push_back({options.ranks, {}, words.read_program()});
+        while (words.left())
+            options.programs.push_back(read_program_with_options(words));
+    } else if (words.left() || options.ranks) {
+        refuse_usage("--configfile: its lines say what to run, and -n how many ranks of it; leave "
+                     "both out here");
+    } else {
+        read_config_file(options);
+    }
+}
+
+// The ranks of all programs.
+void count_ranks(Options &options)
+{
+    std::uint64_t ranks = 0;
+    for (const ProgramOptions &program : options.programs) {
+        if (!program.ranks && options.programs.size() > 1)
+            refuse_usage("of several programs each has to have its number of ranks: -n N in front "
+                         "of " +
+                         program.command.front());
+        ranks += program.ranks.value_or(0);
+    }
+    if (ranks > ranks_max)
+        refuse_usage("the programs have " + std::to_string(ranks) + " ranks; a job has up to " +
+                     std::to_string(ranks_max));
+    if (ranks > 0)
+        options.ranks = static_cast<std::uint32_t>(ranks);
 }
 
 // The options that say where ranks run have to fit together.
@@ -111,30 +226,12 @@ Options parse_options(const std::vector<std::string> &arguments,
                       const std::vector<std::string> &environment)
 {
     Options options;
-    std::string taker; // the option whose value was the last argument
-    bool dashes = false;
-    std::size_t i = 0;
-    while (!dashes && i < arguments.size() && is_option(arguments[i])) {
-        const std::string &argument = arguments[i++];
-        taker.clear();
-        if ((dashes = argument == "--"))
-            continue;
-        Match match = find_option(argument);
-        if (match.option->value && !match.value) {
-            if (i == arguments.size())
-                refuse_usage(argument + " wants a value: " + argument + " " + match.option->value);
-            match.value = arguments[i++];
-            taker = argument;
-        }
-        match.option->apply(options, match.value.value_or(""));
-        if (options.action != Options::Action::run)
-            return options;
-    }
-    options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
-    if (options.command.empty())
-        refuse_emptiness(taker, arguments);
-    if (!dashes)
-        check_colon(options.command);
+    Words words(arguments);
+    words.read_options(options, false);
+    if (options.action != Options::Action::run)
+        return options;
+    read_programs(options, words);
+    count_ranks(options);
     if (options.hosts.empty() && options.nodes == 1)
         take_allocation(options, environment);
     if (!options.rsh_everywhere)

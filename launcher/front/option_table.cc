@@ -155,9 +155,14 @@ constexpr Option table[] = {
      "start N ranks, 1 to 65536 (default 1)\n"
      "On hosts that are named, or allotted by a batch system, there are by default as many as they "
      "have room for.",
-     [](Options &o, const std::string &value) { o.ranks = parse_count("-n", value); }},
+     [](Options &o, const std::string &value) { o.ranks = parse_count("-n", value); }, true},
     {"-x", nullptr, "VAR[=VALUE]", "set a variable for the ranks, or make sure that it is set",
-     [](Options &o, const std::string &value) { pass_variable(o, value); }},
+     [](Options &o, const std::string &value) { pass_variable(o, value); }, true},
+    {"--configfile", nullptr, "FILE",
+     "run the programs of FILE: a line as `-n 2 ./program` for each\n"
+     "A line may go on behind a backslash at its end, may have words in quotes, and is a comment "
+     "if it begins with #.",
+     [](Options &o, const std::string &value) { o.config_file = value; }},
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { set(o, "--heap", "SPLITC_HEAP", value); }},
     {"--backend", nullptr, "shm|udp|eth|fe|ofi|auto",

@@ -17,6 +17,7 @@ struct Option {
     // One line for --help; what follows it is for the manual alone.  `quoted` words are literal.
     const char *text;
     void (*apply)(Options &options, const std::string &value);
+    bool of_program = false; // it may stand behind a ':', and holds for the program there
 };
 
 std::span<const Option> option_table();

@@ -36,8 +36,9 @@ std::string list_synonyms()
 
 std::string help_text()
 {
-    std::string text = "usage: unetrun [options] program [arguments]\n\n"
-                       "Starts a program as several ranks and takes care of them.\n\n";
+    std::string text =
+        "usage: unetrun [options] program [arguments] [: -n N program [arguments]]...\n\n"
+        "Starts a program, or several, as the ranks of a job and takes care of them.\n\n";
     for (const Option &option : option_table()) {
         std::string left = std::string("  ") + option.name;
         if (option.alias)
