@@ -133,6 +133,7 @@ void check_lists(const std::map<std::string, Package> &packages, const fs::path 
              {"splitc", "share/zsh/vendor-completions/_unetsock"},
              {"splitc-dev", "bin/splitcc"},
              {"splitc-dev", "share/bash-completion/completions/splitcc"},
+             {"splitc-dev", "share/vim/vimfiles/syntax/splitc.vim"},
              {"splitc-dev", "include/split-c/split-c.h"},
              {"splitc-dev", "lib/libsplitc.a"},
              {"splitc-dev", "lib/cmake/SplitC/SplitCConfig.cmake"},
