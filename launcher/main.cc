@@ -13,8 +13,9 @@
 #include "common/job_directory.h"
 #include "common/protocol.h"
 #include "common/resources.h"
+#include "front/command_line.h"
 #include "front/front_end.h"
-#include "front/options.h"
+#include "front/option_texts.h"
 #include "node/daemon.h"
 #include "node/pmix_server.h"
 #include "tree/relay.h"
@@ -42,6 +43,10 @@ int front_end_main(const std::vector<std::string> &arguments)
     }
     if (options.action == Options::Action::version) {
         std::printf("unetrun %s (%s)\n", protocol_version().c_str(), pmix_version().c_str());
+        return 0;
+    }
+    if (options.action == Options::Action::print_options) {
+        std::fputs(option_list().c_str(), stdout);
         return 0;
     }
     require({.descriptors = 8, .threads = 2, .bytes = 4 << 20}, "unetrun itself");

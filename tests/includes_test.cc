@@ -134,9 +134,9 @@ Rule only(const std::string &layer, const std::vector<std::string> &headers)
     };
 }
 
-const std::vector<std::string> unet_headers = {"unet/unet.h", "unet/unet_abi.h",
+const std::vector<std::string> unet_headers = {"unet/unet.h",       "unet/unet_abi.h",
                                                "unet/unet_chaos.h", "unet/unet_rest.h",
-                                               "unet/unet_ring.h", "unet/unet_siphash.h"};
+                                               "unet/unet_ring.h",  "unet/unet_siphash.h"};
 
 // The engines; the folders in them are the backends that use them.
 const std::vector<fs::path> engines = {"unet-backends/shared_memory", "unet-backends/datagram"};
@@ -462,10 +462,10 @@ TEST_CASE("the launcher's front end and nodes share the tree and what is common,
     }
 }
 
-TEST_CASE("PMIx appears in one file of the launcher, in its test client and in one boot file")
+TEST_CASE("PMIx appears in one file of the launcher, in one boot file and in programs for tests")
 {
     const std::set<fs::path> may = {"launcher/node/pmix_server.cc", "launcher/test/pmix_client.c",
-                                    "runtime/src/job/boot.c"};
+                                    "runtime/src/job/boot.c", "tests/programs/part.c"};
 
     for (const char *layer : {"launcher", "unet-backends", "reliable", "gam", "runtime", "compiler",
                               "benchmarks", "examples", "tests"})

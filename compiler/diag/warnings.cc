@@ -38,6 +38,14 @@ const Known *find_known(std::string_view name)
 
 } // namespace
 
+std::vector<std::string_view> known_warnings()
+{
+    std::vector<std::string_view> names;
+    for (const Known &known : kKnown)
+        names.push_back(known.name);
+    return names;
+}
+
 bool WarningOptions::read(std::string_view word)
 {
     if (word == "-w")

@@ -13,6 +13,9 @@
 
 namespace splitcc {
 
+// The names of the warnings that splitcc gives, such as "-Wlocal-escape".
+std::vector<std::string_view> known_warnings();
+
 enum class Level { Off, Warning, Error };
 
 class WarningOptions {

@@ -4,45 +4,26 @@
 #include <cstdio>
 #include <unistd.h>
 
+#include "driver/command_line.h"
 #include "driver/compile.h"
 #include "driver/config.h"
 #include "driver/link.h"
-#include "driver/options.h"
+#include "driver/own_options.h"
 #include "driver/toolchain.h"
 
 namespace splitcc {
 namespace {
 
-constexpr const char *kHelp =
-    R"(Usage: splitcc [options] file...
+constexpr const char *kUsage = R"(Usage: splitcc [options] file...
 Compiles Split-C programs (.sc) together with C, objects and archives.
 
-  -o FILE            put the result there
-  -c                 compile to objects, do not link
-  -S                 compile to assembly
-  -E                 preprocess only
-  -trans             translate to C only (FILE.trans.c)
-  -x splitc|c|none   the language of the files that follow
-  -std=STD           gnu17 (default), gnu11, gnu99, gnu89, ...
-  -I -D -U -L -l -include -isystem -O -g -f... -m... -W... -M...
+)";
+
+constexpr const char *kOtherOptions = R"(
+  -I -D -U -L -l -include -isystem -O -g -f... -m... -W... -M... @FILE
                      as for the C compiler
   -Wno-local-escape -Wno-split-phase ...
                      splitcc's own warnings: see docs/diagnostics.md
-  -fdiagnostics-color=auto|always|never
-  -fdiagnostics-format=text|json
-  -ferror-limit=N    stop after N errors (20; 0: never)
-  -cc CC             the C compiler: before SPLITCC_CC and `cc`
-  -fsyntax-only      check only
-  -fcheck            check global pointers, indices and collective calls as the program runs
-  -fold-programs     what programs of the 1990s expect: gnu89, common symbols, variables that
-                     begin as zero, a large stack
-  -fprofile-lines    have each line count its remote accesses, for unetrun --profile
-  -show, -###        print the commands, run none
-  -v                 print the commands and run them
-  -save-temps[=obj]  keep the translated C, here or beside the result
-  -print-prefix -print-cflags -print-libs -print-gdb
-                     where splitcc is installed; what C code and links need; a script for gdb
-  --version --help
 
 Environment: SPLITCC_CC is the C compiler (default: cc), for example clang or 'ccache gcc'.
 )";
@@ -139,7 +120,9 @@ int Driver::all_inputs()
 
 int Driver::print() const
 {
-    if (options_.print == "prefix") {
+    if (options_.print == "options") {
+        std::fputs(own_options_list().c_str(), stdout);
+    } else if (options_.print == "prefix") {
         std::printf("%s\n", tools_.prefix().c_str());
     } else if (options_.print == "gdb") {
         std::printf("%s/share/split-c/gdb.py\n", tools_.prefix().c_str());
@@ -165,7 +148,7 @@ int Driver::ask_cc()
 int Driver::run()
 {
     if (options_.help) {
-        std::fputs(kHelp, stdout);
+        std::fputs((kUsage + own_options_help() + kOtherOptions).c_str(), stdout);
         return 0;
     }
     if (options_.version || (options_.verbose && options_.inputs.empty()))

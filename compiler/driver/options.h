@@ -75,6 +75,4 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-Options parse_options(std::vector<std::string> arguments);
-
 } // namespace splitcc

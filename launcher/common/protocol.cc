@@ -15,8 +15,30 @@ bool Tree::valid() const
 bool Job::valid() const
 {
     const auto exists = [this](std::uint32_t n) { return n < hosts.size(); };
-    return !id.empty() && !arguments.empty() && !node_of.empty() &&
+    std::uint64_t ranks_of_programs = 0;
+    for (const Program &program : programs) {
+        if (program.ranks == 0 || program.arguments.empty())
+            return false;
+        ranks_of_programs += program.ranks;
+    }
+    return !id.empty() && !programs.empty() && ranks_of_programs == node_of.size() &&
            std::all_of(node_of.begin(), node_of.end(), exists);
+}
+
+std::size_t Job::program_of(std::uint32_t rank) const
+{
+    std::size_t program = 0;
+    for (; rank >= programs[program].ranks; program++)
+        rank -= programs[program].ranks;
+    return program;
+}
+
+std::uint32_t Job::first_rank_of(std::size_t program) const
+{
+    std::uint32_t first = 0;
+    for (std::size_t i = 0; i < program; i++)
+        first += programs[i].ranks;
+    return first;
 }
 
 std::vector<std::uint32_t> Job::ranks_of(std::uint32_t of) const

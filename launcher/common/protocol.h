@@ -109,18 +109,30 @@ struct Lost {
 
 // ---- running the ranks ----------------------------------------------------------------
 
+// One of the job's programs.  The first one has the first ranks, the next one those that follow.
+struct Program {
+    static auto fields(auto &m) { return std::tie(m.ranks, m.arguments, m.bytes, m.environment); }
+
+    std::uint32_t ranks = 0;
+    std::vector<std::string> arguments;   // the program and its arguments
+    std::string bytes;                    // of its file, if a copy is to run (--stage)
+    std::vector<std::string> environment; // NAME=VALUE, on top of the job's
+};
+
 // All that a daemon has to know of the job.
 struct Job {
     static constexpr FrameType type = FrameType::job;
     static auto fields(auto &m)
     {
-        return std::tie(m.id, m.key, m.hosts, m.node_of, m.sharing, m.directory, m.arguments,
-                        m.program, m.environment, m.wrapper, m.wrapped, m.network, m.bind_to,
-                        m.cores_per_rank, m.report_bindings, m.verbose);
+        return std::tie(m.id, m.key, m.hosts, m.node_of, m.sharing, m.directory, m.programs,
+                        m.environment, m.wrapper, m.wrapped, m.network, m.bind_to, m.cores_per_rank,
+                        m.report_bindings, m.verbose);
     }
     bool valid() const; // the fields fit together
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
     std::vector<std::uint32_t> ranks_of(std::uint32_t node) const; // ascending
+    std::size_t program_of(std::uint32_t rank) const;              // an index of `programs`
+    std::uint32_t first_rank_of(std::size_t program) const;
 
     std::string id;                       // the PMIx namespace.  It is secret, as the PMIx server
                                           // believes everybody who knows it
@@ -129,10 +141,9 @@ struct Job {
     std::vector<std::uint32_t> node_of;   // the node of each rank
     std::uint32_t sharing = 1;            // how many nodes this one machine acts as (--nodes)
     std::string directory;                // where the ranks run
-    std::vector<std::string> arguments;   // the program and its arguments
-    std::string program;                  // the bytes of its file, if a copy is to run (--stage)
+    std::vector<Program> programs;        // with at least one rank each
     std::vector<std::string> environment; // NAME=VALUE
-    std::vector<std::string> wrapper;     // a program that runs it (--gdb), and arguments ...
+    std::vector<std::string> wrapper;     // a program that runs them (--gdb), and arguments ...
     std::vector<std::uint32_t> wrapped;   // ... for these ranks; none: for all
     std::string network;                  // the backend between nodes; empty: the ranks choose
     BindTo bind_to = BindTo::automatic;

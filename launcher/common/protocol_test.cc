@@ -19,7 +19,8 @@ Job some_job()
     job.hosts = {"a", "b"};
     job.node_of = {0, 0, 1, 0, 1};
     job.directory = "/tmp";
-    job.arguments = {"prog", "", std::string("nul\0inside", 10)};
+    job.programs = {{2, {"prog", "", std::string("nul\0inside", 10)}, "bytes", {"B=2"}},
+                    {3, {"other"}, {}, {}}};
     job.environment = {"A=1"};
     job.bind_to = BindTo::core;
     job.cores_per_rank = 3;
@@ -64,7 +65,14 @@ TEST_CASE("a job survives the journey")
     CHECK(job->id == sent.id);
     CHECK(job->hosts == sent.hosts);
     CHECK(job->node_of == sent.node_of);
-    CHECK(job->arguments == sent.arguments);
+    REQUIRE(job->programs.size() == 2);
+    CHECK(job->programs[0].arguments == sent.programs[0].arguments);
+    CHECK(job->programs[0].bytes == "bytes");
+    CHECK(job->programs[0].environment == sent.programs[0].environment);
+    CHECK(job->programs[1].ranks == 3);
+    CHECK(job->program_of(1) == 0);
+    CHECK(job->program_of(2) == 1);
+    CHECK(job->first_rank_of(1) == 2);
     CHECK(job->environment == sent.environment);
     CHECK(job->bind_to == BindTo::core);
     CHECK(job->cores_per_rank == 3);
@@ -185,7 +193,25 @@ TEST_CASE("a job whose parts do not fit together is not valid")
     }
     SECTION("no program")
     {
-        job.arguments.clear();
+        job.programs.clear();
+    }
+    SECTION("a program without a name")
+    {
+        job.programs[1].arguments.clear();
+    }
+    SECTION("a program without ranks")
+    {
+        job.programs[0].ranks = 5;
+        job.programs[1].ranks = 0;
+    }
+    SECTION("more ranks than the programs have")
+    {
+        job.programs[1].ranks = 2;
+    }
+    SECTION("fewer ranks than the programs have, by a sum that wraps around")
+    {
+        job.programs[0].ranks = 0x80000002;
+        job.programs[1].ranks = 0x80000003;
     }
     SECTION("a node that does not exist")
     {

@@ -7,7 +7,7 @@
 #include "common/failure.h"
 #include "common/test_scratch.h"
 #include "front/allocation.h"
-#include "front/options.h"
+#include "front/command_line.h"
 
 using namespace unetrun;
 using Catch::Matchers::Contains;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// unetrun's command line.
+// What the command line asks of unetrun.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,15 +18,24 @@ namespace unetrun {
 
 constexpr std::uint32_t ranks_max = 65536; // what Split-C's global pointers can name
 
+// One of the job's programs.
+struct ProgramOptions {
+    std::optional<std::uint32_t> ranks; // none: all of the job, whose only program it is
+    std::vector<std::string>
+        variables; // of -x behind a ':', for its ranks alone: as those of the job
+    std::vector<std::string> command; // the program and its arguments
+};
+
 struct Options {
-    enum class Action { run, help, version };
+    enum class Action { run, help, version, print_options };
 
     Action action = Action::run;
-    std::optional<std::uint32_t> ranks; // none: as many as there is room for on the hosts
-    std::uint32_t nodes = 1;            // that this machine acts as
-    std::vector<Host> hosts;            // none: this machine
-    std::string allocation;             // the batch system that named them; empty: the user did
-    std::optional<std::uint32_t> ppn;   // ranks on each host
+    // Of all programs; none: as many as there is room for on the hosts.
+    std::optional<std::uint32_t> ranks;
+    std::uint32_t nodes = 1;          // that this machine acts as
+    std::vector<Host> hosts;          // none: this machine
+    std::string allocation;           // the batch system that named them; empty: the user did
+    std::optional<std::uint32_t> ppn; // ranks on each host
     MapBy map_by = MapBy::slot;
     std::vector<std::string> rsh{"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
     bool rsh_everywhere = false; // to reach this machine, too
@@ -44,22 +55,8 @@ struct Options {
     bool verbose = false;
     std::vector<std::string> wrapper;   // a program that runs the ranks' one (--gdb), and arguments
     std::vector<std::uint32_t> wrapped; // the ranks that run in it; empty: all
-    std::vector<std::string> command;   // the program and its arguments
+    std::string config_file;            // of --configfile; empty: programs are on the command line
+    std::vector<ProgramOptions> programs; // in the order of their ranks
 };
-
-// `arguments` do not begin with unetrun's own name.  What follows the program's name are arguments
-// of the program.  Hosts that the user does not name are those that a batch system's variables in
-// `environment` do.  Throws Failure (exit_usage).
-Options parse_options(const std::vector<std::string> &arguments,
-                      const std::vector<std::string> &environment = {});
-
-// The number of ranks of a job on hosts with these slots.  Throws Failure (exit_usage).
-std::uint32_t ranks_of(const Options &options, const std::vector<std::uint32_t> &slots);
-
-std::string help_text();
-
-// `inherited` (NAME=VALUE) changed as -x says.  Throws Failure (exit_usage).
-std::vector<std::string> with_variables(std::vector<std::string> inherited,
-                                        const std::vector<std::string> &variables);
 
 } // namespace unetrun

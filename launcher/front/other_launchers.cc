@@ -29,6 +29,9 @@ const struct {
     {"-report-bindings", "--report-bindings"},
     {"-outfile-pattern", "--output"},
     {"--output-filename", "--output"},
+    {"-configfile", "--configfile"},
+    {"--app", "--configfile"},
+    {"-app", "--configfile"},
 };
 
 struct Answer {
@@ -56,8 +59,7 @@ const Answer answers[] = {
     {"-D --chdir --cwd", "unetrun says --wdir DIR"},
     {"-launcher --launcher -launcher-exec --launch-agent", "unetrun says --rsh CMD"},
     {"-t --time", "unetrun says --timeout S, in seconds"},
-    {"-configfile --app -app --multi-prog",
-     "unetrun runs one program, which may branch on MYPROC; start others as jobs of their own"},
+    {"--multi-prog", "unetrun says -n 2 ./a : -n 2 ./b, or --configfile FILE"},
     {"--preload-binary -s --bcast", "unetrun says --stage"},
 };
 
@@ -71,12 +73,12 @@ std::string our_option_for(const std::string &option)
     return {};
 }
 
-std::string synonyms_of(const std::string &ours)
+std::string synonyms_of(const std::string &ours, const std::string &between)
 {
     std::string names;
     for (const auto &synonym : synonyms)
         if (ours == synonym.ours)
-            names += (names.empty() ? "" : ", ") + std::string(synonym.name);
+            names += (names.empty() ? "" : between) + std::string(synonym.name);
     return names;
 }
 

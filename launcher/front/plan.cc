@@ -12,6 +12,7 @@
 #include "common/environment.h"
 #include "common/job_directory.h"
 #include "common/process.h"
+#include "front/command_line.h"
 #include "front/network_choice.h"
 #include "front/placement.h"
 #include "front/settings.h"
@@ -132,9 +133,8 @@ std::vector<std::string> job_environment(const Options &options)
 }
 
 // The bytes of the program's file, which --stage sends to the hosts.
-std::string program_bytes(const Job &job)
+std::string program_bytes(const Job &job, const std::string &name)
 {
-    const std::string &name = job.arguments.front();
     const bool is_path = name.find('/') != std::string::npos;
     const std::string file =
         find_program(is_path ? (std::filesystem::path(job.directory) / name).string() : name,
@@ -147,13 +147,26 @@ std::string program_bytes(const Job &job)
     return bytes.str();
 }
 
+Program make_program(const ProgramOptions &options, const Job &job, bool stage)
+{
+    Program program;
+    program.ranks = options.ranks.value_or(0); // 0: place_ranks will know
+    program.arguments = options.command;
+    with_variables(job.environment, options.variables); // those without a value are set
+    std::copy_if(options.variables.begin(), options.variables.end(),
+                 std::back_inserter(program.environment),
+                 [](const std::string &v) { return v.find('=') != std::string::npos; });
+    if (stage)
+        program.bytes = program_bytes(job, options.command.front());
+    return program;
+}
+
 Job make_job(const Options &options)
 {
     Job job;
     job.id = make_job_id(getpid(), random_hex(8), random_hex(16));
     job.key = random_hex(16);
     job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
-    job.arguments = options.command;
     job.environment = job_environment(options);
     if (options.hosts.empty() && !options.network.empty())
         check_network_is_here(options.network);
@@ -166,8 +179,8 @@ Job make_job(const Options &options)
     if (job.sharing > 1 && job.bind_to == BindTo::automatic)
         job.bind_to = BindTo::none; // no node has the cores of this machine to itself
     job.verbose = options.verbose;
-    if (options.stage)
-        job.program = program_bytes(job);
+    for (const ProgramOptions &program : options.programs)
+        job.programs.push_back(make_program(program, job, options.stage));
     return job;
 }
 
@@ -186,6 +199,8 @@ void place_ranks(Plan &plan, const std::vector<std::uint32_t> &cores)
     const std::vector<std::uint32_t> slots = node_slots(plan.options, cores);
     Job &job = plan.job;
     job.node_of = place(ranks_of(plan.options, slots), slots, plan.options.map_by);
+    if (job.programs.size() == 1)
+        job.programs.front().ranks = job.ranks();
     job.hosts = plan.tree.hosts;
     job.hosts.resize(*std::max_element(job.node_of.begin(), job.node_of.end()) + 1);
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "common/environment.h"
+#include "front/command_line.h"
 #include "front/plan.h"
 
 using namespace unetrun;

@@ -96,13 +96,23 @@ void add_rank_info(InfoList &list, const Job &job, std::uint32_t rank, std::uint
     InfoList about;
     about.add_rank(PMIX_RANK, rank);
     about.add_rank(PMIX_GLOBAL_RANK, rank);
-    about.add_rank(PMIX_APP_RANK, rank);
-    about.add_number(PMIX_APPNUM, 0);
+    const std::size_t program = job.program_of(rank);
+    about.add_rank(PMIX_APP_RANK, rank - job.first_rank_of(program));
+    about.add_number(PMIX_APPNUM, static_cast<std::uint32_t>(program));
     about.add_short(PMIX_LOCAL_RANK, local_rank);
     about.add_short(PMIX_NODE_RANK, local_rank);
     about.add_number(PMIX_NODEID, node);
     about.add_text(PMIX_HOSTNAME, job.hosts[node]);
     list.add(PMIX_PROC_INFO_ARRAY, &about.array(), PMIX_DATA_ARRAY);
+}
+
+void add_program_info(InfoList &list, const Job &job, std::size_t program)
+{
+    InfoList about;
+    about.add_number(PMIX_APPNUM, static_cast<std::uint32_t>(program));
+    about.add_number(PMIX_APP_SIZE, job.programs[program].ranks);
+    about.add_rank(PMIX_APPLDR, job.first_rank_of(program));
+    list.add(PMIX_APP_INFO_ARRAY, &about.array(), PMIX_DATA_ARRAY);
 }
 
 void add_job_info(InfoList &list, const Job &job, std::uint32_t node)
@@ -111,7 +121,10 @@ void add_job_info(InfoList &list, const Job &job, std::uint32_t node)
     list.add_number(PMIX_UNIV_SIZE, job.ranks());
     list.add_number(PMIX_JOB_SIZE, job.ranks());
     list.add_number(PMIX_MAX_PROCS, job.ranks());
-    list.add_number(PMIX_JOB_NUM_APPS, 1);
+    list.add_number(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(job.programs.size()));
+    for (std::size_t program = 0; program < job.programs.size() && job.programs.size() > 1;
+         program++)
+        add_program_info(list, job, program);
     list.add_number(PMIX_NUM_NODES, static_cast<std::uint32_t>(job.hosts.size()));
     const std::vector<std::uint32_t> local = job.ranks_of(node);
     list.add_number(PMIX_LOCAL_SIZE, static_cast<std::uint32_t>(local.size()));

@@ -52,10 +52,12 @@ void add_interface(const NodeJob &job, std::vector<std::string> &environment)
 
 } // namespace
 
-std::vector<std::string> rank_environment(const NodeJob &job, const std::vector<std::string> &own,
-                                          std::uint32_t cores)
+std::vector<std::string> rank_environment(const NodeJob &job, const Program &program,
+                                          const std::vector<std::string> &own, std::uint32_t cores)
 {
     std::vector<std::string> environment = users_variables(job);
+    for (const std::string &variable : program.environment)
+        set_variable(environment, variable);
     for (const std::string &variable : own)
         set_variable(environment, variable);
     for (const std::string &variable : told_by_unetrun(job, cores))

@@ -10,10 +10,10 @@
 
 namespace unetrun {
 
-// The user's variables, except for those that place a process in another PMIx job; what unetrun
-// tells the rank; and `own`, which PMIx server and status board have for this rank.  `cores` is
-// the number of this machine's.
-std::vector<std::string> rank_environment(const NodeJob &job, const std::vector<std::string> &own,
-                                          std::uint32_t cores);
+// The user's variables, except for those that place a process in another PMIx job; those of the
+// program alone; what unetrun tells the rank; and `own`, which PMIx server and status board have
+// for this rank.  `cores` is the number of this machine's.
+std::vector<std::string> rank_environment(const NodeJob &job, const Program &program,
+                                          const std::vector<std::string> &own, std::uint32_t cores);
 
 } // namespace unetrun

@@ -16,6 +16,7 @@ namespace {
 struct Setting {
     Job job;
     Tree tree;
+    Program program;
 
     Setting()
     {
@@ -25,7 +26,7 @@ struct Setting {
     }
     Strings environment(const Strings &own = {}) const
     {
-        Strings all = rank_environment(NodeJob(job, tree), own, 1);
+        Strings all = rank_environment(NodeJob(job, tree), program, own, 1);
         std::sort(all.begin(), all.end());
         return all;
     }
@@ -67,4 +68,14 @@ TEST_CASE("rank environment: the user's variables are there, but for another job
     CHECK(setting.environment({"B=3", "PMIX_RANK=0"}) ==
           Strings{"A=1", "B=3", open_mpi_variable, "PMIX_MCA_gds=hash", "PMIX_RANK=0",
                   "SPLITC_JOB_KEY=0123", "SPLITC_RANKS_PER_CORE=2", "UNET_INTERFACE=lo"});
+}
+
+TEST_CASE("rank environment: a program's variables come on top of the job's, and below unetrun's")
+{
+    Setting setting;
+    setting.job.environment = {"A=1", "B=2"};
+    setting.program.environment = {"B=3", "C=4", "SPLITC_JOB_KEY=guessed"};
+    CHECK(setting.environment() == Strings{"A=1", "B=3", "C=4", open_mpi_variable,
+                                           "SPLITC_JOB_KEY=0123", "SPLITC_RANKS_PER_CORE=2",
+                                           "UNET_INTERFACE=127.0.0.1"});
 }

@@ -19,11 +19,23 @@ std::string find_in_path(const Job &job, const std::string &name)
 }
 
 // The user's program, or the copy of it that came with the job.
-std::string program_file(Job &job, const JobDirectory &directory)
+std::string program_file(Job &job, std::size_t index, const JobDirectory &directory)
 {
-    if (job.program.empty())
-        return find_in_path(job, job.arguments.front());
-    return directory.put("program", std::exchange(job.program, {}));
+    Program &program = job.programs[index];
+    if (program.bytes.empty())
+        return find_in_path(job, program.arguments.front());
+    const std::string number = index == 0 ? "" : std::to_string(index);
+    return directory.put("program" + number, std::exchange(program.bytes, {}));
+}
+
+// The files of the programs that the node's ranks run; of others it has none.
+std::vector<std::string> program_files(NodeJob &job, const JobDirectory &directory)
+{
+    std::vector<std::string> files(job.job.programs.size());
+    for (const std::uint32_t rank : job.ranks)
+        if (std::string &file = files[job.job.program_of(rank)]; file.empty())
+            file = program_file(job.job, job.job.program_of(rank), directory);
+    return files;
 }
 
 std::string wrapper_file(const Job &job)
@@ -55,7 +67,7 @@ std::vector<cpu_set_t> processors_of(const NodeJob &job, const Topology &topolog
 RankStarter::RankStarter(NodeJob &job, const JobDirectory &directory, const Topology &topology,
                          const sigset_t &signals, rlim_t open_files)
     : job_(job), topology_(topology), signals_(signals), open_files_(open_files),
-      program_(program_file(job.job, directory)), wrapper_(wrapper_file(job.job)),
+      programs_(program_files(job, directory)), wrapper_(wrapper_file(job.job)),
       processors_(processors_of(job, topology))
 {
 }
@@ -64,15 +76,16 @@ pid_t RankStarter::start(std::uint32_t rank, const std::vector<std::string> &own
                          int err) const
 {
     const Job &job = job_.job;
+    const Program &program = job.programs[job.program_of(rank)];
     Spawn what;
-    what.file = program_;
-    what.arguments = job.arguments;
+    what.file = program_of(rank);
+    what.arguments = program.arguments;
     if (is_wrapped(rank)) {
         what.file = wrapper_;
-        what.arguments.front() = program_; // the wrapper does not search for it
+        what.arguments.front() = program_of(rank); // the wrapper does not search for it
         what.arguments.insert(what.arguments.begin(), job.wrapper.begin(), job.wrapper.end());
     }
-    what.environment = rank_environment(job_, own, topology_.cores());
+    what.environment = rank_environment(job_, program, own, topology_.cores());
     what.in = in;
     what.out = out;
     what.err = err;
@@ -83,6 +96,19 @@ pid_t RankStarter::start(std::uint32_t rank, const std::vector<std::string> &own
     what.dies_with_parent = true;
     what.open_files = open_files_;
     return spawn(what);
+}
+
+const std::string &RankStarter::program_of(std::uint32_t rank) const
+{
+    return programs_[job_.job.program_of(rank)];
+}
+
+std::vector<std::string> RankStarter::programs() const
+{
+    std::vector<std::string> here;
+    std::copy_if(programs_.begin(), programs_.end(), std::back_inserter(here),
+                 [](const std::string &file) { return !file.empty(); });
+    return here;
 }
 
 bool RankStarter::is_wrapped(std::uint32_t rank) const

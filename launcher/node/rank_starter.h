@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Starts the processes of the node's ranks: finds the program, and decides with which environment,
-// processors and limits each one begins.  Calls binding, rank_environment and spawn; sends nothing.
+// Starts the processes of the node's ranks: finds their programs, and decides with which
+// environment, processors and limits each one begins.  Calls binding, rank_environment and spawn;
+// sends nothing.
 #pragma once
 
 #include <string>
@@ -16,13 +17,14 @@ namespace unetrun {
 
 class RankStarter {
 public:
-    // Looks for the program, or makes the copy of it that came with the job, and for the program
-    // that it is to run in (--gdb).  `signals` is the mask of the ranks, `open_files` their soft
-    // limit.  The job and the topology have to outlive it.  Throws Failure.
+    // Looks for the programs, or makes the copies of them that came with the job, and for the
+    // program that they are to run in (--gdb).  `signals` is the mask of the ranks, `open_files`
+    // their soft limit.  The job and the topology have to outlive it.  Throws Failure.
     RankStarter(NodeJob &job, const JobDirectory &directory, const Topology &topology,
                 const sigset_t &signals, rlim_t open_files);
 
-    const std::string &program() const { return program_; } // its file
+    const std::string &program_of(std::uint32_t rank) const; // its file
+    std::vector<std::string> programs() const;               // the files of the node's ranks
 
     // Starts a rank with these descriptors as its 0, 1 and 2, and `own` as those variables that
     // PMIx server and status board have for it.  Returns its pid.  Throws Failure.
@@ -41,7 +43,7 @@ private:
     const Topology &topology_;
     const sigset_t signals_;
     const rlim_t open_files_;
-    std::string program_;
+    std::vector<std::string> programs_; // their files; empty: no rank of the node runs it
     std::string wrapper_;               // the file of the program that runs the ranks' one
     std::vector<cpu_set_t> processors_; // by index of the rank; empty: not bound
 };

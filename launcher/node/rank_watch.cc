@@ -27,9 +27,9 @@ std::uint64_t monotonic_ns()
 
 } // namespace
 
-RankWatch::RankWatch(const NodeJob &job, const RankTable &ranks, const std::string &program,
+RankWatch::RankWatch(const NodeJob &job, const RankTable &ranks, const RankStarter &starter,
                      Uplink &uplink)
-    : job_(job), ranks_(ranks), program_(program), uplink_(uplink)
+    : job_(job), ranks_(ranks), starter_(starter), uplink_(uplink)
 {
     try {
         board_ = std::make_unique<StatusBoard>(static_cast<std::uint32_t>(job.ranks.size()));
@@ -66,9 +66,13 @@ void RankWatch::inspect(bool asked) const
 std::vector<std::string> RankWatch::places_of_waits(const std::vector<splitc_status> &all) const
 {
     std::vector<std::uint64_t> pcs;
-    for (const splitc_status &status : all)
+    std::uint32_t waits = job_.ranks.front(); // the last of them; of Split-C all run one program
+    for (const splitc_status &status : all) {
+        if (is_waiting(status))
+            waits = job_.ranks[pcs.size()];
         pcs.push_back(is_waiting(status) ? status.wait_pc : 0);
-    return source_places(program_, pcs, job_.job.environment);
+    }
+    return source_places(starter_.program_of(waits), pcs, job_.job.environment);
 }
 
 std::string RankWatch::place_of_fault(std::uint32_t rank)
@@ -77,7 +81,7 @@ std::string RankWatch::place_of_fault(std::uint32_t rank)
     const std::uint64_t pc = board_ ? board_->read(page).fault_pc : 0;
     if (pc == 0 || std::exchange(sought_place_, true))
         return {};
-    return source_places(program_, {pc}, job_.job.environment).front();
+    return source_places(starter_.program_of(rank), {pc}, job_.job.environment).front();
 }
 
 // ---- for the front end's judge ------------------------------------------------------------

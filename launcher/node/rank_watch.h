@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/deadlock_watch.h"
+#include "node/rank_starter.h"
 #include "node/rank_table.h"
 #include "node/status_board.h"
 #include "node/uplink.h"
@@ -17,9 +18,9 @@ namespace unetrun {
 
 class RankWatch {
 public:
-    // All have to outlive it.  `program` is the file that the ranks run.  If there is no memory
+    // All have to outlive it.  `starter` knows the files that the ranks run.  If there is no memory
     // for the board, the user is told, and nothing is watched.
-    RankWatch(const NodeJob &job, const RankTable &ranks, const std::string &program,
+    RankWatch(const NodeJob &job, const RankTable &ranks, const RankStarter &starter,
               Uplink &uplink);
 
     // The variable that shows a rank its page of the board, NAME=VALUE; empty without a board.
@@ -47,7 +48,7 @@ private:
 
     const NodeJob &job_;
     const RankTable &ranks_;
-    const std::string &program_;
+    const RankStarter &starter_;
     Uplink &uplink_;
     std::unique_ptr<StatusBoard> board_; // null: there was no memory for it
     bool sought_place_ = false;          // of a fault

@@ -95,7 +95,7 @@ void Supervisor::prepare()
         warn_of_mpi();
         make_input();
     }
-    watch_ = std::make_unique<RankWatch>(job_, ranks_, starter_->program(), daemon_.uplink);
+    watch_ = std::make_unique<RankWatch>(job_, ranks_, *starter_, daemon_.uplink);
     if (job.verbose)
         tell_prepared(Clock::now() - begin);
 }
@@ -125,17 +125,21 @@ void Supervisor::make_input()
 
 void Supervisor::warn_of_mpi()
 {
-    if (job_.job.ranks() > 1)
-        note(mpi_warning(starter_->program(), job_.is_whole_machine(), job_.job.environment));
+    if (job_.job.ranks() == 1)
+        return;
+    for (const std::string &program : starter_->programs())
+        note(mpi_warning(program, job_.is_whole_machine(), job_.job.environment));
 }
 
 void Supervisor::tell_prepared(Clock::duration took)
 {
-    std::string list;
+    std::string list, programs;
     for (const std::uint32_t rank : job_.ranks)
         list += (list.empty() ? "" : ",") + std::to_string(rank);
-    note(job_.host() + ": ranks " + list + " of " + starter_->program() + ", " +
-         starter_->binding() + "; PMIx server up in " + in_milliseconds(took));
+    for (const std::string &program : starter_->programs())
+        programs += (programs.empty() ? "" : " and ") + program;
+    note(job_.host() + ": ranks " + list + " of " + programs + ", " + starter_->binding() +
+         "; PMIx server up in " + in_milliseconds(took));
 }
 
 void Supervisor::start_some()

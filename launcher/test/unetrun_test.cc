@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/protocol.h"
+#include "common/test_scratch.h"
 #include "test/job.h"
 
 using Catch::Matchers::Contains;
@@ -202,6 +203,33 @@ TEST_CASE("options -x and --wdir reach the ranks")
                  "echo $COLOUR $(pwd)"});
     CHECK(job.wait() == 0);
     CHECK(job.out() == "dark red /usr/bin\ndark red /usr/bin\n");
+}
+
+TEST_CASE("a job may have several programs")
+{
+    TestJob job({"-n", "2", "-x", "COLOUR=red", "sh", "-c", "echo $COLOUR $PMIX_RANK", ":", "-n",
+                 "1", "-x", "COLOUR=blue", "sh", "-c", "echo $COLOUR $PMIX_RANK $0", "last"});
+    CHECK(job.wait() == 0);
+    CHECK(sorted_lines(job.out()) == Strings{"blue 2 last", "red 0", "red 1"});
+}
+
+TEST_CASE("the ranks of several programs are those of one PMIx job")
+{
+    TestJob job({"-n", "1", PMIX_CLIENT, ":", "-n", "2", PMIX_CLIENT});
+    CHECK(job.wait() == 0);
+    CHECK_THAT(job.out(), Contains("rank 0 of 3") && Contains("rank 2 of 3") &&
+                              Contains("app 0 of 2") && Contains("app 1 of 2") &&
+                              Contains("rank 0 got 3 cards"));
+}
+
+TEST_CASE("programs of one job run on several nodes, and their copies, too")
+{
+    const unetrun::Scratch scratch;
+    const std::string file = scratch.path / "programs";
+    std::ofstream(file) << "-n 1 sh -c 'echo one'\n-n 3 echo two\n";
+    TestJob job({"--nodes", "2", "--stage", "--configfile", file});
+    CHECK(job.wait() == 0);
+    CHECK(sorted_lines(job.out()) == Strings{"one", "two", "two", "two"});
 }
 
 TEST_CASE("arguments reach the program untouched")
@@ -514,7 +542,10 @@ TEST_CASE("what cannot be run gets one line and its exit code")
         Case{{"-n", "0", "true"}, 2, "-n wants a number"},
         Case{{"--bogus", "true"}, 2, "unknown option --bogus"}, Case{{"-n", "2"}, 2, "no program"},
         Case{{"-x", "NOT_SET_AT_ALL", "true"}, 2, "-x NOT_SET_AT_ALL: it is not set"},
-        Case{{"-n", "2", "./a", ":", "./b"}, 2, "start two jobs"},
+        Case{{"-n", "2", "./a", ":", "./b"}, 2, "-n N in front of ./b"},
+        Case{
+            {"-n", "1", "true", ":", "-n", "1", "no-such"}, 127, "cannot find the program no-such"},
+        Case{{"-n", "1", "true", ":", "-n", "1", "-x", "NOT_SET", "true"}, 2, "-x NOT_SET"},
         Case{{"-x", "SPLITC_HEAP=lots", "true"}, 2, "SPLITC_HEAP wants bytes"},
         Case{{"--backend", "pigeon", "true"}, 2, "--backend wants shm"},
         Case{{"--net", "198.51.100.0/24", "true"}, 2, "this machine cannot be reached there"},

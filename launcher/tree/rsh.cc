@@ -10,33 +10,17 @@
 
 #include "common/fd.h"
 #include "common/process.h"
+#include "common/text.h"
 
 namespace unetrun {
 
 std::vector<std::string> split_words(const std::string &command)
 {
-    std::vector<std::string> words;
-    char quote = 0;
-    bool in_word = false;
-    for (const char c : command) {
-        if (quote == 0 && (c == ' ' || c == '\t')) {
-            in_word = false;
-            continue;
-        }
-        if (!in_word)
-            words.emplace_back();
-        in_word = true;
-        if (quote == 0 && (c == '\'' || c == '"'))
-            quote = c;
-        else if (c == quote)
-            quote = 0;
-        else
-            words.back() += c;
-    }
-    if (words.empty() || words.front().empty() || quote != 0)
+    const auto words = quoted_words(command);
+    if (!words || words->empty() || words->front().empty())
         throw Failure(exit_usage, "--rsh wants a command, as in 'ssh -F file', not \"" + command +
                                       "\"; see unetrun --help");
-    return words;
+    return *words;
 }
 
 namespace {

@@ -14,22 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void print_usage(FILE *out)
-{
-    fputs("usage: unetsock [--stats] PROGRAM [ARGUMENTS]\n"
-          "       unetsock --explain PID\n"
-          "\n"
-          "Run a program whose TCP connections to others on this machine, that run so, too, go by\n"
-          "shared memory.  Whatever cannot go there works as it does without.\n"
-          "\n"
-          "  --stats        when the program has ended, tell what became of all connections\n"
-          "  --explain PID  tell what the connections of a running program do, and why\n"
-          "\n"
-          "UNETSOCK_UPGRADE=N after how many operations connections are upgraded (4), or random;\n"
-          "UNETSOCK_SPIN=US how long waiting for data looks at memory at most (50)\n",
-          out);
-}
-
 /* The library: where the build, or the installation, has put it beside this program. */
 static int find_library(char *path, size_t size)
 {
@@ -43,7 +27,7 @@ static int find_library(char *path, size_t size)
     for (int up = 0; up < 2; up++)
         if ((slash = strrchr(self, '/')))
             *slash = '\0';
-    if ((size_t)snprintf(path, size, "%s/lib/libunetsock.so", self) >= size)
+    if ((size_t)snprintf(path, size, "%s/lib/split-c/libunetsock.so", self) >= size)
         return -ENAMETOOLONG;
     return access(path, R_OK) < 0 ? -errno : 0;
 }
@@ -139,37 +123,110 @@ static int run_and_count(char **argv)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int explain(const char *text)
+/* What an option does with the words behind it; returns an exit status, or -1 if they make no
+ * sense. */
+static int option_stats(char **words)
+{
+    if (*words && strcmp(*words, "--") == 0)
+        words++;
+    return *words ? run_and_count(words) : -1;
+}
+
+static int option_explain(char **words)
 {
     char *end;
-    const long pid = strtol(text, &end, 10);
+    long pid;
 
-    if (!*text || *end || pid <= 0) {
-        fprintf(stderr, "unetsock: '%s' is no process; --explain takes the number of one\n", text);
+    if (!words[0] || words[1])
+        return -1;
+    pid = strtol(words[0], &end, 10);
+    if (!*words[0] || *end || pid <= 0) {
+        fprintf(stderr, "unetsock: '%s' is no process; --explain takes the number of one\n",
+                words[0]);
         return 2;
     }
     return front_explain(stdout, (pid_t)pid);
 }
 
+static int option_run(char **words)
+{
+    return !*words ? -1 : preload() < 0 ? 126 : execute(words);
+}
+
+static int option_print_options(char **words);
+static int option_help(char **words);
+
+/* Completions and the manual are generated from this table, too. */
+static const struct option {
+    const char *name;
+    const char *value; /* "" if it has none */
+    const char *text;
+    int (*take)(char **words);
+} options[] = {
+    {"--stats", "", "when the program has ended, tell what became of all connections",
+     option_stats},
+    {"--explain", "PID", "tell what the connections of a running program do, and why",
+     option_explain},
+    {"--", "", "end of the options", option_run},
+    {"--print-options", "", "print a table of the options", option_print_options},
+    {"--help", "", "print this text", option_help},
+};
+static const size_t option_count = sizeof(options) / sizeof(*options);
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: unetsock [--stats] PROGRAM [ARGUMENTS]\n"
+          "       unetsock --explain PID\n"
+          "\n"
+          "Run a program whose TCP connections to others on this machine, that run so, too, go by\n"
+          "shared memory.  Whatever cannot go there works as it does without.\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < option_count; i++) {
+        char left[24];
+
+        snprintf(left, sizeof(left), "%s %s", options[i].name, options[i].value);
+        fprintf(out, "  %-16s%s\n", left, options[i].text);
+    }
+    fputs("\n"
+          "UNETSOCK_UPGRADE=N after how many operations connections are upgraded (4), or random;\n"
+          "UNETSOCK_SPIN=US how long waiting for data looks at memory at most (50)\n",
+          out);
+}
+
+/* For packaging/options.awk: option TAB name TAB value TAB text. */
+static int option_print_options(char **words)
+{
+    (void)words;
+    for (size_t i = 0; i < option_count; i++)
+        printf("option\t%s\t%s\t%s\t\n", options[i].name, options[i].value, options[i].text);
+    return 0;
+}
+
+static int option_help(char **words)
+{
+    (void)words;
+    print_usage(stdout);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    int status = -1;
+
     (void)argc;
     argv++;
-    if (*argv && strcmp(*argv, "--help") == 0) {
-        print_usage(stdout);
-        return 0;
-    }
-    if (*argv && strcmp(*argv, "--explain") == 0 && argv[1] && !argv[2])
-        return explain(argv[1]);
-    if (*argv && strcmp(*argv, "--stats") == 0 && argv[1])
-        return run_and_count(argv + 1);
-    if (*argv && strcmp(*argv, "--") == 0)
-        argv++;
-    if (!*argv || **argv == '-') {
-        if (*argv)
-            fprintf(stderr, "unetsock: unknown or incomplete option '%s'\n", *argv);
-        print_usage(stderr);
-        return 2;
-    }
-    return preload() < 0 ? 126 : execute(argv);
+    if (*argv && **argv != '-')
+        return option_run(argv);
+    for (size_t i = 0; *argv && i < option_count; i++)
+        if (strcmp(*argv, options[i].name) == 0) {
+            status = options[i].take(argv + 1);
+            break;
+        }
+    if (status >= 0)
+        return status;
+    if (*argv)
+        fprintf(stderr, "unetsock: unknown or incomplete option '%s'\n", *argv);
+    print_usage(stderr);
+    return 2;
 }

@@ -172,7 +172,7 @@ class Programs(unittest.TestCase):
     def test_two_users(self):
         """Who has the connection may share its rings, whoever it is."""
         library = self.folder / "libunetsock.so"
-        shutil.copy(BUILD.folder / "lib" / "libunetsock.so", library)
+        shutil.copy(BUILD.folder / "lib" / "split-c" / "libunetsock.so", library)
         library.chmod(0o644)
         echo = self.folder / "echo.py"
         echo.write_text("import socket\nL = socket.create_server(('127.0.0.1', 0))\n"
@@ -257,14 +257,15 @@ class Front(unittest.TestCase):
         for name in "a b", "a:b":
             with tempfile.TemporaryDirectory() as folder:
                 there = pathlib.Path(folder) / name
-                for part in "bin", "lib":
+                for part in "bin", "lib/split-c":
                     (there / part).mkdir(parents=True)
                 program = shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
-                shutil.copy(BUILD.folder / "lib" / "libunetsock.so", there / "lib")
+                shutil.copy(BUILD.folder / "lib" / "split-c" / "libunetsock.so",
+                            there / "lib" / "split-c")
                 done = subprocess.run([program, "true"], capture_output=True, text=True,
                                       timeout=20, check=False)
                 self.assertEqual(done.returncode, 126, done.stderr)
-                self.assertIn(f"{name}/lib/libunetsock.so", done.stderr)
+                self.assertIn(f"{name}/lib/split-c/libunetsock.so", done.stderr)
                 self.assertIn("install it elsewhere", done.stderr)
 
     def test_explains_a_process(self):

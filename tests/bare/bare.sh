@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# bare.sh ROOT SOURCE COMMAND...: runs a command in a clone of what SOURCE has committed, on a
-# Debian 12 that nobody has touched: minimal, with git, and nothing else that this machine has.
+# bare.sh ROOT SOURCE COMMAND...: runs a command in a clone of what SOURCE has committed, or in a
+# copy of SOURCE if that is no checkout, on a Debian 12 that nobody has touched: minimal, with git,
+# and nothing else that this machine has.
 #
 # ROOT is made by mmdebstrap unless it is there.  The command runs in a copy of it, which is
-# thrown away at the end, as root, in the clone, /root/split-c.  Mounts, processes and System V
+# thrown away at the end, as root, in the clone or copy, /root/split-c.  Mounts, processes and System V
 # IPC are its own; the kernel and the network are this machine's.
 #
 # Needs root, mmdebstrap and git.
 set -euo pipefail
 
 root=${1:?which root?}
-source=${2:?which checkout?}
+source=${2:?which checkout or folder?}
 shift 2
 
 # How this machine's apt reaches its mirror is how the bare one's has to.
@@ -34,7 +35,11 @@ make_root() {
 work=$(mktemp -d "$root.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 cp -a "$root/." "$work/"
-git -C "$source" bundle create -q "$work/root/split-c.bundle" HEAD
+if [[ -e $source/.git ]]; then
+    git -C "$source" bundle create -q "$work/root/split-c.bundle" HEAD
+else
+    cp -R "$source" "$work/root/split-c"
+fi
 
 # As the first process of its namespaces: "$work" becomes the root.
 enter() {
@@ -55,7 +60,7 @@ enter() {
     umount -l /.host
     rmdir /.host
     cd /root
-    git -c advice.detachedHead=false clone -q split-c.bundle split-c
+    [[ -e split-c ]] || git -c advice.detachedHead=false clone -q split-c.bundle split-c
     cd split-c
     exec env -i HOME=/root USER=root TERM=dumb LANG=C.UTF-8 \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"

@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "observe/observe.h"
+#include "program.h"
 
 #include <errno.h>
 #include <split-c/settings.h>
@@ -16,7 +17,8 @@
 /* The addresses of a rank's endpoints; one of no length means that it has no such endpoint. */
 struct places {
     struct unet_address near, network;
-    uint32_t first; /* the first rank of its node */
+    uint32_t first;   /* the first rank of its node */
+    uint64_t program; /* what it runs (program.h); 0: not known */
 };
 
 static struct places ours;
@@ -231,6 +233,7 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
     }
     one_way = !opened.near || !opened.network;
     list_local_ranks(boot);
+    ours.program = boot->ranks > 1 ? splitc_program_digest() : 0;
     splitc_boot_tell(PLACES_KEY, &ours, sizeof ours);
     *endpoints = opened;
 }
@@ -263,6 +266,17 @@ void splitc_endpoints_close(const struct splitc_endpoints *endpoints)
 
 /* ---- where the others are ------------------------------------------------------------ */
 
+static void check_program(uint32_t rank, uint64_t theirs)
+{
+    if (theirs == ours.program || theirs == 0 || ours.program == 0)
+        return;
+    splitc_die_together("rank %u runs another program than rank %u, or another build of it; ranks "
+                        "name static objects and functions by their addresses, so all have to run "
+                        "one executable: link both into one that branches on MYPROC, and install "
+                        "it on all hosts (unetrun --stage sends it)",
+                        rank, splitc_runtime.rank);
+}
+
 int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *address)
 {
     const bool far = !(local[rank / 32] >> rank % 32 & 1);
@@ -273,6 +287,7 @@ int splitc_endpoints_resolve(void *arg, uint32_t rank, struct unet_address *addr
     if (rank != splitc_runtime.rank &&
         splitc_boot_ask(rank, PLACES_KEY, &theirs, sizeof theirs) < 0)
         return -EHOSTUNREACH;
+    check_program(rank, theirs.program);
     if (theirs.first == rank)
         first[nodes++] = rank;
     if (place->length == 0 || place->length > UNET_ADDRESS_MAX)

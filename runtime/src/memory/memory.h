@@ -89,8 +89,8 @@ struct splitc_offer splitc_window_offer(bool wanted, const struct splitc_heap_si
 /* Whether this rank has made an offer. */
 bool splitc_window_is_offered(void);
 
-/* Map the memory of another rank of this node.  Errors: -EPROTO the offer is not sane, or of
- * another program; -errno. */
+/* Map the memory of another rank of this node.  Errors: -EPROTO the offer is not sane, or its
+ * static objects lie elsewhere than here; -errno. */
 int splitc_window_attach(uint32_t rank, const struct splitc_offer *offer);
 
 /* Undo splitc_window_attach, and the offer. */

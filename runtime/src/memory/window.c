@@ -104,8 +104,9 @@ static bool offer_is_sane(const struct splitc_offer *offer)
     return true;
 }
 
-/* Addresses of static objects mean the same in the same executable only. */
-static bool is_same_program(const struct splitc_memory *theirs)
+/* Addresses of static objects mean the same where these lie at the same place only.  Ranks compare
+ * their programs before (job/program.h), so who offers other memory does not tell the truth. */
+static bool has_our_statics(const struct splitc_memory *theirs)
 {
     return memcmp(&theirs->part[SPLITC_STATICS], &memory.part[SPLITC_STATICS],
                   sizeof(struct splitc_range)) == 0;
@@ -191,7 +192,7 @@ int splitc_window_attach(uint32_t rank, const struct splitc_offer *offer)
     int fd = -1;
     int error;
 
-    if (!offer_is_sane(offer) || !is_same_program(&offer->memory))
+    if (!offer_is_sane(offer) || !has_our_statics(&offer->memory))
         return -EPROTO;
     error = object_open_peers(offer, &fd);
     if (error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "driver/options.h"
+#include "driver/command_line.h"
 
 #include <catch2/catch.hpp>
 

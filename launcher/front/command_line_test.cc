@@ -2,8 +2,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include "common/failure.h"
-#include "front/options.h"
+#include "common/test_scratch.h"
+#include "front/command_line.h"
+#include "front/option_texts.h"
 
 using namespace unetrun;
 using Catch::Matchers::Contains;
@@ -30,7 +34,7 @@ TEST_CASE("a program alone is one rank")
     const Options options = parse_options({"./prog"});
     CHECK_FALSE(options.ranks);
     CHECK(ranks_of(options, {}) == 1);
-    CHECK(options.command == Strings{"./prog"});
+    CHECK(options.programs.front().command == Strings{"./prog"});
     CHECK(options.bind_to == BindTo::automatic);
     CHECK(options.timeout.count() == 0);
     CHECK_FALSE(options.tag_output);
@@ -43,7 +47,7 @@ TEST_CASE("the number of ranks can be written in the ways of mpiexec")
                  Strings{"-np8", "p"}, Strings{"--np", "8", "p"}, Strings{"--np=8", "p"});
     const Options options = parse_options(arguments);
     CHECK(options.ranks == 8);
-    CHECK(options.command == Strings{"p"});
+    CHECK(options.programs.front().command == Strings{"p"});
 }
 
 TEST_CASE("every option is understood, with the value apart or after an equals sign")
@@ -67,34 +71,100 @@ TEST_CASE("every option is understood, with the value apart or after an equals s
     CHECK(options.verbose);
     CHECK(options.tag_output);
     CHECK(options.nodes == 2);
-    CHECK(options.command == Strings{"p"});
+    CHECK(options.programs.front().command == Strings{"p"});
 }
 
 TEST_CASE("what follows the program's name belongs to the program")
 {
     const Options options = parse_options({"-n", "2", "prog", "-n", "3", "--bogus", "--", "-x"});
     CHECK(options.ranks == 2);
-    CHECK(options.command == Strings{"prog", "-n", "3", "--bogus", "--", "-x"});
+    CHECK(options.programs.front().command == Strings{"prog", "-n", "3", "--bogus", "--", "-x"});
 }
 
 TEST_CASE("two dashes end the options")
 {
-    CHECK(parse_options({"-n", "2", "--", "-prog", "-v"}).command == Strings{"-prog", "-v"});
-    CHECK(parse_options({"--", "--", "a"}).command == Strings{"--", "a"});
+    CHECK(parse_options({"-n", "2", "--", "-prog", "-v"}).programs.front().command ==
+          Strings{"-prog", "-v"});
+    CHECK(parse_options({"--", "--", "a"}).programs.front().command == Strings{"--", "a"});
 }
 
-TEST_CASE("a colon that would begin another program is refused, but not behind two dashes")
+TEST_CASE("a colon begins another program, but not behind two dashes")
 {
-    CHECK_THAT(complaint({"-n", "2", "./a", ":", "-n", "2", "./b"}),
-               Contains("start two jobs, or a program that branches on MYPROC") &&
-                   Contains("write -- before the program"));
-    CHECK(parse_options({"-n", "2", "--", "./a", ":", "b"}).command == Strings{"./a", ":", "b"});
-    CHECK(parse_options({"./a", "a:b", "::"}).command == Strings{"./a", "a:b", "::"});
+    const Options options =
+        parse_options({"-n", "2", "-x", "A=1", "./a", "x", ":", "-n3", "-x", "B=2", "./b"});
+    REQUIRE(options.programs.size() == 2);
+    CHECK(options.ranks == 5u);
+    CHECK(options.variables == Strings{"A=1"});
+    CHECK(options.programs[0].ranks == 2u);
+    CHECK(options.programs[0].command == Strings{"./a", "x"});
+    CHECK(options.programs[0].variables.empty());
+    CHECK(options.programs[1].ranks == 3u);
+    CHECK(options.programs[1].command == Strings{"./b"});
+    CHECK(options.programs[1].variables == Strings{"B=2"});
+    CHECK(parse_options({"-n", "2", "--", "./a", ":", "b"}).programs.front().command ==
+          Strings{"./a", ":", "b"});
+    CHECK(parse_options({"-n", "1", "a", ":", "-n", "1", "--", "b", ":"}).programs[1].command ==
+          Strings{"b", ":"});
+    CHECK(parse_options({"./a", "a:b", "::"}).programs.front().command ==
+          Strings{"./a", "a:b", "::"});
+}
+
+TEST_CASE("what programs of one job cannot have is refused")
+{
+    CHECK_THAT(complaint({"./a", ":", "-n", "2", "./b"}),
+               Contains("each has to have its number of ranks: -n N in front of ./a"));
+    CHECK_THAT(complaint({"-n", "2", "./a", ":", "./b"}), Contains("-n N in front of ./b"));
+    CHECK_THAT(complaint({"-n", "2", "./a", ":"}), Contains("no program behind the last ':'"));
+    CHECK_THAT(complaint({"-n", "2", "./a", ":", "-n", "2"}), Contains("no program to run"));
+    CHECK_THAT(complaint({"-n", "2", ":", "-n", "2", "./b"}), Contains("no program to run"));
+    CHECK_THAT(complaint({"-n", "2", "./a", ":", "-n", "2", "--hosts", "h", "./b"}),
+               Contains("--hosts is for the whole job; write it in front of the first program"));
+    CHECK_THAT(complaint({"-n", "2", "./a", ":", "-n", "2", "-x", "SPLITC_HEAP=1G", "./b"}),
+               Contains("SPLITC_HEAP has to be the same for all ranks"));
+    CHECK_THAT(complaint({"-n", "65000", "./a", ":", "-n", "65000", "./b"}),
+               Contains("the programs have 130000 ranks; a job has up to 65536"));
+    CHECK_THAT(complaint({"--only", "4", "-n", "2", "./a", ":", "-n", "2", "./b"}),
+               Contains("there is no rank 4"));
+}
+
+TEST_CASE("a file may name the programs")
+{
+    const Scratch scratch;
+    const std::string file = scratch.path / "programs";
+    const auto with = [&](const std::string &text, Strings arguments) {
+        std::ofstream(file) << text;
+        arguments.insert(arguments.end(), {"--configfile", file});
+        return arguments;
+    };
+    const Options options = parse_options(with("# comment\n\n-n 2 ./a 'x y' \\\n  \"\" z\r\n"
+                                               "-n 1 -x A=1 ./b : -n 4 c",
+                                               {"--timeout", "5"}));
+    REQUIRE(options.programs.size() == 3);
+    CHECK(options.ranks == 7u);
+    CHECK(options.programs[0].command == Strings{"./a", "x y", "", "z"});
+    CHECK(options.programs[1].variables == Strings{"A=1"});
+    CHECK(options.programs[2].command == Strings{"c"});
+    CHECK(parse_options(with("./a\n", {"--hosts", "h:3"})).programs.front().command ==
+          Strings{"./a"});
+    for (const std::string name : {"-configfile", "--app"})
+        CHECK(parse_options({name, file}).config_file == file);
+
+    CHECK_THAT(complaint(with("-n 1 ./a\n\n-n 1 -q ./b\n", {})),
+               Contains(file + ":3: unknown option -q"));
+    CHECK_THAT(complaint(with("-n 1 'a\n", {})), Contains(file + ":1: a quote is not closed"));
+    CHECK_THAT(complaint(with("-n 1 a \\\n", {})), Contains("ends with a backslash"));
+    CHECK_THAT(complaint(with("#\n", {})), Contains("names no program"));
+    CHECK_THAT(complaint(with("--hosts h ./a\n", {})), Contains("is for the whole job"));
+    CHECK_THAT(complaint(with("--configfile x ./a\n", {})), Contains("is for the whole job"));
+    CHECK_THAT(complaint(with("-n 1 ./a\n", {"-n", "2"})), Contains("leave both out here"));
+    CHECK_THAT(complaint({"--configfile", file, "./a"}), Contains("leave both out here"));
+    CHECK_THAT(complaint({"--configfile", "/no/such"}), Contains("No such file"));
+    CHECK_THAT(complaint({"--configfile", scratch.path.string()}), Contains("cannot be read"));
 }
 
 TEST_CASE("a single dash is the name of a program")
 {
-    CHECK(parse_options({"-"}).command == Strings{"-"});
+    CHECK(parse_options({"-"}).programs.front().command == Strings{"-"});
 }
 
 TEST_CASE("a bad number of ranks is refused")
@@ -144,12 +214,12 @@ TEST_CASE("help and version need no program, and help names every option")
                              "--wdir",
                              "--tag-output",
                              "--timeout S",
-                             "--bind-to UNIT",
+                             "--bind-to core|core:K|",
                              "--report-bindings",
                              "--output FILE",
                              "--only RANKS",
                              "--nodes",
-                             "--hosts A,B:4",
+                             "--hosts HOSTS",
                              "--hostfile FILE",
                              "--ppn K",
                              "--map-by slot|core|node",
