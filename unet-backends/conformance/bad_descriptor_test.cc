@@ -189,8 +189,10 @@ TEST_CASE("completions that find no slot are counted")
     Pair pair(config);
     unet_desc bad = good(0);
 
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         REQUIRE(unet_push(pair.a, &bad, nullptr) == 0);
+        settle_sends(pair.a);
+    }
     uint64_t completions = 0;
     while (take(pair.a).kind == UNET_ERROR)
         completions++;
@@ -249,6 +251,7 @@ TEST_CASE("random descriptors never harm anyone")
         for (uint32_t flips = random() % 4; flips > 0; flips--)
             raw[random() % sizeof desc] = static_cast<uint8_t>(random());
         pushed += unet_push(pair.a, &desc, nullptr) == 0;
+        settle_sends(pair.a);
         take_all();
     }
     eventually([&] {
