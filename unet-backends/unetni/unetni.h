@@ -33,6 +33,10 @@
 #include <unet/unet_ring.h>
 #include <unet/unet_service.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     UNETNI_PORTS = 65536,
     UNETNI_MESSAGE_MOST = 16384, /* slots for longer frames would be few */
@@ -319,10 +323,8 @@ static inline bool unetni_channel_lives(const struct unetni_channel *ch)
 /* ---- schedule.c
  * ------------------------------------------------------------------------------------- */
 
-/* Deficit round robin, by bytes: users first, then the endpoints of each.  What one of them gets
- * more than another, at any time while both have messages, is less than two of these and two
- * frames.
- */
+/* Deficit round robin, by bytes: users first, then the endpoints of each.  While both have messages,
+ * one has never got more than its quantum and two frames more than another. */
 enum { UNETNI_USER_QUANTUM = 32768, UNETNI_ENDPOINT_QUANTUM = 8192 };
 
 /* Every endpoint that is awake has had its turn, or as much of it as the wire takes.  Returns how
@@ -391,4 +393,7 @@ uint32_t unetni_wire_message_most(const struct unetni_wire *wire, uint32_t mtu);
 /* Prints what could not be done at the wire and why; returns -errno. */
 int unetni_wire_fail(const struct unetni_wire *wire, const char *what);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

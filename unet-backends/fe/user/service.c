@@ -252,7 +252,7 @@ static int service_create(struct fe_endpoint *fe, struct unet_service_message *m
     service_send(fe, message, 0);
     do
         n = recvmsg(fe->fd, &header, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET)); /* told first, and once */
     if (n != (ssize_t)sizeof *message)
         return -ENODEV;
     return message->result ? message->result : service_take_files(&header, file);
