@@ -172,7 +172,8 @@ static void unlink_channel(struct unetni_endpoint *ep, const struct unetni_chann
 }
 
 /* The peer may be open even if we were not yet. */
-void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n)
+void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n,
+                          enum unet_channel_state shown)
 {
     struct unetni_channel *ch = &ep->channel[n];
     const struct unetni_frame frame = frame_to(ep, ch, UNET_FRAME_CLOSE, ch->peer_life, ch->life);
@@ -181,7 +182,8 @@ void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, 
     unlink_channel(ep, ch);
     ep->channels--;
     ep->user->channels--;
-    set_state(ep, ch, UNET_CLOSED);
+    ch->state = UNET_CLOSED;
+    show_state(ep, ch, shown);
     if (tell)
         unetni_send_control(s, &frame);
 }
@@ -189,12 +191,9 @@ void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, 
 /* If the client is still there, its channels are dead to it. */
 void unetni_channels_close(struct unetni_service *s, struct unetni_endpoint *ep)
 {
-    for (uint32_t n = 1; n <= ep->layout.channels && ep->channels > 0; n++) {
-        if (ep->channel[n].state == UNET_CLOSED)
-            continue;
-        unetni_channel_close(s, ep, n);
-        show_state(ep, &ep->channel[n], UNET_DEAD);
-    }
+    for (uint32_t n = 1; n <= ep->layout.channels && ep->channels > 0; n++)
+        if (ep->channel[n].state != UNET_CLOSED)
+            unetni_channel_close(s, ep, n, UNET_DEAD);
 }
 
 /* ---- frames without a message ------------------------------------------------------------------

@@ -184,7 +184,7 @@ static void drained(struct unetni_service *s, struct unetni_endpoint *ep)
         unetni_client_end(s, ep);
         return;
     }
-    unetni_channel_close(s, ep, ep->closes);
+    unetni_channel_close(s, ep, ep->closes, UNET_CLOSED);
     if (!answer(ep, &message, 0))
         unetni_client_end(s, ep);
 }

@@ -171,6 +171,7 @@ static int open_signals(void)
 {
     sigset_t ending;
 
+    signal(SIGPIPE, SIG_IGN); /* clients close what they are rung by */
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGINT);

@@ -301,8 +301,9 @@ static inline bool unetni_is_channel(const struct unetni_endpoint *ep, uint64_t 
 int unetni_channel_connect(struct unetni_service *s, struct unetni_endpoint *ep,
                            struct unet_fe_connect *request);
 
-/* The channel, which is not closed, is; its peer is told. */
-void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n);
+/* The channel, which is not closed, is; its peer is told, and the client sees it in that state. */
+void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n,
+                          enum unet_channel_state shown);
 void unetni_channel_tell(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n);
 void unetni_channels_close(struct unetni_service *s, struct unetni_endpoint *ep);
 
@@ -323,8 +324,8 @@ static inline bool unetni_channel_lives(const struct unetni_channel *ch)
 /* ---- schedule.c
  * ------------------------------------------------------------------------------------- */
 
-/* Deficit round robin, by bytes: users first, then the endpoints of each.  While both have messages,
- * one has never got more than its quantum and two frames more than another. */
+/* Deficit round robin, by bytes: users first, then the endpoints of each.  While both have
+ * messages, one has never got more than its quantum and two frames more than another. */
 enum { UNETNI_USER_QUANTUM = 32768, UNETNI_ENDPOINT_QUANTUM = 8192 };
 
 /* Every endpoint that is awake has had its turn, or as much of it as the wire takes.  Returns how
