@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sys/stat.h>
@@ -377,6 +378,22 @@ TEST_CASE("options that make no sense are refused by name")
         CHECK_THAT(outcome.text, Contains(bad.says));
     }
     CHECK(run_unetni({"--help"}).code == 0);
+}
+
+TEST_CASE("the manual has every option of --help")
+{
+    std::ifstream file(UNETNI_MANUAL);
+    const std::string manual((std::istreambuf_iterator<char>(file)), {});
+    const std::string help = run_unetni({"--help"}).text;
+    unsigned options = 0;
+
+    for (size_t at = 0; (at = help.find("\n  --", at)) != help.npos; options++) {
+        at += 5;
+        const std::string name = help.substr(at, help.find(' ', at) - at);
+        INFO(name);
+        CHECK_THAT(manual, Contains(".It Fl Fl " + name));
+    }
+    CHECK(options == 10);
 }
 
 TEST_CASE("a wire that cannot be opened is named, with the reason")
