@@ -28,6 +28,15 @@ enum { ANSWER_SECONDS = 10 };
 
 /* ---- the connection -------------------------------------------------------------------- */
 
+/* To those above, peers have died; only here is it known that all did at once, and why. */
+static void service_say_end(const struct fe_endpoint *fe)
+{
+    fprintf(stderr,
+            "unet: the service unetni of %s has ended, and with it all channels of this process "
+            "there; see systemctl status unetni@%s\n",
+            fe->ni.ep.interface, fe->ni.ep.interface);
+}
+
 static void service_ended(struct fe_endpoint *fe)
 {
     struct unet_endpoint *ep = &fe->ni.ep;
@@ -35,6 +44,7 @@ static void service_ended(struct fe_endpoint *fe)
     if (fe->ended)
         return;
     fe->ended = true;
+    service_say_end(fe);
     if (fe->epoll >= 0) /* or the descriptor would be readable for ever */
         epoll_ctl(fe->epoll, EPOLL_CTL_DEL, fe->fd, NULL);
     for (uint32_t n = 1; n < ep->rx_rings; n++)
