@@ -485,6 +485,10 @@ TEST_CASE("frames: those that contradict themselves")
     malformed([](auto &f) { f.version = 2; });
     malformed([](auto &f) { f.length = 65; }); // longer than the frame
     malformed([](auto &f) { f.length = 49; }); // than a descriptor
+    malformed([](auto &f) {
+        f.kind = UNET_FRAME_PIECES;
+        f.length = 65;
+    });
     malformed([](auto &f) { f.length = 65535; });
     for (int kind : {0, UNET_FRAME_DIRECT + 0, 9, 255})
         malformed([=](auto &f) { f.kind = static_cast<uint8_t>(kind); });
