@@ -231,8 +231,7 @@ static void leave(struct unetni_service *s, struct unetni_endpoint *ep)
     close_when_drained(s, ep, 0);
 }
 
-/* ---- messages
- * ------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------- */
 
 /* False: the client is to be ended. */
 static bool obey(struct unetni_service *s, struct unetni_endpoint *ep,
@@ -272,8 +271,7 @@ void unetni_client_serve(struct unetni_service *s, struct unetni_endpoint *ep)
         unetni_schedule_wake(s, ep);
 }
 
-/* ---- accepting
- * ------------------------------------------------------------------------------------- */
+/* ---- accepting --------------------------------------------------------------------------- */
 
 /* Without a file to accept with, the listener would be readable for ever. */
 static void accept_and_close(struct unetni_service *s)

@@ -67,8 +67,7 @@ bool reaches(const Raw &ep, unet_fe_counter which, uint64_t value)
 
 } // namespace
 
-// ---- messages
-// ----------------------------------------------------------------------------------------
+// ---- messages ----------------------------------------------------------------------------
 
 TEST_CASE("create: what cannot be")
 {
@@ -194,8 +193,7 @@ TEST_CASE("answers that nobody reads end their connection, and nobody else's")
     CHECK(lo.serves());
 }
 
-// ---- memory
-// ------------------------------------------------------------------------------------------
+// ---- memory ------------------------------------------------------------------------------
 
 TEST_CASE("the area cannot be made shorter, longer or unsealed")
 {
@@ -389,8 +387,21 @@ TEST_CASE("the bell: full, and made to block")
     CHECK(lo.serves());
 }
 
-// ---- frames
-// -------------------------------------------------------------------------------------------
+TEST_CASE("the bell: nobody is there who could hear it")
+{
+    OnLo lo;
+
+    for (int &one : lo.b.bell) {
+        close(one);
+        one = -1;
+    }
+    lo.b.shared()->armed = 1 << 2 | UNET_NONEMPTY;
+    lo.a.push(inline_desc(1, "ring"));
+    CHECK(lo.b.next(1).length == 4);
+    CHECK(lo.serves());
+}
+
+// ---- frames ------------------------------------------------------------------------------
 
 namespace {
 
@@ -594,8 +605,7 @@ TEST_CASE("frames: who has ended is said to be gone to who asks")
     }));
 }
 
-// ---- everything at once
-// ----------------------------------------------------------------------------------
+// ---- everything at once ------------------------------------------------------------------
 
 namespace {
 

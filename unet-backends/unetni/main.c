@@ -153,8 +153,7 @@ static struct options read_options(int argc, char **argv)
     return o;
 }
 
-/* ---- starting
- * ------------------------------------------------------------------------------------ */
+/* ---- starting ---------------------------------------------------------------------------- */
 
 /* Each endpoint takes a few. */
 static void allow_files(void)

@@ -117,8 +117,7 @@ int unetni_service_listen(struct unetni_service *s, const char *path, mode_t mod
     return 0;
 }
 
-/* ---- the loop
- * -------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------- */
 
 /* Frames from the wire need no look: every turn takes them. */
 static void handle(struct unetni_service *s, void *what)

@@ -95,8 +95,7 @@ std::unique_ptr<Child> sleeper(const Board &board, unsigned number, uint64_t tag
 
 } // namespace
 
-// ---- wires
-// ---------------------------------------------------------------------------------------
+// ---- wires -------------------------------------------------------------------------------
 
 TEST_CASE("endpoints of one service reach each other, and those of another")
 {
@@ -156,8 +155,7 @@ TEST_CASE("endpoints of eth and of services have ports of their own")
         unet_close(eth);
 }
 
-// ---- who may
-// ----------------------------------------------------------------------------------------
+// ---- who may -----------------------------------------------------------------------------
 
 TEST_CASE("who may not use the socket is told so")
 {
@@ -214,8 +212,7 @@ TEST_CASE("a service at the interface's own place is found by its name")
     CHECK(open_one() == -ENODEV);
 }
 
-// ---- deaths
-// ------------------------------------------------------------------------------------------
+// ---- deaths ------------------------------------------------------------------------------
 
 TEST_CASE("a client that is killed is dead to its peers at once, here and beyond the wire")
 {
@@ -310,8 +307,7 @@ TEST_CASE("a service that was killed can be started again in its place, and only
     CHECK(eventually([] { return open_one() == 0; }));
 }
 
-// ---- sleep
-// -------------------------------------------------------------------------------------------
+// ---- sleep -------------------------------------------------------------------------------
 
 TEST_CASE("a service with nothing to do takes no processor time, whoever is connected")
 {
@@ -353,8 +349,7 @@ TEST_CASE("each client sleeps and is woken by itself, while others keep the serv
     }
 }
 
-// ---- what it is told
-// -----------------------------------------------------------------------------------
+// ---- what it is told ---------------------------------------------------------------------
 
 TEST_CASE("options that make no sense are refused by name")
 {

@@ -259,8 +259,7 @@ void unetni_user_leave(struct unetni_user *user);
 int unetni_user_add_channel(const struct unetni_service *s, struct unetni_user *user);
 int unetni_user_add_bytes(const struct unetni_service *s, struct unetni_user *user, uint64_t bytes);
 
-/* ---- area.c
- * -------------------------------------------------------------------------------------- */
+/* ---- area.c ------------------------------------------------------------------------------ */
 
 /* Make the area that the request wants, and fill in where in it is what.  The descriptor of its
  * memory, or -EINVAL a size is out of its range, -EDQUOT, -ENOMEM. */
@@ -290,8 +289,7 @@ static inline void unetni_count(struct unetni_endpoint *ep, enum unet_fe_counter
  * sleeper waits for. */
 void unetni_notify(struct unetni_endpoint *ep, const struct unet_ring *ring);
 
-/* ---- channel.c
- * ------------------------------------------------------------------------------------- */
+/* ---- channel.c --------------------------------------------------------------------------- */
 
 static inline bool unetni_is_channel(const struct unetni_endpoint *ep, uint64_t n)
 {
@@ -321,8 +319,7 @@ static inline bool unetni_channel_lives(const struct unetni_channel *ch)
     return ch && (ch->state == UNET_OPEN || ch->state == UNET_CONNECTING);
 }
 
-/* ---- schedule.c
- * ------------------------------------------------------------------------------------- */
+/* ---- schedule.c -------------------------------------------------------------------------- */
 
 /* Deficit round robin, by bytes: users first, then the endpoints of each.  While both have
  * messages, one has never got more than its quantum and two frames more than another. */
@@ -344,8 +341,7 @@ static inline void unetni_schedule_charge(struct unetni_endpoint *ep, uint32_t b
     ep->user->deficit -= bytes;
 }
 
-/* ---- send.c
- * -------------------------------------------------------------------------------------------- */
+/* ---- send.c ------------------------------------------------------------------------------ */
 
 /* Take the oldest descriptor of the send queue: a frame in the batch, which has room, a message for
  * an endpoint of ours, or a refusal.  False: there is none. */
@@ -366,8 +362,7 @@ void unetni_send_purge(struct unetni_service *s, struct unetni_endpoint *ep);
 /* Send a frame without a message, once.  It may be lost. */
 void unetni_send_control(struct unetni_service *s, const struct unetni_frame *frame);
 
-/* ---- receive.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- receive.c --------------------------------------------------------------------------- */
 
 /* A frame came from the wire, from `mac`; nobody has checked it. */
 void unetni_receive(struct unetni_service *s, const uint8_t *bytes, size_t length,
@@ -381,8 +376,7 @@ void unetni_receive_gone(struct unetni_service *s, const struct unetni_frame *qu
 void unetni_receive_frame(struct unetni_service *s, const struct unetni_frame *frame,
                           const struct iovec *message);
 
-/* ---- wire.c
- * --------------------------------------------------------------------------------------------- */
+/* ---- wire.c ------------------------------------------------------------------------------ */
 
 /* Ask the interface by ioctl(2).  0, or prints what is wrong and returns -errno. */
 int unetni_wire_interface(const struct unetni_wire *wire, unsigned long what,
