@@ -201,20 +201,23 @@ TEST_CASE("the best network that all hosts have is chosen, and told")
 
 // ---- Split-C programs -----------------------------------------------------------------------
 
-void check_sort(const Bed &bed, const std::string &program, const std::string &network)
+void check_sort(const Bed &bed, const std::string &program, const std::string &network,
+                const Words &wrapper = {})
 {
     Keys keys(20000);
     std::mt19937 random(5);
     for (auto &key : keys)
         key = static_cast<std::uint32_t>(random());
     write_keys(bed.file("in"), keys);
-    const Outcome outcome = run(bed.job({"--ppn", "2", network, benchmark(program), "--input",
-                                         bed.file("in"), "--output", bed.file("out"), "--check"}));
+    Words words{"--ppn", "2", network};
+    words.insert(words.end(), wrapper.begin(), wrapper.end());
+    words.insert(words.end(), {benchmark(program), "--input", bed.file("in"), "--output",
+                               bed.file("out"), "--check"});
+    const Outcome outcome = run(bed.job(words));
     INFO(program << " " << network << ": " << outcome.out << outcome.err);
     CHECK(outcome.code == 0);
     std::sort(keys.begin(), keys.end());
     CHECK((read_keys(bed.file("out")) == keys)); // without printing them
-    bed.check_clean();
 }
 
 TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one")
@@ -228,6 +231,78 @@ TEST_CASE("Split-C programs sort on two hosts, over a good network and a bad one
                  Way("rsort", "--backend=shm,eth"), Way("ssort", "--backend=shm,ofi"),
                  Way("ssort", "--chaos=loss=0.05,dup=0.02,reorder=0.1,flip=0.001,seed=7"));
     check_sort(bed, program, network);
+    bed.check_clean();
+}
+
+// A unetni on each of two hosts.
+class Services {
+public:
+    explicit Services(const Bed &bed) : bed_(bed)
+    {
+        for (int host = 1; host <= 2; host++)
+            pids_.push_back(start(bed->sshd(host)));
+    }
+    ~Services()
+    {
+        for (const pid_t pid : pids_)
+            kill(pid, SIGTERM);
+        CHECK(eventually([&] { return named(bed_->guests(), "unetni").empty(); }, aftermath));
+    }
+    Services(const Services &) = delete;
+    Services &operator=(const Services &) = delete;
+
+    void kill_one() const { kill(pids_[1], SIGKILL); }
+
+private:
+    static pid_t start(pid_t on)
+    {
+        const Outcome outcome =
+            run({{"nsenter", "-n", "-m", "-t", std::to_string(on), "sh", "-c",
+                  "mkdir -p /run/unetni\n" BUILD_FOLDER
+                  "/bin/unetni --interface eth0 >/dev/null 2>&1 & echo $!\n"
+                  "for i in $(seq 500); do [ -S /run/unetni/eth0 ] && exit; sleep 0.01; done"}});
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return static_cast<pid_t>(std::stol(outcome.out));
+    }
+
+    const Bed &bed_;
+    std::vector<pid_t> pids_;
+};
+
+// What has no capability, although it is root.
+const Words without_privileges{"setpriv", "--bounding-set=-all", "--inh-caps=-all"};
+
+TEST_CASE("Programs without privileges sort over unetni, also after it was started again")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    for (int round = 0; round < 2; round++) {
+        const Services services(bed);
+
+        check_sort(bed, "ssort", "--backend=shm,ni", without_privileges);
+    }
+    bed.check_clean();
+}
+
+TEST_CASE("A job whose unetni is killed ends and says so")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    Services services(bed);
+    Command job = bed.job({"--ppn", "1", "--backend=shm,ni", ENDLESS, bed.ready()});
+    job.meanwhile = [&](pid_t) {
+        bed.all_up(2);
+        services.kill_one();
+    };
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome = run(job);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err, Contains("unetni"));
+    CHECK(std::chrono::steady_clock::now() - start < 30s);
 }
 
 TEST_CASE("Split-C programs multiply matrices on two hosts")
@@ -256,6 +331,7 @@ TEST_CASE("Split-C programs sort on two hosts whose networks take packets of dif
                 .code == 0);
     const std::string network = GENERATE(as<std::string>(), "--backend=auto", "--backend=shm,eth");
     check_sort(bed, "ssort", network);
+    bed.check_clean();
 
     // Long enough for all probes to have got lost.
     const Outcome outcome =

@@ -381,7 +381,7 @@ TEST_CASE("vmmc includes gam's public headers and its own, and its tests the ran
 TEST_CASE("gam, vmmc and reliable name no backend")
 {
     static const std::regex backend(
-        R"~("(loopback|shm|udp|eth|fe|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
+        R"~("(loopback|shm|udp|eth|fe|ni|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
 
     for (const char *layer : {"gam/src", "vmmc/src", "reliable/src"})
         for (const fs::path &file : sources_below(layer)) {
@@ -397,14 +397,15 @@ TEST_CASE("gam, vmmc and reliable name no backend")
 TEST_CASE("unet-backends includes only itself")
 {
     // Those of the kernel module are nobody else's.
-    require_layer("unet-backends", with_unet({"unet/unet_fe.h", "unet/unet_frame.h",
-                                              "unet/unet_ni.h", "unet/unet_ops.h"}));
+    require_layer("unet-backends",
+                  with_unet({"unet/unet_fe.h", "unet/unet_frame.h", "unet/unet_ni.h",
+                             "unet/unet_ops.h", "unet/unet_service.h"}));
 }
 
 TEST_CASE("backends include what all share and their engine, and never each other")
 {
     std::vector<fs::path> backends = {"unet-backends/fe/user", "unet-backends/chaos",
-                                      "unet-backends/ofi"};
+                                      "unet-backends/ofi", "unet-backends/unetni"};
 
     for (const fs::path &engine : engines)
         for (const fs::path &backend : folders_in(engine))

@@ -123,13 +123,28 @@ TEST_CASE("An installed tree works after it was moved")
 TEST_CASE("An installed tree is complete and names no folder of the build")
 {
     const Installed tree;
-    for (const char *path :
-         {"bin/splitcc", "bin/unetrun", "lib/libsplitc.a", "lib/libgam.a", "lib/libreliable.a",
-          "lib/libunet.a", "lib/libvmmc.a", "include/vmmc/vmmc.h", "include/split-c/split-c.h",
-          "include/gam/gam.h", "include/unet/unet.h", "share/split-c/gdb.py",
-          "share/man/man1/splitcc.1", "share/man/man1/unetrun.1", "share/man/man1/unetsock.1",
-          "bin/unetsock", "lib/split-c/libunetsock.so", "share/doc/split-c/docs/language.md",
-          "share/doc/split-c/examples/hello.sc"}) {
+    for (const char *path : {"bin/splitcc",
+                             "bin/unetrun",
+                             "lib/libsplitc.a",
+                             "lib/libgam.a",
+                             "lib/libreliable.a",
+                             "lib/libunet.a",
+                             "lib/libvmmc.a",
+                             "include/vmmc/vmmc.h",
+                             "include/split-c/split-c.h",
+                             "include/gam/gam.h",
+                             "include/unet/unet.h",
+                             "share/split-c/gdb.py",
+                             "share/man/man1/splitcc.1",
+                             "share/man/man1/unetrun.1",
+                             "share/man/man1/unetsock.1",
+                             "share/man/man8/unetni.8",
+                             "sbin/unetni",
+                             "share/doc/split-c/systemd/unetni@.service",
+                             "bin/unetsock",
+                             "lib/split-c/libunetsock.so",
+                             "share/doc/split-c/docs/language.md",
+                             "share/doc/split-c/examples/hello.sc"}) {
         INFO(path);
         CHECK(fs::exists(tree / path));
     }

@@ -216,6 +216,7 @@ TEST_CASE("help and version need no program, and help names every option")
                              "--timeout S",
                              "--bind-to core|core:K|",
                              "--report-bindings",
+                             "--backtrace",
                              "--output FILE",
                              "--only RANKS",
                              "--nodes",
@@ -300,7 +301,8 @@ TEST_CASE("what ranks would not understand is refused, and named as the user wro
     };
     const auto bad = GENERATE(
         Case{"--heap", "lots", "bytes, with K, M, G or T"}, Case{"--heap", "", "bytes"},
-        Case{"--heap", "17T", "up to 16T"}, Case{"--backend", "pigeon", "shm, udp, eth or fe"},
+        Case{"--heap", "17T", "up to 16T"},
+        Case{"--backend", "pigeon", "shm, udp, eth, fe, ni or ofi"},
         Case{"--backend", "udp,shm", "for the ranks of a node and between nodes"},
         Case{"--backend", "shm,", "shm,udp"}, Case{"--backend", "", "shm, udp"},
         Case{"--chaos", "loss=2", "probabilities P from 0 to 1"}, Case{"--chaos", "", "loss=P"},
@@ -318,7 +320,8 @@ TEST_CASE("what ranks would not understand is refused, and named as the user wro
 
 TEST_CASE("what ranks understand passes")
 {
-    for (const char *value : {"shm", "udp", "eth", "fe", "mux", "shm,udp", "loopback", "auto"})
+    for (const char *value :
+         {"shm", "udp", "eth", "fe", "ni", "mux", "shm,udp", "shm,ni", "loopback", "auto"})
         CHECK(complaint({"--backend", value, "p"}).empty());
     for (const char *value : {"4096", "512M", "16T"})
         CHECK(complaint({"--heap", value, "p"}).empty());

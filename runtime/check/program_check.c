@@ -119,7 +119,7 @@ static void unfinished_puts(void)
 
 /* ---- active messages of the program's own ---------------------------------------- */
 
-static long answers, sum_seen;
+static _Atomic long answers, sum_seen; /* also another thread serves, if the job is told so */
 
 static void on_sum(int source, am_word sum)
 {

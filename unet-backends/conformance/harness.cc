@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -18,6 +19,41 @@ bool eventually(const std::function<bool()> &condition)
         std::this_thread::yield();
     }
     return condition();
+}
+
+bool soon(const std::function<bool()> &condition)
+{
+    return backend_under_test.beside ? eventually(condition) : condition();
+}
+
+void settle_sends(unet_endpoint *ep)
+{
+    CHECK(
+        (!backend_under_test.beside || eventually([&] { return unet_sent(ep, ep->tx.position); })));
+}
+
+static unsigned waiting_in(const unet_ring &ring)
+{
+    unsigned count = 0;
+
+    while (count <= ring.mask &&
+           __atomic_load_n(&ring.shared->slot[(ring.position + count) & ring.mask].turn,
+                           __ATOMIC_ACQUIRE) == ring.position + count + 1)
+        count++;
+    return count;
+}
+
+void settle_arrivals(unet_endpoint *ep, unsigned messages)
+{
+    const auto waiting = [&] {
+        unsigned count = 0;
+
+        for (uint32_t n = 1; n < ep->rx_rings; n++)
+            count += waiting_in(ep->rx[n]);
+        return count;
+    };
+
+    CHECK((!backend_under_test.beside || eventually([&] { return waiting() == messages; })));
 }
 
 // By this thread.  A child must not touch those that its parent has opened.
@@ -151,7 +187,14 @@ void give_buffers(unet_endpoint *ep, uint32_t count, uint32_t size, uint32_t off
 
 int send_text(unet_endpoint *ep, uint16_t channel, const std::string &text, uint32_t user)
 {
-    return unet_send_inline(ep, channel, user, text.data(), static_cast<uint32_t>(text.size()));
+    const auto length = static_cast<uint32_t>(text.size());
+    int error = 0;
+
+    soon([&] {
+        error = unet_send_inline(ep, channel, user, text.data(), length);
+        return error != -EAGAIN || ep->channel[channel].state != UNET_OPEN;
+    });
+    return error;
 }
 
 std::string text(const Message &m)

@@ -21,6 +21,9 @@ struct Backend {
     // What an endpoint has sent moves on only while its owner makes progress: who waits at one has
     // the others of its thread do so.
     bool driven = false;
+    // The NI runs beside the application: what is sent is taken, and what happens is seen, soon
+    // rather than at once.
+    bool beside = false;
 };
 extern const Backend backend_under_test;
 
@@ -44,6 +47,13 @@ private:
 
 // Polls until the condition holds; false when patience ran out.
 bool eventually(const std::function<bool()> &condition);
+
+// The condition; if the NI runs beside, once it holds, or false when patience ran out.
+bool soon(const std::function<bool()> &condition);
+
+// If the NI runs beside: waits until it has taken what was sent; until so many messages wait.
+void settle_sends(unet_endpoint *ep);
+void settle_arrivals(unet_endpoint *ep, unsigned messages);
 
 class Endpoint {
 public:
@@ -99,6 +109,7 @@ Bytes segment_bytes(const unet_endpoint *ep, uint32_t offset, uint32_t length);
 // Gives `count` buffers of `size` bytes, one behind the other from `offset` on.
 void give_buffers(unet_endpoint *ep, uint32_t count, uint32_t size, uint32_t offset = 0);
 
+// If the NI runs beside, an open channel's send waits for room in the queue.
 int send_text(unet_endpoint *ep, uint16_t channel, const std::string &text, uint32_t user = 0);
 std::string text(const Message &m);
 

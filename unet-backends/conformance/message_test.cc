@@ -157,6 +157,7 @@ TEST_CASE("receive rings take turns: a busy channel does not starve another", "[
     for (int i = 0; i < 100; i++)
         REQUIRE(send_text(busy, b, "busy") == 0);
     REQUIRE(send_text(quiet, q, "quiet") == 0);
+    settle_arrivals(hub, 101);
     unsigned before = 0;
     while (await(hub).channel != hub_quiet)
         before++;

@@ -87,7 +87,7 @@ TEST_CASE("two processes talk")
     }
     REQUIRE(send_text(ep, channel, "bye") == 0);
     CHECK(child->wait() == 0);
-    CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
+    CHECK(soon([&] { return unet_channel_state(ep, channel) == UNET_DEAD; }));
 }
 
 TEST_CASE("segment messages and direct sends cross processes", "[direct]")

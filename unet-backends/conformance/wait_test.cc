@@ -20,6 +20,7 @@ TEST_CASE("wait returns at once when a message is there")
     Pair pair;
 
     REQUIRE(send_text(pair.a, pair.ab, "x") == 0);
+    settle_arrivals(pair.b, 1);
     CHECK(unet_wait(pair.b, 0) == 1);
     CHECK(unet_wait(pair.b, -1) == 1);
     CHECK(text(take(pair.b)) == "x");

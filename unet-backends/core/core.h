@@ -16,6 +16,7 @@ extern const struct unet_ops unet_eth_ops;
 extern const struct unet_ops unet_fe_ops;
 extern const struct unet_ops unet_mux_ops;
 extern const struct unet_ops unet_ofi_ops;
+extern const struct unet_ops unet_ni_ops;
 
 /* ---- upcall.c -------------------------------------------------------------- */
 

@@ -2,14 +2,13 @@
  *
  * channel.c - opening, closing, and noticing that a peer is gone.
  *
- * The module speaks with the peer's; it has no clock, so when to tell again, and when to ask
+ * The NI speaks with the peer's; it has no clock, so when to tell again, and when to ask
  * whether the peer is still there, is decided in core/peers.c.
  */
 #include "fe/user/fe.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 
 /* ---- states ---------------------------------------------------------------------------- */
@@ -55,7 +54,7 @@ void unet_fe_look(struct fe_endpoint *fe)
 
 void unet_fe_tell(struct unet_ni *ni, uint16_t n)
 {
-    ioctl(fe_of(&ni->ep)->fd, UNET_FE_TELL, n);
+    fe_of(&ni->ep)->door->call(fe_of(&ni->ep), UNET_FE_TELL, n);
 }
 
 void unet_fe_state(struct unet_endpoint *ep, uint16_t channel)
@@ -63,6 +62,7 @@ void unet_fe_state(struct unet_endpoint *ep, uint16_t channel)
     struct fe_endpoint *fe = fe_of(ep);
     uint16_t asked[UNET_NI_ASK_MOST];
 
+    fe->door->look(fe);
     unet_fe_look(fe);
     if (channel == 0)
         unet_ni_ask_some(&fe->ni, asked);
@@ -99,8 +99,9 @@ int unet_fe_connect(struct unet_endpoint *ep, const struct unet_address *address
     if (getrandom(&request.life, sizeof request.life, 0) != sizeof request.life)
         return -EIO;
     request.life |= 1; /* not 0 */
-    if (ioctl(fe->fd, UNET_FE_CONNECT, &request) < 0)
-        return -errno;
+    error = fe->door->call(fe, UNET_FE_CONNECT, (uintptr_t)&request);
+    if (error)
+        return error;
     ((struct unet_link *)fe->ni.link)[request.channel] = (struct unet_link){0};
     unet_ni_connecting(&fe->ni, (uint16_t)request.channel);
     unet_ni_tell(&fe->ni);
@@ -113,9 +114,9 @@ void unet_fe_disconnect(struct unet_endpoint *ep, uint16_t channel)
     struct fe_endpoint *fe = fe_of(ep);
 
     unet_fe_service(fe);
-    ioctl(fe->fd, UNET_FE_DISCONNECT, channel);
+    fe->door->call(fe, UNET_FE_DISCONNECT, channel);
     unet_ni_set_state(&fe->ni, channel, UNET_CLOSED);
-    unet_fe_service(fe); /* completes what the device did not take */
+    unet_fe_service(fe); /* completes what the network did not take */
     unet_drop_unread(&ep->rx[channel]);
     unet_fe_look(fe);
 }

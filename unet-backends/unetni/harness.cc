@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "unetni/harness.h"
+
+#include "conformance/process.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool enter_wires()
+{
+    return enter_network() &&
+           std::system("ip link add unet0 mtu 9000 type veth peer name unet1 mtu 9000 && "
+                       "ip addr add 10.9.0.1/24 dev unet0 && ip addr add 10.9.0.2/24 dev unet1 && "
+                       "ip link set unet0 up && ip link set unet1 up") == 0;
+}
+
+bool become_nobody()
+{
+    if (setgroups(0, nullptr) != 0 || setresgid(65534, 65534, 0) != 0 ||
+        setresuid(65534, 65534, 0) != 0)
+        return false;
+    prctl(PR_SET_DUMPABLE, 1); // tests look into /proc/self
+    return true;
+}
+
+// Services are root's.
+class AsBefore {
+public:
+    AsBefore() : now_(geteuid()) { again(0); }
+    ~AsBefore() { again(now_); }
+
+private:
+    static void again(uid_t uid)
+    {
+        if (setresuid(uid_t(-1), uid, uid_t(-1)) != 0)
+            std::perror("setresuid");
+        prctl(PR_SET_DUMPABLE, 1);
+    }
+
+    uid_t now_;
+};
+
+// ---- services ----------------------------------------------------------------------------
+
+static std::vector<char *> words_of(const std::vector<std::string> &options)
+{
+    std::vector<char *> words{const_cast<char *>(UNETNI_PROGRAM)};
+
+    for (const std::string &option : options)
+        words.push_back(const_cast<char *>(option.c_str()));
+    words.push_back(nullptr);
+    return words;
+}
+
+static std::filesystem::path make_folder()
+{
+    const AsBefore root;
+    char name[] = "/tmp/unetni-test-XXXXXX";
+
+    REQUIRE(mkdtemp(name));
+    REQUIRE(chmod(name, 0755) == 0);
+    return name;
+}
+
+static bool answers(const std::string &path)
+{
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    sockaddr_un at = {};
+
+    at.sun_family = AF_UNIX;
+    std::strncpy(at.sun_path, path.c_str(), sizeof at.sun_path - 1);
+    const bool good = connect(fd, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0;
+    close(fd);
+    return good;
+}
+
+Service::Service(const std::vector<std::string> &options) : folder_(make_folder())
+{
+    std::vector<std::string> all = options;
+
+    all.insert(all.end(), {"--socket", path()});
+    const AsBefore root;
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        std::signal(SIGPIPE, SIG_DFL); // whatever the tests' own parent made of it
+        execv(UNETNI_PROGRAM, words_of(all).data());
+        _exit(127);
+    }
+    REQUIRE(eventually([&] { return answers(path()) || waitpid(pid_, nullptr, WNOHANG) != 0; }));
+    REQUIRE(answers(path()));
+}
+
+std::vector<std::string> Service::at(const std::string &interface)
+{
+    return {"--interface", interface, "--mode", "666", "--max-megabytes", "4096"};
+}
+
+int Service::end(int signal)
+{
+    const AsBefore root;
+    int status = -1;
+
+    if (pid_ > 0) {
+        kill(pid_, signal);
+        waitpid(pid_, &status, 0);
+    }
+    pid_ = -1;
+    return status;
+}
+
+Service::~Service()
+{
+    std::error_code ignored;
+
+    end(SIGKILL);
+    const AsBefore root;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+void use(const Service &service)
+{
+    setenv("UNET_NI_SOCKET", service.path().c_str(), 1);
+}
+
+Outcome run_unetni(const std::vector<std::string> &options)
+{
+    std::string command = std::string(UNETNI_PROGRAM);
+    Outcome outcome{};
+    char part[256];
+
+    for (const std::string &option : options)
+        command += " '" + option + "'";
+    FILE *pipe = popen(("timeout 5 " + command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    while (std::fgets(part, sizeof part, pipe))
+        outcome.text += part;
+    outcome.code = WEXITSTATUS(pclose(pipe));
+    return outcome;
+}

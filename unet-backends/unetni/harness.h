@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// harness.h - services that tests start, and networks to start them in.
+#ifndef UNETNI_HARNESS_H
+#define UNETNI_HARNESS_H
+
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+// A network of this process's own, with the interfaces unet0 and unet1 joined by a virtual wire, of
+// MTU 9000 and with the addresses 10.9.0.1 and 10.9.0.2.  False: not allowed here.
+bool enter_wires();
+
+// Goes on as the user nobody, without privileges, where this process is root of the machine; in a
+// user namespace there is no other user: false.
+bool become_nobody();
+
+// A service, which is killed at the end of its scope.
+class Service {
+public:
+    // With these options; REQUIREs that it serves.  Its socket is in a folder of its own.
+    explicit Service(const std::vector<std::string> &options);
+    ~Service();
+    Service(const Service &) = delete;
+    Service &operator=(const Service &) = delete;
+
+    // What a service of this interface, open to all, is started with.
+    static std::vector<std::string> at(const std::string &interface);
+
+    std::string path() const { return folder_ / "socket"; }
+    pid_t pid() const { return pid_; }
+
+    // Sends the signal; waits for the end and returns the status of waitpid.
+    int end(int signal);
+
+private:
+    std::filesystem::path folder_;
+    pid_t pid_;
+};
+
+// Endpoints that are opened from now on are that service's.
+void use(const Service &service);
+
+// Runs unetni with these options to its end; what it printed, and its exit code.
+struct Outcome {
+    int code;
+    std::string text;
+};
+Outcome run_unetni(const std::vector<std::string> &options);
+
+#endif

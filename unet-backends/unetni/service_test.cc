@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is the service's own: who may have what, deaths, sleep, its wires, and what it is told.
+#include "unetni/harness.h"
+#include "unetni/raw.h"
+
+#include "conformance/process.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace std::chrono;
+using Catch::Matchers::Contains;
+
+const Backend backend_under_test = {.name = "ni", .beside = true};
+
+namespace {
+
+// Each test has a network of its own.
+void need_wires()
+{
+    if (!enter_wires()) {
+        std::puts("\nnot run: services need root, or user namespaces, and the command ip");
+        std::exit(0);
+    }
+}
+
+std::vector<std::string> with(std::vector<std::string> options,
+                              const std::vector<std::string> &more)
+{
+    options.insert(options.end(), more.begin(), more.end());
+    return options;
+}
+
+int open_one(const unet_config &config = {})
+{
+    unet_endpoint *ep = nullptr;
+    const int error = unet_open(unet_backend("ni"), &config, &ep);
+
+    unet_close(ep);
+    return error;
+}
+
+// Nanoseconds of processor time that the process has had.
+uint64_t processor_time(pid_t pid)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/schedstat");
+    uint64_t ns = UINT64_MAX;
+
+    file >> ns;
+    return ns;
+}
+
+// A pair of endpoints of a backend each, whose channel leads from one to the other.
+bool talk(unet_endpoint *a, unet_endpoint *b)
+{
+    const Bytes bytes = pattern(1000, 3);
+    const unet_piece piece = {0, 1000};
+    uint16_t ab, ba;
+
+    join(a, b, 99, ab, ba);
+    give_buffers(b, 4, 2048, 4096);
+    fill(a, 0, bytes);
+    return send_text(a, ab, "to") == 0 && text(await(b)) == "to" && send_text(b, ba, "fro") == 0 &&
+           text(await(a)) == "fro" && unet_send(a, ab, 7, &piece, 1, nullptr) == 0 &&
+           await(b).bytes == bytes;
+}
+
+// A child that opens an endpoint at the service and a channel to the board's endpoint 0, and
+// sleeps.
+std::unique_ptr<Child> sleeper(const Board &board, unsigned number, uint64_t tag)
+{
+    return std::make_unique<Child>([&board, number, tag] {
+        Endpoint ep;
+
+        board.show(number, ep);
+        if (meet(ep, board, 0, tag) == 0)
+            return false;
+        board.raise(number + 1);
+        for (;;)
+            pause();
+        return true;
+    });
+}
+
+} // namespace
+
+// ---- wires -------------------------------------------------------------------------------
+
+TEST_CASE("endpoints of one service reach each other, and those of another")
+{
+    need_wires();
+    const std::string wire = GENERATE("packet", "udp");
+    Service one(with(Service::at("unet0"), {"--wire", wire}));
+    Service other(with(Service::at("unet1"), {"--wire", wire}));
+
+    use(one);
+    Endpoint a, b;
+    use(other);
+    Endpoint c;
+    CHECK(talk(a, b));
+    CHECK(talk(a, c));
+}
+
+TEST_CASE("endpoints reach those of the backend eth, over the wire and on one interface")
+{
+    need_wires();
+    const std::string interface = GENERATE("unet0", "unet1");
+    Service service(Service::at("unet0"));
+    unet_endpoint *eth = nullptr;
+
+    use(service);
+    Endpoint ni;
+    setenv("UNET_INTERFACE", interface.c_str(), 1);
+    REQUIRE(unet_open(unet_backend("eth"), nullptr, &eth) == 0);
+    CHECK(talk(ni, eth));
+    unet_close(eth);
+}
+
+TEST_CASE("endpoints of eth and of services have ports of their own")
+{
+    need_wires();
+    Service one(Service::at("lo")), other(Service::at("lo"));
+    std::vector<std::unique_ptr<Raw>> clients;
+    std::vector<unet_endpoint *> eths(8);
+    std::set<uint16_t> ports;
+
+    setenv("UNET_INTERFACE", "lo", 1);
+    for (unet_endpoint *&eth : eths) {
+        struct unet_address address;
+
+        REQUIRE(unet_open(unet_backend("eth"), nullptr, &eth) == 0);
+        unet_address(eth, &address);
+        ports.insert(static_cast<uint16_t>(address.bytes[6] | address.bytes[7] << 8));
+    }
+    for (int i = 0; i < 8; i++) {
+        clients.push_back(std::make_unique<Raw>((i % 2 ? one : other).path()));
+        REQUIRE(clients.back()->create() == 0);
+        ports.insert(clients.back()->layout.port);
+    }
+    CHECK(ports.size() == 16);
+    // Those of one service are out of the other's reach but by the loopback interface.
+    open_both(*clients[0], *clients[1]);
+    for (unet_endpoint *eth : eths)
+        unet_close(eth);
+}
+
+// ---- who may -----------------------------------------------------------------------------
+
+TEST_CASE("who may not use the socket is told so")
+{
+    need_wires();
+    Service service({"--interface", "lo", "--mode", "660"});
+
+    use(service);
+    CHECK(open_one() == 0);
+    if (!become_nobody()) {
+        std::puts("\nleft out: there is no other user here");
+        return;
+    }
+    CHECK(open_one() == -EACCES);
+    CHECK_THAT(unet_remedy(unet_backend("ni"), -EACCES), Contains("group"));
+}
+
+TEST_CASE("one user's endpoints, channels and memory have limits")
+{
+    need_wires();
+    Service service(with(Service::at("lo"),
+                         {"--max-endpoints", "3", "--max-channels", "2", "--max-megabytes", "8"}));
+    unet_config large = {};
+
+    use(service);
+    {
+        Endpoint a, b;
+        uint16_t ab[3];
+        struct unet_address to = b.address();
+
+        CHECK(unet_connect(a, &to, 1, &ab[0]) == 0);
+        CHECK(unet_connect(a, &to, 2, &ab[1]) == 0);
+        CHECK(unet_connect(a, &to, 3, &ab[2]) == -EDQUOT);
+        CHECK(unet_disconnect(a, ab[0]) == 0);
+        CHECK(unet_connect(a, &to, 3, &ab[2]) == 0);
+        large.segment_bytes = 8 << 20;
+        CHECK(open_one(large) == -EDQUOT);
+        Endpoint c;
+        CHECK(open_one() == -EDQUOT);
+    }
+    CHECK(eventually([] { return open_one() == 0; }));
+}
+
+TEST_CASE("without a service the reason is named")
+{
+    setenv("UNET_NI_SOCKET", "/nonexistent/socket", 1);
+    CHECK(open_one() == -ENODEV);
+    CHECK_THAT(unet_remedy(unet_backend("ni"), -ENODEV), Contains("unetni"));
+}
+
+TEST_CASE("a service at the interface's own place is found by its name")
+{
+    unsetenv("UNET_NI_SOCKET");
+    setenv("UNET_INTERFACE", "nosuch0", 1);
+    CHECK(open_one() == -ENODEV);
+}
+
+// ---- deaths ------------------------------------------------------------------------------
+
+TEST_CASE("a client that is killed is dead to its peers at once, here and beyond the wire")
+{
+    need_wires();
+    Service one(Service::at("unet0")), other(Service::at("unet1"));
+    const bool beyond = GENERATE(false, true);
+    Board board;
+
+    use(one);
+    Endpoint ep;
+    board.show(0, ep);
+    use(beyond ? other : one);
+    auto child = sleeper(board, 1, 5);
+    const uint16_t channel = meet(ep, board, 1, 5);
+    REQUIRE(channel != 0);
+    REQUIRE(eventually([&] { return board.raised(2); }));
+    while (unet_wait(ep, 0) > 0)
+        take(ep);
+    const auto start = steady_clock::now();
+    child->kill();
+    while (unet_channel_state(ep, channel) == UNET_OPEN && steady_clock::now() - start < patience)
+        unet_wait(ep, 1000);
+    CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
+    CHECK(steady_clock::now() - start < milliseconds(900)); // 100 on a quiet machine
+}
+
+TEST_CASE("a service that ends, or is killed, is noticed at once, and leaves nothing behind")
+{
+    need_wires();
+    const int signal = GENERATE(SIGTERM, SIGKILL);
+    auto service = std::make_unique<Service>(Service::at("lo"));
+    const size_t before = open_descriptors();
+
+    use(*service);
+    {
+        Pair pair;
+        struct unet_address to = pair.b.address();
+        uint16_t channel;
+        const auto start = steady_clock::now();
+        Child killer([&] {
+            kill(service->pid(), signal);
+            return true;
+        });
+
+        while (unet_channel_state(pair.a, pair.ab) == UNET_OPEN &&
+               steady_clock::now() - start < patience)
+            unet_wait(pair.a, 1000);
+        CHECK(steady_clock::now() - start < milliseconds(900));
+        CHECK(unet_channel_state(pair.a, pair.ab) == UNET_DEAD);
+        CHECK(unet_channel_state(pair.b, pair.ba) == UNET_DEAD);
+        CHECK(send_text(pair.a, pair.ab, "x") == -EPIPE);
+        CHECK(unet_connect(pair.a, &to, 9, &channel) == -ENETDOWN);
+        CHECK(unet_wait(pair.a, 20) == 0); // and sleeps, although the service is gone
+        CHECK(unet_disconnect(pair.a, pair.ab) == 0);
+        CHECK(killer.wait() == 0);
+    }
+    service->end(signal);
+    CHECK(open_one() == -ENODEV);
+    CHECK((signal == SIGKILL) == (access(service->path().c_str(), F_OK) == 0));
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("progress alone notices that the service has ended")
+{
+    need_wires();
+    Service service(Service::at("lo"));
+
+    use(service);
+    Pair pair;
+    service.end(SIGKILL);
+    CHECK(eventually([&] {
+        unet_progress(pair.a);
+        return pair.a->channel[pair.ab].state == UNET_DEAD;
+    }));
+}
+
+TEST_CASE("a service that was killed can be started again in its place, and only one serves there")
+{
+    need_wires();
+    Service service(Service::at("lo"));
+    const std::string path = service.path();
+
+    const Outcome second = run_unetni({"--interface", "lo", "--socket", path});
+    CHECK(second.code == 1);
+    CHECK_THAT(second.text, Contains(path) && Contains("another unetni"));
+    service.end(SIGKILL);
+    Child again([&] {
+        execl(UNETNI_PROGRAM, "unetni", "--interface", "lo", "--socket", path.c_str(), nullptr);
+        return false;
+    });
+    use(service);
+    CHECK(eventually([] { return open_one() == 0; }));
+}
+
+// ---- sleep -------------------------------------------------------------------------------
+
+TEST_CASE("a service with nothing to do takes no processor time, whoever is connected")
+{
+    need_wires();
+    Service service(Service::at("lo"));
+    std::vector<std::unique_ptr<Pair>> pairs;
+    uint64_t before = 0, after = UINT64_MAX;
+
+    use(service);
+    for (int i = 0; i < 20; i++)
+        pairs.push_back(std::make_unique<Pair>());
+    // Time in which nothing happens is what is measured.
+    for (Deadline deadline; after - before > 1000000 && !deadline.passed();) {
+        before = processor_time(service.pid());
+        usleep(300000);
+        after = processor_time(service.pid());
+    }
+    CHECK(after - before < 1000000);
+    for (auto &pair : pairs) {
+        REQUIRE(send_text(pair->a, pair->ab, "still there") == 0);
+        CHECK(text(await(pair->b)) == "still there");
+    }
+}
+
+TEST_CASE("each client sleeps and is woken by itself, while others keep the service awake")
+{
+    need_wires();
+    Service service(with(Service::at("lo"), {"--spin", "0"}));
+
+    use(service);
+    Pair busy, quiet;
+    for (uint32_t i = 0; i < 2000; i++) {
+        REQUIRE(send_text(busy.a, busy.ab, "busy", i) == 0);
+        REQUIRE(await(busy.b).user == i);
+        if (i % 100 == 0) {
+            REQUIRE(send_text(quiet.a, quiet.ab, "quiet", i) == 0);
+            REQUIRE(await(quiet.b).user == i);
+        }
+    }
+}
+
+// ---- what it is told ---------------------------------------------------------------------
+
+TEST_CASE("options that make no sense are refused by name")
+{
+    struct Bad {
+        std::vector<std::string> options;
+        const char *says;
+    };
+
+    for (const Bad &bad : {Bad{{}, "--interface NAME is needed"},
+                           Bad{{"--interface", "lo", "word"}, "nothing but options"},
+                           Bad{{"--interface", "lo", "--wire", "string"}, "packet or udp"},
+                           Bad{{"--interface", "lo", "--mode", "999"}, "an octal number"},
+                           Bad{{"--interface", "lo", "--spin", "-1"}, "a number up to 1000000"},
+                           Bad{{"--interface", "lo", "--max-endpoints", "x"}, "a number"},
+                           Bad{{"--interface", "lo", "--group", "no such"}, "name of a group"},
+                           Bad{{"--interface", "a name that is too long"}, "name of an interface"},
+                           Bad{{"--nonsense"}, "unetni --help"}}) {
+        const Outcome outcome = run_unetni(bad.options);
+
+        CHECK(outcome.code == 2);
+        CHECK_THAT(outcome.text, Contains(bad.says));
+    }
+    CHECK(run_unetni({"--help"}).code == 0);
+}
+
+TEST_CASE("the manual has every option of --help")
+{
+    std::ifstream file(UNETNI_MANUAL);
+    const std::string manual((std::istreambuf_iterator<char>(file)), {});
+    const std::string help = run_unetni({"--help"}).text;
+    unsigned options = 0;
+
+    for (size_t at = 0; (at = help.find("\n  --", at)) != help.npos; options++) {
+        at += 5;
+        const std::string name = help.substr(at, help.find(' ', at) - at);
+        INFO(name);
+        CHECK_THAT(manual, Contains(".It Fl Fl " + name));
+    }
+    CHECK(options == 10);
+}
+
+TEST_CASE("a wire that cannot be opened is named, with the reason")
+{
+    need_wires();
+    Outcome outcome = run_unetni({"--interface", "nosuch0"});
+
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.text, Contains("nosuch0"));
+    outcome = run_unetni({"--interface", "lo", "--socket", "/nonexistent/folder/socket"});
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.text, Contains("/nonexistent/folder/socket"));
+    outcome = run_unetni({"--interface", "lo", "--socket", std::string(200, 'x')});
+    CHECK_THAT(outcome.text, Contains("too long"));
+    REQUIRE(std::system("ip link set unet0 mtu 68") == 0);
+    outcome = run_unetni({"--interface", "unet0"});
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.text, Contains("MTU"));
+    if (become_nobody())
+        CHECK_THAT(run_unetni({"--interface", "lo"}).text, Contains("CAP_NET_RAW"));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * wire.c - what wires have in common.
+ */
+#include "unetni/unetni.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+int unetni_wire_fail(const struct unetni_wire *wire, const char *what)
+{
+    const int error = errno;
+
+    fprintf(stderr, "unetni: %s: %s: %s\n", wire->interface, what, strerror(error));
+    return -error;
+}
+
+int unetni_wire_interface(const struct unetni_wire *wire, unsigned long what, struct ifreq *request)
+{
+    memset(request, 0, sizeof *request);
+    memcpy(request->ifr_name, wire->interface, sizeof wire->interface);
+    return ioctl(wire->socket, what, request) < 0 ? unetni_wire_fail(wire, "cannot be used") : 0;
+}
+
+uint32_t unetni_wire_message_most(const struct unetni_wire *wire, uint32_t mtu)
+{
+    const uint32_t header = sizeof(struct unet_frame);
+
+    if (mtu < header + UNET_INLINE_MAX) {
+        fprintf(stderr, "unetni: %s: its MTU of %u bytes is too small; it has to be %u\n",
+                wire->interface, mtu, header + UNET_INLINE_MAX);
+        return 0;
+    }
+    return mtu - header < UNETNI_MESSAGE_MOST ? mtu - header : UNETNI_MESSAGE_MOST;
+}
