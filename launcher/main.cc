@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // unetrun: starts a program as the ranks of a parallel job.  The same executable is the front end,
-// the daemon (--daemon) and the relay (--relay).
+// the daemon (--daemon), the relay (--relay), and what looks for lines of the source
+// (--source-places).
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "front/options.h"
 #include "node/daemon.h"
 #include "node/pmix_server.h"
+#include "node/source_place.h"
 #include "tree/relay.h"
 
 namespace unetrun {
@@ -68,6 +70,8 @@ int main(int argc, char **argv)
             return daemon_main();
         if (argc == 2 && std::strcmp(argv[1], "--relay") == 0)
             return relay_main();
+        if (argc >= 2 && std::strcmp(argv[1], source_places_option) == 0)
+            return source_places_main({argv + 2, argv + argc});
         return front_end_main({argv + 1, argv + argc});
     } catch (const Failure &failure) {
         std::fprintf(stderr, "unetrun: %s\n", failure.what());

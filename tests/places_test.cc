@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::Matches;
 
 namespace {
 
@@ -101,6 +102,109 @@ TEST_CASE("A deadlock is told with the lines that wait")
     INFO(said);
     CHECK_THAT(said, Contains(" waits in store_sync at ") && Contains("/prog.sc:13, since "));
     CHECK_THAT(said, Contains(" waits in barrier") && Contains("/prog.sc:14, since "));
+}
+
+namespace {
+
+// A program with a part in C that is a shared library, and is stripped if so told.
+class Dying {
+public:
+    explicit Dying(const std::string &strip = "")
+    {
+        write_file(folder_ / "prog.sc", R"(#include <split-c/split-c.h>
+#include <stdlib.h>
+#include <string.h>
+extern void call_back(void (*f)(const char *), const char *how);
+static int *global nowhere;
+static void die(const char *how)
+{
+    volatile int zero = 0, ten = 10;
+
+    if (strcmp(how, "segv") == 0)
+        memset((char *)16 + zero, 0, (size_t)ten);
+    if (strcmp(how, "fpe") == 0)
+        ten /= zero;
+    if (strcmp(how, "ill") == 0)
+        __builtin_trap();
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "null") == 0)
+        *nowhere = 1;
+    while (strcmp(how, "spin") == 0)
+        zero++;
+}
+int splitc_main(int argc, char *argv[])
+{
+    barrier();
+    if (MYPROC == 1)
+        call_back(die, argv[1]);
+    barrier();
+    return 0;
+}
+)");
+        write_file(folder_ / "part.c",
+                   "int before;\nvoid call_back(void (*f)(const char *), const char "
+                   "*how)\n{\n    f(how);\n    before++;\n}\n");
+        Command compile{{"sh", "-c",
+                         "cc -g -shared -fPIC part.c -o libpart.so && " + std::string(compiler()) +
+                             " -w -g prog.sc -L. -lpart -Wl,-rpath,$PWD -o prog" + strip}};
+        compile.folder = folder_.path;
+        const Outcome compiled = run(compile);
+        INFO(compiled.err);
+        REQUIRE(compiled.code == 0);
+    }
+
+    std::string dies(const std::string &how, int code) const
+    {
+        Command command = ranks(2, folder_ / "prog", {how});
+        command.arguments.insert(command.arguments.begin() + 1, "--backtrace");
+        if (how == "spin")
+            command.arguments.insert(command.arguments.begin() + 1, {"--timeout", "1"});
+        const Outcome outcome = run(command);
+        INFO(outcome.err);
+        CHECK(outcome.code == code);
+        return outcome.err;
+    }
+
+private:
+    TemporaryFolder folder_;
+};
+
+} // namespace
+
+TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
+{
+    const Dying program;
+    const struct {
+        const char *how;
+        int code;
+        const char *line;
+        bool ends; // unetrun's last line has the place, too
+    } deaths[] = {{"segv", 139, "11", true},  {"fpe", 136, "13", true}, {"ill", 132, "15", true},
+                  {"abort", 134, "17", true}, {"null", 1, "19", true},  {"spin", 124, "2", false}};
+
+    for (const auto &[how, code, line, ends] : deaths) {
+        const std::string said = program.dies(how, code);
+        INFO(said);
+        CHECK_THAT(said, Matches("[^]*rank 1 \\(pid [0-9]+\\) #[0-9]+ die at [^\n]*/prog\\.sc:" +
+                                 std::string(line) + "[0-9]*\n[^]*"));
+        CHECK_THAT(said, Contains(" call_back at ") && Contains("/part.c:4\n"));
+        CHECK_THAT(said, Contains(" splitc_main at ") && Contains("/prog.sc:27\n"));
+        if (ends)
+            CHECK_THAT(said,
+                       Contains("/prog.sc:" + std::string(line) + (code == 1 ? " without" : ";")));
+        if (!ends)
+            CHECK_THAT(said, Matches("[^]*rank 0 \\(pid [0-9]+\\) #[0-9]+ splitc_main at "
+                                     "[^\n]*/prog\\.sc:28\n[^]*"));
+    }
+}
+
+TEST_CASE("A stripped program leaves addresses, and is told what is missing")
+{
+    const std::string said = Dying(" && strip prog libpart.so").dies("segv", 139);
+    INFO(said);
+    CHECK_THAT(said, Contains("/prog)\n") && Contains("/libpart.so)\n") &&
+                         Contains("compile with -g, and do not strip"));
 }
 
 TEST_CASE("Without -g no line is told")

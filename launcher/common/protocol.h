@@ -116,7 +116,7 @@ struct Job {
     {
         return std::tie(m.id, m.key, m.hosts, m.node_of, m.sharing, m.directory, m.arguments,
                         m.program, m.environment, m.wrapper, m.wrapped, m.network, m.bind_to,
-                        m.cores_per_rank, m.report_bindings, m.verbose);
+                        m.cores_per_rank, m.report_bindings, m.backtrace, m.verbose);
     }
     bool valid() const; // the fields fit together
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(node_of.size()); }
@@ -138,6 +138,7 @@ struct Job {
     BindTo bind_to = BindTo::automatic;
     std::uint32_t cores_per_rank = 1; // of BindTo::core
     bool report_bindings = false;     // tell which processors each rank has
+    bool backtrace = false;           // tell the stacks of ranks that die
     bool verbose = false;
 };
 
@@ -259,10 +260,11 @@ struct Signal {
 // End the job: send a signal to every rank, and SIGKILL to what is left of them after a while.
 struct End {
     static constexpr FrameType type = FrameType::end;
-    static auto fields(auto &m) { return std::tie(m.signal, m.grace_ms); }
+    static auto fields(auto &m) { return std::tie(m.signal, m.grace_ms, m.slow); }
 
     std::int32_t signal = 0;
     std::uint32_t grace_ms = 0;
+    bool slow = false; // because the ranks have not come to their ends: a time limit, a deadlock
 };
 
 // ---- exchange between ranks, by PMIx --------------------------------------------------

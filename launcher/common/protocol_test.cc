@@ -24,6 +24,7 @@ Job some_job()
     job.bind_to = BindTo::core;
     job.cores_per_rank = 3;
     job.report_bindings = true;
+    job.backtrace = true;
     job.verbose = true;
     return job;
 }
@@ -69,6 +70,7 @@ TEST_CASE("a job survives the journey")
     CHECK(job->bind_to == BindTo::core);
     CHECK(job->cores_per_rank == 3);
     CHECK(job->report_bindings);
+    CHECK(job->backtrace);
     CHECK(job->verbose);
     CHECK(job->ranks() == 5);
     CHECK(job->ranks_of(1) == std::vector<std::uint32_t>{2, 4});
@@ -93,6 +95,9 @@ TEST_CASE("messages keep their values, the extreme ones too")
     REQUIRE(output);
     CHECK(output->bytes == binary);
     CHECK(output->stream == Stream::err);
+    const auto end = decode<End>(frame_of(encode(End{15, 500, true})));
+    REQUIRE(end);
+    CHECK(end->slow);
     CHECK(decode<Done>(frame_of(encode(Done{}))));
 }
 

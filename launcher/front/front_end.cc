@@ -13,9 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto failure_grace = 500ms;    // between SIGTERM and SIGKILL when a rank failed
-constexpr auto interrupt_grace = 2000ms; // the same when the user interrupted the job
-constexpr auto abandon_after = 1000ms;   // for output that nobody takes, once all are killed
+constexpr auto failure_grace = 500ms;       // between SIGTERM and SIGKILL when a rank failed
+constexpr auto interrupt_grace = 2000ms;    // the same when the user interrupted the job
+constexpr auto backtrace_patience = 8000ms; // more than RankWatch looks for lines
+constexpr auto abandon_after = 1000ms;      // for output that nobody takes, once all are killed
 
 constexpr char daemon[] = "a daemon"; // as the sender, for messages
 
@@ -209,7 +210,8 @@ void FrontEnd::on_stuck(std::uint32_t node, const Stuck &stuck)
     case DeadlockJudge::Verdict::deadlock:
         branches_.broadcast(Inspect{false});
         return fail(
-            {exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job"});
+            {exit_trouble, "deadlock: every rank waits, and nothing is under way; ending the job"},
+            true);
     }
 }
 
@@ -253,13 +255,13 @@ void FrontEnd::on_output_broken(const std::string &file, int error)
 // ---- the end ----------------------------------------------------------------------------
 
 // Ends the job with a code and a line for the user, unless it has failed before.
-void FrontEnd::fail(const Failure &why)
+void FrontEnd::fail(const Failure &why, bool slow)
 {
     if (!outcome_.fail(why.code))
         return;
     if (*why.what())
         terminal_.say(why.what());
-    branches_.broadcast(End{SIGTERM, static_cast<std::uint32_t>(failure_grace.count())});
+    branches_.broadcast(End{SIGTERM, static_cast<std::uint32_t>(failure_grace.count()), slow});
 }
 
 void FrontEnd::fail_if(const std::optional<Failure> &why)
@@ -271,8 +273,10 @@ void FrontEnd::fail_if(const std::optional<Failure> &why)
 // Ends the ranks, and limits how long whoever reads the output may take.
 void FrontEnd::end_ranks(int signal, std::chrono::milliseconds grace)
 {
-    branches_.broadcast(End{signal, static_cast<std::uint32_t>(grace.count())});
-    abandon_at_ = earlier(abandon_at_, Clock::now() + grace + abandon_after);
+    branches_.broadcast(End{signal, static_cast<std::uint32_t>(grace.count()), false});
+    const auto patience =
+        plan_.options.backtrace ? abandon_after + backtrace_patience : abandon_after;
+    abandon_at_ = earlier(abandon_at_, Clock::now() + grace + patience);
 }
 
 void FrontEnd::check_deadlines()
@@ -287,7 +291,8 @@ void FrontEnd::check_deadlines()
                       static_cast<double>(plan_.options.timeout.count()) / 1000);
         branches_.broadcast(Inspect{false});
         fail({exit_timeout,
-              std::string("the job did not end within ") + seconds + " s (--timeout); ending it"});
+              std::string("the job did not end within ") + seconds + " s (--timeout); ending it"},
+             true);
         end_ranks(SIGTERM, failure_grace);
     }
 }

@@ -53,7 +53,7 @@ private:
     void on_output_broken(const std::string &file, int error);
 
     // the end
-    void fail(const Failure &why);
+    void fail(const Failure &why, bool slow = false); // see End::slow
     void fail_if(const std::optional<Failure> &why);
     void end_ranks(int signal, std::chrono::milliseconds grace);
     void check_deadlines();

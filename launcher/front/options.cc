@@ -227,6 +227,9 @@ const Option option_table[] = {
      [](Options &o, const std::string &value) { bind_ranks(o, value); }},
     {"--report-bindings", nullptr, nullptr, "tell which processors each rank has",
      [](Options &o, const std::string &) { o.report_bindings = true; }},
+    {"--backtrace", nullptr, nullptr,
+     "tell the stack of each rank that dies, or is ended by a time limit",
+     [](Options &o, const std::string &) { o.backtrace = true; }},
     {"--trace", nullptr, "FILE", "write what the ranks did, and when, for ui.perfetto.dev",
      [](Options &o, const std::string &value) {
          o.variables.push_back("SPLITC_TRACE=" + std::filesystem::absolute(value).string());

@@ -41,6 +41,7 @@ struct Options {
     BindTo bind_to = BindTo::automatic;
     std::uint32_t cores_per_rank = 1; // of BindTo::core
     bool report_bindings = false;
+    bool backtrace = false;
     bool verbose = false;
     std::vector<std::string> wrapper;   // a program that runs the ranks' one (--gdb), and arguments
     std::vector<std::uint32_t> wrapped; // the ranks that run in it; empty: all

@@ -146,6 +146,7 @@ TEST_CASE("help and version need no program, and help names every option")
                              "--timeout S",
                              "--bind-to UNIT",
                              "--report-bindings",
+                             "--backtrace",
                              "--output FILE",
                              "--only RANKS",
                              "--nodes",

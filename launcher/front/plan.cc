@@ -163,6 +163,7 @@ Job make_job(const Options &options)
     job.bind_to = options.bind_to;
     job.cores_per_rank = options.cores_per_rank;
     job.report_bindings = options.report_bindings;
+    job.backtrace = options.backtrace;
     if (job.sharing > 1 && job.bind_to == BindTo::automatic)
         job.bind_to = BindTo::none; // no node has the cores of this machine to itself
     job.verbose = options.verbose;

@@ -105,7 +105,7 @@ void Daemon::on_job_frame(const Frame &frame)
         return supervisor.on_signal(take<Signal>(frame, front_end).number);
     case FrameType::end: {
         const End end = take<End>(frame, front_end);
-        return supervisor.on_end(end.signal, std::chrono::milliseconds(end.grace_ms));
+        return supervisor.on_end(end.signal, std::chrono::milliseconds(end.grace_ms), end.slow);
     }
     case FrameType::inspect:
         return supervisor.on_inspect(take<Inspect>(frame, front_end).asked);

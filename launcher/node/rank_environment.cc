@@ -31,6 +31,8 @@ std::vector<std::string> told_by_unetrun(const NodeJob &job, std::uint32_t cores
     std::vector<std::string> variables{
         "SPLITC_JOB_KEY=" + job.job.key,
         "SPLITC_RANKS_PER_CORE=" + std::to_string(ranks_per_core(job.ranks_on_machine(), cores))};
+    if (job.job.backtrace)
+        variables.emplace_back("SPLITC_BACKTRACE=1");
     if (job.job.verbose)
         variables.emplace_back("SPLITC_VERBOSE=1");
     if (job.is_whole_machine())

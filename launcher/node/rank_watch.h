@@ -4,12 +4,14 @@
 // finds out whether all of them wait in vain.  Calls StatusBoard, DeadlockWatch and Uplink.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "node/deadlock_watch.h"
 #include "node/rank_table.h"
+#include "node/source_place.h"
 #include "node/status_board.h"
 #include "node/uplink.h"
 
@@ -34,6 +36,9 @@ public:
     // end tells the user of no other.
     std::string place_of_fault(std::uint32_t rank);
 
+    // Reports the stack of a rank that has died, frame by frame, or why it is not known.
+    void report_stack(std::uint32_t rank, int status);
+
     // Looks for a deadlock from now on.  look() is to be called when next_look() has come.
     void begin();
     Deadline next_look() const { return look_at_; }
@@ -43,14 +48,18 @@ public:
 
 private:
     std::vector<splitc_status> read_all() const;
+    CodeAddress address_of(const splitc_status &status, const splitc_code &code) const;
+    void look_up(const std::vector<CodeAddress> &addresses);
     std::vector<std::string> places_of_waits(const std::vector<splitc_status> &all) const;
 
     const NodeJob &job_;
     const RankTable &ranks_;
     const std::string &program_;
     Uplink &uplink_;
-    std::unique_ptr<StatusBoard> board_; // null: there was no memory for it
-    bool sought_place_ = false;          // of a fault
+    std::unique_ptr<StatusBoard> board_;                  // null: there was no memory for it
+    bool sought_place_ = false;                           // of a fault
+    std::map<CodeAddress, std::vector<CodePlace>> known_; // what stacks have led through
+    Clock::duration looked_{0};                           // so long, for those
     DeadlockWatch deadlock_watch_;
     Deadline look_at_;
     bool stuck_ = false;      // as told to the front end

@@ -73,6 +73,14 @@ std::vector<splitc_status> StatusBoard::read_all() const
     return all;
 }
 
+std::string object_name(const splitc_status &status, std::uint64_t index)
+{
+    if (index >= SPLITC_OBJECTS)
+        return {};
+    const char *name = status.object[index];
+    return std::string(name, strnlen(name, SPLITC_OBJECT_NAME));
+}
+
 bool has_joined(const splitc_status &status)
 {
     return status.magic == SPLITC_STATUS_MAGIC;

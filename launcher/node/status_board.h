@@ -31,6 +31,9 @@ private:
     const char *pages_;
 };
 
+// The file of that index in which the rank has code, empty if it does not say.
+std::string object_name(const splitc_status &status, std::uint64_t index);
+
 // Whether the rank runs a Split-C program.
 bool has_joined(const splitc_status &status);
 

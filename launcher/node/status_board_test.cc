@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "node/source_place.h"
 #include "node/status_board.h"
 #include "node/test_status.h"
 
@@ -70,13 +69,12 @@ TEST_CASE("status: ranks that do not wait, in words")
           "has not joined as a Split-C program; the process is stopped");
 }
 
-TEST_CASE("source place: the first that is the program's own")
+TEST_CASE("status: the names of files are not trusted")
 {
-    using Places = std::vector<std::string>;
+    splitc_status status{};
 
-    CHECK(places_in("0x1\n/usr/include/split-c/abi.h:190\n/home/me/a.sc:12 (discriminator 2)\n"
-                    "b.sc:1\n0x2\n??:0\n0x3\nb.sc:7\n0x4\nc.sc:8\n",
-                    3) == Places{"/home/me/a.sc:12", "", "b.sc:7"});
-    for (const char *unknown : {"0x1\n??:0\n", "0x1\n??:?\n", "0x1\na.sc:?\n", "a.sc:3\n", ""})
-        CHECK(places_in(unknown, 1) == Places{""});
+    std::memset(status.object, 'x', sizeof status.object);
+    CHECK(object_name(status, 1).size() == SPLITC_OBJECT_NAME);
+    CHECK(object_name(status, SPLITC_OBJECTS).empty());
+    CHECK(object_name(status, UINT64_MAX).empty());
 }

@@ -205,8 +205,9 @@ void Supervisor::on_ask_stuck(std::uint32_t round)
         watch_->ask(round);
 }
 
-void Supervisor::on_end(int signal, std::chrono::milliseconds grace)
+void Supervisor::on_end(int signal, std::chrono::milliseconds grace, bool slow)
 {
+    slow_ = slow_ || (slow && !kill_at_);
     ranks_.start_no_more();
     ranks_.signal_all(signal);
     ranks_.signal_all(SIGCONT); // a stopped rank does not notice a signal before
@@ -216,7 +217,7 @@ void Supervisor::on_end(int signal, std::chrono::milliseconds grace)
 void Supervisor::on_front_end_lost()
 {
     output_.on_front_end_lost();
-    on_end(SIGTERM, orphan_grace);
+    on_end(SIGTERM, orphan_grace, false);
 }
 
 // ---- from the ranks -----------------------------------------------------------------------
@@ -248,9 +249,20 @@ void Supervisor::reap()
         report(*rank, death);
 }
 
+// When a rank has died, others end as well: of them nobody wants to know where they were.
+bool Supervisor::tells_stack(int status)
+{
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const bool crashed = number != 0 && number != SIGTERM && number != SIGKILL;
+    const bool first = status != 0 && !kill_at_ && !std::exchange(any_died_, true);
+    return crashed || first || (slow_ && status != 0);
+}
+
 void Supervisor::report(const RankProcess &rank, int status)
 {
     ranks_.on_exited(rank.pid);
+    if (job_.job.backtrace && tells_stack(status))
+        watch_->report_stack(rank.number, status);
     daemon_.uplink.send(Exited{rank.number, status, rank.joined, rank.left,
                                status == SIGKILL ? memory_watch_.news() : "",
                                status != 0 ? watch_->place_of_fault(rank.number) : ""});

@@ -47,7 +47,8 @@ public:
     void on_inspect(bool asked);
     void on_ask_stuck(std::uint32_t round);
     void on_signal(int number) { ranks_.signal_all(number); }
-    void on_end(int signal, std::chrono::milliseconds grace);
+    // `slow`: because the ranks have not come to their ends.
+    void on_end(int signal, std::chrono::milliseconds grace, bool slow);
     void on_front_end_lost();
 
 private:
@@ -72,6 +73,7 @@ private:
 
     // ending
     void report(const RankProcess &rank, int status);
+    bool tells_stack(int status);
     void advance_end();
 
     const Shared daemon_;
@@ -86,6 +88,8 @@ private:
     std::unique_ptr<InputPipe> input_; // of rank 0
     Fd input_end_;                     // rank 0's end of it, until that is started
     Deadline kill_at_;                 // when whatever is left is killed
+    bool slow_ = false;                // the ranks are ended for not coming to their ends
+    bool any_died_ = false;            // before anybody ended them
     bool childless_ = false;
     bool done_ = false; // the front end knows that it is
 };

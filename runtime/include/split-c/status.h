@@ -15,6 +15,17 @@
 #define SPLITC_STATUS_MAGIC 0x73746174u
 #define SPLITC_ANYBODY UINT32_MAX
 
+#define SPLITC_FRAMES 64u
+#define SPLITC_OBJECTS 10u
+#define SPLITC_OBJECT_NAME 224u
+
+/* An instruction, by its address in the file that it was loaded from: the same wherever the system
+ * has loaded it. */
+struct splitc_code {
+    uint64_t at;     /* 0: not known */
+    uint64_t object; /* index of the file's name; SPLITC_OBJECTS: there was no room for that */
+};
+
 struct splitc_status {
     uint32_t magic; /* set: a Split-C program has joined the job */
     uint32_t whom;  /* the rank that it waits for, or SPLITC_ANYBODY */
@@ -39,9 +50,20 @@ struct splitc_status {
     uint64_t landed;     /* bytes of those to here that are in place */
     uint64_t taken;      /* of these, what store_sync and its kin have waited for */
 
-    uint64_t wait_pc; /* of the instruction in the program that called; 0 = not known */
+    struct splitc_code wait;  /* the instruction in the program that called */
+    struct splitc_code fault; /* that for which it dies */
 
-    uint64_t fault_pc; /* of the instruction in the program that it dies for; 0 = none */
+    /* The stack at the rank's death, the innermost call first (SPLITC_BACKTRACE=1). */
+    uint64_t frames;
+    struct splitc_code frame[SPLITC_FRAMES];
+
+    char object[SPLITC_OBJECTS][SPLITC_OBJECT_NAME]; /* files that code is in; 0: the program */
 };
+
+#ifdef __cplusplus
+static_assert(sizeof(struct splitc_status) <= SPLITC_STATUS_BYTES, "a rank has one page");
+#else
+_Static_assert(sizeof(struct splitc_status) <= SPLITC_STATUS_BYTES, "a rank has one page");
+#endif
 
 #endif

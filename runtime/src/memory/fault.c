@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * fault.c - a segmentation fault or bus error says what was accessed.
+ * fault.c - what a rank shows when a signal kills it: a segmentation fault or bus error says what
+ * was accessed, and all say where.
  *
  * The handler runs on a stack of its own and calls async-signal-safe functions only.  It returns to
  * the instruction at fault, which then raises the signal with its default action: the core shows
@@ -11,6 +12,7 @@
 #include "window.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -158,20 +160,32 @@ static void say_for_whom(struct line *l)
     say(l, " asks for it");
 }
 
-static void fault_report(const siginfo_t *info, const ucontext_t *context)
+static void say_what(struct line *l, const struct fault *f, const siginfo_t *info)
 {
-    struct fault f = {.address = (uintptr_t)info->si_addr};
+    switch (info->si_signo) {
+    case SIGFPE:
+        say(l, info->si_code == FPE_INTDIV ? "an integer is divided by zero" : "arithmetic fault");
+        break;
+    case SIGILL:
+        say(l, "the processor does not know the instruction");
+        break;
+    default:
+        say(l, info->si_signo == SIGBUS ? "bus error: " : "segmentation fault: ");
+        say_access(l, f, info);
+        say_for_whom(l);
+    }
+}
+
+static void fault_report(const siginfo_t *info, const struct fault *f)
+{
     struct line l = {.n = 0};
 
-    fault_read_registers(&f, context);
-    splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = f.pc});
     say(&l, "splitc: rank ");
     say_number(&l, splitc_runtime.rank, 10);
-    say(&l, info->si_signo == SIGBUS ? ": bus error: " : ": segmentation fault: ");
-    say_access(&l, &f, info);
-    say_for_whom(&l);
+    say(&l, ": ");
+    say_what(&l, f, info);
     say(&l, "; instruction ");
-    say_address(&l, f.pc);
+    say_address(&l, f->pc);
     say(&l, "\n");
     if (write(STDERR_FILENO, l.text, l.n) < 0)
         return; /* nobody to tell */
@@ -183,9 +197,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     const struct sigaction dies = {.sa_handler = SIG_DFL};
     bool sent = info->si_code <= 0; /* by a process, not by an instruction */
+    struct fault f = {.address = (uintptr_t)info->si_addr};
 
-    if (!sent && getpid() == process)
-        fault_report(info, context);
+    if (getpid() == process) {
+        fault_read_registers(&f, context);
+        splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = f.pc});
+        if (!sent)
+            fault_report(info, &f);
+    }
     sigaction(number, &dies, NULL);
     if (sent)
         raise(number); /* delivered when this handler returns */
@@ -204,6 +223,7 @@ void splitc_fault_watch(void)
 {
     static char stack[STACK_BYTES] __attribute__((aligned(16)));
     const stack_t aside = {.ss_sp = stack, .ss_size = sizeof stack};
+    const char *backtrace = getenv("SPLITC_BACKTRACE");
     stack_t there;
 
     process = getpid();
@@ -211,4 +231,9 @@ void splitc_fault_watch(void)
         sigaltstack(&aside, NULL);
     watch_signal(SIGSEGV);
     watch_signal(SIGBUS);
+    watch_signal(SIGFPE);
+    watch_signal(SIGILL);
+    watch_signal(SIGABRT);
+    if (backtrace && strcmp(backtrace, "1") == 0)
+        watch_signal(SIGTERM); /* by which the launcher ends ranks that take too long */
 }

@@ -17,28 +17,36 @@ bool splitc_image_contains(uint64_t address)
     return address >= (uintptr_t)__executable_start && address < (uintptr_t)_end;
 }
 
-static bool is_of_program(uint64_t pc)
+bool splitc_caller_owns(uint64_t pc)
 {
     return __start_splitc_text && splitc_image_contains(pc) &&
            (pc < (uintptr_t)__start_splitc_text || pc >= (uintptr_t)__stop_splitc_text);
 }
+
+/* The address of a frame that has called is that of the next instruction. */
+static uint64_t frame_instruction(struct _Unwind_Context *frame)
+{
+    int at_it;
+    const uint64_t pc = _Unwind_GetIPInfo(frame, &at_it);
+
+    return pc - (at_it ? 0 : 1);
+}
+
+/* ---- the caller ------------------------------------------------------------------------ */
 
 struct search {
     uint64_t end; /* the search ends at frames from this address on; 0: it does not */
     uint64_t pc;
 };
 
-/* The address of a frame that has called is that of the next instruction. */
 static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *frame, void *found)
 {
     struct search *search = found;
-    int at_it;
-    uint64_t pc = _Unwind_GetIPInfo(frame, &at_it);
+    const uint64_t pc = frame_instruction(frame);
 
-    pc -= at_it ? 0 : 1;
     if (search->end && _Unwind_GetCFA(frame) >= search->end)
         return _URC_END_OF_STACK;
-    if (!is_of_program(pc))
+    if (!splitc_caller_owns(pc))
         return _URC_NO_REASON;
     search->pc = pc;
     return _URC_END_OF_STACK;
@@ -59,4 +67,35 @@ uint64_t splitc_caller(void)
     if (!serves_another())
         _Unwind_Backtrace(look_at_frame, &search);
     return search.pc;
+}
+
+/* ---- the whole stack --------------------------------------------------------------------- */
+
+struct stack {
+    uint64_t from; /* the innermost frame that counts */
+    uint64_t *frame;
+    size_t n, room;
+};
+
+/* A signal handler's own frames are below the one that was interrupted. */
+static _Unwind_Reason_Code stack_add(struct _Unwind_Context *frame, void *all)
+{
+    struct stack *stack = all;
+    const uint64_t pc = frame_instruction(frame);
+
+    if (pc != 0 && pc == stack->from)
+        stack->n = 0;
+    if (stack->n == stack->room)
+        return _URC_END_OF_STACK;
+    if (pc != 0)
+        stack->frame[stack->n++] = pc;
+    return _URC_NO_REASON;
+}
+
+size_t splitc_caller_stack(uint64_t pc, uint64_t *frame, size_t room)
+{
+    struct stack stack = {.from = pc, .frame = frame, .room = room};
+
+    _Unwind_Backtrace(stack_add, &stack);
+    return stack.n;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* O_CLOEXEC */
+#define _GNU_SOURCE /* O_CLOEXEC, _dl_find_object */
 #include "status.h"
 
 #include "caller.h"
 #include "library.h"
 #include "network.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +17,7 @@
 
 static struct splitc_status unseen; /* written where there is no page */
 static struct splitc_status *page = &unseen;
+static bool wants_stack; /* SPLITC_BACKTRACE */
 
 /* ---- finding it ------------------------------------------------------------------- */
 
@@ -50,9 +53,42 @@ void splitc_status_open(void)
     const char *setting = getenv("SPLITC_STATUS");
     struct splitc_status *found = setting ? find_page(setting) : NULL;
 
+    const char *stack = getenv("SPLITC_BACKTRACE");
+
     if (found)
         page = found;
+    wants_stack = found && stack && strcmp(stack, "1") == 0;
     page->magic = SPLITC_STATUS_MAGIC;
+}
+
+/* ---- places in code ------------------------------------------------------------------- */
+
+/* The index of a file's name, which is added; names of others may fill the page. */
+static uint64_t object_index(const char *name)
+{
+    const size_t length = strlen(name);
+    uint64_t i = 1;
+
+    if (length == 0)
+        return 0;
+    while (i < SPLITC_OBJECTS && page->object[i][0] && strcmp(page->object[i], name) != 0)
+        i++;
+    if (i == SPLITC_OBJECTS || length >= SPLITC_OBJECT_NAME)
+        return SPLITC_OBJECTS;
+    if (!page->object[i][0])
+        memcpy(page->object[i], name, length + 1);
+    return i;
+}
+
+/* _dl_find_object takes no lock, so this works in a signal handler. */
+static struct splitc_code code_at(uint64_t pc)
+{
+    struct dl_find_object found;
+
+    if (pc == 0 || _dl_find_object((void *)(uintptr_t)pc, &found) != 0)
+        return (struct splitc_code){.at = pc, .object = pc ? SPLITC_OBJECTS : 0};
+    return (struct splitc_code){.at = pc - found.dlfo_link_map->l_addr,
+                                .object = object_index(found.dlfo_link_map->l_name)};
 }
 
 /* ---- writing it --------------------------------------------------------------------- */
@@ -64,7 +100,7 @@ static void show_wait(const struct splitc_wait *w)
     page->waits++;
     page->whom = w->whom;
     page->began = (uint64_t)(1e9 * splitc_get_seconds());
-    page->wait_pc = 0;
+    page->wait = (struct splitc_code){0};
     memcpy(page->what + 1, w->what + 1, n > 0 ? n - 1 : 0);
     page->what[n] = '\0';
     __atomic_store_n(&page->what[0], w->what[0], __ATOMIC_RELEASE); /* now readers see the wait */
@@ -77,8 +113,8 @@ void splitc_status_wait_slept(const struct splitc_event *e)
     page->stored = e->stored;
     page->landed = e->landed;
     page->taken = splitc_runtime.consumed;
-    if (page->wait_pc == 0)
-        page->wait_pc = splitc_caller();
+    if (page->wait.at == 0)
+        page->wait = code_at(splitc_caller());
 }
 
 /* Messages of attempts that failed are not counted; neither is one under way, which may fail. */
@@ -118,7 +154,20 @@ void splitc_status_arrived(const struct splitc_event *e)
     __atomic_store_n(&page->arrivals, page->arrivals + e->n, __ATOMIC_RELEASE);
 }
 
+static void show_stack(uint64_t pc)
+{
+    uint64_t frame[SPLITC_FRAMES];
+    const size_t frames = splitc_caller_stack(pc, frame, SPLITC_FRAMES);
+
+    for (size_t i = 0; i < frames; i++)
+        page->frame[i] = code_at(frame[i]);
+    __atomic_store_n(&page->frames, frames, __ATOMIC_RELEASE);
+}
+
+/* What fails in a function of another library is told as its call. */
 void splitc_status_fault(const struct splitc_event *e)
 {
-    page->fault_pc = e->n;
+    page->fault = code_at(splitc_caller_owns(e->n) ? e->n : splitc_caller());
+    if (wants_stack)
+        show_stack(e->n);
 }
