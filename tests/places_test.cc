@@ -10,10 +10,10 @@ using Catch::Matchers::Matches;
 
 namespace {
 
-const char *const kProgram = R"(#include <split-c/split-c.h>
+const char *const kProgram = R"(#include <split-c/collective.h>
 #include <split-c/am.h>
 #include <string.h>
-
+void *malloc(unsigned long);
 static int *global nowhere;
 static int look(int *global p)
 {
@@ -46,6 +46,8 @@ int splitc_main(int argc, char *argv[])
         am_request_0(PROCS - 1 - MYPROC, hear);
     if (strcmp(argv[1], "deadlock") == 0)
         wait_for_a_store();
+    if (strcmp(argv[1], "differ") == 0 && MYPROC == 0)
+        team_allgather(TEAM_ALL, malloc(8 * PROCS), &argc, 1);
     barrier();
     return 0;
 }
@@ -205,6 +207,15 @@ TEST_CASE("A stripped program leaves addresses, and is told what is missing")
     INFO(said);
     CHECK_THAT(said, Contains("/prog)\n") && Contains("/libpart.so)\n") &&
                          Contains("compile with -g, and do not strip"));
+}
+
+TEST_CASE("With -fcheck a barrier and an operation on arrays are told with a place")
+{
+    const std::string said = Program({"-fcheck"}).fails("differ", "SPLITC_WINDOWS=1");
+    INFO(said);
+    CHECK_THAT(said, Matches("[^]*prog\\.sc:3[78]: rank [01]: collective calls differ: [^]*"));
+    CHECK_THAT(said, Contains("barrier on rank 1") && Contains("team_allgather on rank 0"));
+    CHECK_THAT(said, !Contains("deadlock"));
 }
 
 TEST_CASE("Without -g no line is told")

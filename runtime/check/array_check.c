@@ -489,6 +489,36 @@ static void array_no_operator(void)
                           sizeof(double), SPLITC_TYPE_DOUBLE);
 }
 
+/* One member has ended without it, before or after the others began. */
+static void array_member_gone(void)
+{
+    if (my_rank() != ranks() - 1)
+        splitc_team_allgather(&splitc_team_all, longs, longs + 50, 1, sizeof(long));
+}
+
+static void array_member_gone_unwaited(void)
+{
+    struct splitc_team *t = splitc_all_split(0, 0);
+
+    if (my_rank() != ranks() - 1) {
+        splitc_team_allgather_begin(t, longs, longs + 50, 1, sizeof(long));
+        splitc_sync();
+    } else {
+        const double end = splitc_get_seconds() + 0.5;
+
+        while (splitc_get_seconds() < end) /* so it is asked before it ends */
+            splitc_poll();
+    }
+}
+
+static void array_and_barrier(void)
+{
+    if (my_rank() == 1)
+        splitc_barrier();
+    else
+        splitc_team_allgather(&splitc_team_all, longs, longs + 50, 1, sizeof(long));
+}
+
 static void array_calls_differ(void)
 {
     if (my_rank() == 0)
@@ -544,6 +574,11 @@ static uint64_t piece_from(uint64_t member, uint64_t kind, uint64_t bytes)
     return member << 48 | kind << 44 | bytes;
 }
 
+static uint64_t inquiry_of(uint64_t member)
+{
+    return SPLITC_BARRIER << 16 | member;
+}
+
 /* Rank 1 sends rank 0 what makes no sense; the argument says what. */
 static void lying_pieces(void)
 {
@@ -567,6 +602,10 @@ static void lying_pieces(void)
         {"words", SPLITC_MSG_PIECE, 1, {piece_of(0, what, 1)}},
         {"taken", SPLITC_MSG_TAKEN, 1, {piece_of(0, 0, 0)}},
         {"pulled", SPLITC_MSG_PULLED, 1, {piece_of(0, 0, 0)}},
+        {"asker", SPLITC_MSG_INQUIRY, 4, {inquiry_of(0), 9, 9, 0}},
+        {"nothing", SPLITC_MSG_INQUIRY, 4, {inquiry_of(1) & ~0xff0000ul, 9, 9, 0}},
+        {"early", SPLITC_MSG_NEVER, 3, {inquiry_of(1), 99, 99}},
+        {"unnamed", SPLITC_MSG_NEVER, 3, {77ul << 32 | inquiry_of(1), 0, 0}},
         {"value", SPLITC_MSG_COLLECTIVE, 3, {1, 1, 77 << 16 | SPLITC_BARRIER << 8}},
         {"type", SPLITC_MSG_ATOMIC, 4, {(uintptr_t)longs}},
         {"odd", SPLITC_MSG_ATOMIC, 4, {odd | (uint64_t)SPLITC_TYPE_LONG << 48}},
@@ -596,6 +635,9 @@ const struct check array_checks[] = {
     {"array_count_negative", array_count_negative},
     {"array_no_root", array_no_root},
     {"array_no_operator", array_no_operator},
+    {"array_member_gone", array_member_gone},
+    {"array_member_gone_unwaited", array_member_gone_unwaited},
+    {"array_and_barrier", array_and_barrier},
     {"array_calls_differ", array_calls_differ},
     {"array_operator_waits", array_operator_waits},
     {"array_free_under_way", array_free_under_way},

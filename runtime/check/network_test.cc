@@ -204,8 +204,9 @@ TEST_CASE("network: records of accesses that contradict themselves end the job, 
 TEST_CASE("network: pieces of operations, and atomic ones, that make no sense end the job")
 {
     for (const char *lie :
-         {"team",  "use",   "member", "nobody", "number", "what", "empty", "long", "kind", "behind",
-          "words", "taken", "pulled", "value",  "type",   "odd",  "real",  "old",  "got",  "put"})
+         {"team",    "use",    "member", "nobody", "number", "what",  "empty",   "long",
+          "kind",    "behind", "words",  "taken",  "pulled", "asker", "nothing", "early",
+          "unnamed", "value",  "type",   "odd",    "real",   "old",   "got",     "put"})
         job_ends(2, "--backend udp", std::string("lying_pieces ") + lie, 1, "malformed message");
 }
 

@@ -89,7 +89,9 @@ TEST_CASE("team: what is no team, or not any more, is told")
 TEST_CASE("team: members that differ are told")
 {
     ends(2, "team_calls_differ", 1, "collective calls differ: team_");
-    ends(3, "team_member_gone", 1, "waits in team_barrier");
+    for (int ranks : {2, 3})
+        ends(ranks, "team_member_gone", 1,
+             "team_barrier is collective, but rank 1 has ended without it\n");
 }
 
 TEST_CASE("arrays: members that differ are told")
@@ -97,6 +99,26 @@ TEST_CASE("arrays: members that differ are told")
     ends(2, "array_counts_differ", 1, "bytes where ");
     ends(2, "array_own_block", 1, "this member has 2 elements, and its block in the list 1");
     ends(2, "array_calls_differ", 1, "collective calls differ: team_");
+    for (int ranks : {2, 3}) {
+        const std::string gone = "team_allgather is collective, but rank " +
+                                 std::to_string(ranks - 1) + " has ended without it\n";
+        ends(ranks, "array_member_gone", 1, gone);
+        ends(ranks, "array_member_gone_unwaited", 1, gone);
+    }
+}
+
+TEST_CASE("arrays: an operation and a barrier differ")
+{
+    for (int ranks : {2, 3}) {
+        const Ended ended = run(ranks, "array_and_barrier");
+
+        INFO(ended.output);
+        CHECK(ended.code == 1);
+        CHECK_THAT(ended.output, Catch::Contains("collective calls differ: ") &&
+                                     Catch::Contains(" barrier on rank 1") &&
+                                     Catch::Contains(" team_allgather on rank ") &&
+                                     !Catch::Contains("deadlock"));
+    }
 }
 
 TEST_CASE("arrays: arguments that make no sense are told")

@@ -99,6 +99,8 @@ enum splitc_message {
     SPLITC_MSG_PIECE, /* of a collective operation on arrays */
     SPLITC_MSG_TAKEN,
     SPLITC_MSG_PULLED,
+    SPLITC_MSG_INQUIRY, /* whether a member makes a collective call */
+    SPLITC_MSG_NEVER,   /* it does not */
     SPLITC_MSG_END,
     SPLITC_MSG_WAKE,  /* wakes a rank that sleeps */
     SPLITC_MSG_STATS, /* the reports of observers */

@@ -139,6 +139,8 @@ static inline void splitc_check_collective(struct splitc_team *t, enum splitc_co
 }
 
 gam_handler_fn splitc_on_collective;
+gam_handler_fn splitc_on_inquiry;
+gam_handler_fn splitc_on_never;
 gam_handler_fn splitc_on_piece;
 gam_handler_fn splitc_on_taken;
 gam_handler_fn splitc_on_pulled;

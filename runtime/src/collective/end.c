@@ -8,6 +8,7 @@
  */
 #include "access/access.h"
 #include "episode.h"
+#include "inquiry.h"
 #include "library.h"
 
 static bool heard[SPLITC_LEVELS]; /* by round */
@@ -30,6 +31,7 @@ static void end_tell(unsigned round, uint64_t last)
 void splitc_end_meet(void)
 {
     splitc_coalesced_go();
+    splitc_inquiry_end();
     for (unsigned round = 0; 1u << round < splitc_runtime.ranks; round++) {
         struct splitc_wait w = {.kind = SPLITC_WAIT_END, .what = "its end", .whom = SPLITC_ANYBODY};
 

@@ -2,6 +2,7 @@
 #include "episode.h"
 
 #include "access/access.h"
+#include "inquiry.h"
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
 
@@ -205,11 +206,14 @@ uint64_t splitc_episode_hear(struct splitc_team *t, uint32_t place, uint32_t fro
     struct splitc_wait w = {.kind = SPLITC_WAIT_COLLECTIVE,
                             .what = splitc_collective_name(t, t->current),
                             .whom = splitc_team_proc(t, from)};
+    struct splitc_patience patience = {.over = false};
 
     while (!mailbox_is_filled(box, episode)) {
         splitc_wait_step_shared(&w);
         if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
             splitc_episode_check(t, episode);
+        if (w.shown && splitc_patience_ends(&patience))
+            splitc_inquire_episode(t, from);
     }
     splitc_wait_end(&w);
     splitc_episode_agree(t, episode, box->what, box->rank);

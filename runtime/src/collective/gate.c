@@ -12,6 +12,7 @@
 #include "access/access.h"
 #include "combine.h"
 #include "episode.h"
+#include "inquiry.h"
 #include "library.h"
 
 #include <unet/unet_rest.h>
@@ -103,6 +104,7 @@ static void gate_wait(struct splitc_team *t, struct splitc_gate *gate, enum spli
     const uint64_t episode = t->episode;
     struct splitc_wait w = {SPLITC_WAIT_COLLECTIVE, splitc_collective_name(t, what),
                             .whom = SPLITC_ANYBODY};
+    struct splitc_patience patience = {.over = false};
 
     if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
         splitc_wait_show(&w);
@@ -112,6 +114,8 @@ static void gate_wait(struct splitc_team *t, struct splitc_gate *gate, enum spli
             splitc_wait_step_shared(&w);
             if (w.idle % CHECK_INTERVAL == CHECK_INTERVAL - 1)
                 splitc_episode_check(t, episode);
+            if (w.shown && splitc_patience_ends(&patience))
+                splitc_inquire_all(t);
         }
         gate_add_resting(gate, -1);
     }

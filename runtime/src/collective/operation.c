@@ -11,6 +11,7 @@
 #include "operation.h"
 
 #include "access/access.h"
+#include "inquiry.h"
 #include "pieces.h"
 
 #include <stdlib.h>
@@ -177,6 +178,8 @@ struct splitc_operation *splitc_operation_new(struct splitc_team *t, enum splitc
     o->team = t;
     o->what = what;
     o->number = ++all->begun;
+    o->episode = t->episode;
+    all->last = what;
     if (o->number % SPLITC_FENCE == 0) {
         splitc_operation_add_barrier(o);
         o->fence = o->rounds;
@@ -210,6 +213,7 @@ static void operation_end(struct splitc_operation *o)
     splitc_operation_check_ended(o);
     all->ring[o->number % SPLITC_RING].operation = NULL;
     all->under_way--;
+    splitc_takers_close(&o->takers);
     while (o->scratch) {
         struct scratch *s = o->scratch;
 
@@ -250,6 +254,47 @@ static bool operation_go_on(struct splitc_operation *o)
     return moved;
 }
 
+/* ---- operations that do not go on --------------------------------------------------------- */
+
+#define VAIN 32u /* looks in vain until the clock is looked at; a wait sleeps after some more */
+#define ASK 64u  /* members at a time */
+
+/* Ask those that this member waits for in its current round whether they make the call. */
+static uint32_t operation_inquire(struct splitc_operation *o)
+{
+    const struct splitc_call call = {o->what, o->episode, o->number};
+    uint32_t asked = 0;
+
+    for (; o->asked < o->end && asked < ASK; o->asked++) {
+        const struct splitc_step *s = &o->step[o->asked];
+
+        if (s->kind > SPLITC_TAKE_COMBINE_BEFORE || s->done)
+            continue;
+        splitc_inquire(o->team, s->peer, &call);
+        asked++;
+    }
+    return asked;
+}
+
+static void operations_look(bool moved)
+{
+    static struct splitc_patience patience;
+    static uint32_t vain;
+    uint32_t asked = 0;
+
+    if (moved) {
+        vain = 0;
+        patience = (struct splitc_patience){.over = false};
+        return;
+    }
+    if (vain++ < VAIN || !splitc_patience_ends(&patience))
+        return;
+    for (struct splitc_operation *o = first; o; o = o->next)
+        asked += o->started ? operation_inquire(o) : 0;
+    if (asked > 0) /* there may be more of them */
+        patience = (struct splitc_patience){.over = false};
+}
+
 /* Messages that it sends let handlers run, which leave more to be done. */
 static bool operations_move(void)
 {
@@ -282,6 +327,7 @@ static bool operations_move(void)
     if (!first)
         splitc_operations_step = NULL;
     moving = false;
+    operations_look(moved);
     return moved;
 }
 

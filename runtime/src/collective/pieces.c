@@ -15,6 +15,7 @@
  */
 #include "pieces.h"
 #include "access/access.h"
+#include "round.h"
 
 #include <stdlib.h>
 
@@ -32,17 +33,6 @@ _Static_assert(SPLITC_COLLECTIVES <= 1u << (SLOT_SHIFT - NUMBER_BITS), "and ever
 _Static_assert(GAM_RANKS_MAX <= 1u << 16, "every member has a number of 16 bits");
 
 enum piece { PIECE_IN_WORDS, PIECE_BEHIND, PIECE_ELSEWHERE };
-
-struct splitc_early {
-    struct splitc_early *next;
-    uint64_t number;
-    uint32_t peer;
-    enum splitc_collective what;
-    size_t n;
-    const void *there; /* NULL: `bytes` has it */
-    uint64_t token;
-    uint8_t bytes[];
-};
 
 /* ---- the operations of a team ------------------------------------------------------------- */
 
@@ -126,45 +116,21 @@ static void step_notice(struct splitc_operation *o, struct splitc_step *s, size_
     }
 }
 
-static struct splitc_step *step_expecting(const struct splitc_operation *o, uint32_t peer)
-{
-    for (uint32_t i = o->first; i < o->end; i++) {
-        struct splitc_step *s = &o->step[i];
-
-        if (s->peer == peer && !s->noticed && s->kind >= SPLITC_TAKE &&
-            s->kind <= SPLITC_TAKE_COMBINE_BEFORE)
-            return s;
-    }
-    return NULL;
-}
-
 /* ---- handlers ---------------------------------------------------------------------------------
  */
-
-static bool has_early(const struct splitc_early *e, uint32_t peer)
-{
-    while (e && e->peer != peer)
-        e = e->next;
-    return e != NULL;
-}
 
 static void keep_early(struct splitc_operations *all, const struct splitc_early *piece,
                        const void *data)
 {
     const size_t bytes = data ? piece->n : 0;
     struct splitc_early *e = malloc(sizeof *e + bytes);
-    const uint64_t at = piece->number % SPLITC_RING;
 
-    if (!e)
+    if (e) {
+        *e = *piece;
+        memcpy(e->bytes, data ? data : "", bytes);
+    }
+    if (!e || !splitc_inbox_put(&all->ring[piece->number % SPLITC_RING].early, e))
         splitc_die("no memory for what others send of collective operations");
-    *e = *piece;
-    e->next = NULL;
-    memcpy(e->bytes, data ? data : "", bytes);
-    if (all->ring[at].first)
-        all->ring[at].last->next = e;
-    else
-        all->ring[at].first = e;
-    all->ring[at].last = e;
 }
 
 static _Noreturn void die_of_other_call(const struct splitc_operation *o, uint32_t rank,
@@ -190,8 +156,8 @@ static void piece_deliver(struct splitc_team *t, const struct splitc_early *piec
 
     if (o && o->round >= o->checked && o->what != piece->what)
         die_of_other_call(o, splitc_team_proc(t, piece->peer), piece->what);
-    if (o && !has_early(all->ring[piece->number % SPLITC_RING].first, piece->peer))
-        s = step_expecting(o, piece->peer);
+    if (o && !splitc_inbox_first(&all->ring[piece->number % SPLITC_RING].early, piece->peer))
+        s = splitc_round_expecting(o, piece->peer);
     if (s)
         step_notice(o, s, piece->n, data, piece->there, piece->token);
     else
@@ -305,32 +271,41 @@ static _Noreturn void die_of_stray(const struct splitc_operation *o, const struc
                splitc_collective_name(o->team, e->what), splitc_team_proc(o->team, e->peer), e->n);
 }
 
+static bool is_of_other_call(const struct splitc_early *e, const void *operation)
+{
+    const struct splitc_operation *o = operation;
+
+    return e->number != o->number || e->what != o->what;
+}
+
+/* From the first round on in which members know that they make the same call, all that comes is of
+ * this one. */
+static void round_check_early(const struct splitc_operation *o)
+{
+    const struct splitc_inbox *early = &o->team->operations->ring[o->number % SPLITC_RING].early;
+    const struct splitc_early *e = splitc_inbox_find(early, is_of_other_call, o);
+
+    if (e && e->number != o->number)
+        die_of_stray(o, e);
+    if (e)
+        die_of_other_call(o, splitc_team_proc(o->team, e->peer), e->what);
+}
+
 /* What came before this round is taken before anything else can come. */
 static void round_take_early(struct splitc_operation *o)
 {
-    struct splitc_operations *all = o->team->operations;
-    const uint64_t slot = o->number % SPLITC_RING;
-    struct splitc_early **at = &all->ring[slot].first, *behind = NULL;
+    struct splitc_inbox *early = &o->team->operations->ring[o->number % SPLITC_RING].early;
 
-    while (*at) {
-        struct splitc_early *e = *at;
-        struct splitc_step *s;
+    for (uint32_t i = o->first; early->pieces > 0 && i < o->end; i++) {
+        struct splitc_step *s = &o->step[i];
+        struct splitc_early *e = splitc_step_takes(s) ? splitc_inbox_first(early, s->peer) : NULL;
 
-        if (e->number != o->number)
-            die_of_stray(o, e);
-        if (e->what != o->what && o->round >= o->checked)
-            die_of_other_call(o, splitc_team_proc(o->team, e->peer), e->what);
-        s = e->what == round_says(o) ? step_expecting(o, e->peer) : NULL;
-        if (!s) {
-            behind = e;
-            at = &e->next;
+        if (!e || e->what != round_says(o))
             continue;
-        }
-        *at = e->next;
+        splitc_inbox_take(early, s->peer);
         step_notice(o, s, e->n, e->there ? NULL : e->bytes, e->there, e->token);
         free(e);
     }
-    all->ring[slot].last = behind;
 }
 
 void splitc_operation_enter_round(struct splitc_operation *o)
@@ -339,10 +314,14 @@ void splitc_operation_enter_round(struct splitc_operation *o)
     while (o->end < o->steps && o->step[o->end].round == o->round)
         o->end++;
     o->turn = o->first;
+    o->asked = o->first;
     o->ready = 0;
     o->missing = 0;
     for (uint32_t i = o->first; i < o->end; i++)
         o->missing += o->step[i].kind <= SPLITC_TAKE_COMBINE_BEFORE;
+    splitc_round_list_takers(o);
+    if (o->round == o->checked)
+        round_check_early(o);
     round_take_early(o);
     for (uint32_t i = o->first; i < o->end; i++)
         if (o->step[i].kind == SPLITC_SEND)
@@ -479,10 +458,19 @@ bool splitc_operation_move(struct splitc_operation *o)
     return true;
 }
 
+static bool is_any(const struct splitc_early *e, const void *argument)
+{
+    (void)e;
+    (void)argument;
+    return true;
+}
+
 void splitc_operation_check_ended(const struct splitc_operation *o)
 {
-    const struct splitc_early *e = o->team->operations->ring[o->number % SPLITC_RING].first;
+    struct splitc_inbox *early = &o->team->operations->ring[o->number % SPLITC_RING].early;
+    const struct splitc_early *e = splitc_inbox_find(early, is_any, NULL);
 
     if (e)
         die_of_stray(o, e);
+    splitc_inbox_close(early);
 }
