@@ -31,8 +31,8 @@ std::string told_of_work(const std::string &options, const std::string &after = 
     REQUIRE(std::system(build.c_str()) == 0);
     std::string at;
     std::getline(std::ifstream(folder.path.string() + "/at"), at);
-    const std::string look = std::string(UNETRUN_PROGRAM " --source-places ") + binary + " " + at +
-                             " > " + folder.path.string() + "/told";
+    const std::string look = std::string("timeout 20 " UNETRUN_PROGRAM " --source-places ") +
+                             binary + " " + at + " > " + folder.path.string() + "/told";
     REQUIRE(std::system(look.c_str()) == 0);
     std::ifstream told(folder.path.string() + "/told");
     return {std::istreambuf_iterator<char>(told), {}};

@@ -602,7 +602,7 @@ static void lying_pieces(void)
         {"words", SPLITC_MSG_PIECE, 1, {piece_of(0, what, 1)}},
         {"taken", SPLITC_MSG_TAKEN, 1, {piece_of(0, 0, 0)}},
         {"pulled", SPLITC_MSG_PULLED, 1, {piece_of(0, 0, 0)}},
-        {"asker", SPLITC_MSG_INQUIRY, 4, {inquiry_of(0), 9, 9, 0}},
+        {"asker", SPLITC_MSG_INQUIRY, 4, {inquiry_of(0), 0, 0, 0}},
         {"nothing", SPLITC_MSG_INQUIRY, 4, {inquiry_of(1) & ~0xff0000ul, 9, 9, 0}},
         {"early", SPLITC_MSG_NEVER, 3, {inquiry_of(1), 99, 99}},
         {"unnamed", SPLITC_MSG_NEVER, 3, {77ul << 32 | inquiry_of(1), 0, 0}},
