@@ -166,7 +166,7 @@ TEST_CASE("a peer that disconnects is dead to the other side, what it sent stays
     for (uint32_t i = 0; i < 10; i++)
         REQUIRE(send_text(pair.a, pair.ab, "last words", i) == 0);
     REQUIRE(unet_disconnect(pair.a, pair.ab) == 0);
-    CHECK(unet_channel_state(pair.b, pair.ba) == UNET_DEAD);
+    CHECK(is_dead(pair.b, pair.ba));
     CHECK(send_text(pair.b, pair.ba, "x") == -EPIPE);
     CHECK(unet_inline_begin(pair.b, pair.ba) == nullptr);
     for (uint32_t i = 0; i < 10; i++)
@@ -183,7 +183,7 @@ TEST_CASE("an endpoint that closes is dead to all its peers, who carry on")
     join(c, b, 2, cb, bc);
     REQUIRE(send_text(a, ab, "in flight") == 0);
     a.close();
-    CHECK(unet_channel_state(b, ba) == UNET_DEAD);
+    CHECK(is_dead(b, ba));
     CHECK(text(await(b)) == "in flight");
     REQUIRE(send_text(c, cb, "alive") == 0);
     CHECK(text(await(b)) == "alive");
@@ -211,7 +211,7 @@ TEST_CASE("closing drops what is in flight to the endpoint and completes the sen
     REQUIRE(unet_send(pair.a, pair.ab, 5, &piece, 1, &ticket) == 0);
     CHECK_FALSE(unet_sent(pair.a, ticket));
     pair.b.close();
-    CHECK(unet_channel_state(pair.a, pair.ab) == UNET_DEAD);
+    CHECK(is_dead(pair.a, pair.ab));
     Message refused = await(pair.a);
     CHECK(refused.kind == UNET_ERROR);
     CHECK(refused.error == EPIPE);
@@ -256,7 +256,7 @@ TEST_CASE("a channel number is given again only when its past cannot come up", "
         struct unet_address to_second = second.address();
         CHECK(unet_connect(hub, &to_second, 2, &at_hub) == -ENOSPC);
         send_text(first, number, "too late");
-        CHECK(unet_channel_state(first, number) == UNET_DEAD);
+        CHECK(is_dead(first, number));
         join(hub, second, 2, at_hub, number);
         CHECK(take(hub).kind == UNET_EMPTY);
         REQUIRE(send_text(second, number, "from the second") == 0);

@@ -20,6 +20,13 @@ bool eventually(const std::function<bool()> &condition)
     return condition();
 }
 
+bool is_dead(unet_endpoint *ep, uint16_t channel)
+{
+    const auto dead = [&] { return unet_channel_state(ep, channel) == UNET_DEAD; };
+
+    return backend_under_test.detour ? eventually(dead) : dead();
+}
+
 // By this thread.  A child must not touch those that its parent has opened.
 static thread_local std::vector<std::pair<pid_t, unet_endpoint *>> opened;
 
@@ -122,6 +129,14 @@ void join(unet_endpoint *a, unet_endpoint *b, uint64_t tag, uint16_t &ab, uint16
 Pair::Pair(const unet_config &config) : a(config), b(config)
 {
     join(a, b, 0x1234, ab, ba);
+}
+
+void Pair::settle()
+{
+    REQUIRE(send_text(a, ab, "settle") == 0);
+    REQUIRE(text(await(b)) == "settle");
+    REQUIRE(send_text(b, ba, "settle") == 0);
+    REQUIRE(text(await(a)) == "settle");
 }
 
 Bytes pattern(uint32_t length, uint32_t seed)

@@ -21,6 +21,8 @@ struct Backend {
     // What an endpoint has sent moves on only while its owner makes progress: who waits at one has
     // the others of its thread do so.
     bool driven = false;
+    // What is sent passes through another process: it is under way for a while.
+    bool detour = false;
 };
 extern const Backend backend_under_test;
 
@@ -41,6 +43,9 @@ public:
 private:
     std::chrono::steady_clock::time_point end;
 };
+
+// Whether the channel's peer is gone, as the endpoint knows at once, or behind a detour soon.
+bool is_dead(unet_endpoint *ep, uint16_t channel);
 
 // Polls until the condition holds; false when patience ran out.
 bool eventually(const std::function<bool()> &condition);
@@ -82,6 +87,10 @@ Message await(unet_endpoint *ep, uint32_t buffer = 0);
 // Two endpoints and the open channel between them.
 struct Pair {
     explicit Pair(const unet_config &config = {});
+
+    // What each has said to the other so far has arrived, also what was said in opening the
+    // channel.
+    void settle();
 
     Endpoint a, b;
     uint16_t ab = 0; // a's number of the channel

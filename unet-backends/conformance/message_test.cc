@@ -157,6 +157,8 @@ TEST_CASE("receive rings take turns: a busy channel does not starve another", "[
     for (int i = 0; i < 100; i++)
         REQUIRE(send_text(busy, b, "busy") == 0);
     REQUIRE(send_text(quiet, q, "quiet") == 0);
+    REQUIRE(eventually(
+        [&] { return unet_progress(hub) >= 0 && unet_ring_peek(&hub->rx[hub_quiet]) != nullptr; }));
     unsigned before = 0;
     while (await(hub).channel != hub_quiet)
         before++;
