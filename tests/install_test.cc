@@ -128,7 +128,7 @@ TEST_CASE("An installed tree is complete and names no folder of the build")
           "lib/libunet.a", "lib/libvmmc.a", "include/vmmc/vmmc.h", "include/split-c/split-c.h",
           "include/gam/gam.h", "include/unet/unet.h", "share/split-c/gdb.py",
           "share/man/man1/splitcc.1", "share/man/man1/unetrun.1", "share/man/man1/unetsock.1",
-          "bin/unetsock", "lib/libunetsock.so", "share/doc/split-c/docs/language.md",
+          "share/man/man1/unetatm.1", "bin/unetatm", "bin/unetsock", "lib/libunetsock.so", "share/doc/split-c/docs/language.md",
           "share/doc/split-c/examples/hello.sc"}) {
         INFO(path);
         CHECK(fs::exists(tree / path));

@@ -168,7 +168,7 @@ const Option option_table[] = {
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { set(o, "--heap", "SPLITC_HEAP", value); }},
     {"--backend", nullptr, "NAME",
-     "how ranks reach each other: shm, udp, eth, fe, ofi, or two: shm,udp; or auto (default)",
+     "how ranks reach each other: shm, udp, eth, fe, ofi, atm, or two: shm,udp; or auto (default)",
      [](Options &o, const std::string &value) { set(o, "--backend", "SPLITC_BACKEND", value); }},
     {"--chaos", nullptr, "RATES",
      "have the network lose, repeat, reorder and alter: see unetrun.md",
