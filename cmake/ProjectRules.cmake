@@ -97,13 +97,14 @@ endif()
 include(Catch)
 
 # project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [LONG s]
-# [GUEST]): a Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.
+# [GUEST] [WITHIN command...]): a Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.
 # SERIAL cases run alone: they count processes or need both cores.  LONG is the time of cases
 # tagged [long], which get that label.  A case that cannot run here says "not run: " and why, one
 # that does without a part says "left out: ".  A GUEST program is for tests/kernel to run in a
-# virtual machine; CTest knows nothing of it.
+# virtual machine; CTest knows nothing of it.  WITHIN: CTest runs it as the last argument of that
+# command, a target and its arguments.
 function(project_test name)
-  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY;LONG" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY;LONG" "SOURCES;USES;WITHIN" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -127,6 +128,12 @@ function(project_test name)
   if(ARG_GUEST)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     return()
+  endif()
+  if(ARG_WITHIN)
+    list(POP_FRONT ARG_WITHIN within)
+    add_dependencies(${name} ${within})
+    set_target_properties(${name} PROPERTIES
+      CROSSCOMPILING_EMULATOR "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${within};${ARG_WITHIN}")
   endif()
   set(properties SKIP_REGULAR_EXPRESSION "not run: ")
   if(ARG_SERIAL)

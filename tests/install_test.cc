@@ -138,6 +138,8 @@ TEST_CASE("An installed tree is complete and names no folder of the build")
                              "share/man/man1/splitcc.1",
                              "share/man/man1/unetrun.1",
                              "share/man/man1/unetsock.1",
+                             "share/man/man1/unetatm.1",
+                             "bin/unetatm",
                              "share/man/man8/unetni.8",
                              "sbin/unetni",
                              "share/doc/split-c/systemd/unetni@.service",

@@ -16,10 +16,10 @@ TEST_CASE("endpoints are where the user says, or else somewhere")
 
 TEST_CASE("what cannot be had here is told")
 {
-    const Networks found = look_for_networks({"udp", "atm"});
+    const Networks found = look_for_networks({"udp", "pigeon"});
     REQUIRE(found.found.size() == 2);
     CHECK(found.found[0].backend == "udp");
     CHECK(found.found[0].obstacle.empty());
-    CHECK(found.found[1].backend == "atm");
+    CHECK(found.found[1].backend == "pigeon");
     CHECK_THAT(found.found[1].obstacle, Contains("not implemented"));
 }

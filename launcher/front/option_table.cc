@@ -165,7 +165,7 @@ constexpr Option table[] = {
      [](Options &o, const std::string &value) { o.config_file = value; }},
     {"--heap", nullptr, "SIZE", "bytes of each of a rank's heaps: 512M, 4G (SPLITC_HEAP)",
      [](Options &o, const std::string &value) { set(o, "--heap", "SPLITC_HEAP", value); }},
-    {"--backend", nullptr, "shm|udp|eth|fe|ni|ofi|auto",
+    {"--backend", nullptr, "shm|udp|eth|fe|ni|ofi|atm|auto",
      "how ranks reach each other, or do on one host and between hosts: shm,udp (default auto)",
      [](Options &o, const std::string &value) { set(o, "--backend", "SPLITC_BACKEND", value); }},
     {"--chaos", nullptr, "RATES",

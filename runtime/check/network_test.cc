@@ -210,6 +210,20 @@ TEST_CASE("network: pieces of operations, and atomic ones, that make no sense en
         job_ends(2, "--backend udp", std::string("lying_pieces ") + lie, 1, "malformed message");
 }
 
+TEST_CASE("network: over ATM, also when cells get lost")
+{
+    const std::string within = "'" UNETATM "' --loss 1000";
+
+    for (const char *check : {"identity", "random_traffic", "mixed_collectives"}) {
+        Ended ended = network_job(4, "--nodes 2 --backend shm,atm", check, within);
+
+        INFO(check << ": " << ended.output);
+        CHECK(ended.code == 0);
+    }
+    job_ends(2, "--backend atm -x UNET_ATM_CARRIER=", "identity", 1,
+             "UNET_ATM_CARRIER has to name a switch");
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,

@@ -211,7 +211,7 @@ TEST_CASE("closing drops what is in flight to the endpoint and completes the sen
     REQUIRE(unet_send(pair.a, pair.ab, 5, &piece, 1, &ticket) == 0);
     CHECK_FALSE(unet_sent(pair.a, ticket));
     pair.b.close();
-    CHECK(unet_channel_state(pair.a, pair.ab) == UNET_DEAD);
+    CHECK(is_dead(pair.a, pair.ab));
     Message refused = await(pair.a);
     CHECK(refused.kind == UNET_ERROR);
     CHECK(refused.error == EPIPE);
@@ -256,7 +256,7 @@ TEST_CASE("a channel number is given again only when its past cannot come up", "
         struct unet_address to_second = second.address();
         CHECK(unet_connect(hub, &to_second, 2, &at_hub) == -ENOSPC);
         send_text(first, number, "too late");
-        CHECK(unet_channel_state(first, number) == UNET_DEAD);
+        CHECK(is_dead(first, number));
         join(hub, second, 2, at_hub, number);
         CHECK(take(hub).kind == UNET_EMPTY);
         REQUIRE(send_text(second, number, "from the second") == 0);

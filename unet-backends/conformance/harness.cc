@@ -23,7 +23,14 @@ bool eventually(const std::function<bool()> &condition)
 
 bool soon(const std::function<bool()> &condition)
 {
-    return backend_under_test.beside ? eventually(condition) : condition();
+    const Backend &b = backend_under_test;
+
+    return b.beside || b.detour ? eventually(condition) : condition();
+}
+
+bool is_dead(unet_endpoint *ep, uint16_t channel)
+{
+    return soon([&] { return unet_channel_state(ep, channel) == UNET_DEAD; });
 }
 
 void settle_sends(unet_endpoint *ep)
@@ -48,12 +55,15 @@ void settle_arrivals(unet_endpoint *ep, unsigned messages)
     const auto waiting = [&] {
         unsigned count = 0;
 
+        if (backend_under_test.detour)
+            unet_progress(ep);
         for (uint32_t n = 1; n < ep->rx_rings; n++)
             count += waiting_in(ep->rx[n]);
         return count;
     };
 
-    CHECK((!backend_under_test.beside || eventually([&] { return waiting() == messages; })));
+    CHECK((!(backend_under_test.beside || backend_under_test.detour) ||
+           eventually([&] { return waiting() == messages; })));
 }
 
 // By this thread.  A child must not touch those that its parent has opened.
@@ -158,6 +168,14 @@ void join(unet_endpoint *a, unet_endpoint *b, uint64_t tag, uint16_t &ab, uint16
 Pair::Pair(const unet_config &config) : a(config), b(config)
 {
     join(a, b, 0x1234, ab, ba);
+}
+
+void Pair::settle()
+{
+    REQUIRE(send_text(a, ab, "settle") == 0);
+    REQUIRE(text(await(b)) == "settle");
+    REQUIRE(send_text(b, ba, "settle") == 0);
+    REQUIRE(text(await(a)) == "settle");
 }
 
 Bytes pattern(uint32_t length, uint32_t seed)

@@ -24,6 +24,8 @@ struct Backend {
     // The NI runs beside the application: what is sent is taken, and what happens is seen, soon
     // rather than at once.
     bool beside = false;
+    // What is sent passes through another process: it is under way for a while.
+    bool detour = false;
 };
 extern const Backend backend_under_test;
 
@@ -44,6 +46,9 @@ public:
 private:
     std::chrono::steady_clock::time_point end;
 };
+
+// Whether the channel's peer is gone, as the endpoint knows at once, or behind a detour soon.
+bool is_dead(unet_endpoint *ep, uint16_t channel);
 
 // Polls until the condition holds; false when patience ran out.
 bool eventually(const std::function<bool()> &condition);
@@ -92,6 +97,10 @@ Message await(unet_endpoint *ep, uint32_t buffer = 0);
 // Two endpoints and the open channel between them.
 struct Pair {
     explicit Pair(const unet_config &config = {});
+
+    // What each has said to the other so far has arrived, also what was said in opening the
+    // channel.
+    void settle();
 
     Endpoint a, b;
     uint16_t ab = 0; // a's number of the channel

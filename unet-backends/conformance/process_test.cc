@@ -179,7 +179,7 @@ TEST_CASE("killing a flooding peer at any moment harms only its channel", "[reli
             handle(await(ep, 1024));
         victim->kill();
         REQUIRE(victim->wait() == 128 + SIGKILL);
-        CHECK(unet_channel_state(ep, from_victim) == UNET_DEAD);
+        CHECK(is_dead(ep, from_victim));
         CHECK(send_text(ep, from_victim, "x") == -EPIPE);
         for (uint32_t i = 0; i < 500; i++) {
             REQUIRE(send_text(ep, other, "still there", i) == 0);
@@ -212,7 +212,7 @@ TEST_CASE("a peer's death ends a wait")
     Deadline deadline;
     CHECK(unet_wait(ep, 20000) == 0);
     CHECK_FALSE(deadline.passed());
-    CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
+    CHECK(is_dead(ep, channel));
     CHECK(child->wait() == 128 + SIGKILL);
     CHECK(unet_wait(ep, 0) == 0);
 }
@@ -278,7 +278,7 @@ TEST_CASE("a dead peer completes what is queued for it, and its lane is given ag
         REQUIRE(unet_send(ep, channel, round, &piece, 1, nullptr) == 0);
         child->kill();
         REQUIRE(child->wait() == 128 + SIGKILL);
-        CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
+        CHECK(is_dead(ep, channel));
         CHECK(await(ep).error == EPIPE);
         REQUIRE(unet_disconnect(ep, channel) == 0);
     }

@@ -111,7 +111,7 @@ TEST_CASE("wait ends when the peer opens its side, and when it closes", "[shared
     });
     CHECK(unet_wait(a, forever) == 0);
     closer.join();
-    CHECK(unet_channel_state(a, ab) == UNET_DEAD);
+    CHECK(is_dead(a, ab));
     CHECK(steady_clock::now() - start < patience);
 }
 
@@ -121,6 +121,7 @@ TEST_CASE("the descriptor works in an epoll set", "[bell]")
     int set = epoll_create1(EPOLL_CLOEXEC);
     epoll_event event = {};
 
+    pair.settle();
     event.events = EPOLLIN;
     REQUIRE(epoll_ctl(set, EPOLL_CTL_ADD, unet_fd(pair.b), &event) == 0);
     for (int round = 0; round < 100; round++) {

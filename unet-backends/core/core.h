@@ -13,6 +13,7 @@ extern const struct unet_ops unet_loopback_ops;
 extern const struct unet_ops unet_shm_ops;
 extern const struct unet_ops unet_udp_ops;
 extern const struct unet_ops unet_eth_ops;
+extern const struct unet_ops unet_atm_ops;
 extern const struct unet_ops unet_fe_ops;
 extern const struct unet_ops unet_mux_ops;
 extern const struct unet_ops unet_ofi_ops;

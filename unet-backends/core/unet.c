@@ -9,7 +9,7 @@
 
 static const struct unet_ops *const backends[] = {&unet_loopback_ops, &unet_shm_ops, &unet_udp_ops,
                                                   &unet_eth_ops,      &unet_fe_ops,  &unet_mux_ops,
-                                                  &unet_ofi_ops,      &unet_ni_ops};
+                                                  &unet_ofi_ops,      &unet_ni_ops,  &unet_atm_ops};
 
 const struct unet_ops *unet_backend_at(unsigned i)
 {

@@ -105,8 +105,9 @@ static bool upcall_run(struct unet_upcall *u)
         return false;
     unet_bell_arm(u->ep, u->conditions);
     if (u->ep->wired) {
-        u->ep->ops->state(u->ep, 0); /* errors make a socket readable, too */
-        unet_progress(u->ep);
+        u->ep->ops->state(u->ep, 0);  /* errors make a socket readable, too */
+        if (unet_progress(u->ep) > 0) /* and more may be there, of which no signal tells again */
+            upcall_ring_self(u->ep);
     }
     if (upcall_is_due(u)) {
         u->ep->stats.upcalls++;

@@ -114,6 +114,14 @@ void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n)
         unet_ni_set_state(&de->ni, n, UNET_DEAD);
 }
 
+void unet_datagram_lost(struct datagram_endpoint *de, uint16_t n)
+{
+    const uint8_t state = de->ni.ep.channel[n].state;
+
+    if (state == UNET_OPEN || state == UNET_CONNECTING)
+        unet_ni_set_state(&de->ni, n, UNET_DEAD);
+}
+
 static void channel_opened(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame)
 {
     if (de->ni.ep.channel[n].state != UNET_CONNECTING)
@@ -231,6 +239,13 @@ void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
+int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life)
+{
+    (void)de;
+    (void)n;
+    return getrandom(life, sizeof *life, 0) == sizeof *life ? 0 : -EIO;
+}
+
 int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
                           uint16_t *channel)
 {
@@ -246,11 +261,12 @@ int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *p
     link.key_out = unet_direction_key(tag, de->nonce, nonce);
     if (unet_datagram_find(de, link.key_in) != 0)
         return -EEXIST;
-    if (getrandom(&link.life, sizeof link.life, 0) != sizeof link.life)
-        return -EIO;
     n = unet_ni_closed_channel(&de->ni);
     if (n == 0)
         return -ENOSPC;
+    error = de->transport->name_opening(de, n, &link.life);
+    if (error)
+        return error;
     de->link[n] = link;
     bucket_insert(de, n);
     unet_ni_connecting(&de->ni, n);

@@ -28,7 +28,7 @@ struct datagram_place {
         struct sockaddr_in ip4;
         struct sockaddr_in6 ip6;
         struct sockaddr_ll eth;
-        uint32_t number; /* of a channel below */
+        uint32_t number; /* mux: of a channel below; atm: of a node */
     };
     socklen_t length;
 };
@@ -62,6 +62,7 @@ struct datagram_endpoint {
     struct datagram_link *link; /* by channel number */
     uint16_t *bucket;           /* channels that are not closed, by `key_in` */
     uint32_t bucket_mask;       /* their number - 1 */
+    bool unsent;                /* the transport keeps something that the socket did not take */
     uint32_t no_room;           /* times in a row that the network took not even the next frame */
     unet_packet_fn *arrived;    /* takes in messages instead of the queues; NULL: none does */
     void *arrived_arg;
@@ -95,6 +96,10 @@ struct datagram_transport {
      * reached from our own. */
     int (*resolve)(const struct datagram_endpoint *de, const struct unet_address *address,
                    struct datagram_link *link, uint64_t *nonce);
+
+    /* Name a new opening of channel n, which is closed, by a number that no other one of late has
+     * had: its `life`.  Errors: -EIO, -ENOSPC there is no such number. */
+    int (*name_opening)(struct datagram_endpoint *de, uint16_t n, uint32_t *life);
 
     /* Send frames in order.  Returns how many were sent or lost and need no further attention; 0:
      * the socket takes none now. */
@@ -166,6 +171,9 @@ uint16_t unet_datagram_find(const struct datagram_endpoint *de, uint64_t key);
 void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame *frame,
                            const struct datagram_place *from);
 
+/* The entry `name_opening` for transports to which all numbers are alike. */
+int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life);
+
 /* The entry `say` for transports whose socket takes frames unchanged. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
                        const struct unet_frame *frame);
@@ -175,6 +183,9 @@ struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);
 
 /* Channel n's peer no longer exists: the channel becomes UNET_DEAD if it was open. */
 void unet_datagram_gone(struct datagram_endpoint *de, uint16_t n);
+
+/* The same of a peer that can never answer again: also if the channel was still connecting. */
+void unet_datagram_lost(struct datagram_endpoint *de, uint16_t n);
 
 /* ---- frame.c ------------------------------------------------------------------------- */
 
@@ -199,6 +210,14 @@ unsigned unet_datagram_no_room(struct datagram_endpoint *de);
  * belong to it; what follows may be another frame, or padding. */
 size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
                              const struct datagram_place *from);
+
+/* What it does, for transports that know by other means than a frame's key whose it is: whether the
+ * header is one, with `room` bytes behind it; whether it is a message's; and a message of channel
+ * n's peer goes to its owner. */
+bool unet_datagram_well_formed(const struct unet_frame *frame, size_t room);
+bool unet_datagram_is_message(const struct unet_frame *frame);
+void unet_datagram_take(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
+                        const uint8_t *bytes);
 
 /* ---- train.c ------------------------------------------------------------------------- */
 

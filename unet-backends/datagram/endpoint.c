@@ -47,11 +47,14 @@ int unet_datagram_progress(struct unet_endpoint *ep)
  * calls `state`, which reads what the network has reported. */
 static int datagram_sleep(struct unet_ni *ni, int ms)
 {
-    struct pollfd fd = {.fd = datagram_of(&ni->ep)->wake, .events = POLLIN};
+    const struct datagram_endpoint *de = datagram_of(&ni->ep);
+    struct pollfd fd = {.fd = de->wake, .events = POLLIN};
 
+    if (de->unsent)
+        fd.events |= POLLOUT;
     if (poll(&fd, 1, ms) < 0)
         return -errno;
-    return fd.revents == POLLIN;
+    return fd.revents != 0 && (fd.revents & ~fd.events) == 0;
 }
 
 /* ---- opening -------------------------------------------------------------------------- */

@@ -295,8 +295,8 @@ static void frame_deliver(struct datagram_endpoint *de, uint16_t n, const struct
 }
 
 /* Past the queues, or into them. */
-static inline void frame_take(struct datagram_endpoint *de, uint16_t n,
-                              const struct unet_frame *frame, const uint8_t *bytes)
+void unet_datagram_take(struct datagram_endpoint *de, uint16_t n, const struct unet_frame *frame,
+                        const uint8_t *bytes)
 {
     if (!de->arrived) {
         frame_deliver(de, n, frame, bytes);
@@ -307,13 +307,13 @@ static inline void frame_take(struct datagram_endpoint *de, uint16_t n,
     de->arrived(de->arrived_arg, n, bytes, frame->length);
 }
 
-static bool frame_is_message(const struct unet_frame *frame)
+bool unet_datagram_is_message(const struct unet_frame *frame)
 {
     return frame->kind == UNET_FRAME_INLINE || frame->kind == UNET_FRAME_PIECES;
 }
 
 /* Bytes beyond the frame's length are padding: networks have a shortest frame. */
-static bool frame_well_formed(const struct unet_frame *frame, size_t room)
+bool unet_datagram_well_formed(const struct unet_frame *frame, size_t room)
 {
     if (frame->version != UNET_FRAME_VERSION || frame->length > room)
         return false;
@@ -349,15 +349,15 @@ size_t unet_datagram_arrived(struct datagram_endpoint *de, const uint8_t *bytes,
 
     if (length >= sizeof frame)
         memcpy(&frame, bytes, sizeof frame);
-    if (length < sizeof frame || !frame_well_formed(&frame, length - sizeof frame)) {
+    if (length < sizeof frame || !unet_datagram_well_formed(&frame, length - sizeof frame)) {
         de->ni.ep.stats.malformed++;
         return length;
     }
-    if (!frame_is_message(&frame))
+    if (!unet_datagram_is_message(&frame))
         unet_datagram_control(de, &frame, from);
     else if ((n = frame_channel(de, &frame, from)) == 0)
         de->ni.ep.stats.foreign++;
     else
-        frame_take(de, n, &frame, bytes + sizeof frame);
+        unet_datagram_take(de, n, &frame, bytes + sizeof frame);
     return sizeof frame + frame.length;
 }

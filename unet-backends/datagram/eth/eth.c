@@ -184,6 +184,7 @@ static const struct datagram_transport eth_transport = {
     .bind = eth_bind,
     .unbind = eth_unbind,
     .resolve = unet_eth_resolve,
+    .name_opening = unet_datagram_name_opening,
     .send = eth_send,
     .say = eth_say,
     .receive = eth_receive,

@@ -173,6 +173,7 @@ static const struct datagram_transport mux_transport = {
     .bind = mux_bind,
     .unbind = mux_unbind,
     .resolve = mux_resolve,
+    .name_opening = unet_datagram_name_opening,
     .send = mux_send,
     .say = mux_say,
     .receive = mux_receive,

@@ -83,6 +83,7 @@ static const struct datagram_transport udp_transport = {
     .bind = udp_bind,
     .unbind = udp_unbind,
     .resolve = unet_udp_resolve,
+    .name_opening = unet_datagram_name_opening,
     .send = unet_udp_send,
     .say = unet_datagram_say,
     .receive = unet_udp_receive,

@@ -137,7 +137,7 @@ struct unet_endpoint {
 
 /* ---- backends --------------------------------------------------------- */
 
-/* The backend of that name ("loopback", "shm", "udp", "eth", "fe", "mux", "ofi"); NULL: none. */
+/* The backend of that name ("shm", "udp", ...: unet_backend_at knows them all); NULL: none. */
 const struct unet_ops *unet_backend(const char *name);
 
 /* The i-th backend, counting from 0, or NULL after the last. */
