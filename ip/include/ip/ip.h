@@ -173,6 +173,26 @@ ssize_t ip_recvfrom(struct ip_socket *socket, void *data, size_t length, struct 
 /* What it is ready for, bits of enum ip_readiness, as of the last progress; errors are ready. */
 unsigned ip_ready(const struct ip_socket *socket);
 
+/* ---- the gateway to the kernel ------------------------------------------ */
+
+/* A place in the network of a unet-gateway: what ip_open and a default route need. */
+struct ip_gateway {
+    int fd;                 /* the gateway keeps the place as long as this is open */
+    uint16_t channel;       /* to the gateway */
+    struct in_addr address; /* for this stack */
+    uint32_t mtu;
+};
+
+/* Ask the gateway at that Unix socket, which has to use the endpoint's backend, for an address, and
+ * open the endpoint's channel to it.  Blocks for 5 s at most.
+ * Errors: -ENOENT, -EACCES, -ECONNREFUSED no gateway there, or not for this user, -ENAMETOOLONG,
+ * -ETIMEDOUT, -EPROTO it answers nonsense, -ENOSPC it has no address left, and those of
+ * unet_connect, its own, too. */
+int ip_gateway_join(struct unet_endpoint *ep, const char *path, struct ip_gateway *gateway);
+
+/* Give the place back.  The channel stays with the endpoint. */
+void ip_gateway_leave(struct ip_gateway *gateway);
+
 #ifdef __cplusplus
 }
 #endif
