@@ -58,6 +58,7 @@ Node::Node(const Way &way, Shared *both, unsigned me, bool with_stack) : shared(
         return;
     ip.address = at(me == 0 ? "10.0.0.1" : "10.0.0.2", 0).sin_addr;
     ip.mtu = way.mtu;
+    ip.timer_ms = way.timer_ms;
     need(ip_open(ep, &ip, &stack) == 0, "ip_open");
     need(ip_route_add(stack, peer(0).sin_addr, 32, channel) == 0, "ip_route_add");
 }

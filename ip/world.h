@@ -16,6 +16,7 @@ struct Way {
     std::string chaos = ""; // as unet_chaos_parse reads it
     uint32_t mtu = 0;
     uint32_t segment = 0;
+    uint32_t timer_ms = 0;
 };
 
 // What both processes see.
