@@ -4,12 +4,14 @@
 // ip_route_add refuse.
 #include "world.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <vector>
 
@@ -119,6 +121,94 @@ TEST_CASE("Packets that are none, or not the neighbour's own, are counted and dr
             node.shared->done = 1;
         },
         40, false);
+}
+
+namespace {
+
+// A TCP segment of the neighbour's, with both checksums.
+Packet segment(in_port_t port, uint32_t sequence, uint32_t acknowledged, uint8_t flags,
+               size_t length)
+{
+    Packet packet = ping([](struct iphdr &ip) { ip.protocol = IPPROTO_TCP; }, 40 + length);
+    struct tcphdr tcp = {};
+
+    tcp.th_sport = htons(1234);
+    tcp.th_dport = port;
+    tcp.th_seq = htonl(sequence);
+    tcp.th_ack = htonl(acknowledged);
+    tcp.th_off = 5;
+    tcp.th_flags = flags;
+    tcp.th_win = htons(60000);
+    std::fill(packet.begin() + 20, packet.end(), uint8_t{0});
+    std::memcpy(packet.data() + 20, &tcp, sizeof tcp);
+    Packet sum(packet.begin() + 12, packet.end()); // with the pseudo header in front
+    const uint8_t rest[4] = {0, IPPROTO_TCP, static_cast<uint8_t>((20 + length) >> 8),
+                             static_cast<uint8_t>(20 + length)};
+    sum.insert(sum.begin() + 8, rest, rest + 4);
+    sum.resize((sum.size() + 1) / 2 * 2);
+    const uint16_t check = checksum(sum.data(), sum.size());
+    std::memcpy(packet.data() + 20 + 16, &check, 2);
+    return packet;
+}
+
+// The header of the next TCP segment that comes.
+struct tcphdr next_segment(Node &node)
+{
+    const struct unet_desc *desc;
+    struct tcphdr tcp;
+
+    while (!(desc = unet_rx_peek(node.ep)))
+        if (unet_progress(node.ep) == 0)
+            sched_yield();
+    const uint8_t *bytes =
+        desc->kind == UNET_INLINE ? desc->data : node.ep->segment + desc->piece[0].offset;
+    std::memcpy(&tcp, bytes + 20, sizeof tcp);
+    unet_rx_release(node.ep);
+    return tcp;
+}
+
+} // namespace
+
+TEST_CASE("A segment that grows beyond the window does not end the process")
+{
+    run_both(
+        {},
+        [](Node &node) {
+            ip_socket *listener = nullptr, *s = nullptr;
+            need(ip_socket_open(node.stack, SOCK_STREAM, &listener) == 0, "ip_socket_open");
+            need(ip_bind(listener, htons(80)) == 0 && ip_listen(listener, 4) == 0, "ip_listen");
+            node.shared->port = htons(80);
+            need(ip_accept(listener, &s, nullptr, 10000) == 0, "ip_accept");
+            while (!node.shared->done)
+                ip_wait(node.stack, 1);
+            need(ip_stats(node.stack)->beyond == 1, "it was not seen");
+        },
+        [](Node &node) {
+            const in_port_t port = htons(80);
+            uint32_t at = 1001;
+
+            while (!node.shared->port)
+                sched_yield();
+            for (uint32_t i = 0; i < 128; i++)
+                need(unet_free_put(node.ep, 65536 + i * 2048, 2048) == 0, "unet_free_put");
+            send_raw(node, segment(port, 1000, 0, TH_SYN, 0));
+            struct tcphdr answer = next_segment(node);
+            need(answer.th_flags == (TH_SYN | TH_ACK), "no SYN ACK");
+            const uint32_t ack = ntohl(answer.th_seq) + 1, edge = at + 65535;
+            send_raw(node, segment(port, at, ack, TH_ACK, 0));
+            send_raw(node, segment(port, edge - 101, ack, TH_ACK, 100));
+            send_raw(node, segment(port, edge - 101, ack, TH_ACK, 1000));
+            while (at < edge - 101) {
+                const uint32_t length = std::min(1400u, edge - 101 - at);
+                send_raw(node, segment(port, at, ack, TH_ACK, length));
+                at += length;
+            }
+            do
+                answer = next_segment(node);
+            while (ntohl(answer.th_ack) != edge - 1);
+            node.shared->done = 1;
+        },
+        20, false);
 }
 
 TEST_CASE("Random packets from a neighbour harm nobody")

@@ -126,6 +126,8 @@ void ip_stream_close(struct ip_socket *s);
 void ip_stream_abort(struct ip_socket *s, int error);
 void ip_streams_retry(void); /* send what found no room before */
 bool ip_streams_flushed(const struct ip_socket *unused);
+/* Whether a TCP segment lies beyond the window of its connection; `p` begins with the IP header. */
+bool ip_stream_is_beyond(const struct pbuf *p);
 void ip_streams_lost(struct ip_stack *stack); /* end those whose neighbour is gone */
 
 /* ---- datagram.c */

@@ -221,6 +221,10 @@ static bool rx_admit(struct ip_stack *stack, const struct pbuf *p, uint16_t chan
         stack->stats.spoofed++;
         return false;
     }
+    if (ip_stream_is_beyond(p)) {
+        stack->stats.beyond++;
+        return false;
+    }
     return true;
 }
 

@@ -11,6 +11,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <lwip/priv/tcp_priv.h>
+#include <lwip/prot/ip4.h>
+#include <lwip/prot/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -398,6 +400,42 @@ ssize_t ip_recv(struct ip_socket *socket, void *data, size_t length, int timeout
     }
     stream_open_window(socket, copied);
     return (ssize_t)copied;
+}
+
+/* ---- what lwIP must not be given ---------------------------------------- */
+
+static const struct tcp_pcb *stream_find(const struct ip_hdr *ip, const struct tcp_hdr *tcp)
+{
+    const uint16_t from = lwip_ntohs(tcp->src), to = lwip_ntohs(tcp->dest);
+
+    for (const struct tcp_pcb *pcb = tcp_active_pcbs; pcb; pcb = pcb->next)
+        if (pcb->remote_port == from && pcb->local_port == to &&
+            ip_2_ip4(&pcb->remote_ip)->addr == ip->src.addr)
+            return pcb;
+    return NULL;
+}
+
+/* lwIP 2.1.3 cuts a segment that comes out of order to the window where it is the last one of its
+ * queue, and not where it is longer than one that is there already; when the gap closes it then
+ * ends the process by an assertion.  Its own sender goes beyond a window after losses in both
+ * directions, because it takes the acknowledgement of a retransmitted segment and not its window.
+ * Segments in order are always cut. */
+bool ip_stream_is_beyond(const struct pbuf *p)
+{
+    const struct ip_hdr *ip = p->payload;
+    const uint16_t header = IPH_HL_BYTES(ip), whole = lwip_ntohs(IPH_LEN(ip));
+    const struct tcp_pcb *pcb;
+    struct tcp_hdr tcp;
+    uint32_t first, length;
+
+    if (IPH_PROTO(ip) != IP_PROTO_TCP || whole < header + sizeof tcp ||
+        pbuf_copy_partial(p, &tcp, sizeof tcp, header) != sizeof tcp ||
+        !(pcb = stream_find(ip, &tcp)) || whole < header + TCPH_HDRLEN_BYTES(&tcp))
+        return false;
+    first = lwip_ntohl(tcp.seqno);
+    length = whole - header - TCPH_HDRLEN_BYTES(&tcp) + !!(TCPH_FLAGS(&tcp) & TCP_FIN);
+    return pcb->state >= ESTABLISHED && TCP_SEQ_GT(first, pcb->rcv_nxt) &&
+           TCP_SEQ_GT(first + length, pcb->rcv_nxt + pcb->rcv_wnd);
 }
 
 /* ---- all streams -------------------------------------------------------- */

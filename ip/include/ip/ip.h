@@ -56,6 +56,7 @@ struct ip_stats {
     uint64_t malformed;   /* arrivals dropped: no IPv4 header, or not that long */
     uint64_t misdirected; /* arrivals dropped: for another address */
     uint64_t spoofed;     /* arrivals dropped: their source is not behind that channel */
+    uint64_t beyond;      /* arrivals dropped: of a stream, out of order and beyond its window */
     uint64_t overruns;    /* arrivals dropped: the datagram socket's queue was full, no memory */
 };
 
