@@ -434,7 +434,8 @@ bool ip_stream_is_beyond(const struct pbuf *p)
         return false;
     first = lwip_ntohl(tcp.seqno);
     length = whole - header - TCPH_HDRLEN_BYTES(&tcp) + !!(TCPH_FLAGS(&tcp) & TCP_FIN);
-    return pcb->state >= ESTABLISHED && TCP_SEQ_GT(first, pcb->rcv_nxt) &&
+    /* Those without data queue nothing, and their acknowledgement is wanted. */
+    return pcb->state >= ESTABLISHED && length > 0 && TCP_SEQ_GT(first, pcb->rcv_nxt) &&
            TCP_SEQ_GT(first + length, pcb->rcv_nxt + pcb->rcv_wnd);
 }
 
