@@ -8,6 +8,7 @@
 #   SplitC::splitcc, SplitC::unetrun     the programs, for add_test and custom commands
 #   SplitC::vmmc, SplitC::gam,
 #   SplitC::reliable, SplitC::unet       the C libraries below Split-C
+#   SplitC::unet-ip                      TCP and UDP over U-Net, where it was built with lwIP
 cmake_minimum_required(VERSION 3.19) # cmake_language(DEFER)
 
 get_filename_component(SplitC_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
@@ -34,6 +35,13 @@ foreach(library reliable gam)
   set_target_properties(SplitC::${library} PROPERTIES INTERFACE_LINK_LIBRARIES SplitC::unet)
 endforeach()
 set_target_properties(SplitC::vmmc PROPERTIES INTERFACE_LINK_LIBRARIES SplitC::gam)
+if(EXISTS ${SplitC_PREFIX}/lib/libunet-ip.a AND NOT TARGET SplitC::unet-ip)
+  add_library(SplitC::unet-ip STATIC IMPORTED)
+  set_target_properties(SplitC::unet-ip PROPERTIES
+    IMPORTED_LOCATION ${SplitC_PREFIX}/lib/libunet-ip.a
+    INTERFACE_INCLUDE_DIRECTORIES ${SplitC_PREFIX}/include
+    INTERFACE_LINK_LIBRARIES "SplitC::unet;-llwip")
+endif()
 
 # CMake calls the C compiler with its sources, and puts a launcher before it: splitcc,
 # which then compiles with that very compiler and hands C files to it as they are.

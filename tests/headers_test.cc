@@ -12,8 +12,9 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path root = PROJECT_SOURCE;
-const std::vector<std::string> include_folders = {
-    "unet-backends/include", "gam/include", "vmmc/include", "reliable/include", "runtime/include"};
+const std::vector<std::string> include_folders = {"unet-backends/include", "gam/include",
+                                                  "vmmc/include",          "ip/include",
+                                                  "reliable/include",      "runtime/include"};
 
 // Those written in Split-C, whose types no other compiler knows.
 bool is_splitc(const fs::path &header)

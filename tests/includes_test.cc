@@ -77,8 +77,8 @@ bool starts_with_any(const std::string &text, const std::vector<std::string> &pr
 
 bool is_ours(const Include &include)
 {
-    return include.quoted ||
-           starts_with_any(include.name, {"unet/", "reliable/", "gam/", "vmmc/", "split-c/"});
+    return include.quoted || starts_with_any(include.name, {"unet/", "reliable/", "gam/", "vmmc/",
+                                                            "ip/", "split-c/"});
 }
 
 // Where a quoted include leads: beside the file, or from the layer's own folders.
@@ -117,7 +117,7 @@ bool is_public(const std::string &header)
     return fs::exists(root / "unet-backends/include" / header) ||
            fs::exists(root / "reliable/include" / header) ||
            fs::exists(root / "gam/include" / header) ||
-           fs::exists(root / "vmmc/include" / header) ||
+           fs::exists(root / "vmmc/include" / header) || fs::exists(root / "ip/include" / header) ||
            fs::exists(root / "runtime/include" / header);
 }
 
@@ -314,8 +314,8 @@ TEST_CASE("no source file is longer than 500 lines, tests apart")
 {
     static const std::regex test(R"(_test\.cc$|/(tests?|check|fuzz|conformance)/|test_|/world\.)");
 
-    for (const char *layer : {"compiler", "runtime", "vmmc", "gam", "reliable", "unet-backends",
-                              "launcher", "sockets", "benchmarks"})
+    for (const char *layer : {"compiler", "runtime", "vmmc", "ip", "gam", "reliable",
+                              "unet-backends", "launcher", "sockets", "benchmarks"})
         for (const fs::path &file : sources_below(layer)) {
             std::ifstream text(root / file);
             const auto lines = std::count(std::istreambuf_iterator<char>(text), {}, '\n');
@@ -331,8 +331,8 @@ TEST_CASE("no files include each other's headers in a circle")
 {
     CHECK(Graph({{"a/x.cc", 1, "y.h", true}, {"a/y.cc", 1, "z.h", true}, {"a/y.h", 1, "x.h", true}})
               .circle() == "a/x -> a/y -> a/x");
-    for (const char *layer : {"compiler", "runtime", "vmmc", "gam", "reliable", "unet-backends",
-                              "launcher", "sockets", "benchmarks", "tests"}) {
+    for (const char *layer : {"compiler", "runtime", "vmmc", "ip", "gam", "reliable",
+                              "unet-backends", "launcher", "sockets", "benchmarks", "tests"}) {
         const auto includes = includes_below(layer);
         REQUIRE(includes.size() > 3);
         CHECK(Graph(includes).circle() == "");
@@ -378,12 +378,17 @@ TEST_CASE("vmmc includes gam's public headers and its own, and its tests the ran
     require_layer("vmmc", {"gam/", "vmmc/"});
 }
 
-TEST_CASE("gam, vmmc and reliable name no backend")
+TEST_CASE("ip includes unet's public headers and its own")
+{
+    require_layer("ip", with_unet({"ip/"}));
+}
+
+TEST_CASE("gam, vmmc, ip and reliable name no backend")
 {
     static const std::regex backend(
         R"~("(loopback|shm|udp|eth|fe|ni|xdp)"|unet_(loopback|shm|udp|eth)\b)~");
 
-    for (const char *layer : {"gam/src", "vmmc/src", "reliable/src"})
+    for (const char *layer : {"gam/src", "vmmc/src", "ip/src", "reliable/src"})
         for (const fs::path &file : sources_below(layer)) {
             if (file.extension() == ".cc")
                 continue;
@@ -544,7 +549,7 @@ TEST_CASE("Python of benchmarks imports the package bench and what is beside it"
 TEST_CASE("documents name files and folders that exist")
 {
     static const std::regex path(
-        "`((compiler|runtime|vmmc|gam|reliable|unet-backends|launcher|sockets|"
+        "`((compiler|runtime|vmmc|ip|gam|reliable|unet-backends|launcher|sockets|"
         "benchmarks|examples|tests|docs|cmake)/[A-Za-z0-9_./-]+)`");
     std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md"};
     size_t named = 0;

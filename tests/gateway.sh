@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# gateway.sh BIN BACKEND FOLDER - in a network namespace of its own: curl fetches a file, twice, from a
+# server on U-Net by unet-gateway.  Prints how it ended.
+set -euo pipefail
+bin=$1 backend=$2 folder=$3
+
+head -c 4000001 /dev/urandom >"$folder/file"
+exec {gateway}< <(exec "$bin/unet-gateway" --backend "$backend" --network 10.9.0.0/24 "$folder/socket" 2>"$folder/log")
+gateway_id=$!
+read -r -t 20 <&"$gateway" || { cat "$folder/log"; exit 1; }
+exec {server}< <(IP_BACKEND=$backend exec "$bin/ip_serve" "$folder/socket" "$folder/file" 2)
+server_id=$!
+read -r -t 20 url <&"$server"
+for turn in 1 2; do
+    curl -sS -m 20 -o "$folder/copy" "$url"
+    cmp "$folder/file" "$folder/copy"
+    echo "fetched $turn from $url"
+done
+while read -r -t 20 <&"$server"; do :; done # until it has ended
+kill "$gateway_id"
+while read -r -t 20 <&"$gateway"; do :; done
+grep -o '[0-9]* dropped' "$folder/log"
+: "$server_id"
