@@ -5,6 +5,7 @@
 Needs no build: what is built is a project of one function and one test.
 """
 import contextlib
+import functools
 import fcntl
 import io
 import pathlib
@@ -83,10 +84,11 @@ class HandMade(unittest.TestCase):
 
 class Explained(unittest.TestCase):
     def test_every_reason_is_for_one_fault_that_there_can_be(self):
+        changes = functools.cache(lambda file: list(generate.changes((mutate.SOURCE / file).read_text())))
         for file, above, old, new in faults.explained():
             text = (mutate.SOURCE / file).read_text()
             lines = [line.strip() for line in text.split("\n")]
-            places = [c.line for c in generate.changes(text) if lines[c.line] == old and
+            places = [c.line for c in changes(file) if lines[c.line] == old and
                       generate.faulty_line(old, self.moved(c, text)) == new and
                       above in (None, next(filter(None, reversed(lines[:c.line]))))]
             self.assertEqual(len(places), 1, f"{file}: '{old}' made '{new}': " + (
