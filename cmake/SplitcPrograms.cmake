@@ -4,7 +4,7 @@
 # is itself.  Installed, that is <prefix>; here it is the build folder, so its
 # include/ gets links to the layers' headers.
 
-foreach(package unet-backends/include/unet reliable/include/reliable gam/include/gam vmmc/include/vmmc runtime/include/split-c)
+foreach(package unet-backends/include/unet reliable/include/reliable gam/include/gam vmmc/include/vmmc ip/include/ip runtime/include/split-c)
   get_filename_component(name ${package} NAME)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${package} ${CMAKE_BINARY_DIR}/include/${name} SYMBOLIC)
