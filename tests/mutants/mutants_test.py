@@ -77,6 +77,10 @@ class HandMade(unittest.TestCase):
         layers = {fault.name.partition("/")[0] for fault in faults.all_faults()}
         self.assertLessEqual({"runtime", "compiler", "launcher"}, layers)
 
+    def test_none_lies_where_it_is_not_looked_for(self):
+        lost = [str(path) for path in faults.FOLDER.rglob("*.patch") if path.parent.parent != faults.FOLDER]
+        self.assertEqual(lost, [])
+
     def test_no_two_are_the_same(self):
         patches = [fault.patch for fault in faults.all_faults()]
         self.assertEqual(len(patches), len(set(patches)))

@@ -234,6 +234,10 @@ unsigned unet_datagram_train_frames(const struct datagram_batch *b, unsigned fir
 bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, unsigned frames,
                               struct iovec *train);
 
+/* Whether that error of a call says that the kernel cannot cut: a segment is longer than the path
+ * allows, or it or the interface does not support it. */
+bool unet_datagram_train_refused(int error);
+
 /* Take in frames that came one behind the other.  Returns how many there were. */
 int unet_datagram_train_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,
                                 const struct datagram_place *from);

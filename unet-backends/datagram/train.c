@@ -4,6 +4,8 @@
  */
 #include "datagram/datagram.h"
 
+#include <errno.h>
+
 bool unet_datagram_same_peer(const struct datagram_batch *b, unsigned i, unsigned j)
 {
     return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;
@@ -41,6 +43,11 @@ bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, un
         train->iov_len += message->msg_iov[0].iov_len;
     }
     return true;
+}
+
+bool unet_datagram_train_refused(int error)
+{
+    return error == EMSGSIZE || error == EINVAL || error == EIO || error == EOPNOTSUPP;
 }
 
 int unet_datagram_train_arrived(struct datagram_endpoint *de, const uint8_t *bytes, size_t length,

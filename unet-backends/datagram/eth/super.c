@@ -130,13 +130,15 @@ unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datag
     return unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
 }
 
-/* The errors of a packet that cannot be cut.  -1: send its frames in another way. */
-static int super_failed(struct eth_endpoint *ge, struct datagram_link *link)
+/* Errors of sendmsg.  Where the kernel does not cut, frames go in another way from now on. */
+static int super_failed(struct eth_endpoint *ge, struct datagram_link *link, unsigned frames)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return 0;
     if (errno == ENOBUFS)
-        return (int)unet_datagram_no_room(&ge->de);
+        return unet_datagram_no_room(&ge->de) ? (int)frames : 0;
+    if (!unet_datagram_train_refused(errno))
+        return (int)frames; /* lost: the interface is gone, or down */
     link->uncut = true;
     return -1;
 }
@@ -178,7 +180,7 @@ int unet_eth_super_send(struct eth_endpoint *ge, const struct datagram_batch *b,
     header_fill(&header, ge, &link->peer, link->peer_port, bytes_of(b, frames));
     header_cut(&header, b->bytes[0]);
     if (sendmsg(ge->super, &message, 0) < 0)
-        return super_failed(ge, link);
+        return super_failed(ge, link, frames);
     ge->de.no_room = 0;
     return (int)frames;
 }

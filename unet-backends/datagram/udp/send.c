@@ -118,13 +118,6 @@ static bool is_cut(const struct datagrams *d)
     return d->message[0].msg_hdr.msg_controllen > 0;
 }
 
-/* The errors of a datagram that the kernel cannot cut: a segment is longer than the path allows, or
- * the interface does not support it. */
-static bool says_uncut(int error)
-{
-    return error == EMSGSIZE || error == EINVAL || error == EIO || error == EOPNOTSUPP;
-}
-
 /* At irregular distances, because programs send in regular patterns. */
 static void udp_sample(struct udp_endpoint *ue, const struct datagram_link *link)
 {
@@ -161,7 +154,7 @@ unsigned unet_udp_send(struct datagram_endpoint *de, struct datagram_batch *batc
         unet_udp_read_errors(de);
         if (tries == 0)
             continue;
-        if (!is_cut(&d) || !says_uncut(error))
+        if (!is_cut(&d) || !unet_datagram_train_refused(error))
             break;
         datagram_link_of(batch, 0)->uncut = true;
         make_datagrams(ue, batch, &d);
