@@ -223,9 +223,9 @@ static int super_packet_arrived(struct eth_endpoint *ge, const uint8_t *packet, 
     struct iphdr ip;
     size_t bytes;
 
-    if (length < ETH_SUPER_OVERHEAD)
-        return 0;
-    memcpy(&ip, packet, sizeof ip);
+    memset(&ip, 0, sizeof ip);
+    if (length >= ETH_SUPER_OVERHEAD)
+        memcpy(&ip, packet, sizeof ip);
     bytes = ntohs(ip.tot_len);
     if (bytes > length || bytes <= ETH_SUPER_OVERHEAD) {
         ge->de.ni.ep.stats.malformed++;
@@ -242,13 +242,19 @@ static int super_whole_arrived(struct eth_endpoint *ge, const struct tpacket2_hd
                                const struct datagram_place *from)
 {
     const size_t front = offsetof(struct super_header, ip);
-    ssize_t n;
+    ssize_t n = -1;
 
-    if (!(slot->tp_status & TP_STATUS_COPY))
+    if (!(slot->tp_status & TP_STATUS_COPY)) {
+        ge->de.ni.ep.stats.overruns++;
         return 0;
-    n = recv(ge->super, ge->super_bytes, SUPER_ROOM, MSG_DONTWAIT);
-    if (n < (ssize_t)front)
+    }
+    /* An error of the interface comes instead of a packet, once. */
+    for (int tries = 0; n < 0 && tries < 2; tries++)
+        n = recv(ge->super, ge->super_bytes, SUPER_ROOM, MSG_DONTWAIT);
+    if (n < (ssize_t)front) {
+        ge->de.ni.ep.stats.malformed++;
         return 0;
+    }
     return super_packet_arrived(ge, ge->super_bytes + front, (size_t)n - front, from);
 }
 
@@ -257,10 +263,9 @@ static int super_cut_arrived(struct eth_endpoint *ge, const struct tpacket2_hdr 
 {
     const uint32_t front = (uint32_t)slot->tp_net - slot->tp_mac;
 
-    if (slot->tp_snaplen < front)
-        return 0;
-    return super_packet_arrived(ge, (const uint8_t *)slot + slot->tp_net, slot->tp_snaplen - front,
-                                from);
+    const uint32_t bytes = slot->tp_snaplen > front ? slot->tp_snaplen - front : 0;
+
+    return super_packet_arrived(ge, (const uint8_t *)slot + slot->tp_net, bytes, from);
 }
 
 int unet_eth_super_receive(struct eth_endpoint *ge)
