@@ -95,6 +95,11 @@ TEST_CASE("Packets that are none, or not the neighbour's own, are counted and dr
     run_both(
         {},
         [](Node &node) {
+            // All lies behind the neighbour but one address, which lies behind another.
+            need(ip_route_add(node.stack, {number("10.0.0.3")}, 32,
+                              static_cast<uint16_t>(node.channel + 1)) == 0,
+                 "the route of one address");
+            need(ip_route_add(node.stack, {}, 0, node.channel) == 0, "the route of all");
             while (!node.shared->done)
                 ip_wait(node.stack, 1);
             const struct ip_stats *stats = ip_stats(node.stack);
