@@ -21,5 +21,5 @@ done
 while read -r -t 20 <&"$server"; do :; done # until it has ended
 kill "$gateway_id"
 while read -r -t 20 <&"$gateway"; do :; done
-grep -o '[0-9]* dropped' "$folder/log"
+grep -qE '^unet-gateway: [1-9][0-9]* packets to programs, [1-9][0-9]* from them' "$folder/log" || cat "$folder/log"
 : "$server_id"

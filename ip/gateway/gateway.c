@@ -48,7 +48,7 @@ struct gateway {
     uint32_t ticket[SLOTS], sent;
     int tun, listener;
     struct guest guest[GUESTS_MAX];
-    uint64_t to_guests, to_kernel, dropped;
+    uint64_t to_guests, to_kernel, unreachable, dropped;
 };
 
 static volatile sig_atomic_t ended;
@@ -140,7 +140,8 @@ static void guest_speaks(struct gateway *g, unsigned i)
 /* ---- packets ------------------------------------------------------------ */
 
 /* To the guest that it is for.  Where a slot is still in use, or the guest takes no more, it is
- * lost as on any network. */
+ * lost as on any network.  The kernel also sends what is for no guest: IPv6's announcements of the
+ * interface, and answers to a guest that has left. */
 static void packet_to_guest(struct gateway *g, uint32_t length)
 {
     const uint32_t slot = g->sent % SLOTS;
@@ -148,10 +149,15 @@ static void packet_to_guest(struct gateway *g, uint32_t length)
     const struct iphdr *ip = (const struct iphdr *)(g->ep->segment + offset);
     const struct unet_piece piece = {offset, length};
     const uint32_t i = ntohl(ip->daddr) - guest_address(g, 0);
+    int error;
 
-    if (length < sizeof *ip || ip->version != 4 || i >= g->guests || !g->guest[i].channel ||
-        unet_send(g->ep, g->guest[i].channel, 0, &piece, 1, &g->ticket[slot]) < 0) {
-        g->dropped++;
+    if (length < sizeof *ip || ip->version != 4 || i >= g->guests || !g->guest[i].channel) {
+        g->unreachable++;
+        return;
+    }
+    error = unet_send(g->ep, g->guest[i].channel, 0, &piece, 1, &g->ticket[slot]);
+    if (error < 0) {
+        (*(error == -EAGAIN ? &g->dropped : &g->unreachable))++;
         return;
     }
     g->sent++;
@@ -365,8 +371,10 @@ int main(int argc, char **argv)
     gateway_run(&g);
     unlink(argv[optind]);
     unet_close(g.ep);
-    fprintf(stderr, "unet-gateway: %llu packets to programs, %llu from them, %llu dropped\n",
+    fprintf(stderr,
+            "unet-gateway: %llu packets to programs, %llu from them, %llu for nobody, "
+            "%llu dropped\n",
             (unsigned long long)g.to_guests, (unsigned long long)g.to_kernel,
-            (unsigned long long)g.dropped);
+            (unsigned long long)g.unreachable, (unsigned long long)g.dropped);
     return 0;
 }
