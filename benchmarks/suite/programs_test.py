@@ -18,7 +18,7 @@ from bench import hosts, peers
 
 BUILD = pathlib.Path()
 PEER = None  # whose twins are tested
-RANKS = (1, 2, 3, 4, 8)
+RANKS = (1, 2, 3, 8)
 
 
 def run(ranks, program, *arguments):

@@ -108,7 +108,7 @@ TEST_CASE("libc6-dev as gnu17")
 {
     sweep(headers_of("libc6-dev"), "gnu17", 300);
 }
-TEST_CASE("linux-libc-dev as gnu89")
+TEST_CASE("linux-libc-dev as gnu89", "[long]")
 {
     sweep(headers_of("linux-libc-dev"), "gnu89", 600);
 }
