@@ -17,9 +17,10 @@ int check_argc;
 char **check_argv;
 
 static const struct check *const tables[] = {
-    access_checks, store_checks,   coalesce_checks, strided_checks, collective_checks, heap_checks,
-    atomic_checks, program_checks, error_checks,    names_checks,   window_checks,     huge_checks,
-    fault_checks,  litmus_checks,  handle_checks,   team_checks,    array_checks,
+    access_checks, store_checks,  coalesce_checks, strided_checks, collective_checks,
+    heap_checks,   atomic_checks, program_checks,  error_checks,   names_checks,
+    window_checks, huge_checks,   fault_checks,    litmus_checks,  handle_checks,
+    team_checks,   array_checks,  threads_checks,
 };
 
 /* PMIx keeps what it allocates for the life of the process. */

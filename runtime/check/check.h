@@ -41,6 +41,7 @@ extern const struct check huge_checks[];
 extern const struct check handle_checks[];
 extern const struct check team_checks[];
 extern const struct check array_checks[];
+extern const struct check threads_checks[];
 
 /* The words behind the name of the check on the command line. */
 extern int check_argc;

@@ -7,7 +7,6 @@
 #include "observe/trace.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <split-c/am.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,36 +184,6 @@ static void waits_by_polling(void)
     splitc_barrier();
 }
 
-/* Threads of the program's use global pointers. */
-enum { ADDITIONS = 500 };
-static splitc_ptr added_to;
-
-static void *add_to_all(void *argument)
-{
-    for (int i = 0; i < ADDITIONS; i++) {
-        int seen;
-
-        splitc_fetch_add(area_at(added_to, neighbour(i), 0), 1);
-        splitc_read(&seen, area_at(added_to, neighbour(i), 0), sizeof seen);
-        EXPECT(seen > 0);
-    }
-    return argument;
-}
-
-static void threads(void)
-{
-    pthread_t thread[3];
-
-    added_to = area_open(8);
-    for (int i = 0; i < 3; i++)
-        EXPECT_EQ(0, pthread_create(&thread[i], NULL, add_to_all, NULL));
-    for (int i = 0; i < 3; i++)
-        EXPECT_EQ(0, pthread_join(thread[i], NULL));
-    splitc_barrier();
-    EXPECT_EQ(3 * ADDITIONS, *(int *)area_here(added_to));
-    area_close(added_to);
-}
-
 /* Rank 0 waits a tenth of a second for what rank 1 stores; what else there is to count. */
 static void late_store(void)
 {
@@ -280,7 +249,6 @@ const struct check program_checks[] = {
     {"unfinished_puts", unfinished_puts},
     {"own_messages", own_messages},
     {"waits_by_polling", waits_by_polling},
-    {"threads", threads},
     {"late_store", late_store},
     {"traced_early", traced_early},
     {"fails_together", fails_together},

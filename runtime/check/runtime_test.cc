@@ -711,28 +711,6 @@ TEST_CASE("error: the code of a rank that fails is the job's")
     ends(2, "aborts", 128 + 6, "");
 }
 
-TEST_CASE("program: threads use windows at will, and messages in turns")
-{
-    passes(4, "threads", "SPLITC_PROGRESS=thread SPLITC_WINDOWS=0");
-    for (const char *network : {"udp", "shm,udp"})
-        for (const char *progress : {"thread", "upcall"})
-            passes(2, "threads",
-                   std::string("SPLITC_BACKEND=") + network + " SPLITC_PROGRESS=" + progress);
-#ifndef __SANITIZE_ADDRESS__
-    passes(4, "threads");
-#endif
-}
-
-TEST_CASE("error: threads that would send messages without taking turns")
-{
-    const std::string said = ": only that one may do what needs messages; leave it to that thread, "
-                             "or have threads take turns with SPLITC_PROGRESS=thread\n";
-
-    for (const char *way : {"SPLITC_WINDOWS=0", "SPLITC_BACKEND=udp"})
-        ends(2, "threads", 1,
-             "atomic operation by another thread than that which runs splitc_main" + said, way);
-}
-
 TEST_CASE("error: environment variables that make no sense")
 {
     for (const char *size : {"lots", "", "-1", "10X", "5GB", "99999999999G", "0"})

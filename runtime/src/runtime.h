@@ -44,9 +44,11 @@ struct splitc_runtime {
     uint64_t puts;       /* the same */
     uint64_t vain;       /* messages of failed attempts to take a lock; they change nothing */
     bool crowded;        /* all ranks are near, and there are more ranks than cores */
-    bool threaded;       /* a second thread runs handlers */
+    bool threaded;       /* threads use the library by turns, holding the monitor */
     bool coalesced;      /* small accesses wait for company (access/coalesce.c) */
     uint32_t observed;   /* the events that some observer wants, 1 << enum splitc_event_kind */
+    bool served;         /* a thread of the library runs handlers */
+    bool own_threads;    /* threads of the program use the library */
     uint64_t vain_far;   /* of vain, those that came over a network: as many as were sent */
 
     uint64_t stored_out;    /* bytes of signalling stores sent in messages */

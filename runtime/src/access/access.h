@@ -14,19 +14,23 @@
 
 /* ---- the monitor (monitor.c) --------------------------------------------------- */
 
-/* With SPLITC_PROGRESS=thread or upcall a second thread runs handlers while the program computes.
- * Functions of the library that send, wait, or use what handlers use hold the monitor from this
- * line to their ends, which keeps that thread out.  It is recursive, and handlers may take it. */
+/* With SPLITC_PROGRESS=thread or upcall a second thread runs handlers while the program computes,
+ * and with SPLITC_THREADS=1 threads of the program use the library.  Functions of the library that
+ * send, wait, or use what handlers use hold the monitor from this line to their ends, which keeps
+ * other threads out.  It is recursive, and handlers may take it. */
 #define SPLITC_INSIDE                                                                              \
     __attribute__((cleanup(splitc_monitor_leave), unused)) bool inside = splitc_monitor_enter()
 
-void splitc_monitor_open(void);
 void splitc_monitor_lock(void) __attribute__((cold, noinline));
 void splitc_monitor_unlock(void) __attribute__((cold, noinline));
 
 /* False: the monitor is not free, or was not within so many milliseconds. */
 bool splitc_monitor_try_lock(void);
 bool splitc_monitor_lock_within(long ms);
+
+/* Lets another thread in that waits to be.  The caller is in a wait, and has to look again at what
+ * it waits for. */
+void splitc_monitor_pass(void) __attribute__((cold, noinline));
 
 static inline bool splitc_monitor_enter(void)
 {
@@ -43,8 +47,8 @@ static inline void splitc_monitor_leave(const bool *inside)
         splitc_monitor_unlock();
 }
 
-/* Without the second thread, only one thread may use messages: the one that runs the program, or
- * its exit handlers. */
+/* Without the monitor, only one thread may use messages: the one that runs the program, or its
+ * exit handlers. */
 extern __thread bool splitc_own_thread;
 
 /* End the job because another thread does `what`, which needs messages. */
@@ -52,6 +56,9 @@ _Noreturn void splitc_foreign_thread(const char *what) __attribute__((cold, noin
 
 /* The same, unless all messages stay on this node. */
 void splitc_foreign_wait(const char *what) __attribute__((cold, noinline));
+
+/* The same for what only the thread of the program may do, whatever the settings. */
+_Noreturn void splitc_foreign_collective(const char *what) __attribute__((cold, noinline));
 
 static inline bool splitc_is_foreign_thread(void)
 {

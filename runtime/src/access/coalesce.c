@@ -84,7 +84,7 @@ void splitc_coalesce_open(void)
     if (setting)
         bursts_wait = strcmp(setting, "0") != 0;
     else
-        bursts_wait = splitc_runtime.near_ranks <= 1 || splitc_runtime.threaded;
+        bursts_wait = splitc_runtime.near_ranks <= 1 || splitc_runtime.served;
 }
 
 /* ---- records ------------------------------------------------------------------------- */

@@ -111,9 +111,16 @@ static void wait_arrived(struct splitc_wait *w, uint64_t messages, uint64_t vain
         &(struct splitc_event){.kind = SPLITC_EVENT_ARRIVED, .wait = w, .n = messages - vain});
 }
 
+/* A thread that wants to get in does not wake one that sleeps inside. */
+static __attribute__((cold, noinline)) int wait_among_threads(int sleep_ms)
+{
+    splitc_monitor_pass();
+    return sleep_ms < NAP_MS ? sleep_ms : NAP_MS;
+}
+
 static void wait_serve(struct splitc_wait *w, int sleep_ms)
 {
-    const uint64_t vain = splitc_runtime.vain;
+    uint64_t vain;
     enum splitc_deferred deferred;
     int handled;
 
@@ -121,6 +128,9 @@ static void wait_serve(struct splitc_wait *w, int sleep_ms)
         splitc_must_not_wait();
     if (splitc_is_foreign_thread())
         splitc_foreign_wait(w->what);
+    if (__builtin_expect(splitc_runtime.own_threads, 0))
+        sleep_ms = wait_among_threads(sleep_ms);
+    vain = splitc_runtime.vain;
     if (splitc_event_wanted(SPLITC_EVENT_WAIT_BEGUN))
         wait_start_timing(w);
     splitc_bursts++;

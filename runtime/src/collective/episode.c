@@ -91,6 +91,8 @@ void splitc_episode_begin(struct splitc_team *t, enum splitc_collective what)
 {
     if (splitc_runtime.running)
         splitc_must_not_wait();
+    if (__builtin_expect(!splitc_own_thread, 0))
+        splitc_foreign_collective(splitc_collective_name(t, what));
     splitc_coalesced_go();
     splitc_runtime.collectives++;
     t->episode++;

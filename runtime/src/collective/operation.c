@@ -171,8 +171,8 @@ struct splitc_operation *splitc_operation_new(struct splitc_team *t, enum splitc
 
     if (splitc_runtime.running)
         splitc_must_not_wait();
-    if (splitc_is_foreign_thread())
-        splitc_foreign_thread(splitc_collective_name(t, what));
+    if (!splitc_own_thread)
+        splitc_foreign_collective(splitc_collective_name(t, what));
     splitc_coalesced_go();
     splitc_runtime.collectives++;
     o->team = t;

@@ -145,6 +145,18 @@ static enum progress progress_setting(void)
                         setting);
 }
 
+static bool threads_setting(void)
+{
+    const char *setting = getenv("SPLITC_THREADS");
+
+    if (setting && strcmp(setting, "0") != 0 && strcmp(setting, "1") != 0)
+        splitc_die_together(
+            "SPLITC_THREADS is \"%s\": it may be 0, or 1 to have all threads of the "
+            "program use messages, in turns",
+            setting);
+    return setting && *setting == '1';
+}
+
 /* Signals are for the thread of the program. */
 static void keeper_start_thread(void *(*run)(void *))
 {
@@ -166,6 +178,9 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
         [THREAD] = keeper_serve, [UPCALL] = keeper_serve_when_rung};
     const enum progress progress = progress_setting();
 
+    splitc_runtime.own_threads = threads_setting();
+    splitc_runtime.threaded = splitc_runtime.own_threads || progress != POLL;
+    splitc_runtime.served = progress != POLL;
     if (!splitc_runtime.protocol && progress == POLL)
         return;
     if (network)
@@ -174,7 +189,6 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
         armed = near;
         bell = unet_fd(near);
     }
-    splitc_monitor_open();
     stop = eventfd(0, EFD_CLOEXEC);
     if (stop < 0)
         splitc_die("cannot make an event for the threads that are there for other ranks: %s",
@@ -183,20 +197,20 @@ void splitc_keeper_start(struct unet_endpoint *near, struct unet_endpoint *netwo
         keeper_start_thread(keeper_keep);
     if (progress != POLL)
         keeper_start_thread(run[progress]);
-    splitc_runtime.threaded = progress != POLL;
 }
 
 void splitc_keeper_stop(void)
 {
     const uint64_t one = 1;
 
+    splitc_runtime.served = false;
     if (stop < 0)
         return;
     if (write(stop, &one, sizeof one) < 0)
         splitc_die("cannot stop the threads that are there for other ranks: %s", strerror(errno));
     while (threads > 0)
         pthread_join(thread[--threads], NULL);
-    splitc_runtime.threaded = false;
+    splitc_runtime.threaded = splitc_runtime.own_threads;
     close(stop);
     stop = -1;
 }

@@ -140,7 +140,8 @@ void splitc_status_wait_continued(const struct splitc_event *e)
         show_wait(w);
     }
     show_traffic(w);
-    __atomic_store_n(&page->looks, page->looks + 1, __ATOMIC_RELEASE);
+    if (!splitc_runtime.own_threads) /* another of them may end the wait */
+        __atomic_store_n(&page->looks, page->looks + 1, __ATOMIC_RELEASE);
 }
 
 void splitc_status_wait_ended(const struct splitc_event *e)
