@@ -149,7 +149,7 @@ private:
     Rope counted(Rope pointer, Access how, Rope size, const Expr *e);
 
     // functions that run elsewhere (lower_remote.cc)
-    Rope run_at_owner(const Expr *e);
+    Rope run_at_owner(const Expr *e, const Expr *to = nullptr);
     Rope runner(const std::string &id, std::string_view fn, const Type *type);
     Rope argument_members(const Type *type);
     Rope handlers(const std::vector<Symbol *> &handlers);

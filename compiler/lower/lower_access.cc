@@ -231,6 +231,8 @@ Rope Lower::split_phase(const Expr *e)
 {
     if (e->a->global)
         return write(e->a, e->b, Access::Put, true);
+    if (e->b->global && strip(e->b)->kind == ExprKind::RunAtOwner)
+        return run_at_owner(strip(e->b), e->a);
     if (e->b->global) {
         Rope size = size_of(e->b->type->unqualified);
         Target from = target(e->b, Access::Get, size, e);

@@ -49,8 +49,8 @@ Rope Lower::argument_members(const Type *type)
     return members;
 }
 
-// Lowers atomic(fn, object, arguments...).
-Rope Lower::run_at_owner(const Expr *e)
+// Lowers atomic(fn, object, arguments...), or `to := atomic(...)`.
+Rope Lower::run_at_owner(const Expr *e, const Expr *to)
 {
     const Type *type = e->a->type;
     const Type *result = type->base->unqualified;
@@ -69,11 +69,15 @@ Rope Lower::run_at_owner(const Expr *e)
     Rope rope = kBlock + enter(e, "atomic");
     if (!bare)
         rope += "struct " + id + "_arguments " + a + " = { " + std::move(values) + " }; ";
+    Rope operands = "(&" + id + ", " + node(e->args[1]) + ", " + (bare ? "(void *)0" : "&" + a);
+    if (to)
+        return std::move(rope) + "splitc_begin_atomic" + std::move(operands) + ", &(" + node(to) +
+               ")); })";
     if (!nothing)
         rope += declare(result, r) + "; ";
-    return std::move(rope) + "splitc_run_atomic(&" + id + ", " + node(e->args[1]) + ", " +
-           (bare ? "(void *)0" : "&" + a) + ", " + (nothing ? "(void *)0" : "&" + r) + "); " +
-           (nothing || e->discarded ? "" : r + "; ") + "})";
+    return std::move(rope) + "splitc_run_atomic" + std::move(operands) + ", " +
+           (nothing ? "(void *)0" : "&" + r) + "); " + (nothing || e->discarded ? "" : r + "; ") +
+           "})";
 }
 
 // Returns the table of handlers of active messages, and a constructor that registers it.

@@ -78,7 +78,10 @@ Expr *Sema::split_phase(Expr *e)
     const Type *nothing = types_.basic(TypeKind::Void);
     if (e->a->type->is_unknown() || e->b->type->is_unknown())
         return finish(e, nothing);
-    bool fetch = !e->a->global && e->b->global;
+    bool result = strip(e->b)->kind == ExprKind::RunAtOwner;
+    if (result && e->b->type->kind == TypeKind::Void)
+        return fail(e, "':=' needs a value, and the function that atomic() runs returns nothing");
+    bool fetch = !e->a->global && (e->b->global || result);
     if (!e->a->global && !fetch) {
         Report report = diag_.error(range(e), "':=' needs a global side: both operands are local");
         for (const Expr *side : {e->a, e->b})
@@ -102,6 +105,8 @@ Expr *Sema::split_phase(Expr *e)
         if (e->b->type->kind == TypeKind::Array || e->b->type->kind == TypeKind::Void ||
             !addressable || bits || !same_type(e->a->type, e->b->type))
             e->b = convert(e->b, e->a->type, "':='");
+        else
+            e->b->global = true; // a result is fetched, too
     } else {
         e->b = convert(e->b, e->a->type, "':='");
     }

@@ -248,7 +248,7 @@ void Checker::split_phase(const Expr *e)
         return start(e, place_of(e->a), Transfer::Put);
     }
     bool complete = !e->b->global; // semantic analysis has made it a read that completes
-    if (complete)
+    if (complete || strip(e->b)->kind == ExprKind::RunAtOwner)
         value(e->b);
     else
         address(e->b);

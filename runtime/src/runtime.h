@@ -96,7 +96,8 @@ enum splitc_message {
     SPLITC_MSG_ATOMIC,
     SPLITC_MSG_ATOMIC_DONE, /* a split-phase one is */
     SPLITC_MSG_MASKED,
-    SPLITC_MSG_RUN, /* atomic(fn, ...) */
+    SPLITC_MSG_RUN,     /* atomic(fn, ...) */
+    SPLITC_MSG_RUN_GET, /* x := atomic(fn, ...) */
     SPLITC_MSG_COLLECTIVE,
     SPLITC_MSG_PIECE, /* of a collective operation on arrays */
     SPLITC_MSG_TAKEN,

@@ -361,6 +361,11 @@ void splitc_register_atomic(struct splitc_atomic *function);
 void splitc_run_atomic(const struct splitc_atomic *function, splitc_ptr object,
                        const void *arguments, void *result);
 
+/* Split-phase: the result, which a function begun this way has, is there at splitc_sync.  The
+ * arguments may be reused at once. */
+void splitc_begin_atomic(const struct splitc_atomic *function, splitc_ptr object,
+                         const void *arguments, void *result);
+
 /* ---- spread storage ------------------------------------------------------- */
 
 /* Collective: `count` blocks of `size` bytes, block L on rank L % PROCS in row

@@ -350,6 +350,7 @@ gam_handler_fn splitc_on_atomic;
 gam_handler_fn splitc_on_atomic_done;
 gam_handler_fn splitc_on_masked;
 gam_handler_fn splitc_on_run;
+gam_handler_fn splitc_on_run_get;
 gam_handler_fn splitc_on_wake;
 gam_handler_fn splitc_on_direct_ask;
 gam_handler_fn splitc_on_direct_ready;

@@ -9,6 +9,7 @@
  *   request   words                                      answered by
  *   RUN       address|index, cell, up to 16 bytes        ANSWER cell, result
  *   RUN       address|index, cell; the bytes apart       the same
+ *   RUN_GET   address|index, to, ... as of RUN           GET_ANSWER to|n, result
  */
 #include "access.h"
 
@@ -57,18 +58,30 @@ static const struct splitc_atomic *atomic_call_requested(const struct gam_messag
     return fn;
 }
 
-void splitc_on_run(struct gam *g, const struct gam_message *m)
+static void atomic_call_answer(struct gam *g, const struct gam_message *m,
+                               const struct splitc_atomic *fn, uint32_t handler, uint64_t head)
 {
-    const struct splitc_atomic *fn = atomic_call_requested(m);
-    uint64_t word[GAM_WORDS_MAX] = {m->word[1]};
+    uint64_t word[GAM_WORDS_MAX] = {head};
 
     atomic_call_run(fn, splitc_packed_address(m->word[0]), m->data ? m->data : &m->word[2],
                     &word[1]);
-    splitc_sent(m->source,
-                gam_reply(g, SPLITC_MSG_ANSWER, 1 + splitc_words(fn->result_size), word));
+    splitc_sent(m->source, gam_reply(g, handler, 1 + splitc_words(fn->result_size), word));
 }
 
-static void atomic_call_send(uint32_t rank, const struct splitc_atomic *fn,
+void splitc_on_run(struct gam *g, const struct gam_message *m)
+{
+    atomic_call_answer(g, m, atomic_call_requested(m), SPLITC_MSG_ANSWER, m->word[1]);
+}
+
+void splitc_on_run_get(struct gam *g, const struct gam_message *m)
+{
+    const struct splitc_atomic *fn = atomic_call_requested(m);
+
+    atomic_call_answer(g, m, fn, SPLITC_MSG_GET_ANSWER,
+                       m->word[1] | (uint64_t)fn->result_size << SPLITC_ADDRESS_BITS);
+}
+
+static void atomic_call_send(uint32_t rank, uint32_t handler, const struct splitc_atomic *fn,
                              uint64_t word[GAM_WORDS_MAX], const void *arguments)
 {
     struct gam *g = splitc_runtime.gam;
@@ -80,26 +93,47 @@ static void atomic_call_send(uint32_t rank, const struct splitc_atomic *fn,
                    fn->name, n, GAM_MEDIUM_MAX);
     if (n <= RUN_SMALL) {
         splitc_copy(&word[2], arguments, n);
-        splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_RUN, 2 + splitc_words(n), word));
+        splitc_sent(rank, gam_request(g, rank, handler, 2 + splitc_words(n), word));
     } else {
-        splitc_sent(rank, gam_request_medium(g, rank, SPLITC_MSG_RUN, arguments, n, 2, word));
+        splitc_sent(rank, gam_request_medium(g, rank, handler, arguments, n, 2, word));
     }
+}
+
+/* Whether the object is of this rank, and so the function has run. */
+static bool atomic_call_was_here(const struct splitc_atomic *fn, splitc_ptr object,
+                                 const void *arguments, void *result)
+{
+    splitc_check_access(object, 1, true);
+    if ((uint32_t)splitc_rank(object) != splitc_runtime.rank || !splitc_address(object))
+        return false;
+    atomic_call_run(fn, splitc_address(object), arguments, result);
+    return true;
 }
 
 void splitc_run_atomic(const struct splitc_atomic *fn, splitc_ptr object, const void *arguments,
                        void *result)
 {
     SPLITC_INSIDE;
-    uint32_t rank = (uint32_t)splitc_rank(object);
+    const uint32_t rank = (uint32_t)splitc_rank(object);
     struct splitc_cell cell = {.to = result, .n = fn->result_size};
     uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(object), fn->index),
                                     splitc_cell_word(&cell)};
 
-    splitc_check_access(object, 1, true);
-    if (rank == splitc_runtime.rank && splitc_address(object)) {
-        atomic_call_run(fn, splitc_address(object), arguments, result);
+    if (atomic_call_was_here(fn, object, arguments, result))
         return;
-    }
-    atomic_call_send(splitc_target(object, fn->name), fn, word, arguments);
+    atomic_call_send(splitc_target(object, fn->name), SPLITC_MSG_RUN, fn, word, arguments);
     splitc_await(&cell.done, fn->name, rank);
+}
+
+void splitc_begin_atomic(const struct splitc_atomic *fn, splitc_ptr object, const void *arguments,
+                         void *result)
+{
+    SPLITC_INSIDE;
+    uint64_t word[GAM_WORDS_MAX] = {splitc_pack(splitc_address(object), fn->index),
+                                    splitc_pack(result, 0)};
+
+    if (atomic_call_was_here(fn, object, arguments, result))
+        return;
+    splitc_runtime.gets++;
+    atomic_call_send(splitc_target(object, fn->name), SPLITC_MSG_RUN_GET, fn, word, arguments);
 }

@@ -50,6 +50,7 @@ static gam_handler_fn *const handler[SPLITC_MESSAGES] = {
     [SPLITC_MSG_ATOMIC_DONE] = splitc_on_atomic_done,
     [SPLITC_MSG_MASKED] = splitc_on_masked,
     [SPLITC_MSG_RUN] = splitc_on_run,
+    [SPLITC_MSG_RUN_GET] = splitc_on_run_get,
     [SPLITC_MSG_COLLECTIVE] = splitc_on_collective,
     [SPLITC_MSG_INQUIRY] = splitc_on_inquiry,
     [SPLITC_MSG_NEVER] = splitc_on_never,
