@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the documents need to become a site: they are written to be read as they are."""
 
+import os
 import pathlib
 import re
+import xml.etree.ElementTree
 
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BESIDE = "CONTRIBUTING.md", "CHANGELOG.md"  # pages that are not in docs/
+HEADERS = pathlib.Path(os.environ["SITE_HEADERS"])  # where Doxygen has put pages of the headers
 
 
 def on_config(config):
@@ -22,7 +25,19 @@ def on_config(config):
     return config
 
 
+def header_pages():
+    """The page of each header, whose path begins at the root."""
+    tags = xml.etree.ElementTree.parse(HEADERS / "api.tag").getroot()
+    return {str(pathlib.Path(file.findtext("path"), file.findtext("name")).relative_to(ROOT)):
+            f"api/{file.findtext('filename').removesuffix('.html')}.html"
+            for file in tags.iterfind("compound[@kind='file']")}
+
+
 def on_files(files, config):
+    for path in (HEADERS / "api").rglob("*"):
+        if path.is_file():
+            files.append(File(str(path.relative_to(HEADERS)), str(HEADERS), config["site_dir"],
+                              config["use_directory_urls"]))
     for name in BESIDE:
         files.append(File(name, str(ROOT), config["site_dir"], config["use_directory_urls"]))
     return files
@@ -32,6 +47,9 @@ def on_page_markdown(markdown, page, **_):
     if page.file.src_path in BESIDE:
         markdown = re.sub(r"\]\(docs/", "](", markdown)
     markdown = re.sub(r"\]\(\.\./(" + "|".join(map(re.escape, BESIDE)) + ")", r"](\1", markdown)
+    pages = header_pages()
+    markdown = re.sub(r"\]\(\.\./([\w/-]+/include/[\w/.-]+)\)", lambda link: f"]({pages[link[1]]})",
+                      markdown)
     # A folder is no page; its first one stands for it.
     first = sorted((ROOT / "docs/adr").glob("*.md"))[0].name
     markdown = markdown.replace("](adr)", f"](adr/{first})")

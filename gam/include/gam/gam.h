@@ -5,7 +5,7 @@
  * The semantics are those of the Generic Active Message Interface 1.1 (Culler
  * et al., 1994), with the medium messages of 1.5 and with the flow control of
  * UAM (U-Net paper, section 5).  This header is the core: every call names
- * its instance, so that one process can hold many.  <gam/am.h> has the classic
+ * its instance, so that one process can hold many.  <split-c/am.h> has the classic
  * am_* names over one instance per process.
  *
  * Guarantees
