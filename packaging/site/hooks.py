@@ -26,9 +26,9 @@ def on_config(config):
 
 
 def header_pages():
-    """The page of each header, whose path begins at the root."""
+    """The page of each header, by the name under which programs include it."""
     tags = xml.etree.ElementTree.parse(HEADERS / "api.tag").getroot()
-    return {str(pathlib.Path(file.findtext("path"), file.findtext("name")).relative_to(ROOT)):
+    return {(file.findtext("path") + file.findtext("name")).split("/include/")[-1]:
             f"api/{file.findtext('filename').removesuffix('.html')}.html"
             for file in tags.iterfind("compound[@kind='file']")}
 
@@ -47,9 +47,10 @@ def on_page_markdown(markdown, page, **_):
     if page.file.src_path in BESIDE:
         markdown = re.sub(r"\]\(docs/", "](", markdown)
     markdown = re.sub(r"\]\(\.\./(" + "|".join(map(re.escape, BESIDE)) + ")", r"](\1", markdown)
-    pages = header_pages()
-    markdown = re.sub(r"\]\(\.\./([\w/-]+/include/[\w/.-]+)\)", lambda link: f"]({pages[link[1]]})",
-                      markdown)
+    if page.file.src_path == "interfaces.md":
+        pages = header_pages()
+        markdown = re.sub(r"^\| `(.+?)`", lambda row: f"| [{row[1]}]({pages[row[1]]})", markdown,
+                          flags=re.MULTILINE)
     # A folder is no page; its first one stands for it.
     first = sorted((ROOT / "docs/adr").glob("*.md"))[0].name
     markdown = markdown.replace("](adr)", f"](adr/{first})")
