@@ -26,6 +26,7 @@ const struct {
     {"-wdir", "--wdir"},
     {"--wd", "--wdir"},
     {"-wd", "--wdir"},
+    {"-iface", "--iface"},
     {"-report-bindings", "--report-bindings"},
     {"-outfile-pattern", "--output"},
     {"--output-filename", "--output"},
@@ -57,9 +58,12 @@ const Answer answers[] = {
     {"--cpu-bind --cpu_bind --bind-to-core -bind-to-core -binding", "unetrun says --bind-to core"},
     {"-l --label --tag -prepend-rank", "unetrun says --tag-output"},
     {"-D --chdir --cwd", "unetrun says --wdir DIR"},
-    {"-launcher --launcher -launcher-exec --launch-agent", "unetrun says --rsh CMD"},
+    {"-c --cpus-per-task --cpus-per-rank", "unetrun says --bind-to core:K"},
+    {"-launcher --launcher -launcher-exec --launch-agent -bootstrap -bootstrap-exec",
+     "unetrun says --rsh CMD"},
     {"-t --time", "unetrun says --timeout S, in seconds"},
     {"--multi-prog", "unetrun says -n 2 ./a : -n 2 ./b, or --configfile FILE"},
+    {"--prefix -prefix", "leave it out: hosts have unetrun at the path where this one has it"},
     {"--preload-binary -s --bcast", "unetrun says --stage"},
 };
 
