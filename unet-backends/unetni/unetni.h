@@ -21,7 +21,8 @@
 #ifndef UNETNI_H
 #define UNETNI_H
 
-#include <linux/if_packet.h>
+#include "core/packet_socket.h"
+
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,10 +162,9 @@ struct unetni_wire {
     int socket;
     uint8_t own[6]; /* our place */
     uint32_t message_most;
-    int index, loopback; /* packet: of the interface, and of the loopback interface */
-    uint8_t *ring;       /* packet: of arrivals, shared with the kernel */
-    uint32_t slots, slot_bytes, next;
-    struct arrivals *arrivals; /* udp */
+    struct unet_packet_interface at; /* packet */
+    struct unet_packet_ring ring;    /* packet: of arrivals */
+    struct arrivals *arrivals;       /* udp */
 };
 
 extern const struct unetni_wire_ops unetni_packet_wire, unetni_udp_wire;

@@ -79,7 +79,7 @@ struct datagram_place unet_eth_place_of(const struct eth_endpoint *ge,
 {
     const struct sockaddr_ll *sender =
         (const struct sockaddr_ll *)((const uint8_t *)packet + TPACKET_ALIGN(sizeof *packet));
-    const bool local = sender->sll_ifindex == ge->loopback;
+    const bool local = sender->sll_ifindex == ge->interface.loopback;
     struct datagram_place place = {.length = sizeof place.eth};
 
     place.eth.sll_family = AF_PACKET;
@@ -107,9 +107,9 @@ static int eth_receive(struct datagram_endpoint *de)
     struct tpacket2_hdr *slot;
     int count = 0;
 
-    for (; count < RECEIVE_MOST && (slot = eth_ring_peek(&ge->ring)) != NULL; count++) {
+    for (; count < RECEIVE_MOST && (slot = unet_packet_ring_peek(&ge->ring)) != NULL; count++) {
         eth_take(ge, slot);
-        eth_ring_release(&ge->ring, slot);
+        unet_packet_ring_release(&ge->ring, slot);
     }
     return ge->super < 0 ? count : count + unet_eth_super_receive(ge);
 }
@@ -138,8 +138,8 @@ static int eth_bind(struct datagram_endpoint *de)
     most = ge->mtu - header - ETH_SUPER_OVERHEAD;
     de->message_most = most < MESSAGE_MOST ? most : MESSAGE_MOST;
     de->ni.ep.packet_bytes = de->message_most;
-    error =
-        unet_eth_ring_open(&ge->ring, de->socket, header + ETH_SUPER_OVERHEAD + de->message_most);
+    error = unet_packet_ring_open(&ge->ring, de->socket, ETH_RING_BYTES,
+                                  header + ETH_SUPER_OVERHEAD + de->message_most);
     return error ? error : unet_eth_bind_socket(ge);
 }
 
@@ -150,7 +150,7 @@ static void eth_unbind(struct datagram_endpoint *de)
     if (de->socket < 0)
         return;
     unet_eth_super_close(ge);
-    unet_eth_ring_close(&ge->ring);
+    unet_packet_ring_close(&ge->ring);
     if (ge->lock >= 0)
         close(ge->lock);
     close(de->socket);

@@ -3,7 +3,6 @@
  * eth.h - emulated endpoints over raw Ethernet: packet sockets.
  *
  *   interface.c  the network interface, ports, and the socket there
- *   ring.c       what arrives at a socket, in memory
  *   super.c      super-frames: many frames as one, by a second socket
  *   eth.c        frames out, and in from the ring
  *
@@ -13,10 +12,8 @@
 #ifndef UNET_ETH_H
 #define UNET_ETH_H
 
+#include "core/packet_socket.h"
 #include "datagram/datagram.h"
-
-#include <linux/filter.h>
-#include <linux/if_ether.h>
 
 /* An endpoint's address, as it stands in struct unet_address; the same as on the kernel module. */
 struct eth_address {
@@ -25,25 +22,18 @@ struct eth_address {
     uint64_t nonce;
 };
 
-/* The arrivals of a packet socket, shared with the kernel. */
-struct eth_ring {
-    uint8_t *slot;       /* NULL: there is none */
-    uint32_t slots;      /* a power of two */
-    uint32_t slot_bytes; /* of each */
-    uint32_t next;       /* the slot that the kernel fills next */
-};
+enum { ETH_RING_BYTES = 4 << 20 }; /* of a ring of arrivals */
 
 struct eth_endpoint {
     struct datagram_endpoint de; /* first */
     struct eth_address own;
-    int interface; /* index */
-    int loopback;  /* index of the interface by which we reach endpoints of our own */
-    int lock;      /* a socket whose name is our port */
+    struct unet_packet_interface interface;
+    int lock; /* a socket whose name is our port */
     uint32_t mtu;
-    struct eth_ring ring;
+    struct unet_packet_ring ring;
     int super; /* the socket of super-frames; -1: there is none */
     int epoll; /* readable when one of both sockets is; -1: nobody sleeps, or it is not needed */
-    struct eth_ring super_ring;
+    struct unet_packet_ring super_ring;
     uint8_t *super_bytes; /* room for one super-frame */
 };
 
@@ -55,29 +45,6 @@ static inline struct eth_endpoint *eth_of(const struct datagram_endpoint *de)
 /* The link's peer and the sender of a packet that arrived. */
 struct datagram_place unet_eth_place_of(const struct eth_endpoint *ge,
                                         const struct tpacket2_hdr *packet);
-
-/* ---- ring.c -------------------------------------------------------------------------- */
-
-/* Slots for packets of that length; longer ones are cut.  Errors: those of setsockopt and mmap. */
-int unet_eth_ring_open(struct eth_ring *ring, int socket, uint32_t bytes_most);
-void unet_eth_ring_close(struct eth_ring *ring);
-
-/* The next packet that arrived, or NULL; it is to be given back. */
-static inline struct tpacket2_hdr *eth_ring_peek(const struct eth_ring *ring)
-{
-    struct tpacket2_hdr *slot =
-        (struct tpacket2_hdr *)(ring->slot +
-                                (size_t)(ring->next & (ring->slots - 1)) * ring->slot_bytes);
-
-    return __atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? slot
-                                                                                : NULL; /* B */
-}
-
-static inline void eth_ring_release(struct eth_ring *ring, struct tpacket2_hdr *slot)
-{
-    __atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-    ring->next++;
-}
 
 /* ---- super.c ------------------------------------------------------------------------- */
 
@@ -106,11 +73,6 @@ int unet_eth_super_receive(struct eth_endpoint *ge);
 uint32_t unet_eth_super_backlog(const struct eth_endpoint *ge, uint32_t length);
 
 /* ---- interface.c --------------------------------------------------------------- */
-
-/* Accepts what `code` does that came to our address from outside or by the loopback interface, and
- * of no VLAN: those have interfaces of their own. */
-int unet_eth_set_filter(const struct eth_endpoint *ge, int socket, const struct sock_filter *code,
-                        unsigned count);
 
 /* Look at the interface that UNET_INTERFACE names (default lo; "auto": where the default route
  * goes out, or else the first Ethernet that runs), take a port there, and open a socket that is not

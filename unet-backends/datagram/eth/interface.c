@@ -5,8 +5,7 @@
  * An Ethernet does not hand an interface the frames that it sends to itself, so endpoints of our
  * own interface are reached through the machine's loopback interface, with the same frames.
  *
- * A port belongs to whoever has bound a Unix socket to its name, which the kernel takes back
- * however a process ends.  That also tells whether a peer on this machine is alive.
+ * The socket that has the name of a port also tells whether a peer on this machine is alive.
  */
 #include "datagram/eth/eth.h"
 
@@ -14,36 +13,20 @@
 
 #include <errno.h>
 #include <net/if_arp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum {
     PORT_FIRST = UNET_FRAME_SOCKET_PORTS,
     PORTS = 65536 - PORT_FIRST,
     BUFFER_BYTES = 4 << 20, /* of what waits to go; the kernel may grant less */
-    MAC_HIGH = 0,
-    MAC_LOW = 4 /* of the destination, in an Ethernet header */
 };
 
 /* ---- ports ------------------------------------------------------------ */
-
-/* Abstract names live in the network namespace, as interfaces do. */
-static socklen_t port_name(const uint8_t mac[ETH_ALEN], uint16_t port, struct sockaddr_un *name)
-{
-    int length;
-
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
-                      "unet-eth/%02x%02x%02x%02x%02x%02x/%u", mac[0], mac[1], mac[2], mac[3],
-                      mac[4], mac[5], port);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
 
 static int eth_take_port(struct eth_endpoint *ge)
 {
@@ -57,7 +40,7 @@ static int eth_take_port(struct eth_endpoint *ge)
     for (uint32_t i = 0; i < PORTS; i++) {
         const uint16_t port = (uint16_t)(PORT_FIRST + (first + i) % PORTS);
         struct sockaddr_un name;
-        const socklen_t length = port_name(ge->own.mac, port, &name);
+        const socklen_t length = unet_packet_port_name(ge->own.mac, port, &name);
 
         if (bind(ge->lock, (struct sockaddr *)&name, length) == 0) {
             ge->own.port = port;
@@ -87,7 +70,7 @@ static int eth_look_at_interface(struct eth_endpoint *ge)
     error = interface_ioctl(ge->de.socket, SIOCGIFINDEX, &request);
     if (error)
         return error;
-    ge->interface = request.ifr_ifindex;
+    ge->interface.index = request.ifr_ifindex;
     error = interface_ioctl(ge->de.socket, SIOCGIFMTU, &request);
     if (error)
         return error;
@@ -96,7 +79,8 @@ static int eth_look_at_interface(struct eth_endpoint *ge)
     if (error)
         return error;
     memcpy(ge->own.mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
-    ge->loopback = (int)if_nametoindex("lo");
+    memcpy(ge->interface.mac, ge->own.mac, ETH_ALEN);
+    ge->interface.loopback = (int)if_nametoindex("lo");
     return request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
                    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK
                ? 0
@@ -104,43 +88,6 @@ static int eth_look_at_interface(struct eth_endpoint *ge)
 }
 
 /* ---- the socket ------------------------------------------------------------------------------ */
-
-enum { FILTER_MOST = 32 };
-
-int unet_eth_set_filter(const struct eth_endpoint *ge, int socket, const struct sock_filter *code,
-                        unsigned count)
-{
-    const uint8_t *mac = ge->own.mac;
-    const uint32_t high =
-        (uint32_t)mac[0] << 24 | (uint32_t)mac[1] << 16 | (uint32_t)mac[2] << 8 | (uint32_t)mac[3];
-    const uint32_t low = (uint32_t)mac[4] << 8 | mac[5];
-    struct sock_filter all[FILTER_MOST] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_IFINDEX)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->interface, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)ge->loopback, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_VLAN_TAG_PRESENT)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_HIGH)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, high, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)(SKF_LL_OFF + MAC_LOW)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, low, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-    };
-    const unsigned common = 13;
-    const struct sock_fprog program = {(unsigned short)(common + count), all};
-    const int on = 1;
-
-    if (count > FILTER_MOST - common)
-        return -EINVAL;
-    memcpy(all + common, code, count * sizeof *code);
-    if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ||
-        setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) < 0)
-        return -errno;
-    return 0;
-}
 
 /* Frames to our port.  Numbers in frames are little-endian, the filter reads big-endian ones. */
 static int eth_filter_frames(const struct eth_endpoint *ge)
@@ -152,17 +99,7 @@ static int eth_filter_frames(const struct eth_endpoint *ge)
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
 
-    return unet_eth_set_filter(ge, ge->de.socket, code, sizeof code / sizeof *code);
-}
-
-/* Frames go straight to the device.  Not needed to work. */
-static void eth_set_options(int socket)
-{
-    const int on = 1, bytes = BUFFER_BYTES;
-
-    setsockopt(socket, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
-    if (setsockopt(socket, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0)
-        setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    return unet_packet_set_filter(ge->de.socket, &ge->interface, code, sizeof code / sizeof *code);
 }
 
 /* The kernel makes a program with file capabilities undumpable, and then other processes of its
@@ -190,7 +127,7 @@ int unet_eth_open_socket(struct eth_endpoint *ge)
     open_to_own_user();
     ge->own.nonce = ge->de.nonce;
     unet_ni_set_address(&ge->de.ni, &ge->own, sizeof ge->own);
-    eth_set_options(ge->de.socket);
+    unet_packet_set_options(ge->de.socket, BUFFER_BYTES);
     return eth_filter_frames(ge);
 }
 
@@ -235,13 +172,14 @@ int unet_eth_resolve(const struct datagram_endpoint *de, const struct unet_addre
     if (address->length != sizeof peer)
         return -EADDRNOTAVAIL;
     memcpy(&peer, address->bytes, sizeof peer);
-    if (peer.port == 0 || (ge->interface == ge->loopback && !eth_is_own(ge, peer.mac)))
+    if (peer.port == 0 ||
+        (ge->interface.index == ge->interface.loopback && !eth_is_own(ge, peer.mac)))
         return -EADDRNOTAVAIL;
     link->peer.length = sizeof link->peer.eth;
     link->peer.eth = (struct sockaddr_ll){
         .sll_family = AF_PACKET,
         .sll_protocol = htons(UNET_ETHERTYPE),
-        .sll_ifindex = eth_is_own(ge, peer.mac) ? ge->loopback : ge->interface,
+        .sll_ifindex = eth_is_own(ge, peer.mac) ? ge->interface.loopback : ge->interface.index,
         .sll_halen = ETH_ALEN,
     };
     memcpy(link->peer.eth.sll_addr, peer.mac, ETH_ALEN);
@@ -258,6 +196,6 @@ bool unet_eth_is_there(const struct eth_endpoint *ge, const struct datagram_link
 
     if (!link->here)
         return true;
-    length = port_name(link->peer.eth.sll_addr, link->peer_port, &name);
+    length = unet_packet_port_name(link->peer.eth.sll_addr, link->peer_port, &name);
     return connect(ge->lock, (struct sockaddr *)&name, length) == 0 || errno != ECONNREFUSED;
 }

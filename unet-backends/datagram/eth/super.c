@@ -273,12 +273,13 @@ int unet_eth_super_receive(struct eth_endpoint *ge)
     struct tpacket2_hdr *slot;
     int count = 0;
 
-    for (int i = 0; i < RECEIVE_MOST && (slot = eth_ring_peek(&ge->super_ring)) != NULL; i++) {
+    for (int i = 0; i < RECEIVE_MOST && (slot = unet_packet_ring_peek(&ge->super_ring)) != NULL;
+         i++) {
         const struct datagram_place from = unet_eth_place_of(ge, slot);
 
         count += slot->tp_snaplen < slot->tp_len ? super_whole_arrived(ge, slot, &from)
                                                  : super_cut_arrived(ge, slot, &from);
-        eth_ring_release(&ge->super_ring, slot);
+        unet_packet_ring_release(&ge->super_ring, slot);
     }
     return count;
 }
@@ -323,7 +324,7 @@ static int super_set_filter(const struct eth_endpoint *ge)
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
 
-    return unet_eth_set_filter(ge, ge->super, code, sizeof code / sizeof *code);
+    return unet_packet_set_filter(ge->super, &ge->interface, code, sizeof code / sizeof *code);
 }
 
 static bool super_set_options(int socket)
@@ -344,7 +345,8 @@ static bool super_open_ring(struct eth_endpoint *ge)
         ETH_SUPER_OVERHEAD + (uint32_t)sizeof(struct unet_frame) + ge->de.message_most;
 
     ge->super_bytes = malloc(SUPER_ROOM);
-    return ge->super_bytes && unet_eth_ring_open(&ge->super_ring, ge->super, most) == 0;
+    return ge->super_bytes &&
+           unet_packet_ring_open(&ge->super_ring, ge->super, ETH_RING_BYTES, most) == 0;
 }
 
 static bool super_bind(const struct eth_endpoint *ge)
@@ -386,7 +388,7 @@ void unet_eth_super_open(struct eth_endpoint *ge)
 
 void unet_eth_super_close(struct eth_endpoint *ge)
 {
-    unet_eth_ring_close(&ge->super_ring);
+    unet_packet_ring_close(&ge->super_ring);
     free(ge->super_bytes);
     ge->super_bytes = NULL;
     if (ge->super >= 0)

@@ -158,13 +158,10 @@ struct Forged {
         std::memcpy(bytes + sizeof ip + sizeof udp, &frame, sizeof frame);
         place.sll_family = AF_PACKET;
         place.sll_protocol = htons(ETH_P_IP);
-        place.sll_ifindex = // of the other one, which leads there
-            static_cast<int>(if_nametoindex("unet0")) == to.eth()->interface ? static_cast<int>(
-                                                                                   if_nametoindex(
-                                                                                       "unet1"))
-                                                                             : static_cast<int>(
-                                                                                   if_nametoindex(
-                                                                                       "unet0"));
+        // Of the other one, which leads there.
+        const auto index = static_cast<int>(if_nametoindex("unet0"));
+        place.sll_ifindex =
+            to.eth()->interface.index == index ? static_cast<int>(if_nametoindex("unet1")) : index;
         place.sll_halen = ETH_ALEN;
         std::memcpy(place.sll_addr, to.eth()->own.mac, ETH_ALEN);
         CHECK(sendto(fd, bytes, sizeof bytes - missing, 0, reinterpret_cast<sockaddr *>(&place),
