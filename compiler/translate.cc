@@ -55,6 +55,9 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     ast.large_stack = options.large_stack;
     ast.profile = options.profile;
     ast.notes_labels = options.comments_at_labels;
+    Index index(source, tokens, options.index);
+    if (!options.index.empty())
+        ast.index = &index;
     Parser(source, tokens, names, types, ast, diag).translation_unit();
     const bool plain =
         std::none_of(ast.unit.begin(), ast.unit.end(), [](const Node *n) { return n->touched; });
@@ -78,6 +81,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);
     }
+    result.index = index.take();
     result.too_many = diag.too_many();
     result.messages = diag.take();
     return result;

@@ -12,6 +12,7 @@
 #include "diag/message.h"
 #include "diag/warnings.h"
 #include "emit/origins.h"
+#include "sema/index.h"
 #include "source/source.h"
 
 namespace splitcc {
@@ -27,6 +28,7 @@ struct TranslateOptions {
     bool comments_at_labels = false;
     // `extern inline` defines nothing for the linker, and casts may be assigned to
     bool gnu89 = false;
+    std::string index; // the user's file, as line markers name it, for Translation::index
 };
 
 struct Translation {
@@ -39,6 +41,7 @@ struct Translation {
     Origins origins;       // where `c` comes from
     bool too_many = false; // the error limit was reached and the rest was not translated
     bool ok = false;
+    std::vector<IndexEntry> index; // what stands in the file that the options name
 };
 
 Translation translate(std::string preprocessed, const TranslateOptions &options);

@@ -241,6 +241,7 @@ const std::map<std::string, std::vector<std::string>> passes = {
     {"emit", {"source", "lex"}},
     {"lower", {"source", "diag", "lex", "ast", "emit"}},
     {"driver", {"source", "diag", "translate.h"}},
+    {"lsp", {"driver"}},
 };
 
 // ---- the rooms of the runtime -----------------------------------------------------------------

@@ -258,6 +258,8 @@ struct AttributeOperand {
 };
 
 // The nodes of a translation unit.  They live as long as this object, unless they are released.
+class Index;
+
 class Ast {
 public:
     Expr *expr(ExprKind kind) { return exprs_.make(kind); }
@@ -285,8 +287,9 @@ public:
     // with it, so keep() no longer matters.
     void release_scope(const Mark &since);
 
-    bool checks = false; // -fcheck
-    bool gnu89 = false;  // -std=gnu89 and the like
+    Index *index = nullptr; // of what editors ask; null if nobody does
+    bool checks = false;    // -fcheck
+    bool gnu89 = false;     // -std=gnu89 and the like
     bool large_stack = false;
     bool notes_labels = false;
     std::vector<uint32_t> labels; // the first tokens of labels in their order, if notes_labels

@@ -64,6 +64,7 @@ struct Member {
     const Type *type = nullptr;
     bool bit_field = false;
     std::optional<int64_t> offset; // in bytes; empty if it cannot be computed
+    uint32_t token = 0;            // the token that names it
 };
 
 // A struct or union.

@@ -7,6 +7,31 @@
 #include "diag/columns.h"
 
 namespace splitcc {
+std::string json_quoted(std::string_view text)
+{
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string out = "\"";
+    for (char c : text) {
+        auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            out.append("\\").push_back(c);
+        else if (c == '\n')
+            out += "\\n";
+        else if (c == '\t')
+            out += "\\t";
+        else if (byte < 0x20)
+            out.append("\\u00").append({digits[byte >> 4], digits[byte & 15]});
+        else
+            out += c;
+    }
+    return out + "\"";
+}
+
+std::string json_number(std::string_view key, uint32_t value)
+{
+    return json_quoted(key) + ": " + std::to_string(value);
+}
+
 namespace {
 
 constexpr std::string_view kBold = "\033[1m", kGreen = "\033[1;32m", kReset = "\033[0m";
@@ -140,31 +165,6 @@ private:
     std::string fix_it(const Message &m, const FixIt &fix);
 };
 
-std::string quoted(std::string_view text)
-{
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string out = "\"";
-    for (char c : text) {
-        auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            out.append("\\").push_back(c);
-        else if (c == '\n')
-            out += "\\n";
-        else if (c == '\t')
-            out += "\\t";
-        else if (byte < 0x20)
-            out.append("\\u00").append({digits[byte >> 4], digits[byte & 15]});
-        else
-            out += c;
-    }
-    return out + "\"";
-}
-
-std::string number(std::string_view key, uint32_t value)
-{
-    return quoted(key) + ": " + std::to_string(value);
-}
-
 // Converts a column in bytes to a column on the screen.
 uint32_t display_column(const std::string &line, uint32_t column)
 {
@@ -177,9 +177,9 @@ uint32_t display_column(const std::string &line, uint32_t column)
 std::string Json::place(const Message &m, uint32_t column)
 {
     uint32_t shown = display_column(m.line, column);
-    return "{\"file\": " + quoted(m.position.file) + ", " + number("line", m.position.line) + ", " +
-           number("column", shown) + ", " + number("display-column", shown) + ", " +
-           number("byte-column", column) + "}";
+    return "{\"file\": " + json_quoted(m.position.file) + ", " +
+           json_number("line", m.position.line) + ", " + json_number("column", shown) + ", " +
+           json_number("display-column", shown) + ", " + json_number("byte-column", column) + "}";
 }
 
 std::string Json::location(const Message &m)
@@ -193,15 +193,15 @@ std::string Json::location(const Message &m)
 std::string Json::fix_it(const Message &m, const FixIt &fix)
 {
     return "{\"start\": " + place(m, fix.where.begin) + ", \"next\": " + place(m, fix.where.end) +
-           ", \"string\": " + quoted(fix.text) + "}";
+           ", \"string\": " + json_quoted(fix.text) + "}";
 }
 
 std::string Json::message(const Message &m)
 {
-    std::string text = "{\"kind\": " + quoted(kNames[static_cast<size_t>(m.severity)]) +
-                       ", \"message\": " + quoted(m.text);
+    std::string text = "{\"kind\": " + json_quoted(kNames[static_cast<size_t>(m.severity)]) +
+                       ", \"message\": " + json_quoted(m.text);
     if (!m.option.empty())
-        text += ", \"option\": " + quoted(m.option);
+        text += ", \"option\": " + json_quoted(m.option);
     text += ", \"column-origin\": 1, \"escape-source\": false, \"locations\": [";
     if (m.position.line)
         text += location(m);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct Message {
     std::vector<FilePosition> included_from; // the innermost #include first
     std::vector<Message> notes;
 };
+
+// A JSON string, and a member of an object.
+std::string json_quoted(std::string_view text);
+std::string json_number(std::string_view key, uint32_t value);
 
 std::string render_text(const std::vector<Message> &messages, bool color);
 

@@ -119,7 +119,7 @@ std::string Compiler::translation_name(const Input &input, const std::string &re
     return options_.show ? input.stem() + ".i" : tools_.temporary().file(input.stem(), ".i");
 }
 
-int Compiler::translate_to(const std::string &c_file, std::string text)
+int Compiler::translate_to(const std::string &source, const std::string &c_file, std::string text)
 {
     Translation &t = translation_;
     t = translate_on_thread(std::move(text),
@@ -130,7 +130,10 @@ int Compiler::translate_to(const std::string &c_file, std::string text)
                              .profile = options_.profile && !translated_,
                              .large_stack = options_.old_programs && !translated_,
                              .comments_at_labels = reads_comments(options_.compile),
-                             .gnu89 = is_c89(options_.standard)});
+                             .gnu89 = is_c89(options_.standard),
+                             .index = options_.index.empty() ? "" : source});
+    if (!options_.index.empty() && !write_file(options_.index, render_index(t.index)))
+        fatal(cannot("write", options_.index));
     if (!t.ok || options_.stage == Stage::Translate)
         print_messages(options_, t);
     if (!t.ok)
@@ -191,7 +194,7 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
     std::string c_file = translation_name(input, result);
     translation_ = {};
     if (!options_.show)
-        if (int code = translate_to(c_file, std::move(text)))
+        if (int code = translate_to(input.path, c_file, std::move(text)))
             return code;
     if (options_.stage != Stage::Translate) {
         Command command = tools_.cc(stage_options(result));

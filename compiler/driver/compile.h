@@ -43,7 +43,7 @@ private:
 
     // translation and the C compiler (compile.cc)
     std::string translation_name(const Input &input, const std::string &result);
-    int translate_to(const std::string &c_file, std::string text);
+    int translate_to(const std::string &source, const std::string &c_file, std::string text);
     Command stage_options(const std::string &result) const;
     void add_old_program_options(Command &command);
     int compile_c(const Command &command, const std::string &result);

@@ -68,6 +68,7 @@ struct Options {
     bool old_programs = false; // -fold-programs
     std::string print;         // what -print-... asks for, if splitcc knows it
     std::string standard;
+    std::string index; // -findex=: the file for what editors ask of the source
 };
 
 // Thrown for a command line that makes no sense; what() is the message to the user.

@@ -109,6 +109,8 @@ constexpr OwnOption kOwn[] = {
      choose_color},
     {"-fdiagnostics-color", Form::Switch, "", "", choose_color},
     {"-fdiagnostics-format=", Form::Word, "text|json", "how messages are written", choose_format},
+    {"-findex=", Form::Joined, "FILE", "write what an editor asks of the source, as JSON",
+     [](Reading &r, Text, Text value) { r.options.index = value; }},
     {"-ferror-limit= -fmax-errors=", Form::Word, "N", "stop after N errors (20; 0: never)",
      limit_errors},
     {"-show -###", Form::Word, "", "print the commands, run none", switch_on<&Options::show>},

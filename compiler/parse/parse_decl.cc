@@ -2,6 +2,7 @@
 //
 // Declarations and function definitions.
 #include "parse/parse.h"
+#include "sema/index.h"
 
 #include <algorithm>
 
@@ -250,6 +251,8 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
         if (d.type->kind == TypeKind::Opaque && d.type->spelled.starts_with("__typeof__"))
             symbol->type = d.type = types_.opaque(symbol->name->text);
     }
+    if (ast_.index)
+        ast_.index->name(symbol->token, symbol);
     Symbol *old = symbol->name->ordinary;
     if (old && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
         return symbol;

@@ -2,6 +2,7 @@
 //
 // Structs, unions and enumerations.
 #include "parse/parse.h"
+#include "sema/index.h"
 
 namespace splitcc {
 
@@ -22,6 +23,8 @@ Symbol *Parser::tag(Name *name, bool defining)
     }
     if (symbol->hides_type)
         symbol->uses.push_back(token);
+    if (ast_.index)
+        ast_.index->name(token, symbol);
     return symbol;
 }
 
@@ -122,7 +125,7 @@ Declaration *Parser::member_declaration(Record *record)
     specifiers(d->specifiers, false);
     if (is(Tok::Semi)) {
         if (d->specifiers.type->kind == TypeKind::Record)
-            record->members.push_back({nullptr, d->specifiers.type, false, {}});
+            record->members.push_back({nullptr, d->specifiers.type, false, {}, 0});
     } else {
         do
             member_declarator(d, record);
@@ -154,7 +157,8 @@ void Parser::member_declarator(Declaration *declaration, Record *record)
     after_declarator(d);
     declaration->touched |=
         touched_declarator(d.declarator) || (d.bit_width && d.bit_width->touched);
-    record->members.push_back({d.declarator.name, d.type, d.bit_width != nullptr, {}});
+    record->members.push_back(
+        {d.declarator.name, d.type, d.bit_width != nullptr, {}, d.declarator.name_token});
     declaration->declarators.push_back(std::move(d));
 }
 

@@ -2,6 +2,7 @@
 //
 // Specifiers: storage classes, basic types, typedef names and typeof.
 #include "parse/parse.h"
+#include "sema/index.h"
 
 #include "parse/type_words.h"
 
@@ -184,6 +185,8 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         words.named = symbol->type;
         if (symbol->hides_type)
             symbol->uses.push_back(pos_);
+        if (ast_.index)
+            ast_.index->name(pos_, symbol);
         break;
     }
     default:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Operators that change an object: =, :=, :-, ++, -- and the compound assignments.
+#include "sema/index.h"
 #include "sema/sema.h"
 
 namespace splitcc {
@@ -110,6 +111,8 @@ Expr *Sema::split_phase(Expr *e)
     } else {
         e->b = convert(e->b, e->a->type, "':='");
     }
+    if (ast_.index)
+        ast_.index->split_phase(e);
     return finish(e, nothing);
 }
 
@@ -134,6 +137,8 @@ Expr *Sema::store(Expr *e)
     }
     e->b = convert(e->b, e->a->type, "':-'");
     check_kept(e->b, e->a->type, "':-'");
+    if (ast_.index)
+        ast_.index->split_phase(e);
     return finish(e, nothing);
 }
 

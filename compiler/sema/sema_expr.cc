@@ -2,6 +2,7 @@
 //
 // The types of primary, postfix and unary expressions.  Rules of plain C are left to the C
 // compiler; this file checks what the C compiler cannot see in the translation.
+#include "sema/index.h"
 #include "sema/literals.h"
 #include "sema/sema.h"
 
@@ -16,6 +17,12 @@ bool touched(const Node *n)
 } // namespace
 
 // Sets the type, and marks the expression as touched if one of its operands is.
+static bool is_access(const Expr *e)
+{
+    return e->kind == ExprKind::Deref || e->kind == ExprKind::Index || e->kind == ExprKind::Arrow ||
+           e->kind == ExprKind::Dot;
+}
+
 Expr *Sema::finish(Expr *e, const Type *type)
 {
     e->type = type;
@@ -25,6 +32,8 @@ Expr *Sema::finish(Expr *e, const Type *type)
         e->touched |= arg->touched;
     for (const TypeName *name : e->types)
         e->touched |= touched(name);
+    if (ast_.index && e->global && is_access(e))
+        ast_.index->access(e);
     return e;
 }
 
@@ -72,6 +81,8 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     // A static spread array inside a function has another name in the output.
     e->touched = symbol->storage == Storage::Static && !symbol->file_scope && symbol->type &&
                  symbol->type->kind == TypeKind::SpreadArray;
+    if (ast_.index)
+        ast_.index->name(e->first, symbol);
     return finish(e, symbol->type ? symbol->type : types_.unknown());
 }
 
@@ -216,6 +227,8 @@ Expr *Sema::member(Expr *e, Name *name)
         e->global = false;
         return finish(e, types_.unknown());
     }
+    if (ast_.index && e->member->name)
+        ast_.index->member(e->name_token, record, e->member);
     return finish(e, types_.qualified(e->member->type, record->quals));
 }
 
