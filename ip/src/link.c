@@ -25,6 +25,18 @@ enum {
     BURST = 64, /* messages taken in before what they brought about is sent */
 };
 
+/* ---- checksums ---------------------------------------------------------- */
+
+/* lwIP has one place where sums are made, and lets ports replace it; Debian's library calls it by
+ * its name, which the dynamic linker finds here first.  The sum is the same, in a sixth of the
+ * time: where the linker does not, as in a shared library that has us in it, TCP is slower. */
+u16_t lwip_standard_chksum(const void *bytes, int length);
+
+u16_t lwip_standard_chksum(const void *bytes, int length)
+{
+    return ip_checksum_add(bytes, (size_t)length);
+}
+
 /* ---- sending ------------------------------------------------------------ */
 
 static struct ip_tx_slot *tx_slot(const struct ip_stack *stack, uint32_t n)
