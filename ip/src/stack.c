@@ -144,7 +144,7 @@ struct in_addr ip_address(const struct ip_stack *stack)
 
 uint32_t ip_mtu(const struct ip_stack *stack)
 {
-    return stack->netif.mtu;
+    return stack->mtu;
 }
 
 const struct ip_stats *ip_stats(const struct ip_stack *stack)

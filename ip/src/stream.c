@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 enum {
-    WRITE_BYTES = TCP_SND_BUF / 4, /* free in the send buffer before a writer that waits goes on */
+    WRITE_BYTES = TCP_SND_BUF / 2, /* free in the send buffer before a writer that waits goes on */
     QUEUE_MOST = TCP_SND_QUEUELEN - TCP_SND_QUEUELEN / 8, /* pieces in it */
 };
 

@@ -11,31 +11,37 @@
 #include <lwip/prot/ip4.h>
 
 enum {
-    ACK_BYTES = TCP_WND / 2,    /* taken in, or */
-    WINDOW_BYTES = TCP_WND / 4, /* read by the program: they come with a larger window */
+    ACK_BYTES = TCP_WND,        /* taken in, or */
+    WINDOW_BYTES = TCP_WND / 2, /* read by the program: they come with a larger window */
     WINDOW_MOST = TCP_WND << TCP_RCV_SCALE,
-    SHARE = 4,           /* of the buffers that one window may take */
-    FIRST_SEGMENTS = 10, /* that may be on their way at first (RFC 6928) */
+    SHARE = 4,          /* of the buffers that one window may take */
+    FIRST_PACKETS = 10, /* that may be on their way at first (RFC 6928) */
 };
 
 /* Debian's lwIP scales windows by two and then uses the half of it; what bounds them are the
  * buffers that we have.  A queue as long fills such a window of the peer's. */
 static tcpwnd_size_t window_bytes(const struct ip_socket *s, const struct tcp_pcb *pcb)
 {
-    const tcpwnd_size_t room = s->stack->rx_buffers / SHARE * pcb->mss;
+    const tcpwnd_size_t room = s->stack->rx_buffers / SHARE * s->packet;
 
     return !(pcb->flags & TF_WND_SCALE) || room < TCP_WND_MAX(pcb) ? TCP_WND_MAX(pcb)
            : room < WINDOW_MOST                                    ? room
                                                                    : WINDOW_MOST;
 }
 
-/* The connection is there: begin with more segments, and up to larger windows, than lwIP would. */
+/* The connection is there: begin with longer segments, more of them, and larger windows
+ * than lwIP would. */
 void ip_window_begin(struct ip_socket *s, struct tcp_pcb *pcb)
 {
-    const tcpwnd_size_t first = (tcpwnd_size_t)pcb->mss * FIRST_SEGMENTS;
+    const uint32_t most = s->stack->mtu - IP_HLEN - TCP_HLEN;
 
-    if (pcb->cwnd < first)
-        pcb->cwnd = first;
+    s->packet = pcb->mss < most ? pcb->mss : most;
+    if (pcb->mss >= most) /* we cut into packets that fill the link, not into shorter ones */
+        pcb->mss = (u16_t)(most * s->stack->together);
+    if (pcb->cwnd < s->packet * FIRST_PACKETS)
+        pcb->cwnd = s->packet * FIRST_PACKETS;
+    if (pcb->cwnd < pcb->mss) /* lwIP waits for ever where no segment fits */
+        pcb->cwnd = pcb->mss;
     if (pcb->flags & TF_WND_SCALE) {
         pcb->snd_buf += WINDOW_MOST - TCP_SND_BUF;
         pcb->ssthresh = WINDOW_MOST;
@@ -53,7 +59,7 @@ void ip_window_taken(struct ip_socket *s, struct tcp_pcb *pcb, const struct pbuf
     s->unacked += p->tot_len;
     s->stack->owing = true;
     if (pcb->flags & TF_ACK_NOW && pcb->state == ESTABLISHED && !pcb->ooseq &&
-        p->tot_len <= pcb->mss && s->unacked < ACK_BYTES) {
+        p->tot_len <= s->packet && s->unacked < ACK_BYTES) {
         tcp_clear_flags(pcb, TF_ACK_NOW);
         tcp_set_flags(pcb, TF_ACK_DELAY);
     }
