@@ -2,7 +2,7 @@
 //
 // What a neighbour sends that is no packet of its own is counted and dropped; and what ip_open and
 // ip_route_add refuse.
-#include "world.h"
+#include "packets.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -16,63 +16,6 @@
 #include <vector>
 
 namespace {
-
-using Packet = std::vector<uint8_t>;
-
-uint16_t checksum(const uint8_t *bytes, size_t length)
-{
-    uint32_t sum = 0;
-
-    for (size_t i = 0; i + 1 < length; i += 2)
-        sum += static_cast<uint32_t>(bytes[i] << 8 | bytes[i + 1]);
-    sum = (sum >> 16) + (sum & 0xffff);
-    return htons(static_cast<uint16_t>(~(sum + (sum >> 16))));
-}
-
-// An echo request, after `change` to its IP header.
-Packet ping(const std::function<void(struct iphdr &)> &change = {}, size_t length = 64)
-{
-    Packet packet(length);
-    struct iphdr ip = {};
-    struct icmphdr icmp = {};
-
-    ip.version = 4;
-    ip.ihl = 5;
-    ip.tot_len = htons(static_cast<uint16_t>(length));
-    ip.ttl = 64;
-    ip.protocol = IPPROTO_ICMP;
-    inet_pton(AF_INET, "10.0.0.2", &ip.saddr);
-    inet_pton(AF_INET, "10.0.0.1", &ip.daddr);
-    if (change)
-        change(ip);
-    ip.check = 0;
-    ip.check = checksum(reinterpret_cast<uint8_t *>(&ip), sizeof ip);
-    std::memcpy(packet.data(), &ip, sizeof ip);
-    icmp.type = ICMP_ECHO;
-    std::memcpy(packet.data() + sizeof ip, &icmp, sizeof icmp);
-    icmp.checksum = checksum(packet.data() + sizeof ip, length - sizeof ip);
-    std::memcpy(packet.data() + sizeof ip, &icmp, sizeof icmp);
-    return packet;
-}
-
-in_addr_t number(const char *text)
-{
-    in_addr_t address;
-
-    inet_pton(AF_INET, text, &address);
-    return address;
-}
-
-void send_raw(Node &node, const Packet &packet)
-{
-    struct unet_piece piece = {0, static_cast<uint32_t>(packet.size())};
-    uint32_t ticket;
-
-    std::memcpy(node.ep->segment, packet.data(), packet.size());
-    need(unet_send(node.ep, node.channel, 0, &piece, 1, &ticket) == 0, "unet_send");
-    while (!unet_sent(node.ep, ticket))
-        unet_progress(node.ep);
-}
 
 void await_reply(Node &node)
 {
@@ -130,45 +73,14 @@ TEST_CASE("Packets that are none, or not the neighbour's own, are counted and dr
 
 namespace {
 
-// A TCP segment of the neighbour's, with both checksums.
-Packet segment(in_port_t port, uint32_t sequence, uint32_t acknowledged, uint8_t flags,
-               size_t length)
-{
-    Packet packet = ping([](struct iphdr &ip) { ip.protocol = IPPROTO_TCP; }, 40 + length);
-    struct tcphdr tcp = {};
-
-    tcp.th_sport = htons(1234);
-    tcp.th_dport = port;
-    tcp.th_seq = htonl(sequence);
-    tcp.th_ack = htonl(acknowledged);
-    tcp.th_off = 5;
-    tcp.th_flags = flags;
-    tcp.th_win = htons(60000);
-    std::fill(packet.begin() + 20, packet.end(), uint8_t{0});
-    std::memcpy(packet.data() + 20, &tcp, sizeof tcp);
-    Packet sum(packet.begin() + 12, packet.end()); // with the pseudo header in front
-    const uint8_t rest[4] = {0, IPPROTO_TCP, static_cast<uint8_t>((20 + length) >> 8),
-                             static_cast<uint8_t>(20 + length)};
-    sum.insert(sum.begin() + 8, rest, rest + 4);
-    sum.resize((sum.size() + 1) / 2 * 2);
-    const uint16_t check = checksum(sum.data(), sum.size());
-    std::memcpy(packet.data() + 20 + 16, &check, 2);
-    return packet;
-}
-
 // The header of the next TCP segment that comes.
 struct tcphdr next_segment(Node &node)
 {
-    const struct unet_desc *desc;
+    const Packet packet = next_packet(node);
     struct tcphdr tcp;
 
-    while (!(desc = unet_rx_peek(node.ep)))
-        if (unet_progress(node.ep) == 0)
-            sched_yield();
-    const uint8_t *bytes =
-        desc->kind == UNET_INLINE ? desc->data : node.ep->segment + desc->piece[0].offset;
-    std::memcpy(&tcp, bytes + 20, sizeof tcp);
-    unet_rx_release(node.ep);
+    need(packet.size() >= 40, "no segment");
+    std::memcpy(&tcp, packet.data() + 20, sizeof tcp);
     return tcp;
 }
 

@@ -118,7 +118,7 @@ void check_echo(const Way &way, uint64_t total, int seconds = 40)
 
 TEST_CASE("A stream comes back byte for byte over each backend")
 {
-    const auto *backend = GENERATE("shm", "udp", "eth");
+    const std::string backend = EACH_BACKEND;
     if (const std::string why = missing(backend); !why.empty()) {
         WARN("left out: " << why);
         return;

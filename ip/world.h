@@ -10,6 +10,12 @@
 #include <string>
 #include <unet/unet_chaos.h>
 
+// The backends that whole streams and datagrams go over; guests of tests/kernel have another.
+#ifndef IP_BACKENDS
+#define IP_BACKENDS "shm", "udp", "eth"
+#endif
+#define EACH_BACKEND GENERATE(as<std::string>{}, IP_BACKENDS)
+
 // How the two are joined.
 struct Way {
     std::string backend = "shm";

@@ -16,7 +16,8 @@ import time
 import unittest
 
 FOLDER = pathlib.Path(sys.argv.pop(1)).resolve()
-PROGRAMS = "unetrun", "splitcc", "unetsock"
+GATEWAY = ["unet-gateway"] if (FOLDER / "unet-gateway.table").exists() else []  # it takes lwIP
+PROGRAMS = ["unetrun", "splitcc", "unetsock", *GATEWAY]
 SECONDS = 30
 
 
@@ -87,6 +88,11 @@ LINES = (
     ("splitcc -c prog", "splitcc -c program.sc "),
     ("unetsock --sta", "unetsock --stats "),
     ("unetsock --stats cat not", "unetsock --stats cat notes.txt "),
+    *((line, line + rest) for line, rest in (
+        ("unet-gateway --pri", "nt-options "),
+        ("unet-gateway --backend sh", "m "),
+        ("unet-gateway --network 10.9.0.0/24 not", "es.txt "),
+    ) if GATEWAY),
 )
 
 

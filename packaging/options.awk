@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# awk -f options.awk -v program=NAME -v operands=command|files -v to=bash|zsh|mdoc [TEMPLATE]:
+# awk -f options.awk -v program=NAME -v operands=command|files|paths -v to=bash|zsh|mdoc [TEMPLATE]:
 # what `NAME --print-options`, on standard input, tells of its options, as a completion for a shell,
 # or as a list in a manual, in the place of the line "@OPTIONS@" of TEMPLATE.
 #

@@ -34,7 +34,7 @@ Outcome gateway(std::vector<std::string> arguments)
 
 TEST_CASE("curl fetches a file from a server on U-Net by the gateway")
 {
-    const std::string backend = GENERATE("shm", "udp");
+    const std::string backend = GENERATE("shm", "udp", "eth");
 
     if (const std::string why = missing(); !why.empty()) {
         WARN("not run: " << why);
@@ -65,6 +65,16 @@ TEST_CASE("The gateway says what is wrong with its command line")
     const Outcome outcome = gateway({"--network", "10.9.0.0/24", "--backend", "none", "socket"});
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, Catch::Contains("no backend 'none'"));
+}
+
+TEST_CASE("The gateway tells its options")
+{
+    const Outcome outcome = gateway({"--help"});
+
+    CHECK(outcome.code == 0);
+    for (const char *option : {"--network ADDRESS/PREFIX", "--backend", "--tun", "SOCKET"})
+        CHECK_THAT(outcome.out, Catch::Contains(option));
+    CHECK_THAT(gateway({"--print-options"}).out, Catch::Contains("option\t--tun\tNAME\t"));
 }
 
 TEST_CASE("A program without its gateway says so")

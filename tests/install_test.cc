@@ -150,6 +150,9 @@ TEST_CASE("An installed tree is complete and names no folder of the build")
         INFO(path);
         CHECK(fs::exists(tree / path));
     }
+    // Where there is lwIP.
+    CHECK(fs::exists(tree / "share/man/man1/unet-gateway.1") ==
+          fs::exists(tree / "bin/unet-gateway"));
     const Outcome dump = run({{"readelf", "-d", tree / "bin/splitcc", tree / "bin/unetrun"}});
     CHECK(dump.code == 0);
     CHECK_THAT(dump.out, !Catch::Contains(BUILD_FOLDER));

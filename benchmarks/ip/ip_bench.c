@@ -2,8 +2,8 @@
  *
  * ip_bench WHO BACKEND rtt|bulk BYTES MILLISECONDS INTERFACE PID PID: two processes, in the network
  * namespaces of those pids (0: this one).  WHO is `unet`, messages of U-Net of at most 1,500 bytes;
- * `tcp` or `udp` of libunet-ip; or `kernel`, its TCP.  Prints "METRIC NANOSECONDS" for each of ten
- * batches: of a round trip of BYTES, or of 1,500 bytes of a stream.
+ * `tcp` or `udp` of libunet-ip; or `kernel_tcp` or `kernel_udp`.  Prints "METRIC NANOSECONDS" for
+ * each of ten batches: of a round trip of BYTES, or of one write or message of BYTES of a stream.
  */
 #include "ip_bench.h"
 
@@ -19,7 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCHES = 10, STREAM = 1 << 20, UNIT = 1500 };
+enum {
+    BATCHES = 10,
+    WINDOW_BYTES = 64 << 10, /* datagrams on their way, whose receiver has room for as many */
+    WINDOW_MOST = 64,
+    CREDIT = 1, /* bytes of a datagram that says that half of the window has arrived */
+};
 
 uint8_t *bench_buffer;
 
@@ -31,12 +36,35 @@ void bench_need(bool condition, const char *what)
     exit(1);
 }
 
+void bench_await(const uint32_t *flag)
+{
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+void bench_raise(uint32_t *flag)
+{
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+}
+
 static double now_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+void bench_rest(struct bench_patience *p, const struct unet_rest_policy *policy)
+{
+    if (++p->looks % 1024 == 0) {
+        const double now = now_ns();
+
+        if (p->since_ns == 0)
+            p->since_ns = now;
+        bench_need(now - p->since_ns < BENCH_LIMIT_MS * 1e6, "receiving what was lost");
+    }
+    unet_rest_awake(policy, p->looks);
 }
 
 static void enter_host(const char *pid, const char *interface)
@@ -53,58 +81,126 @@ static void enter_host(const char *pid, const char *interface)
     setenv("UNET_INTERFACE", interface, 1);
 }
 
-static void answer(const struct bench_way *way, bool rtt, size_t bytes)
+/* ---- what is measured ----------------------------------------------------- */
+
+struct work {
+    const struct bench_way *way;
+    bool rtt;
+    size_t bytes;
+    unsigned times;  /* bulk: writes between two looks at the clock */
+    unsigned window; /* of datagrams: on their way at most; an even number that divides `times` */
+};
+
+static struct work work_of(const struct bench_way *way, bool rtt, size_t bytes)
 {
-    for (;;) {
-        way->receive(rtt ? bytes : STREAM);
-        way->send(rtt ? bytes : 1);
+    struct work w = {.way = way, .rtt = rtt, .bytes = bytes, .times = 1};
+
+    if (rtt)
+        return w;
+    w.window = bytes * WINDOW_MOST <= WINDOW_BYTES ? WINDOW_MOST : (unsigned)(WINDOW_BYTES / bytes);
+    w.window -= w.window % 2;
+    w.times = (unsigned)(BENCH_BYTES_MAX / bytes);
+    if (way->datagrams)
+        w.times -= w.times % w.window;
+    return w;
+}
+
+static void answer(const struct work *w)
+{
+    const struct bench_way *way = w->way;
+
+    if (w->rtt) {
+        way->receive(w->bytes);
+        way->send(w->bytes, 1);
+    } else if (!way->datagrams) {
+        way->receive(w->bytes * w->times);
+        way->send(1, 1);
+    } else {
+        for (unsigned i = 1; i <= w->times; i++) {
+            way->receive(w->bytes);
+            if (i % (w->window / 2) == 0)
+                way->send(CREDIT, 1);
+        }
     }
 }
 
-static void ask(const struct bench_way *way, bool rtt, size_t bytes)
+/* Each credit is for half of the window; the last one says that all has arrived. */
+static void ask_datagrams(const struct work *w)
 {
-    way->send(rtt ? bytes : STREAM);
-    way->receive(rtt ? bytes : 1);
+    const unsigned half = w->window / 2;
+
+    w->way->send(w->bytes, half);
+    for (unsigned sent = half; sent < w->times; sent += half) {
+        w->way->send(w->bytes, half);
+        w->way->receive(CREDIT);
+    }
+    w->way->receive(CREDIT);
 }
 
-static void measure(const struct bench_way *way, bool rtt, size_t bytes, double batch_ns)
+static void ask(const struct work *w)
 {
-    for (int i = 0; i < (rtt ? 50 : 2); i++)
-        ask(way, rtt, bytes);
+    if (!w->rtt && w->way->datagrams) {
+        ask_datagrams(w);
+        return;
+    }
+    w->way->send(w->bytes, w->times);
+    w->way->receive(w->rtt ? w->bytes : 1);
+}
+
+static void measure(const struct work *w, double batch_ns)
+{
+    for (int i = 0; i < (w->rtt ? 50 : 2); i++)
+        ask(w);
     for (int batch = 0; batch < BATCHES; batch++) {
         const double start = now_ns();
         unsigned count = 0;
         double ns;
 
         do {
-            ask(way, rtt, bytes);
+            ask(w);
             ns = now_ns() - start;
             count++;
         } while (ns < batch_ns);
-        ns /= rtt ? count : (double)count * STREAM / UNIT;
-        if (rtt)
-            printf("rtt_%zu %.1f\n", bytes, ns);
-        else
-            printf("stream %.1f\n", ns);
+        printf("%s_%zu %.1f\n", w->rtt ? "rtt" : "bulk", w->bytes, ns / count / w->times);
     }
+}
+
+/* ---- the two processes ---------------------------------------------------- */
+
+static const struct bench_way *way_of(const char *name)
+{
+    static const struct bench_way *const way[] = {&bench_messages, &bench_tcp, &bench_udp,
+                                                  &bench_kernel_tcp, &bench_kernel_udp};
+
+    for (size_t i = 0; i < sizeof way / sizeof *way; i++)
+        if (strcmp(way[i]->name, name) == 0)
+            return way[i];
+    return NULL;
+}
+
+static int usage(void)
+{
+    fprintf(stderr,
+            "usage: ip_bench unet|tcp|udp|kernel_tcp|kernel_udp BACKEND rtt|bulk BYTES "
+            "MILLISECONDS INTERFACE PID PID\n"
+            "BYTES is at most %d, of a datagram %d\n",
+            BENCH_BYTES_MAX, BENCH_DATAGRAM_MAX);
+    return 2;
 }
 
 int main(int argc, char **argv)
 {
-    const struct bench_way *way;
+    const struct bench_way *way = argc == 9 ? way_of(argv[1]) : NULL;
+    const size_t bytes = way ? strtoul(argv[4], NULL, 10) : 0;
     struct bench_meeting *meeting;
-    size_t bytes;
-    bool rtt;
+    struct work work;
     pid_t child;
 
-    if (argc != 9 || !(way = bench_way(argv[1])) || (bytes = strtoul(argv[4], NULL, 10)) == 0 ||
-        bytes > BENCH_BYTES_MAX) {
-        fprintf(stderr, "usage: ip_bench unet|tcp|udp|kernel BACKEND rtt|bulk BYTES MILLISECONDS "
-                        "INTERFACE PID PID\n");
-        return 2;
-    }
-    rtt = strcmp(argv[3], "rtt") == 0;
-    bench_buffer = calloc(1, STREAM);
+    if (bytes == 0 || bytes > (way->datagrams ? BENCH_DATAGRAM_MAX : BENCH_BYTES_MAX) ||
+        (strcmp(argv[3], "rtt") != 0 && strcmp(argv[3], "bulk") != 0))
+        return usage();
+    work = work_of(way, argv[3][0] == 'r', bytes);
+    bench_buffer = calloc(1, BENCH_BYTES_MAX);
     meeting =
         mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bench_need(bench_buffer && meeting != MAP_FAILED, "memory");
@@ -114,9 +210,9 @@ int main(int argc, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     enter_host(argv[child ? 7 : 8], argv[6]);
     way->open(argv[2], meeting, child == 0);
-    if (child == 0)
-        answer(way, rtt, bytes);
-    measure(way, rtt, bytes, atof(argv[5]) * 1e6 / BATCHES);
+    while (child == 0)
+        answer(&work);
+    measure(&work, atof(argv[5]) * 1e6 / BATCHES);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return 0;

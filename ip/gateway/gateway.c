@@ -6,12 +6,12 @@
  * What the kernel sends to that address goes to the channel, and what comes by the channel from
  * that address to the kernel.  No protocol is known here but the addresses of IPv4.
  */
+#include "gateway/options.h"
 #include "gateway/tun.h"
 #include "src/join.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <ip/ip.h>
 #include <netinet/ip.h>
 #include <poll.h>
@@ -327,49 +327,31 @@ static void read_network(struct gateway *g, const char *text)
     die("'%s' is no network such as 10.9.0.0/24 (of /8 to /29)", text);
 }
 
-static const char usage[] =
-    "usage: unet-gateway [--backend NAME] [--tun NAME] --network ADDRESS/PREFIX SOCKET\n"
-    "\n"
-    "Makes the network interface --tun (unet0), through which the kernel reaches programs on\n"
-    "U-Net, which join at the Unix socket SOCKET.  The gateway has the network's first\n"
-    "address.  Needs CAP_NET_ADMIN.  Ends by SIGTERM or SIGINT.\n";
-
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
-                                            {"tun", required_argument, NULL, 't'},
-                                            {"network", required_argument, NULL, 'n'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {}};
-    const char *backend = "shm", *tun = "unet0", *network = NULL;
     struct sigaction end = {.sa_handler = gateway_end};
+    struct gateway_options options;
     static struct gateway g;
-    int c;
+    const int status = gateway_options_read(argc, argv, &options);
 
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (c == 'h')
-            return fputs(usage, stdout) < 0;
-        if (c == '?')
-            return fputs(usage, stderr), 2;
-        *(c == 'b' ? &backend : c == 't' ? &tun : &network) = optarg;
-    }
-    if (!network || optind + 1 != argc)
-        return fputs(usage, stderr), 2;
-    read_network(&g, network);
+    if (status >= 0)
+        return status;
+    read_network(&g, options.network);
     for (unsigned i = 0; i < GUESTS_MAX; i++)
         g.guest[i].fd = -1;
-    open_endpoint(&g, backend);
-    g.tun = ip_tun_open(tun, (struct in_addr){htonl(g.network + 1)}, g.prefix, g.mtu);
+    open_endpoint(&g, options.backend);
+    g.tun = ip_tun_open(options.tun, (struct in_addr){htonl(g.network + 1)}, g.prefix, g.mtu);
     if (g.tun < 0)
-        die("interface %s: %s; it takes CAP_NET_ADMIN and /dev/net/tun (modprobe tun)", tun,
+        die("interface %s: %s; it takes CAP_NET_ADMIN and /dev/net/tun (modprobe tun)", options.tun,
             strerror(-g.tun));
-    open_listener(&g, argv[optind]);
+    open_listener(&g, options.socket);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
-    printf("%s on %s, programs over %s at %s\n", network, tun, backend, argv[optind]);
+    printf("%s on %s, programs over %s at %s\n", options.network, options.tun, options.backend,
+           options.socket);
     fflush(stdout);
     gateway_run(&g);
-    unlink(argv[optind]);
+    unlink(options.socket);
     unet_close(g.ep);
     fprintf(stderr,
             "unet-gateway: %llu packets to programs, %llu from them, %llu for nobody, "

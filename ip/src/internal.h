@@ -2,9 +2,14 @@
  *
  * internal.h - what the parts of libunet-ip share.
  *
- * stack.c opens, routes, waits and keeps the time; link.c is lwIP's network interface over the
- * endpoint; stream.c and datagram.c are sockets over lwIP's raw interface, socket.c what both
- * share.
+ *   stack.c     opens, routes, waits and keeps the time
+ *   link.c      lwIP's network interface over the endpoint
+ *   segment.c   packets of lwIP's segments
+ *   checksum.c  their sums
+ *   socket.c    what both kinds of sockets share
+ *   stream.c    TCP sockets over lwIP's raw interface
+ *   window.c    how much of a stream may be on its way
+ *   datagram.c  UDP sockets over lwIP's raw interface
  */
 #ifndef IP_INTERNAL_H
 #define IP_INTERNAL_H
@@ -39,7 +44,9 @@ struct ip_route {
 
 struct ip_stack {
     struct unet_endpoint *ep;
-    struct netif netif;
+    struct netif netif; /* its `mtu` is that of segments, which we cut */
+    uint32_t mtu;       /* of packets */
+    uint32_t together;  /* packets that a segment may be cut into */
     struct ip_stats stats;
     struct ip_socket *sockets;
 
@@ -47,8 +54,10 @@ struct ip_stack {
      * of two. */
     struct ip_tx_slot *tx;
     uint32_t tx_slots, tx_head, tx_unsent, tx_tail;
-    uint32_t tx_bytes; /* of one, from the segment's start */
-    bool stalled;      /* lwIP was told that the endpoint takes no more */
+    uint32_t tx_bytes;   /* of one, from the segment's start */
+    bool stalled;        /* lwIP was told that the endpoint takes no more */
+    bool owing;          /* some stream may owe its peer an acknowledgement or a window */
+    uint64_t quiet_from; /* when that is sent, unless more arrives before */
 
     struct ip_rx_buffer *rx;
     uint32_t rx_start, rx_bytes, rx_buffers; /* the buffers' place, length and number */
@@ -78,6 +87,9 @@ struct ip_socket {
     struct tcp_pcb *tcp;                                   /* NULL when lwIP has freed it */
     bool listening, connecting, connected, finished, shut; /* finished: the peer sends no more */
     struct pbuf *first, *last;                             /* what has arrived, linked by `next` */
+    uint32_t packet;  /* bytes of a stream that one packet carries */
+    uint32_t unacked; /* bytes taken in since an acknowledgement was sent */
+    uint32_t read;    /* bytes that the program has read and the window does not know of */
     struct ip_socket *accepted;
     unsigned waiting, backlog; /* connections in `accepted` */
     struct udp_pcb *udp;
@@ -104,6 +116,24 @@ int ip_link_receive(struct ip_stack *stack); /* number of messages taken in */
 void ip_link_flush(struct ip_stack *stack);  /* hands what waits to the endpoint */
 bool ip_link_has_room(const struct ip_stack *stack);
 
+/* ---- segment.c */
+
+/* How many packets of at most `mtu` bytes a longer one is cut into; 0: it is not TCP's. */
+unsigned ip_segment_packets(const struct pbuf *p, uint32_t mtu);
+/* Make the n-th of them, from 0.  Returns its length. */
+uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t *packet);
+/* Make the packet of one that is no longer.  A SYN says that segments have to fit into `mtu` bytes.
+ */
+uint32_t ip_segment_whole(const struct pbuf *p, uint32_t mtu, uint8_t *packet);
+
+/* ---- checksum.c */
+
+/* The one's complement sum of the bytes' 16-bit words as they lie in memory; a last byte is
+ * followed by a zero. */
+uint16_t ip_checksum_add(const void *bytes, size_t length);
+/* The same, and copy them. */
+uint16_t ip_checksum_copy(void *to, const void *bytes, size_t length);
+
 /* ---- socket.c */
 
 struct ip_socket *ip_socket_new(struct ip_stack *stack, int type);
@@ -129,6 +159,18 @@ bool ip_streams_flushed(const struct ip_socket *unused);
 /* Whether a TCP segment lies beyond the window of its connection; `p` begins with the IP header. */
 bool ip_stream_is_beyond(const struct pbuf *p);
 void ip_streams_lost(struct ip_stack *stack); /* end those whose neighbour is gone */
+
+/* ---- window.c */
+
+/* The connection is there. */
+void ip_window_begin(struct ip_socket *s, struct tcp_pcb *pcb);
+/* lwIP has taken these bytes in. */
+void ip_window_taken(struct ip_socket *s, struct tcp_pcb *pcb, const struct pbuf *p);
+/* The program has read so many. */
+void ip_window_read(struct ip_socket *s, size_t length);
+/* The connection is about to be closed. */
+void ip_window_end(struct ip_socket *s);
+void ip_windows_settle(void); /* send the acknowledgements and windows that are owed */
 
 /* ---- datagram.c */
 

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <lwip/ip4.h>
+#include <lwip/ip4_frag.h>
 #include <lwip/prot/ip4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,29 @@ enum {
     TX_SLOTS_MAX = 256,
     TX_SLOTS_MIN = 4,
     RX_BUFFERS_MIN = 8,
+    TOGETHER_MOST = 8,
     BURST = 64, /* messages taken in before what they brought about is sent */
 };
+
+/* ---- checksums ---------------------------------------------------------- */
+
+/* Both are lwIP's own, which Debian's library calls by name: the dynamic linker finds these first.
+ * Where it does not, as in a shared library that has us in it, sums are made twice and slowly, and
+ * all else is the same. */
+u16_t lwip_standard_chksum(const void *bytes, int length);
+u16_t lwip_chksum_copy(void *to, const void *bytes, u16_t length);
+
+u16_t lwip_standard_chksum(const void *bytes, int length)
+{
+    return ip_checksum_add(bytes, (size_t)length);
+}
+
+/* Of what a stream sends.  No sum: link_output makes it, where the bytes are copied once more. */
+u16_t lwip_chksum_copy(void *to, const void *bytes, u16_t length)
+{
+    memcpy(to, bytes, length);
+    return 0;
+}
 
 /* ---- sending ------------------------------------------------------------ */
 
@@ -89,30 +111,54 @@ void ip_link_flush(struct ip_stack *stack)
     }
 }
 
+static bool tx_make_room(struct ip_stack *stack, unsigned packets)
+{
+    if (stack->tx_head - stack->tx_tail + packets <= stack->tx_slots)
+        return true;
+    ip_link_flush(stack);
+    tx_reclaim(stack);
+    if (stack->tx_head - stack->tx_tail + packets <= stack->tx_slots)
+        return true;
+    stack->stalled = true;
+    return false;
+}
+
+/* lwIP takes our packets to be as long as its longest segments. */
+static err_t link_fragment(struct ip_stack *stack, struct pbuf *p, const ip4_addr_t *to)
+{
+    const u16_t mtu = stack->netif.mtu;
+    err_t error;
+
+    stack->netif.mtu = (u16_t)stack->mtu;
+    error = ip4_frag(p, &stack->netif, to);
+    stack->netif.mtu = mtu;
+    return error;
+}
+
 static err_t link_output(struct netif *netif, struct pbuf *p, const ip4_addr_t *to)
 {
     struct ip_stack *stack = netif->state;
     const struct ip_route *route = ip_route_find(stack, ntohl(to->addr));
-    struct ip_tx_slot *slot;
+    const bool is_long = p->tot_len > stack->mtu;
+    const unsigned packets = is_long ? ip_segment_packets(p, stack->mtu) : 1;
 
-    if (!route || p->tot_len > netif->mtu) {
+    if (!route) {
         stack->stats.unroutable++;
         return ERR_RTE;
     }
-    if (!ip_link_has_room(stack)) {
-        ip_link_flush(stack);
-        tx_reclaim(stack);
-        if (!ip_link_has_room(stack)) {
-            stack->stalled = true;
-            return ERR_MEM;
-        }
+    if (packets == 0)
+        return link_fragment(stack, p, to);
+    if (!tx_make_room(stack, packets))
+        return ERR_MEM;
+    for (unsigned n = 0; n < packets; n++) {
+        uint8_t *bytes = stack->ep->segment + tx_offset(stack, stack->tx_head);
+        const uint32_t length = is_long ? ip_segment_cut(p, stack->mtu, n, bytes)
+                                        : ip_segment_whole(p, stack->mtu, bytes);
+
+        *tx_slot(stack, stack->tx_head) = (struct ip_tx_slot){
+            .length = length, .channel = route->channel, .inlined = length <= UNET_INLINE_MAX};
+        stack->tx_head++;
     }
-    slot = tx_slot(stack, stack->tx_head);
-    slot->channel = route->channel;
-    slot->length = p->tot_len;
-    slot->inlined = p->tot_len <= UNET_INLINE_MAX;
-    pbuf_copy_partial(p, stack->ep->segment + tx_offset(stack, stack->tx_head), p->tot_len, 0);
-    stack->tx_head++;
     return ERR_OK;
 }
 
@@ -292,7 +338,9 @@ static int link_cut(struct ip_stack *stack, uint32_t mtu)
     while (slots > TX_SLOTS_MIN &&
            (slots > config->send_slots || slots > config->segment_bytes / 4 / stack->tx_bytes))
         slots /= 2;
+    stack->mtu = mtu;
     stack->tx_slots = slots;
+    stack->together = slots / 2 < TOGETHER_MOST ? slots / 2 : TOGETHER_MOST;
     stack->rx_start = slots * stack->tx_bytes;
     stack->rx_bytes = round_up((mtu + pieces - 1) / pieces);
     left = stack->rx_start < config->segment_bytes ? config->segment_bytes - stack->rx_start : 0;
@@ -321,7 +369,7 @@ int ip_link_open(struct ip_stack *stack, uint32_t mtu)
     if (!netif_add(&stack->netif, IP4_ADDR_ANY4, IP4_ADDR_ANY4, IP4_ADDR_ANY4, stack, link_init,
                    ip4_input))
         return -ENOMEM;
-    stack->netif.mtu = (u16_t)mtu;
+    stack->netif.mtu = UINT16_MAX;
     netif_set_default(&stack->netif);
     netif_set_up(&stack->netif);
     return 0;

@@ -23,7 +23,8 @@
 enum {
     TIMER_MS_DEFAULT = 5,
     TIMER_MS_MAX = 250,
-    MS = 1000000, /* ns */
+    MS = 1000000,     /* ns */
+    QUIET_NS = 10000, /* after an arrival, until nothing more is expected to come at once */
 };
 
 static struct ip_stack *the_stack; /* lwIP's state is the process' */
@@ -143,7 +144,7 @@ struct in_addr ip_address(const struct ip_stack *stack)
 
 uint32_t ip_mtu(const struct ip_stack *stack)
 {
-    return stack->netif.mtu;
+    return stack->mtu;
 }
 
 const struct ip_stats *ip_stats(const struct ip_stack *stack)
@@ -196,10 +197,8 @@ int ip_route_add(struct ip_stack *stack, struct in_addr address, unsigned prefix
 
 /* One tick at most: time in which this process did not run, and so took in no acknowledgement, is
  * no time that a segment was not acknowledged. */
-static void run_timers(struct ip_stack *stack)
+static void run_timers(struct ip_stack *stack, uint64_t now)
 {
-    const uint64_t now = ip_now();
-
     if (now < stack->next_timer)
         return;
     stack->next_timer = now + stack->timer_ns;
@@ -210,13 +209,26 @@ static void run_timers(struct ip_stack *stack)
     ip_reass_tmr();
 }
 
+/* What is owed is sent once nothing more comes at once. */
+static void stack_settle(struct ip_stack *stack)
+{
+    stack->owing = false;
+    ip_windows_settle();
+}
+
 int ip_progress(struct ip_stack *stack)
 {
+    uint64_t now;
     int count;
 
     unet_progress(stack->ep);
     count = ip_link_receive(stack);
-    run_timers(stack);
+    now = ip_now();
+    if (count > 0)
+        stack->quiet_from = now + QUIET_NS;
+    else if (stack->owing && now >= stack->quiet_from)
+        stack_settle(stack);
+    run_timers(stack, now);
     if (stack->stalled && ip_link_has_room(stack)) {
         stack->stalled = false;
         ip_streams_retry();
@@ -243,7 +255,7 @@ static void stack_sleep(struct ip_stack *stack, uint64_t now, uint64_t deadline)
     if (tcp_active_pcbs || tcp_tw_pcbs || stack->tx_unsent != stack->tx_head) {
         const int tick = until_ms(now, stack->next_timer);
 
-        tcp_fasttmr();
+        stack_settle(stack);
         ip_link_flush(stack);
         if (ms < 0 || tick < ms)
             ms = tick;

@@ -16,6 +16,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+enum {
+    WRITE_BYTES = TCP_SND_BUF / 2, /* free in the send buffer before a writer that waits goes on */
+    QUEUE_MOST = TCP_SND_QUEUELEN - TCP_SND_QUEUELEN / 8, /* pieces in it */
+};
+
 /* ---- what lwIP tells ---------------------------------------------------- */
 
 /* Pieces in the queue are linked by `next` alone: a length of the whole chain, as lwIP's have,
@@ -24,12 +29,12 @@ static err_t stream_received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err
 {
     struct ip_socket *s = arg;
 
-    (void)pcb;
     (void)error;
     if (!p) {
         s->finished = true;
         return ERR_OK;
     }
+    ip_window_taken(s, pcb, p);
     if (s->last)
         s->last->next = p;
     else
@@ -57,8 +62,8 @@ static err_t stream_connected(void *arg, struct tcp_pcb *pcb, err_t error)
 {
     struct ip_socket *s = arg;
 
-    (void)pcb;
     (void)error;
+    ip_window_begin(s, pcb);
     s->connecting = false;
     s->connected = true;
     return ERR_OK;
@@ -85,6 +90,7 @@ static err_t stream_accepted(void *arg, struct tcp_pcb *pcb, err_t error)
     if (!s)
         return ERR_MEM;
     stream_attach(s, pcb);
+    ip_window_begin(s, pcb);
     s->bound = s->connected = true;
     for (end = &listener->accepted; *end; end = &(*end)->next)
         ;
@@ -144,6 +150,7 @@ void ip_stream_close(struct ip_socket *s)
             tcp_accept(s->tcp, NULL);
             tcp_close(s->tcp);
         } else {
+            ip_window_end(s);
             tcp_recv(s->tcp, NULL);
             tcp_err(s->tcp, NULL);
             if (tcp_close(s->tcp) != ERR_OK)
@@ -247,17 +254,26 @@ bool ip_stream_writable(const struct ip_socket *s)
 {
     return !s->connecting && !s->listening &&
            (!s->connected || !s->tcp ||
-            (tcp_sndbuf(s->tcp) > 0 && tcp_sndqueuelen(s->tcp) < TCP_SND_QUEUELEN / 2));
+            (tcp_sndbuf(s->tcp) >= WRITE_BYTES && tcp_sndqueuelen(s->tcp) < QUEUE_MOST));
 }
 
-/* What lwIP takes now: it copies the bytes into segments.  A negative errno value, or how many. */
+static bool stream_has_room(const struct ip_socket *s)
+{
+    return tcp_sndbuf(s->tcp) > 0 && tcp_sndqueuelen(s->tcp) < QUEUE_MOST;
+}
+
+/* What lwIP takes now: it copies the bytes into segments.  Where more follow, segments are full: of
+ * a short one the rest of the stream would be short by as much.  A negative errno value, or how
+ * many. */
 static ssize_t stream_write(struct ip_socket *s, const uint8_t *data, size_t length)
 {
     size_t part = tcp_sndbuf(s->tcp);
     err_t error;
 
-    if (part > length)
+    if (part >= length)
         part = length;
+    else if (part > s->tcp->mss)
+        part -= (part - s->tcp->unsent_oversize) % s->tcp->mss;
     error = tcp_write(s->tcp, data, (u16_t)part, TCP_WRITE_FLAG_COPY);
     if (error == ERR_MEM)
         return 0;
@@ -288,7 +304,7 @@ ssize_t ip_send(struct ip_socket *socket, const void *data, size_t length, int t
         result = stream_sendable(socket);
         if (result < 0 || length == 0)
             break;
-        if (ip_stream_writable(socket)) {
+        if (stream_has_room(socket)) {
             result = stream_write(socket, (const uint8_t *)data + sent, length - sent);
             if (result < 0)
                 break;
@@ -340,7 +356,7 @@ ssize_t ip_recv_peek(struct ip_socket *socket, const void **data, int timeout_ms
 }
 
 /* The first piece goes when it has been read.  Only then does its buffer go back to the endpoint,
- * and the window opens by what has been read. */
+ * and the window opens. */
 static void stream_consume(struct ip_socket *s, size_t length)
 {
     struct pbuf *p = s->first;
@@ -357,19 +373,6 @@ static void stream_consume(struct ip_socket *s, size_t length)
     pbuf_free(p);
 }
 
-static void stream_open_window(struct ip_socket *s, size_t length)
-{
-    if (!s->tcp)
-        return;
-    while (length > 0) {
-        const u16_t part = length > UINT16_MAX ? UINT16_MAX : (u16_t)length;
-
-        tcp_recved(s->tcp, part);
-        length -= part;
-    }
-    ip_link_flush(s->stack);
-}
-
 void ip_recv_release(struct ip_socket *socket, size_t length)
 {
     if (!socket->first || length == 0)
@@ -377,7 +380,7 @@ void ip_recv_release(struct ip_socket *socket, size_t length)
     if (length > socket->first->len)
         length = socket->first->len;
     stream_consume(socket, length);
-    stream_open_window(socket, length);
+    ip_window_read(socket, length);
 }
 
 ssize_t ip_recv(struct ip_socket *socket, void *data, size_t length, int timeout_ms)
@@ -398,7 +401,7 @@ ssize_t ip_recv(struct ip_socket *socket, void *data, size_t length, int timeout
         copied += part;
         stream_consume(socket, part);
     }
-    stream_open_window(socket, copied);
+    ip_window_read(socket, copied);
     return (ssize_t)copied;
 }
 

@@ -12,7 +12,7 @@ set -euo pipefail
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
 kernel=debian
 nics=tulip,e1000e,virtio-net-pci
-suites=conformance,attacks,gam,exchange,splitc
+suites=conformance,attacks,gam,ip,exchange,splitc
 seconds=60
 rounds=10
 patience=1
@@ -82,7 +82,12 @@ prepare() {
     if grep -E '(warning|error):' "$work/module.log"; then
         die "the compiler or sparse complains about the module"
     fi
-    make_initrd "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
+    local ip=("$build"/test/ip_fe_test)
+    if [[ ! -e ${ip[0]} ]]; then
+        say "left out: TCP and UDP, since this build has no liblwip-dev"
+        ip=()
+    fi
+    make_initrd "${ip[@]}" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
         "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
@@ -144,6 +149,7 @@ run_suite() {
 suites_of() {
     local nic=$1 suite
     for suite in ${suites//,/ }; do
+        [[ $suite != ip || -e $build/test/ip_fe_test ]] || continue
         case $nic/$suite in
         "${nics%%,*}"/* | */exchange | */conformance | */bench) echo "$suite" ;;
         esac

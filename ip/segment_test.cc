@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What goes onto the link: segments cut into packets, and their checksums.
+#include "packets.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <dlfcn.h>
+#include <lwip/inet_chksum.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+
+extern "C" {
+uint16_t lwip_standard_chksum(const void *bytes, int length);
+uint16_t lwip_chksum_copy(void *to, const void *bytes, uint16_t length);
+}
+
+namespace {
+
+constexpr size_t kBytes = 200000;
+constexpr uint32_t kFirst = 1000;
+
+// Headers and checksums of a packet are right.  Returns its TCP header.
+struct tcphdr check_packet(const Packet &packet, size_t most)
+{
+    struct tcphdr tcp;
+
+    need(packet.size() >= 40 && packet.size() <= most, "a packet too long");
+    need((packet[2] << 8 | packet[3]) == static_cast<int>(packet.size()), "the packet's length");
+    need(checksum(packet.data(), 20) == 0, "the header's checksum");
+    need(segment_checksum(packet) == 0, "the segment's checksum");
+    std::memcpy(&tcp, packet.data() + 20, sizeof tcp);
+    return tcp;
+}
+
+// Take the stream from a stack whose link has that MTU, as a peer that takes segments of `mss`
+// bytes.
+void check_packets(uint32_t mtu, uint16_t mss)
+{
+    Way way;
+    way.mtu = mtu;
+    run_both(
+        way,
+        [](Node &node) {
+            ip_socket *listener = nullptr, *s = nullptr;
+            std::vector<uint8_t> bytes(kBytes);
+            need(ip_socket_open(node.stack, SOCK_STREAM, &listener) == 0, "ip_socket_open");
+            need(ip_bind(listener, htons(80)) == 0 && ip_listen(listener, 4) == 0, "ip_listen");
+            node.shared->port = htons(80);
+            need(ip_accept(listener, &s, nullptr, 10000) == 0, "ip_accept");
+            fill(bytes.data(), bytes.size(), 0);
+            need(ip_send(s, bytes.data(), bytes.size(), 10000) == kBytes, "ip_send");
+            need(ip_flush(node.stack, 10000) == 0, "ip_flush");
+        },
+        [=](Node &node) {
+            const size_t most = std::min<size_t>(mtu, mss + 40u);
+            const in_port_t port = htons(80);
+            size_t have = 0, longest = 0;
+
+            while (!node.shared->port)
+                sched_yield();
+            for (uint32_t i = 0; i < 128; i++)
+                need(unet_free_put(node.ep, 65536 + i * 2048, 2048) == 0, "unet_free_put");
+            send_raw(node, segment(port, kFirst, 0, TH_SYN, 0, mss));
+            const Packet answer = next_packet(node);
+            const struct tcphdr synack = check_packet(answer, mtu);
+            need(synack.th_flags == (TH_SYN | TH_ACK), "no SYN ACK");
+            need(answer[40] == TCPOPT_MAXSEG &&
+                     (answer[42] << 8 | answer[43]) == static_cast<int>(mtu - 40),
+                 "what the stack says of segments");
+            const uint32_t first = ntohl(synack.th_seq) + 1;
+            send_raw(node, segment(port, kFirst + 1, first, TH_ACK, 0));
+            while (have < kBytes) {
+                const Packet packet = next_packet(node);
+                const struct tcphdr tcp = check_packet(packet, most);
+                const uint32_t at = ntohl(tcp.th_seq) - first;
+
+                longest = std::max(longest, packet.size());
+                if (packet.size() > 40 && at == have) { // or it has been sent again
+                    need(matches(packet.data() + 40, packet.size() - 40, at), "other bytes");
+                    have += packet.size() - 40;
+                }
+                send_raw(node,
+                         segment(port, kFirst + 1, first + static_cast<uint32_t>(have), TH_ACK, 0));
+            }
+            need(longest == most, "no full packet");
+        },
+        20, false);
+}
+
+} // namespace
+
+TEST_CASE("Segments are cut into packets of the link and of the peer")
+{
+    check_packets(1500, 1460);
+    check_packets(1000, 1460);
+    check_packets(1500, 700);
+}
+
+TEST_CASE("Sums are those of RFC 1071, of any number of bytes anywhere")
+{
+    std::vector<uint8_t> bytes(4200), copy(4200);
+    Random random{5};
+
+    for (uint8_t &byte : bytes)
+        byte = static_cast<uint8_t>(random.below(256));
+    for (int i = 0; i < 4000; i++) {
+        const size_t from = random.below(64), to = random.below(64);
+        const size_t length = random.below(random.below(2) ? 100 : 4000);
+        uint64_t sum = 0;
+
+        for (size_t at = 0; at < length; at++)
+            sum += at % 2 ? bytes[from + at] << 8 : bytes[from + at];
+        while (sum >> 16)
+            sum = (sum >> 16) + (sum & 0xffff);
+        INFO(length << " bytes from " << from);
+        REQUIRE(lwip_standard_chksum(&bytes[from], static_cast<int>(length)) == sum);
+        lwip_chksum_copy(&copy[to], &bytes[from], static_cast<uint16_t>(length));
+        REQUIRE(std::memcmp(&copy[to], &bytes[from], length) == 0);
+    }
+    std::fill(bytes.begin(), bytes.end(), uint8_t{0xff});
+    REQUIRE(lwip_standard_chksum(bytes.data(), 4200) == 0xffff);
+}
+
+TEST_CASE("lwIP calls the sums of this library")
+{
+    Dl_info sum = {}, lwip = {};
+
+    REQUIRE(dladdr(dlsym(RTLD_DEFAULT, "lwip_standard_chksum"), &sum) != 0);
+    REQUIRE(dladdr(dlsym(RTLD_DEFAULT, "inet_chksum_pseudo"), &lwip) != 0);
+    CHECK(std::string(sum.dli_fname) != lwip.dli_fname);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * segment.c - what a network card that offloads TCP does: lwIP makes segments of several packets,
+ * which are cut where they are copied for the endpoint.
+ *
+ * What lwIP does for each segment costs more than the copy of a packet does.  The packets on the
+ * link are those that shorter segments would have been.
+ */
+#include "internal.h"
+
+#include <lwip/prot/ip4.h>
+#include <lwip/prot/tcp.h>
+#include <string.h>
+
+enum {
+    OPTION_END = 0,
+    OPTION_NOTHING = 1,
+    OPTION_MSS = 2,
+    OPTION_MSS_BYTES = 4,
+};
+
+static uint16_t fold(uint64_t sum)
+{
+    sum = (sum >> 32) + (sum & UINT32_MAX);
+    sum = (sum >> 16) + (sum & UINT16_MAX);
+    sum = (sum >> 16) + (sum & UINT16_MAX);
+    sum = (sum >> 16) + (sum & UINT16_MAX);
+    return (uint16_t)sum;
+}
+
+/* The sum of a header, or of a part of one, which has a multiple of four bytes. */
+static uint64_t header_sum(const void *header, uint32_t bytes)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+        uint32_t word;
+
+        memcpy(&word, (const uint8_t *)header + at, sizeof word);
+        sum += word;
+    }
+    return sum;
+}
+
+static struct tcp_hdr *tcp_of(const struct ip_hdr *ip)
+{
+    return (struct tcp_hdr *)((uint8_t *)ip + IPH_HL_BYTES(ip));
+}
+
+/* Both headers' checksums; `data` is the sum of the bytes behind them. */
+static void segment_seal(struct ip_hdr *ip, uint32_t length, uint16_t data)
+{
+    const uint32_t ip_bytes = IPH_HL_BYTES(ip);
+    struct tcp_hdr *tcp = tcp_of(ip);
+    const uint64_t ends = header_sum(&ip->src, sizeof ip->src + sizeof ip->dest);
+
+    IPH_CHKSUM_SET(ip, 0);
+    IPH_CHKSUM_SET(ip, (u16_t)~fold(header_sum(ip, ip_bytes)));
+    tcp->chksum = 0;
+    tcp->chksum =
+        (u16_t)~fold(ends + lwip_htons(IP_PROTO_TCP) + lwip_htons((u16_t)(length - ip_bytes)) +
+                     header_sum(tcp, TCPH_HDRLEN_BYTES(tcp)) + data);
+}
+
+/* Copy a part of the data, which lwIP mostly has in one piece, and add it up. */
+static uint16_t segment_copy(const struct pbuf *p, uint32_t from, uint32_t length, uint8_t *to)
+{
+    if (p->len == p->tot_len)
+        return ip_checksum_copy(to, (const uint8_t *)p->payload + from, length);
+    pbuf_copy_partial(p, to, (u16_t)length, (u16_t)from);
+    return ip_checksum_add(to, length);
+}
+
+/* Bytes of both headers, which lwIP has in one piece; 0: it is no TCP. */
+static uint32_t segment_headers(const struct pbuf *p)
+{
+    const struct ip_hdr *ip = p->payload;
+
+    return IPH_PROTO(ip) == IP_PROTO_TCP ? IPH_HL_BYTES(ip) + TCPH_HDRLEN_BYTES(tcp_of(ip)) : 0;
+}
+
+unsigned ip_segment_packets(const struct pbuf *p, uint32_t mtu)
+{
+    const uint32_t headers = segment_headers(p);
+
+    return headers > 0 ? (p->tot_len - headers + mtu - headers - 1) / (mtu - headers) : 0;
+}
+
+uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t *packet)
+{
+    const uint32_t headers = segment_headers(p), most = mtu - headers, from = n * most;
+    const uint32_t left = p->tot_len - headers - from, part = left < most ? left : most;
+    struct ip_hdr *ip = (struct ip_hdr *)packet;
+    struct tcp_hdr *tcp;
+
+    memcpy(packet, p->payload, headers);
+    tcp = tcp_of(ip);
+    IPH_LEN_SET(ip, lwip_htons((u16_t)(headers + part)));
+    IPH_ID_SET(ip, lwip_htons((u16_t)(lwip_ntohs(IPH_ID(ip)) + n)));
+    tcp->seqno = lwip_htonl(lwip_ntohl(tcp->seqno) + from);
+    if (part < left)
+        TCPH_UNSET_FLAG(tcp, TCP_FIN | TCP_PSH);
+    segment_seal(ip, headers + part, segment_copy(p, headers + from, part, packet + headers));
+    return headers + part;
+}
+
+/* Where the value of that option lies, or NULL. */
+static uint8_t *option_mss(struct tcp_hdr *tcp)
+{
+    uint8_t *option = (uint8_t *)(tcp + 1);
+    const uint8_t *end = (uint8_t *)tcp + TCPH_HDRLEN_BYTES(tcp);
+
+    while (option + OPTION_MSS_BYTES <= end && *option != OPTION_END) {
+        if (*option == OPTION_MSS && option[1] == OPTION_MSS_BYTES)
+            return option + 2;
+        option += *option == OPTION_NOTHING || option[1] == 0 ? 1 : option[1];
+    }
+    return NULL;
+}
+
+static void segment_announce(struct tcp_hdr *tcp, uint32_t mtu)
+{
+    const uint32_t most = mtu - IP_HLEN - TCP_HLEN;
+    uint8_t *mss = option_mss(tcp);
+
+    if (!mss || (uint32_t)(mss[0] << 8 | mss[1]) <= most)
+        return;
+    mss[0] = (uint8_t)(most >> 8);
+    mss[1] = (uint8_t)most;
+}
+
+uint32_t ip_segment_whole(const struct pbuf *p, uint32_t mtu, uint8_t *packet)
+{
+    const uint32_t headers = segment_headers(p);
+    struct ip_hdr *ip = (struct ip_hdr *)packet;
+
+    if (headers == 0) {
+        pbuf_copy_partial(p, packet, p->tot_len, 0);
+        return p->tot_len;
+    }
+    memcpy(packet, p->payload, headers);
+    if (TCPH_FLAGS(tcp_of(ip)) & TCP_SYN)
+        segment_announce(tcp_of(ip), mtu);
+    segment_seal(ip, p->tot_len, segment_copy(p, headers, p->tot_len - headers, packet + headers));
+    return p->tot_len;
+}
