@@ -124,6 +124,7 @@ static const struct unet_remedy atm_remedies[] = {
 const struct unet_ops unet_atm_ops = {
     .name = "atm",
     .network = true,
+    .place = "UNET_ATM_CARRIER",
     .remedies = atm_remedies,
     .open = atm_open,
     .close = unet_datagram_close,

@@ -114,6 +114,7 @@ static const struct unet_datagram_ops pvc_datagram_ops = {
 static const struct unet_ops pvc_ops = {
     .name = "atm",
     .network = true,
+    .place = "UNET_ATM_CARRIER",
     .close = unet_datagram_close,
     .address = unet_ni_address,
     .connect = unet_datagram_connect,
