@@ -64,7 +64,8 @@ static void pvc_unbind(struct datagram_endpoint *de)
     free(pe->arrivals);
 }
 
-/* Endpoints of one node do not reach each other: the kernel gives their VC to one of them alone. */
+/* Endpoints of one node do not reach each other, but each itself: the kernel gives their VC to one
+ * of them alone. */
 static int pvc_resolve(const struct datagram_endpoint *de, const struct unet_address *address,
                        struct datagram_link *link, uint64_t *nonce)
 {
@@ -75,7 +76,8 @@ static int pvc_resolve(const struct datagram_endpoint *de, const struct unet_add
         return -EADDRNOTAVAIL;
     memcpy(&peer, address->bytes, sizeof peer);
     if (peer.carrier != (pe->settings.raw ? carrier_raw : carrier_aal5) || peer.node == 0 ||
-        peer.node > PVC_NODE_MOST || peer.node == pe->settings.node || peer.port >= PVC_PORTS)
+        peer.node > PVC_NODE_MOST || peer.port >= PVC_PORTS ||
+        (peer.node == pe->settings.node && peer.nonce != de->nonce))
         return -EADDRNOTAVAIL;
     link->peer = unet_pvc_place(peer.node, peer.port);
     link->peer_port = (uint16_t)peer.port;

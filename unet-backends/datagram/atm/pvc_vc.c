@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* The lower node's port counts more; a node's endpoint with itself has both the same. */
@@ -53,13 +54,36 @@ static void vc_free(struct pvc_vc *vc)
     free(vc);
 }
 
+/* An endpoint's channels to itself do not go by the adapter, nor does the kernel open one VC twice:
+ * a Unix socket that is connected to itself, so that nobody else can send to it. */
+static int loop_open(void)
+{
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof place;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error;
+
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (struct sockaddr *)&place, sizeof place.sun_family) == 0 && /* a free name */
+        getsockname(fd, (struct sockaddr *)&place, &length) == 0 &&
+        connect(fd, (struct sockaddr *)&place, length) == 0)
+        return fd;
+    error = -errno;
+    close(fd);
+    return error;
+}
+
 static int vc_open_socket(struct pvc_endpoint *pe, struct pvc_vc *vc)
 {
     const uint32_t node = vc->place.number >> 8, port = vc->place.number & 255;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = vc};
 
-    vc->fd = unet_pvc_kernel->open(&pe->settings, node,
-                                   unet_pvc_vci(pe->settings.node, pe->de.port, node, port));
+    if (node == pe->settings.node)
+        vc->fd = loop_open();
+    else
+        vc->fd = unet_pvc_kernel->open(&pe->settings, node,
+                                       unet_pvc_vci(pe->settings.node, pe->de.port, node, port));
     if (vc->fd < 0)
         return vc->fd;
     return epoll_ctl(pe->de.socket, EPOLL_CTL_ADD, vc->fd, &event) == 0 ? 0 : -errno;
