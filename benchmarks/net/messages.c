@@ -328,6 +328,19 @@ void measure_shm_sizes(const struct team *team, int count, char **sizes)
     measure_layers(team, "shm", count, sizes);
 }
 
+/* Over the switch that UNET_ATM_CARRIER names. */
+void measure_our_atm_sizes(const struct team *team, int count, char **sizes)
+{
+    measure_layers(team, "atm", count, sizes);
+}
+
+/* By the service that UNET_NI_SOCKET, or the interface, names. */
+void measure_our_ni_sizes(const struct team *team, int count, char **sizes)
+{
+    use_interface();
+    measure_layers(team, "ni", count, sizes);
+}
+
 void measure_our_udp_sizes(const struct team *team, int count, char **sizes)
 {
     use_interface();

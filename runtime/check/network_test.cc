@@ -220,6 +220,8 @@ TEST_CASE("network: over ATM, also when cells get lost")
         INFO(check << ": " << ended.output);
         CHECK(ended.code == 0);
     }
+    job_ends(2, "--backend atm -x UNET_ATM_CARRIER=pvc:x -x UNET_INTERFACE=127.0.0.1", "identity",
+             1, "cannot open an endpoint at pvc:x: ");
     job_ends(2, "--backend atm -x UNET_ATM_CARRIER=", "identity", 1,
              "UNET_ATM_CARRIER has to name a switch");
 }

@@ -76,11 +76,13 @@ make_initrd() {
     add_ssh "$tree"
     copy_pmix "$tree"
     # shellcheck disable=SC2048 # words are what is wanted
-    for name in mii dummy netfs fscache 9pnet 9pnet_virtio 9p overlay ${drivers[*]//,/ }; do
+    for name in mii dummy netfs fscache 9pnet 9pnet_virtio 9p overlay ${drivers[*]//,/ } \
+        atm usb-common usbcore xhci-hcd xhci-pci usbatm xusbatm; do
         file=$(find "$kernel_modules" -name "$name.ko")
         [[ -z $file ]] || cp "$file" "$tree/lib/modules/"
     done
     cp "$work/module/fe/module/unet_fe.ko" "$tree/lib/modules/"
+    [[ ! -e $work/adapter/atm_adapter.ko ]] || cp "$work/adapter/atm_adapter.ko" "$tree/lib/modules/"
     [[ ! -e $work/unet_fe_timing.ko ]] || cp "$work/unet_fe_timing.ko" "$tree/lib/modules/"
     cp "$root/tests/kernel/init" "$tree/init"
     cp "$root"/tests/kernel/suite/* "$tree/suite/"
@@ -90,9 +92,9 @@ make_initrd() {
     (cd "$tree" && find . | cpio -o -H newc --owner 0:0 --quiet | gzip -1) >"$work/initrd"
 }
 
-# guest NODE NIC SUITE LOG SECONDS: becomes a virtual machine.
+# guest NODE NIC SUITE LOG SECONDS: becomes a virtual machine.  NODE in $guest_devices becomes a or b.
 guest() {
-    local node=$1 nic=$2 suite=$3 log=$4 seconds=$5 other=a mac=2
+    local node=$1 nic=$2 suite=$3 log=$4 seconds=$5 other=a mac=2 guest_devices=${guest_devices-}
     [[ $node == a ]] && other=b mac=1
     # shellcheck disable=SC2086 # words are what is wanted
     exec timeout -k 5 "$seconds" qemu-system-x86_64 ${guest_clock:--accel tcg,thread=multi} \
@@ -100,7 +102,7 @@ guest() {
         -nographic -no-reboot -nodefaults -monitor none -serial "file:$log/$node.log" \
         -kernel "$kernel_image" -initrd "$work/initrd" \
         -netdev "dgram,id=n,local.type=unix,local.path=$log/$node.socket,remote.type=unix,remote.path=$log/$other.socket" \
-        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" ${guest_devices-} \
+        -device "$nic,netdev=n,mac=52:54:00:00:00:0$mac,romfile=" ${guest_devices//NODE/$node} \
         -append "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 net.ifnames=0 no_timer_check node=$node nic=${drivers[$nic]} suite=$suite ${guest_settings-}"
 }
 
@@ -134,4 +136,22 @@ two_guests() {
     wait "$b" 2>/dev/null
     trap - EXIT
     rm -f "$log"/?.socket
+}
+
+# with_modems COMMAND...: machines have USB modems at an ATM switch, if they say so in $guest_devices.
+with_modems() {
+    local status=0 switch
+    rm -rf "$work/modem"
+    mkdir -p "$work/modem"
+    mkfifo "$work/modem/ready"
+    "$build/test/atm_modem" "$work/modem/a" "$work/modem/b" >"$work/modem/ready" 2>"$work/modem/log" &
+    switch=$!
+    exec {modem_says}<"$work/modem/ready"
+    read -r -u "$modem_says" || true # that it is ready
+    "$@" || status=$?
+    kill "$switch" 2>/dev/null || true
+    wait "$switch" || true
+    cat <&"$modem_says"
+    exec {modem_says}<&-
+    return "$status"
 }

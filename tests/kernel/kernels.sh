@@ -94,6 +94,13 @@ build_module() {
     make -C "$work/module/fe/module" KERNEL_BUILD="$kernel_build" "$@"
 }
 
+# build_adapter: $work/adapter/atm_adapter.ko, test equipment.
+build_adapter() {
+    rm -rf "$work/adapter"
+    cp -r "$root/tests/kernel/atm/adapter" "$work/adapter"
+    make -C "$kernel_build" M="$work/adapter" modules
+}
+
 # The kernel's own judgement of how the module is written; its errors are ours.
 check_style() {
     local source=$work/linux-source-$1

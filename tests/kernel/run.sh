@@ -12,7 +12,7 @@ set -euo pipefail
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
 kernel=debian
 nics=tulip,e1000e,virtio-net-pci
-suites=conformance,attacks,gam,ip,exchange,splitc
+suites=conformance,attacks,gam,ip,exchange,splitc,atm-usb,atm-cells,atm-cost
 seconds=60
 rounds=10
 patience=1
@@ -65,6 +65,7 @@ use_kernel() {
         use_debug_kernel "$series" || die "there is no kernel: see $work/debug.log"
         check_style "$series" || die "checkpatch.pl finds errors"
         patience=$((5 * patience)) guest_megabytes=1500
+        suites=$(printf '%s' ",$suites," | sed 's/,atm-[a-z]*//g; s/^,//; s/,$//') # it has no ATM
         boot_settings="acpi=off" # whose interpreter gives up, as slow as it is then
         ;;
     *) die "no kernel '$kernel'; there are debian and debug" ;;
@@ -87,8 +88,13 @@ prepare() {
         say "left out: TCP and UDP, since this build has no liblwip-dev"
         ip=()
     fi
+    rm -rf "$work/adapter"
+    if [[ ,$suites, == *,atm-c* ]]; then
+        build_adapter >"$work/adapter.log" 2>&1 ||
+            die "the ATM adapter does not build: $(tail -n 5 "$work/adapter.log")"
+    fi
     make_initrd "${ip[@]}" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
-        "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
+        "$build"/test/atm_cost "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
 
@@ -114,7 +120,7 @@ judge() {
         say "$what: FAILED, the kernel complains"
         bad=1
     fi
-    { grep -aE '^(fuzz|exchange|ssort|rsort|mm):|^  check|test cases|^GUEST (pages|slabs):' "$log" || true; } |
+    { grep -aE '^(fuzz|exchange|ssort|rsort|mm|atm):|^  check|test cases|^GUEST (pages|slabs):' "$log" || true; } |
         tr -d '\r' | sed "s/^/kernel: $what: /"
     if ((bad)); then
         failed=1
@@ -139,7 +145,19 @@ run_suite() {
         guest_clock="-accel tcg,thread=single -icount shift=0" \
             two_guests "$nic" "$suite" "$log" $((400 * patience)) || true
         ;;
-    splitc | bench) two_guests "$nic" "$suite" "$log" $((400 * patience)) || true ;;
+    atm-usb)
+        [[ -x $build/test/atm_modem ]] || {
+            say "$nic $suite: not run: no libusbredirparser-dev when the build was configured"
+            return
+        }
+        guest_devices="-device qemu-xhci -chardev socket,id=c,path=$work/modem/NODE -device usb-redir,chardev=c" \
+            with_modems two_guests "$nic" "$suite" "$log" $((400 * patience)) || true
+        ;;
+    atm-cost) # a clock that counts instructions
+        guest_clock="-accel tcg,thread=single -icount shift=0" \
+            one_guest "$nic" "$suite" "$log" $((300 * patience)) || true
+        ;;
+    splitc | atm-cells | bench) two_guests "$nic" "$suite" "$log" $((400 * patience)) || true ;;
     *) one_guest "$nic" "$suite" "$log" $((300 * patience + seconds)) || true ;;
     esac
     judge "$nic" "$suite" "$log"

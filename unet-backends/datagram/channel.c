@@ -239,11 +239,11 @@ void unet_datagram_state(struct unet_endpoint *ep, uint16_t channel)
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
-int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life)
+int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n, struct datagram_link *link)
 {
     (void)de;
     (void)n;
-    return getrandom(life, sizeof *life, 0) == sizeof *life ? 0 : -EIO;
+    return getrandom(&link->life, sizeof link->life, 0) == sizeof link->life ? 0 : -EIO;
 }
 
 int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
@@ -264,7 +264,7 @@ int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *p
     n = unet_ni_closed_channel(&de->ni);
     if (n == 0)
         return -ENOSPC;
-    error = de->transport->name_opening(de, n, &link.life);
+    error = de->transport->name_opening(de, n, &link);
     if (error)
         return error;
     de->link[n] = link;

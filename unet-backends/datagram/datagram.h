@@ -98,8 +98,9 @@ struct datagram_transport {
                    struct datagram_link *link, uint64_t *nonce);
 
     /* Name a new opening of channel n, which is closed, by a number that no other one of late has
-     * had: its `life`.  Errors: -EIO, -ENOSPC there is no such number. */
-    int (*name_opening)(struct datagram_endpoint *de, uint16_t n, uint32_t *life);
+     * had: the `life` of `link`, in which `resolve` has filled in the peer.  Errors: -EIO, -ENOSPC
+     * there is no such number, or those of opening what leads to the peer. */
+    int (*name_opening)(struct datagram_endpoint *de, uint16_t n, struct datagram_link *link);
 
     /* Send frames in order.  Returns how many were sent or lost and need no further attention; 0:
      * the socket takes none now. */
@@ -172,7 +173,8 @@ void unet_datagram_control(struct datagram_endpoint *de, const struct unet_frame
                            const struct datagram_place *from);
 
 /* The entry `name_opening` for transports to which all numbers are alike. */
-int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life);
+int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n,
+                               struct datagram_link *link);
 
 /* The entry `say` for transports whose socket takes frames unchanged. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,

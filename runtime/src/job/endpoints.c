@@ -117,7 +117,8 @@ static bool chaos_setting(uint32_t rank, struct unet_chaos *chaos)
 
 static _Noreturn void cannot_open(const struct unet_ops *backend, int error)
 {
-    const char *place = backend->network ? getenv("UNET_INTERFACE") : NULL;
+    const char *variable = backend->place ? backend->place : "UNET_INTERFACE";
+    const char *place = backend->network ? getenv(variable) : NULL;
     const char *remedy = unet_remedy(backend, error);
 
     splitc_die_together("backend \"%s\" cannot open an endpoint%s%s: %s%s%s", backend->name,

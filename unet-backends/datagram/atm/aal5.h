@@ -33,6 +33,7 @@ enum {
     AAL5_LONE_MOST = ATM_PAYLOAD - AAL5_TRAILER, /* bytes in a PDU of one cell */
     AAL5_MOST = 65535,
     AAL5_CELLS_MOST = (AAL5_MOST + AAL5_TRAILER + ATM_PAYLOAD - 1) / ATM_PAYLOAD,
+    ATM_PACKET_BYTES = 4160, /* where the layer above cuts: of 87 cells one is lost seldom enough */
     AAL5_ROOM = AAL5_CELLS_MOST * ATM_PAYLOAD, /* bytes of the longest PDU, with its trailer */
 };
 

@@ -3,6 +3,7 @@
  * atm.c - opening an endpoint, and its entries in the engine's table.
  */
 #include "datagram/atm/atm.h"
+#include "datagram/atm/pvc.h"
 
 #include <errno.h>
 
@@ -91,23 +92,39 @@ static const struct datagram_transport atm_transport = {
 
 static int atm_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_datagram_open(&atm_transport, config, endpoint);
+    return unet_datagram_open(unet_pvc_is_carrier() ? &unet_pvc_transport : &atm_transport, config,
+                              endpoint);
 }
 
-#define ATM_CARRIER "UNET_ATM_CARRIER has to name a switch, cells:ADDRESS:PORT: "
+#define ATM_CARRIER                                                                                \
+    "UNET_ATM_CARRIER has to name a switch, cells:ADDRESS:PORT, or an ATM interface, pvc:ITF or "  \
+    "pvc:ITF,aal0: "
 
 static const struct unet_remedy atm_remedies[] = {
-    {-EDESTADDRREQ, ATM_CARRIER "unetatm unetrun ... starts one for a command, and sets it"},
-    {-EINVAL, ATM_CARRIER "an IPv4 address, or an IPv6 one in brackets"},
+    {-EDESTADDRREQ, ATM_CARRIER "unetatm unetrun ... starts a switch for a command, and sets it"},
+    {-EINVAL, ATM_CARRIER "the address is an IPv4 one, or an IPv6 one in brackets; ITF is a number "
+                          "of /proc/net/atm/devices"},
     {-ECONNREFUSED, "no switch listens where UNET_ATM_CARRIER says: start unetatm there"},
     {-ETIMEDOUT, "no switch answers where UNET_ATM_CARRIER says: start unetatm there, or let the "
                  "network carry UDP to it"},
     {-EUSERS, "all 4095 ports of the switch have nodes: end some, or start another unetatm"},
+    {-ENXIO,
+     "UNET_ATM_NODE has to say which VPI, 1 to 255, leads to this host from others: NODE, or "
+     "HOST=NODE,HOST=NODE,... with this host in it"},
+    {-EAFNOSUPPORT, "the kernel has no ATM: load the module atm and the adapter's driver, or name "
+                    "a switch, cells:ADDRESS:PORT"},
+    {-ENODEV, "UNET_ATM_CARRIER=pvc:ITF has to name an interface that is in /proc/net/atm/devices"},
+    {-EOPNOTSUPP, "the interface is one of atmtcp, which never finishes to connect in current "
+                  "kernels: name another one, or a switch, cells:ADDRESS:PORT"},
+    {-EPROTONOSUPPORT, "the interface's driver takes no raw cells: leave out \",aal0\" in "
+                       "UNET_ATM_CARRIER"},
+    {-EADDRNOTAVAIL, "all 255 ports of this node have endpoints on this interface: end some"},
     {0, NULL}};
 
 const struct unet_ops unet_atm_ops = {
     .name = "atm",
     .network = true,
+    .place = "UNET_ATM_CARRIER",
     .remedies = atm_remedies,
     .open = atm_open,
     .close = unet_datagram_close,

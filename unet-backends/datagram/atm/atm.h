@@ -33,7 +33,6 @@ enum {
     ATM_PDU_VERSION = 1,
     ATM_USER_BYTES = 4, /* the word in front of a message */
     ATM_MESSAGE_MOST = AAL5_MOST - ATM_USER_BYTES,
-    ATM_PACKET_BYTES = 4160, /* where the layer above cuts: of 87 cells one is lost seldom enough */
     ATM_OUT_BYTES = 2 * AAL5_CELLS_MOST * ATM_CELL,
 };
 
@@ -82,7 +81,7 @@ int unet_atm_open_channels(struct atm_endpoint *ae);
 void unet_atm_close_channels(struct atm_endpoint *ae);
 
 /* The entry of struct datagram_transport: assign a VCI. */
-int unet_atm_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life);
+int unet_atm_name_opening(struct datagram_endpoint *de, uint16_t n, struct datagram_link *link);
 
 /* The channel for which cells come by that VPI and VCI, or 0. */
 uint16_t unet_atm_find(const struct atm_endpoint *ae, uint32_t vpi, uint32_t vci);

@@ -48,7 +48,7 @@ static uint16_t vci_assign(struct atm_endpoint *ae, uint16_t n)
     return 0;
 }
 
-int unet_atm_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *life)
+int unet_atm_name_opening(struct datagram_endpoint *de, uint16_t n, struct datagram_link *link)
 {
     struct atm_endpoint *ae = atm_of(de);
     uint16_t random, vci;
@@ -59,7 +59,7 @@ int unet_atm_name_opening(struct datagram_endpoint *de, uint16_t n, uint32_t *li
     if (vci == 0)
         return -ENOSPC;
     unet_atm_release_buffer(ae, n);
-    *life = (uint32_t)random << 16 | vci;
+    link->life = (uint32_t)random << 16 | vci;
     return 0;
 }
 

@@ -77,16 +77,17 @@ struct unet_remedy {
     const char *text;
 };
 
-/* A backend.  No entry but `remedies`, `ranges`, `packets` and `datagrams` is NULL.  `kick` and
- * `progress` are the only ones that a data path calls.  Each does what the function of its name in
- * unet.h promises; arguments have been checked by then.
+/* A backend.  No entry but `place`, `remedies`, `ranges`, `packets` and `datagrams` is NULL. `kick`
+ * and `progress` are the only ones that a data path calls.  Each does what the function of its name
+ * in unet.h promises; arguments have been checked by then.
  *  - `kick` is called after something was submitted to the send queue, and by
  *    unet_inline_end when the channel's bell asks for it.
  *  - `state` brings the state of one channel up to date, of all with channel 0. */
 struct unet_ops {
     const char *name;
-    bool network;  /* it reaches other machines; its endpoints are where UNET_INTERFACE says */
-    bool reliable; /* and they have UNET_CAP_RELIABLE, and operations for packets */
+    bool network;      /* it reaches other machines; its endpoints are where `place` says */
+    bool reliable;     /* and they have UNET_CAP_RELIABLE, and operations for packets */
+    const char *place; /* the environment variable; NULL: UNET_INTERFACE */
     const struct unet_remedy *remedies; /* the last one has no text */
     int (*open)(const struct unet_config *config, struct unet_endpoint **endpoint);
     void (*close)(struct unet_endpoint *ep);
