@@ -9,10 +9,10 @@ import subprocess
 import tarfile
 
 TCLSH = "tclsh8.6"
-# Without unit/pubsub and unit/type/list, which expect the server to hear of several connections in
-# the order in which they were sent to (docs/sockets.md).
+# unit/pubsub and unit/type/list expect the server to hear of several connections in the order in
+# which they were sent to.
 REDIS_UNITS = ("unit/protocol unit/obuf-limits unit/querybuf unit/multi unit/limits unit/auth "
-               "unit/networking unit/client-eviction unit/tracking unit/introspection "
+               "unit/networking unit/pubsub unit/type/list unit/client-eviction unit/tracking unit/introspection "
                "integration/block-repl integration/psync2-reg").split()
 
 

@@ -298,6 +298,13 @@ static void do_epoll_ctl(int p, int e)
     pairs[p].end[e].edges |= event.events & EPOLLET;
 }
 
+/* Of edges there may be more; and TCP tells of unread data once more when its end is acknowledged.
+ */
+static const char *kind_of(const struct end *end)
+{
+    return !end->edges ? "" : end->shut ? "ended:" : "edges:";
+}
+
 static void do_epoll_wait(void)
 {
     struct epoll_event events[4 * PAIRS];
@@ -308,7 +315,7 @@ static void do_epoll_wait(void)
         of[events[i].data.u32 % (2 * PAIRS)] |= events[i].events;
     printf("%u epoll_wait:", step);
     for (int i = 0; i < 2 * PAIRS; i++)
-        printf(" %s%x", pairs[i / 2].end[i % 2].edges ? "edges:" : "", of[i]);
+        printf(" %s%x", kind_of(&pairs[i / 2].end[i % 2]), of[i]);
     printf("\n");
 }
 
