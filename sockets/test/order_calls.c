@@ -200,7 +200,8 @@ static void take_in_order(struct scene *s, int most, int timeout, int *count)
     }
 }
 
-/* For how many events to ask: those by level come in order even to who asks for few. */
+/* For how many events to ask: those by level come in order even to who asks for few, if nothing
+ * comes meanwhile. */
 static int events_of(const struct scene *s, int round)
 {
     return s->kind == 0 && round % 2 ? 2 : FILES;
@@ -284,7 +285,7 @@ static void together(struct scene *s)
         end_round(s);
         sem_post(&begun);
         while (!over || count < s->steps) {
-            take_in_order(s, events_of(s, round), over ? -1 : 1, &count);
+            take_in_order(s, FILES, over ? -1 : 1, &count);
             over = over || sem_trywait(&done) == 0;
         }
     }

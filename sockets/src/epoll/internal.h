@@ -41,7 +41,7 @@ struct sockets_epoll {
     bool edges;                      /* something has ever been told of by edges, or once */
     uint64_t asked_at, asked_before; /* the kernel: all before this time is known */
     uint64_t scan;                   /* counts collections (order.c) ... */
-    bool unsure;                     /* ... of which one needs the kernel's events, too */
+    bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */
     struct sockets_told *told;
@@ -86,10 +86,11 @@ void sockets_epoll_kick(struct sockets_epoll *set);
 void sockets_entry_leave_together(struct sockets_entry *entry);
 
 /* What is told of, in its order (order.c); all with the set's lock.  A collection begins, and looks
- * at the rings for what is not later than `most`; `kernels` is the latest that the kernel has told
- * of.  set->unsure: the kernel has to be asked before the rest is told. */
+ * at the rings for what is not later than `most`; what the kernel has told of is known to be all
+ * until `known`, besides set->asked_at.  set->unsure: the kernel has to be asked before the rest is
+ * told; set->late: some was left out because it may follow what the kernel was not asked for. */
 void sockets_order_begin(struct sockets_epoll *set);
-void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t kernels);
+void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t known);
 
 /* The latest time of what was found, and of the kernel's events; 0 if none is known. */
 uint64_t sockets_order_latest(const struct sockets_epoll *set);

@@ -52,7 +52,7 @@ void sockets_order_begin(struct sockets_epoll *set)
 {
     set->scan++;
     set->found_count = 0;
-    set->unsure = false;
+    set->unsure = set->late = false;
 }
 
 bool sockets_order_make_room(struct sockets_epoll *set, uint32_t room)
@@ -79,7 +79,7 @@ static uint32_t ring_events(struct sockets_epoll *set, const struct sockets_entr
 }
 
 static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint64_t most,
-                    uint64_t kernels)
+                    uint64_t known)
 {
     uint64_t at, key, arrived;
 
@@ -93,8 +93,8 @@ static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint
     }
     key = key_of(entry);
     at = sockets_stream_kernel_at(entry->s);
-    if (at > set->asked_at && sockets_stream_since(entry->s) > set->asked_at && key >= kernels) {
-        set->unsure = true;
+    if (at > set->asked_at && sockets_stream_since(entry->s) > set->asked_at && key >= known) {
+        set->unsure = set->late = true;
         return;
     }
     if (key > most)
@@ -109,10 +109,10 @@ static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint
                                .follows = sockets_stream_other_at(entry->s) > set->asked_before};
 }
 
-void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t kernels)
+void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t known)
 {
     for (uint32_t i = 0; i < set->hot_count; i++)
-        look_at(set, set->hot[i], most, kernels);
+        look_at(set, set->hot[i], most, known);
 }
 
 uint64_t sockets_order_latest(const struct sockets_epoll *set)

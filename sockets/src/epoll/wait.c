@@ -12,6 +12,7 @@ enum {
     IDLE = 16,           /* sleeps without data after which one is hot no longer ... */
     IDLE_EACH = 4,       /* ... and so many more for each that is hot */
     KERNEL_EVERY = 8,    /* turns with events from rings until the kernel is asked, too */
+    TURNS = 4,           /* of asking the kernel again, while rings have more and more */
     ROOM = 64,           /* events that the kernel is asked for at least */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
 };
@@ -149,29 +150,6 @@ static void know_kernel(struct sockets_epoll *set, uint64_t at)
         set->asked_at = at;
 }
 
-/* Add to `n` events of the kernel's, which were kept, what rings have, in its order.  Returns how
- * many the program is told of. */
-static int add_rings(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
-                     struct epoll_event *events, int max)
-{
-    const uint64_t last = sockets_order_kernels_latest(kernels, n);
-    uint64_t latest;
-
-    sockets_order_look(set, UINT64_MAX, last);
-    latest = sockets_order_latest(set);
-    if (set->hot_count > 1)
-        sockets_order_look(set, latest > last ? latest : last, last);
-    return sockets_order_tell(set, kernels, n, events, max);
-}
-
-/* Whether rings have something that happened while the set woke, and perhaps after something that
- * the kernel has not told of. */
-static bool woke_late(struct sockets_epoll *set, uint64_t kernels)
-{
-    sockets_order_look(set, UINT64_MAX, kernels);
-    return set->found_count > 0 || set->unsure;
-}
-
 /* Ask the kernel once more, behind `n` events that were kept; it tells again of what is by level.
  * That of other files is told apart by their data, so none of them may be by edges. */
 static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *events, int n,
@@ -191,25 +169,37 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
     return keep_events(set, events, n, more);
 }
 
-/* A set that slept wakes with `n` events. */
-static int wake(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
-                struct epoll_event *events, int max, uint64_t began)
+/* Add to `n` events of the kernel's, which were kept, what rings have, in its order.  What came to
+ * a ring since the kernel was asked may follow something that it has not told of: it is asked again
+ * or, where that may tell twice, is taken to have told of all.  Returns how many the program is
+ * told of. */
+static int add_rings(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
+                     struct epoll_event *events, int max)
 {
-    uint64_t kernels, now;
+    uint64_t kernels, known, latest;
 
-    set->asked_before = set->asked_at;
-    sockets_order_begin(set);
-    n = keep_events(set, k->events, 0, n);
-    kernels = sockets_order_kernels_latest(k->events, n);
-    now = sockets_now_ns();
-    know_kernel(set, kernels < began ? began : kernels < now ? kernels : now);
-    if (set->edges) {
-        sockets_order_look(set, kernels, kernels);
-        return sockets_order_tell(set, k->events, n, events, max);
-    }
-    if (woke_late(set, kernels))
+    for (int turn = 0;; turn++) {
+        kernels = sockets_order_kernels_latest(k->events, n);
+        known = (set->edges || turn == TURNS) && n > 0 ? UINT64_MAX : 0;
+        sockets_order_look(set, UINT64_MAX, known);
+        if (!set->late || set->edges || turn == TURNS)
+            break;
         n = ask_again(set, epfd, k->events, n, k->room);
-    return add_rings(set, k->events, n, events, max);
+    }
+    latest = sockets_order_latest(set);
+    if (set->hot_count > 1)
+        sockets_order_look(set, latest > kernels ? latest : kernels, known);
+    return sockets_order_tell(set, k->events, n, events, max);
+}
+
+/* The kernel, asked at a time, has told of `n` events. */
+static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
+                struct epoll_event *events, int max, uint64_t asked)
+{
+    set->asked_before = set->asked_at;
+    know_kernel(set, asked);
+    sockets_order_begin(set);
+    return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
 }
 
 /* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
@@ -244,10 +234,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         return n;
     *bells = n > 0;
     pthread_mutex_lock(&set->lock);
-    set->asked_before = set->asked_at;
-    know_kernel(set, now);
-    sockets_order_begin(set);
-    n = add_rings(set, k.events, keep_events(set, k.events, 0, n), events, max);
+    n = tell(set, epfd, &k, n, events, max, now);
     pthread_mutex_unlock(&set->lock);
     return n;
 }
@@ -306,7 +293,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     pthread_mutex_lock(&set->lock);
     end_sleep(set);
     if (n > 0)
-        n = wake(set, epfd, &k, n, events, max, began);
+        n = tell(set, epfd, &k, n, events, max, began);
     pthread_mutex_unlock(&set->lock);
     errno = error;
     return n;
