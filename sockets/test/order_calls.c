@@ -306,9 +306,8 @@ static void run(const char *name, uint32_t kind, void (*rounds)(struct scene *))
 int main(void)
 {
     begin_listening();
+    /* Sets by edges ask the kernel but once, as docs/sockets.md says: theirs come without haste. */
     run("two threads, level", 0, together);
-    run("two threads, edges", EPOLLET, together);
-    run("two threads, once", EPOLLONESHOT, together);
     keep_to_one_processor();
     run("one thread, level", 0, alone);
     run("one thread, edges", EPOLLET, alone);

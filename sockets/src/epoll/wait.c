@@ -177,12 +177,14 @@ static int add_rings(struct sockets_epoll *set, int epfd, struct kernels *k, int
                      struct epoll_event *events, int max)
 {
     uint64_t kernels, known, latest;
+    bool last;
 
     for (int turn = 0;; turn++) {
         kernels = sockets_order_kernels_latest(k->events, n);
-        known = (set->edges || turn == TURNS) && n > 0 ? UINT64_MAX : 0;
+        last = (set->edges && n > 0) || turn == TURNS; /* a peer may say that it is ever later */
+        known = last ? UINT64_MAX : 0;
         sockets_order_look(set, UINT64_MAX, known);
-        if (!set->late || set->edges || turn == TURNS)
+        if (!set->late || last)
             break;
         n = ask_again(set, epfd, k->events, n, k->room);
     }
