@@ -111,7 +111,7 @@ make .OBJDIR="$folder/regress" .CURDIR="$regress" BUILDDIR="$folder" OBJ="$folde
     TEST_SSH_SSH=/usr/bin/ssh TEST_SSH_SSHD=/usr/sbin/sshd TEST_SSH_SSHAGENT=/usr/bin/ssh-agent \
     TEST_SSH_SSHADD=/usr/bin/ssh-add TEST_SSH_SSHKEYGEN=/usr/bin/ssh-keygen TEST_SSH_SFTP=/usr/bin/sftp \
     TEST_SSH_SSHKEYSCAN=/usr/bin/ssh-keyscan TEST_SSH_SFTPSERVER=/usr/lib/openssh/sftp-server \
-    TEST_SSH_SCP=/usr/bin/scp TEST_SHELL=sh TEST_SSH_UNSAFE_PERMISSIONS=1 \
+    TEST_SSH_SCP=/usr/bin/scp TEST_SSH_PORT=$((20000 + $$ % 10000)) TEST_SHELL=sh TEST_SSH_UNSAFE_PERMISSIONS=1 \
     LTESTS="connect banner transfer forwarding dynamic-forward keyscan" t-exec
 """
 
