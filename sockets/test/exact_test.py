@@ -27,7 +27,7 @@ def differs(build, program, turns):
 
 def main():
     build = both.Build(sys.argv[1])
-    for program, turns in ("exact_calls", 3), ("matrix_calls", 1):
+    for program, turns in ("exact_calls", 3), ("matrix_calls", 1), ("order_calls", 2):
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1

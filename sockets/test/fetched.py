@@ -9,10 +9,10 @@ import subprocess
 import tarfile
 
 TCLSH = "tclsh8.6"
-# Without unit/pubsub and unit/type/list, which expect the server to hear of several connections in
-# the order in which they were sent to (docs/sockets.md).
+# unit/pubsub and unit/type/list expect the server to hear of several connections in the order in
+# which they were sent to.
 REDIS_UNITS = ("unit/protocol unit/obuf-limits unit/querybuf unit/multi unit/limits unit/auth "
-               "unit/networking unit/client-eviction unit/tracking unit/introspection "
+               "unit/networking unit/pubsub unit/type/list unit/client-eviction unit/tracking unit/introspection "
                "integration/block-repl integration/psync2-reg").split()
 
 
@@ -24,12 +24,13 @@ class Unavailable(Exception):
 class Suite:
     """A suite, its source package, what it needs installed, and how it is run in the sources' folder."""
     name: str
-    package: str
+    package: str  # or nothing: it is installed
     needs: tuple
     command: list
     folder: str = "."
     says: str = ""  # on success, besides the exit status
-    may_fail: tuple = ()  # tests, in TAP, that want a network which test machines lack
+    may_fail: tuple = ()  # tests that want a network, or a time, which test machines lack
+    failed: str = r"^not ok \d+ - (\S+)"  # how those are told
     as_nobody: bool = False  # the suite refuses root
 
     def options(self):
@@ -42,7 +43,7 @@ class Suite:
         """Whether what has been run was successful."""
         if not self.may_fail:
             return done.returncode == 0 and self.says in done.stdout
-        failed = re.findall(r"^not ok \d+ - (\S+)", done.stdout, re.MULTILINE)
+        failed = re.findall(self.failed, done.stdout, re.MULTILINE)
         return self.says in done.stdout and set(failed) <= set(self.may_fail)
 
     def prepare(self, build):
@@ -50,6 +51,8 @@ class Suite:
         missing = [name for name in self.needs if not shutil.which(name)]
         if missing:
             raise Unavailable(f"there is no {', '.join(missing)}")
+        if not self.package:
+            return build.folder
         source = sources(build.folder / "sockets-suites", self.package)
         if self.package == "redis":  # its tests look for programs beside them
             for name in "server", "cli", "benchmark", "check-aof", "check-rdb", "sentinel":
@@ -59,7 +62,23 @@ class Suite:
                                                  if name == "benchmark" else "redis-server"))
         if self.package == "libuv1":
             make_libuv(source)
+        if self.package == "memcached":
+            link_memcached(source)
         return source / self.folder
+
+
+def link_memcached(source):
+    """Its tests start a memcached of their own build, which has one option more than Debian's."""
+    for name in "memcached", "memcached-debug":
+        program = source / name
+        program.write_text('#!/bin/bash\nargs=()\nwhile (($#)); do\n'
+                           '    if [[ $1 == -o && $2 == relaxed_privileges ]]; then shift 2; continue; fi\n'
+                           '    args+=("$1")\n    shift\ndone\n'
+                           f'exec {shutil.which("memcached")} "${{args[@]}}"\n', encoding="ascii")
+        program.chmod(0o755)
+    timed = source / "timedrun"
+    timed.write_text('#!/bin/sh\nshift\nexec "$@"\n', encoding="ascii")
+    timed.chmod(0o755)
 
 
 def make_libuv(source):
@@ -76,6 +95,26 @@ def make_libuv(source):
             os.chown(path, 65534, 65534, follow_symlinks=False)
 
 
+# Debian's package has the scripts and what they need beside ssh; their folder is made anew each time.
+OPENSSH = """
+set -e
+regress=/usr/lib/openssh/regress
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/regress"
+for program in netcat modpipe mkdtemp setuid-allowed check-perm; do
+    ln -s "$regress/$program" "$folder/regress/"
+done
+[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
+cd "$regress"
+make .OBJDIR="$folder/regress" .CURDIR="$regress" BUILDDIR="$folder" OBJ="$folder/regress" SUDO= \
+    TEST_SSH_SSH=/usr/bin/ssh TEST_SSH_SSHD=/usr/sbin/sshd TEST_SSH_SSHAGENT=/usr/bin/ssh-agent \
+    TEST_SSH_SSHADD=/usr/bin/ssh-add TEST_SSH_SSHKEYGEN=/usr/bin/ssh-keygen TEST_SSH_SFTP=/usr/bin/sftp \
+    TEST_SSH_SSHKEYSCAN=/usr/bin/ssh-keyscan TEST_SSH_SFTPSERVER=/usr/lib/openssh/sftp-server \
+    TEST_SSH_SCP=/usr/bin/scp TEST_SSH_PORT=$((20000 + $$ % 10000)) TEST_SHELL=sh TEST_SSH_UNSAFE_PERMISSIONS=1 \
+    LTESTS="connect banner transfer forwarding dynamic-forward keyscan" t-exec
+"""
+
 SUITES = [
     Suite("Tcl's socket.test", "tcl8.6", (TCLSH,), [TCLSH, "all.tcl", "-file", "socket.test"], "tests",
           "Failed\t0"),
@@ -85,6 +124,13 @@ SUITES = [
           says="All tests passed without errors"),
     Suite("libuv's tests", "libuv1", ("cmake", "cc"), ["build/uv_run_tests"], says="\nok 400 - ",
           may_fail=("tcp_connect_timeout", "tcp_close_while_connecting"), as_nobody=True),
+    Suite("memcached's tests", "memcached", ("memcached", "prove"),
+          ["bash", "-c", "prove -j4 $(ls t/*.t | grep -v -e ssl -e tls -e proxy)"], says="\nFiles=",
+          may_fail=("t/expirations.t",), failed=r"^(t/\S+\.t) +\(Wstat"),
+    Suite("stress-ng's sockets", "", ("stress-ng",),
+          ["stress-ng", "--sock", "2", "--epoll", "1", "--sendfile", "1", "--timeout", "10", "--verify"]),
+    Suite("openssh-tests", "", ("/usr/sbin/sshd", "/usr/lib/openssh/regress/netcat", "make"),
+          ["bash", "-c", OPENSSH]),
 ]
 
 

@@ -10,8 +10,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -298,6 +300,13 @@ static void do_epoll_ctl(int p, int e)
     pairs[p].end[e].edges |= event.events & EPOLLET;
 }
 
+/* Of edges there may be more; and TCP tells of unread data once more when its end is acknowledged.
+ */
+static const char *kind_of(const struct end *end)
+{
+    return !end->edges ? "" : end->shut ? "ended:" : "edges:";
+}
+
 static void do_epoll_wait(void)
 {
     struct epoll_event events[4 * PAIRS];
@@ -308,7 +317,7 @@ static void do_epoll_wait(void)
         of[events[i].data.u32 % (2 * PAIRS)] |= events[i].events;
     printf("%u epoll_wait:", step);
     for (int i = 0; i < 2 * PAIRS; i++)
-        printf(" %s%x", pairs[i / 2].end[i % 2].edges ? "edges:" : "", of[i]);
+        printf(" %s%x", kind_of(&pairs[i / 2].end[i % 2]), of[i]);
     printf("\n");
 }
 
@@ -388,10 +397,21 @@ static void do_fork(int p, int e)
     printf("%u fork %d.%d: %d\n", step, p, e, WEXITSTATUS(status));
 }
 
+/* TCP may hold back the rest of what it was given until an acknowledgement, which may be late. */
+static void let_arrive(void)
+{
+    for (int p = 0; p < PAIRS; p++)
+        for (int e = 0; pairs[p].open && e < 2; e++)
+            for (int unsent = 1; unsent > 0; sched_yield())
+                if (ioctl(pairs[p].end[e].fd, SIOCOUTQNSD, &unsent) < 0)
+                    die("SIOCOUTQNSD");
+}
+
 static void do_step(void)
 {
     const int p = (int)draw(PAIRS), e = (int)draw(2);
 
+    let_arrive();
     if (!pairs[p].open) {
         open_pair(p);
         return;

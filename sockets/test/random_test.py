@@ -8,10 +8,14 @@ import sys
 import both
 
 STEPS = 120
+READABLE = 1
 
 
 def events_told(told, ours):
-    """Whether ours has the events that TCP told; of edges ("edges:1") it may have more."""
+    """Whether ours has the events that TCP told; of edges ("edges:1") it may have more, and after a shutdown ("ended:1")
+    TCP tells of unread data once more whenever it is that the peer acknowledges that."""
+    if told.startswith("ended:") and ours.startswith("ended:"):
+        return (int(told[6:], 16) ^ int(ours[6:], 16)) & ~READABLE == 0
     if not told.startswith("edges:") or not ours.startswith("edges:"):
         return told == ours
     return int(told[6:], 16) & ~int(ours[6:], 16) == 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""suites_test.py BUILD_FOLDER [all]: Python's own tests of its network modules have the kernel's result over unetsock,
+"""suites_test.py BUILD_FOLDER [all | fetched [WORD...]]: Python's own tests of its network modules have the kernel's result over unetsock,
 upgraded at operation 1; with `all` more modules and suites of other programs (fetched.py), upgraded at 1, at 4 and at
-random."""
+random; with `fetched` the latter alone."""
 import subprocess
 import sys
 
@@ -67,10 +67,12 @@ def run_python(build, modules, modes):
                for module in modules for mode in modes)
 
 
-def run_fetched(build):
-    """How many of the suites of other programs failed."""
+def run_fetched(build, words=()):
+    """How many of the suites of other programs failed; only those in whose names one of the words is, if there are any."""
     failed = 0
     for suite in fetched.SUITES:
+        if words and not any(word in suite.name for word in words):
+            continue
         try:
             folder = suite.prepare(build)
         except fetched.Unavailable as why:
@@ -84,8 +86,8 @@ def run_fetched(build):
 
 def main():
     build = both.Build(sys.argv[1])
-    if sys.argv[2:] == ["fetched"]:
-        return 1 if run_fetched(build) else 0
+    if sys.argv[2:3] == ["fetched"]:
+        return 1 if run_fetched(build, sys.argv[3:]) else 0
     whole = sys.argv[2:] == ["all"]
     if not whole and not has_suite():
         print("not run: there is no libpython3.11-testsuite")

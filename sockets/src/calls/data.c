@@ -42,6 +42,14 @@ static ssize_t transmit(struct sockets_stream *s, int fd, const struct iovec *io
     return n;
 }
 
+/* Sent by the kernel alone. */
+static ssize_t sent_by_kernel(ssize_t n)
+{
+    if (n > 0)
+        sockets_stream_note_kernel(true);
+    return n;
+}
+
 /* What the ring cannot do; the call is then the kernel's. */
 static bool is_for_kernel(const struct sockets_stream *s, int flags)
 {
@@ -70,10 +78,10 @@ SOCKETS_EXPORT ssize_t write(int fd, const void *buffer, size_t count)
     ssize_t n;
 
     if (!s)
-        return sockets_real.write(fd, buffer, count);
+        return sent_by_kernel(sockets_real.write(fd, buffer, count));
     if (!is_for_kernel(s, 0))
         return transmit(s, fd, &iov, 1, 0);
-    n = sockets_real.write(fd, buffer, count);
+    n = sent_by_kernel(sockets_real.write(fd, buffer, count));
     sockets_table_leave(s);
     return n;
 }
@@ -112,10 +120,10 @@ SOCKETS_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
     ssize_t n;
 
     if (!s)
-        return sockets_real.writev(fd, iov, count);
+        return sent_by_kernel(sockets_real.writev(fd, iov, count));
     if (!is_for_kernel(s, 0) && !is_bad_vector(iov, count))
         return transmit(s, fd, iov, (size_t)count, 0);
-    n = sockets_real.writev(fd, iov, count);
+    n = sent_by_kernel(sockets_real.writev(fd, iov, count));
     sockets_table_leave(s);
     return n;
 }
@@ -142,10 +150,10 @@ SOCKETS_EXPORT ssize_t send(int fd, const void *buffer, size_t count, int flags)
     ssize_t n;
 
     if (!s)
-        return sockets_real.send(fd, buffer, count, flags);
+        return sent_by_kernel(sockets_real.send(fd, buffer, count, flags));
     if (s->upgraded)
         return transmit(s, fd, &iov, 1, flags);
-    n = sockets_real.send(fd, buffer, count, flags);
+    n = sent_by_kernel(sockets_real.send(fd, buffer, count, flags));
     sockets_table_leave(s);
     return n;
 }
@@ -179,10 +187,10 @@ SOCKETS_EXPORT ssize_t sendto(int fd, const void *buffer, size_t count, int flag
     ssize_t n;
 
     if (!s)
-        return sockets_real.sendto(fd, buffer, count, flags, to, length);
+        return sent_by_kernel(sockets_real.sendto(fd, buffer, count, flags, to, length));
     if (s->upgraded) /* connected: the address is ignored */
         return transmit(s, fd, &iov, 1, flags);
-    n = sockets_real.sendto(fd, buffer, count, flags, to, length);
+    n = sent_by_kernel(sockets_real.sendto(fd, buffer, count, flags, to, length));
     sockets_table_leave(s);
     return n;
 }
@@ -229,12 +237,12 @@ SOCKETS_EXPORT ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
     if (!s) {
         if (msg && msg->msg_controllen > 0 && msg->msg_control)
             sockets_call_hand_over_passed(msg);
-        return sockets_real.sendmsg(fd, msg, flags);
+        return sent_by_kernel(sockets_real.sendmsg(fd, msg, flags));
     }
     if (s->upgraded && !is_bad_message(msg))
         n = sockets_call_result(sockets_stream_send(s, fd, msg, flags));
     else
-        n = sockets_real.sendmsg(fd, msg, flags);
+        n = sent_by_kernel(sockets_real.sendmsg(fd, msg, flags));
     sockets_table_leave(s);
     return n;
 }
@@ -279,7 +287,7 @@ SOCKETS_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, in
         for (unsigned i = 0; !s && messages && i < count; i++)
             if (messages[i].msg_hdr.msg_controllen > 0 && messages[i].msg_hdr.msg_control)
                 sockets_call_hand_over_passed(&messages[i].msg_hdr);
-        result = sockets_real.sendmmsg(fd, messages, count, flags);
+        result = sent_by_kernel(sockets_real.sendmmsg(fd, messages, count, flags));
         if (s)
             sockets_table_leave(s);
         return result;
@@ -302,11 +310,11 @@ SOCKETS_EXPORT ssize_t sendfile(int out, int in, off_t *offset, size_t count)
     ssize_t n;
 
     if (!s)
-        return sockets_real.sendfile(out, in, offset, count);
+        return sent_by_kernel(sockets_real.sendfile(out, in, offset, count));
     if (s->upgraded && count <= SSIZE_MAX)
         n = sockets_call_result(sockets_stream_sendfile(s, out, in, offset, count));
     else
-        n = sockets_real.sendfile(out, in, offset, count);
+        n = sent_by_kernel(sockets_real.sendfile(out, in, offset, count));
     sockets_table_leave(s);
     return n;
 }
@@ -323,7 +331,7 @@ static ssize_t splice_piece(struct sockets_stream *s, int fd, int out, struct io
 
     if (n <= 0)
         return n;
-    n = sockets_real.write(out, iov.iov_base, (size_t)n);
+    n = sent_by_kernel(sockets_real.write(out, iov.iov_base, (size_t)n));
     if (n <= 0)
         return n < 0 ? -errno : n;
     iov.iov_len = (size_t)n;
@@ -355,7 +363,7 @@ SOCKETS_EXPORT ssize_t splice(int in, off64_t *in_offset, int out, off64_t *out_
     if (from && from->upgraded && !in_offset && !out_offset && count > 0)
         n = sockets_call_result(splice_out(from, in, out, count, flags));
     else
-        n = sockets_real.splice(in, in_offset, out, out_offset, count, flags);
+        n = sent_by_kernel(sockets_real.splice(in, in_offset, out, out_offset, count, flags));
     if (from)
         sockets_table_leave(from);
     if (to)

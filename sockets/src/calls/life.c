@@ -73,6 +73,7 @@ SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
     sockets_call_prepare();
     result = sockets_real.connect(fd, to, length);
     error = errno;
+    sockets_stream_note_kernel(true);
     if (to && (to->sa_family == AF_INET || to->sa_family == AF_INET6) &&
         (result == 0 || error == EINPROGRESS || error == EINTR) && !sockets_table_has(fd) &&
         is_tcp(fd))
@@ -98,6 +99,7 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
         sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);
+    sockets_stream_note_kernel(!s->upgraded);
     sockets_epoll_state_changed(s);
     sockets_table_leave(s);
     return result;
@@ -115,6 +117,7 @@ static void forgotten(struct sockets_stream *s)
 {
     const int error = errno;
 
+    sockets_stream_note_kernel(!s || !s->upgraded);
     sockets_table_closed(s);
     errno = error;
 }

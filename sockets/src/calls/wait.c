@@ -120,8 +120,11 @@ SOCKETS_EXPORT int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event
 
     if (inner && inner != set)
         sockets_epoll_make_cold(inner, fd);
-    if (!s)
+    if (!s) {
+        if (set && event && op != EPOLL_CTL_DEL)
+            sockets_epoll_note(set, event);
         return sockets_real.epoll_ctl(epfd, op, fd, event);
+    }
     if (set) {
         result = sockets_epoll_ctl(set, epfd, op, fd, s, event);
     } else { /* a set that we know nothing of */

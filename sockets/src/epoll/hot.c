@@ -50,6 +50,8 @@ static bool append(struct sockets_epoll *set, struct sockets_entry *entry)
         if (!hot)
             return false;
         set->hot = hot;
+        if (!sockets_order_make_room(set, room))
+            return false;
         set->hot_room = room;
     }
     entry->hot = true;
@@ -73,6 +75,7 @@ void sockets_entry_make_hot(struct sockets_entry *entry)
 
     if (!entry->s->upgraded)
         return;
+    sockets_stream_order(entry->s);
     entry->idle = 0;
     if (set->cold || !sockets_entry_wants_data(entry) || (!entry->hot && !append(set, entry))) {
         sockets_entry_arm(entry);

@@ -20,7 +20,9 @@ struct sockets_entry {
     int via; /* by which it is reached now */
     uint32_t idle;
     bool hot, armed;
-    bool told; /* EPOLLONESHOT, until it is modified */
+    bool told;        /* EPOLLONESHOT, until it is modified */
+    uint64_t told_at; /* or when it came into the set */
+    uint64_t scan;    /* in which it is already among what is told */
 };
 
 struct sockets_epoll {
@@ -36,6 +38,13 @@ struct sockets_epoll {
     uint64_t value;
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;
+    bool edges;                      /* something has ever been told of by edges, or once */
+    uint64_t asked_at, asked_before; /* the kernel: all before this time is known */
+    uint64_t scan;                   /* counts collections (order.c) ... */
+    bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
+    uint32_t found_count, told_room;
+    struct sockets_found *found; /* has room for all that are hot */
+    struct sockets_told *told;
 };
 
 static inline bool sockets_entry_wants_data(const struct sockets_entry *entry)
@@ -75,6 +84,26 @@ void sockets_epoll_kick(struct sockets_epoll *set);
 
 /* From now on the connection has wake-ups of its own. */
 void sockets_entry_leave_together(struct sockets_entry *entry);
+
+/* What is told of, in its order (order.c); all with the set's lock.  A collection begins, and looks
+ * at the rings for what is not later than `most`; what the kernel has told of is known to be all
+ * until `known`, besides set->asked_at.  set->unsure: the kernel has to be asked before the rest is
+ * told; set->late: some was left out because it may follow what the kernel was not asked for. */
+void sockets_order_begin(struct sockets_epoll *set);
+void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t known);
+
+/* The latest time of what was found, and of the kernel's events; 0 if none is known. */
+uint64_t sockets_order_latest(const struct sockets_epoll *set);
+uint64_t sockets_order_kernels_latest(const struct epoll_event *events, int n);
+
+/* Put what was found and the `n` events of the kernel's in order, and the first of them, with the
+ * program's data, into `events`, which may be the kernel's if they are no more than `max`.  Returns
+ * how many there are. */
+int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
+                       struct epoll_event *events, int max);
+
+/* Room for so many to be found.  False: there is no memory. */
+bool sockets_order_make_room(struct sockets_epoll *set, uint32_t room);
 
 /* Of a cold set: what has no news is owed nothing. */
 void sockets_epoll_settle(struct sockets_epoll *set);

@@ -5,6 +5,7 @@
 #include "epoll/internal.h"
 #include "real/hidden.h"
 #include "real/real.h"
+#include "record/pause.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,9 +43,7 @@ static void set_at(int epfd, struct sockets_epoll *set)
 
 void sockets_epoll_add(int epfd)
 {
-    struct sockets_entry **hot = NULL;
-    struct sockets_epoll *set;
-    uint32_t room = 0;
+    struct sockets_epoll *set, old = {0};
 
     if (epfd < 0 || epfd >= SETS)
         return;
@@ -53,8 +52,7 @@ void sockets_epoll_add(int epfd)
     set = free_sets;
     if (set) {
         free_sets = set->next_free;
-        hot = set->hot;
-        room = set->hot_room;
+        old = *set;
     }
     pthread_mutex_unlock(&entries_lock);
     if (!set && !(set = malloc(sizeof(*set))))
@@ -62,8 +60,11 @@ void sockets_epoll_add(int epfd)
     *set = (struct sockets_epoll){.lock = PTHREAD_MUTEX_INITIALIZER,
                                   .descriptors = 1,
                                   .owed = -1,
-                                  .hot = hot,
-                                  .hot_room = room};
+                                  .hot = old.hot,
+                                  .hot_room = old.hot_room,
+                                  .found = old.found,
+                                  .told = old.told,
+                                  .told_room = old.told_room};
     set_at(epfd, set);
 }
 
@@ -249,6 +250,7 @@ static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_strea
     link_entry(set, entry, fd, s);
     entry->events = event->events;
     entry->data = event->data;
+    entry->told_at = sockets_now_ns();
     if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ours) < 0) {
         const int error = errno;
         remove_entry(set, entry);
@@ -280,6 +282,19 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     return 0;
 }
 
+static void note_edges(struct sockets_epoll *set, const struct epoll_event *event)
+{
+    if (event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
+        set->edges = true;
+}
+
+void sockets_epoll_note(struct sockets_epoll *set, const struct epoll_event *event)
+{
+    pthread_mutex_lock(&set->lock);
+    note_edges(set, event);
+    pthread_mutex_unlock(&set->lock);
+}
+
 int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
                       struct epoll_event *event)
 {
@@ -287,6 +302,8 @@ int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struc
     int result;
 
     pthread_mutex_lock(&set->lock);
+    if (event && op != EPOLL_CTL_DEL)
+        note_edges(set, event);
     if (op == EPOLL_CTL_ADD && event) {
         result = add(set, epfd, fd, s, event);
     } else if (op == EPOLL_CTL_MOD && event) {

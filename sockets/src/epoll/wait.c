@@ -12,45 +12,10 @@ enum {
     IDLE = 16,           /* sleeps without data after which one is hot no longer ... */
     IDLE_EACH = 4,       /* ... and so many more for each that is hot */
     KERNEL_EVERY = 8,    /* turns with events from rings until the kernel is asked, too */
+    TURNS = 4,           /* of asking the kernel again, while rings have more and more */
+    ROOM = 64,           /* events that the kernel is asked for at least */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
 };
-
-/* What the ring of an entry says, 0 if nothing; with the set's lock.  *whole: the kernel has
- * nothing to add. */
-static uint32_t ring_events(struct sockets_entry *entry, bool *whole)
-{
-    const uint32_t space = EPOLLOUT | EPOLLWRNORM;
-    uint32_t events = 0;
-
-    if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
-        *whole = false; /* it may be readable by TCP */
-    if (!sockets_entry_has_news(entry))
-        return 0;
-    entry->seen = sockets_stream_arrived(entry->s);
-    events |= entry->events & (EPOLLIN | EPOLLRDNORM);
-    if (sockets_stream_has_space(entry->s))
-        events |= entry->events & space;
-    else if (entry->events & space)
-        *whole = false;
-    return events;
-}
-
-static int collect_hot(struct sockets_epoll *set, struct epoll_event *events, int max, bool *whole)
-{
-    const uint32_t first = set->turn;
-    int n = 0;
-
-    for (uint32_t i = 0; i < set->hot_count && n < max; i++) {
-        struct sockets_entry *entry = set->hot[(first + i) % set->hot_count];
-        const uint32_t found = ring_events(entry, whole);
-
-        if (!found)
-            continue;
-        entry->idle = 0;
-        events[n++] = (struct epoll_event){.events = found, .data.ptr = entry};
-    }
-    return n;
-}
 
 /* An event of the kernel's for an upgraded connection: what is left of it for the program, and what
  * its ring adds.  Arrivals count as seen only if the program is told of data: those that come after
@@ -72,42 +37,50 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
     return found;
 }
 
-/* Add an event of the kernel's to those that are there.  Returns how many are. */
-static int add_event(struct sockets_epoll *set, struct epoll_event *events, int n, int told,
-                     struct epoll_event event)
+/* Whether an event of another file is among those that were kept. */
+static bool is_kept(const struct epoll_event *events, int kept, const struct epoll_event *event)
 {
-    struct sockets_entry *entry = sockets_entry_of(event.data.u64);
-
-    if (!entry) { /* a descriptor that is none of ours */
-        events[n] = event;
-        return n + 1;
-    }
-    if (entry->set != set || entry->told)
-        return n;
-    for (int i = 0; i < told; i++)
-        if (events[i].data.ptr == entry) {
-            events[i].events |= event.events;
-            return n;
-        }
-    if (entry->s->upgraded)
-        event.events = without_bells(entry, event.events);
-    if (!event.events)
-        return n;
-    events[n] = event;
-    return n + 1;
+    for (int i = 0; i < kept; i++)
+        if (events[i].data.u64 == event->data.u64)
+            return true;
+    return false;
 }
 
-/* The program gets its own data instead of our entries. */
-static void give_data(struct sockets_epoll *set, struct epoll_event *events, int n)
+/* The same for a connection of ours, which gets what the kernel tells of it now. */
+static bool is_kept_with(struct epoll_event *events, int kept, const struct epoll_event *event)
 {
-    for (int i = 0; i < n; i++) {
-        struct sockets_entry *entry = sockets_entry_of(events[i].data.u64);
+    for (int i = 0; i < kept; i++)
+        if (events[i].data.u64 == event->data.u64) {
+            events[i].events |= event->events;
+            return true;
+        }
+    return false;
+}
 
-        if (!entry || entry->set != set)
+/* Of `n` more events of the kernel's, behind those that were `kept` before, keep those that the
+ * program is told.  Returns how many there are then. */
+static int keep_events(struct sockets_epoll *set, struct epoll_event *events, int kept, int n)
+{
+    const int before = kept;
+
+    for (int i = before; i < before + n; i++) {
+        struct epoll_event event = events[i];
+        struct sockets_entry *entry = sockets_entry_of(event.data.u64);
+
+        if (!entry && is_kept(events, before, &event))
             continue;
-        events[i].data = entry->data;
-        entry->told = entry->events & EPOLLONESHOT;
+        if (entry) {
+            if (entry->set != set || entry->told)
+                continue;
+            if (entry->s->upgraded)
+                event.events = without_bells(entry, event.events);
+            if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
+                continue;
+            entry->scan = set->scan;
+        }
+        events[kept++] = event;
     }
+    return kept;
 }
 
 static int wait_in_kernel(int epfd, struct epoll_event *events, int max,
@@ -151,68 +124,121 @@ static void end_sleep(struct sockets_epoll *set)
     }
 }
 
-/* Of `n` events of the kernel's, or -1, those that the program is told, behind `told` others.
- * Returns how many there are then, or, if none were there, -1 and errno.  *bells: some of the
- * kernel's were of no interest. */
-static int keep_events(struct sockets_epoll *set, struct epoll_event *events, int told, int n,
-                       bool *bells)
-{
-    int kept = told;
-
-    if (n < 0 && told == 0)
-        return n;
-    pthread_mutex_lock(&set->lock);
-    for (int i = 0; i < n; i++)
-        kept = add_event(set, events, kept, told, events[told + i]);
-    *bells = kept == told && n > 0;
-    give_data(set, events, kept);
-    pthread_mutex_unlock(&set->lock);
-    return kept;
-}
-
-/* Ask the kernel; `told` events of the array are there already. */
-static int ask_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int told,
-                      int max, const struct timespec *timeout, const sigset_t *mask, bool *bells)
-{
-    return keep_events(set, events, told,
-                       wait_in_kernel(epfd, events + told, max - told, timeout, mask), bells);
-}
-
-/* The same for a set that sleeps, and wakes. */
-static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
-                           const struct timespec *timeout, const sigset_t *mask, bool *bells)
-{
-    const int n = wait_in_kernel(epfd, events, max, timeout, mask), error = errno;
-
-    pthread_mutex_lock(&set->lock);
-    end_sleep(set);
-    pthread_mutex_unlock(&set->lock);
-    errno = error;
-    return keep_events(set, events, 0, n, bells);
-}
-
 static const struct timespec at_once;
 
-/* Rings first, and the kernel if asked for, or now and then.  Returns events, 0, or -1 and errno.
- */
+/* Where the kernel's events come to: what is ready by level and left out would be the last of its
+ * list, so all of that is asked for, even if the program wants less. */
+struct kernels {
+    struct epoll_event *events;
+    int room;
+    struct epoll_event own[ROOM];
+};
+
+static void make_room(struct kernels *kernels, const struct sockets_epoll *set,
+                      struct epoll_event *events, int max)
+{
+    const bool own = max < ROOM && !set->edges;
+
+    kernels->events = own ? kernels->own : events;
+    kernels->room = own ? ROOM : max;
+}
+
+/* All that happened before a time is among what the kernel has told of. */
+static void know_kernel(struct sockets_epoll *set, uint64_t at)
+{
+    if (set->asked_at < at)
+        set->asked_at = at;
+}
+
+/* Ask the kernel once more, behind `n` events that were kept; it tells again of what is by level.
+ * That of other files is told apart by their data, so none of them may be by edges. */
+static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *events, int n,
+                     int max)
+{
+    int more;
+
+    know_kernel(set, sockets_now_ns());
+    more = max > n ? wait_in_kernel(epfd, events + n, max - n, &at_once, NULL) : 0;
+    sockets_order_begin(set);
+    for (int i = 0; i < n; i++) {
+        struct sockets_entry *entry = sockets_entry_of(events[i].data.u64);
+
+        if (entry)
+            entry->scan = set->scan;
+    }
+    return keep_events(set, events, n, more);
+}
+
+/* Add to `n` events of the kernel's, which were kept, what rings have, in its order.  What came to
+ * a ring since the kernel was asked may follow something that it has not told of: it is asked again
+ * or, where that may tell twice, is taken to have told of all.  Returns how many the program is
+ * told of. */
+static int add_rings(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
+                     struct epoll_event *events, int max)
+{
+    uint64_t kernels, known, latest;
+    bool last;
+
+    for (int turn = 0;; turn++) {
+        kernels = sockets_order_kernels_latest(k->events, n);
+        last = (set->edges && n > 0) || turn == TURNS; /* a peer may say that it is ever later */
+        known = last ? UINT64_MAX : 0;
+        sockets_order_look(set, UINT64_MAX, known);
+        if (!set->late || last)
+            break;
+        n = ask_again(set, epfd, k->events, n, k->room);
+    }
+    latest = sockets_order_latest(set);
+    if (set->hot_count > 1)
+        sockets_order_look(set, latest > kernels ? latest : kernels, known);
+    return sockets_order_tell(set, k->events, n, events, max);
+}
+
+/* The kernel, asked at a time, has told of `n` events. */
+static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
+                struct epoll_event *events, int max, uint64_t asked)
+{
+    set->asked_before = set->asked_at;
+    know_kernel(set, asked);
+    sockets_order_begin(set);
+    return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
+}
+
+/* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
+ * 0, or -1 and errno; *bells: some events of the kernel's were of no interest. */
 static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                 const sigset_t *mask, bool kernel, bool *bells)
 {
-    bool whole = !kernel;
-    int n;
+    struct kernels k;
+    uint64_t now;
+    int n = 0;
 
     pthread_mutex_lock(&set->lock);
     if (set->cold)
         sockets_epoll_settle(set);
-    n = collect_hot(set, events, max, &whole);
-    if (++set->turn % KERNEL_EVERY == 0 && n > 0)
-        whole = false;
-    if (n == max || (n > 0 && whole))
-        give_data(set, events, n);
+    set->asked_before = set->asked_at;
+    sockets_order_begin(set);
+    sockets_order_look(set, UINT64_MAX, 0);
+    kernel |= set->unsure || (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
+    if (!kernel && set->found_count > 0) {
+        if (set->hot_count > 1)
+            sockets_order_look(set, sockets_order_latest(set), 0);
+        n = sockets_order_tell(set, NULL, 0, events, max);
+    }
+    if (kernel)
+        make_room(&k, set, events, max);
     pthread_mutex_unlock(&set->lock);
-    if (n == max || whole)
+    if (!kernel)
         return n;
-    return ask_kernel(set, epfd, events, n, max, &at_once, mask, bells);
+    now = sockets_now_ns();
+    n = wait_in_kernel(epfd, k.events, k.room, &at_once, mask);
+    if (n < 0)
+        return n;
+    *bells = n > 0;
+    pthread_mutex_lock(&set->lock);
+    n = tell(set, epfd, &k, n, events, max, now);
+    pthread_mutex_unlock(&set->lock);
+    return n;
 }
 
 /* Look at the rings for a while. */
@@ -253,6 +279,26 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
         quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);
     return quiet;
+}
+
+static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                           const struct timespec *timeout, const sigset_t *mask, bool *bells)
+{
+    const uint64_t began = sockets_now_ns();
+    struct kernels k;
+    int n, error;
+
+    make_room(&k, set, events, max);
+    n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
+    error = errno;
+    *bells |= n > 0;
+    pthread_mutex_lock(&set->lock);
+    end_sleep(set);
+    if (n > 0)
+        n = tell(set, epfd, &k, n, events, max, began);
+    pthread_mutex_unlock(&set->lock);
+    errno = error;
+    return n;
 }
 
 int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,

@@ -33,6 +33,9 @@ struct sockets_direction {
     _Atomic uint32_t phase;              /* odd: what follows is in the ring; even: in TCP */
     _Atomic uint32_t bells;              /* doorbell bytes ever given to TCP */
     _Atomic uint32_t fin;                /* the sender has shut down or closed */
+    _Atomic uint64_t since;     /* when it began to be unread; of one that is ordered (order.c) */
+    _Atomic uint64_t kernel_at; /* when the sender had last done something that the kernel tells */
+    _Atomic uint64_t other_at;  /* the same of files that are no connections with rings */
     /* The receiver's half. */
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
@@ -43,6 +46,7 @@ struct sockets_direction {
     _Atomic uint32_t gone;     /* the receiver has closed: nobody will read the ring */
     _Atomic uint32_t recall;   /* and reads the ring no more: what lies there shall come by TCP */
     _Atomic uint32_t gate;     /* who may change what TCP means (stream.h) */
+    _Atomic uint32_t ordered;  /* which of several connections has data first is of interest */
 };
 
 /* What the writer keeps to itself. */

@@ -21,6 +21,23 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
 
 bool sockets_stream_enter_ring(struct sockets_stream *s);
 
+/* Every byte that TCP was given has been taken, and no thread is just giving more; the same lock.
+ */
+static inline bool sockets_stream_is_quiet(const struct sockets_stream *s)
+{
+    return s->record->tx.inflight == 0 &&
+           atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
+}
+
+/* Data, or the end, are about to be given to the ring or to TCP: say when, if that is of interest.
+ * The same lock. */
+void sockets_stream_stamp_now(struct sockets_stream *s);
+static inline void sockets_stream_stamp(struct sockets_stream *s)
+{
+    if (atomic_load_explicit(&s->tx->ordered, memory_order_relaxed))
+        sockets_stream_stamp_now(s);
+}
+
 /* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else. */
 void sockets_stream_next_phase(struct sockets_stream *s);
 static inline bool sockets_stream_owes(const struct sockets_stream *s)

@@ -93,6 +93,8 @@ void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t tak
     atomic_store_explicit(&s->tx->sent, sent, memory_order_release);
     atomic_store_explicit(&s->rx->taken, taken, memory_order_release);
     atomic_store(&record->reason, SOCKETS_UPGRADED);
+    if (!atomic_exchange(&sockets_stream_any_upgraded, 1)) /* nobody has taken note until now */
+        sockets_stream_note_kernel_now(true);
     s->upgraded = true;
 }
 
@@ -126,6 +128,7 @@ void sockets_stream_finish(struct sockets_stream *s, int fd)
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
     atomic_store(&s->record->tx.shut, 1);
+    sockets_stream_stamp(s);
     sockets_stream_leave_ring(s);
     if (sockets_stream_owes(s))
         sockets_stream_repay_all(s, fd);

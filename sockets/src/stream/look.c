@@ -39,6 +39,21 @@ uint64_t sockets_stream_arrived(const struct sockets_stream *s)
     return atomic_load_explicit(&s->rx->tail, memory_order_acquire);
 }
 
+uint64_t sockets_stream_since(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->since, memory_order_relaxed);
+}
+
+uint64_t sockets_stream_kernel_at(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->kernel_at, memory_order_relaxed);
+}
+
+uint64_t sockets_stream_other_at(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->other_at, memory_order_relaxed);
+}
+
 void sockets_stream_arm(struct sockets_stream *s)
 {
     atomic_fetch_add(&s->rx->armed, 1);

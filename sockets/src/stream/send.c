@@ -91,22 +91,16 @@ static bool receiver_sleeps(const struct sockets_stream *s)
     return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
 }
 
-/* Every byte that TCP was given has been taken, and no thread is just giving more. */
-static bool is_quiet(const struct sockets_stream *s)
-{
-    return s->record->tx.inflight == 0 &&
-           atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
-}
-
 bool sockets_stream_enter_ring(struct sockets_stream *s)
 {
     struct sockets_record *record = s->record;
     uint32_t open = SOCKETS_GATE_OPEN;
     bool quiet;
 
-    if (!is_quiet(s) || !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
+    if (!sockets_stream_is_quiet(s) ||
+        !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
         return false;
-    quiet = is_quiet(s);
+    quiet = sockets_stream_is_quiet(s);
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -160,6 +154,7 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
     atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
     if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         note_woken(s, sleeper);
+    sockets_stream_note_kernel(false);
     atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
 }
 
@@ -230,6 +225,7 @@ static size_t pieces_of(const struct sockets_cursor *cursor, struct iovec *piece
 /* Under the lock, which is given up while the kernel may block. */
 static void begin_tcp(struct sockets_stream *s)
 {
+    sockets_stream_stamp(s);
     s->record->tx.inflight++;
     sockets_lock_give(&s->record->tx.lock);
 }
@@ -238,6 +234,8 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
 {
     bool stolen;
 
+    sockets_stream_note_kernel(
+        !atomic_load(&s->tx->ordered)); /* the peer may not be upgraded yet */
     sockets_lock_take(&s->record->tx.lock, &stolen);
     s->record->tx.inflight--;
     if (n > 0) {
@@ -346,7 +344,7 @@ static void wait_for_quiet(struct sockets_stream *s)
     while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
         sched_yield();
     sockets_lock_take(&record->tx.lock, &stolen);
-    if (!is_quiet(s)) { /* the receiver is slow; ask less and less often */
+    if (!sockets_stream_is_quiet(s)) { /* the receiver is slow; ask less and less often */
         record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : 4 << 20;
         record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
     }
@@ -370,6 +368,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
         sockets_stream_leave_ring(s);
         return send_by_tcp(s, fd, msg, &cursor, flags, 0);
     }
+    sockets_stream_stamp(s);
     for (;;) {
         const uint32_t log = record->tx.ring.log;
         const ssize_t n =
@@ -447,6 +446,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
         return -EINTR;
     if (count == 0 || !choose_ring(s, fd, count, 0))
         return sendfile_by_tcp(s, fd, in, offset, count, 0);
+    sockets_stream_stamp(s);
     while (done < count) {
         const ssize_t n = fill_from_file(s, in, offset, count - done);
 

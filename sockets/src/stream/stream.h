@@ -138,6 +138,30 @@ void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value);
 /* Called when something was taken from such a stream by a thread that may be another one. */
 extern void (*sockets_stream_on_taken)(struct sockets_stream *s);
 
+/* This process has done something that others hear of from the kernel alone: what it then gives to
+ * a ring is told of later. */
+extern _Atomic uint32_t sockets_stream_any_upgraded;
+void sockets_stream_note_kernel_now(bool other);
+static inline void sockets_stream_note_kernel(bool other) /* by a file that has no rings */
+{
+    if (__builtin_expect(atomic_load_explicit(&sockets_stream_any_upgraded, memory_order_relaxed),
+                         0))
+        sockets_stream_note_kernel_now(other);
+}
+
+/* The order of the other end's data among connections is of interest from now on. */
+static inline void sockets_stream_order(struct sockets_stream *s)
+{
+    if (!atomic_load_explicit(&s->rx->ordered, memory_order_relaxed))
+        atomic_store(&s->rx->ordered, 1);
+}
+
+/* When its data began to be unread, and when its sender had last used the kernel, for anything or
+ * for other files than connections with rings, as the peer says; after sockets_stream_has_data. */
+uint64_t sockets_stream_since(const struct sockets_stream *s);
+uint64_t sockets_stream_kernel_at(const struct sockets_stream *s);
+uint64_t sockets_stream_other_at(const struct sockets_stream *s);
+
 /* A caller that waits for edges leaves data in the ring that it was woken for: let the sender ring
  * for what follows, too.  At most two bells are ever under way. */
 void sockets_stream_expect_bell(struct sockets_stream *s, int fd);

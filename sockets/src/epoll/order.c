@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * order.c - what a set tells of, in the order in which it happened.
+ *
+ * The kernel's set tells first of what happened first; what it has told of once and is ready still
+ * comes behind what was ready then.  Connections with rings take part in that by two times that
+ * their senders write down (stream/order.c): when their data began to be unread (their key, unless
+ * they were told of later), and when their sender's process had last used the kernel.  So
+ *
+ * - what the kernel has to tell comes first if a sender used it before its data: who finds such
+ *   data in a ring asks the kernel before it tells of it (`asked_at`);
+ * - rings are looked at one after the other, and what comes meanwhile may follow what was missed in
+ *   one already looked at: after data was found the others are looked at once more, for what is
+ *   older than the latest of it.
+ *
+ * The peer's times are believed as far as the order goes, and no further.
+ */
+#include "epoll/internal.h"
+#include "record/pause.h"
+#include <stdlib.h>
+
+enum { INSERT = 32 }; /* so many are sorted by insertion: they are nearly sorted */
+
+static const uint32_t DATA = EPOLLIN | EPOLLRDNORM;
+
+struct sockets_found {
+    struct sockets_entry *entry;
+    uint64_t key;
+    uint64_t arrived;
+    uint32_t events;
+    bool
+        follows; /* something that its sender did to another file since the kernel was last asked */
+};
+
+/* One of what is told, or, as far as it is not lost by that, left to be told later. */
+struct sockets_told {
+    struct epoll_event event;
+    const struct sockets_found *found; /* or NULL: the kernel's */
+    bool dropped;
+};
+
+static uint64_t key_of(const struct sockets_entry *entry)
+{
+    const uint64_t since = sockets_stream_since(entry->s);
+
+    return since > entry->told_at ? since : entry->told_at;
+}
+
+/* ---- rings ------------------------------------------------------------------------------- */
+
+void sockets_order_begin(struct sockets_epoll *set)
+{
+    set->scan++;
+    set->found_count = 0;
+    set->unsure = set->late = false;
+}
+
+bool sockets_order_make_room(struct sockets_epoll *set, uint32_t room)
+{
+    struct sockets_found *found = realloc(set->found, room * sizeof(*found));
+
+    if (found)
+        set->found = found;
+    return found != NULL;
+}
+
+/* The events of an entry that has news. */
+static uint32_t ring_events(struct sockets_epoll *set, const struct sockets_entry *entry)
+{
+    const uint32_t space = EPOLLOUT | EPOLLWRNORM;
+    uint32_t events = entry->events & DATA;
+
+    if (!(entry->events & space))
+        return events;
+    if (sockets_stream_has_space(entry->s))
+        return events | (entry->events & space);
+    set->unsure = true;
+    return events;
+}
+
+static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint64_t most,
+                    uint64_t known)
+{
+    uint64_t at, key, arrived;
+
+    if (entry->scan == set->scan)
+        return;
+    arrived = sockets_stream_arrived(entry->s);
+    if (!sockets_entry_has_news(entry)) {
+        if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
+            set->unsure = true; /* it may be readable by TCP */
+        return;
+    }
+    key = key_of(entry);
+    at = sockets_stream_kernel_at(entry->s);
+    if (at > set->asked_at && sockets_stream_since(entry->s) > set->asked_at && key >= known) {
+        set->unsure = set->late = true;
+        return;
+    }
+    if (key > most)
+        return;
+    entry->scan = set->scan;
+    entry->idle = 0;
+    set->found[set->found_count++] =
+        (struct sockets_found){.entry = entry,
+                               .key = key,
+                               .arrived = arrived,
+                               .events = ring_events(set, entry),
+                               .follows = sockets_stream_other_at(entry->s) > set->asked_before};
+}
+
+void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t known)
+{
+    for (uint32_t i = 0; i < set->hot_count; i++)
+        look_at(set, set->hot[i], most, known);
+}
+
+uint64_t sockets_order_latest(const struct sockets_epoll *set)
+{
+    uint64_t latest = 0;
+
+    for (uint32_t i = 0; i < set->found_count; i++)
+        if (set->found[i].key > latest)
+            latest = set->found[i].key;
+    return latest;
+}
+
+/* ---- the kernel's -------------------------------------------------------------------------- */
+
+/* When it happened, or 0 if that is not known. */
+static uint64_t kernels_key(const struct epoll_event *event)
+{
+    const struct sockets_entry *entry = sockets_entry_of(event->data.u64);
+
+    return entry && entry->s && entry->s->upgraded && (event->events & (DATA | EPOLLRDHUP))
+               ? key_of(entry)
+               : 0;
+}
+
+uint64_t sockets_order_kernels_latest(const struct epoll_event *events, int n)
+{
+    uint64_t latest = 0;
+
+    for (int i = 0; i < n; i++) {
+        const uint64_t key = kernels_key(&events[i]);
+
+        if (key > latest)
+            latest = key;
+    }
+    return latest;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct sockets_found *x = a, *y = b;
+
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void sort(struct sockets_found *found, uint32_t count)
+{
+    if (count > INSERT) {
+        qsort(found, count, sizeof(*found), compare);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        const struct sockets_found one = found[i];
+        uint32_t at = i;
+
+        for (; at > 0 && found[at - 1].key > one.key; at--)
+            found[at] = found[at - 1];
+        found[at] = one;
+    }
+}
+
+/* How many of the kernel's come before what was found in a ring: those before the first that is
+ * known to be later, and those of no known time only if the sender may have done them. */
+static int kernels_before(const struct sockets_found *found, const struct epoll_event *kernels,
+                          int n, int least)
+{
+    int before = least;
+
+    while (before < n && kernels_key(&kernels[before]) <= found->key)
+        before++;
+    while (!found->follows && before > least && kernels_key(&kernels[before - 1]) == 0)
+        before--;
+    return before;
+}
+
+static bool make_told(struct sockets_epoll *set, uint32_t room)
+{
+    struct sockets_told *told;
+
+    if (room <= set->told_room)
+        return true;
+    if (!(told = realloc(set->told, room * sizeof(*told))))
+        return false;
+    set->told = told;
+    set->told_room = room;
+    return true;
+}
+
+/* The last ones are left out until the rest fits: those of rings, and the kernel's unless some are
+ * told of but once. */
+static void leave_out(struct sockets_epoll *set, uint32_t count, uint32_t most)
+{
+    for (uint32_t i = count; count > most && i-- > 0;)
+        if (set->told[i].found || !set->edges) {
+            set->told[i].dropped = true;
+            if (!set->told[i].found) /* it has to be asked again before anything later is told */
+                set->asked_at = set->asked_before;
+            count--;
+        }
+}
+
+static uint32_t put_in_order(struct sockets_epoll *set, const struct epoll_event *kernels, int n)
+{
+    uint32_t count = 0;
+    int next = 0;
+
+    for (uint32_t i = 0; i < set->found_count; i++) {
+        const struct sockets_found *found = &set->found[i];
+        const int before = kernels_before(found, kernels, n, next);
+
+        while (next < before)
+            set->told[count++] = (struct sockets_told){.event = kernels[next++]};
+        set->told[count++] = (struct sockets_told){
+            .event = {.events = found->events, .data.ptr = found->entry}, .found = found};
+    }
+    while (next < n)
+        set->told[count++] = (struct sockets_told){.event = kernels[next++]};
+    return count;
+}
+
+/* The program gets its own data instead of our entry. */
+static void tell(struct sockets_epoll *set, struct epoll_event *event, uint64_t now)
+{
+    struct sockets_entry *entry = sockets_entry_of(event->data.u64);
+
+    if (!entry || entry->set != set)
+        return;
+    event->data = entry->data;
+    entry->told = entry->events & EPOLLONESHOT;
+    entry->told_at = now;
+}
+
+/* No memory: rings are told of another time. */
+static int tell_kernels(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
+                        struct epoll_event *events, int max, uint64_t now)
+{
+    if (n > max)
+        set->asked_at = set->asked_before;
+    n = n < max ? n : max;
+    for (int i = 0; i < n; i++) {
+        events[i] = kernels[i];
+        tell(set, &events[i], now);
+    }
+    return n;
+}
+
+int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
+                       struct epoll_event *events, int max)
+{
+    const uint64_t now =
+        n > 0 || (set->found_count > 0 && set->hot_count > 1) ? sockets_now_ns() : 0;
+    uint32_t count;
+    int told = 0;
+
+    if (set->found_count == 0 || !make_told(set, set->found_count + (uint32_t)n))
+        return tell_kernels(set, kernels, n, events, max, now);
+    sort(set->found, set->found_count);
+    count = put_in_order(set, kernels, n);
+    leave_out(set, count, (uint32_t)max);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sockets_told *one = &set->told[i];
+
+        if (one->dropped)
+            continue;
+        if (one->found)
+            one->found->entry->seen = one->found->arrived;
+        events[told] = one->event;
+        tell(set, &events[told++], now);
+    }
+    return told;
+}
