@@ -79,7 +79,21 @@ static void send_message(size_t bytes)
     need(error, "send");
 }
 
-static const struct unet_desc *await_message(void)
+/* Asleep; unet_wait returns early when a channel opened. */
+static const struct unet_desc *sleep_for_message(void)
+{
+    const double start = now_ns();
+    const struct unet_desc *desc;
+
+    while (!(desc = unet_rx_peek(ep))) {
+        need(unet_wait(ep, PATIENCE_S * 1000), "wait");
+        if (now_ns() - start > PATIENCE_S * 1e9)
+            need(-ETIMEDOUT, "no answer");
+    }
+    return desc;
+}
+
+static const struct unet_desc *poll_for_message(void)
 {
     const struct unet_desc *desc;
     double start = 0;
@@ -93,6 +107,13 @@ static const struct unet_desc *await_message(void)
         else if (now_ns() - start > PATIENCE_S * 1e9)
             need(-ETIMEDOUT, "no answer");
     }
+    return desc;
+}
+
+static const struct unet_desc *await_message(void)
+{
+    const struct unet_desc *desc = ep->config.polled ? poll_for_message() : sleep_for_message();
+
     if (desc->kind == UNET_ERROR)
         need(-(int)desc->error, "message");
     return desc;
@@ -149,6 +170,38 @@ void measure_endpoint(const struct team *team, const char *on)
     message_bytes = WORDS * 8;
     measure(team, "raw.endpoint_round_trip", 1, round_trips, NULL);
     close_endpoint();
+}
+
+static void measure_way(const struct team *team, const char *on, bool polled, const char *metric)
+{
+    const struct unet_config config = {.polled = polled};
+
+    open_endpoint(on, &config);
+    connect_endpoint();
+    message_bytes = WORDS * 8;
+    measure(team, metric, 1, round_trips, NULL);
+    close_endpoint();
+}
+
+void measure_eth_endpoint(const struct team *team, int count, char **sizes)
+{
+    (void)count, (void)sizes;
+    setenv("UNET_INTERFACE", interface, 1);
+    measure_way(team, "eth", true, "polled");
+    measure_way(team, "eth", false, "blocked");
+}
+
+/* Each side has a service of its own, at FOLDER/SIDE. */
+void measure_ni_endpoint(const struct team *team, int count, char **folder)
+{
+    char path[256];
+
+    if (count != 1)
+        need(-EINVAL, "ni_endpoint wants the folder of the services' sockets");
+    snprintf(path, sizeof path, "%s/%d", folder[0], side);
+    setenv("UNET_NI_SOCKET", path, 1);
+    measure_way(team, "ni", true, "polled");
+    measure_way(team, "ni", false, "blocked");
 }
 
 /* A message has to fit into a packet. */

@@ -6,9 +6,10 @@
  *
  * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams or our_eth; or, for round
  * trips and streams against the size of their messages, udp_sizes, tcp_sizes, our_shm_sizes,
- * our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes.  The sides live in the networks of
- * these two processes (0: in ours) and use the interface of that name there.  Streams have messages
- * of so many bytes.
+ * our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or eth_endpoint and ni_endpoint for
+ * round trips of endpoints that poll and that block (the latter with a folder of services' sockets
+ * for BYTES).  The sides live in the networks of these two processes (0: in ours) and use the
+ * interface of that name there.  Streams have messages of so many bytes.
  */
 #include "net.h"
 
@@ -146,6 +147,8 @@ static mode_fn *mode_of(const char *name)
         {"our_eth_sizes", measure_our_eth_sizes},
         {"our_atm_sizes", measure_our_atm_sizes},
         {"our_ni_sizes", measure_our_ni_sizes},
+        {"eth_endpoint", measure_eth_endpoint},
+        {"ni_endpoint", measure_ni_endpoint},
     };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

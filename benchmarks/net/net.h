@@ -85,6 +85,7 @@ void need(int error, const char *what); /* ends the program if it is negative */
 void open_endpoint(const char *on, const struct unet_config *config);
 void measure_endpoint(const struct team *team, const char *on);
 void measure_endpoint_sizes(const struct team *team, const char *on, int count, char **sizes);
+mode_fn measure_eth_endpoint, measure_ni_endpoint; /* polled and blocked round trips */
 extern struct unet_endpoint *ep;
 extern struct unet_address endpoint_address[2];
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages between two networks: ours over udp and eth, beside sockets and MPIs over TCP.
+"""Messages between two networks: ours over udp, eth and ni, beside sockets and MPIs over TCP.
 
 As root there are two hosts, made of namespaces and joined by a bridge; else all are on lo, which
 says less.
 """
 import os
+import sys
 
 from bench import peers, table
 from bench.driver import Driver, Effort, names
-from bench.hosts import Hosts
+from bench.hosts import Hosts, cores
 from bench.results import (Row, Samples, at_least, at_least_gb_s, at_least_million, at_most)
-from bench.runner import Runner
+from bench.runner import Failure, Runner
+from bench.services import Services
 
 
 # Turns; milliseconds for each operation and turn; seconds for all, and for a program.
@@ -20,7 +22,12 @@ QUICK = Effort(turns=3, millis=20, limit=170, each=30, sizes=[256, 1024, 4096, 6
 TINY = Effort(turns=1, millis=1, limit=100, each=40, sizes=[1024, 65536])
 LOSSY_SIZE = 65536
 LOSS = "1 % loss"
-BACKENDS = ["udp", "eth"] if os.geteuid() == 0 else ["udp"]
+BACKENDS = ["udp", "eth", "ni"] if os.geteuid() == 0 else ["udp"]
+SERVICES = {  # where the services of ni run; the clients are on cores 0 and 1
+    "shared": ("on its client's core", [0, 1]),
+    "apart": ("on a core of its own", [2, 3]),
+}
+WAYS = {"polled": [at_most(1.4, "raw")], "blocked": [at_most(0.7, "raw")]}  # beside eth
 ASKED_FOR = ["ofi"]  # by --backend alone: fabrics, of whatever provider libfabric finds
 
 
@@ -70,6 +77,25 @@ def lossy_plan(options, hosts, samples):
                   "raw": bench(options, hosts, "tcp", size)})
 
 
+def ni_plan(options, hosts, samples, place, services):
+    return turns(options, hosts, samples, f"endpoints over ni, service {SERVICES[place][0]}",
+                 f"_ni_{place}", {"ours": bench(options, hosts, "ni_endpoint", services.folder),
+                                  "raw": bench(options, hosts, "eth_endpoint")})
+
+
+def measure_ni(options, hosts, samples, runner):
+    for place, (where, on) in SERVICES.items():
+        if max(on) >= cores():
+            print(f"bench: no endpoints over ni with the service {where}: that takes "
+                  f"{max(on) + 1} cores, here are {cores()}", file=sys.stderr)
+            continue
+        try:
+            with Services(options.build, hosts, on) as services:
+                runner.run(ni_plan(options, hosts, samples, place, services))
+        except Failure as error:
+            runner.failures.append(f"ours, endpoints over ni, service {where}: {error}")
+
+
 # ---- the rows -----------------------------------------------------------------------------------
 
 
@@ -79,7 +105,7 @@ def all_rows(effort, backends):
     one_way = {peer: "am_one_way" + suffix for peer in peers.NAMES}
     aims = {"udp": [at_most(1.1, "raw"), at_most(0.7, "peer")],
             "eth": [at_most(1.2, "raw"), at_most(0.35, "peer")]}
-    for backend in backends:
+    for backend in (name for name in backends if name != "ni"):
         yield Row(f"am_round_trip_{backend}", f"AM request and reply, {backend}", "us",
                   aims.get(backend, []), round_trip)
         yield Row(f"reliability_{backend}", f"the same beside {backend}'s endpoint", "us",
@@ -93,10 +119,25 @@ def all_rows(effort, backends):
             yield Row(f"stream_{size}_{backend}", f"stream of {table.size(size)}, {backend}",
                       "GB/s", [at_least_gb_s(6, size)] if size == 65536 and backend in aims else [],
                       same, size)
+    if "ni" in backends:
+        yield from ni_rows()
     if "udp" not in backends:
         return
     yield Row(f"stream_{LOSSY_SIZE}_lossy", f"stream of {table.size(LOSSY_SIZE)}, udp, {LOSS}",
               "GB/s", [at_least(1, "raw")], size=LOSSY_SIZE)
+
+
+def ni_rows():
+    """The column raw is eth in the same turns.
+
+    Polling is not judged where services and clients share cores.
+    """
+    for place, (where, on) in SERVICES.items():
+        if max(on) >= cores():
+            continue
+        for way, aims in WAYS.items():
+            yield Row(f"{way}_ni_{place}", f"endpoint round trip, ni ({way}, service {where})",
+                      "us", [] if (way, place) == ("polled", "shared") else aims)
 
 
 # ---- what it comes to ---------------------------------------------------------------------------
@@ -150,7 +191,8 @@ def summary_table(data):
 
 class Net(Driver):
     name = "net"
-    summary = "Messages between two networks: ours over udp and eth, beside sockets and MPIs over TCP."
+    summary = ("Messages between two networks: ours over udp, eth and ni, beside sockets and MPIs "
+               "over TCP.")
     quick = "in under three minutes"
     efforts = {"full": FULL, "quick": QUICK, "tiny": TINY}
 
@@ -169,6 +211,8 @@ class Net(Driver):
             if hosts.can_lose_packets() and "udp" in options.backends:
                 with hosts.losing_packets():
                     runner.run(lossy_plan(options, hosts, samples))
+            if "ni" in options.backends:
+                measure_ni(options, hosts, samples, runner)
             rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
                     **summary(rows), "hosts": hosts.are_two()}
