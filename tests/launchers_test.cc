@@ -162,6 +162,19 @@ void compile(const TemporaryFolder &folder, const std::string &with, const std::
     REQUIRE(compiled.code == 0);
 }
 
+// Every rank is the same one for MPI and for Split-C, and reads from its neighbour.
+void check_mixed(const Command &command, int ranks)
+{
+    const Outcome outcome = run(command);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    for (int rank = 0; rank < ranks; rank++) {
+        const std::string one = std::to_string(rank) + " of " + std::to_string(ranks);
+        CHECK_THAT(outcome.out, Contains("rank " + one + ": " + one + ", next " +
+                                         std::to_string((rank + 1) % ranks) + "\n"));
+    }
+}
+
 // Slurm on two hosts.
 class Slurm {
 public:
@@ -204,6 +217,15 @@ TEST_CASE("mpirun starts Split-C programs on this machine")
     CHECK(run(mpirun({"-np", "2", hello})).code == 0);
 }
 
+TEST_CASE("mpirun starts programs that use Open MPI beside Split-C")
+{
+    if (!ready(mpirun_obstacle()) || !ready(open_mpi_obstacle()))
+        return;
+    const TemporaryFolder folder;
+    compile(folder, compiler(), kMixedProgram);
+    check_mixed(mpirun({"-np", "3", folder / "prog"}), 3);
+}
+
 TEST_CASE("mpirun starts programs on two hosts by ssh")
 {
     if (!ready(mpirun_obstacle()) || !ready(Hosts::obstacle()))
@@ -227,6 +249,11 @@ TEST_CASE("srun starts programs on one host and on two")
     check_cards(slurm.srun({"-N2", "-n4", PMIX_CLIENT}));
     check_ring(slurm.srun({"-N2", "-n4", ring}), 4);
     check_end(slurm.srun({"-N2", "-n4", late}), 4);
+    if (!ready(open_mpi_obstacle()))
+        return;
+    const TemporaryFolder folder;
+    compile(folder, compiler(), kMixedProgram);
+    check_mixed(slurm.srun({"-N2", "-n4", folder / "prog"}), 4);
 }
 
 TEST_CASE("srun without PMIx is told of once, and a batch script's program is alone")
@@ -296,12 +323,8 @@ TEST_CASE("unetrun starts programs of Open MPI, and those that are Split-C's as 
     for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
         Command command = ranks(3, folder / "prog", {});
         command.environment = {windows};
-        const Outcome mixed = run(command);
-        INFO(windows << '\n' << mixed.err);
-        CHECK(mixed.code == 0);
-        for (const char *line : {"rank 0 of 3: 0 of 3, next 1\n", "rank 1 of 3: 1 of 3, next 2\n",
-                                 "rank 2 of 3: 2 of 3, next 0\n"})
-            CHECK_THAT(mixed.out, Contains(line));
+        INFO(windows);
+        check_mixed(command, 3);
     }
 }
 
@@ -312,9 +335,7 @@ TEST_CASE("unetrun starts programs of Open MPI on two hosts")
     const TemporaryFolder folder;
     compile(folder, compiler(), kMixedProgram);
     const Hosts hosts(2);
-    const Outcome outcome = run({{launcher(), "--rsh", hosts.rsh(), "--hosts", hosts.all(), "--ppn",
-                                  "2", folder / "prog"}});
-    INFO(outcome.err);
-    CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.out, Contains("rank 3 of 4: 3 of 4, next 0\n"));
+    check_mixed(
+        {{launcher(), "--rsh", hosts.rsh(), "--hosts", hosts.all(), "--ppn", "2", folder / "prog"}},
+        4);
 }

@@ -138,7 +138,7 @@ static void die(const char *how)
 int splitc_main(int argc, char *argv[])
 {
     barrier();
-    if (MYPROC == 1)
+    if (MYPROC == PROCS - 1)
         call_back(die, argv[1]);
     barrier();
     return 0;
@@ -168,11 +168,35 @@ int splitc_main(int argc, char *argv[])
         return outcome.err;
     }
 
+    // Without unetrun.
+    std::string dies_alone(const std::string &how) const
+    {
+        const Outcome outcome = run(Command{{folder_ / "prog", how}});
+        CHECK(outcome.code != 0);
+        return outcome.err;
+    }
+
 private:
     TemporaryFolder folder_;
 };
 
 } // namespace
+
+TEST_CASE("A rank that dies without unetrun tells the line by itself")
+{
+    const Dying program;
+
+    for (const auto &[how, line] :
+         {std::pair{"segv", "11"}, {"fpe", "13"}, {"abort", "17"}, {"null", "19"}}) {
+        const std::string said = program.dies_alone(how);
+        INFO(said);
+        CHECK_THAT(said, Matches("([^\n]*\n)?splitc: rank 0: in die at [^\n]*/prog\\.sc:" +
+                                 std::string(line) + "[^\n]*\n"));
+    }
+    const std::string stripped = Dying(" && strip prog libpart.so").dies_alone("segv");
+    INFO(stripped);
+    CHECK_THAT(stripped, Matches("splitc: rank 0: segmentation fault: [^\n]*\n"));
+}
 
 TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
 {

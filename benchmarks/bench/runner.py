@@ -82,15 +82,30 @@ class Runner:
         self.deadline = self.begun + seconds
         self.failures = []
         self.given_up = set()  # keys of steps that failed
+        self.last_took = {}  # by key: seconds
 
     def run(self, plan):
         plan = list(plan)
         for done, step in enumerate(plan):
             if self.is_wanted(step):
-                self.show(f"[{done}/{len(plan)}] {step.who}, {step.what}",
+                self.show(f"[{done}/{len(plan)}] {step.who}, {step.what}", self.left(plan[done:]),
                           done % max(1, len(plan) // 10) == 0)
+                begun = time.monotonic()
                 self.run_step(step)
-        self.show("", False)
+                self.last_took[step.key] = time.monotonic() - begun
+        self.show("", None, False)
+
+    def left(self, steps):
+        """About how many seconds these take, until the deadline at most; None: nobody knows yet.
+
+        A step takes what the last one with its key took, and a new one what they take on average.
+        """
+        if not self.last_took:
+            return None
+        mean = sum(self.last_took.values()) / len(self.last_took)
+        seconds = sum(self.last_took.get(step.key, mean) for step in steps
+                      if step.key not in self.given_up)
+        return min(seconds, max(0, self.deadline - time.monotonic()))
 
     def is_wanted(self, step):
         """Whether the step is run; asked when its turn comes."""
@@ -120,11 +135,12 @@ class Runner:
     def give_up_timed_out(self, step, error):
         self.give_up(step, error)
 
-    def show(self, text, is_milestone):
+    def show(self, text, left, is_milestone):
         """Show how far the run is: in place on a terminal, elsewhere a line now and then."""
         passed = time.monotonic() - self.begun
+        ahead = f", some {left:.0f} s left" if left is not None else ""
+        line = f"{self.name} {text} ({passed:.0f} s{ahead})" if text else ""
         if sys.stderr.isatty():
-            line = f"{self.name} {text} ({passed:.0f} s)" if text else ""
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
         elif is_milestone:
-            print(f"{self.name} {text} ({passed:.0f} s)", file=sys.stderr, flush=True)
+            print(line, file=sys.stderr, flush=True)

@@ -26,7 +26,7 @@ class Commands(unittest.TestCase):
 class Plans(unittest.TestCase):
     """By a clock that only programs move on: each takes the seconds that it prints."""
 
-    def run_all(self, seconds, commands):
+    def run_all(self, seconds, commands, show=lambda *_: None):
         clock, taken = [0.0], []
 
         def run(command, limit):
@@ -40,7 +40,7 @@ class Plans(unittest.TestCase):
         with unittest.mock.patch.object(runner, "run", run), \
                 unittest.mock.patch.object(runner.time, "monotonic", lambda: clock[0]):
             one = runner.Runner("test", seconds, 10)
-            one.show = lambda *_: None
+            one.show = show
             one.run(runner.Step(who, "sleep", [each], lambda text, _: taken.append(float(text)))
                     for who, each in commands)
         return taken, one.failures
@@ -59,6 +59,18 @@ class Plans(unittest.TestCase):
     def test_nothing_is_started_after_the_deadline(self):
         self.assertEqual(self.run_all(5, [("a", 4), ("b", 2), ("c", 1)]),
                          ([4, 2], ["c, sleep: no time was left"]))
+
+    def test_what_is_left_is_told(self):
+        told = []
+        self.run_all(100, [("a", 4), ("b", 2), ("c", 9), ("a", 4), ("b", 2)],
+                     lambda text, left, _: told.append(left))
+        # c is not known when a has taken 4, nor when b has taken 2; no text comes last.
+        self.assertEqual(told, [None, 4 * 4, 3 + 4 + 2, 4 + 2, 2, None])
+
+    def test_no_more_is_left_than_until_the_deadline(self):
+        told = []
+        self.run_all(10, [("a", 4), ("a", 4), ("a", 4)], lambda text, left, _: told.append(left))
+        self.assertEqual(told, [None, 6, 2, None])
 
 
 if __name__ == "__main__":

@@ -316,7 +316,8 @@ void progress(const char *what, long done, long all)
     if (now - begun < PROGRESS_AFTER || now - told < 1)
         return;
     told = now;
-    fprintf(stderr, "%s: %s %ld of %ld\n", program_name, what, done, all);
+    fprintf(stderr, "%s: %s %ld of %ld, some %.0f s left\n", program_name, what, done, all,
+            (now - begun) / (double)done * (double)(all - done));
 }
 
 /* ---- the report ------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * collective.sc MILLISECONDS BYTES... - barriers, reductions and broadcasts of one value, of all and
- * of a team of as many; all-to-all with blocks of those sizes.
+ * collective.sc MILLISECONDS BYTES... - barriers, reductions and broadcasts of one value, of all; in
+ * turn with those of all, barriers and reductions of a team of as many; all-to-all with blocks of
+ * those sizes.
  */
 #include "measure.h"
 
@@ -118,8 +119,8 @@ int splitc_main(int argc, char **argv)
     measure(&team, "reduce_double", 1, real_reductions, 0);
     measure(&team, "broadcast", 1, broadcasts, 0);
     everybody = all_split(0, -MYPROC);
-    measure(&team, "team_barrier", 1, team_barriers, 0);
-    measure(&team, "team_reduce", 1, team_reductions, 0);
+    measure(&team, "team_barrier", 1, team_barriers, barriers);
+    measure(&team, "team_reduce", 1, team_reductions, int_reductions);
     team_free(everybody);
     for (int i = 2; i < argc; i++)
         measure_exchange(&team, argv[i]);

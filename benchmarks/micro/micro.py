@@ -116,9 +116,12 @@ def collective_rows(ranks, sizes):
         yield Row(f"barrier_{count}", f"barrier, {count} ranks", "us", aim, raw)
         yield Row(f"reduce_int_{count}", f"reduction, int, {count} ranks", "us")
         yield Row(f"reduce_double_{count}", f"reduction, double, {count} ranks", "us")
-        yield Row(f"broadcast_{count}", f"broadcast, {count} ranks", "us")
-        yield Row(f"team_barrier_{count}", f"team barrier, {count} ranks", "us")
-        yield Row(f"team_reduce_{count}", f"team reduction, int, {count} ranks", "us")
+        yield Row(f"broadcast_{count}", f"broadcast, {count} ranks", "us",
+                  [at_most(1.0, "openmpi")])
+        yield Row(f"team_barrier_{count}", f"team barrier, {count} ranks", "us",
+                  [at_most(1.1, "raw")])
+        yield Row(f"team_reduce_{count}", f"team reduction, int, {count} ranks", "us",
+                  [at_most(1.1, "raw")])
         for size in sizes:
             yield Row(f"alltoall_{size}_{count}", f"all-to-all, {table.size(size)}, {count} ranks",
                       "us", [at_most(1.0, "peer")])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * exchange.h - keys on their way from every processor to every other.  Room
- * is made after the counts are known, so it is exact whatever the keys are.
+ * exchange.h - things on their way from every processor to every other, of which only those who
+ * send know how many there are.
  */
-#ifndef BENCHMARKS_EXCHANGE_H
-#define BENCHMARKS_EXCHANGE_H
+#ifndef BENCHMARKS_SPLITC_EXCHANGE_H
+#define BENCHMARKS_SPLITC_EXCHANGE_H
 
 #include "keys.h"
 
@@ -13,18 +13,25 @@ struct pair {
     key first, second;
 };
 
-/* Collective: tell each processor q that it will get count[q] keys from here,
- * and make room for those that come.  `room` is from malloc and will hold them
- * in the order of the processors they come from.  Returns where this
- * processor's keys go at each of the others; valid until the next call. */
-key *global *make_room(const long count[], struct keys *room);
+/* How many go to each processor and come from each, and where they begin when they lie one behind
+ * the other: what team_alltoallv asks for. */
+struct exchange {
+    const long *out; /* the caller's */
+    long *out_at;
+    long *in, *in_at;
+    long in_all;
+};
 
-/* Where each processor's run of keys starts when the runs lie one behind the
- * other; from malloc. */
-long *run_starts(const long count[]);
+/* Collective: tell each processor q that it will get out[q] things from here. */
+struct exchange exchange_plan(const long out[]);
+void exchange_free(struct exchange *x);
 
-/* Collective: send the keys, which lie in the order of their processors, in one
- * message to each; all have arrived when it returns. */
-void send_runs(const key *keys, const long count[], key *global place[]);
+/* Room for the keys that come; and, collective, where at each processor those of this one go, from
+ * malloc. */
+struct keys exchange_room(const struct exchange *x);
+key *global *exchange_places(const struct exchange *x, const struct keys *room);
+
+/* Collective: send the keys, which lie in the order of their processors, and get those that come. */
+struct keys exchange_keys(const key *keys, const long out[]);
 
 #endif

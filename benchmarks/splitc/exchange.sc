@@ -2,59 +2,71 @@
 #include "exchange.h"
 
 #include "common.h"
+#include <split-c/collective.h>
 #include <split-c/split-c.h>
 #include <stdlib.h>
 
-static long incoming[PROCS]::[PROCS];      /* [q][p]: keys that p has for q */
-static key *global places[PROCS]::[PROCS]; /* [p][q]: where at q those of p go */
-
-/* The other processors, each beginning with its own neighbour. */
-static int other(int i)
+static long starts(const long *count, long *at)
 {
-    return (int)(((long)MYPROC + i) % PROCS);
-}
-
-key *global *make_room(const long count[], struct keys *room)
-{
-    const long *from = tolocal(incoming[MYPROC]);
-    long before = 0;
-
-    for (int i = 0; i < PROCS; i++)
-        incoming[other(i)][MYPROC] :- count[other(i)];
-    all_store_sync();
-
-    room->n = 0;
-    for (int p = 0; p < PROCS; p++)
-        room->n += from[p];
-    room->at = allocate(room->n * sizeof(key));
+    long all = 0;
 
     for (int p = 0; p < PROCS; p++) {
-        places[p][MYPROC] :- toglobal(MYPROC, room->at + before);
-        before += from[p];
+        at[p] = all;
+        all += count[p];
     }
-    all_store_sync();
-    return tolocal(places[MYPROC]);
+    return all;
 }
 
-long *run_starts(const long count[])
+struct exchange exchange_plan(const long out[])
 {
-    long *start = allocate(PROCS * sizeof *start);
+    size_t bytes = PROCS * sizeof(long);
+    struct exchange x = {out, allocate(bytes), allocate(bytes), allocate(bytes), 0};
 
-    start[0] = 0;
-    for (int q = 1; q < PROCS; q++)
-        start[q] = start[q - 1] + count[q - 1];
-    return start;
+    team_alltoall(TEAM_ALL, x.in, out, 1);
+    starts(out, x.out_at);
+    x.in_all = starts(x.in, x.in_at);
+    return x;
 }
 
-void send_runs(const key *keys, const long count[], key *global place[])
+void exchange_free(struct exchange *x)
 {
-    long *start = run_starts(count);
+    free(x->out_at);
+    free(x->in);
+    free(x->in_at);
+}
+
+struct keys exchange_room(const struct exchange *x)
+{
+    return (struct keys){allocate(x->in_all * sizeof(key)), x->in_all};
+}
+
+key *global *exchange_places(const struct exchange *x, const struct keys *room)
+{
+    key *global *begin = allocate(PROCS * sizeof *begin);
+    key *global *place = allocate(PROCS * sizeof *place);
+
+    for (int p = 0; p < PROCS; p++)
+        begin[p] = toglobal(MYPROC, room->at + x->in_at[p]);
+    team_alltoall(TEAM_ALL, place, begin, 1);
+    free(begin);
+    return place;
+}
+
+/* Stored rather than by team_alltoallv: where processors share cores, none has to run twice. */
+struct keys exchange_keys(const key *keys, const long out[])
+{
+    struct exchange x = exchange_plan(out);
+    struct keys room = exchange_room(&x);
+    key *global *place = exchange_places(&x, &room);
 
     for (int i = 0; i < PROCS; i++) {
-        int q = other(i);
-        if (count[q] > 0)
-            bulk_store(place[q], keys + start[q], count[q] * sizeof(key));
+        int q = (int)(((long)MYPROC + i) % PROCS); /* each begins with its own neighbour */
+
+        if (out[q] > 0)
+            bulk_store(place[q], keys + x.out_at[q], out[q] * sizeof(key));
     }
     all_store_sync();
-    free(start);
+    free(place);
+    exchange_free(&x);
+    return room;
 }

@@ -2,50 +2,41 @@
 #include "ghosts.h"
 
 #include "common.h"
+#include "exchange.h"
+#include <split-c/collective.h>
 #include <split-c/split-c.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long wanted[PROCS]::; /* runs, of each processor */
-
-/* Collective: where in each processor's list the runs begin that this one wants of it; they
- * follow each other.  From malloc. */
-static long *find_slots(const struct sparse *a)
+/* The runs that this processor wants, as many of each owner, in the order of the owners. */
+static struct copy *list_wanted(const struct sparse *a, double *vector, long count[])
 {
-    long *slot = allocate(PROCS * sizeof *slot);
+    struct copy *wanted = allocate(a->runs * sizeof *wanted);
+    double *ghost = vector + a->own;
 
-    wanted[MYPROC] = 0;
-    barrier();
-    for (long r = 0, end; r < a->runs; r = end) {
-        int owner = a->run[r].processor;
+    memset(count, 0, PROCS * sizeof *count);
+    for (long r = 0; r < a->runs; r++) {
+        const struct run *run = &a->run[r];
 
-        for (end = r + 1; end < a->runs && a->run[end].processor == owner;)
-            end++;
-        slot[owner] = fetch_add_l(&wanted[owner], end - r);
+        wanted[r] = (struct copy){run->place, run->n, toglobal(MYPROC, ghost)};
+        count[run->processor]++;
+        ghost += run->n;
     }
-    barrier();
-    return slot;
+    return wanted;
 }
 
 struct ghosts ghosts_plan(const struct sparse *a, double *vector)
 {
-    long *slot = find_slots(a), copies = wanted[MYPROC];
-    long most = (long)all_reduce_to_all_dmax(copies);
-    struct ghosts g = {vector, allocate(copies * sizeof *g.copy), copies,
+    long *count = allocate(PROCS * sizeof *count);
+    struct copy *wanted = list_wanted(a, vector, count);
+    struct exchange x = exchange_plan(count);
+    struct ghosts g = {vector, allocate(x.in_all * sizeof *g.copy), x.in_all,
                        a->ghosts * sizeof *vector};
-    struct copy told[PROCS]::[most];
-    double *ghost = vector + a->own;
 
-    for (long r = 0; r < a->runs; r++) {
-        int owner = a->run[r].processor;
-        struct copy copy = {a->run[r].place, a->run[r].n, toglobal(MYPROC, ghost)};
-
-        told[owner][slot[owner]++] :- copy;
-        ghost += copy.n;
-    }
-    all_store_sync();
-    memcpy(g.copy, tolocal(told[MYPROC]), copies * sizeof *g.copy);
-    free(slot);
+    team_alltoallv(TEAM_ALL, g.copy, x.in, x.in_at, wanted, x.out, x.out_at);
+    exchange_free(&x);
+    free(wanted);
+    free(count);
     return g;
 }
 

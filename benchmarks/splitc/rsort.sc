@@ -7,32 +7,25 @@
 #include "local_sort.h"
 #include "sort.h"
 
+#include <split-c/collective.h>
 #include <split-c/split-c.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char sort_summary[] = "Radix sort of 32-bit keys.";
 
-static long histogram[PROCS]::[RADIX]; /* [p][d]: p's keys with digit d, then their ranks */
-
 /* ---- global ranks ------------------------------------------------------------ */
-
-/* The digits are shared out: processor p adds up those from first_digit(p) on. */
-static int first_digit(int p)
-{
-    return (int)((long)p * RADIX / PROCS);
-}
 
 /* Counts become ranks: those of smaller digits first, then those of the same
  * digit on earlier processors.  count[p * width + d]. */
-static void counts_to_ranks(long count[], int width)
+static void counts_to_ranks(long count[], long width)
 {
     long all = 0, rank;
 
-    for (long i = 0; i < (long)width * PROCS; i++)
+    for (long i = 0; i < width * PROCS; i++)
         all += count[i];
     rank = (long)all_scan_dadd(all) - all;
-    for (int d = 0; d < width; d++)
+    for (long d = 0; d < width; d++)
         for (long p = 0; p < PROCS; p++) {
             long here = count[p * width + d];
             count[p * width + d] = rank;
@@ -40,22 +33,26 @@ static void counts_to_ranks(long count[], int width)
         }
 }
 
-/* Collective: the counts in this processor's histogram become the ranks of its
- * first key with each digit. */
-static void rank_digits(void)
+/* A count for each digit, and for some more that no key has: as many of them belong to each
+ * processor, which ranks them.  From malloc. */
+static long *make_histogram(void)
 {
-    int first = first_digit(MYPROC), width = first_digit(MYPROC + 1) - first;
-    size_t bytes = width * sizeof(long);
-    long *count = allocate(PROCS * bytes);
+    size_t bytes = PROCS * block_length(RADIX) * sizeof(long);
+    long *histogram = allocate(bytes);
 
-    barrier();
-    for (long p = 0; p < PROCS; p++)
-        bulk_get(count + p * width, &histogram[p][first], bytes);
-    sync();
+    memset(histogram, 0, bytes);
+    return histogram;
+}
+
+/* Collective: the counts become the ranks of this processor's first key with each digit. */
+static void rank_digits(long histogram[])
+{
+    long width = block_length(RADIX);
+    long *count = allocate(PROCS * width * sizeof *count);
+
+    team_alltoall(TEAM_ALL, count, histogram, width);
     counts_to_ranks(count, width);
-    for (long p = 0; p < PROCS; p++)
-        bulk_store(&histogram[p][first], count + p * width, bytes);
-    all_store_sync();
+    team_alltoall(TEAM_ALL, histogram, count, width);
     free(count);
 }
 
@@ -110,9 +107,9 @@ static void send_key(struct run *run, key k, long block)
     }
 }
 
-static void send_by_rank(const key *from, long n, int which, long block, key to[PROCS]::[block])
+static void send_by_rank(const key *from, long n, int which, const long rank[RADIX], long block,
+                         key to[PROCS]::[block])
 {
-    const long *rank = tolocal(histogram[MYPROC]);
     struct run *run = allocate(RADIX * sizeof *run);
 
     for (int d = 0; d < RADIX; d++)
@@ -130,6 +127,7 @@ static void send_by_rank(const key *from, long n, int which, long block, key to[
 static void sort_small(struct keys *keys, long total, struct watch *watch)
 {
     long block = block_length(total);
+    long *histogram = make_histogram();
     key here[PROCS]::[block], there[PROCS]::[block];
     key (*spread from)[block] = here;
     key (*spread to)[block] = there;
@@ -138,25 +136,24 @@ static void sort_small(struct keys *keys, long total, struct watch *watch)
     for (int which = 0; which < DIGITS; which++) {
         key (*spread swap)[block] = from;
 
-        count_digits(tolocal(from[MYPROC]), keys->n, which, tolocal(histogram[MYPROC]));
+        count_digits(tolocal(from[MYPROC]), keys->n, which, histogram);
         watch_computed(watch);
-        rank_digits();
-        send_by_rank(tolocal(from[MYPROC]), keys->n, which, block, to);
+        rank_digits(histogram);
+        send_by_rank(tolocal(from[MYPROC]), keys->n, which, histogram, block, to);
         watch_communicated(watch);
         from = to;
         to = swap;
     }
     memcpy(keys->at, tolocal(from[MYPROC]), keys->n * sizeof(key));
+    free(histogram);
 }
 
 /* ---- bulk messages ----------------------------------------------------------------- */
 
 /* How many of this processor's keys go to each: the ranks of one digit may lie
  * in several blocks. */
-static void count_by_rank(const long own[RADIX], long block, long count[])
+static void count_by_rank(const long own[RADIX], const long rank[RADIX], long block, long count[])
 {
-    const long *rank = tolocal(histogram[MYPROC]);
-
     memset(count, 0, PROCS * sizeof count[0]);
     for (int d = 0; d < RADIX; d++)
         for (long at = rank[d], end = at + own[d]; at < end;) {
@@ -172,21 +169,20 @@ static void count_by_rank(const long own[RADIX], long block, long count[])
 static void pass_bulk(struct keys *keys, int which, long block, long count[], struct watch *watch)
 {
     key *sorted = allocate(keys->n * sizeof *sorted);
-    long own[RADIX];
+    long own[RADIX], *histogram = make_histogram();
     struct keys room;
-    key *global *place;
 
     count_digits(keys->at, keys->n, which, own);
-    memcpy(tolocal(histogram[MYPROC]), own, sizeof own);
+    memcpy(histogram, own, sizeof own);
     sort_by_digit(keys->at, sorted, keys->n, which);
     watch_computed(watch);
-    rank_digits();
-    count_by_rank(own, block, count);
-    place = make_room(count, &room);
-    send_runs(sorted, count, place);
+    rank_digits(histogram);
+    count_by_rank(own, histogram, block, count);
+    room = exchange_keys(sorted, count);
     watch_communicated(watch);
     sort_by_digit(room.at, keys->at, room.n, which);
     free(room.at);
+    free(histogram);
     free(sorted);
 }
 

@@ -8,40 +8,27 @@
 #include "sampling.h"
 #include "sort.h"
 
+#include <split-c/collective.h>
 #include <split-c/split-c.h>
 #include <stdlib.h>
 
 const char sort_summary[] = "Sample sort of 32-bit keys.";
 
-static tagged splitters[PROCS]::[PROCS]; /* each processor's copy; the first is 0 */
-
-/* ---- splitters ----------------------------------------------------------------- */
-
-/* Processor 0: gather the samples, sort them, and send the splitters to all. */
-static void send_splitters(int n, tagged sample[PROCS]::[n])
-{
-    tagged *all = allocate(PROCS * n * sizeof *all);
-    tagged *chosen = allocate(PROCS * sizeof *chosen);
-
-    for (long p = 0; p < PROCS; p++)
-        bulk_get(all + p * n, &sample[p][0], n * sizeof *all);
-    sync();
-    choose_splitters(all, n, chosen);
-    for (int p = 0; p < PROCS; p++)
-        bulk_store(&splitters[p][0], chosen, PROCS * sizeof *chosen);
-    free(chosen);
-    free(all);
-}
-
-static void agree_on_splitters(const struct keys *keys, long total)
+/* Collective: the splitters, everywhere; from malloc. */
+static tagged *agree_on_splitters(const struct keys *keys, long total)
 {
     int n = samples_each();
-    tagged sample[PROCS]::[n];
+    tagged *sample = allocate(n * sizeof *sample);
+    tagged *all = allocate(PROCS * n * sizeof *all);
+    tagged *splitter = allocate(PROCS * sizeof *splitter);
 
-    take_samples(keys, total, tolocal(sample[MYPROC]), n);
-    barrier();
-    on_one send_splitters(n, sample);
-    all_store_sync();
+    take_samples(keys, total, sample, n);
+    team_gather(TEAM_ALL, all, sample, n, 0);
+    on_one choose_splitters(all, n, splitter);
+    team_broadcast(TEAM_ALL, splitter, PROCS, 0);
+    free(all);
+    free(sample);
+    return splitter;
 }
 
 /* ---- the two ways to get there ----------------------------------------------------- */
@@ -52,9 +39,12 @@ struct waiting {
     int is;
 };
 
-static void send_pairs(const struct keys *keys, const uint16_t owner[], key *global place[])
+static struct keys send_pairs(const struct keys *keys, const uint16_t owner[], const long count[])
 {
     struct waiting *waiting = allocate(PROCS * sizeof *waiting);
+    struct exchange x = exchange_plan(count);
+    struct keys room = exchange_room(&x);
+    key *global *place = exchange_places(&x, &room);
 
     for (int q = 0; q < PROCS; q++)
         waiting[q].is = 0;
@@ -74,35 +64,27 @@ static void send_pairs(const struct keys *keys, const uint16_t owner[], key *glo
         if (waiting[q].is)
             *place[q] :- waiting[q].first;
     all_store_sync();
+    free(place);
+    exchange_free(&x);
     free(waiting);
-}
-
-static void send_to_owners(struct keys *keys, const uint16_t owner[], const long count[],
-                           enum variant variant, struct keys *room, struct watch *watch)
-{
-    key *global *place;
-
-    if (variant == BULK)
-        presort(keys, owner, count);
-    watch_computed(watch);
-    place = make_room(count, room);
-    if (variant == BULK)
-        send_runs(keys->at, count, place);
-    else
-        send_pairs(keys, owner, place);
-    watch_communicated(watch);
+    return room;
 }
 
 void sort_keys(struct keys *keys, long total, enum variant variant, struct watch *watch)
 {
     uint16_t *owner = allocate(keys->n * sizeof *owner);
     long *count = allocate(PROCS * sizeof *count);
+    tagged *splitter = agree_on_splitters(keys, total);
     struct keys room;
 
-    agree_on_splitters(keys, total);
     watch_communicated(watch);
-    find_owners(keys, total, tolocal(splitters[MYPROC]), owner, count);
-    send_to_owners(keys, owner, count, variant, &room, watch);
+    find_owners(keys, total, splitter, owner, count);
+    if (variant == BULK)
+        presort(keys, owner, count);
+    watch_computed(watch);
+    room = variant == BULK ? exchange_keys(keys->at, count) : send_pairs(keys, owner, count);
+    watch_communicated(watch);
+    free(splitter);
     free(count);
     free(owner);
     free(keys->at);

@@ -7,6 +7,8 @@
 #include "front/network_choice.h"
 #include "front/output_files.h"
 
+#include <unistd.h>
+
 namespace unetrun {
 
 namespace {
@@ -115,6 +117,15 @@ void FrontEnd::launch()
                       in_milliseconds(Clock::now() - begin_));
 }
 
+// For who looks on; a file has no use for it.
+void FrontEnd::tell_progress(std::size_t done, std::size_t all, const char *what)
+{
+    if (outcome_.ending() || !(plan_.options.verbose || isatty(STDERR_FILENO)))
+        return;
+    if (const auto line = start_progress_.line(done, all, what, Clock::now()))
+        terminal_.say(*line);
+}
+
 // ---- from the daemons -------------------------------------------------------------------
 
 void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
@@ -123,6 +134,7 @@ void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
     switch (frame.type) {
     case FrameType::hello:
         nodes_.on_hello(node, take<Hello>(frame, daemon));
+        tell_progress(nodes_.started(), nodes_.count(), "daemons");
         return launch_if_ready();
     case FrameType::networks:
         nodes_.on_networks(node, take<Networks>(frame, daemon));
@@ -132,7 +144,8 @@ void FrontEnd::on_branch_frame(std::uint32_t branch, const Frame &frame)
         return on_branch_lost(node, Failure(lost.code, lost.text));
     }
     case FrameType::started:
-        return ranks_.on_started(take_of_rank<Started>(frame));
+        ranks_.on_started(take_of_rank<Started>(frame));
+        return tell_progress(ranks_.started(), ranks_.count(), "ranks");
     case FrameType::joined:
         return fail_if(outcome_.on_joined());
     case FrameType::exited:

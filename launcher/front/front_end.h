@@ -15,6 +15,7 @@
 #include "front/outcome.h"
 #include "front/plan.h"
 #include "front/ranks.h"
+#include "front/start_progress.h"
 #include "front/terminal.h"
 #include "tree/branches.h"
 
@@ -37,6 +38,7 @@ private:
     void launch();
     void open_output_files();
     bool launched() const { return exchange_.has_value(); }
+    void tell_progress(std::size_t done, std::size_t all, const char *what);
 
     // from the daemons
     void on_branch_frame(std::uint32_t branch, const Frame &frame) override;
@@ -68,6 +70,7 @@ private:
     Plan plan_;
     Nodes nodes_;
     Ranks ranks_;
+    StartProgress start_progress_{begin_};
     Outcome outcome_;
     Branches branches_;
     InputSource input_;

@@ -28,6 +28,12 @@ bool Nodes::on_lost(std::uint32_t top)
     return missed;
 }
 
+std::size_t Nodes::started() const
+{
+    return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(),
+                                                  [](const Node &node) { return node.cores > 0; }));
+}
+
 bool Nodes::ready() const
 {
     const bool asked = !tree_.backends.empty();

@@ -17,6 +17,7 @@ public:
     explicit Nodes(const Tree &tree) : tree_(tree), nodes_(tree.hosts.size()) {}
 
     std::size_t count() const { return nodes_.size(); }
+    std::size_t started() const; // whose daemons have said hello
     void on_hello(std::uint32_t node, const Hello &hello);
     void on_networks(std::uint32_t node, Networks networks);
     void on_done(std::uint32_t node) { nodes_[node].done = true; }

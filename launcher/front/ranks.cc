@@ -7,6 +7,7 @@ namespace unetrun {
 void Ranks::on_started(const Started &started)
 {
     pids_.resize(count());
+    started_ += pids_[started.rank] == 0 && started.pid != 0;
     pids_[started.rank] = started.pid;
 }
 

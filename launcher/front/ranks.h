@@ -18,6 +18,7 @@ public:
 
     std::uint32_t count() const { return plan_.job.ranks(); }
     void on_started(const Started &started);
+    std::uint32_t started() const { return started_; }
 
     // Throws Failure unless the rank is on the node; no daemon may speak of another node's ranks.
     void check(std::uint32_t node, std::uint32_t rank) const;
@@ -28,6 +29,7 @@ public:
 private:
     const Plan &plan_;
     std::vector<pid_t> pids_; // by rank; 0: not started
+    std::uint32_t started_ = 0;
 };
 
 } // namespace unetrun

@@ -26,7 +26,10 @@ TEST_CASE("ranks: they are named with their pids, from when these are known")
     CHECK(ranks.count() == 3);
     CHECK(ranks.name(0) == "rank 0 (pid 0)");
     CHECK(ranks.name(2) == "rank 2 (pid 0)");
+    CHECK(ranks.started() == 0);
     ranks.on_started({1, 4711});
+    ranks.on_started({1, 4711}); // once more changes nothing
+    CHECK(ranks.started() == 1);
     CHECK(ranks.name(0) == "rank 0 (pid 0)");
     CHECK(ranks.name(1) == "rank 1 (pid 4711)");
     CHECK(ranks.name(2) == "rank 2 (pid 0)");

@@ -24,7 +24,7 @@ header=$(echo '#include <mimalloc.h>' | cc -E - | sed -n 's/.*"\(.*mimalloc\.h\)
 cp "$header" "$work" # alone, as its folder is this machine's
 
 cd "$source"
-folders="-Iunet-backends/include -Iunet-backends -Igam/include -Igam
+folders="-Iunet-backends/include -Iunet-backends -Igam/include -Igam -Ireliable/include -Ireliable
     -Iruntime/include -Iruntime/src -Iruntime/check"
 for file in "$@"; do
     file=${file#"$source"/}

@@ -562,6 +562,32 @@ static void array_free_under_way(void)
     }
 }
 
+/* A barrier that is begun is complete when all members have begun it; other operations go on. */
+static void array_barrier_is_begun(void)
+{
+    splitc_ptr area = area_open(sizeof(int));
+    uint64_t state = 11 + (uint64_t)my_rank();
+
+    for (int round = 1; round <= 40; round++) {
+        unsigned long barrier, sums;
+        long one = 1, sum = 0;
+
+        skew(&state);
+        splitc_fetch_add(area_at(area, 0, 0), 1);
+        barrier = splitc_team_barrier_begin(&splitc_team_all);
+        sums = splitc_team_allreduce_begin(&splitc_team_all, &sum, &one, 1,
+                                           (splitc_operator_fn *)ADD, sizeof sum, SPLITC_TYPE_LONG);
+        if (round % 2)
+            splitc_sync_h(sums);
+        splitc_sync_h(barrier);
+        EXPECT(splitc_fetch_add(area_at(area, 0, 0), 0) >= round * ranks());
+        splitc_sync_h(sums);
+        EXPECT_EQ(ranks(), sum);
+    }
+    splitc_barrier();
+    area_close(area);
+}
+
 /* ---- what a rank sends that lies ----------------------------------------------------- */
 
 static uint64_t piece_of(uint64_t slot, uint64_t what, uint64_t number)
@@ -641,5 +667,6 @@ const struct check array_checks[] = {
     {"array_calls_differ", array_calls_differ},
     {"array_operator_waits", array_operator_waits},
     {"array_free_under_way", array_free_under_way},
+    {"array_barrier_is_begun", array_barrier_is_begun},
     {0},
 };

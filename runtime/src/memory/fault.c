@@ -204,6 +204,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = f.pc});
         if (!sent)
             fault_report(info, &f);
+        if (number != SIGTERM)
+            splitc_place_tell(f.pc);
     }
     sigaction(number, &dies, NULL);
     if (sent)

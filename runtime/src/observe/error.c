@@ -53,6 +53,8 @@ static _Noreturn void error_die(const char *format, va_list args)
     fflush(stdout);
     if (write(STDERR_FILENO, line, n) < 0)
         _exit(EXIT_FAILURE); /* stderr is closed */
+    if (!splitc_place.file)
+        splitc_place_tell(0);
     _exit(EXIT_FAILURE);
 }
 

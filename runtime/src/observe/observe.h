@@ -62,6 +62,11 @@ _Noreturn void splitc_bad_pointer(splitc_ptr g) __attribute__((cold, noinline));
  * the same addresses in every process of the job (caller.c). */
 bool splitc_image_contains(uint64_t address);
 
+/* The rank dies: tell on stderr the line of the source of that instruction, or of the call of the
+ * library around it (0: the one that runs), unless unetrun tells it.  Says nothing where it is not
+ * known.  May be called in a signal handler; takes as long as addr2line does. */
+void splitc_place_tell(uint64_t pc);
+
 /* ---- waits ------------------------------------------------------------------- */
 
 /* What waits are for: the columns of the statistics. */

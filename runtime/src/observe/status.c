@@ -61,6 +61,11 @@ void splitc_status_open(void)
     page->magic = SPLITC_STATUS_MAGIC;
 }
 
+bool splitc_status_is_seen(void)
+{
+    return page != &unseen;
+}
+
 /* ---- places in code ------------------------------------------------------------------- */
 
 /* The index of a file's name, which is added; names of others may fill the page. */

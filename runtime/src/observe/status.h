@@ -10,6 +10,9 @@
 /* Find this rank's page.  Without a page, nobody sees what is written. */
 void splitc_status_open(void);
 
+/* Whether there is a page.  May be called in a signal handler. */
+bool splitc_status_is_seen(void);
+
 void splitc_status_wait_continued(const struct splitc_event *e);
 void splitc_status_wait_slept(const struct splitc_event *e);
 void splitc_status_wait_ended(const struct splitc_event *e);
