@@ -2,6 +2,7 @@
 #include "lsp/check.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
@@ -43,11 +44,34 @@ bool takes_next(const std::string &word)
     return std::find(names.begin(), names.end(), word) != names.end();
 }
 
+// The file comes with a source that somebody only wants to look at.  So options that load code
+// (-fplugin=, -wrapper, -Wp,... and their like) or write files (-fdump-..., -fopt-info-...=) are
+// none of these.
 bool says_what_source_means(const std::string &word)
 {
     static const std::regex options(
-        "-([IDUWm]|isystem|iquote|std=|f(?!syntax-only|diagnostics|index)).*");
+        "-([IDU].*|isystem.*|iquote.*|std=.*|W(?![alp],)[^,]*|m[^,]*|"
+        "f(no-)?(un)?signed-(char|bitfields)|f(no-)?short-(enums|wchar)|f(no-)?openmp(-simd)?|"
+        "f(no-)?(builtin|freestanding|hosted|gnu89-inline|ms-extensions|plan9-extensions|"
+        "check|pack-struct|math-errno|fast-math|common)|"
+        "f(no-)?(strict-aliasing|wrapv|trapping-math)|f(input|exec|wide-exec)-charset=.*)");
     return std::regex_match(word, options);
+}
+
+// Whether a compiler that a file names is one of the user's: opening a source must not run a
+// program that lies beside it.
+bool is_on_path(const std::string &compiler)
+{
+    const char *path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+
+    if (compiler.find('/') == std::string::npos)
+        return true;
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (folder.starts_with('/') &&
+            fs::path(compiler).parent_path() == fs::path(folder).lexically_normal())
+            return true;
+    return false;
 }
 
 std::vector<std::string> fitting(const std::vector<std::string> &words)
@@ -56,7 +80,8 @@ std::vector<std::string> fitting(const std::vector<std::string> &words)
 
     for (size_t i = 0; i < words.size(); i++) {
         if (takes_next(words[i]) && i + 1 < words.size()) {
-            kept.insert(kept.end(), {words[i], words[i + 1]});
+            if (words[i] != "-cc" || is_on_path(words[i + 1]))
+                kept.insert(kept.end(), {words[i], words[i + 1]});
             i++;
         } else if (says_what_source_means(words[i])) {
             kept.push_back(words[i]);

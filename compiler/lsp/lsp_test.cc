@@ -226,6 +226,22 @@ TEST_CASE("lsp: options come from what build tools write, the nearest first")
     CHECK(flags_of(source).words == Words{"-DTOP=1", "-I", "inc"});
 }
 
+TEST_CASE("lsp: options that would load code or write files are not taken from a file")
+{
+    const Folder folder;
+    const fs::path source = folder.file("x.sc", "");
+    using Words = std::vector<std::string>;
+
+    folder.file(
+        "compile_flags.txt",
+        "-fplugin=./evil.so\n-Wp,-MD,victim\n-fdump-tree-original=victim\n-wrapper\n./evil\n"
+        "-cc\n./evil\n-cc\n" +
+            (folder.path / "evil").string() +
+            "\n-funsigned-char\n-Wno-unused\n-m32\n-fcheck\n-cc\ncc\n");
+    CHECK(flags_of(source).words ==
+          Words{"-funsigned-char", "-Wno-unused", "-m32", "-fcheck", "-cc", "cc"});
+}
+
 TEST_CASE("lsp: what is under the cursor is told, with its cost, and where it is declared")
 {
     const Folder folder;
@@ -334,6 +350,11 @@ TEST_CASE("lsp: what is no request of the protocol is answered so, or ends the s
     editor.say("Content-Length: 4\r\n\r\n{\"x}");
     CHECK(editor.next()["error"]["code"] == -32700);
     CHECK(editor.ask("no/such", json::object())["error"]["code"] == -32601);
+    const std::string deep(1 << 20, '['),
+        id = "{\"id\":1,\"method\":\"no/such\",\"params\":" + deep + std::string(deep.size(), ']') +
+             "}";
+    editor.say("Content-Length: " + std::to_string(id.size()) + "\r\n\r\n" + id);
+    CHECK(editor.next()["error"]["code"] == -32601);
     editor.say(GENERATE(as<std::string>(), "Content-Length: 99999999999999999999\r\n\r\n",
                         "Content-Length: x\r\n\r\n", "Nothing: 1\r\n\r\n", std::string(5000, 'x')));
     CHECK(editor.end() == 1);

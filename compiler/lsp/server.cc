@@ -8,11 +8,22 @@
 namespace splitcc::lsp {
 namespace {
 
-constexpr int kQuietMs = 150; // without a message before splitcc runs: the user types on
+constexpr int kQuietMs = 150;  // without a message before splitcc runs: the user types on
+constexpr int kDepthMost = 64; // of arrays and objects in a message
 
 // Codes of JSON-RPC, and of the protocol.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
               kInvalidParams = -32602, kNotInitialized = -32002;
+
+// Values that lie deeper than any of the protocol are left out: copies and writers of JSON recurse,
+// and a message has room for more brackets than the stack for calls.
+nlohmann::json shallow(const std::string &text)
+{
+    using json = nlohmann::json;
+
+    return json::parse(
+        text, [](int depth, json::parse_event_t, json &) { return depth < kDepthMost; }, false);
+}
 
 } // namespace
 
@@ -253,7 +264,7 @@ void Server::send(json message)
 
 void Server::handle(const std::string &text)
 {
-    const json message = json::parse(text, nullptr, false);
+    const json message = shallow(text);
     json reply;
 
     if (!message.is_object() || !message.contains("method") || !message["method"].is_string()) {
