@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual memory-mapped communication: small sends beside stores of GAM, and messages redirected to
+the receiver's memory beside the same copied out of the default buffer.
+
+On a node (shm), and over udp and eth between two hosts made of namespaces, which takes root.
+"""
+import os
+
+from bench import table
+from bench.driver import Driver, Effort, names
+from bench.hosts import Hosts
+from bench.results import Row, Samples, at_least, at_most
+from bench.runner import Runner
+
+BACKENDS = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
+SMALL = [8, 32]
+FULL = Effort(turns=5, millis=60, limit=300, each=60,
+              sizes=[1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20])
+QUICK = Effort(turns=3, millis=20, limit=110, each=40, sizes=[1 << 10, 4 << 10, 64 << 10, 1 << 20])
+TINY = Effort(turns=1, millis=1, limit=60, each=60, sizes=[64 << 10])
+BIG = 64 << 10  # bytes from which redirection has to pay
+
+
+def plan(options, hosts, samples):
+    arguments = [f"{options.build}/benchmarks/vmmc_transfers", str(options.effort.millis),
+                 *map(str, SMALL + options.effort.sizes)]
+    for backend in options.backends:
+        command = hosts.split_c(options.build, backend, *arguments) if backend != "shm" else [
+            f"{options.build}/bin/unetrun", "-n", "2", *arguments]
+        for _ in range(options.effort.turns):
+            yield samples.step("ours", f"transfers over {backend}", command, "_" + backend)
+
+
+def aim_of(backend, size):
+    if size < BIG:
+        return at_least(0.95, "raw")
+    return at_least(1.5 if backend == "shm" else 1.1, "raw")
+
+
+def all_rows(effort, backends):
+    for backend in backends:
+        for size in SMALL:
+            yield Row(f"small_{size}_{backend}", f"send of {size} B beside GAM's store, round trip, "
+                      f"{backend}", "us", [at_most(1.1, "raw")])
+        for size in effort.sizes:
+            yield Row(f"pingpong_{size}_{backend}", f"redirected beside copied, {table.size(size)}, "
+                      f"{backend}", "GB/s", [aim_of(backend, size)], size=2 * size)
+
+
+def full_shares(samples, effort, backends):
+    """The percentage of receives that were redirected in full, by backend and size."""
+    found = {(backend, size): samples.median("ours", f"full_{size}_{backend}")
+             for backend in backends for size in effort.sizes}
+    return [{"backend": backend, "size": size, "percent": share}
+            for (backend, size), share in found.items() if share is not None]
+
+
+def full_table(data):
+    yield ["full redirections in ping-pong", "%", "aim", ""]
+    for one in data["full"]:
+        yield [f"{table.size(one['size'])}, {one['backend']}", f"{one['percent']:.1f}", ">= 90 %",
+               "pass" if one["percent"] >= 90 else "miss"]
+
+
+class Vmmc(Driver):
+    name = "vmmc"
+    summary = "Transfer redirection beside the default buffer, and small sends beside GAM's stores."
+    quick = "in under two minutes"
+    efforts = {"full": FULL, "quick": QUICK, "tiny": TINY}
+    peers = ()
+
+    def add_options(self, parser):
+        parser.add_argument("--backend", dest="backends", metavar="LIST", default=BACKENDS,
+                            type=names("backend", BACKENDS),
+                            help="what is measured (default: " + ",".join(BACKENDS) + ")")
+
+    def check_options(self, parser, options):
+        options.peers = []
+
+    def measure(self, options):
+        samples = Samples()
+        runner = Runner(self.name, options.effort.limit, options.effort.each)
+        if options.backends == ["shm"]:
+            runner.run(plan(options, Hosts(), samples))
+        else:
+            with Hosts() as hosts:
+                runner.run(plan(options, hosts, samples))
+        rows = [row.collect(samples).as_json()
+                for row in all_rows(options.effort, options.backends)]
+        return {"failures": runner.failures, "rows": rows,
+                "full": full_shares(samples, options.effort, options.backends)}
+
+    def tables(self, data):
+        return [table.measured("Virtual memory-mapped communication", data),
+                table.Table("Transfer redirection", full_table(data))]
+
+
+DRIVER = Vmmc()

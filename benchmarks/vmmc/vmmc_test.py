@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""vmmc_test.py BUILD_FOLDER: what `dev bench vmmc` writes.  No time is judged."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import vmmc
+from bench.hosts import SOURCES
+
+BUILD = ""
+
+
+class Report(unittest.TestCase):
+    def test_has_every_figure_beside_its_limit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "vmmc.json"
+            done = subprocess.run([sys.executable, SOURCES / "bench", "vmmc", "--build", BUILD,
+                                   "--tiny", "--backend", "shm", "--json", out],
+                                  capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            data = json.loads(out.read_text())
+        self.assertEqual(data["failures"], [])
+        self.assertEqual([row["name"] for row in data["rows"]],
+                         [row.name for row in vmmc.all_rows(vmmc.TINY, ["shm"])])
+        for row in data["rows"]:
+            for who in "ours", "raw":
+                self.assertGreater(row["figures"][who]["median"], 0, row["name"])
+        self.assertEqual([one["size"] for one in data["full"]], vmmc.TINY.sizes)
+        for one in data["full"]:
+            self.assertTrue(0 <= one["percent"] <= 100, one)
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()
