@@ -18,6 +18,8 @@
 #include <unet/unet_rest.h>
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
+#define SERVE_INTERVAL 8u  /* meetings of a smaller team between two looks for messages of others  \
+                            */
 
 static uint64_t gate_statement(const struct splitc_team *t, enum splitc_collective what)
 {
@@ -44,13 +46,19 @@ static void gate_tell_of_messages(struct splitc_team *t)
     t->told = now;
 }
 
-/* To look at the queues of many ranks costs as much as a time slice, so where all ranks meet it is
- * done only if one of them has sent a message.  Who is not of a smaller team sends unnoticed. */
+/* Who is not of a smaller team sends unnoticed, and is served now and then. */
+static bool gate_looks_for_others(const struct splitc_team *t)
+{
+    return t != &splitc_team_all && t->episode % SERVE_INTERVAL == 0;
+}
+
+/* To look at the queues of many ranks costs as much as a time slice, so it is done only if one of
+ * those who meet has sent a message. */
 void splitc_gate_serve(struct splitc_team *t)
 {
     const uint64_t *busy = splitc_team_copy(t, 0, &t->board->gate.busy);
 
-    if (t == &splitc_team_all && __atomic_load_n(busy, __ATOMIC_RELAXED) <= t->served)
+    if (__atomic_load_n(busy, __ATOMIC_RELAXED) <= t->served && !gate_looks_for_others(t))
         return;
     t->served = t->episode;
     splitc_poll();
