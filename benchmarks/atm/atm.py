@@ -106,7 +106,7 @@ def commands(options, service):
 
 def lost_datagram(failure):
     """Nothing repeats a datagram over U-Net.  Without an answer the program ends: no figure."""
-    return failure.startswith("ip_udp,") and failure.endswith("receiving failed")
+    return failure.startswith("ip_udp,") and failure.endswith("what was lost failed")
 
 
 # ---- rows -----------------------------------------------------------------------------------------
