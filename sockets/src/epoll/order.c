@@ -28,8 +28,7 @@ struct sockets_found {
     uint64_t key;
     uint64_t arrived;
     uint32_t events;
-    bool
-        follows; /* something that its sender did to another file since the kernel was last asked */
+    bool follows; /* its sender has used another file since the kernel was last asked */
 };
 
 /* One of what is told, or, as far as it is not lost by that, left to be told later. */
