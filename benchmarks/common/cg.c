@@ -155,8 +155,7 @@ static struct system make_system(void)
     return s;
 }
 
-/* ---- the check ---------------------------------------------------------------------------------
- */
+/* ---- the check ---------------------------------------------------------------------------- */
 
 /* b - A x by the definition, of all rows. */
 struct residual {

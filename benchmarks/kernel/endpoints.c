@@ -27,8 +27,7 @@ static void need(int error, const char *what)
     die(what);
 }
 
-/* ---- endpoints --------------------------------------------------------------------------------
- */
+/* ---- endpoints ---------------------------------------------------------------------------- */
 
 struct end {
     struct unet_endpoint *ep;
@@ -150,8 +149,7 @@ const struct method fe_method = {"fe", true, open_plain, put_plain, take_plain};
 const struct method fe_pieces_method = {"fe_pieces", false, open_pieces, put_by_pieces,
                                         take_pieces};
 
-/* ---- active messages ----------------------------------------------------------------------------
- */
+/* ---- active messages ---------------------------------------------------------------------- */
 
 enum { PING = 1, PONG };
 

@@ -59,8 +59,7 @@ static void to_parents(const struct forest *f, long *vertex, long n)
     free(place);
 }
 
-/* ---- one round --------------------------------------------------------------------------------
- */
+/* ---- one round ---------------------------------------------------------------------------- */
 
 static void hook(struct forest *f, const struct edge *edge, long n)
 {
@@ -125,8 +124,7 @@ static long contract(const struct forest *f, struct edge *edge, long n)
     return distinct_edges(edge, kept);
 }
 
-/* ---- all rounds ---------------------------------------------------------------------------------
- */
+/* ---- all rounds --------------------------------------------------------------------------- */
 
 int find_components(struct graph *graph, long *label, struct watch *watch)
 {

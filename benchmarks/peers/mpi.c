@@ -305,8 +305,7 @@ static void measure_sizes(double budget, const char *prefix, batch_fn *batch, in
     }
 }
 
-/* ---- all together -----------------------------------------------------------------------------
- */
+/* ---- all together ------------------------------------------------------------------------- */
 
 static double barriers(long n)
 {

@@ -297,8 +297,7 @@ static void map_objects(void)
         need(ucp_ep_rkey_unpack(peer, shared->key.bytes, &key), "the other's key");
 }
 
-/* ---- two processes ------------------------------------------------------------------------------
- */
+/* ---- two processes ------------------------------------------------------------------------ */
 
 static void tell_address(void)
 {

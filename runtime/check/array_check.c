@@ -44,8 +44,7 @@ static uint32_t *room_for(long n)
     return v;
 }
 
-/* ---- operators: one of the library, and one that does not commute -----------------------------
- */
+/* ---- operators: one of the library, and one that does not commute ------------------------- */
 
 /* Two linear maps x -> a x + b, one after the other. */
 struct map {

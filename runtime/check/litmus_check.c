@@ -219,8 +219,7 @@ static bool two_orders(outcome o)
     return o[2][0] == 1 && o[2][1] == 0 && o[3][0] == 1 && o[3][1] == 0;
 }
 
-/* ---- coherence: one variable -------------------------------------------------------------------
- */
+/* ---- coherence: one variable -------------------------------------------------------------- */
 
 static void count_x(splitc_ptr x, splitc_ptr y, int seen[SEEN])
 {
@@ -272,8 +271,7 @@ static bool own_write_lost(outcome o)
     return mine_then_theirs || each_overtaken || returned;
 }
 
-/* ---- atomic operations
- * --------------------------------------------------------------------------- */
+/* ---- atomic operations -------------------------------------------------------------------- */
 
 static void take_x(splitc_ptr x, splitc_ptr y, int seen[SEEN])
 {
@@ -302,8 +300,7 @@ static const struct litmus all[] = {
     {"atomic", {take_x, take_x}, not_exactly_one},
 };
 
-/* ---- running them
- * ------------------------------------------------------------------------------------ */
+/* ---- running them ------------------------------------------------------------------------- */
 
 struct shared {
     int x[RACES * STRIDE], y[RACES * STRIDE];
@@ -395,8 +392,7 @@ static void litmus(void)
     exit(2);
 }
 
-/* ---- stores, barriers, reductions: what waited for them sees what was before
- * -------------------------- */
+/* ---- stores, barriers, reductions: what waited for them sees what was before -------------- */
 
 /* The next rank may read our plain variable once it has got our store, and later once the
  * barrier or the reduction is over. */

@@ -147,8 +147,7 @@ static void every_kind_is_written(void)
     with_objects(write_all_sizes);
 }
 
-/* ---- every scalar type ------------------------------------------------------------------------
- */
+/* ---- every scalar type -------------------------------------------------------------------- */
 
 #define CHECK_SCALAR(type, value)                                                                  \
     do {                                                                                           \
@@ -192,8 +191,7 @@ static void every_scalar(void)
     with_objects(scalars);
 }
 
-/* ---- what is near -------------------------------------------------------------------------------
- */
+/* ---- what is near ------------------------------------------------------------------------- */
 
 static int expected_near;
 
@@ -268,8 +266,7 @@ static void memory_is_private(void)
     splitc_barrier();
 }
 
-/* ---- heaps
- * ------------------------------------------------------------------------------------------ */
+/* ---- heaps -------------------------------------------------------------------------------- */
 
 /* What malloc hands out is within reach, whatever its size, and is reused. */
 static void heap_blocks(void)
@@ -337,8 +334,7 @@ static void memory_exhausted(void)
     splitc_barrier();
 }
 
-/* ---- processes
- * ---------------------------------------------------------------------------------------- */
+/* ---- processes ---------------------------------------------------------------------------- */
 
 static int in_fork = 1;
 

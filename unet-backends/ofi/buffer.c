@@ -83,8 +83,7 @@ void unet_ofi_buffers_free(struct ofi_endpoint *oe)
     slabs_free(oe->sends);
 }
 
-/* ---- receives ----------------------------------------------------------------------------------
- */
+/* ---- receives ----------------------------------------------------------------------------- */
 
 void unet_ofi_post(struct ofi_endpoint *oe, struct ofi_op *op)
 {

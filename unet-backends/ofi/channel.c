@@ -64,8 +64,7 @@ static void bucket_remove(struct ofi_endpoint *oe, uint16_t n)
     *at = oe->link[n].same_bucket;
 }
 
-/* ---- attention ---------------------------------------------------------------------------------
- */
+/* ---- attention ---------------------------------------------------------------------------- */
 
 void unet_ofi_needs_attention(struct ofi_endpoint *oe, uint16_t n)
 {
@@ -118,8 +117,7 @@ void unet_ofi_attend(struct ofi_endpoint *oe)
     }
 }
 
-/* ---- saying -------------------------------------------------------------------------------------
- */
+/* ---- saying ------------------------------------------------------------------------------- */
 
 static int say_hello(struct ofi_endpoint *oe, uint16_t n, enum ofi_kind kind)
 {
@@ -156,8 +154,7 @@ void unet_ofi_ask(struct ofi_endpoint *oe, uint16_t n, uint64_t now_us)
     unet_ofi_send_control(oe, n, OFI_ASK, NULL, 0);
 }
 
-/* ---- hearing ------------------------------------------------------------------------------------
- */
+/* ---- hearing ------------------------------------------------------------------------------ */
 
 static void bury(struct ofi_endpoint *oe, uint16_t n)
 {
@@ -274,8 +271,7 @@ void unet_ofi_control(struct ofi_endpoint *oe, const struct ofi_header *header, 
     oe->ni.ep.stats.foreign += !ours;
 }
 
-/* ---- looking for the dead
- * ------------------------------------------------------------------------ */
+/* ---- looking for the dead ----------------------------------------------------------------- */
 
 static bool is_readable(int fd)
 {
@@ -375,8 +371,7 @@ void unet_ofi_state(struct unet_endpoint *ep, uint16_t channel)
     unet_ofi_service(oe);
 }
 
-/* ---- opening and closing
- * ------------------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------------------------ */
 
 static bool address_parse(const struct ofi_endpoint *oe, const struct unet_address *address,
                           struct ofi_address *peer)

@@ -28,8 +28,7 @@ enum {
     TURNS_MOST = 8, /* messages that a turn takes in before it looks at the send queue again */
 };
 
-/* ---- progress ----------------------------------------------------------------------------------
- */
+/* ---- progress ----------------------------------------------------------------------------- */
 
 /* Who only sends need not make progress: what is there may bring the credits that are missing. */
 static void ofi_kick(struct unet_endpoint *ep, uint16_t channel)
@@ -163,8 +162,7 @@ static const struct unet_packet_ops ofi_packet_ops = {
     .disarm = ofi_disarm,
 };
 
-/* ---- opening
- * ---------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static const struct unet_ni_kind ofi_kind = {
     .link_bytes = sizeof(struct ofi_link),

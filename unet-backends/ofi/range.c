@@ -131,8 +131,7 @@ static void release(struct unet_endpoint *ep, uint64_t place, uint64_t length)
     held_free(held);
 }
 
-/* ---- granting ---------------------------------------------------------------------------------
- */
+/* ---- granting ----------------------------------------------------------------------------- */
 
 static struct ofi_grant *grant_free_slot(struct ofi_endpoint *oe)
 {
@@ -280,8 +279,7 @@ const struct unet_range_ops unet_ofi_range_ops = {
     .revoke = end_grant,
 };
 
-/* ---- the peer's windows -----------------------------------------------------------------------
- */
+/* ---- the peer's windows ------------------------------------------------------------------- */
 
 static struct ofi_theirs **theirs_find(struct ofi_link *link, uint64_t grant)
 {
@@ -361,8 +359,7 @@ void unet_ofi_ranges_free(struct ofi_endpoint *oe)
     }
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 static bool window_has(const struct ofi_window *w, uint64_t place, uint64_t length)
 {

@@ -252,8 +252,7 @@ static int descriptor_send(struct ofi_endpoint *oe, const struct unet_desc *desc
     return -EINVAL;
 }
 
-/* ---- the send queue ---------------------------------------------------------------------------
- */
+/* ---- the send queue ----------------------------------------------------------------------- */
 
 static void slot_settle(struct ofi_endpoint *oe, uint32_t position)
 {
@@ -337,8 +336,7 @@ void unet_ofi_written(struct ofi_endpoint *oe, uint32_t position)
     slot_settle(oe, position);
 }
 
-/* ---- past the queue ---------------------------------------------------------------------------
- */
+/* ---- past the queue ----------------------------------------------------------------------- */
 
 static bool is_queued(const struct ofi_endpoint *oe, uint16_t n)
 {

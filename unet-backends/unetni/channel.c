@@ -159,8 +159,7 @@ void unetni_channel_tell(struct unetni_service *s, struct unetni_endpoint *ep, u
     }
 }
 
-/* ---- closing ----------------------------------------------------------------------------------
- */
+/* ---- closing ------------------------------------------------------------------------------ */
 
 static void unlink_channel(struct unetni_endpoint *ep, const struct unetni_channel *ch)
 {
@@ -196,8 +195,7 @@ void unetni_channels_close(struct unetni_service *s, struct unetni_endpoint *ep)
             unetni_channel_close(s, ep, n, UNET_DEAD);
 }
 
-/* ---- frames without a message ------------------------------------------------------------------
- */
+/* ---- frames without a message ------------------------------------------------------------- */
 
 /* The number of our channel came back, with the key that we had said. */
 static bool peer_is_gone(struct unetni_endpoint *ep, const struct unetni_frame *frame)

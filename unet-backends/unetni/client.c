@@ -147,8 +147,7 @@ static bool create(struct unetni_service *s, struct unetni_endpoint *ep,
     return good && ep->created;
 }
 
-/* ---- closing ------------------------------------------------------------------------------------
- */
+/* ---- closing ------------------------------------------------------------------------------ */
 
 /* Channel 0: all, for the client has gone. */
 static void close_when_drained(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n)

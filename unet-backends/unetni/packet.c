@@ -50,8 +50,7 @@ static socklen_t packet_address(const struct unetni_wire *wire, const uint8_t ma
     return sizeof place->packet;
 }
 
-/* ---- ports ------------------------------------------------------------------------------------
- */
+/* ---- ports -------------------------------------------------------------------------------- */
 
 static int packet_take_port(const struct unetni_wire *wire, uint16_t port, int *lock)
 {
@@ -89,8 +88,7 @@ static bool packet_nobody_has(const struct unetni_wire *wire, uint16_t port)
     return nobody;
 }
 
-/* ---- receiving --------------------------------------------------------------------------------
- */
+/* ---- receiving ---------------------------------------------------------------------------- */
 
 /* The loopback interface puts its own address into frames; who reaches us through it has the same
  * as we. */
@@ -121,8 +119,7 @@ static unsigned packet_receive(struct unetni_service *s)
     return count;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static int packet_fail(const struct unetni_wire *wire, int error, const char *what)
 {

@@ -141,8 +141,7 @@ static void deliver(struct unetni_service *s, struct unetni_endpoint *ep, struct
     unetni_schedule_wake(s, ep); /* it may answer */
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ------------------------------------------------------------------------------- */
 
 static bool is_message(const struct unet_frame *header)
 {

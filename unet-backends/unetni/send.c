@@ -240,8 +240,7 @@ void unetni_send_purge(struct unetni_service *s, struct unetni_endpoint *ep)
     ep->in_batch = 0;
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------
- */
+/* ---- descriptors -------------------------------------------------------------------------- */
 
 static bool is_ours(const struct unetni_service *s, const uint8_t mac[6], uint16_t port)
 {

@@ -46,8 +46,7 @@ void unetni_service_init(struct unetni_service *s)
         s->next_port = 0; /* any is good */
 }
 
-/* ---- listening ----------------------------------------------------------------------------------
- */
+/* ---- listening ---------------------------------------------------------------------------- */
 
 static int fail(const char *path, const char *what)
 {

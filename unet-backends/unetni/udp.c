@@ -71,8 +71,7 @@ static bool udp_nobody_has(const struct unetni_wire *wire, uint16_t port)
     return true;
 }
 
-/* ---- receiving --------------------------------------------------------------------------------
- */
+/* ---- receiving ---------------------------------------------------------------------------- */
 
 static unsigned udp_receive(struct unetni_service *s)
 {
@@ -109,8 +108,7 @@ static int make_arrivals(struct unetni_wire *wire)
     return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static int bind_socket(struct unetni_wire *wire)
 {

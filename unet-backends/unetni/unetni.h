@@ -248,8 +248,7 @@ void unetni_client_drained(struct unetni_service *s);
 /* End the endpoint now: its peers are told. */
 void unetni_client_end(struct unetni_service *s, struct unetni_endpoint *ep);
 
-/* ---- user.c ------------------------------------------------------------------------------------
- */
+/* ---- user.c ------------------------------------------------------------------------------- */
 
 /* The user, with one connection more; NULL: he has too many, or there is no memory. */
 struct unetni_user *unetni_user_join(struct unetni_service *s, uid_t uid);

@@ -35,8 +35,7 @@
 #define cmp_and_swap(object, expected, desired)                                                    \
     SPLITC_OF_NUMBER(cmp_and_swap, object)(object, expected, desired)
 
-/* ---- split-phase ------------------------------------------------------------------------------
- */
+/* ---- split-phase -------------------------------------------------------------------------- */
 
 /* They return a handle (handle.h) at once, and are complete at sync() or at its sync_h: then `*old`
  * has the old value.  `old` is a pointer to the object's type, or NULL if nobody wants to know.
@@ -58,8 +57,7 @@
 #define cmp_and_swap_begin(old, object, expected, desired)                                         \
     SPLITC_OF_NUMBER(cmp_and_swap_begin, object)(old, object, expected, desired)
 
-/* ---- what the names stand for ------------------------------------------------------------------
- */
+/* ---- what the names stand for ------------------------------------------------------------- */
 
 /* clang-format off */
 #define SPLITC_INTEGER_FORMS(name)                                                                 \

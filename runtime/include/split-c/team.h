@@ -60,8 +60,7 @@ extern int team_size(const splitc_team *team) __asm__("splitc_team_size");
 extern int team_proc(const splitc_team *team, int member) __asm__("splitc_team_proc_of");
 extern int team_member(const splitc_team *team, int proc) __asm__("splitc_team_member");
 
-/* ---- collective calls, of the members of the team ---------------------------------------------
- */
+/* ---- collective calls, of the members of the team ----------------------------------------- */
 
 /* All members arrive before any goes on.  As barrier(), it completes no gets, puts and stores, and
  * is a full fence. */

@@ -110,8 +110,7 @@ static void check_own_block(const struct splitc_team *t, enum splitc_collective 
                    splitc_collective_name(t, what), count, counts[t->at]);
 }
 
-/* ---- one builder for both forms of each -------------------------------------------------------
- */
+/* ---- one builder for both forms of each --------------------------------------------------- */
 
 static struct splitc_operation *broadcast(struct splitc_team *t, void *buffer, long count, int root,
                                           splitc_size size)
@@ -334,8 +333,7 @@ static struct splitc_operation *barrier(struct splitc_team *t)
     return o;
 }
 
-/* ---- the library's names ------------------------------------------------------------------------
- */
+/* ---- the library's names ------------------------------------------------------------------ */
 
 #define BOTH_FORMS(name, parameters, ...)                                                          \
     void splitc_team_##name parameters                                                             \

@@ -16,8 +16,7 @@
 #define FEW_NODES 16u     /* of which each sends to all others */
 #define FEW 4u            /* members to which each sends by itself */
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------------- */
 
 static size_t block_size(const struct splitc_blocks *b, uint32_t i)
 {
@@ -262,8 +261,7 @@ void splitc_add_allgather(struct splitc_operation *o, void *to, struct splitc_bl
         allgather_ring(o, to, blocks, from, n);
 }
 
-/* ---- from all to all ---------------------------------------------------------------------------
- */
+/* ---- from all to all ---------------------------------------------------------------------- */
 
 static void alltoall_direct(struct splitc_operation *o, uint8_t *to, struct splitc_blocks of_to,
                             const uint8_t *from, struct splitc_blocks of_from)

@@ -116,8 +116,7 @@ static void step_notice(struct splitc_operation *o, struct splitc_step *s, size_
     }
 }
 
-/* ---- handlers ---------------------------------------------------------------------------------
- */
+/* ---- handlers ----------------------------------------------------------------------------- */
 
 static void keep_early(struct splitc_operations *all, const struct splitc_early *piece,
                        const void *data)
@@ -234,8 +233,7 @@ void splitc_on_pulled(struct gam *g, const struct gam_message *m)
     step_is_ready(o, s);
 }
 
-/* ---- sending ------------------------------------------------------------------------------------
- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
 static void piece_send(struct splitc_operation *o, struct splitc_step *s)
 {
@@ -328,8 +326,7 @@ void splitc_operation_enter_round(struct splitc_operation *o)
             piece_send(o, &o->step[i]);
 }
 
-/* ---- taking -------------------------------------------------------------------------------------
- */
+/* ---- taking ------------------------------------------------------------------------------- */
 
 /* Where the piece can be read; NULL: only a transfer reaches it. */
 static const void *piece_seen(const struct splitc_operation *o, const struct splitc_step *s)

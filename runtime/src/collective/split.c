@@ -83,8 +83,7 @@ static uint32_t choose_bids(struct bid *all, uint32_t bids, int32_t colour)
     return chosen;
 }
 
-/* ---- what a new team knows ---------------------------------------------------------------------
- */
+/* ---- what a new team knows ---------------------------------------------------------------- */
 
 static int compare_words(const void *one, const void *other)
 {

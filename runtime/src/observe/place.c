@@ -89,8 +89,7 @@ static const char *own_line(char *answer)
     return NULL;
 }
 
-/* ---- the line, without snprintf, which is for no signal handler --------------------------------
- */
+/* ---- the line, without snprintf, which is for no signal handler --------------------------- */
 
 struct line {
     char text[1024];

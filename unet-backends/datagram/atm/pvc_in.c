@@ -13,8 +13,7 @@
 
 enum { READY_MOST = 64, CALLS_MOST = 4 };
 
-/* ---- PDUs
- * ----------------------------------------------------------------------------------------- */
+/* ---- PDUs --------------------------------------------------------------------------------- */
 
 static void control_arrived(struct pvc_endpoint *pe, const struct pvc_vc *vc, const uint8_t *bytes,
                             size_t length)
@@ -61,8 +60,7 @@ static void pdu_arrived(struct pvc_endpoint *pe, const struct pvc_vc *vc, uint8_
         message_arrived(pe, vc, tag, bytes, length);
 }
 
-/* ---- raw cells
- * ------------------------------------------------------------------------------------ */
+/* ---- raw cells ---------------------------------------------------------------------------- */
 
 static void cell_arrived(struct pvc_endpoint *pe, struct pvc_vc *vc, const uint8_t *cell,
                          size_t length)
@@ -87,8 +85,7 @@ static void cell_arrived(struct pvc_endpoint *pe, struct pvc_vc *vc, const uint8
         pe->de.ni.ep.stats.malformed++;
 }
 
-/* ---- sockets
- * ---------------------------------------------------------------------------------------- */
+/* ---- sockets ------------------------------------------------------------------------------ */
 
 static void vc_arrived(struct pvc_endpoint *pe, struct pvc_vc *vc, const uint8_t *bytes,
                        size_t length)

@@ -107,8 +107,7 @@ static bool pdu_send_cells(struct pvc_endpoint *pe, struct pvc_vc *vc, uint8_t t
     return true;
 }
 
-/* ---- PDUs --------------------------------------------------------------------------------------
- */
+/* ---- PDUs --------------------------------------------------------------------------------- */
 
 /* The pieces stand behind a free one, for the tag. */
 static bool pdu_send_whole(struct pvc_endpoint *pe, struct pvc_vc *vc, uint8_t tag,

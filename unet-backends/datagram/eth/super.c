@@ -297,8 +297,7 @@ uint32_t unet_eth_super_backlog(const struct eth_endpoint *ge, uint32_t length)
     return 1 + (uint32_t)bytes / (length + length / 4);
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 /* In a filter, behind the Ethernet header. */
 #define IP_OFFSET(n) ((uint32_t)(SKF_NET_OFF + (int)(n)))

@@ -149,8 +149,7 @@ static int service_taken(struct fe_endpoint *fe)
     return count <= fe->ni.ep.tx.position - fe->ni.tx.position ? (int)count : 0;
 }
 
-/* ---- its end ----------------------------------------------------------------------------------
- */
+/* ---- its end ------------------------------------------------------------------------------ */
 
 /* Nothing comes unasked, so whatever can be read is the end of the connection. */
 static void service_look(struct fe_endpoint *fe)
@@ -176,8 +175,7 @@ static int service_sleep(struct unet_ni *ni, int ms)
     return n > 0;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static bool service_path(const char *interface, struct sockaddr_un *at)
 {
