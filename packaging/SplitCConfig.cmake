@@ -56,6 +56,8 @@ function(_splitc_compile_and_link target)
   set_target_properties(${target} PROPERTIES C_COMPILER_LAUNCHER "${launcher}"
     C_LINKER_LAUNCHER "${launcher}" CXX_LINKER_LAUNCHER "${launcher}"
     LINK_DEPENDS ${prefix}/lib/libsplitc.a)
+  # splitcc finds its headers by itself; what reads compile_commands.json does not.
+  target_include_directories(${target} PRIVATE ${prefix}/include)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.sc$")

@@ -84,7 +84,7 @@ int splitc_main(void)
 )"},
     {"part.sc", "int own(int *global p) { return *p; }\n"},
     {"inc/own.h", "#define OWN 1\n"},
-    {"idle.c", "typedef int idle;\n"},
+    {"idle.c", "#include <split-c/am.h>\nint idle(void) { return am_my_proc(); }\n"},
     {"sub/CMakeLists.txt", "add_library(twice STATIC twice.c)\nadd_executable(below below.sc)\n"},
     {"sub/below.sc",
      "#include <split-c/split-c.h>\nint splitc_main(void) { return PROCS != 2; }\n"},
@@ -97,6 +97,16 @@ void write_project(const fs::path &folder)
         fs::create_directories((folder / name).parent_path());
         write_file((folder / name).string(), text);
     }
+}
+
+// How the file is compiled, as CMake says it to tools that know nothing of splitcc.
+std::string command_of(const fs::path &build, const std::string &file)
+{
+    const std::string all = read_file(build / "compile_commands.json");
+    const std::regex entry("\"command\": \"([^\n]*/" + file + ")\"");
+    std::smatch match;
+    REQUIRE(std::regex_search(all, match, entry));
+    return std::regex_replace(match[1].str(), std::regex(R"(\\")"), "\""); // as JSON means it
 }
 
 // Newer than all that has been built, whatever the clock's grain.
@@ -191,9 +201,11 @@ TEST_CASE("A project of CMake finds the tree and rebuilds what depends on a head
         const fs::path source = tree.folder.path / "source", build = tree.folder.path / "a build";
         INFO(generator);
         write_project(source);
-        must(tree.folder.path, {CMAKE, "-S", source, "-B", build, "-G", generator,
-                                "-DCMAKE_PREFIX_PATH=" + tree.tree, "-DCMAKE_BUILD_TYPE=Debug"});
+        must(tree.folder.path,
+             {CMAKE, "-S", source, "-B", build, "-G", generator, "-DCMAKE_PREFIX_PATH=" + tree.tree,
+              "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"});
         must(build, {CMAKE, "--build", "."});
+        must(build, {"sh", "-c", command_of(build, "idle.c") + " -fsyntax-only"});
         CHECK(must(build, {tree / "bin/unetrun", "-n", "3", "./prog"}).out == "hi there 1 42 2\n");
         CHECK(must(build, {tree / "bin/unetrun", "-n", "2", "./linked"}).out == "hello 1 42 1\n");
         must(build, {tree / "bin/unetrun", "-n", "2", "sub/below"});
