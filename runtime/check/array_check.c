@@ -234,6 +234,29 @@ static void alltoall_some(void)
     free(from);
 }
 
+/* The last member reads what has come after the others have gone on. */
+static void array_short_blocks_in_turn(void)
+{
+    enum { TURNS = 500, PAUSE = 2000 };
+    const int here = my_rank(), all = ranks();
+    long *from = calloc((size_t)all, sizeof *from), *to = calloc((size_t)all, sizeof *to);
+
+    for (long turn = 0; turn < TURNS; turn++) {
+        for (int k = 0; k < all; k++)
+            from[k] = turn << 32 | here << 16 | k;
+        for (volatile int i = 0; here == all - 1 && i < PAUSE; i++)
+            ;
+        splitc_team_alltoall(&splitc_team_all, to, from, 1, sizeof *to);
+        for (int k = 0; k < all; k++)
+            EXPECT_EQ(turn << 32 | k << 16 | here, to[k]);
+        splitc_team_allgather(&splitc_team_all, to, &turn, 1, sizeof *to);
+        for (int k = 0; k < all; k++)
+            EXPECT_EQ(turn, to[k]);
+    }
+    free(from);
+    free(to);
+}
+
 /* ---- unequal blocks ----------------------------------------------------------------- */
 
 /* How many elements member m sends member k; many are empty. */
@@ -472,6 +495,21 @@ static void array_counts_differ(void)
     splitc_barrier();
 }
 
+/* Counts that short blocks of one node have, and no others. */
+static void array_blocks_differ(void)
+{
+    splitc_team_alltoall(&splitc_team_all, longs + 50, longs, my_rank() ? 1 : 2, sizeof(long));
+}
+
+static void array_begun_by_some(void)
+{
+    if (my_rank() == 0)
+        splitc_sync_h(
+            splitc_team_allgather_begin(&splitc_team_all, longs, longs + 50, 1, sizeof(long)));
+    else
+        splitc_team_allgather(&splitc_team_all, longs, longs + 50, 1, sizeof(long));
+}
+
 static void array_count_negative(void)
 {
     splitc_team_allgather(&splitc_team_all, longs, longs + 50, -1, sizeof(long));
@@ -655,7 +693,10 @@ const struct check array_checks[] = {
     {"array_root_runs_ahead", array_root_runs_ahead},
     {"array_root_begins_early", array_root_begins_early},
     {"array_sums_repeat", array_sums_repeat},
+    {"array_short_blocks_in_turn", array_short_blocks_in_turn},
     {"array_counts_differ", array_counts_differ},
+    {"array_blocks_differ", array_blocks_differ},
+    {"array_begun_by_some", array_begun_by_some},
     {"array_own_block", array_own_block},
     {"array_count_negative", array_count_negative},
     {"array_no_root", array_no_root},

@@ -106,6 +106,10 @@ TEST_CASE("team: members that differ are told")
 TEST_CASE("arrays: members that differ are told")
 {
     ends(2, "array_counts_differ", 1, "bytes where ");
+    for (int ranks : {2, 4}) {
+        ends(ranks, "array_blocks_differ", 1, "bytes where ");
+        ends(ranks, "array_begun_by_some", 1, "either all members begin it or all wait for it");
+    }
     ends(2, "array_own_block", 1, "this member has 2 elements, and its block in the list 1");
     ends(2, "array_calls_differ", 1, "collective calls differ: team_");
     for (int ranks : {2, 3}) {

@@ -116,6 +116,7 @@ TEST_CASE("team: nobody leaves its barrier before all have come") { passes_every
 TEST_CASE("team: its barrier serves those who are no members") { passes_everywhere("team_barrier_serves"); passes(4, "team_barrier_serves", "SPLITC_RANKS_PER_CORE=2"); }
 TEST_CASE("team: teams of teams") { passes_everywhere("teams_of_teams"); }
 TEST_CASE("team: many come and go") { passes_everywhere("teams_come_and_go"); passes(2, "teams_come_and_go 300"); }
+TEST_CASE("arrays: short blocks, turn by turn") { passes_everywhere("array_short_blocks_in_turn"); passes(8, "array_short_blocks_in_turn", "SPLITC_RANKS_PER_CORE=1"); }
 TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywhere("array_operations"); passes(5, "array_operations", "SPLITC_RANKS_PER_CORE=1"); }
 TEST_CASE("arrays: operations on teams that overlap") { passes_everywhere("array_operations_on_teams"); }
 TEST_CASE("arrays: many operations under way") { passes_everywhere("many_under_way"); }

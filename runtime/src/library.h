@@ -75,7 +75,7 @@ SPLITC_VALUES(SPLITC_TEAM_VALUES_OF)
 /* split-c/collective.h: each(name, parameters, arguments) */
 typedef void splitc_operator_fn(void *acc, const void *next, long count);
 /* clang-format off */
-#define SPLITC_ARRAY_OPERATIONS(each)                                                              \
+#define SPLITC_ARRAY_STEPS(each)                                                                   \
     each(broadcast, (struct splitc_team *t, void *buffer, long count, int root,                    \
                      splitc_size size), t, buffer, count, root, size)                              \
     each(reduce, (struct splitc_team *t, void *to, const void *from, long count,                   \
@@ -100,17 +100,21 @@ typedef void splitc_operator_fn(void *acc, const void *next, long count);
     each(scatterv, (struct splitc_team *t, void *to, long count, const void *from,                 \
                     const long *counts, const long *offsets, int root, splitc_size size),          \
          t, to, count, from, counts, offsets, root, size)                                          \
-    each(allgather, (struct splitc_team *t, void *to, const void *from, long count,                \
-                     splitc_size size), t, to, from, count, size)                                  \
     each(allgatherv, (struct splitc_team *t, void *to, const long *counts, const long *offsets,    \
                       const void *from, long count, splitc_size size),                             \
          t, to, counts, offsets, from, count, size)                                                \
-    each(alltoall, (struct splitc_team *t, void *to, const void *from, long count,                 \
-                    splitc_size size), t, to, from, count, size)                                   \
     each(alltoallv, (struct splitc_team *t, void *to, const long *to_counts,                       \
                      const long *to_offsets, const void *from, const long *from_counts,            \
                      const long *from_offsets, splitc_size size),                                  \
          t, to, to_counts, to_offsets, from, from_counts, from_offsets, size)
+#define SPLITC_ARRAY_EXCHANGES(each)                                                               \
+    each(allgather, (struct splitc_team *t, void *to, const void *from, long count,                \
+                     splitc_size size), t, to, from, count, size)                                  \
+    each(alltoall, (struct splitc_team *t, void *to, const void *from, long count,                 \
+                    splitc_size size), t, to, from, count, size)
+#define SPLITC_ARRAY_OPERATIONS(each)                                                              \
+    SPLITC_ARRAY_STEPS(each)                                                                       \
+    SPLITC_ARRAY_EXCHANGES(each)
 /* clang-format on */
 #define SPLITC_ARRAY_OPERATION_OF(name, parameters, ...)                                           \
     void splitc_team_##name parameters;                                                            \

@@ -5,6 +5,7 @@
 #include "access/access.h"
 #include "algorithms.h"
 #include "library.h"
+#include "near.h"
 
 #include <split-c/operators.h>
 
@@ -333,20 +334,48 @@ static struct splitc_operation *barrier(struct splitc_team *t)
     return o;
 }
 
+/* ---- short blocks of one node --------------------------------------------------------------- */
+
+static bool allgather_near(struct splitc_team *t, void *to, const void *from, long count,
+                           splitc_size size)
+{
+    splitc_team_check(t);
+    check_count(SPLITC_ARRAY_ALLGATHER, count, size);
+    return splitc_near_allgather(t, to, from, (size_t)count * size);
+}
+
+static bool alltoall_near(struct splitc_team *t, void *to, const void *from, long count,
+                          splitc_size size)
+{
+    splitc_team_check(t);
+    check_count(SPLITC_ARRAY_ALLTOALL, count, size);
+    return splitc_near_alltoall(t, to, from, (size_t)count * size);
+}
+
 /* ---- the library's names ------------------------------------------------------------------ */
 
-#define BOTH_FORMS(name, parameters, ...)                                                          \
+#define BLOCKING(name, parameters, ...)                                                            \
     void splitc_team_##name parameters                                                             \
     {                                                                                              \
         SPLITC_INSIDE;                                                                             \
         splitc_operation_run(name(__VA_ARGS__));                                                   \
-    }                                                                                              \
+    }
+#define BEGUN(name, parameters, ...)                                                               \
     unsigned long splitc_team_##name##_begin parameters                                            \
     {                                                                                              \
         SPLITC_INSIDE;                                                                             \
         return splitc_operation_begin(name(__VA_ARGS__));                                          \
     }
-SPLITC_ARRAY_OPERATIONS(BOTH_FORMS)
+#define EXCHANGE(name, parameters, ...)                                                            \
+    void splitc_team_##name parameters                                                             \
+    {                                                                                              \
+        SPLITC_INSIDE;                                                                             \
+        if (!name##_near(__VA_ARGS__))                                                             \
+            splitc_operation_run(name(__VA_ARGS__));                                               \
+    }
+SPLITC_ARRAY_STEPS(BLOCKING)
+SPLITC_ARRAY_EXCHANGES(EXCHANGE)
+SPLITC_ARRAY_OPERATIONS(BEGUN)
 
 unsigned long splitc_team_barrier_begin(struct splitc_team *t)
 {

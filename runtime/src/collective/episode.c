@@ -34,9 +34,9 @@ static const struct {
     [SPLITC_ARRAY_GATHERV] = {"team_gatherv", NULL, false},
     [SPLITC_ARRAY_SCATTER] = {"team_scatter", NULL, false},
     [SPLITC_ARRAY_SCATTERV] = {"team_scatterv", NULL, false},
-    [SPLITC_ARRAY_ALLGATHER] = {"team_allgather", NULL, false},
+    [SPLITC_ARRAY_ALLGATHER] = {"team_allgather", NULL, true},
     [SPLITC_ARRAY_ALLGATHERV] = {"team_allgatherv", NULL, false},
-    [SPLITC_ARRAY_ALLTOALL] = {"team_alltoall", NULL, false},
+    [SPLITC_ARRAY_ALLTOALL] = {"team_alltoall", NULL, true},
     [SPLITC_ARRAY_ALLTOALLV] = {"team_alltoallv", NULL, false},
     [SPLITC_ARRAY_BARRIER] = {"team_barrier_begin", NULL, false},
 };

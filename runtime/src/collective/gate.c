@@ -18,8 +18,9 @@
 #include <unet/unet_rest.h>
 
 #define CHECK_INTERVAL 64u /* steps of a wait between two looks at what others do */
-#define SERVE_INTERVAL 8u  /* meetings of a smaller team between two looks for messages of others  \
-                            */
+#define SERVE_INTERVAL                                                                             \
+    8u /* meetings of a smaller team between two looks for messages of others                      \
+        */
 
 static uint64_t gate_statement(const struct splitc_team *t, enum splitc_collective what)
 {

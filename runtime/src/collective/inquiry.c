@@ -138,12 +138,17 @@ static _Noreturn void die_of_difference(const struct splitc_team *t, const struc
                                         uint32_t rank)
 {
     const struct splitc_call mine = current_call(t);
+    const enum splitc_collective here =
+        call->episode < t->episode ? mine.what : t->operations->last;
 
-    splitc_die(
-        "collective calls differ: %s on rank %u, %s on rank %u",
-        splitc_collective_name(t, call->what), rank,
-        splitc_collective_name(t, call->episode < t->episode ? mine.what : t->operations->last),
-        splitc_runtime.rank);
+    if (here == call->what)
+        splitc_die(
+            "%s of rank %u and of rank %u do not match: counts have to agree, and either all "
+            "members begin it or all wait for it",
+            splitc_collective_name(t, here), rank, splitc_runtime.rank);
+    splitc_die("collective calls differ: %s on rank %u, %s on rank %u",
+               splitc_collective_name(t, call->what), rank, splitc_collective_name(t, here),
+               splitc_runtime.rank);
 }
 
 static struct splitc_team *team_of(const struct gam_message *m)

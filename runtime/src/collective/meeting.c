@@ -77,8 +77,13 @@ void splitc_meeting_begin(struct splitc_team *t, enum splitc_collective what)
 void splitc_meet(struct splitc_team *t, enum splitc_collective what)
 {
     splitc_episode_begin(t, what);
+    splitc_meeting_pass(t);
+}
+
+void splitc_meeting_pass(struct splitc_team *t)
+{
     if (t->crowded)
-        splitc_gate_meet(t, what, SPLITC_ADD, 0);
+        splitc_gate_meet(t, t->current, SPLITC_ADD, 0);
     else if (t->nodes > 0)
         meet_by_nodes(t);
     else

@@ -43,10 +43,13 @@ struct splitc_gate {
     uint32_t resting __attribute__((aligned(64))); /* members that may be asleep */
 };
 
+#define SPLITC_NEAR_BYTES 16384u /* of the short blocks that members write in one call (near.c) */
+
 struct splitc_board {
     struct splitc_gate gate;
     struct splitc_mailbox mailbox[SPLITC_EPISODES][SPLITC_PLACES];
-    struct splitc_account account[SPLITC_ACCOUNTS]; /* of -fcheck */
+    struct splitc_account account[SPLITC_ACCOUNTS];                  /* of -fcheck */
+    uint8_t near[2][SPLITC_NEAR_BYTES] __attribute__((aligned(64))); /* for two calls in turn */
 } __attribute__((aligned(64)));
 
 /* Behind the board of member 0: what each member leaves at the gate. */
@@ -86,11 +89,12 @@ struct splitc_team {
     uint32_t node_at;      /* this node's index in it */
     bool blocks;           /* there are nodes, and each has members that follow one another */
 
-    uint64_t meetings; /* that this rank came to at the gate */
-    uint64_t told;     /* messages that this rank had sent then */
-    uint64_t served;   /* the last episode at which it looked for messages */
-    uint64_t accounts; /* collective calls that -fcheck has seen */
-    uint64_t *by_rank; /* rank << 32 | number, ascending; NULL: every rank has its own number */
+    uint64_t exchanges; /* of short blocks (near.c) */
+    uint64_t meetings;  /* that this rank came to at the gate */
+    uint64_t told;      /* messages that this rank had sent then */
+    uint64_t served;    /* the last episode at which it looked for messages */
+    uint64_t accounts;  /* collective calls that -fcheck has seen */
+    uint64_t *by_rank;  /* rank << 32 | number, ascending; NULL: every rank has its own number */
     struct splitc_agreement agreement[SPLITC_EPISODES];
     struct splitc_operations *operations; /* those on arrays; NULL: none yet */
 };
