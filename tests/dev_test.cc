@@ -186,3 +186,33 @@ TEST_CASE("dev test installs the sanitizers of clang, and tells what could not r
                                             "  no UCX:\n"
                                             "    b_test\n"));
 }
+
+TEST_CASE("dev test tells what runs, and what is left, while no test ends")
+{
+    const BareMachine machine;
+    const std::string said = machine.folder / "said";
+
+    machine.tool("cmake", "exit 0");
+    machine.tool("sudo", "shift; exec \"$@\"");
+    write_file(said, "");
+    fs::permissions(said, fs::perms(0666));
+    machine.tool("ctest", "[ $3 != -N ] || exit 0\n"
+                          "mkdir -p $2/Testing/Temporary; : >$2/Testing/Temporary/LastTest.log\n"
+                          "echo '    Start 7: a_test: one'; echo '    Start 8: b_test: two'\n"
+                          "printf '1/3 Test #7: a_test: one ..   Passed\\n2/3 Test'; tries=0\n"
+                          "until grep -q running " +
+                              said +
+                              " || [ $tries = 1000 ]; do tries=$((tries+1)); sleep 0.01; done\n"
+                              "echo ' #8: b_test: two ..***Failed'; exit 8");
+    Command command =
+        machine.command({"bash", "-c", machine.folder / "dev" + " test >" + said + " 2>&1"});
+    command.environment.push_back("DEV_QUIET_SECONDS=0.1");
+    const Outcome outcome = run(command);
+    const std::string out = read_file(said);
+    INFO(out);
+    CHECK(outcome.code == 8);
+    CHECK_THAT(out, Catch::Contains("dev: 2 of 3 tests are left\n"));
+    CHECK_THAT(out, Catch::Matches("[^]*dev: running for [0-9]+ s: b_test: two\n[^]*"));
+    CHECK_THAT(out, !Catch::Matches("[^]*running for [0-9]+ s: a_test[^]*"));
+    CHECK_THAT(out, Catch::Contains("\n2/3 Test #8: b_test: two ..***Failed\n"));
+}
