@@ -8,7 +8,8 @@ import subprocess
 from bench import runner
 from bench.hosts import SOURCES, cores
 
-FLAGS = ["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
+FLAGS = ["-std=gnu11", "-O3", "-falign-functions=64",
+         "-falign-loops=64", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
          "-Wmissing-prototypes", "-Icommon", "-Impi"]
 
 
