@@ -26,11 +26,22 @@ static inline void cutter_begin_cell(struct cutter *c, uint8_t *cell)
     c->filled = 0;
 }
 
+/* U-Net's word in front of a message is a piece of its own. */
+static inline uint32_t crc_add(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+    uint32_t word;
+
+    if (length != sizeof word)
+        return unet_aal5_crc(crc, bytes, length);
+    memcpy(&word, bytes, sizeof word);
+    return unet_aal5_crc_word(crc, __builtin_bswap32(word));
+}
+
 static inline void cutter_add(struct cutter *c, const uint8_t *bytes, size_t length)
 {
     const size_t room = ATM_PAYLOAD - c->filled;
 
-    c->crc = unet_aal5_crc(c->crc, bytes, length);
+    c->crc = crc_add(c->crc, bytes, length);
     if (length < room) {
         memcpy(c->payload + c->filled, bytes, length);
         c->filled += length;
@@ -58,14 +69,24 @@ static inline void cutter_pad(struct cutter *c)
         cutter_add(c, zeros, AAL5_LONE_MOST - c->filled);
 }
 
-static inline void cutter_end(struct cutter *c, uint32_t header, uint8_t uu, size_t length)
+/* The header's ATM_LAST is 0 so far.  An HEC is linear, so it changes by what that bit adds. */
+static inline void cutter_mark_last(const struct cutter *c)
+{
+    const uint32_t big = c->big | __builtin_bswap32(ATM_LAST);
+    uint8_t *cell = c->payload - ATM_HEADER;
+
+    memcpy(cell, &big, sizeof big);
+    cell[sizeof big] = c->hec ^ ATM_LAST_HEC;
+}
+
+static inline void cutter_end(struct cutter *c, uint8_t uu, size_t length)
 {
     const uint32_t what = (uint32_t)uu << 24 | (uint32_t)length;
     const uint32_t crc = ~unet_aal5_crc_word(c->crc, what);
     const uint64_t big = __builtin_bswap64((uint64_t)what << 32 | crc);
 
     memcpy(c->payload + AAL5_LONE_MOST, &big, sizeof big);
-    unet_atm_write_header(c->payload - ATM_HEADER, header | ATM_LAST);
+    cutter_mark_last(c);
 }
 
 size_t unet_aal5_cut(uint8_t *cells, uint32_t header, uint8_t uu, const struct iovec *iov,
@@ -78,7 +99,7 @@ size_t unet_aal5_cut(uint8_t *cells, uint32_t header, uint8_t uu, const struct i
     for (size_t i = 0; i < pieces; i++)
         cutter_add(&c, iov[i].iov_base, iov[i].iov_len);
     cutter_pad(&c);
-    cutter_end(&c, header, uu, length);
+    cutter_end(&c, uu, length);
     return unet_aal5_cells(length);
 }
 

@@ -40,6 +40,7 @@ enum {
 /* The first four bytes of a cell's header as one number. */
 #define ATM_LAST 0x2u  /* in a cell of user data: the last one of its PDU (payload type, bit 0) */
 #define ATM_OTHER 0x8u /* no cell of user data, but of operation and maintenance */
+#define ATM_LAST_HEC 0x0eu /* what ATM_LAST adds to the HEC: x^8 * x modulo x^8 + x^2 + x + 1 */
 
 /* Of cells that carry user data, not the last one of their PDU. */
 static inline uint32_t atm_header(uint32_t vpi, uint32_t vci)
