@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <linux/capability.h>
 #include <memory>
@@ -216,11 +217,27 @@ TEST_CASE("a service at the interface's own place is found by its name")
 
 // ---- deaths ------------------------------------------------------------------------------
 
-TEST_CASE("a client that is killed is dead to its peers at once, here and beyond the wire")
+constexpr milliseconds at_once{100};
+
+// On a busy machine who waits may run late, so the quickest of some attempts counts.
+milliseconds quickest(const std::function<milliseconds()> &attempt)
 {
-    need_wires();
+    milliseconds best = milliseconds::max();
+
+    for (int i = 0; i < 10 && best >= at_once; i++)
+        best = std::min(best, attempt());
+    return best;
+}
+
+milliseconds since(steady_clock::time_point start)
+{
+    return std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+}
+
+// How long a killed client's peer has an open channel to it, at the same service or at another.
+milliseconds until_dead(bool beyond)
+{
     Service one(Service::at("unet0")), other(Service::at("unet1"));
-    const bool beyond = GENERATE(false, true);
     Board board;
 
     use(one);
@@ -235,18 +252,27 @@ TEST_CASE("a client that is killed is dead to its peers at once, here and beyond
         take(ep);
     const auto start = steady_clock::now();
     child->kill();
-    while (unet_channel_state(ep, channel) == UNET_OPEN && steady_clock::now() - start < patience)
+    while (unet_channel_state(ep, channel) == UNET_OPEN && since(start) < patience)
         unet_wait(ep, 1000);
+    const milliseconds noticed = since(start);
     CHECK(unet_channel_state(ep, channel) == UNET_DEAD);
-    CHECK(steady_clock::now() - start < milliseconds(900)); // 100 on a quiet machine
+    return noticed;
 }
 
-TEST_CASE("a service that ends, or is killed, is noticed at once, and leaves nothing behind")
+TEST_CASE("a client that is killed is dead to its peers at once, here and beyond the wire")
 {
     need_wires();
-    const int signal = GENERATE(SIGTERM, SIGKILL);
+    const bool beyond = GENERATE(false, true);
+
+    CHECK(quickest([&] { return until_dead(beyond); }) < at_once);
+}
+
+// How long a client has open channels when its service has got that signal.
+milliseconds until_down(int signal)
+{
     auto service = std::make_unique<Service>(Service::at("lo"));
     const size_t before = open_descriptors();
+    milliseconds noticed;
 
     use(*service);
     {
@@ -259,10 +285,9 @@ TEST_CASE("a service that ends, or is killed, is noticed at once, and leaves not
             return true;
         });
 
-        while (unet_channel_state(pair.a, pair.ab) == UNET_OPEN &&
-               steady_clock::now() - start < patience)
+        while (unet_channel_state(pair.a, pair.ab) == UNET_OPEN && since(start) < patience)
             unet_wait(pair.a, 1000);
-        CHECK(steady_clock::now() - start < milliseconds(900));
+        noticed = since(start);
         CHECK(unet_channel_state(pair.a, pair.ab) == UNET_DEAD);
         CHECK(unet_channel_state(pair.b, pair.ba) == UNET_DEAD);
         CHECK(send_text(pair.a, pair.ab, "x") == -EPIPE);
@@ -275,6 +300,15 @@ TEST_CASE("a service that ends, or is killed, is noticed at once, and leaves not
     CHECK(open_one() == -ENODEV);
     CHECK((signal == SIGKILL) == (access(service->path().c_str(), F_OK) == 0));
     CHECK(open_descriptors() == before);
+    return noticed;
+}
+
+TEST_CASE("a service that ends, or is killed, is noticed at once, and leaves nothing behind")
+{
+    need_wires();
+    const int signal = GENERATE(SIGTERM, SIGKILL);
+
+    CHECK(quickest([&] { return until_down(signal); }) < at_once);
 }
 
 TEST_CASE("progress alone notices that the service has ended")
