@@ -65,9 +65,12 @@ static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *ba
 static void eth_say(struct datagram_endpoint *de, const struct datagram_place *to,
                     const struct unet_frame *frame)
 {
-    unet_datagram_say(de, to, frame);
-    if (eth_of(de)->super >= 0 && frame->kind == UNET_FRAME_OPENED)
-        unet_eth_super_say(eth_of(de), to, frame);
+    const struct eth_endpoint *ge = eth_of(de);
+
+    if (!ge->answers_by_super)
+        unet_datagram_say(de, to, frame);
+    if (ge->answers_by_super || (ge->super >= 0 && frame->kind == UNET_FRAME_OPEN))
+        unet_eth_super_say(ge, to, frame);
 }
 
 /* ---- receiving -------------------------------------------------------------------------- */

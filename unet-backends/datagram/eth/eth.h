@@ -34,7 +34,8 @@ struct eth_endpoint {
     int super; /* the socket of super-frames; -1: there is none */
     int epoll; /* readable when one of both sockets is; -1: nobody sleeps, or it is not needed */
     struct unet_packet_ring super_ring;
-    uint8_t *super_bytes; /* room for one super-frame */
+    uint8_t *super_bytes;  /* room for one super-frame */
+    bool answers_by_super; /* while what came by one is taken in */
 };
 
 static inline struct eth_endpoint *eth_of(const struct datagram_endpoint *de)

@@ -12,8 +12,9 @@
  * What arrives cut fits into the slots of that socket's ring.  What arrives whole does not: a slot
  * then says that it is in the socket's queue (PACKET_COPY_THRESH).
  *
- * Whether a peer can take super-frames, and the network carries them, shows by trying: who answers
- * an OPEN does so this way, too, and who hears it knows that the peer has a second socket.
+ * Whether a peer can take super-frames, and the network carries them both ways, shows by trying: an
+ * OPEN goes this way, too, and is answered the way it came.  A network that filters our addresses
+ * in one direction lets no such answer through.
  */
 #include "datagram/eth/eth.h"
 
@@ -200,7 +201,7 @@ void unet_eth_super_say(const struct eth_endpoint *ge, const struct datagram_pla
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
-/* A peer that sends this way takes what comes this way. */
+/* An answer to our OPEN comes this way if that has come there this way. */
 static void super_heard(struct eth_endpoint *ge, const uint8_t *bytes, size_t length,
                         const struct datagram_place *from)
 {
@@ -211,7 +212,8 @@ static void super_heard(struct eth_endpoint *ge, const uint8_t *bytes, size_t le
         return;
     memcpy(&frame, bytes, sizeof frame);
     link = &ge->de.link[unet_datagram_find(&ge->de, frame.key)];
-    if (link->peer_port == frame.from_port && unet_datagram_same(&link->peer, from))
+    if (frame.kind == UNET_FRAME_OPENED && frame.life == link->life &&
+        link->peer_port == frame.from_port && unet_datagram_same(&link->peer, from))
         link->super = true;
 }
 
@@ -222,6 +224,7 @@ static int super_packet_arrived(struct eth_endpoint *ge, const uint8_t *packet, 
 {
     struct iphdr ip;
     size_t bytes;
+    int count;
 
     memset(&ip, 0, sizeof ip);
     if (length >= ETH_SUPER_OVERHEAD)
@@ -233,7 +236,10 @@ static int super_packet_arrived(struct eth_endpoint *ge, const uint8_t *packet, 
     }
     bytes -= ETH_SUPER_OVERHEAD;
     super_heard(ge, packet + ETH_SUPER_OVERHEAD, bytes, from);
-    return unet_datagram_train_arrived(&ge->de, packet + ETH_SUPER_OVERHEAD, bytes, from);
+    ge->answers_by_super = true;
+    count = unet_datagram_train_arrived(&ge->de, packet + ETH_SUPER_OVERHEAD, bytes, from);
+    ge->answers_by_super = false;
+    return count;
 }
 
 /* A packet that is longer than a slot; if there was no room for it in the queue, it is lost.  There
