@@ -199,7 +199,7 @@ TEST_CASE("super: packets of one length go as one, the last may be shorter")
     }
 }
 
-TEST_CASE("super: packets of many lengths arrive in order of each way")
+TEST_CASE("super: packets of many lengths, in super-frames and alone, are taken in order")
 {
     Pairing p;
 
@@ -210,7 +210,7 @@ TEST_CASE("super: packets of many lengths arrive in order of each way")
         for (int i = 0; i < 100; i++) {
             random = random * 1664525 + 1013904223;
             lengths.push_back(random >> 31 ? lengths.empty() ? 500 : lengths.back()
-                                           : 300 + (random >> 8) % 8000);
+                                           : 100 + (random >> 8) % 8000);
         }
         const Packets packets(p.ab, lengths, seed % 2);
         p.b.arrived.clear();
@@ -219,10 +219,8 @@ TEST_CASE("super: packets of many lengths arrive in order of each way")
             unet_progress(p.b);
             return p.b.arrived.size() == packets.expected.size();
         }));
-        std::vector<Bytes> got = p.b.arrived, sent = packets.expected;
-        std::sort(got.begin(), got.end());
-        std::sort(sent.begin(), sent.end());
-        CHECK(got == sent);
+        const bool in_order = p.b.arrived == packets.expected; // too long to be printed
+        CHECK(in_order);
     }
 }
 
