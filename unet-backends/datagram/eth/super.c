@@ -125,7 +125,8 @@ unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datag
 {
     const struct datagram_link *link = datagram_link_of(b, first);
 
-    if (ge->super < 0 || !link->super || link->uncut || b->bytes[first] < TRAIN_FRAME_LEAST)
+    if (ge->super < 0 || !link->super || b->bytes[first] < TRAIN_FRAME_LEAST ||
+        !unet_datagram_train_allowed(b, first))
         return 1;
     return unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
 }
@@ -139,7 +140,7 @@ static int super_failed(struct eth_endpoint *ge, struct datagram_link *link, uns
         return unet_datagram_no_room(&ge->de) ? (int)frames : 0;
     if (!unet_datagram_train_refused(errno))
         return (int)frames; /* lost: the interface is gone, or down */
-    link->uncut = true;
+    unet_datagram_train_refuse(link);
     return -1;
 }
 
