@@ -45,7 +45,7 @@ struct datagram_link {
     uint32_t life;        /* this opening of ours */
     uint32_t peer_life;   /* and the peer's */
     bool here;            /* eth: the peer is on this machine */
-    bool uncut;           /* the kernel does not cut what goes there */
+    uint16_t uncut;       /* train.c: frames that go one by one until a train is tried again */
     bool super;           /* eth: super-frames pass between the peer and us */
     uint8_t socket;       /* udp: the number of the socket that goes there; 0: the first */
 };
@@ -226,6 +226,13 @@ void unet_datagram_take(struct datagram_endpoint *de, uint16_t n, const struct u
 enum { DATAGRAM_TRAIN_MOST = 64 }; /* frames; the kernel cuts no more */
 
 bool unet_datagram_same_peer(const struct datagram_batch *b, unsigned i, unsigned j);
+
+/* Whether frame `first`, which could begin a train, may: for a while after the kernel has refused
+ * to cut what goes to its peer, none is tried.  To be called once for each such frame. */
+bool unet_datagram_train_allowed(const struct datagram_batch *b, unsigned first);
+
+/* The kernel has refused to cut frames for that link's peer. */
+void unet_datagram_train_refuse(struct datagram_link *link);
 
 /* How many frames from `first` on go to one peer and are of one length, but for a shorter last one,
  * within so many bytes. */

@@ -6,6 +6,25 @@
 
 #include <errno.h>
 
+/* A refusal may pass: an interface gets another MTU or another route is taken.  One in so many
+ * frames costs nothing to speak of. */
+enum { UNCUT_FRAMES = 8192 };
+
+bool unet_datagram_train_allowed(const struct datagram_batch *b, unsigned first)
+{
+    struct datagram_link *link = datagram_link_of(b, first);
+
+    if (link->uncut == 0)
+        return true;
+    link->uncut--;
+    return false;
+}
+
+void unet_datagram_train_refuse(struct datagram_link *link)
+{
+    link->uncut = UNCUT_FRAMES;
+}
+
 bool unet_datagram_same_peer(const struct datagram_batch *b, unsigned i, unsigned j)
 {
     return b->message[i].msg_hdr.msg_name == b->message[j].msg_hdr.msg_name;

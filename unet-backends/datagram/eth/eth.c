@@ -12,7 +12,7 @@
 
 enum {
     MESSAGE_MOST = 16384, /* slots for longer frames would be few */
-    RECEIVE_MOST = 256,   /* frames taken in at a time */
+    RECEIVE_MOST = 256,   /* frames taken in at a time, but for the rest of a super-frame */
 };
 
 /* ---- sending -------------------------------------------------------------------------- */
@@ -104,17 +104,49 @@ static void eth_take(struct eth_endpoint *ge, const struct tpacket2_hdr *slot)
                               &from);
 }
 
+/* In the order in which the kernel has put them there.  Its clock may be set back; then frames are
+ * taken out of order, as on any network. */
+static bool slot_is_earlier(const struct tpacket2_hdr *a, const struct tpacket2_hdr *b)
+{
+    return a->tp_sec != b->tp_sec ? a->tp_sec < b->tp_sec : a->tp_nsec < b->tp_nsec;
+}
+
+/* The earliest arrival is that of a super-frame; `*lone` is that of the other ring, if any.  The
+ * other ring is looked at again behind a super-frame: what came before that is visible then. */
+static struct tpacket2_hdr *super_comes_first(const struct eth_endpoint *ge,
+                                              struct tpacket2_hdr **lone)
+{
+    struct tpacket2_hdr *super = NULL;
+
+    *lone = unet_packet_ring_peek(&ge->ring);
+    if (ge->super >= 0)
+        super = unet_packet_ring_peek(&ge->super_ring);
+    if (super && !*lone)
+        *lone = unet_packet_ring_peek(&ge->ring);
+    return super && *lone && slot_is_earlier(*lone, super) ? NULL : super;
+}
+
+/* A short frame that followed a train must not be taken before it: the receiver would report a gap,
+ * and the sender take the train for lost. */
 static int eth_receive(struct datagram_endpoint *de)
 {
     struct eth_endpoint *ge = eth_of(de);
-    struct tpacket2_hdr *slot;
     int count = 0;
 
-    for (; count < RECEIVE_MOST && (slot = unet_packet_ring_peek(&ge->ring)) != NULL; count++) {
-        eth_take(ge, slot);
-        unet_packet_ring_release(&ge->ring, slot);
+    while (count < RECEIVE_MOST) {
+        struct tpacket2_hdr *lone, *super = super_comes_first(ge, &lone);
+
+        if (super) {
+            count += unet_eth_super_take(ge, super);
+        } else if (lone) {
+            eth_take(ge, lone);
+            unet_packet_ring_release(&ge->ring, lone);
+            count++;
+        } else {
+            break;
+        }
     }
-    return ge->super < 0 ? count : count + unet_eth_super_receive(ge);
+    return count;
 }
 
 static void eth_probe(struct datagram_endpoint *de, const uint16_t *asked, unsigned count)

@@ -67,8 +67,9 @@ int unet_eth_super_send(struct eth_endpoint *ge, const struct datagram_batch *b,
 void unet_eth_super_say(const struct eth_endpoint *ge, const struct datagram_place *to,
                         const struct unet_frame *frame);
 
-/* Take in what arrived there.  Returns the number of frames. */
-int unet_eth_super_receive(struct eth_endpoint *ge);
+/* Take in the packet that arrived in that slot of the ring there, and give the slot back.  Returns
+ * the number of frames; one that is lost or malformed counts as one, because it took as long. */
+int unet_eth_super_take(struct eth_endpoint *ge, struct tpacket2_hdr *slot);
 
 /* About how many frames of that length can wait there. */
 uint32_t unet_eth_super_backlog(const struct eth_endpoint *ge, uint32_t length);

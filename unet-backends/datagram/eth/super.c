@@ -35,7 +35,6 @@ enum {
     SUPER_ROOM = SUPER_MOST + sizeof(struct virtio_net_hdr) + ETH_HLEN,
     TRAIN_FRAME_LEAST = 256,  /* shorter frames are not worth the headers */
     BUFFER_BYTES = 8 << 20,   /* of what waits, whole; the kernel may grant less */
-    RECEIVE_MOST = 64,        /* packets taken in at a time */
     OUR_ADDRESS = 0x00554e45, /* in 0.0.0.0/8 */
 };
 
@@ -126,7 +125,8 @@ unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datag
 {
     const struct datagram_link *link = datagram_link_of(b, first);
 
-    if (ge->super < 0 || !link->super || link->uncut || b->bytes[first] < TRAIN_FRAME_LEAST)
+    if (ge->super < 0 || !link->super || b->bytes[first] < TRAIN_FRAME_LEAST ||
+        !unet_datagram_train_allowed(b, first))
         return 1;
     return unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
 }
@@ -140,7 +140,7 @@ static int super_failed(struct eth_endpoint *ge, struct datagram_link *link, uns
         return unet_datagram_no_room(&ge->de) ? (int)frames : 0;
     if (!unet_datagram_train_refused(errno))
         return (int)frames; /* lost: the interface is gone, or down */
-    link->uncut = true;
+    unet_datagram_train_refuse(link);
     return -1;
 }
 
@@ -274,20 +274,14 @@ static int super_cut_arrived(struct eth_endpoint *ge, const struct tpacket2_hdr 
     return super_packet_arrived(ge, (const uint8_t *)slot + slot->tp_net, bytes, from);
 }
 
-int unet_eth_super_receive(struct eth_endpoint *ge)
+int unet_eth_super_take(struct eth_endpoint *ge, struct tpacket2_hdr *slot)
 {
-    struct tpacket2_hdr *slot;
-    int count = 0;
+    const struct datagram_place from = unet_eth_place_of(ge, slot);
+    const int count = slot->tp_snaplen < slot->tp_len ? super_whole_arrived(ge, slot, &from)
+                                                      : super_cut_arrived(ge, slot, &from);
 
-    for (int i = 0; i < RECEIVE_MOST && (slot = unet_packet_ring_peek(&ge->super_ring)) != NULL;
-         i++) {
-        const struct datagram_place from = unet_eth_place_of(ge, slot);
-
-        count += slot->tp_snaplen < slot->tp_len ? super_whole_arrived(ge, slot, &from)
-                                                 : super_cut_arrived(ge, slot, &from);
-        unet_packet_ring_release(&ge->super_ring, slot);
-    }
-    return count;
+    unet_packet_ring_release(&ge->super_ring, slot);
+    return count > 0 ? count : 1;
 }
 
 /* Of those that arrive whole; the ring has room for more that are cut. */

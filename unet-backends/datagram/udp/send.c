@@ -50,7 +50,8 @@ static unsigned run_of_short(const struct datagram_batch *b, unsigned first)
 static unsigned run_of_long(const struct udp_endpoint *ue, const struct datagram_batch *b,
                             unsigned first)
 {
-    if (!ue->segments || datagram_link_of(b, first)->uncut || b->bytes[first] > ue->datagram_most)
+    if (!ue->segments || b->bytes[first] > ue->datagram_most ||
+        !unet_datagram_train_allowed(b, first))
         return 1;
     return unet_datagram_train_frames(b, first, UDP_PAYLOAD_MAX);
 }
@@ -156,7 +157,7 @@ unsigned unet_udp_send(struct datagram_endpoint *de, struct datagram_batch *batc
             continue;
         if (!is_cut(&d) || !unet_datagram_train_refused(error))
             break;
-        datagram_link_of(batch, 0)->uncut = true;
+        unet_datagram_train_refuse(datagram_link_of(batch, 0));
         make_datagrams(ue, batch, &d);
     }
     return frames_in(&d, 1);
