@@ -87,6 +87,18 @@ TEST_CASE("The examples over imported buffers run on one node, two, and a bad ne
     }
 }
 
+// The program compares each byte with what was sent.
+TEST_CASE("100 MB by vmmc over a network that loses 1 or 5 % arrive byte for byte", "[long]")
+{
+    for (const char *loss : {"loss=0.01", "loss=0.05"}) {
+        const Outcome sent = run({{launcher(), "-n", "2", "--backend", "udp", "--chaos", loss,
+                                   example("vmmc_ttcp"), "1048576", "100"}});
+        INFO(loss << "\n" << sent.err);
+        CHECK(sent.code == 0);
+        CHECK(sent.out == "100 messages of 1048576 bytes, all right, 100 % redirected\n");
+    }
+}
+
 TEST_CASE("A library gets no messages of a program whose other threads handle them")
 {
     Command ring{{launcher(), "-n", "2", example("vmmc_ring")}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // vmmc_test.cc - export and import, protection, notifications, redirection and lost links, over
-// memory of one machine, a network, and a bad network.
-#include "world.h"
+// windows, memory of one machine, a network, and a bad network.
+#include "links.h"
 
 #include <csignal>
 #include <cstring>
@@ -10,8 +10,7 @@
 #include <vmmc/vmmc.h>
 
 using namespace world;
-
-#define EACH_LINK GENERATE(as<std::string>{}, "shm", "udp", "chaos")
+using links::run_link;
 
 namespace {
 
@@ -79,7 +78,7 @@ void run_redirected(const std::string &link, size_t n,
                     const std::function<void(Node &, vmmc_imported *, Guarded &from)> &sender,
                     const std::function<void(Node &, vmmc_exported *, Guarded &buffer)> &owner)
 {
-    run(link, 2, [&](Rank &r) {
+    run_link(link, 2, [&](Rank &r) {
         Node node(r);
         Guarded memory(n);
 
@@ -109,7 +108,7 @@ void expect_redirected(Rank &r, vmmc_exported *e, size_t first, size_t placed, s
 
 TEST_CASE("bytes are sent from any address to any offset of an imported buffer")
 {
-    run(EACH_LINK, 3, [](Rank &r) {
+    run_link(EACH_LINK, 3, [](Rank &r) {
         static constexpr size_t N = 70000;
         Node node(r);
         Guarded buffer(N, 1), from(N, 3);
@@ -173,7 +172,7 @@ TEST_CASE("arguments out of range are refused")
 
 TEST_CASE("an import needs the secret and the right rank, waits for the name, and gives up in time")
 {
-    run(EACH_LINK, 3, [](Rank &r) {
+    run_link(EACH_LINK, 3, [](Rank &r) {
         Node node(r);
         Guarded buffer(64);
         vmmc_imported *i;
@@ -204,7 +203,7 @@ TEST_CASE("an import needs the secret and the right rank, waits for the name, an
 
 TEST_CASE("an import waits until its owner has opened an instance")
 {
-    run(EACH_LINK, 2, [](Rank &r) {
+    run_link(EACH_LINK, 2, [](Rank &r) {
         Guarded buffer(64);
         vmmc *v = nullptr;
         vmmc_imported *i = nullptr;
@@ -228,7 +227,7 @@ TEST_CASE("an import waits until its owner has opened an instance")
 
 TEST_CASE("what is not imported, or lies beyond the buffer, is refused by its owner")
 {
-    run(EACH_LINK, 3, [](Rank &r) {
+    run_link(EACH_LINK, 3, [](Rank &r) {
         static constexpr size_t N = 10000;
         Node node(r);
         Guarded buffer(N), from(N);
@@ -277,7 +276,7 @@ TEST_CASE("what is not imported, or lies beyond the buffer, is refused by its ow
 
 TEST_CASE("notifications run in order, once their bytes are there, and wait while blocked")
 {
-    run(EACH_LINK, 2, [](Rank &r) {
+    run_link(EACH_LINK, 2, [](Rank &r) {
         Node node(r);
         Guarded buffer(20000), from(20000);
         Seen seen;
@@ -329,7 +328,7 @@ TEST_CASE("a function of notifications may send, and does not run within itself"
         }
     };
 
-    run(EACH_LINK, 2, [](Rank &r) {
+    run_link(EACH_LINK, 2, [](Rank &r) {
         Node node(r);
         Guarded buffer(64);
         Echo echo{&node};
@@ -471,7 +470,7 @@ TEST_CASE("a posting that was cancelled is written no more")
 
 TEST_CASE("a redirectable buffer is one rank's at a time")
 {
-    run(EACH_LINK, 3, [](Rank &r) {
+    run_link(EACH_LINK, 3, [](Rank &r) {
         Node node(r);
         Guarded buffer(64);
         vmmc_imported *i = nullptr;
@@ -516,7 +515,7 @@ struct Lost {
 
 TEST_CASE("the end of an export is told, nothing is written after it, and it is imported anew")
 {
-    run(EACH_LINK, 2, [](Rank &r) {
+    run_link(EACH_LINK, 2, [](Rank &r) {
         Node node(r);
         Guarded buffer(5000), second(5000), from(5000);
         Lost lost;
@@ -560,7 +559,7 @@ TEST_CASE("the end of an export is told, nothing is written after it, and it is 
 
 TEST_CASE("an import that has ended before it was noted is noticed")
 {
-    run(EACH_LINK, 2, [](Rank &r) {
+    run_link(EACH_LINK, 2, [](Rank &r) {
         Node node(r);
         Guarded buffer(8), stop(8), from(8);
 
@@ -597,10 +596,10 @@ TEST_CASE("an import that has ended before it was noted is noticed")
 TEST_CASE("the death of an owner ends its imports, and others are imported instead")
 {
     Options options;
-    const std::string link = GENERATE(as<std::string>{}, "shm", "udp");
+    const std::string link = GENERATE(as<std::string>{}, "windows", "shm", "udp");
 
     options.may_die = true;
-    run(
+    run_link(
         link, 3,
         [](Rank &r) {
             Node node(r);

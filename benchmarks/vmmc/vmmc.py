@@ -14,7 +14,7 @@ from bench.runner import Runner
 
 BACKENDS = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
 SMALL = [8, 32]
-FULL = Effort(turns=5, millis=60, limit=300, each=60,
+FULL = Effort(turns=5, millis=60, limit=345, each=60,
               sizes=[1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20])
 QUICK = Effort(turns=3, millis=20, limit=110, each=40, sizes=[1 << 10, 4 << 10, 64 << 10, 1 << 20])
 TINY = Effort(turns=1, millis=1, limit=60, each=60, sizes=[64 << 10])
@@ -45,6 +45,8 @@ def all_rows(effort, backends):
         for size in effort.sizes:
             yield Row(f"pingpong_{size}_{backend}", f"redirected beside copied, {table.size(size)}, "
                       f"{backend}", "GB/s", [aim_of(backend, size)], size=2 * size)
+            yield Row(f"read_{size}_{backend}", f"the same, and read, {table.size(size)}, "
+                      f"{backend}", "GB/s", [at_least(0.95, "raw")], size=2 * size)
 
 
 def full_shares(samples, effort, backends):

@@ -138,6 +138,7 @@ struct gam {
     gam_handler_fn *handler[GAM_HANDLERS];
     gam_placement_fn *place; /* NULL: nothing is let in */
     void *place_arg;
+    struct gam_memory memory; /* find is NULL: none is mapped */
 
     struct gam_stats stats;
     struct gam_stream *answers; /* all peers' rings of gets */

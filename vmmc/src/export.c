@@ -58,16 +58,28 @@ void *vmmc_export_place(void *arg, const struct gam_piece *piece, size_t *length
 {
     struct vmmc *v = arg;
     struct vmmc_exported *e = vmmc_export_find(v, piece->buffer);
-    uint8_t *to;
+    uint64_t to;
+    bool posted;
 
     if (!export_admits(v, e, piece)) {
         v->stats.refused++;
+        if (piece->source < gam_ranks(v->g))
+            vmmc_lane_land(v, piece->source, piece->length);
         return NULL;
     }
-    to = *length > 0 ? vmmc_redirect_place(e, piece->offset, length) : e->at;
+    if (*length == 0) {
+        vmmc_lane_land(v, piece->source, 0);
+        return e->at;
+    }
+    to = vmmc_posting_find(e->door, piece->offset, length, &posted);
+    if (posted) {
+        vmmc_posting_extend(&e->door->posting, piece->offset, *length);
+        v->stats.redirected_bytes += *length;
+    }
+    vmmc_lane_land(v, piece->source, *length);
     e->arrived += *length;
     v->stats.arrived_bytes += *length;
-    return to;
+    return (void *)(uintptr_t)to;
 }
 
 /* ---- rights ------------------------------------------------------------------ */
@@ -92,11 +104,26 @@ static int export_judge(const struct vmmc_exported *e, uint32_t rank, uint64_t s
     return e->right[rank] < UINT16_MAX ? 0 : -EBUSY;
 }
 
+/* A redirectable buffer is taken from a rank that is dead to GAM, even if its process still copies.
+ */
+static void export_grant(struct vmmc_exported *e, uint32_t rank)
+{
+    const uint32_t before = e->door->writer;
+
+    e->right[rank]++;
+    if (!(e->flags & VMMC_REDIRECTABLE) || before == rank)
+        return;
+    e->door->writer = rank;
+    if (before < gam_ranks(e->v->g))
+        vmmc_lane_drain(e->v->peer[before].lane);
+}
+
 void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
 {
     struct vmmc *v = gam_placement_arg(g);
     struct vmmc_exported *e = v && m->words == 3 ? export_named(v, m->word[0]) : NULL;
     const int rc = e ? export_judge(e, m->source, m->word[1]) : -ENOENT;
+    struct vmmc_lane *lane;
     /* The index is the one that this was called by, as the instance may be closed. */
     const uint32_t reply = m->handler - VMMC_ON_IMPORT + VMMC_ON_IMPORTED;
 
@@ -106,8 +133,11 @@ void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
         gam_reply_2(g, reply, m->word[2], (uint64_t)-rc);
         return;
     }
-    if (gam_reply_4(g, reply, m->word[2], 0, e->number, e->n) == 0)
-        e->right[m->source]++;
+    vmmc_lane_publish(v); /* the sender counts from what is told now */
+    lane = vmmc_lane_open(v, m->source);
+    if (gam_reply_4(g, reply, (uint64_t)(lane ? lane->use : 0) << 32 | (uint32_t)m->word[2],
+                    (uint64_t)e->number << 32, e->n, (uintptr_t)lane) == 0)
+        export_grant(e, m->source);
 }
 
 void vmmc_export_on_unimport(struct gam *g, const struct gam_message *m)
@@ -140,8 +170,10 @@ int vmmc_export(struct vmmc *v, uint64_t name, uint64_t secret, uint32_t rank, v
     e = calloc(1, sizeof(*e) + gam_ranks(v->g) * sizeof(e->right[0]));
     if (!e)
         return -ENOMEM;
-    slot = slot_find(v);
+    e->door = gam_memory_alloc(v->g, sizeof(*e->door));
+    slot = e->door ? slot_find(v) : -ENOMEM;
     if (slot < 0) {
+        gam_memory_free(v->g, e->door);
         free(e);
         return slot;
     }
@@ -155,9 +187,26 @@ int vmmc_export(struct vmmc *v, uint64_t name, uint64_t secret, uint32_t rank, v
     e->flags = flags;
     e->notify = notify;
     e->arg = arg;
+    e->door->at = (uintptr_t)at;
+    e->door->number = e->number;
+    e->door->writer = VMMC_ANYBODY;
     v->slot[slot].e = e;
+    atomic_store_explicit(&v->door[slot], (uintptr_t)e->door, memory_order_release);
     *out = e;
     return 0;
+}
+
+/* Who copies has found the door before it was taken from the table, and ends its piece. */
+static void export_shut(struct vmmc_exported *e)
+{
+    struct vmmc *v = e->v;
+
+    atomic_store_explicit(&v->door[slot_of(e->number)], 0, memory_order_release);
+    for (uint32_t rank = 0; rank < gam_ranks(v->g); rank++)
+        vmmc_lane_drain(e->right[rank] > 0 ? v->peer[rank].lane : NULL);
+    v->stats.arrived_bytes += atomic_load(&e->door->landed);
+    v->stats.redirected_bytes += atomic_load(&e->door->redirected);
+    gam_memory_free(v->g, e->door);
 }
 
 /* It is out of its slot before anybody is told, as telling may poll. */
@@ -166,6 +215,7 @@ void vmmc_unexport(struct vmmc_exported *e)
     struct vmmc *v = e->v;
 
     v->slot[slot_of(e->number)].e = NULL;
+    export_shut(e);
     for (uint32_t rank = 0; rank < gam_ranks(v->g); rank++) {
         if (e->right[rank] > 0)
             gam_request_1(v->g, rank, v->first + VMMC_ON_REVOKED, e->number);
@@ -175,5 +225,5 @@ void vmmc_unexport(struct vmmc_exported *e)
 
 uint64_t vmmc_arrived(const struct vmmc_exported *e)
 {
-    return e->arrived;
+    return e->arrived + atomic_load_explicit(&e->door->landed, memory_order_acquire);
 }

@@ -37,19 +37,22 @@ void vmmc_orphans_return(struct vmmc *v)
 void vmmc_import_on_imported(struct gam *g, const struct gam_message *m)
 {
     struct vmmc *v = gam_placement_arg(g);
-    const bool granted = m->words == 4 && m->word[1] == 0;
+    const bool granted = m->words == 4 && (uint32_t)m->word[1] == 0;
 
     if (!v || (!granted && (m->words != 2 || m->word[1] == 0 || m->word[1] > 4095)))
         return;
-    if (m->source != v->asking.rank || m->word[0] != v->asking.ticket || v->asking.answered) {
+    if (m->source != v->asking.rank || (uint32_t)m->word[0] != v->asking.ticket ||
+        v->asking.answered) {
         if (granted)
-            import_orphan(v, m->source, (uint32_t)m->word[2]);
+            import_orphan(v, m->source, (uint32_t)(m->word[1] >> 32));
         return;
     }
     v->asking.answered = true;
     v->asking.status = granted ? 0 : -(int)m->word[1];
-    v->asking.number = granted ? (uint32_t)m->word[2] : 0;
-    v->asking.n = granted ? m->word[3] : 0;
+    v->asking.number = granted ? (uint32_t)(m->word[1] >> 32) : 0;
+    v->asking.n = granted ? m->word[2] : 0;
+    v->asking.lane = granted ? m->word[3] : 0;
+    v->asking.use = (uint32_t)(m->word[0] >> 32);
 }
 
 static int64_t now_ms(void)
@@ -144,6 +147,7 @@ int vmmc_import(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret, i
     }
     *i = (struct vmmc_imported){
         .v = v, .next = v->imports, .n = v->asking.n, .rank = rank, .number = v->asking.number};
+    vmmc_window_open(i, v->asking.lane, v->asking.use);
     v->imports = i;
     *out = i;
     if (n)
@@ -238,18 +242,58 @@ void vmmc_on_invalid(struct vmmc *v, vmmc_invalid_fn *fn, void *arg)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
+/* Bytes, or none, by messages.  The owner says how many it has read as this counts them. */
+static int send_messages(struct vmmc_imported *i, uint64_t offset, const void *from, size_t n,
+                         uint32_t handler, uint32_t tag)
+{
+    struct vmmc *v = i->v;
+    const int rc = gam_place_store(v->g, i->rank, from, n, i->number, offset, handler, tag);
+
+    if (rc == 0)
+        v->peer[i->rank].sent += n > 0 ? n : 1;
+    return rc;
+}
+
+/* Whether copying is worth a look; what GAM would refuse is left to it. */
+static bool send_may_copy(const struct vmmc_imported *i, const void *from, size_t n)
+{
+    return n > VMMC_SMALL_MAX && i->lane && from && (uintptr_t)from + n > (uintptr_t)from &&
+           !gam_in_handler(i->v->g) && !gam_is_dead(i->v->g, i->rank);
+}
+
+/* The first `done` bytes are in place: the others follow, and then the owner is told. */
+static int send_rest(struct vmmc_imported *i, uint64_t offset, const uint8_t *from, size_t n,
+                     size_t done, unsigned flags, uint32_t tag)
+{
+    struct vmmc *v = i->v;
+    int rc = 0;
+
+    if (done < n)
+        rc = send_messages(i, offset + done, from + done, n - done, 0, 0);
+    if (rc == 0 && (flags & VMMC_NOTIFY))
+        return gam_request_4(v->g, i->rank, v->first + VMMC_ON_NOTIFY, tag, i->number, offset, n);
+    return rc ? rc : gam_request_0(v->g, i->rank, v->first + VMMC_ON_LANDED);
+}
+
 int vmmc_send(struct vmmc_imported *i, uint64_t offset, const void *from, size_t n, unsigned flags,
               uint32_t tag)
 {
     struct vmmc *v = i->v;
     const uint32_t handler = flags & VMMC_NOTIFY ? v->first + VMMC_ON_NOTIFY : 0;
+    size_t done = 0;
     int rc;
 
     if (i->why)
         return i->why;
     if (offset > i->n || n > i->n - offset || (flags & ~VMMC_NOTIFY) != 0)
         return -EINVAL;
-    rc = gam_place_store(v->g, i->rank, from, n, i->number, offset, handler, tag);
+    vmmc_lane_publish(v);
+    if (send_may_copy(i, from, n))
+        done = vmmc_window_send(i, offset, from, n);
+    if (done > 0)
+        rc = send_rest(i, offset, from, n, done, flags, tag);
+    else
+        rc = send_messages(i, offset, from, n, handler, tag);
     if (rc)
         return rc;
     v->stats.sends++;

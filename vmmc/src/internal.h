@@ -7,23 +7,61 @@
 
 #include <errno.h>
 #include <gam/gam.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <vmmc/vmmc.h>
 
 /* What the handlers mean, from the index that the user has given on. */
 enum vmmc_handler {
     VMMC_ON_IMPORT = 0,   /* request: name, secret, ticket */
-    VMMC_ON_IMPORTED = 1, /* its reply: ticket, error or 0, number, size */
+    VMMC_ON_IMPORTED = 1, /* its reply: ticket and error; or ticket below the lane's use, 0 below
+                             the number, size, address of the lane or 0 */
     VMMC_ON_UNIMPORT = 2, /* request: number; a right is given back */
     VMMC_ON_REVOKED = 3,  /* request: number; the export has ended */
-    VMMC_ON_NOTIFY = 4,   /* of a store to a buffer */
+    VMMC_ON_NOTIFY = 4,   /* of a store to a buffer; or a request: tag, number, offset, length */
+    VMMC_ON_LANDED = 5,   /* request, no words: bytes have come through a window */
 };
 
-/* Memory that is posted for part of a buffer, and the extent of it that has been written. */
+/* Memory that is posted for part of a buffer, and the extent of it that has been written.  The
+ * extent changes so that whoever is killed in between leaves one that tells the truth. */
 struct vmmc_posting {
-    uint8_t *to; /* NULL: nothing is posted */
+    /* An address of the owner's; 0: nothing is posted.  It is set last, so that posting takes no
+     * lock, and cleared under the lane's, so that nobody writes there any more. */
+    _Atomic uint64_t to;
     uint64_t offset;
     size_t n;
-    size_t begin, end; /* relative to `offset`; empty if equal */
+    _Atomic size_t begin, end; /* relative to `offset`; empty unless begin < end */
+};
+
+/* What senders have to know of an export.  It lies in the owner's memory, where ranks of its node
+ * find it through their windows; they hold their lane's lock meanwhile.  Its owner trusts nothing
+ * in it but its own words: who has a window could write anywhere else, too. */
+struct vmmc_door {
+    uint64_t at; /* of the buffer, an address of the owner's */
+    uint32_t number;
+    uint32_t writer; /* the rank that may copy, or VMMC_ANYBODY */
+    struct vmmc_posting posting;
+    _Atomic uint64_t landed;     /* bytes that came through windows */
+    _Atomic uint64_t redirected; /* of these, to posted memory */
+};
+
+/* What an owner and one rank that imports from it share, in the owner's memory.  A lane outlives
+ * its instance, as its sender may look at it at any time; `use` tells one use from the next. */
+struct vmmc_lane {
+    pthread_mutex_t lock;    /* robust: who dies while it copies does not keep it */
+    _Atomic uint32_t wanted; /* by the owner: the sender has to let it in between two pieces */
+    uint32_t use;            /* 0: none */
+    uint64_t doors;          /* the owner's table: addresses of doors, by slot */
+    /* How many bytes of messages the owner has put into their places, where a message without
+     * bytes counts as one: the sender copies only after all that it has sent as messages. */
+    _Alignas(64) _Atomic uint64_t handled;
+    struct vmmc_lane *next; /* of those that nobody uses */
+};
+
+/* Another rank, as seen from here. */
+struct vmmc_peer {
+    struct vmmc_lane *lane; /* by which it sends to this one; NULL: it has imported nothing */
+    uint64_t sent;          /* by messages from here to it, as counted in `handled` */
 };
 
 struct vmmc_exported {
@@ -36,8 +74,8 @@ struct vmmc_exported {
     unsigned flags;
     vmmc_notify_fn *notify;
     void *arg;
-    uint64_t arrived;
-    struct vmmc_posting posting;
+    uint64_t arrived; /* by messages */
+    struct vmmc_door *door;
     uint16_t right[]; /* by rank: how many imports of it */
 };
 
@@ -55,17 +93,20 @@ struct vmmc_imported {
     struct vmmc_imported *next;
     size_t n;
     uint32_t rank, number;
-    int why; /* 0: valid */
+    struct vmmc_lane *lane; /* the owner's, through a window; NULL: there is none */
+    uint32_t use;           /* of the lane */
+    int why;                /* 0: valid */
     bool told;
 };
 
 /* The import that waits for its answer. */
 struct vmmc_asking {
-    uint64_t ticket;
+    uint32_t ticket;
     uint32_t rank; /* whose answer counts */
     bool answered;
     int status;
-    uint32_t number;
+    uint32_t number, use;
+    uint64_t lane; /* an address of the owner's, or 0 */
     size_t n;
 };
 
@@ -93,6 +134,10 @@ struct vmmc {
     bool running; /* a function of the user's */
     bool invalid; /* some import is, and was not told */
     struct vmmc_slot *slot;
+    _Atomic uint64_t *door;    /* the table that lanes name */
+    struct vmmc_peer *peer;    /* by rank */
+    struct vmmc_lane *landing; /* of the piece whose place was given last, and is copied there */
+    uint64_t landing_bytes;    /* once the hook has returned */
     struct vmmc_imported *imports;
     struct vmmc_asking asking;
     struct vmmc_orphan *orphan;
@@ -113,8 +158,43 @@ gam_handler_fn vmmc_export_on_import, vmmc_export_on_unimport;
 
 /* ---- redirect.c ------------------------------------------------------------ */
 
-/* Where a byte of the buffer lands; *length is cut to those behind it that lie behind it there. */
-uint8_t *vmmc_redirect_place(struct vmmc_exported *e, uint64_t offset, size_t *length);
+/* Where a byte of the buffer lands, as an address of the owner's; *length is cut to those behind it
+ * that lie behind it there.  *posted: in posted memory, whose extent has to be told of it. */
+uint64_t vmmc_posting_find(struct vmmc_door *door, uint64_t offset, size_t *length, bool *posted);
+
+/* These bytes are in posted memory, or will be before its owner looks. */
+void vmmc_posting_extend(struct vmmc_posting *p, uint64_t offset, size_t length);
+
+/* ---- lane.c, of owners -------------------------------------------------------- */
+
+/* The lane by which that rank sends to this one; NULL without windows or memory. */
+struct vmmc_lane *vmmc_lane_open(struct vmmc *v, uint32_t rank);
+
+/* All lanes of an instance, of which no sender sees anything any more. */
+void vmmc_lanes_close(struct vmmc *v);
+
+/* Keep the sender out; it may finish a piece first.  NULL: nothing is done. */
+void vmmc_lane_lock(struct vmmc_lane *lane);
+void vmmc_lane_unlock(struct vmmc_lane *lane);
+
+/* Wait until nobody copies who has not seen what changed before. */
+void vmmc_lane_drain(struct vmmc_lane *lane);
+
+/* A piece, or one of no bytes, goes to its place as soon as the hook returns; and the senders may
+ * know of the last one. */
+void vmmc_lane_land(struct vmmc *v, uint32_t rank, size_t length);
+void vmmc_lane_publish(struct vmmc *v);
+
+/* ---- window.c, of senders ------------------------------------------------------ */
+
+/* Look for the lane of an import that was just granted. */
+void vmmc_window_open(struct vmmc_imported *i, uint64_t lane, uint32_t use);
+
+/* Copy as much of a message as can be through windows; returns how many bytes that was. May poll.
+ */
+size_t vmmc_window_send(struct vmmc_imported *i, uint64_t offset, const uint8_t *from, size_t n);
+
+gam_handler_fn vmmc_window_on_landed;
 
 /* ---- import.c ------------------------------------------------------------- */
 

@@ -33,14 +33,16 @@ void vmmc_notify_on_notify(struct gam *g, const struct gam_message *m)
 {
     struct vmmc *v = gam_placement_arg(g);
     const struct vmmc_exported *e =
-        v && m->words == 3 ? vmmc_export_find(v, (uint32_t)m->word[1]) : NULL;
+        v && m->words >= 3 ? vmmc_export_find(v, (uint32_t)m->word[1]) : NULL;
+    /* What came through a window brings no bytes along. */
+    const size_t length = m->words == 4 ? m->word[3] : m->length;
     const struct vmmc_waiting w = {
         .number = (uint32_t)m->word[1],
-        .notification = {m->source, (uint32_t)m->word[0], m->word[2], m->length},
+        .notification = {m->source, (uint32_t)m->word[0], m->word[2], length},
     };
 
     /* As the hook: any message can name this handler. */
-    if (!e || e->right[m->source] == 0 || m->word[2] > e->n || m->length > e->n - m->word[2]) {
+    if (!e || e->right[m->source] == 0 || m->word[2] > e->n || length > e->n - m->word[2]) {
         if (v)
             v->stats.refused++;
         return;

@@ -13,67 +13,118 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-uint8_t *vmmc_redirect_place(struct vmmc_exported *e, uint64_t offset, size_t *length)
+static size_t extent_begin(const struct vmmc_posting *p)
 {
-    struct vmmc_posting *p = &e->posting;
-    uint8_t *in_buffer = e->at + offset;
+    return atomic_load_explicit(&p->begin, memory_order_relaxed);
+}
+
+/* What it covers is in place, if this is read first. */
+static size_t extent_end(const struct vmmc_posting *p)
+{
+    return atomic_load_explicit(&p->end, memory_order_acquire);
+}
+
+/* An empty extent begins and ends at `at`; it is empty at each step. */
+static void extent_start(struct vmmc_posting *p, size_t at)
+{
+    atomic_store_explicit(&p->begin, at, memory_order_relaxed);
+    atomic_store_explicit(&p->end, at, memory_order_release);
+}
+
+static uint64_t posting_to(const struct vmmc_posting *p)
+{
+    return atomic_load_explicit(&p->to, memory_order_acquire);
+}
+
+uint64_t vmmc_posting_find(struct vmmc_door *door, uint64_t offset, size_t *length, bool *posted)
+{
+    struct vmmc_posting *p = &door->posting;
+    const uint64_t in_buffer = door->at + offset, to = posting_to(p);
     size_t at;
 
-    if (!p->to || offset >= p->offset + p->n)
+    *posted = false;
+    if (!to || offset >= p->offset + p->n)
         return in_buffer;
     if (offset < p->offset) {
         *length = least(*length, p->offset - offset);
         return in_buffer;
     }
     at = offset - p->offset;
-    if (p->begin == p->end)
-        p->begin = p->end = at;
-    if (at > p->end)
+    if (extent_end(p) <= extent_begin(p))
+        extent_start(p, at);
+    if (at > extent_end(p))
         return in_buffer;
-    if (at < p->begin) {
-        *length = least(*length, p->begin - at);
+    if (at < extent_begin(p)) {
+        *length = least(*length, extent_begin(p) - at);
         return in_buffer;
     }
     *length = least(*length, p->n - at);
-    if (at + *length > p->end)
-        p->end = at + *length;
-    e->v->stats.redirected_bytes += *length;
-    return p->to + at;
+    *posted = true;
+    return to + at;
+}
+
+void vmmc_posting_extend(struct vmmc_posting *p, uint64_t offset, size_t length)
+{
+    const size_t end = offset - p->offset + length;
+
+    if (end > extent_end(p))
+        atomic_store_explicit(&p->end, end, memory_order_release);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* The one that may be copied by; a redirectable buffer has one sender. */
+static struct vmmc_lane *redirect_lane(const struct vmmc_exported *e)
+{
+    const uint32_t writer = e->door->writer;
+
+    return writer < gam_ranks(e->v->g) ? e->v->peer[writer].lane : NULL;
 }
 
 int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n)
 {
+    struct vmmc_posting *p = &e->door->posting;
+
     if (!(e->flags & VMMC_REDIRECTABLE) || !to || n == 0 || offset > e->n || n > e->n - offset)
         return -EINVAL;
-    if (e->posting.to)
+    if (posting_to(p))
         return -EBUSY;
-    e->posting = (struct vmmc_posting){.to = to, .offset = offset, .n = n};
+    p->offset = offset;
+    p->n = n;
+    extent_start(p, 0);
+    atomic_store_explicit(&p->to, (uintptr_t)to, memory_order_release);
     return 0;
 }
 
 int vmmc_redirect_look(const struct vmmc_exported *e, struct vmmc_redirected *r)
 {
-    const struct vmmc_posting *p = &e->posting;
+    const struct vmmc_posting *p = &e->door->posting;
+    const size_t end = extent_end(p), begin = extent_begin(p);
 
-    if (!p->to)
+    if (!posting_to(p))
         return -ENOENT;
-    if (p->begin == p->end)
+    if (end <= begin)
         *r = (struct vmmc_redirected){.first = p->n};
     else
-        *r = (struct vmmc_redirected){p->begin, p->end - p->begin, p->n - p->end};
+        *r = (struct vmmc_redirected){begin, end - begin, p->n - end};
     return 0;
 }
 
 int vmmc_redirect_end(struct vmmc_exported *e, struct vmmc_redirected *r)
 {
     struct vmmc_stats *stats = &e->v->stats;
-    const int rc = vmmc_redirect_look(e, r);
+    struct vmmc_posting *p = &e->door->posting;
+    struct vmmc_lane *lane = redirect_lane(e);
+    int rc;
 
+    vmmc_lane_lock(lane);
+    rc = vmmc_redirect_look(e, r);
+    atomic_store_explicit(&p->to, 0, memory_order_relaxed);
+    vmmc_lane_unlock(lane);
     if (rc)
         return rc;
     stats->redirections++;
-    stats->full += r->placed == e->posting.n;
-    stats->partial += r->placed > 0 && r->placed < e->posting.n;
-    e->posting.to = NULL;
+    stats->full += r->placed == p->n;
+    stats->partial += r->placed > 0 && r->placed < p->n;
     return 0;
 }

@@ -8,7 +8,7 @@
 static gam_handler_fn *const handlers[VMMC_HANDLERS] = {
     [VMMC_ON_IMPORT] = vmmc_export_on_import,     [VMMC_ON_IMPORTED] = vmmc_import_on_imported,
     [VMMC_ON_UNIMPORT] = vmmc_export_on_unimport, [VMMC_ON_REVOKED] = vmmc_import_on_revoked,
-    [VMMC_ON_NOTIFY] = vmmc_notify_on_notify,
+    [VMMC_ON_NOTIFY] = vmmc_notify_on_notify,     [VMMC_ON_LANDED] = vmmc_window_on_landed,
 };
 
 static int handlers_register(struct gam *g, uint32_t first)
@@ -24,10 +24,22 @@ static void vmmc_free(struct vmmc *v)
 {
     if (!v)
         return;
+    if (v->g)
+        gam_memory_free(v->g, v->door);
+    free(v->peer);
     free(v->slot);
     free(v->orphan);
     free(v->queue.at);
     free(v);
+}
+
+static bool instance_alloc(struct vmmc *v, struct gam *g)
+{
+    v->g = g;
+    v->slot = calloc(VMMC_EXPORTS_MAX, sizeof(*v->slot));
+    v->peer = calloc(gam_ranks(g), sizeof(*v->peer));
+    v->door = gam_memory_alloc(g, VMMC_EXPORTS_MAX * sizeof(*v->door));
+    return v->slot && v->peer && v->door;
 }
 
 int vmmc_open(struct gam *g, uint32_t first, struct vmmc **out)
@@ -38,13 +50,10 @@ int vmmc_open(struct gam *g, uint32_t first, struct vmmc **out)
     if (rc)
         return rc;
     v = calloc(1, sizeof(*v));
-    if (v)
-        v->slot = calloc(VMMC_EXPORTS_MAX, sizeof(*v->slot));
-    if (!v || !v->slot) {
+    if (!v || !instance_alloc(v, g)) {
         vmmc_free(v);
         return -ENOMEM;
     }
-    v->g = g;
     v->first = first;
     rc = gam_set_placement(g, vmmc_export_place, v);
     if (rc) {
@@ -66,6 +75,7 @@ void vmmc_close(struct vmmc *v)
     while (v->imports)
         vmmc_unimport(v->imports);
     vmmc_orphans_return(v);
+    vmmc_lanes_close(v);
     gam_set_placement(v->g, NULL, NULL);
     vmmc_free(v);
 }
@@ -85,6 +95,7 @@ int vmmc_poll(struct vmmc *v)
 {
     const int read = gam_poll(v->g);
 
+    vmmc_lane_publish(v);
     return read + functions_run(v);
 }
 
@@ -96,6 +107,7 @@ int vmmc_wait(struct vmmc *v, int timeout_ms)
     if (ran > 0)
         return ran;
     rc = gam_wait(v->g, timeout_ms);
+    vmmc_lane_publish(v);
     if (rc < 0) {
         const int told = functions_run(v);
 
@@ -107,4 +119,12 @@ int vmmc_wait(struct vmmc *v, int timeout_ms)
 void vmmc_stats(const struct vmmc *v, struct vmmc_stats *stats)
 {
     *stats = v->stats;
+    for (uint32_t i = 0; i < v->slots; i++) {
+        const struct vmmc_exported *e = v->slot[i].e;
+
+        if (!e)
+            continue;
+        stats->arrived_bytes += atomic_load_explicit(&e->door->landed, memory_order_relaxed);
+        stats->redirected_bytes += atomic_load_explicit(&e->door->redirected, memory_order_relaxed);
+    }
 }

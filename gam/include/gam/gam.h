@@ -244,6 +244,33 @@ bool gam_holds_back(const struct gam *g);
 /* Whether all that was sent has arrived (unet_idle).  A peer's handler may still have to run. */
 bool gam_settled(const struct gam *g);
 
+/* ---- memory of other ranks that is mapped here ---------------------------- */
+
+/* What maps the memory of ranks into each other.  GAM itself copies nothing through windows: it
+ * keeps this for the libraries above it, which have no other way to ask. */
+struct gam_memory {
+    /* Where this process has n bytes at that address of that rank's memory; NULL: nowhere.  For
+     * this instance's own rank: the address itself, if others can have a window of it. */
+    void *(*find)(void *arg, uint32_t rank, uint64_t address, size_t n);
+    /* n bytes of memory that others can have a window of, zeroed and aligned to 64, or NULL. */
+    void *(*allocate)(void *arg, size_t n);
+    void (*release)(void *arg, void *at);
+    void *arg;
+};
+
+/* Tell the instance of it (the table is copied), or of none (NULL).  Until the instance is
+ * closed what was found has to stay mapped. */
+void gam_set_memory(struct gam *g, const struct gam_memory *memory);
+
+/* As gam_memory.find; NULL without windows, or if rank is out of range.  What lies there is
+ * another process's, which may change or unmap it at any time.  Any context. */
+void *gam_memory_find(const struct gam *g, uint32_t rank, uint64_t address, size_t n);
+
+/* Memory for what ranks share, zeroed and aligned to 64, or NULL; without windows nobody else sees
+ * it.  gam_memory_free takes NULL, too. */
+void *gam_memory_alloc(struct gam *g, size_t n);
+void gam_memory_free(struct gam *g, void *at);
+
 /* ---- progress ----------------------------------------------------------- */
 
 /* Run the handlers of what has arrived and move bulk transfers on.  Returns the

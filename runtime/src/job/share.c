@@ -54,6 +54,31 @@ static uint32_t index_of_rank(uint32_t rank, const uint32_t *list)
     return at;
 }
 
+/* ---- what libraries over GAM see of it -------------------------------------------------- */
+
+static void *windows_find(void *arg, uint32_t rank, uint64_t address, size_t n)
+{
+    (void)arg;
+    return splitc_window_reach(rank, address, n);
+}
+
+static void *windows_allocate(void *arg, size_t n)
+{
+    (void)arg;
+    return splitc_heap_alloc(n);
+}
+
+static void windows_release(void *arg, void *at)
+{
+    (void)arg;
+    splitc_heap_free(at);
+}
+
+static const struct gam_memory windows = {
+    .find = windows_find, .allocate = windows_allocate, .release = windows_release};
+
+/* ---- opening ------------------------------------------------------------------------- */
+
 static void share_open_all(const struct splitc_boot *boot)
 {
     for (uint32_t i = 0; i < boot->local_ranks; i++)
@@ -81,5 +106,6 @@ void splitc_share_open(const struct splitc_boot *boot)
     splitc_window_move_in();
     crowded = splitc_reduce_to_all(&splitc_team_all, SPLITC_MAX, splitc_shares_cores());
     share_open_all(boot);
+    gam_set_memory(splitc_runtime.gam, &windows);
     splitc_runtime.crowded = crowded && splitc_runtime.near_ranks == splitc_runtime.ranks;
 }

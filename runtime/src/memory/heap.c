@@ -162,3 +162,13 @@ void splitc_heap_thread(void)
     if (heap)
         mi_heap_set_default(heap);
 }
+
+void *splitc_heap_alloc(uint64_t n)
+{
+    return mi_zalloc_aligned(n, 64);
+}
+
+void splitc_heap_free(void *at)
+{
+    mi_free(at);
+}

@@ -39,6 +39,10 @@ void splitc_heap_reserve(void);
 /* Let the calling thread of the library allocate in malloc's range. */
 void splitc_heap_thread(void);
 
+/* n bytes of malloc's range, zeroed and aligned to 64, or NULL; and its release. */
+void *splitc_heap_alloc(uint64_t n);
+void splitc_heap_free(void *at);
+
 /* ---- the spread heap (spread_heap.c) ------------------------------------------------ */
 
 /* Reserve the range, which is the same on every rank if `size` is.  Errors end the job. */
@@ -108,6 +112,11 @@ void splitc_window_warn(const char *what, int error);
 
 /* The memory object of this rank, or NULL if no other rank has mapped it. */
 const struct splitc_memory *splitc_window_memory(void);
+
+/* Where this process has n bytes at an address of a rank of this node; NULL if they lie in no
+ * window, or not within one part of that rank's memory.  Of this rank: the address, if others have
+ * a window of it. */
+void *splitc_window_reach(uint32_t rank, uint64_t address, uint64_t n);
 
 /* ---- addresses ------------------------------------------------------------------------ */
 

@@ -262,16 +262,35 @@ int splitc_window_find(uint64_t address, splitc_ptr *g)
     return -1;
 }
 
+/* The parts of a near rank's memory, as it has them; NULL without a window. */
+static const struct splitc_range *window_parts(uint32_t rank)
+{
+    const struct splitc_memory *theirs = shared ? splitc_peers_copy(rank, &memory) : NULL;
+
+    return theirs ? theirs->part : NULL;
+}
+
+void *splitc_window_reach(uint32_t rank, uint64_t address, uint64_t n)
+{
+    const struct splitc_range *part = window_parts(rank);
+
+    for (int i = 0; part && i < SPLITC_PARTS; i++)
+        if (address >= part[i].start && n <= part[i].size &&
+            address - part[i].start <= part[i].size - n)
+            return splitc_peers_copy(rank, (const void *)address);
+    return NULL;
+}
+
 const char *splitc_window_part(uint32_t rank, uint64_t address)
 {
     static const char *const name[SPLITC_PARTS] = {[SPLITC_STATICS] = "static objects",
                                                    [SPLITC_STACK] = "stack",
                                                    [SPLITC_SPREAD] = "spread heap",
                                                    [SPLITC_HEAP] = "heap"};
-    const struct splitc_memory *theirs = shared ? splitc_peers_copy(rank, &memory) : NULL;
+    const struct splitc_range *part = window_parts(rank);
 
-    for (int i = 0; theirs && i < SPLITC_PARTS; i++)
-        if (address - theirs->part[i].start < theirs->part[i].size)
+    for (int i = 0; part && i < SPLITC_PARTS; i++)
+        if (address - part[i].start < part[i].size)
             return name[i];
     return NULL;
 }

@@ -4,11 +4,14 @@
  *
  * A process exports buffers of its memory; others import them, and send from any address of theirs
  * to an offset of an imported buffer.  There is no receive: bytes are in place once the owner's
- * poll has read them, and a message may notify.  What is sent to a redirectable buffer lands in
+ * poll has read them, and a message may notify.  Where GAM knows the memory of ranks of one node
+ * (gam_set_memory), senders there copy to its place what is longer than VMMC_SMALL_MAX, and bytes
+ * may be in place before the owner polls.  What is sent to a redirectable buffer lands in
  * memory that its owner has posted, and in the buffer otherwise.
  *
  * Protection is the owner's.  It lets in what comes from a rank that has imported the buffer by its
- * secret, and lies within it; all else is refused and counted, and nothing of it is written.
+ * secret, and lies within it; all else is refused and counted, and nothing of it is written.  A
+ * sender that copies asks for itself what the owner would ask: see docs/adr/0024-vmmc-windows.md.
  *
  * All functions of an instance belong to the thread of its GAM instance, return 0 or -errno, and
  * set outputs only on success.  None may be called from a handler of GAM; those that "may poll" run
@@ -31,7 +34,7 @@ struct vmmc_exported; /* a buffer of this process */
 struct vmmc_imported; /* one of another process, or of this one */
 
 #define VMMC_ANYBODY UINT32_MAX /* instead of a rank: whoever knows the secret */
-#define VMMC_HANDLERS 5u        /* indices of GAM's table that an instance takes */
+#define VMMC_HANDLERS 6u        /* indices of GAM's table that an instance takes */
 #define VMMC_EXPORTS_MAX 4096u  /* buffers exported at a time */
 #define VMMC_WAITING_MAX 65536u /* notifications that wait to be run */
 #define VMMC_SMALL_MAX 32u      /* bytes that cost one small message */
@@ -66,7 +69,7 @@ struct vmmc_stats {
     uint64_t sends, sent_bytes;
     uint64_t notifications;    /* run */
     uint64_t dropped;          /* notifications beyond VMMC_WAITING_MAX, or without memory */
-    uint64_t arrived_bytes;    /* let in, to all buffers */
+    uint64_t arrived_bytes;    /* let in, or copied, to all buffers */
     uint64_t redirected_bytes; /* of these, in memory that was posted */
     uint64_t refused;       /* pieces for no buffer, beyond one, or from who has not imported it */
     uint64_t denied;        /* imports refused: wrong secret, or for another rank */
@@ -92,9 +95,9 @@ void vmmc_close(struct vmmc *v);
 int vmmc_export(struct vmmc *v, uint64_t name, uint64_t secret, uint32_t rank, void *at, size_t n,
                 unsigned flags, vmmc_notify_fn *notify, void *arg, struct vmmc_exported **e);
 
-/* End an export, a posting included: nothing is written any more once this returns, and
- * notifications that wait are dropped.  Importers are told; what they send before they know is
- * refused here.  Frees it.  May poll. */
+/* End an export, a posting included: nothing is written any more once this returns (it may wait, as
+ * vmmc_redirect_end does), and notifications that wait are dropped.  Importers are told; what they
+ * send before they know is refused here.  Frees it.  May poll. */
 void vmmc_unexport(struct vmmc_exported *e);
 
 /* Import the buffer that `rank` has exported by that name, for which this waits, polling, at most
@@ -124,7 +127,9 @@ void vmmc_on_invalid(struct vmmc *v, vmmc_invalid_fn *fn, void *arg);
 int vmmc_send(struct vmmc_imported *i, uint64_t offset, const void *from, size_t n, unsigned flags,
               uint32_t tag);
 
-/* How many bytes have come to the buffer, wherever they lie.  Polls of this instance move it. */
+/* How many bytes have come to the buffer, wherever they lie.  Polls of this instance move it, and
+ * ranks of this node that copy.  For each of those there is a message behind, so that vmmc_wait
+ * does not sleep. */
 uint64_t vmmc_arrived(const struct vmmc_exported *e);
 
 /* ---- transfer redirection ------------------------------------------------------------------ */
@@ -148,8 +153,10 @@ int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n);
 int vmmc_redirect_look(const struct vmmc_exported *e, struct vmmc_redirected *r);
 
 /* End the posting and tell what came of it: all of it (placed = n), part of it, or nothing (placed
- * = 0, first = n).  Does not poll and does not wait: `to` is the caller's when it returns. Errors:
- * -ENOENT nothing is posted. */
+ * = 0, first = n).  Does not poll: `to` is the caller's when it returns.  Waits while a sender of
+ * this node copies a piece, of at most 64 KiB; one that dies meanwhile does not keep it, and leaves
+ * what it has not copied whole, outside of the extent, undefined.  Errors: -ENOENT nothing is
+ * posted. */
 int vmmc_redirect_end(struct vmmc_exported *e, struct vmmc_redirected *r);
 
 /* ---- progress and notifications ------------------------------------------------------------- */
