@@ -4,6 +4,7 @@
 // windows, memory of one machine, a network, and a bad network.
 #include "links.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
@@ -490,6 +491,36 @@ TEST_CASE("a redirectable buffer is one rank's at a time")
             while ((rc = vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr)) == -EBUSY)
                 ;
             r.expect("given back", rc, 0);
+        }
+        r.barrier();
+    });
+}
+
+TEST_CASE("who asks again because the owner computes gets one right, and gives it back")
+{
+    run_link(EACH_LINK, 3, [](Rank &r) {
+        Node node(r);
+        Guarded buffer(64);
+        vmmc_imported *i = nullptr;
+
+        if (r.me == 0)
+            node.export_(buffer, VMMC_REDIRECTABLE);
+        r.barrier();
+        if (r.me == 0) { // rank 1 asks several times meanwhile
+            const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+            while (std::chrono::steady_clock::now() < until)
+                ;
+        }
+        if (r.me == 1)
+            i = node.import(0);
+        r.barrier();
+        if (r.me == 1)
+            vmmc_unimport(i);
+        if (r.me == 2) {
+            int rc;
+            while ((rc = vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr)) == -EBUSY)
+                ;
+            r.expect("free", rc, 0);
         }
         r.barrier();
     });

@@ -104,12 +104,23 @@ static int export_judge(const struct vmmc_exported *e, uint32_t rank, uint64_t s
     return e->right[rank] < UINT16_MAX ? 0 : -EBUSY;
 }
 
+/* Who waits long for an answer asks again, by the same ticket.  The right that was granted is on
+ * its way, and a second one would be given back late or never. */
+static bool export_has_answered(const struct vmmc_exported *e, uint32_t rank, uint32_t ticket)
+{
+    const struct vmmc_peer *peer = &e->v->peer[rank];
+
+    return peer->ticket == ticket && peer->granted == e->number;
+}
+
 /* A redirectable buffer is taken from a rank that is dead to GAM, even if its process still copies.
  */
-static void export_grant(struct vmmc_exported *e, uint32_t rank)
+static void export_grant(struct vmmc_exported *e, uint32_t rank, uint32_t ticket)
 {
     const uint32_t before = e->door->writer;
 
+    e->v->peer[rank].ticket = ticket;
+    e->v->peer[rank].granted = e->number;
     e->right[rank]++;
     if (!(e->flags & VMMC_REDIRECTABLE) || before == rank)
         return;
@@ -127,6 +138,8 @@ void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
     /* The index is the one that this was called by, as the instance may be closed. */
     const uint32_t reply = m->handler - VMMC_ON_IMPORT + VMMC_ON_IMPORTED;
 
+    if (rc == 0 && export_has_answered(e, m->source, (uint32_t)m->word[2]))
+        return;
     if (rc) {
         if (v && rc == -EACCES)
             v->stats.denied++;
@@ -137,7 +150,7 @@ void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
     lane = vmmc_lane_open(v, m->source);
     if (gam_reply_4(g, reply, (uint64_t)(lane ? lane->use : 0) << 32 | (uint32_t)m->word[2],
                     (uint64_t)e->number << 32, e->n, (uintptr_t)lane) == 0)
-        export_grant(e, m->source);
+        export_grant(e, m->source, (uint32_t)m->word[2]);
 }
 
 void vmmc_export_on_unimport(struct gam *g, const struct gam_message *m)

@@ -105,14 +105,26 @@ static int import_ask(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t sec
     return rc ? rc : v->asking.status;
 }
 
+/* No two imports of this process have the same, not of different instances either; 0 is none. */
+static uint32_t ticket_take(void)
+{
+    static _Atomic uint32_t last;
+    uint32_t ticket;
+
+    do
+        ticket = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    while (ticket == 0);
+    return ticket;
+}
+
 /* GAM refuses what comes before the owner has opened its instance, so there may be no answer.  All
- * questions have one ticket: an answer to any of them will do, and any after that is an orphan. */
+ * questions have one ticket: the owner grants them one right. */
 static int import_ask_often(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret,
                             int64_t until)
 {
     int64_t patience = PATIENCE_MS;
 
-    v->asking = (struct vmmc_asking){.ticket = v->asking.ticket + 1, .rank = rank};
+    v->asking = (struct vmmc_asking){.ticket = ticket_take(), .rank = rank};
     for (;;) {
         const int64_t now = now_ms();
         int rc = import_ask(v, rank, name, secret, earlier(until, now + patience));

@@ -60,8 +60,9 @@ struct vmmc_lane {
 
 /* Another rank, as seen from here. */
 struct vmmc_peer {
-    struct vmmc_lane *lane; /* by which it sends to this one; NULL: it has imported nothing */
-    uint64_t sent;          /* by messages from here to it, as counted in `handled` */
+    struct vmmc_lane *lane;   /* by which it sends to this one; NULL: it has imported nothing */
+    uint64_t sent;            /* by messages from here to it, as counted in `handled` */
+    uint32_t ticket, granted; /* its last import here, and the number of the export */
 };
 
 struct vmmc_exported {
