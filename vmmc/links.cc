@@ -84,9 +84,15 @@ void release(void *, void *at)
 
 } // namespace
 
+// All forms, as sanitizers have their own of those that are left out.
+void *operator new(size_t n, const std::nothrow_t &) noexcept
+{
+    return mine ? arena_allocate(n) : std::malloc(n ? n : 1);
+}
+
 void *operator new(size_t n)
 {
-    void *at = mine ? arena_allocate(n) : std::malloc(n ? n : 1);
+    void *at = operator new(n, std::nothrow);
 
     if (!at)
         throw std::bad_alloc();
@@ -99,6 +105,11 @@ void operator delete(void *at) noexcept
         arena_release(at);
     else
         std::free(at);
+}
+
+void operator delete(void *at, const std::nothrow_t &) noexcept
+{
+    operator delete(at);
 }
 
 void operator delete(void *at, size_t) noexcept

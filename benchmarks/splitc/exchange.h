@@ -31,7 +31,7 @@ void exchange_free(struct exchange *x);
 struct keys exchange_room(const struct exchange *x);
 key *global *exchange_places(const struct exchange *x, const struct keys *room);
 
-/* Collective: send the keys, which lie in the order of their processors, and get those that come. */
+/* Collective: send the keys, which lie in the order of their processors, and get what comes. */
 struct keys exchange_keys(const key *keys, const long out[]);
 
 #endif

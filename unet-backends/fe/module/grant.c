@@ -3,8 +3,8 @@
  * Who may write where in ranges.
  *
  * A grant is for one channel's peer, for part of one range, and for as long as its owner says: what
- * comes for it later, as late as it may, finds another key in its slot.  Keys are random, so who has
- * not seen one cannot name it.
+ * comes for it later, as late as it may, finds another key in its slot.  Keys are random, so who
+ * has not seen one cannot name it.
  */
 #include <linux/bitmap.h>
 #include <linux/random.h>
@@ -88,7 +88,8 @@ void fe_revoke_channel(struct fe_endpoint *ep, u32 channel)
 {
 	unsigned int slot;
 
-	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX) {
+	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX)
+	{
 		if (ep->grant[slot].channel == channel)
 			end(ep, slot);
 	}
@@ -98,7 +99,8 @@ void fe_revoke_range(struct fe_endpoint *ep, u64 range)
 {
 	unsigned int slot;
 
-	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX) {
+	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX)
+	{
 		if (ep->grant[slot].place >> 48 == range)
 			end(ep, slot);
 	}
