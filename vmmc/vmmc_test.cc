@@ -469,6 +469,21 @@ TEST_CASE("a posting that was cancelled is written no more")
         });
 }
 
+// Rank 1 gives its import of rank 0's buffer back, and rank 2 gets one.
+static void pass_on(Rank &r, const Node &node, vmmc_imported *i)
+{
+    int rc = 0;
+
+    if (r.me == 1)
+        vmmc_unimport(i);
+    if (r.me == 2)
+        do
+            rc = vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr);
+        while (rc == -EBUSY);
+    r.expect("given back", rc, 0);
+    r.barrier();
+}
+
 TEST_CASE("a redirectable buffer is one rank's at a time")
 {
     run_link(EACH_LINK, 3, [](Rank &r) {
@@ -484,15 +499,7 @@ TEST_CASE("a redirectable buffer is one rank's at a time")
         if (r.me == 2)
             r.expect("taken", vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr), -EBUSY);
         r.barrier();
-        if (r.me == 1)
-            vmmc_unimport(i);
-        if (r.me == 2) {
-            int rc;
-            while ((rc = vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr)) == -EBUSY)
-                ;
-            r.expect("given back", rc, 0);
-        }
-        r.barrier();
+        pass_on(r, node, i);
     });
 }
 
@@ -514,15 +521,7 @@ TEST_CASE("who asks again because the owner computes gets one right, and gives i
         if (r.me == 1)
             i = node.import(0);
         r.barrier();
-        if (r.me == 1)
-            vmmc_unimport(i);
-        if (r.me == 2) {
-            int rc;
-            while ((rc = vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr)) == -EBUSY)
-                ;
-            r.expect("free", rc, 0);
-        }
-        r.barrier();
+        pass_on(r, node, i);
     });
 }
 
