@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#define __CLANG_STDATOMIC_H // clang's <stdatomic.h> is for C alone, and nothing of it is used here
 #define _Alignas alignas
 #define _Atomic
 extern "C" {
