@@ -139,4 +139,5 @@ void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struc
     slot->user = desc->user;
     slot->error = (uint32_t)-error;
     unet_ring_submit(errors);
+    ep->delivered++;
 }

@@ -38,6 +38,7 @@ struct unet_upcall {
     uint32_t pending; /* one was held back by the mask */
     uint32_t running;
     uint32_t stop; /* the thread has to end */
+    uint32_t told; /* the endpoint's `delivered` at the last upcall */
     pthread_t thread;
 };
 
@@ -90,6 +91,14 @@ static bool upcall_enter(struct unet_upcall *u)
     return false;
 }
 
+/* A wired endpoint is looked at more often than messages come: for the network's own frames, and
+ * again when more may be there.  Messages that the last upcall has left are no reason for another.
+ */
+static bool upcall_has_news(const struct unet_upcall *u)
+{
+    return !u->ep->wired || u->told != u->ep->delivered;
+}
+
 static bool upcall_is_due(const struct unet_upcall *u)
 {
     return ((u->conditions & UNET_NONEMPTY) && unet_rx_peek(u->ep)) ||
@@ -109,7 +118,8 @@ static bool upcall_run(struct unet_upcall *u)
         if (unet_progress(u->ep) > 0) /* and more may be there, of which no signal tells again */
             upcall_ring_self(u->ep);
     }
-    if (upcall_is_due(u)) {
+    if (upcall_has_news(u) && upcall_is_due(u)) {
+        u->told = u->ep->delivered;
         u->ep->stats.upcalls++;
         u->fn(u->ep, u->arg);
     }
@@ -317,8 +327,12 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
     u = calloc(1, sizeof *u);
     if (!u)
         return -ENOMEM;
-    *u = (struct unet_upcall){
-        .ep = ep, .mode = mode, .conditions = conditions, .fn = fn, .arg = arg};
+    *u = (struct unet_upcall){.ep = ep,
+                              .mode = mode,
+                              .conditions = conditions,
+                              .fn = fn,
+                              .arg = arg,
+                              .told = ep->delivered - 1};
     return upcall_begin(u);
 }
 

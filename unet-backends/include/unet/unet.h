@@ -128,6 +128,7 @@ struct unet_endpoint {
     char about[64];               /* provider and domain of an endpoint of `ofi`; otherwise "" */
     int fd;                       /* readable when an armed condition came true; -1 if polled */
     bool wired;                   /* and that is when frames arrive that progress has to take in */
+    uint32_t delivered;           /* descriptors that a wired endpoint has put into its rx so far */
     uint32_t armings;             /* so far */
     int bell[2];                  /* the doorbell that peers ring, read and write end */
     struct unet_upcall *upcall;   /* NULL when there is none */
