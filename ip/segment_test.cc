@@ -9,6 +9,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <lwip/inet_chksum.h>
+#include <lwip/ip.h>
+#include <lwip/netif.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 
@@ -90,6 +92,28 @@ void check_packets(uint32_t mtu, uint16_t mss)
         20, false);
 }
 
+// Another interface of the same lwIP, which sends what streams copied as it is.
+err_t other_output(struct netif *, struct pbuf *, const ip4_addr_t *)
+{
+    return ERR_OK;
+}
+
+err_t other_init(struct netif *netif)
+{
+    netif->output = other_output;
+    return ERR_OK;
+}
+
+uint16_t sum_of_copy()
+{
+    const uint8_t bytes[] = {1, 2, 3, 4};
+    uint8_t copy[sizeof bytes] = {};
+    const uint16_t sum = lwip_chksum_copy(copy, bytes, sizeof copy);
+
+    need(std::memcmp(copy, bytes, sizeof copy) == 0, "other bytes");
+    return sum;
+}
+
 } // namespace
 
 TEST_CASE("Segments are cut into packets of the link and of the peer")
@@ -117,11 +141,29 @@ TEST_CASE("Sums are those of RFC 1071, of any number of bytes anywhere")
             sum = (sum >> 16) + (sum & 0xffff);
         INFO(length << " bytes from " << from);
         REQUIRE(lwip_standard_chksum(&bytes[from], static_cast<int>(length)) == sum);
-        lwip_chksum_copy(&copy[to], &bytes[from], static_cast<uint16_t>(length));
+        REQUIRE(lwip_chksum_copy(&copy[to], &bytes[from], static_cast<uint16_t>(length)) == sum);
         REQUIRE(std::memcmp(&copy[to], &bytes[from], length) == 0);
     }
     std::fill(bytes.begin(), bytes.end(), uint8_t{0xff});
     REQUIRE(lwip_standard_chksum(bytes.data(), 4200) == 0xffff);
+}
+
+TEST_CASE("Sums of copies are left out where nothing but the link would use them")
+{
+    run_both(
+        {},
+        [](Node &) {
+            static struct netif other;
+            const ip4_addr_t address = {htonl(0x0a010001)}, mask = {htonl(0xffffff00)};
+
+            need(sum_of_copy() == 0, "a sum that nobody uses");
+            need(netif_add(&other, &address, &mask, IP4_ADDR_ANY4, nullptr, other_init, ip_input),
+                 "netif_add");
+            need(sum_of_copy() == 0x0604, "another interface gets no sum");
+            netif_remove(&other);
+            need(sum_of_copy() == 0, "a sum that nobody uses any more");
+        },
+        [](Node &) {});
 }
 
 TEST_CASE("lwIP calls the sums of this library")

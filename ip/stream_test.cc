@@ -133,6 +133,15 @@ TEST_CASE("A stream comes back byte for byte over a network that loses")
     check_echo({"udp", chaos, 0, 0, 1}, 2 << 20, 55);
 }
 
+TEST_CASE("A stream comes back byte for byte over an Ethernet that loses")
+{
+    if (const std::string why = missing("eth"); !why.empty()) {
+        WARN("left out: " << why);
+        return;
+    }
+    check_echo({"eth", "loss=0.05,seed=6", 0, 0, 1}, 1 << 20, 55);
+}
+
 TEST_CASE("A hundred megabytes come back over a network that loses", "[long]")
 {
     const auto *chaos = GENERATE("loss=0.01,seed=3", "loss=0.05,seed=4");

@@ -40,9 +40,28 @@ u16_t lwip_standard_chksum(const void *bytes, int length)
     return ip_checksum_add(bytes, (size_t)length);
 }
 
-/* Of what a stream sends.  No sum: link_output makes it, where the bytes are copied once more. */
+static err_t link_output(struct netif *netif, struct pbuf *p, const ip4_addr_t *to);
+
+/* Whether what a stream sends can go out by nothing but our link. */
+static bool link_is_alone(void)
+{
+    bool found = false;
+
+    for (const struct netif *netif = netif_list; netif; netif = netif->next) {
+        if (netif->output == link_output)
+            found = true;
+        else if (netif_ip4_addr(netif)->addr != lwip_htonl(INADDR_LOOPBACK))
+            return false;
+    }
+    return found;
+}
+
+/* Of what a stream sends.  Our link has no use for the sum: it makes that of each packet, where the
+ * bytes are copied once more.  Another interface of this process' lwIP relies on it. */
 u16_t lwip_chksum_copy(void *to, const void *bytes, u16_t length)
 {
+    if (!link_is_alone())
+        return ip_checksum_copy(to, bytes, length);
     memcpy(to, bytes, length);
     return 0;
 }
