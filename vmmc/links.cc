@@ -82,6 +82,16 @@ void release(void *, void *at)
     arena_release(at);
 }
 
+// Why there are no endpoints of that link here; "" if there are.
+std::string missing(const std::string &link)
+{
+    const unet_ops *backend = unet_backend(link.c_str()); // not of "windows" and "chaos"
+    char network[UNET_NETWORK_MAX];
+    const int error = backend ? unet_probe(backend, network) : 0;
+
+    return error < 0 ? link + ": " + std::strerror(-error) : "";
+}
+
 } // namespace
 
 // All forms, as sanitizers have their own of those that are left out.
@@ -122,6 +132,10 @@ void links::run_link(const std::string &link, uint32_t ranks, const world::Body 
 {
     const size_t all = world::MAX_RANKS * SIZE;
 
+    if (const std::string why = missing(link); !why.empty()) {
+        WARN("left out: " << why);
+        return;
+    }
     if (link != "windows")
         return world::run(link, ranks, body, options);
     void *at = mmap(nullptr, all, PROT_READ | PROT_WRITE,

@@ -305,14 +305,16 @@ void run_programs(const std::string &link, uint32_t first, uint32_t count)
 
 TEST_CASE("random programs agree with the model")
 {
-    run_programs("windows", 301, 30);
-    run_programs("shm", 1, 30);
-    run_programs("udp", 101, 10);
-    run_programs("chaos", 201, 10);
+    uint32_t first = 1;
+
+    for (const std::string link : {VMMC_LINKS}) {
+        run_programs(link, first, link == "windows" || link == "shm" ? 30 : 10);
+        first += 100;
+    }
 }
 
 TEST_CASE("1,000 random programs agree with the model on each link", "[long]")
 {
-    for (const char *link : {"windows", "shm", "udp", "chaos"})
+    for (const char *link : {VMMC_LINKS})
         run_programs(link, 1000, 1000);
 }

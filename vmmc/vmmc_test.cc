@@ -600,10 +600,12 @@ TEST_CASE("an import that has ended before it was noted is noticed")
                      vmmc_export(node.v, NAME + 1, SECRET, VMMC_ANYBODY, stop.data(), stop.size(),
                                  0, nullptr, nullptr, &end),
                      0);
-            // The end of an export goes out right behind the right that the poll has given.
-            node.until("the last import", [&] {
+            // The end of an export goes out right behind the right that a poll has given.  How many
+            // polls there are differs, so that questions do not come between two exports for ever.
+            node.until("the last import", [&, round = 0]() mutable {
                 vmmc_exported *e = node.export_(buffer);
-                vmmc_poll(node.v);
+                for (int polls = round++ % 8; polls >= 0; polls--)
+                    vmmc_poll(node.v);
                 vmmc_unexport(e);
                 return vmmc_arrived(end) > 0;
             });
@@ -626,7 +628,7 @@ TEST_CASE("an import that has ended before it was noted is noticed")
 TEST_CASE("the death of an owner ends its imports, and others are imported instead")
 {
     Options options;
-    const std::string link = GENERATE(as<std::string>{}, "windows", "shm", "udp");
+    const std::string link = EACH_LINK;
 
     options.may_die = true;
     run_link(

@@ -12,7 +12,7 @@ set -euo pipefail
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
 kernel=debian
 nics=tulip,e1000e,virtio-net-pci
-suites=conformance,attacks,gam,ip,exchange,splitc,atm-usb,atm-cells,atm-cost
+suites=conformance,attacks,gam,vmmc,ip,exchange,splitc,atm-usb,atm-cells,atm-cost
 seconds=60
 rounds=10
 patience=1
@@ -94,7 +94,7 @@ prepare() {
             die "the ATM adapter does not build: $(tail -n 5 "$work/adapter.log")"
     fi
     make_initrd "${ip[@]}" "$build"/test/{kernel_hostile,kernel_fuzz,kernel_exchange} \
-        "$build"/test/atm_cost "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
+        "$build"/test/atm_cost "$build"/test/{unet_fe_test,unet_mux_test,gam_fe_test,vmmc_fe_test,runtime_check} "$build"/bin/{unetrun,kernel_bench} \
         "$build"/benchmarks/{ssort,rsort,mm}
 }
 

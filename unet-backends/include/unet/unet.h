@@ -420,12 +420,11 @@ int unet_put_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user, uin
 
 /* ---- upcalls (section 3.1) -------------------------------------------- */
 
-/* Called when a condition comes true, by the signal's handler or by the
- * endpoint's upcall thread.  It should drain everything: it is not called again
- * for messages that were there.  While it runs the endpoint is its own: everybody else
- * masks upcalls around every use of the endpoint.  Under UNET_UPCALL_SIGNAL only
- * async-signal-safe functions and the sending and receiving ones of this header
- * may be used in it. */
+/* Called when a condition comes true, by the signal's handler or by the endpoint's upcall thread.
+ * It should drain everything: it is not called again for messages that were there.  While it runs
+ * the endpoint is its own: everybody else masks upcalls around every use of the endpoint.  Under
+ * UNET_UPCALL_SIGNAL only async-signal-safe functions and the sending and receiving ones of this
+ * header may be used in it. */
 typedef void unet_upcall_fn(struct unet_endpoint *ep, void *arg);
 
 enum unet_upcall_mode {
