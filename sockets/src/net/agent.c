@@ -14,7 +14,9 @@
 enum {
     TICK_MS = 1,   /* while something is to be done, or others look */
     BRIEF_MS = 20, /* for the endpoints' timers, while there was traffic lately ... */
-    LONG_MS = 500, /* ... and else, so that we are not taken for dead */
+    /* ... and else: an endpoint that pauses for a quarter of the time believes that its peer was
+     * silent for that reason. */
+    LONG_MS = SOCKETS_LINK_PEER_MS / 10,
     BRIEF_TURNS = 50,
 };
 

@@ -52,6 +52,14 @@ static void link_publish(struct sockets_stream *s)
 
 /* ---- in the place of a thread that is in no call --------------------------------------- */
 
+/* The other end sleeps although the ring has bytes for it, and no bell is on its way. */
+static bool sleeper_lacks_bell(const struct sockets_stream *s)
+{
+    return sockets_phase_is_ring(s->record->tx.phase) && !atomic_load(&s->tx->recall) &&
+           atomic_load(&s->tx->armed) && !atomic_load(&s->tx->belled) &&
+           sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0;
+}
+
 static bool wants_something(const struct sockets_stream *s)
 {
     const struct sockets_record *record = s->record;
@@ -59,9 +67,8 @@ static bool wants_something(const struct sockets_stream *s)
 
     if (atomic_load(&s->tx->recall))
         return ring || sockets_stream_owes(s);
-    return ring && (atomic_load(&s->tx->want_tcp) || atomic_load(&record->pinned) ||
-                    (atomic_load(&s->tx->armed) && !atomic_load(&s->tx->belled) &&
-                     sockets_ring_unsent(s->tx, &record->tx.ring) > 0));
+    return ring &&
+           (atomic_load(&s->tx->want_tcp) || atomic_load(&record->pinned) || sleeper_lacks_bell(s));
 }
 
 /* The other end sleeps, recalls, or wants TCP: what the next call would do, whose thread may not
@@ -75,12 +82,18 @@ static void link_react(struct sockets_link *link)
         return;
     fd = sockets_link_descriptor_of(s);
     if (fd >= 0 && wants_something(s)) {
+        const bool bell = sleeper_lacks_bell(s);
+
+        if (bell) /* before the ring is left, which ends bells */
+            sockets_stream_ring_bell(s, fd);
+        if (bell && !atomic_load(&s->tx->belled)) {
+            sockets_lock_give(&s->record->tx.lock); /* the other end has not seen the phase yet */
+            return;
+        }
         if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
             atomic_load(&s->record->pinned)) {
             sockets_stream_leave_ring(s);
             sockets_stream_repay(s, fd);
-        } else {
-            sockets_stream_ring_bell(s, fd);
         }
     }
     sockets_lock_give(&s->record->tx.lock);

@@ -22,6 +22,8 @@
  * has many to look at does better with its batches. */
 extern uint32_t sockets_link_many;
 
+enum { SOCKETS_LINK_PEER_MS = 2000 }; /* a path on which nothing comes for so long is dead */
+
 enum { SOCKETS_LINK_BUFFER = 4352, SOCKETS_LINK_BUFFERS = 128 }; /* for messages that arrive */
 
 enum sockets_link_state {

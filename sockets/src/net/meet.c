@@ -34,7 +34,6 @@ enum {
     ANSWER_MS = 1000, /* a step of the other side */
     TRIES = 5,        /* of the connecting side, with longer and longer pauses */
     PAUSE_MS = 20,
-    PEER_MS = 2000, /* a path on which nothing comes for so long is dead */
     STACK = 256 << 10,
 };
 
@@ -217,7 +216,8 @@ static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
                                       .recv_slots = SOCKETS_LINK_BUFFERS,
                                       .free_slots = 2 * SOCKETS_LINK_BUFFERS,
                                       .channels = 1};
-    struct reliable_config config = {.ranks = 2, .rank = !m->is_server, .peer_timeout_ms = PEER_MS};
+    struct reliable_config config = {
+        .ranks = 2, .rank = !m->is_server, .peer_timeout_ms = SOCKETS_LINK_PEER_MS};
     struct unet_config below = {.channels = 1};
     struct unet_endpoint *lower;
     int error;

@@ -92,6 +92,16 @@ bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_
            (sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
 }
 
+static void await_left(struct sockets_stream *s)
+{
+    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+
+    while (sockets_phase_is_ring(atomic_load(&s->tx->phase)) && sockets_now_ns() < until) {
+        sockets_carrier_look(s);
+        sched_yield();
+    }
+}
+
 void sockets_stream_retire(struct sockets_stream *s)
 {
     bool stolen;
@@ -100,6 +110,7 @@ void sockets_stream_retire(struct sockets_stream *s)
         return;
     sockets_stream_pin(s);
     sockets_stream_await_tcp(s);
+    await_left(s);
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
     sockets_stream_settle_end(s);

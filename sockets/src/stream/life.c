@@ -143,11 +143,15 @@ void sockets_stream_pin(struct sockets_stream *s)
     if (!s->upgraded)
         return;
     atomic_store(&s->rx->want_tcp, 1);
+    if (s->carrier) { /* which leaves the ring when who sleeps there has its bell */
+        sockets_carrier_publish(s);
+        sockets_carrier_look(s);
+        return;
+    }
     if (sockets_lock_take(&s->record->tx.lock, &stolen)) { /* else sockets_stream_send has it */
         sockets_stream_leave_ring(s);
         sockets_lock_give(&s->record->tx.lock);
     }
-    sockets_carrier_publish(s);
 }
 
 void sockets_stream_finish(struct sockets_stream *s, int fd)
