@@ -16,4 +16,11 @@ void front_print_counters(FILE *out, const struct sockets_counters *counters);
  * wrong if it is not 0. */
 int front_explain(FILE *out, pid_t pid);
 
+/* Have programs that are started use this network between hosts; says what is wrong.  0 or -errno.
+ */
+int front_set_net(const char *backend);
+
+/* Make the key that it takes.  An exit status. */
+int front_make_key(void);
+
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,11 +126,14 @@ static int run_and_count(char **argv)
 
 /* What an option does with the words behind it; returns an exit status, or -1 if they make no
  * sense. */
+static bool counts;
+
+static int run(char **words);
+
 static int option_stats(char **words)
 {
-    if (*words && strcmp(*words, "--") == 0)
-        words++;
-    return *words ? run_and_count(words) : -1;
+    counts = true;
+    return *words ? run(words) : -1;
 }
 
 static int option_explain(char **words)
@@ -150,7 +154,22 @@ static int option_explain(char **words)
 
 static int option_run(char **words)
 {
-    return !*words ? -1 : preload() < 0 ? 126 : execute(words);
+    if (!*words)
+        return -1;
+    return counts ? run_and_count(words) : preload() < 0 ? 126 : execute(words);
+}
+
+/* An option that only changes how the rest is run. */
+static int option_net(char **words)
+{
+    if (!words[0] || !words[1])
+        return -1;
+    return front_set_net(words[0]) < 0 ? 2 : run(words + 1);
+}
+
+static int option_make_key(char **words)
+{
+    return *words ? -1 : front_make_key();
 }
 
 static int option_print_options(char **words);
@@ -165,6 +184,12 @@ static const struct option {
 } options[] = {
     {"--stats", "", "when the program has ended, tell what became of all connections",
      option_stats},
+    {"--net", "BACKEND",
+     "short messages to other hosts go by this network, too (udp, eth, fe), if their program runs "
+     "so",
+     option_net},
+    {"--make-key", "", "make the key that hosts need for --net, in ~/.unetsock-key",
+     option_make_key},
     {"--explain", "PID", "tell what the connections of a running program do, and why",
      option_explain},
     {"--", "", "end of the options", option_run},
@@ -175,15 +200,16 @@ static const size_t option_count = sizeof(options) / sizeof(*options);
 
 static void print_usage(FILE *out)
 {
-    fputs("usage: unetsock [--stats] PROGRAM [ARGUMENTS]\n"
+    fputs("usage: unetsock [--net BACKEND] [--stats] PROGRAM [ARGUMENTS]\n"
           "       unetsock --explain PID\n"
+          "       unetsock --make-key\n"
           "\n"
           "Run a program whose TCP connections to others on this machine, that run so, too, go by\n"
           "shared memory.  Whatever cannot go there works as it does without.\n"
           "\n",
           out);
     for (size_t i = 0; i < option_count; i++) {
-        char left[24];
+        char left[32];
 
         snprintf(left, sizeof(left), "%s %s", options[i].name, options[i].value);
         fprintf(out, "  %-16s%s\n", left, options[i].text);
@@ -210,12 +236,11 @@ static int option_help(char **words)
     return 0;
 }
 
-int main(int argc, char **argv)
+/* The options and the program; an exit status. */
+static int run(char **argv)
 {
     int status = -1;
 
-    (void)argc;
-    argv++;
     if (*argv && **argv != '-')
         return option_run(argv);
     for (size_t i = 0; *argv && i < option_count; i++)
@@ -229,4 +254,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "unetsock: unknown or incomplete option '%s'\n", *argv);
     print_usage(stderr);
     return 2;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    return run(argv + 1);
 }

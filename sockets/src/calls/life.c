@@ -21,7 +21,7 @@ SOCKETS_EXPORT int socket(int family, int type, int protocol)
     do
         fd = sockets_real.socket(family, type, protocol);
     while (sockets_call_lacks_descriptor(fd));
-    return fd;
+    return sockets_hidden_is_ours() ? sockets_hidden_made(fd) : fd;
 }
 
 static bool is_tcp(int fd)
@@ -128,6 +128,8 @@ SOCKETS_EXPORT int close(int fd)
     int result;
 
     sockets_call_prepare();
+    if (sockets_hidden_is_ours())
+        return sockets_hidden_close_made(fd);
     if (sockets_hidden_is(fd)) {
         errno = EBADF;
         return -1;

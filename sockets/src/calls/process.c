@@ -5,6 +5,9 @@
 #include "calls/call.h"
 #include "calls/hand.h"
 #include "epoll/epoll.h"
+#include "net/agent.h"
+#include "net/link.h"
+#include "net/meet.h"
 #include "spin/spin.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +15,22 @@
 bool sockets_process_ready;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* What a child inherits has to be with TCP: it has no thread that serves links. */
+static void retire_carriers(void)
+{
+    for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
+        struct sockets_stream *s = sockets_table_enter(fd);
+
+        if (!s)
+            continue;
+        sockets_stream_retire(s);
+        sockets_table_leave(s);
+    }
+}
+
 static void before_fork(void)
 {
+    retire_carriers();
     sockets_stream_lock_all();
     sockets_epoll_before_fork();
     sockets_table_before_fork();
@@ -25,6 +42,7 @@ static void after_fork(bool is_child)
         sockets_lock_after_fork();
         sockets_record_after_fork();
         sockets_upgrade_after_fork();
+        sockets_agent_after_fork();
     }
     sockets_table_after_fork(is_child);
     sockets_epoll_after_fork(is_child);
@@ -37,6 +55,7 @@ static void after_clone(void)
     sockets_lock_after_fork();
     sockets_record_after_fork();
     sockets_upgrade_after_fork();
+    sockets_agent_after_fork();
     sockets_table_after_fork(true);
     sockets_epoll_before_fork();
     sockets_epoll_after_fork(true);
@@ -58,11 +77,15 @@ static void init(void)
     sockets_spin_init();
     sockets_stream_init();
     sockets_upgrade_init();
+    sockets_link_init();
+    sockets_link_wake = sockets_agent_wake;
+    sockets_link_descriptor_of = sockets_table_descriptor_of;
     sockets_table_after_clone = after_clone;
     sockets_stream_on_taken = sockets_epoll_taken;
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     sockets_process_ready = true;
+    sockets_meet_init(); /* which makes calls of its own */
 }
 
 void sockets_process_init(void)

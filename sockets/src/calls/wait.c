@@ -5,6 +5,7 @@
 #include "calls/call.h"
 #include "epoll/epoll.h"
 #include "poll/poll.h"
+#include "real/hidden.h"
 #include "record/pause.h"
 
 int __poll(struct pollfd *fds, nfds_t count, int timeout);
@@ -95,6 +96,8 @@ SOCKETS_EXPORT int __select(int count, fd_set *readable, fd_set *writable, fd_se
 
 static int created(int epfd)
 {
+    if (sockets_hidden_is_ours())
+        return sockets_hidden_made(epfd);
     if (epfd >= 0 && sockets_table_is_ours())
         sockets_epoll_add(epfd);
     return epfd;

@@ -6,6 +6,7 @@
 #include "real/real.h"
 #include "record/pause.h"
 #include "spin/spin.h"
+#include "stream/carrier.h"
 #include <errno.h>
 
 enum {
@@ -241,6 +242,21 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     return n;
 }
 
+/* Whether any connection is carried from another host. */
+static bool begin_spinning(struct sockets_epoll *set)
+{
+    bool far = false;
+
+    pthread_mutex_lock(&set->lock);
+    for (uint32_t i = 0; i < set->hot_count; i++)
+        if (set->hot[i]->s->carrier) {
+            sockets_carrier_spins(set->hot[i]->s);
+            far = true;
+        }
+    pthread_mutex_unlock(&set->lock);
+    return far;
+}
+
 /* Look at the rings for a while. */
 static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                 const sigset_t *mask)
@@ -248,7 +264,7 @@ static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     struct sockets_spin spinning;
     bool bells;
 
-    sockets_spin_begin(&spinning);
+    sockets_spin_begin_far(&spinning, begin_spinning(set));
     while (sockets_spin_turn(&spinning)) {
         const int n =
             look(set, epfd, events, max, mask, spinning.turn % LOOKS_PER_CALL == 0, &bells);

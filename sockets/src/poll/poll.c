@@ -10,6 +10,7 @@
 #include "real/real.h"
 #include "record/pause.h"
 #include "spin/spin.h"
+#include "stream/carrier.h"
 #include "table/table.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -91,12 +92,25 @@ static int ask_kernel(struct polled *p, const struct timespec *timeout)
 
 static const struct timespec at_once;
 
+/* Whether any is carried from another host. */
+static bool begin_spinning(struct polled *p)
+{
+    bool far = false;
+
+    for (nfds_t i = 0; i < p->count; i++)
+        if (wants_data(p, i) && p->stream[i]->carrier) {
+            sockets_carrier_spins(p->stream[i]);
+            far = true;
+        }
+    return far;
+}
+
 static int spin(struct polled *p)
 {
     struct sockets_spin spinning;
     int n = 0;
 
-    sockets_spin_begin(&spinning);
+    sockets_spin_begin_far(&spinning, begin_spinning(p));
     while (n == 0 && sockets_spin_turn(&spinning)) {
         if (any(p, sockets_stream_hint) || spinning.turn % LOOKS_PER_CALL == 0)
             n = ask_kernel(p, &at_once);

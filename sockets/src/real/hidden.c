@@ -17,6 +17,9 @@ enum {
 /* Descriptors plus one, so that 0 is a free slot; and how many there are. */
 static _Atomic int slots[SOCKETS_HIDDEN];
 static _Atomic int used;
+static _Atomic bool made[SOCKETS_HIDDEN]; /* by a library that knows the number */
+
+static _Thread_local bool is_ours __attribute__((tls_model("initial-exec")));
 
 static int copy_from(int fd, rlim_t lowest)
 {
@@ -68,11 +71,39 @@ int sockets_hidden_keep(int fd)
 
         if (!atomic_compare_exchange_strong(&slots[i], &none, fd + 1))
             continue;
+        atomic_store(&made[i], is_ours);
         atomic_fetch_add(&used, 1);
         return i;
     }
     sockets_real.close(fd);
     return -1;
+}
+
+bool sockets_hidden_begin(void)
+{
+    const bool before = is_ours;
+
+    is_ours = true;
+    return before;
+}
+
+void sockets_hidden_end(bool before)
+{
+    is_ours = before;
+}
+
+bool sockets_hidden_is_ours(void)
+{
+    return is_ours;
+}
+
+int sockets_hidden_made(int fd)
+{
+    const int slot = fd < 0 ? -1 : sockets_hidden_keep(fd);
+
+    if (fd >= 0 && slot < 0)
+        errno = EMFILE;
+    return sockets_hidden_fd(slot);
 }
 
 int sockets_hidden_fd(int slot)
@@ -86,6 +117,7 @@ void sockets_hidden_close(int slot)
 
     if (slot < 0 || (fd = atomic_exchange(&slots[slot], 0)) == 0)
         return;
+    atomic_store(&made[slot], false);
     atomic_fetch_sub(&used, 1);
     sockets_real.close(fd - 1);
 }
@@ -98,6 +130,23 @@ static int slot_of(int fd)
         if (atomic_load(&slots[i]) == fd + 1)
             return i;
     return -1;
+}
+
+int sockets_hidden_close_made(int fd)
+{
+    const int slot = slot_of(fd);
+
+    if (slot < 0)
+        return sockets_real.close(fd);
+    sockets_hidden_close(slot);
+    return 0;
+}
+
+void sockets_hidden_after_fork(void)
+{
+    for (int i = 0; i < SOCKETS_HIDDEN; i++)
+        if (atomic_load(&made[i]))
+            sockets_hidden_close(i);
 }
 
 bool sockets_hidden_is(int fd)

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum { SOCKETS_HIDDEN = 128 }; /* at a time */
+enum { SOCKETS_HIDDEN = 256 }; /* at a time */
 
 /* Hide a descriptor; it is then known by the slot that is returned.  -1: none is left, and the
  * descriptor is closed. */
@@ -20,6 +20,21 @@ int sockets_hidden_keep(int fd);
 /* The descriptor of a slot, which may change; and give it up. */
 int sockets_hidden_fd(int slot);
 void sockets_hidden_close(int slot);
+
+/* Between the two this thread runs a library of ours (net/) whose sockets and epoll sets are hidden
+ * as they come, and may be closed.  They nest: _begin returns what _end wants. */
+bool sockets_hidden_begin(void);
+void sockets_hidden_end(bool before);
+bool sockets_hidden_is_ours(void); /* this thread is between the two */
+
+/* What such a library has made, under the number that it gets: `fd`, or -1 and errno. */
+int sockets_hidden_made(int fd);
+
+/* The library closes a descriptor. */
+int sockets_hidden_close_made(int fd);
+
+/* In the child of a fork: close all that was made so, which is the parent's. */
+void sockets_hidden_after_fork(void);
 
 /* Whether a descriptor is hidden. */
 bool sockets_hidden_is(int fd);

@@ -64,6 +64,13 @@ bool sockets_lock_take(struct sockets_lock *lock, bool *stolen)
     return wait_for(lock, me, stolen);
 }
 
+bool sockets_lock_try(struct sockets_lock *lock)
+{
+    uint32_t none = 0;
+
+    return atomic_compare_exchange_strong(&lock->owner, &none, sockets_thread_id());
+}
+
 void sockets_lock_give(struct sockets_lock *lock)
 {
     atomic_store_explicit(&lock->owner, 0, memory_order_release);

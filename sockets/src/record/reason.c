@@ -15,6 +15,8 @@ const char *sockets_reason_text(enum sockets_reason reason)
         [SOCKETS_SHARED] = "is shared with another process",
         [SOCKETS_PINNED] = "is used in a way that only the kernel serves",
         [SOCKETS_RESOURCES] = "found no memory or descriptor left",
+        [SOCKETS_MANY] = "is with TCP since the program has many",
+        [SOCKETS_PATH] = "is with TCP since the path between the hosts died",
         [SOCKETS_BROKEN] = "was ended: the peer broke the ring's rules",
     };
 

@@ -29,6 +29,8 @@ enum sockets_reason {
     SOCKETS_SHARED,    /* another process has the connection, too */
     SOCKETS_PINNED,    /* the program uses what only the kernel does */
     SOCKETS_RESOURCES, /* no memory or descriptor was left */
+    SOCKETS_MANY,      /* one of many to other hosts */
+    SOCKETS_PATH,      /* the path between the hosts died */
     SOCKETS_BROKEN,    /* the peer broke the rules of the ring */
     SOCKETS_REASONS,
 };
@@ -49,10 +51,12 @@ struct sockets_record {
         uint32_t phase;
         uint64_t head;
         uint64_t taken;
-        uint32_t drained; /* bells taken from TCP */
-        uint32_t empty;   /* vain turns since the kernel was last asked */
-        uint32_t reader;  /* thread that has the gate */
-        int error;        /* what the kernel told when nobody had asked */
+        uint32_t drained;   /* bells taken from TCP */
+        uint32_t empty;     /* vain turns since the kernel was last asked */
+        uint32_t reader;    /* thread that has the gate */
+        uint64_t streak;    /* bytes received since anything was sent */
+        int error;          /* what the kernel told when nobody had asked */
+        uint64_t killed_ns; /* when TCP had ended and the carrier had not said so */
         _Atomic uint32_t eof;
         _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */
     } rx;
@@ -63,6 +67,7 @@ struct sockets_record {
         uint64_t sent;
         uint32_t bells;
         uint32_t inflight; /* threads that write to TCP without the lock */
+        uint64_t streak;   /* bytes sent since anything was received */
         uint32_t strikes;  /* how often the receiver held the gate for long */
         uint64_t looked_ns;
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
@@ -112,6 +117,9 @@ bool sockets_record_drop(struct sockets_record *record);
  * if this very thread holds it: a signal handler has interrupted it. */
 bool sockets_lock_take(struct sockets_lock *lock, bool *stolen);
 void sockets_lock_give(struct sockets_lock *lock);
+
+/* The same without waiting; false if anybody has it. */
+bool sockets_lock_try(struct sockets_lock *lock);
 
 /* The calling thread, never 0, and whether one has ended. */
 uint32_t sockets_thread_id(void);

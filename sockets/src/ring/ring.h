@@ -42,6 +42,7 @@ struct sockets_direction {
     _Atomic uint64_t waiter;   /* who sleeps, and wakes for several connections at once; or 0 */
     _Atomic uint32_t armed;    /* how many may sleep in the kernel and want a bell */
     _Atomic uint32_t belled;   /* a bell is on its way: no other is rung */
+    _Atomic uint32_t lets;     /* how often the receiver has let the sender ring again */
     _Atomic uint32_t want_tcp; /* the receiver asks for TCP from now on, for good */
     _Atomic uint32_t gone;     /* the receiver has closed: nobody will read the ring */
     _Atomic uint32_t recall;   /* and reads the ring no more: what lies there shall come by TCP */

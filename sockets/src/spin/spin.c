@@ -42,6 +42,13 @@ void sockets_spin_begin(struct sockets_spin *spin)
         spin->limit_ns = ++skipped % TRY_AGAIN ? 0 : max_ns;
 }
 
+void sockets_spin_begin_far(struct sockets_spin *spin, bool far)
+{
+    sockets_spin_begin(spin);
+    if (far)
+        spin->limit_ns *= 4;
+}
+
 static void lost(void)
 {
     worth_ns = (worth_ns < max_ns ? worth_ns : max_ns) * 3 / 4;

@@ -23,6 +23,10 @@ void sockets_spin_init(void);
 /* Begin to spin. */
 void sockets_spin_begin(struct sockets_spin *spin);
 
+/* The same, four times as long if what is waited for comes from another host: it takes longer, as
+ * does being woken for it. */
+void sockets_spin_begin_far(struct sockets_spin *spin, bool far);
+
 /* One look later.  False when it is time to sleep, which counts as lost. */
 bool sockets_spin_turn(struct sockets_spin *spin);
 

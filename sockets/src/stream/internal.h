@@ -5,6 +5,7 @@
 #ifndef SOCKETS_STREAM_INTERNAL_H
 #define SOCKETS_STREAM_INTERNAL_H
 
+#include "stream/carrier.h"
 #include "stream/stream.h"
 
 static inline bool sockets_phase_is_ring(uint32_t phase)
@@ -14,6 +15,13 @@ static inline bool sockets_phase_is_ring(uint32_t phase)
 
 /* The gate of a direction: the receiver reads from TCP, or the sender enters the ring. */
 enum { SOCKETS_GATE_OPEN, SOCKETS_GATE_SENDER, SOCKETS_GATE_RECEIVER };
+
+/* Whether the ring that is read has bytes. */
+static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->tail, memory_order_relaxed) !=
+           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
+}
 
 /* Both want the lock of the direction. */
 void sockets_stream_leave_ring(struct sockets_stream *s);
@@ -62,6 +70,40 @@ static inline bool sockets_stream_bell_is_due(const struct sockets_stream *s)
 }
 ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd);
 
+/* The sender may ring once more. */
+static inline void sockets_stream_let_bell(struct sockets_stream *s)
+{
+    atomic_fetch_add_explicit(&s->rx->lets, 1, memory_order_relaxed);
+    atomic_store(&s->rx->belled, 0);
+    sockets_carrier_publish(s);
+}
+
+/* Under the lock of what this end sends, which is given up meanwhile: until the other end has seen
+ * the ring's last phase, and bytes may go by TCP.  0, -EAGAIN if it does not block, or
+ * -ECONNRESET: the other end cannot be told any more. */
+int sockets_stream_settle(struct sockets_stream *s, int fd, bool block);
+
+/* The same lock.  Until all that was in the ring has arrived: the kernel's FIN tells so. */
+void sockets_stream_settle_end(struct sockets_stream *s);
+
+/* TCP has ended while the carrier says nothing of it: a sender that ends tells so before TCP does;
+ * of one that was killed in the ring what it has sent may still be on its way. */
+bool sockets_stream_killed_is_all_here(struct sockets_stream *s);
+
+/* Who spins looks at TCP, too, now and then: it may be faster than what tells of its bytes. */
+bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn);
+
+/* Without the lock: until the other end's sender has left the ring, or for a second. */
+void sockets_stream_await_tcp(struct sockets_stream *s);
+
+enum { SOCKETS_STREAK = 64 << 10 }; /* bytes one way without an answer: bulk, which is TCP's */
+
+/* Whether this end receives such from another host. */
+static inline bool sockets_stream_is_bulk(const struct sockets_stream *s)
+{
+    return s->carrier && s->record->rx.streak > SOCKETS_STREAK;
+}
+
 enum { SOCKETS_MOST_BELLS = 2 }; /* that are ever under way */
 
 static inline uint32_t sockets_stream_senders_phase(const struct sockets_stream *s)
@@ -85,8 +127,10 @@ static inline void sockets_stream_to_ring_phase(struct sockets_stream *s)
 /* The peer has broken the rules: end the connection.  Returns -ECONNRESET. */
 int sockets_stream_break(struct sockets_stream *s, int fd);
 
-/* The ring of a stream that ends counts no longer. */
-void sockets_stream_release_growth(struct sockets_stream *s);
+/* To which size its ring may grow, whose other end must have room for as much; and that a ring has
+ * changed its own. */
+uint32_t sockets_stream_log_max(const struct sockets_stream *s);
+void sockets_stream_account_growth(uint32_t before, uint32_t after);
 
 /* Take bells that nobody needs away from TCP. */
 void sockets_stream_drain(struct sockets_stream *s, int fd);

@@ -11,6 +11,7 @@
 
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sockets_stream *free_streams;
+_Atomic uint32_t sockets_stream_count;
 
 static struct sockets_stream *new_memory(void)
 {
@@ -51,12 +52,15 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
             sockets_record_drop(record);
         return NULL;
     }
+    atomic_fetch_add_explicit(&sockets_stream_count, 1, memory_order_relaxed);
     atomic_store(&record->nonblocking, nonblocking);
     s->is_server = is_server;
     s->rendezvous = -1;
     s->record = record;
     s->segment = NULL;
     s->upgraded = false;
+    s->carrier = NULL;
+    s->meeting = NULL;
     s->entries = NULL;
     atomic_store(&s->nodelay, 0);
     atomic_store(&s->together, 0);
@@ -69,13 +73,37 @@ void sockets_stream_free(struct sockets_stream *s)
 {
     struct sockets_segment *segment = atomic_load(&s->segment);
 
+    if (s->carrier)
+        s->carrier->ops->close(s->carrier);
     if (segment) {
-        sockets_stream_release_growth(s);
+        sockets_stream_account_growth(s->record->tx.ring.log, SOCKETS_RING_LOG_MIN);
         sockets_segment_unmap(segment);
     }
     sockets_record_drop(s->record);
+    atomic_fetch_sub_explicit(&sockets_stream_count, 1, memory_order_relaxed);
     free_memory(s);
 }
+
+/* ---- how large rings are ---------------------------------------------------------- */
+
+enum { GROWN_MOST = 256 << 20 }; /* bytes by which all rings of a process may grow */
+
+static _Atomic int64_t grown; /* bytes by which rings have grown */
+
+uint32_t sockets_stream_log_max(const struct sockets_stream *s)
+{
+    return !s->carrier && atomic_load_explicit(&grown, memory_order_relaxed) < GROWN_MOST
+               ? SOCKETS_RING_LOG_MAX
+               : SOCKETS_RING_LOG_MIN;
+}
+
+void sockets_stream_account_growth(uint32_t before, uint32_t after)
+{
+    if (before != after)
+        atomic_fetch_add(&grown, ((int64_t)1 << after) - ((int64_t)1 << before));
+}
+
+/* ---- beginning and end -------------------------------------------------------------- */
 
 void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t taken)
 {
@@ -115,6 +143,11 @@ void sockets_stream_pin(struct sockets_stream *s)
     if (!s->upgraded)
         return;
     atomic_store(&s->rx->want_tcp, 1);
+    if (s->carrier) { /* which leaves the ring when who sleeps there has its bell */
+        sockets_carrier_publish(s);
+        sockets_carrier_look(s);
+        return;
+    }
     if (sockets_lock_take(&s->record->tx.lock, &stolen)) { /* else sockets_stream_send has it */
         sockets_stream_leave_ring(s);
         sockets_lock_give(&s->record->tx.lock);
@@ -133,6 +166,10 @@ void sockets_stream_finish(struct sockets_stream *s, int fd)
     if (sockets_stream_owes(s))
         sockets_stream_repay_all(s, fd);
     atomic_store(&s->tx->fin, 1);
+    if (s->carrier) {
+        sockets_carrier_publish(s);
+        sockets_stream_settle_end(s);
+    }
     sockets_lock_give(&s->record->tx.lock);
 }
 
@@ -144,9 +181,12 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
 
     if (!s->upgraded)
         return;
+    sockets_carrier_look(s);
     is_last = atomic_load(&record->holders) == 1;
     if (is_last)
         atomic_store(&s->rx->gone, 1);
+    if (s->carrier && !is_last && sockets_lock_take(&record->tx.lock, &stolen))
+        sockets_lock_give(&record->tx.lock); /* nobody uses the descriptor any more (net/) */
     if (sockets_lock_take(&record->rx.lock, &stolen)) {
         if (record->rx.recalled || sockets_ring_unread(s->rx, record->rx.head) == 0)
             sockets_stream_drain(s, fd); /* the kernel would take a bell for unread data */

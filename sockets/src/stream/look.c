@@ -6,6 +6,12 @@
 
 bool sockets_stream_has_data(const struct sockets_stream *s)
 {
+    if (__builtin_expect(s->carrier != NULL, 0)) {
+        if (s->record->rx.streak > SOCKETS_STREAK)
+            sockets_carrier_glance(s);
+        else
+            sockets_carrier_look(s);
+    }
     return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
                atomic_load_explicit(&s->rx->head, memory_order_relaxed) &&
            !atomic_load_explicit(&s->rx->recall, memory_order_relaxed);
@@ -25,6 +31,7 @@ bool sockets_stream_hint(const struct sockets_stream *s)
 int sockets_stream_unread(struct sockets_stream *s, int tcp)
 {
     const struct sockets_record *record = s->record;
+    sockets_carrier_look(s);
     const ssize_t ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
     const uint32_t bells =
         atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
@@ -56,7 +63,8 @@ uint64_t sockets_stream_other_at(const struct sockets_stream *s)
 
 void sockets_stream_arm(struct sockets_stream *s)
 {
-    atomic_fetch_add(&s->rx->armed, 1);
+    if (atomic_fetch_add(&s->rx->armed, 1) == 0)
+        sockets_carrier_sleeps(s);
 }
 
 void sockets_stream_disarm(struct sockets_stream *s)
@@ -71,4 +79,23 @@ void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value)
     atomic_store_explicit(&s->together, value != 0, memory_order_relaxed);
     if (value != 0 || atomic_load_explicit(&s->rx->waiter, memory_order_relaxed) != 0)
         atomic_store(&s->rx->waiter, value);
+}
+
+void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
+{
+    bool stolen;
+
+    if (!sockets_stream_bell_is_due(s) || !sockets_stream_has_data(s) || s->record->rx.recalled ||
+        !sockets_lock_take(&s->record->rx.lock, &stolen))
+        return;
+    /* Data in the ring means that the sender is in it, which a receiver that has read nothing since
+     * may not have seen. */
+    if (!sockets_phase_is_ring(s->record->rx.phase) && sockets_stream_sender_moved_on(s))
+        sockets_stream_to_ring_phase(s);
+    /* One stays, so that the kernel's poll finds the connection readable all the time. */
+    if (atomic_load(&s->rx->bells) - s->record->rx.drained < SOCKETS_MOST_BELLS)
+        sockets_stream_let_bell(s);
+    else if (sockets_phase_is_ring(s->record->rx.phase))
+        sockets_stream_take_bell(s, fd);
+    sockets_lock_give(&s->record->rx.lock);
 }

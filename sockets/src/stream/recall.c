@@ -63,6 +63,8 @@ int sockets_stream_repay(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
 
+    if (sockets_stream_owes(s) && sockets_carrier_seen(s, record->tx.phase - 1) != 1)
+        return -EAGAIN;
     while (sockets_stream_owes(s)) {
         const char *piece;
         const size_t bytes = sockets_ring_written(&record->tx.ring, s->tx_data, record->tx.owed,
@@ -170,6 +172,18 @@ static int recall(struct sockets_stream *s, int fd)
     return result;
 }
 
+/* Between hosts the sender's host answers by itself, and what is on its way is recalled, too. */
+static void take_back(struct sockets_stream *s, int fd)
+{
+    bool stolen;
+
+    sockets_stream_await_tcp(s);
+    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
+        return;
+    stop_bells(s, fd);
+    sockets_lock_give(&s->record->rx.lock);
+}
+
 int sockets_stream_recall(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
@@ -188,12 +202,14 @@ int sockets_stream_recall(struct sockets_stream *s, int fd)
         return 0;
     }
     result = recall(s, fd);
-    if (result >= 0)
+    if (result >= 0 && !s->carrier)
         stop_bells(s, fd);
     sockets_lock_give(&record->rx.lock);
-    if (result > 0)
+    if (result > 0 && !s->carrier)
         wake_sender(s, fd);
     sockets_stream_pin(s);
+    if (s->carrier && result >= 0)
+        take_back(s, fd);
     if (atomic_load(&s->together))
         sockets_stream_on_taken(s);
     return result;

@@ -31,7 +31,7 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
     if (n > 0) {
         s->record->rx.drained++;
         if (!atomic_load(&s->record->rx.recalled))
-            atomic_store(&s->rx->belled, 0);
+            sockets_stream_let_bell(s);
     }
     return n;
 }
@@ -50,7 +50,10 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
         return -errno;
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
     if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
-        return -EPROTO;
+        return s->carrier && !atomic_load(&s->carrier->lost) ? -EAGAIN : -EPROTO;
+    if (n == 0 && s->carrier && !sockets_stream_sender_moved_on(s) &&
+        !sockets_stream_killed_is_all_here(s))
+        return -EAGAIN;
     return n;
 }
 
@@ -225,9 +228,12 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
     bool stolen;
     ssize_t n;
 
+    sockets_carrier_glance(s);
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return -EINTR;
     n = try_receive(s, fd, r);
+    if (n == -EAGAIN && s->carrier) /* what has come, but was not looked at */
+        n = sockets_stream_has_data(s) ? try_receive(s, fd, r) : n;
     if (n == -EAGAIN && s->record->rx.error) {
         n = s->record->rx.error;
         s->record->rx.error = 0;
@@ -237,25 +243,6 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 }
 
 /* ---- waiting ---------------------------------------------------------------------- */
-
-void sockets_stream_expect_bell(struct sockets_stream *s, int fd)
-{
-    bool stolen;
-
-    if (!sockets_stream_bell_is_due(s) || !sockets_stream_has_data(s) || s->record->rx.recalled ||
-        !sockets_lock_take(&s->record->rx.lock, &stolen))
-        return;
-    /* Data in the ring means that the sender is in it, which a receiver that has read nothing since
-     * may not have seen. */
-    if (!sockets_phase_is_ring(s->record->rx.phase) && sockets_stream_sender_moved_on(s))
-        sockets_stream_to_ring_phase(s);
-    /* One stays, so that the kernel's poll finds the connection readable all the time. */
-    if (atomic_load(&s->rx->bells) - s->record->rx.drained < SOCKETS_MOST_BELLS)
-        atomic_store(&s->rx->belled, 0);
-    else if (sockets_phase_is_ring(s->record->rx.phase))
-        sockets_stream_take_bell(s, fd);
-    sockets_lock_give(&s->record->rx.lock);
-}
 
 /* What was taken may have been to wake an epoll set for other streams. */
 static void tell_taken(struct sockets_stream *s)
@@ -272,7 +259,7 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
 
     bool readable;
 
-    if (sockets_stream_has_data(s) || !sockets_stream_bell_is_due(s))
+    if (sockets_stream_has_data(s) || (!s->carrier && !sockets_stream_bell_is_due(s)))
         return true;
     readable = locked_receive(s, fd, &r) != -EAGAIN;
     tell_taken(s);
@@ -292,6 +279,8 @@ static bool begin_direct(struct sockets_stream *s, int fd)
 {
     bool direct, stolen;
 
+    if (s->carrier) /* whose sender learns late that we sleep here */
+        return false;
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
     direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
@@ -340,12 +329,16 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     return sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0 ? -errno : SLEPT;
 }
 
-static bool spin_for_data(const struct sockets_stream *s)
+static bool spin_for_data(struct sockets_stream *s, int fd)
 {
     struct sockets_spin spin;
 
-    sockets_spin_begin(&spin);
-    while (!sockets_stream_hint(s))
+    if (sockets_stream_is_bulk(s))
+        return false;
+    sockets_spin_begin_far(&spin, s->carrier != NULL);
+    if (spin.limit_ns > 0)
+        sockets_carrier_spins(s);
+    while (!sockets_stream_hint(s) && !sockets_stream_tcp_has_some(s, fd, spin.turn))
         if (!sockets_spin_turn(&spin))
             return false;
     sockets_spin_won(&spin);
@@ -374,7 +367,9 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
 {
     ssize_t n;
 
-    if (block && !sockets_stream_hint(s) && !spin_for_data(s)) {
+    if (block && sockets_stream_is_bulk(s) && (n = locked_receive(s, fd, r)) != -EAGAIN)
+        return n;
+    if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd)) {
         n = wait_for_data(s, fd, r);
         if (n != SLEPT)
             return n;
@@ -438,11 +433,11 @@ static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request 
 }
 
 /* More that is there already: data may lie in TCP and in the ring. */
-static ssize_t receive_more(struct sockets_stream *s, int fd, struct request *r)
+static ssize_t receive_more(struct sockets_stream *s, int fd, struct request *r, bool filled)
 {
     ssize_t n;
 
-    if (!sockets_stream_hint(s))
+    if (!sockets_stream_hint(s) && !(s->carrier && (filled || sockets_stream_sender_moved_on(s))))
         return 0;
     r->ask = false;
     n = locked_receive(s, fd, r);
@@ -489,7 +484,12 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
             break;
         }
         n = (flags & MSG_WAITALL) && block ? receive_some(s, fd, &r, block)
-                                           : receive_more(s, fd, &r);
+                                           : receive_more(s, fd, &r, cursor.offset == 0);
+    }
+    if (got > 0) {
+        sockets_carrier_taken(s);
+        s->record->tx.streak = 0;
+        s->record->rx.streak += (uint64_t)got;
     }
     tell_taken(s);
     return got ? got : n;

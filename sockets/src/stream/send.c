@@ -17,12 +17,10 @@ enum {
     SPACE_NS = 2000000,      /* how long a blocking sender waits for space before it turns to TCP */
     SPACE_BRIEF_NS = 20000,  /* and one that must not block */
     QUIET_NS = 3000000,      /* how long a stream that goes on and on waits to enter the ring ... */
+    CARRIED_MOST = 1280,     /* bytes of a call that are brought by a carrier, in one packet */
     QUIET_AFTER = 256 << 10, /* ... when so much has gone by TCP */
     PIECES = 16,             /* of a message that goes by TCP in part */
-    GROWN_MOST = 256 << 20,  /* bytes by which all rings of a process may grow */
 };
-
-static _Atomic int64_t grown; /* bytes by which rings have grown */
 
 /* For tests: of so many sends one leaves the ring, whatever it is. */
 static uint32_t leave_every;
@@ -41,18 +39,6 @@ static bool leaves_by_chance(void)
 
     atomic_store(&leave_state, state);
     return (state >> 16) % leave_every == 0;
-}
-
-static uint32_t log_max(void)
-{
-    return atomic_load_explicit(&grown, memory_order_relaxed) < GROWN_MOST ? SOCKETS_RING_LOG_MAX
-                                                                           : SOCKETS_RING_LOG_MIN;
-}
-
-static void account_growth(uint32_t before, uint32_t after)
-{
-    if (before != after)
-        atomic_fetch_add(&grown, ((int64_t)1 << after) - ((int64_t)1 << before));
 }
 
 /* ---- phases ----------------------------------------------------------------------- */
@@ -116,6 +102,7 @@ void sockets_stream_leave_ring(struct sockets_stream *s)
     if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
         record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
     sockets_stream_next_phase(s);
+    sockets_carrier_publish(s);
 }
 
 /* A peer that was killed cannot say so, and does not read. */
@@ -149,9 +136,10 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
     static const char bell;
     const uint64_t sleeper = shared_sleeper(s);
 
-    if (atomic_exchange(&s->tx->belled, 1))
+    if (sockets_carrier_seen(s, s->record->tx.phase) != 1 || atomic_exchange(&s->tx->belled, 1))
         return;
     atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
+    sockets_carrier_publish(s);
     if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         note_woken(s, sleeper);
     sockets_stream_note_kernel(false);
@@ -162,6 +150,7 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
  * The same holds for one that reads the ring no more. */
 static void wake_receiver(struct sockets_stream *s, int fd)
 {
+    sockets_carrier_publish(s);
     atomic_thread_fence(memory_order_seq_cst);
     if (receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
@@ -171,12 +160,21 @@ static void wake_receiver(struct sockets_stream *s, int fd)
     }
 }
 
+/* What TCP does as well as a carrier, or better. */
+static bool is_bulk(struct sockets_stream *s, size_t total)
+{
+    s->record->rx.streak = 0;
+    s->record->tx.streak += total;
+    return total > CARRIED_MOST || s->record->tx.streak > SOCKETS_STREAK;
+}
+
 /* Which way the next bytes go; under the lock.  True: into the ring. */
 static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flags)
 {
     struct sockets_record *record = s->record;
 
-    if (needs_kernel(s, fd, flags) ||
+    sockets_carrier_glance(s);
+    if (needs_kernel(s, fd, flags) || (s->carrier && is_bulk(s, total)) ||
         (__builtin_expect(leave_every != 0, 0) && leaves_by_chance())) {
         sockets_stream_leave_ring(s);
         return false;
@@ -257,10 +255,19 @@ static int repay(struct sockets_stream *s, int fd, bool block)
         sockets_lock_give(&s->record->tx.lock);
         error = sockets_real.poll(&p, 1, -1) < 0 ? -errno : 0;
         sockets_lock_take(&s->record->tx.lock, &stolen);
+        sockets_carrier_look(s);
         if (error < 0)
             return error;
     }
     return error;
+}
+
+/* Under the lock, before bytes go by TCP. */
+static int prepare_tcp(struct sockets_stream *s, int fd, bool block)
+{
+    const int error = s->carrier ? sockets_stream_settle(s, fd, block) : 0;
+
+    return error == 0 && sockets_stream_owes(s) ? repay(s, fd, block) : error;
 }
 
 /* Takes over the lock.  Returns what this call has sent in all, or -errno. */
@@ -268,7 +275,7 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
                            struct sockets_cursor *cursor, int flags, size_t done)
 {
     const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&s->record->nonblocking);
-    const int error = sockets_stream_owes(s) ? repay(s, fd, block) : 0;
+    const int error = prepare_tcp(s, fd, block);
     struct iovec piece[PIECES];
     struct msghdr msg = *whole;
 
@@ -312,7 +319,7 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     bool stolen, moved;
 
     wake_receiver(s, fd);
-    if (receiver_sleeps(s) && !block)
+    if ((receiver_sleeps(s) && !block) || s->carrier)
         return false;
     sockets_lock_give(&record->tx.lock);
     for (uint32_t turn = 1;
@@ -336,8 +343,8 @@ static void wait_for_quiet(struct sockets_stream *s)
     uint64_t until;
     bool stolen;
 
-    if (sockets_phase_is_ring(record->tx.phase) || record->tx.inflight || record->pinned ||
-        record->tx.sent < record->tx.next_quiet)
+    if (s->carrier || sockets_phase_is_ring(record->tx.phase) || record->tx.inflight ||
+        record->pinned || record->tx.sent < record->tx.next_quiet)
         return;
     until = sockets_now_ns() + QUIET_NS;
     sockets_lock_give(&record->tx.lock);
@@ -371,10 +378,10 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
     sockets_stream_stamp(s);
     for (;;) {
         const uint32_t log = record->tx.ring.log;
-        const ssize_t n =
-            sockets_ring_write(s->tx, &record->tx.ring, s->tx_data, &cursor, log_max());
+        const ssize_t n = sockets_ring_write(s->tx, &record->tx.ring, s->tx_data, &cursor,
+                                             sockets_stream_log_max(s));
 
-        account_growth(log, record->tx.ring.log);
+        sockets_stream_account_growth(log, record->tx.ring.log);
         if (n < 0) {
             sockets_lock_give(&record->tx.lock);
             return done ? (ssize_t)done : sockets_stream_break(s, fd);
@@ -401,9 +408,10 @@ static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, s
     struct sockets_record *record = s->record;
     const uint32_t log = record->tx.ring.log;
     char *piece;
-    ssize_t n = sockets_ring_reserve(s->tx, &record->tx.ring, s->tx_data, log_max(), &piece);
+    ssize_t n = sockets_ring_reserve(s->tx, &record->tx.ring, s->tx_data, sockets_stream_log_max(s),
+                                     &piece);
 
-    account_growth(log, record->tx.ring.log);
+    sockets_stream_account_growth(log, record->tx.ring.log);
     if (n <= 0)
         return n < 0 ? n : -EAGAIN;
     if ((size_t)n > count)
@@ -423,7 +431,7 @@ static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *
     ssize_t n;
 
     sockets_stream_leave_ring(s);
-    n = sockets_stream_owes(s) ? repay(s, fd, !atomic_load(&s->record->nonblocking)) : 0;
+    n = prepare_tcp(s, fd, !atomic_load(&s->record->nonblocking));
     if (n < 0) {
         sockets_lock_give(&s->record->tx.lock);
         return done ? (ssize_t)done : n;
@@ -477,9 +485,4 @@ bool sockets_stream_has_space(const struct sockets_stream *s)
 
     return sockets_phase_is_ring(s->record->tx.phase) && unsent >= 0 &&
            unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
-}
-
-void sockets_stream_release_growth(struct sockets_stream *s)
-{
-    account_growth(s->record->tx.ring.log, SOCKETS_RING_LOG_MIN);
 }

@@ -28,6 +28,8 @@
 #include <sys/socket.h>
 
 struct sockets_entry; /* of an epoll set */
+struct sockets_carrier;
+struct sockets_meeting;
 
 /* One end, as a process sees it.  The memory of a stream is never given back, only used for
  * another one, so that a thread may look at one that has just been closed. */
@@ -38,13 +40,16 @@ struct sockets_stream {
     _Atomic uint32_t busy;     /* being upgraded: calls wait at the entrance */
     _Atomic uint32_t stepping; /* a thread tries to upgrade it */
     bool is_server;
-    bool met;               /* table.c goes through all */
-    _Atomic int rendezvous; /* listening for the peer: a slot of real/hidden.h, or -1 */
+    bool met;                        /* table.c goes through all */
+    struct sockets_meeting *meeting; /* with a peer on another host (net/meet.h) */
+    _Atomic int rendezvous;          /* listening for the peer: a slot of real/hidden.h, or -1 */
     struct sockets_record *record;
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
     _Atomic uint32_t nodelay;                /* nothing is held back: TCP_NODELAY, and no cork */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
+    struct sockets_carrier
+        *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
     _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
@@ -59,6 +64,9 @@ void sockets_stream_init(void);
 
 /* A stream of a fresh record, with no reference; NULL if there is no memory. */
 struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking);
+
+/* How many there are in this process. */
+extern _Atomic uint32_t sockets_stream_count;
 
 /* Around fork: no other thread is inside the list of free streams. */
 void sockets_stream_lock_all(void);
@@ -84,6 +92,10 @@ void sockets_stream_pin(struct sockets_stream *s);
  * its next call, or now if it waits for data; -EBUSY: data in TCP already follow the ring's, whose
  * rest that program does not see.  Blocks for a moment at most. */
 int sockets_stream_recall(struct sockets_stream *s, int fd);
+
+/* Before a fork: one that is carried between hosts goes to TCP for good, both ways.  Blocks for a
+ * second at most. */
+void sockets_stream_retire(struct sockets_stream *s);
 
 /* The other end of such a stream: give back what was recalled.  To be called by whoever waits. */
 void sockets_stream_answer_recall(struct sockets_stream *s, int fd);

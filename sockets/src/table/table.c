@@ -102,8 +102,7 @@ void sockets_table_leave(struct sockets_stream *s)
     }
 }
 
-/* A descriptor of the stream, or -1. */
-static int other_of(const struct sockets_stream *s)
+int sockets_table_descriptor_of(const struct sockets_stream *s)
 {
     int fd = -1;
 
@@ -122,7 +121,7 @@ struct sockets_stream *sockets_table_closing(int fd)
         return NULL;
     if (atomic_fetch_sub(&s->fds, 1) != 1) {
         if (s->entries)
-            sockets_epoll_move(s, fd, other_of(s));
+            sockets_epoll_move(s, fd, sockets_table_descriptor_of(s));
         return NULL;
     }
     sockets_epoll_forget(s);
@@ -221,6 +220,8 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->refs, 1);
     atomic_store(&s->busy, 0);
     atomic_store(&s->stepping, 0);
+    s->carrier = NULL; /* the parent's, as is the thread that serves it */
+    s->meeting = NULL;
 }
 
 void sockets_table_before_fork(void)

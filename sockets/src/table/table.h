@@ -34,6 +34,9 @@ void sockets_table_copy(int fd, int copy);
 struct sockets_stream *sockets_table_closing(int fd);
 void sockets_table_closed(struct sockets_stream *s);
 
+/* A descriptor of the stream, or -1. */
+int sockets_table_descriptor_of(const struct sockets_stream *s);
+
 /* The first descriptor in the table from `fd` on, or -1. */
 int sockets_table_next(int fd);
 

@@ -4,6 +4,10 @@
  */
 #include "upgrade/upgrade.h"
 #include "epoll/epoll.h"
+#include "net/agent.h"
+#include "net/ends.h"
+#include "net/link.h"
+#include "net/meet.h"
 #include "real/hidden.h"
 #include "real/real.h"
 #include "upgrade/position.h"
@@ -19,14 +23,16 @@
 enum {
     DEFAULT_OPS = 4,
     RANDOM_OPS = 16,
-    TRIES = 12,      /* until a peer counts as foreign */
-    PENDING = 64,    /* rendezvous of this process at a time: each takes a descriptor */
-    SEGMENT_MS = 20, /* a peer that has come makes its segment meanwhile */
+    TRIES = 12,       /* until a peer counts as foreign */
+    PENDING = 64,     /* rendezvous of this process at a time: each takes a descriptor */
+    MEETING_OPS = 16, /* between two looks whether a peer on another host has been met */
+    SEGMENT_MS = 20,  /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
 };
 
 static uint32_t first_ops = DEFAULT_OPS;
 static bool random_ops;
+static bool all_by_net; /* for tests: peers on this machine are met as those on others */
 
 /* The streams that wait for their peers, and a count of them. */
 static struct sockets_stream *_Atomic waiting[PENDING];
@@ -37,6 +43,7 @@ void sockets_upgrade_init(void)
     const char *text = getenv("UNETSOCK_UPGRADE");
     char *end;
 
+    all_by_net = getenv("UNETSOCK_NET_ALL") != NULL;
     if (!text || !*text)
         return;
     if (strcmp(text, "random") == 0) {
@@ -50,27 +57,7 @@ void sockets_upgrade_init(void)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* An end as 16 bytes of IPv6 address and a port; false for other families. */
-static bool end_of(const struct sockaddr_storage *from, uint8_t end[18])
-{
-    memset(end, 0, 18);
-    if (from->ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const void *)from;
-        end[10] = end[11] = 0xff;
-        memcpy(end + 12, &in->sin_addr, 4);
-        memcpy(end + 16, &in->sin_port, 2);
-        return true;
-    }
-    if (from->ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const void *)from;
-        memcpy(end, &in6->sin6_addr, 16);
-        memcpy(end + 16, &in6->sin6_port, 2);
-        return true;
-    }
-    return false;
-}
-
-static bool is_ipv4_loopback(const uint8_t end[18])
+static bool is_ipv4_loopback(const uint8_t end[SOCKETS_END])
 {
     static const uint8_t prefix[13] = {[10] = 0xff, 0xff, 127};
 
@@ -80,22 +67,19 @@ static bool is_ipv4_loopback(const uint8_t end[18])
 /* The name of a connection.  Returns the address's length, or 0: the peer is elsewhere. */
 static socklen_t name_of(const struct sockets_stream *s, int fd, struct sockaddr_un *name)
 {
-    struct sockaddr_storage ours, theirs;
-    socklen_t ours_length = sizeof(ours), theirs_length = sizeof(theirs);
-    uint8_t end[2][18]; /* of the connecting and the accepting side */
+    struct sockets_ends ends;
+    uint8_t(*const end)[SOCKETS_END] = ends.end;
     int n;
 
-    if (getsockname(fd, (void *)&ours, &ours_length) < 0 ||
-        getpeername(fd, (void *)&theirs, &theirs_length) < 0 || !end_of(&ours, end[s->is_server]) ||
-        !end_of(&theirs, end[!s->is_server]))
+    if (!sockets_ends_of(fd, s->is_server, &ends) || all_by_net)
         return 0;
     if (memcmp(end[0], end[1], 16) != 0 && !(is_ipv4_loopback(end[0]) && is_ipv4_loopback(end[1])))
         return 0;
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
     n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "unetsock-");
-    for (size_t i = 0; i < sizeof(end); i++)
+    for (size_t i = 0; i < sizeof(ends.end); i++)
         n += snprintf(name->sun_path + 1 + n, sizeof(name->sun_path) - 1 - (size_t)n, "%02x",
-                      end[i / 18][i % 18]);
+                      end[i / SOCKETS_END][i % SOCKETS_END]);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -105,6 +89,7 @@ struct attachment {
     struct sockets_stream *s;
     int fd;
     struct sockets_segment *segment;
+    struct sockets_carrier *carrier; /* or NULL */
     bool done;
 };
 
@@ -135,15 +120,17 @@ static void attach(void *argument)
         sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
+    a->s->carrier = a->carrier;
     sockets_stream_attach(a->s, sent, taken);
     send_at_once(a->s, a->fd);
     a->done = true;
 }
 
 /* Use the segment if nobody else is in a call of the stream, in this process or another. */
-static bool attach_alone(struct sockets_stream *s, int fd, struct sockets_segment *segment)
+static bool attach_alone(struct sockets_stream *s, int fd, struct sockets_segment *segment,
+                         struct sockets_carrier *carrier)
 {
-    struct attachment a = {s, fd, segment, false};
+    struct attachment a = {s, fd, segment, carrier, false};
 
     atomic_store(&s->busy, 1);
     if (atomic_load(&s->refs) == 2 && atomic_load(&s->record->holders) == 1)
@@ -178,6 +165,9 @@ void sockets_upgrade_cancel(struct sockets_stream *s)
 {
     const int slot = atomic_exchange(&s->rendezvous, -1);
 
+    if (s->meeting)
+        sockets_meet_end(s->meeting);
+    s->meeting = NULL;
     if (slot < 0)
         return;
     sockets_hidden_close(slot);
@@ -227,6 +217,64 @@ static bool may_share(int unix_fd, int fd)
     return peer.uid == geteuid() || sockets_upgrade_peer_is(fd, peer.uid);
 }
 
+/* ---- a peer on another host ------------------------------------------------------------- */
+
+static void begin_meeting(struct sockets_stream *s, int fd)
+{
+    struct sockets_ends ends;
+
+    if (atomic_load(&sockets_stream_count) > sockets_link_many) {
+        give_up(s, SOCKETS_MANY);
+        return;
+    }
+    if (sockets_meet_is_on() && sockets_ends_of(fd, s->is_server, &ends))
+        s->meeting = sockets_meet_begin(s->is_server, &ends);
+    if (!s->meeting)
+        give_up(s, SOCKETS_REMOTE);
+}
+
+/* Each end has a segment of its own, which the link carries. */
+static void attach_link(struct sockets_stream *s, int fd, struct sockets_link *link)
+{
+    struct sockets_segment *segment;
+    const int memory = sockets_segment_make(&segment);
+
+    if (memory >= 0)
+        sockets_real.close(memory);
+    if (memory >= 0 && attach_alone(s, fd, segment, &link->carrier)) {
+        sockets_link_begin(link, s);
+        give_up(s, SOCKETS_UPGRADED);
+        if (!sockets_agent_add(link))
+            sockets_stream_pin(s);
+        return;
+    }
+    if (memory >= 0)
+        sockets_segment_unmap(segment);
+    sockets_link_free(link);
+    sockets_agent_give();
+    give_up(s, memory < 0 ? SOCKETS_RESOURCES : SOCKETS_SHARED);
+}
+
+static void meet(struct sockets_stream *s, int fd)
+{
+    struct sockets_link *link;
+    int result;
+
+    if (!s->meeting) {
+        begin_meeting(s, fd);
+        return;
+    }
+    if (!is_alone(s))
+        return;
+    result = sockets_meet_result(s->meeting, &link);
+    if (all_by_net && result == 0) /* a short program is to see it, too */
+        nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
+    if (result > 0)
+        attach_link(s, fd, link);
+    else if (result < 0)
+        give_up(s, SOCKETS_FOREIGN);
+}
+
 /* ---- the accepting side ----------------------------------------------------------------- */
 
 static void invite(struct sockets_stream *s, int fd)
@@ -236,7 +284,7 @@ static void invite(struct sockets_stream *s, int fd)
     int listener;
 
     if (length == 0) {
-        give_up(s, SOCKETS_REMOTE);
+        meet(s, fd);
         return;
     }
     if (atomic_load(&pending) >= PENDING)
@@ -291,7 +339,7 @@ static void take_segment(struct sockets_stream *s, int fd, int from)
         return;
     if (sockets_segment_map(memory, &segment) < 0)
         give_up(s, SOCKETS_FOREIGN);
-    else if (!attach_alone(s, fd, segment)) {
+    else if (!attach_alone(s, fd, segment, NULL)) {
         sockets_segment_unmap(segment);
         give_up(s, SOCKETS_SHARED);
     } else
@@ -352,7 +400,7 @@ static void offer_segment(struct sockets_stream *s, int fd, int to)
         give_up(s, SOCKETS_RESOURCES);
         return;
     }
-    if (!attach_alone(s, fd, segment))
+    if (!attach_alone(s, fd, segment, NULL))
         sockets_segment_unmap(segment);
     else if (send_fd(to, memory))
         give_up(s, SOCKETS_UPGRADED);
@@ -368,7 +416,7 @@ static void call(struct sockets_stream *s, int fd)
     int to;
 
     if (length == 0) {
-        give_up(s, SOCKETS_REMOTE);
+        meet(s, fd);
         return;
     }
     if (!is_alone(s))
@@ -412,11 +460,14 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
         plan_next(record, ops);
         return;
     }
-    if (atomic_load(&record->tries) >= TRIES) {
+    if (!s->meeting && atomic_load(&record->tries) >= TRIES) {
         give_up(s, SOCKETS_FOREIGN);
         return;
     }
-    plan_next(record, ops);
+    if (s->meeting) /* which ends by itself */
+        atomic_store(&record->next_try, ops + (all_by_net ? 1 : MEETING_OPS));
+    else
+        plan_next(record, ops);
     if (s->is_server)
         serve(s, fd);
     else

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * link.c - the carrier between hosts: what it does for the stream, and in the place of its threads.
+ */
+#include "net/link.h"
+#include "real/hidden.h"
+#include "record/pause.h"
+#include "stream/internal.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    ACK_EVERY = 16,    /* messages taken in, for one that says so */
+    TELL_HEAD = 32768, /* bytes taken from a ring that its sender does not know of */
+    TELL_TCP = 32768,  /* whoever takes more from TCP at once is no reader of short messages */
+    TELL_LOG_MAX = 10,
+    REST_NS = 300000,    /* between two looks while nothing is urgent */
+    LOOKED_NS = 2000000, /* so long after one has looked another is expected to */
+};
+
+int (*sockets_link_descriptor_of)(const struct sockets_stream *s);
+void (*sockets_link_wake)(void);
+
+static struct sockets_link *link_of(struct sockets_stream *s)
+{
+    return (struct sockets_link *)s->carrier;
+}
+
+/* While both directions are with TCP nothing is urgent. */
+static bool is_at_rest(const struct sockets_stream *s)
+{
+    return !sockets_phase_is_ring(atomic_load_explicit(&s->rx->phase, memory_order_relaxed)) &&
+           !sockets_phase_is_ring(atomic_load_explicit(&s->tx->phase, memory_order_relaxed));
+}
+
+static void link_publish(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+    bool stolen;
+    const bool locked = sockets_lock_take(&link->lock, &stolen);
+
+    if (!locked && link->busy) {
+        link->owing = true;
+        return;
+    }
+    link->busy = true;
+    sockets_link_flush(link);
+    link->busy = false;
+    if (locked)
+        sockets_lock_give(&link->lock);
+}
+
+/* ---- in the place of a thread that is in no call --------------------------------------- */
+
+/* The other end sleeps although the ring has bytes for it, and no bell is on its way. */
+static bool sleeper_lacks_bell(const struct sockets_stream *s)
+{
+    return sockets_phase_is_ring(s->record->tx.phase) && !atomic_load(&s->tx->recall) &&
+           atomic_load(&s->tx->armed) && !atomic_load(&s->tx->belled) &&
+           sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0;
+}
+
+static bool wants_something(const struct sockets_stream *s)
+{
+    const struct sockets_record *record = s->record;
+    const bool ring = sockets_phase_is_ring(record->tx.phase);
+
+    if (atomic_load(&s->tx->recall))
+        return ring || sockets_stream_owes(s);
+    return ring &&
+           (atomic_load(&s->tx->want_tcp) || atomic_load(&record->pinned) || sleeper_lacks_bell(s));
+}
+
+/* The other end sleeps, recalls, or wants TCP: what the next call would do, whose thread may not
+ * come soon.  The one who has the lock sees to it, too, or the agent does the next time. */
+static void link_react(struct sockets_link *link)
+{
+    struct sockets_stream *s = link->stream;
+    int fd;
+
+    if (!wants_something(s) || !sockets_lock_try(&s->record->tx.lock))
+        return;
+    fd = sockets_link_descriptor_of(s);
+    if (fd >= 0 && wants_something(s)) {
+        const bool bell = sleeper_lacks_bell(s);
+
+        if (bell) /* before the ring is left, which ends bells */
+            sockets_stream_ring_bell(s, fd);
+        if (bell && !atomic_load(&s->tx->belled)) {
+            sockets_lock_give(&s->record->tx.lock); /* the other end has not seen the phase yet */
+            return;
+        }
+        if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
+            atomic_load(&s->record->pinned)) {
+            sockets_stream_leave_ring(s);
+            sockets_stream_repay(s, fd);
+        }
+    }
+    sockets_lock_give(&s->record->tx.lock);
+}
+
+/* Under the lock. */
+static void link_work(struct sockets_link *link)
+{
+    link->busy = true;
+    if (link->state == SOCKETS_LINK_NETWORK)
+        sockets_link_take_network(link);
+    else
+        sockets_link_take_control(link);
+    link->busy = false;
+    link_react(link);
+    link->busy = true;
+    if (link->owing)
+        sockets_link_flush(link);
+    if (link->in - link->in_told >= ACK_EVERY)
+        sockets_link_acknowledge(link);
+    link->busy = false;
+}
+
+static void look_at(struct sockets_link *link, uint64_t now)
+{
+    if (!sockets_lock_try(&link->lock))
+        return;
+    if (link->stream) {
+        atomic_store_explicit(&link->looked_ns, now, memory_order_relaxed);
+        link_work(link);
+    }
+    sockets_lock_give(&link->lock);
+}
+
+static void link_look(struct sockets_stream *s)
+{
+    look_at(link_of(s), sockets_now_ns());
+}
+
+static void link_glance(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+    const uint64_t now = sockets_now_ns();
+
+    if (!is_at_rest(s) || now - atomic_load(&link->looked_ns) >= REST_NS)
+        look_at(link, now);
+}
+
+static void retire_if_many(struct sockets_stream *s)
+{
+    if (atomic_load(&sockets_stream_count) <= sockets_link_many ||
+        atomic_exchange(&s->record->pinned, 1))
+        return;
+    atomic_store(&s->record->reason, SOCKETS_MANY);
+    atomic_store(&s->rx->want_tcp, 1);
+    sockets_carrier_publish(s);
+}
+
+/* What the agent looks at, and those that wait for data do not. */
+static void look_for_death(struct sockets_link *link)
+{
+    const bool hidden = sockets_hidden_begin();
+
+    if (link->state == SOCKETS_LINK_NETWORK &&
+        unet_channel_state(link->ep, link->channel) == UNET_DEAD)
+        sockets_link_fall_back(link);
+    sockets_hidden_end(hidden);
+    link->busy = true;
+    sockets_link_take_control(link);
+    link->busy = false;
+}
+
+enum sockets_link_served sockets_link_serve(struct sockets_link *link)
+{
+    enum sockets_link_served served = SOCKETS_LINK_GONE;
+
+    if (!sockets_lock_try(&link->lock))
+        return SOCKETS_LINK_AGAIN;
+    if (link->stream) {
+        retire_if_many(link->stream);
+        look_for_death(link);
+        link_work(link);
+        served = link->owing || link->later || wants_something(link->stream) ? SOCKETS_LINK_AGAIN
+                                                                             : SOCKETS_LINK_IDLE;
+        if (link->state == SOCKETS_LINK_LOST)
+            served = SOCKETS_LINK_IDLE;
+    }
+    sockets_lock_give(&link->lock);
+    return served;
+}
+
+bool sockets_link_is_looked_at(struct sockets_link *link)
+{
+    bool stolen, looked;
+
+    if (!sockets_lock_take(&link->lock, &stolen))
+        return false;
+    looked = link->stream && atomic_load(&link->stream->rx->armed) == 0 &&
+             !is_at_rest(link->stream) &&
+             sockets_now_ns() - atomic_load(&link->looked_ns) < LOOKED_NS;
+    sockets_lock_give(&link->lock);
+    return looked;
+}
+
+/* ---- the stream's side --------------------------------------------------------------- */
+
+/* ---- who takes and waits ------------------------------------------------------------- */
+
+static void link_taken(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+
+    if (atomic_load_explicit(&s->rx->head, memory_order_relaxed) - link->head_told >= TELL_HEAD)
+        link_publish(s);
+}
+
+/* A sender that is with TCP enters the ring when it knows that all of that was taken.  Where that
+ * is in vain again and again, because what is waited for takes longer, it is told less and less
+ * often.
+ */
+static void link_spins(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+    const uint64_t taken = atomic_load_explicit(&s->rx->taken, memory_order_relaxed);
+
+    if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
+        atomic_load(&s->rx->want_tcp))
+        return;
+    if (taken - link->taken_told > TELL_TCP) {
+        link->taken_told = taken;
+        return;
+    }
+    if (++link->tell_wait < 1u << link->tell_log)
+        return;
+    link->tell_wait = 0;
+    link->told = true;
+    link_publish(s);
+}
+
+/* The agent looks for what crosses that on its way. */
+static void link_sleeps(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+
+    if (!link->told && !sockets_phase_is_ring(sockets_stream_senders_phase(s)))
+        return;
+    if (link->told && link->tell_log < TELL_LOG_MAX)
+        link->tell_log++;
+    link->told = false;
+    link_publish(s);
+    sockets_link_wake();
+}
+
+/* ---- the stream's side --------------------------------------------------------------- */
+
+static int link_seen(struct sockets_stream *s, uint32_t phase)
+{
+    const struct sockets_link *link = link_of(s);
+
+    if ((int32_t)(atomic_load_explicit(&link->seen, memory_order_acquire) - phase) >= 0)
+        return 1;
+    return atomic_load(&link->carrier.lost) ? -EPIPE : 0;
+}
+
+static void link_close(struct sockets_carrier *carrier)
+{
+    struct sockets_link *link = (struct sockets_link *)carrier;
+    bool stolen;
+
+    if (sockets_lock_take(&link->lock, &stolen)) {
+        link->stream = NULL;
+        sockets_lock_give(&link->lock);
+    }
+    sockets_link_wake();
+}
+
+static const struct sockets_carrier_ops link_ops = {
+    .look = link_look,
+    .glance = link_glance,
+    .publish = link_publish,
+    .taken = link_taken,
+    .spins = link_spins,
+    .sleeps = link_sleeps,
+    .seen = link_seen,
+    .close = link_close,
+};
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+struct sockets_link *sockets_link_new(struct unet_endpoint *ep, uint16_t channel, int control)
+{
+    struct sockets_link *link = calloc(1, sizeof(*link));
+
+    if (!link) {
+        const bool hidden = sockets_hidden_begin();
+        unet_close(ep);
+        sockets_hidden_end(hidden);
+        sockets_hidden_close_made(control);
+        return NULL;
+    }
+    link->carrier.ops = &link_ops;
+    link->ep = ep;
+    link->channel = channel;
+    link->control = control;
+    return link;
+}
+
+void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s)
+{
+    sockets_ring_init(s->rx, &link->ring);
+    link->stream = s;
+    sockets_carrier_publish(s);
+}
+
+void sockets_link_free(struct sockets_link *link)
+{
+    const bool hidden = sockets_hidden_begin();
+
+    unet_close(link->ep);
+    sockets_hidden_end(hidden);
+    sockets_hidden_close_made(link->control);
+    free(link);
+}

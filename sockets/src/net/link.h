@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * link.h - the carrier between hosts: a reliable endpoint for one connection.
+ *
+ * A message has all words of this end's halves and the next bytes of the ring; the other end writes
+ * them into its own segment, in the place of a sender and a receiver that share it.  Whoever looks
+ * at the stream takes in what has come; a thread of the library does so for those that do not
+ * (agent.c).
+ *
+ * If the network's path dies the link goes on over its control connection, a TCP connection of its
+ * own (meet.h): what the other end does not say to have is sent again there, and both ends leave
+ * the ring for good.
+ */
+#ifndef SOCKETS_LINK_H
+#define SOCKETS_LINK_H
+
+#include "net/wire.h"
+#include "stream/carrier.h"
+#include <unet/unet.h>
+
+/* Of how many connections a process may have before all are the kernel's (UNETSOCK_NET_MANY): who
+ * has many to look at does better with its batches. */
+extern uint32_t sockets_link_many;
+
+enum { SOCKETS_LINK_PEER_MS = 2000 }; /* a path on which nothing comes for so long is dead */
+
+enum { SOCKETS_LINK_BUFFER = 4352, SOCKETS_LINK_BUFFERS = 128 }; /* for messages that arrive */
+
+enum sockets_link_state {
+    SOCKETS_LINK_NETWORK, /* messages go by the endpoint */
+    SOCKETS_LINK_CONTROL, /* or by the control connection */
+    SOCKETS_LINK_LOST,    /* neither */
+};
+
+struct sockets_link {
+    struct sockets_carrier carrier;
+    struct sockets_lock lock; /* of all that follows; taken behind those of the stream */
+    struct sockets_stream *stream;
+    struct unet_endpoint *ep;
+    uint16_t channel;
+    int control; /* hidden, as all that the endpoint has (real/hidden.h) */
+    enum sockets_link_state state;
+    bool
+        busy; /* a signal's handler that finds it so leaves its message to whoever it interrupted */
+    bool owing;                 /* a message is to be sent as soon as there is room */
+    struct sockets_wire last;   /* the last message */
+    uint64_t pushed;            /* bytes of the ring that were sent */
+    uint32_t out;               /* messages sent ... */
+    uint32_t out_taken;         /* ... of which the other end has taken so many */
+    uint32_t in, in_told;       /* messages taken, and of those the other end knows */
+    uint32_t lets;              /* of the other end's, as far as we know */
+    struct sockets_writer ring; /* of what this end receives: we are its writer */
+    uint64_t head_told, taken_told;
+    uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
+    bool told;                         /* ... and that it was, and has not used it yet */
+    _Atomic uint32_t seen;             /* the phase that the other end has seen */
+    uint64_t there;                    /* bytes of the ring that have arrived there */
+    _Atomic uint64_t looked_ns;        /* when somebody other than the agent last looked */
+    struct sockets_wire_reader reader; /* of the control connection */
+    bool later;                        /* its message is still to be taken */
+};
+
+/* Makes a link of an open channel and a control connection, both of which it owns from now on, even
+ * if it fails.  NULL: there is no memory. */
+struct sockets_link *sockets_link_new(struct unet_endpoint *ep, uint16_t channel, int control);
+
+/* The stream has been attached: the link carries its segment from now on. */
+void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s);
+
+/* For a link that no stream has. */
+void sockets_link_free(struct sockets_link *link);
+
+/* For the agent, who calls it again and again. */
+enum sockets_link_served {
+    SOCKETS_LINK_IDLE,  /* until something comes, or for as long as the endpoint's timers allow */
+    SOCKETS_LINK_AGAIN, /* soon */
+    SOCKETS_LINK_GONE,  /* the stream is no more, and the link is to be freed */
+};
+enum sockets_link_served sockets_link_serve(struct sockets_link *link);
+
+/* Whether the program looks at it by itself, and will do so again soon. */
+bool sockets_link_is_looked_at(struct sockets_link *link);
+
+/* What is above: wake the agent; and a descriptor of the stream in this process, or -1. */
+extern void (*sockets_link_wake)(void);
+extern int (*sockets_link_descriptor_of)(const struct sockets_stream *s);
+
+/* ---- messages (send.c, receive.c); all want the lock ------------------------------------ */
+
+/* Read UNETSOCK_NET_MANY, and, for tests, UNETSOCK_NET_DIES: after how many messages the path
+ * counts as dead (never). */
+void sockets_link_init(void);
+
+/* Send all that is new, as far as there is room; link->owing says that something is left. */
+void sockets_link_flush(struct sockets_link *link);
+
+/* Say what was taken in, and nothing new of what this end sends. */
+void sockets_link_acknowledge(struct sockets_link *link);
+
+/* Take in what has come by the endpoint, or by the control connection. */
+void sockets_link_take_network(struct sockets_link *link);
+void sockets_link_take_control(struct sockets_link *link);
+
+/* The network's path is dead: what the other end does not say to have is sent again by the control
+ * connection, and both ends leave the ring for good. */
+void sockets_link_fall_back(struct sockets_link *link);
+
+/* That is dead, too: nothing comes any more. */
+void sockets_link_lose(struct sockets_link *link);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * receive.c - the messages that a link receives.
+ */
+#include "net/link.h"
+#include "real/hidden.h"
+#include "record/pause.h"
+#include "stream/internal.h"
+#include <errno.h>
+#include <string.h>
+
+enum { MESSAGES = 64 }; /* taken in by one look */
+
+/* ---- messages in --------------------------------------------------------------------- */
+
+static void take_flags(struct sockets_stream *s, uint16_t flags)
+{
+    atomic_store(&s->tx->armed, (flags & SOCKETS_WIRE_ARMED) != 0);
+    if (flags & SOCKETS_WIRE_WANT_TCP)
+        atomic_store(&s->tx->want_tcp, 1);
+    if (flags & SOCKETS_WIRE_GONE)
+        atomic_store(&s->tx->gone, 1);
+    atomic_store(&s->tx->recall, (flags & SOCKETS_WIRE_RECALL) != 0);
+}
+
+static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)
+{
+    struct sockets_stream *s = link->stream;
+
+    atomic_store_explicit(&s->tx->head, wire->head, memory_order_release);
+    atomic_store_explicit(&s->tx->taken, wire->taken, memory_order_release);
+    if (wire->lets != link->lets)
+        atomic_store(&s->tx->belled, 0);
+    link->lets = wire->lets;
+    link->out_taken = wire->taken_in;
+    if (wire->arrived > link->there && wire->arrived <= link->pushed)
+        link->there = wire->arrived;
+    atomic_store_explicit(&link->seen, wire->seen, memory_order_release);
+    take_flags(s, wire->flags);
+}
+
+/* The ring's bytes, as its sender would write them.  What came before is left out. */
+static int take_bytes(struct sockets_link *link, const struct sockets_wire *wire, const char *data)
+{
+    struct sockets_stream *s = link->stream;
+    const uint64_t before = link->ring.tail - wire->offset;
+    struct iovec iov = {(char *)data, wire->length};
+    struct sockets_cursor cursor = {&iov, 1, 0};
+    ssize_t n;
+
+    if (before > wire->length)
+        return wire->offset > link->ring.tail ? -EPROTO : 0;
+    iov.iov_base = (char *)data + before;
+    iov.iov_len -= before;
+    if (iov.iov_len == 0)
+        return 0;
+    if (atomic_load_explicit(&s->rx->ordered, memory_order_relaxed) &&
+        !sockets_stream_has_unread(s))
+        atomic_store_explicit(&s->rx->since, sockets_now_ns(), memory_order_relaxed);
+    n = sockets_ring_write(s->rx, &link->ring, s->rx_data, &cursor, SOCKETS_RING_LOG_MIN);
+    return n == (ssize_t)iov.iov_len ? 0 : -EPROTO;
+}
+
+/* The sender was told that somebody spins: did it help? */
+static void note_entered(struct sockets_link *link)
+{
+    if (atomic_load(&link->stream->rx->armed) == 0)
+        link->tell_log = 0;
+    link->told = false;
+}
+
+/* As a sender that changes its phase: with the gate, while nobody reads from TCP.  False: later. */
+static bool take_senders_half(struct sockets_link *link, const struct sockets_wire *wire,
+                              const char *data, int *error)
+{
+    struct sockets_stream *s = link->stream;
+    const uint32_t phase = atomic_load_explicit(&s->rx->phase, memory_order_relaxed);
+    const bool changes = (int32_t)(wire->phase - phase) > 0;
+    uint32_t open = SOCKETS_GATE_OPEN;
+
+    if (changes && !atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_SENDER))
+        return false;
+    *error = take_bytes(link, wire, data);
+    atomic_store_explicit(&s->rx->sent, wire->sent, memory_order_release);
+    atomic_store_explicit(&s->rx->bells, wire->bells, memory_order_release);
+    if (changes) {
+        atomic_store_explicit(&s->rx->phase, wire->phase, memory_order_release);
+        atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+        if (sockets_phase_is_ring(wire->phase))
+            note_entered(link);
+        link->owing = true; /* the other end waits to hear of that */
+    }
+    if (wire->flags & SOCKETS_WIRE_FIN)
+        atomic_store(&s->rx->fin, 1);
+    return true;
+}
+
+/* False: it has to be taken later. */
+static bool link_take(struct sockets_link *link, const struct sockets_wire *wire, const char *data)
+{
+    int error = 0;
+
+    if (!take_senders_half(link, wire, data, &error))
+        return false;
+    take_receivers_half(link, wire);
+    link->in++;
+    if (error < 0) {
+        atomic_fetch_add(&sockets_counters->broken, 1);
+        sockets_link_lose(link);
+    }
+    return true;
+}
+
+/* A message of the endpoint's; the authentic peer sends none that is not sound. */
+static bool take_peeked(struct sockets_link *link)
+{
+    const struct unet_desc desc = link->ep->rx_desc;
+    const char *at = (const char *)link->ep->segment + desc.piece[0].offset;
+    struct sockets_wire wire;
+    bool taken = true;
+
+    if (desc.kind == UNET_PIECES && desc.pieces == 1 && desc.length >= sizeof(wire)) {
+        memcpy(&wire, at, sizeof(wire));
+        if (sockets_wire_is_sound(&wire, desc.length))
+            taken = link_take(link, &wire, at + sizeof(wire));
+    }
+    if (!taken)
+        return false;
+    unet_rx_release(link->ep);
+    if (desc.kind == UNET_PIECES)
+        for (uint8_t i = 0; i < desc.pieces; i++)
+            unet_free_put(link->ep,
+                          desc.piece[i].offset / SOCKETS_LINK_BUFFER * SOCKETS_LINK_BUFFER,
+                          SOCKETS_LINK_BUFFER);
+    return true;
+}
+
+void sockets_link_take_network(struct sockets_link *link)
+{
+    const bool hidden = sockets_hidden_begin();
+
+    for (int i = 0; i < MESSAGES && link->state == SOCKETS_LINK_NETWORK; i++) {
+        if (!unet_rx_peek(link->ep)) {
+            unet_progress(link->ep);
+            if (!unet_rx_peek(link->ep))
+                break;
+        }
+        if (!take_peeked(link))
+            break;
+    }
+    sockets_hidden_end(hidden);
+}
+
+void sockets_link_take_control(struct sockets_link *link)
+{
+    const int fd = link->control;
+    int got;
+
+    while (link->state != SOCKETS_LINK_LOST) {
+        if (!link->later && (got = sockets_wire_read(&link->reader, fd)) <= 0) {
+            if (got < 0)
+                sockets_link_lose(link);
+            return;
+        }
+        sockets_link_fall_back(link);
+        link->later = !link_take(link, &link->reader.message.wire, link->reader.message.data);
+        if (link->later)
+            return;
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * wire.h - the messages of a link.
+ */
+#ifndef SOCKETS_WIRE_H
+#define SOCKETS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    SOCKETS_WIRE_BYTES = 4096, /* of the ring in one message, at most */
+};
+
+/* As it travels, in the byte order of machines that unet_abi.h allows; `length` bytes follow. */
+struct sockets_wire {
+    uint16_t length;
+    uint16_t flags; /* enum sockets_wire_flag */
+    /* The sender's half of a direction. */
+    uint32_t phase, bells;
+    uint32_t taken_in; /* messages taken from the other end so far */
+    uint64_t sent;
+    uint64_t offset; /* of the bytes that follow, in the ring's stream */
+    /* The receiver's half of the other one. */
+    uint32_t lets;
+    uint32_t seen; /* the phase that was taken in */
+    uint64_t head, taken;
+    uint64_t arrived; /* bytes of the ring's stream */
+};
+
+enum sockets_wire_flag {
+    SOCKETS_WIRE_FIN = 1 << 0,
+    SOCKETS_WIRE_ARMED = 1 << 1,
+    SOCKETS_WIRE_WANT_TCP = 1 << 2,
+    SOCKETS_WIRE_GONE = 1 << 3,
+    SOCKETS_WIRE_RECALL = 1 << 4,
+    SOCKETS_WIRE_FLAGS = (1 << 5) - 1,
+};
+
+/* Whether a message of so many bytes can be one. */
+bool sockets_wire_is_sound(const struct sockets_wire *wire, size_t bytes);
+
+/* Messages out of a byte stream, as they come. */
+struct sockets_wire_reader {
+    size_t have;
+    struct {
+        struct sockets_wire wire;
+        char data[SOCKETS_WIRE_BYTES];
+    } message;
+};
+
+/* Read on.  1: reader->message is whole, and the next call begins another one; 0: not yet;
+ * -EPROTO, -EPIPE: the stream has ended, or another -errno. */
+int sockets_wire_read(struct sockets_wire_reader *reader, int fd);
+
+/* Write a message to the same, waiting for a second at most.  0 or -errno. */
+int sockets_wire_write(int fd, const struct sockets_wire *wire, const void *data);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * carrier.h - what brings the words and bytes of a segment to the other end.
+ *
+ * Two ends on one machine share the segment, and nothing has to be brought.  Between hosts each end
+ * has a segment of its own, and a carrier (net/link.h) plays the other end in it: it sends what
+ * this end writes in its halves of the directions, and writes what the other end has written there.
+ * The state machine is the same.  What a network changes is that a word of the other end's is an
+ * old one, and that TCP may be faster than the carrier; so
+ *
+ * - before bytes follow by TCP what was in the ring, the other end must have seen that the ring was
+ *   entered (`seen`): then it takes nothing from TCP that it has not been told of;
+ * - a byte in TCP that a receiver in the ring cannot account for is left alone until the carrier
+ *   has told whether it is a bell or the next phase's;
+ * - the end of a stream is told once all that was in the ring has arrived.
+ */
+#ifndef SOCKETS_CARRIER_H
+#define SOCKETS_CARRIER_H
+
+#include "stream/stream.h"
+
+struct sockets_carrier_ops {
+    /* Write down what the other end has told.  May do what a sender does when its receiver sleeps,
+     * or recalls.  Never blocks. */
+    void (*look)(struct sockets_stream *s);
+
+    /* The same, but while both directions are with TCP only now and then. */
+    void (*glance)(struct sockets_stream *s);
+
+    /* Tell the other end what this one has written. */
+    void (*publish)(struct sockets_stream *s);
+
+    /* Something was taken: tell it if the sender waits for that. */
+    void (*taken)(struct sockets_stream *s);
+
+    /* Somebody looks at memory for a while: a sender that is with TCP may enter the ring.  And
+     * somebody is about to sleep for the stream. */
+    void (*spins)(struct sockets_stream *s);
+    void (*sleeps)(struct sockets_stream *s);
+
+    /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
+    int (*seen)(struct sockets_stream *s, uint32_t phase);
+
+    /* The stream is no more. */
+    void (*close)(struct sockets_carrier *carrier);
+};
+
+struct sockets_carrier {
+    const struct sockets_carrier_ops *ops;
+    _Atomic uint32_t lost; /* nothing comes any more */
+};
+
+static inline void sockets_carrier_look(const struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->look((struct sockets_stream *)s);
+}
+
+static inline void sockets_carrier_glance(const struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->glance((struct sockets_stream *)s);
+}
+
+static inline void sockets_carrier_publish(struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->publish(s);
+}
+
+static inline void sockets_carrier_taken(struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->taken(s);
+}
+
+static inline void sockets_carrier_spins(struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->spins(s);
+}
+
+static inline void sockets_carrier_sleeps(struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->sleeps(s);
+}
+
+/* 1, 0, or -EPIPE; the last phase in which the ring was used is seen at least. */
+static inline int sockets_carrier_seen(struct sockets_stream *s, uint32_t phase)
+{
+    return s->carrier ? s->carrier->ops->seen(s, phase) : 1;
+}
+
+#endif

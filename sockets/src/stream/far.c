@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * far.c - what a stream does differently where its segment is carried between hosts.
+ */
+#include "real/real.h"
+#include "record/pause.h"
+#include "stream/carrier.h"
+#include "stream/internal.h"
+#include <errno.h>
+#include <sched.h>
+
+enum {
+    SETTLE_NS = 2000000,   /* how long a call that must not block waits */
+    AWAIT_NS = 1000000000, /* how long the end of a stream, or the start of a program, does */
+    KILLED_NS = 20000000,  /* how long the last bytes of a killed sender may be on their way */
+    PROBE = 8,             /* looks at the carrier, while spinning, between two at TCP */
+};
+
+/* ---- the sender's side ------------------------------------------------------------- */
+
+static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t ns)
+{
+    const uint64_t until = sockets_now_ns() + ns;
+    bool stolen;
+    int seen;
+
+    while ((seen = sockets_carrier_seen(s, phase)) == 0 && !atomic_load(&s->tx->gone) &&
+           sockets_now_ns() < until) {
+        sockets_lock_give(&s->record->tx.lock);
+        sockets_carrier_look(s);
+        sched_yield();
+        sockets_lock_take(&s->record->tx.lock, &stolen);
+    }
+    return seen;
+}
+
+static bool tcp_has_ended(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+
+    return sockets_real.poll(&p, 1, 0) > 0;
+}
+
+int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
+{
+    const uint32_t phase = s->record->tx.phase;
+    int seen;
+
+    if (phase == 0)
+        return 0;
+    seen = await_seen(s, sockets_phase_is_ring(phase) ? phase : phase - 1,
+                      block ? UINT64_MAX / 2 : SETTLE_NS);
+    if (atomic_load(&s->tx->gone))
+        return 0;
+    if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
+        return sockets_stream_break(s, fd);
+    return seen == 0 ? -EAGAIN : 0;
+}
+
+void sockets_stream_settle_end(struct sockets_stream *s)
+{
+    await_seen(s, s->record->tx.phase, AWAIT_NS);
+}
+
+void sockets_stream_await_tcp(struct sockets_stream *s)
+{
+    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+
+    while (sockets_phase_is_ring(sockets_stream_senders_phase(s)) && sockets_now_ns() < until) {
+        sockets_carrier_look(s);
+        sched_yield();
+    }
+}
+
+/* ---- the receiver's side ------------------------------------------------------------- */
+
+bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
+{
+    const uint64_t now = sockets_now_ns();
+
+    if (s->record->rx.killed_ns == 0)
+        s->record->rx.killed_ns = now;
+    sockets_carrier_look(s);
+    return now - s->record->rx.killed_ns >= KILLED_NS;
+}
+
+bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn)
+{
+    char byte;
+
+    return s->carrier && turn % PROBE == PROBE - 1 &&
+           (sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
+}
+
+static void await_left(struct sockets_stream *s)
+{
+    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+
+    while (sockets_phase_is_ring(atomic_load(&s->tx->phase)) && sockets_now_ns() < until) {
+        sockets_carrier_look(s);
+        sched_yield();
+    }
+}
+
+void sockets_stream_retire(struct sockets_stream *s)
+{
+    bool stolen;
+
+    if (!s->carrier)
+        return;
+    sockets_stream_pin(s);
+    sockets_stream_await_tcp(s);
+    await_left(s);
+    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+        return;
+    sockets_stream_settle_end(s);
+    sockets_lock_give(&s->record->tx.lock);
+}

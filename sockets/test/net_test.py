@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""net_test.py BUILD_FOLDER [long]: `unetsock --net`.  Connections within this machine are met and carried as those between
+hosts are (UNETSOCK_NET_ALL), and look the same as over plain TCP, also where the network's path dies; peers without a key,
+with another one, and without unetsock stay with TCP."""
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import both
+import exact_test
+import programs_test
+import random_test
+
+BUILD = None
+LONG = False
+STEPS = 300
+SERVER = """
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+s = listener.accept()[0]
+while data := s.recv(100000):
+    s.sendall(data)
+"""
+CLIENT = """
+import socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+until = time.monotonic() + float(sys.argv[2])
+turns = 0
+while turns < 50 or time.monotonic() < until:
+    data = bytes(range(turns % 250 + 1))
+    s.sendall(data)
+    while data:
+        got = s.recv(len(data))
+        assert got and data.startswith(got), (data, got)
+        data = data[len(got):]
+    turns += 1
+print("ok")
+"""
+
+
+MASK = (1 << 64) - 1
+MAGIC = 0x316b636f7374656e
+
+
+def siphash(key, data):
+    """SipHash-2-4, as in unet/unet_siphash.h."""
+    def rotate(x, bits):
+        return (x << bits | x >> (64 - bits)) & MASK
+
+    v = [key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+         key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573]
+
+    def turn():
+        for a, b, c, d, x, y in (0, 1, 2, 3, 13, 16), (2, 1, 0, 3, 17, 21):
+            v[a] = (v[a] + v[b]) & MASK
+            v[b] = rotate(v[b], x) ^ v[a]
+            v[a] = rotate(v[a], 32)
+            v[c] = (v[c] + v[d]) & MASK
+            v[d] = rotate(v[d], y) ^ v[c]
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 255])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        turn(), turn()
+        v[0] ^= word
+    v[2] ^= 255
+    turn(), turn(), turn(), turn()
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+class Net(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.key = self.make_key("key")
+        self.environment = {"UNETSOCK_NET_ALL": "1", "UNETSOCK_NET": "udp", "UNETSOCK_NET_MANY": "1000",
+                            "UNETSOCK_KEY": self.key, "UNET_INTERFACE": "127.0.0.1"}
+
+    def make_key(self, name):
+        path = str(self.folder / name)
+        made = subprocess.run([BUILD.unetsock, "--make-key"], env=dict(os.environ, UNETSOCK_KEY=path),
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(made.stdout, path + "\n")
+        return path
+
+    def front(self, *words, key=None):
+        return subprocess.run([BUILD.unetsock, *words], env=dict(os.environ, UNETSOCK_KEY=key or self.key),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    # ---- calls --------------------------------------------------------------------------
+
+    def random_programs(self, seeds, **more):
+        moved = 0
+        for seed in seeds:
+            command = [BUILD.program("random_calls"), str(seed), str(STEPS), "far"]
+            mode = both.MODES[seed % len(both.MODES)]
+            plain = BUILD.run(command)
+            ours = BUILD.run(command, mode, stats=True, environment={**self.environment, **more})
+            moved += both.upgraded(ours.stderr)
+            found = random_test.differences(plain.stdout.splitlines(), ours.stdout.splitlines())
+            self.assertEqual((found[:8], ours.returncode), ([], plain.returncode),
+                             f"seed {seed}, UNETSOCK_UPGRADE={mode} {ours.stderr}")
+        return moved
+
+    def test_random_programs(self):
+        moved = self.random_programs(range(1, 400 if LONG else 9))
+        if LONG:  # how many are met while such a program runs is a matter of time
+            self.assertGreater(moved, 40)
+
+    def test_the_path_dies(self):
+        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_DIES="12")
+
+    @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
+    def test_exact_calls(self):
+        os.environ.update(self.environment)
+        try:
+            self.assertIsNone(exact_test.differs(BUILD, "exact_calls", 1, least=10))
+        finally:
+            for name in self.environment:
+                del os.environ[name]
+
+    @unittest.skipUnless(LONG, "left out: kills, which are in the long test")
+    def test_kills(self):
+        done = subprocess.run([sys.executable, programs_test.__file__, str(BUILD.folder), "kills=100",
+                               "Programs.test_killed_at_any_moment_looks_like_tcp"],
+                              env=dict(os.environ, **self.environment), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=400, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    # ---- who may --------------------------------------------------------------------------
+
+    def talk(self, server_key, client_key, seconds):
+        """How many ends of a connection between two processes are upgraded; a key may be None: plain TCP."""
+        def environment(key):
+            return {**os.environ, **self.environment, "UNETSOCK_KEY": key or "", "UNETSOCK_UPGRADE": "1"}
+
+        def command(key, *words):
+            return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", *words]
+
+        with subprocess.Popen(command(server_key, SERVER), env=environment(server_key), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+            port = server.stdout.readline().strip()
+            client = subprocess.run(command(client_key, CLIENT, port, str(seconds)), text=True,
+                                    env=environment(client_key), timeout=60, check=False,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            _, text = server.communicate(timeout=20)
+        self.assertEqual((client.stdout, server.returncode), ("ok\n", 0), client.stderr + text)
+        return both.upgraded(client.stderr) + both.upgraded(text)
+
+    def test_of_one_key(self):
+        self.assertGreaterEqual(self.talk(self.key, self.key, 1), 1)
+
+    def test_of_different_keys(self):
+        self.assertEqual(self.talk(self.key, self.make_key("another"), 0.3), 0)
+
+    def test_a_plain_peer(self):
+        self.assertEqual(self.talk(None, self.key, 0.1), 0)
+        self.assertEqual(self.talk(self.key, None, 0.1), 0)
+
+    def hello(self, right):
+        """Who knows at which port a connection's ends meet says hello there, with the right proof or a wrong one.
+        Returns how much of an answer comes; the connection itself, from a plain client, is never harmed."""
+        digits = pathlib.Path(self.key).read_text(encoding="ascii")
+        key = int(digits[:16], 16), int(digits[16:32], 16)
+        environment = {**os.environ, **self.environment, "UNETSOCK_UPGRADE": "1"}
+        with subprocess.Popen([BUILD.unetsock, sys.executable, "-c", SERVER], env=environment, text=True,
+                              stdout=subprocess.PIPE) as server:
+            port = int(server.stdout.readline())
+            with socket.create_connection(("127.0.0.1", port)) as s:
+                ends = b"".join(bytes(10) + b"\xff\xff" + socket.inet_aton(host) + struct.pack(">H", number)
+                                for host, number in (s.getsockname(), s.getpeername()))
+                s.sendall(b"one")
+                self.assertEqual(s.recv(3), b"one")
+                nonce = struct.pack("<QQ", 1, 2)
+                said = ends + struct.pack("<I", 1) + nonce + bytes(16 + 2 * 68)
+                proof = siphash(key, said) ^ (0 if right else 1)
+                meet = 49152 + siphash((key[0], ~key[1] & MASK), ends) % 16384
+                deadline = time.monotonic() + 10
+                while True:  # the server's thread may not listen yet
+                    try:
+                        control = socket.create_connection(("127.0.0.1", meet))
+                        break
+                    except ConnectionRefusedError:
+                        self.assertLess(time.monotonic(), deadline)
+                with control:
+                    control.sendall(struct.pack("<Q", MAGIC) + nonce + struct.pack("<Q", proof))
+                    answer = control.recv(1000)
+                    control.sendall(bytes(80))  # no proof
+                    while control.recv(1000):
+                        pass
+                for i in range(50):
+                    s.sendall(bytes([i]) * 7)
+                    self.assertEqual(s.recv(7, socket.MSG_WAITALL), bytes([i]) * 7)
+            self.assertEqual(server.wait(20), 0)
+        return len(answer)
+
+    def test_forgers(self):
+        self.assertEqual(self.hello(right=True), 96)
+        self.assertEqual(self.hello(right=False), 0)
+
+    # ---- the program unetsock -----------------------------------------------------------------
+
+    def test_keys(self):
+        said = self.front("--net", "udp", "true", key=str(self.folder / "none"))
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("make it with 'unetsock --make-key'", said.stderr)
+        os.chmod(self.key, 0o644)
+        said = self.front("--net", "udp", "true")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("chmod 600", said.stderr)
+        os.chmod(self.key, 0o600)
+        self.assertEqual(self.front("--net", "udp", "--stats", "true").returncode, 0)
+        self.assertEqual(self.front("--make-key").returncode, 1)
+        with open(self.key, "w", encoding="ascii") as file:
+            file.write("x" * 32)
+        self.assertIn("is no key", self.front("--net", "udp", "true").stderr)
+
+    def test_networks(self):
+        said = self.front("--net", "shm", "true")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("it takes udp, eth or fe", said.stderr)
+
+
+if __name__ == "__main__":
+    BUILD = both.Build(sys.argv[1])
+    LONG = "long" in sys.argv[2:]
+    unittest.main(argv=[sys.argv[0]])
