@@ -166,6 +166,19 @@ class Net(unittest.TestCase):
         self.assertEqual(self.talk(None, self.key, 0.1), 0)
         self.assertEqual(self.talk(self.key, None, 0.1), 0)
 
+    def connected(self, port):
+        """A connection to a port of this machine at which somebody listens soon."""
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                s = socket.create_connection(("127.0.0.1", port), 20)
+            except ConnectionRefusedError:
+                self.assertLess(time.monotonic(), deadline)
+                continue
+            if s.getsockname() != s.getpeername():
+                return s
+            s.close()  # TCP lets a socket connect to itself where nobody listens
+
     def hello(self, right):
         """Who knows at which port a connection's ends meet says hello there, with the right proof or a wrong one.
         Returns how much of an answer comes; the connection itself, from a plain client, is never harmed."""
@@ -175,7 +188,7 @@ class Net(unittest.TestCase):
         with subprocess.Popen([BUILD.unetsock, sys.executable, "-c", SERVER], env=environment, text=True,
                               stdout=subprocess.PIPE) as server:
             port = int(server.stdout.readline())
-            with socket.create_connection(("127.0.0.1", port)) as s:
+            with socket.create_connection(("127.0.0.1", port), 20) as s:
                 ends = b"".join(bytes(10) + b"\xff\xff" + socket.inet_aton(host) + struct.pack(">H", number)
                                 for host, number in (s.getsockname(), s.getpeername()))
                 s.sendall(b"one")
@@ -184,14 +197,7 @@ class Net(unittest.TestCase):
                 said = ends + struct.pack("<I", 1) + nonce + bytes(16 + 2 * 68)
                 proof = siphash(key, said) ^ (0 if right else 1)
                 meet = 49152 + siphash((key[0], ~key[1] & MASK), ends) % 16384
-                deadline = time.monotonic() + 10
-                while True:  # the server's thread may not listen yet
-                    try:
-                        control = socket.create_connection(("127.0.0.1", meet))
-                        break
-                    except ConnectionRefusedError:
-                        self.assertLess(time.monotonic(), deadline)
-                with control:
+                with self.connected(meet) as control:
                     control.sendall(struct.pack("<Q", MAGIC) + nonce + struct.pack("<Q", proof))
                     answer = control.recv(1000)
                     control.sendall(bytes(80))  # no proof

@@ -198,8 +198,6 @@ bool sockets_link_is_looked_at(struct sockets_link *link)
     return looked;
 }
 
-/* ---- the stream's side --------------------------------------------------------------- */
-
 /* ---- who takes and waits ------------------------------------------------------------- */
 
 static void link_taken(struct sockets_stream *s)

@@ -40,9 +40,8 @@ struct sockets_link {
     uint16_t channel;
     int control; /* hidden, as all that the endpoint has (real/hidden.h) */
     enum sockets_link_state state;
-    bool
-        busy; /* a signal's handler that finds it so leaves its message to whoever it interrupted */
-    bool owing;                 /* a message is to be sent as soon as there is room */
+    bool busy;  /* a signal's handler that finds it so leaves its message to whom it interrupted */
+    bool owing; /* a message is to be sent as soon as there is room */
     struct sockets_wire last;   /* the last message */
     uint64_t pushed;            /* bytes of the ring that were sent */
     uint32_t out;               /* messages sent ... */
