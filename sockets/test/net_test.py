@@ -3,6 +3,7 @@
 """net_test.py BUILD_FOLDER [long]: `unetsock --net`.  Connections within this machine are met and carried as those between
 hosts are (UNETSOCK_NET_ALL), and look the same as over plain TCP, also where the network's path dies; peers without a key,
 with another one, and without unetsock stay with TCP."""
+import itertools
 import os
 import pathlib
 import socket
@@ -157,7 +158,8 @@ class Net(unittest.TestCase):
         return both.upgraded(client.stderr) + both.upgraded(text)
 
     def test_of_one_key(self):
-        self.assertGreaterEqual(self.talk(self.key, self.key, 1), 1)
+        talks = (self.talk(self.key, self.key, 1) for _ in range(10))  # the two may miss each other once
+        self.assertTrue(any(upgraded > 0 for upgraded in talks))
 
     def test_of_different_keys(self):
         self.assertEqual(self.talk(self.key, self.make_key("another"), 0.3), 0)
@@ -166,10 +168,10 @@ class Net(unittest.TestCase):
         self.assertEqual(self.talk(None, self.key, 0.1), 0)
         self.assertEqual(self.talk(self.key, None, 0.1), 0)
 
-    def connected(self, port):
-        """A connection to a port of this machine at which somebody listens soon."""
+    def connected(self, ports):
+        """A connection to one of some ports of this machine, at which somebody listens soon."""
         deadline = time.monotonic() + 10
-        while True:
+        for port in itertools.cycle(ports):
             try:
                 s = socket.create_connection(("127.0.0.1", port), 20)
             except ConnectionRefusedError:
@@ -196,8 +198,8 @@ class Net(unittest.TestCase):
                 nonce = struct.pack("<QQ", 1, 2)
                 said = ends + struct.pack("<I", 1) + nonce + bytes(16 + 2 * 68)
                 proof = siphash(key, said) ^ (0 if right else 1)
-                meet = 49152 + siphash((key[0], ~key[1] & MASK), ends) % 16384
-                with self.connected(meet) as control:
+                meet = siphash((key[0], ~key[1] & MASK), ends)
+                with self.connected([49152 + (meet >> 16 * i) % 16384 for i in range(4)]) as control:
                     control.sendall(struct.pack("<Q", MAGIC) + nonce + struct.pack("<Q", proof))
                     answer = control.recv(1000)
                     control.sendall(bytes(80))  # no proof

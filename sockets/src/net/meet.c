@@ -28,8 +28,9 @@
 #include <unet/unet_siphash.h>
 
 enum {
-    PORTS = 16384, /* the hashed port is one of the dynamic ones */
+    PORTS = 16384, /* the hashed ports are of the dynamic ones, */
     FIRST_PORT = 49152,
+    CHOICES = 4,      /* any of which somebody else may use */
     MEET_MS = 1500,   /* for how long the accepting side listens */
     ANSWER_MS = 1000, /* a step of the other side */
     TRIES = 5,        /* of the connecting side, with longer and longer pauses */
@@ -131,13 +132,13 @@ static void set_port(struct sockaddr_storage *address, uint16_t port)
         ((struct sockaddr_in6 *)address)->sin6_port = htons(port);
 }
 
-/* Nobody without the key knows at which port two ends meet. */
-static uint16_t hashed_port(const struct sockets_meeting *m)
+/* Nobody without the key knows at which ports two ends meet. */
+static uint16_t hashed_port(const struct sockets_meeting *m, unsigned choice)
 {
     const uint64_t port_key[2] = {key[0], ~key[1]};
+    const uint64_t hash = unet_siphash(port_key, m->said.end, sizeof(m->said.end));
 
-    return (uint16_t)(FIRST_PORT +
-                      unet_siphash(port_key, m->said.end, sizeof(m->said.end)) % PORTS);
+    return (uint16_t)(FIRST_PORT + (hash >> 16 * choice) % PORTS);
 }
 
 static int make_socket(const struct sockaddr_storage *address)
@@ -151,26 +152,36 @@ static socklen_t length_of(const struct sockaddr_storage *address)
     return address->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
+/* At the first port that is free. */
+static bool bind_any(const struct sockets_meeting *m, int fd)
+{
+    struct sockaddr_storage at = m->ours;
+
+    for (unsigned choice = 0; choice < CHOICES; choice++) {
+        set_port(&at, hashed_port(m, choice));
+        if (bind(fd, (void *)&at, length_of(&at)) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The other end's socket, or -1; strangers' are closed by who finds that they have no proof. */
 static int accept_peer(struct sockets_meeting *m)
 {
-    struct sockaddr_storage at = m->ours;
-    const int listener = make_socket(&at), one = 1;
+    const int listener = make_socket(&m->ours), one = 1;
     int fd = -1;
 
     if (listener < 0)
         return -1;
-    set_port(&at, hashed_port(m));
     sockets_real.setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind(listener, (void *)&at, length_of(&at)) == 0 && listen(listener, 4) == 0 &&
-        await(listener, POLLIN, MEET_MS))
+    if (bind_any(m, listener) && listen(listener, 4) == 0 && await(listener, POLLIN, MEET_MS))
         fd = sockets_hidden_made(
             sockets_real.accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
     sockets_hidden_close_made(listener);
     return fd;
 }
 
-static int connect_once(const struct sockets_meeting *m)
+static int connect_once(const struct sockets_meeting *m, unsigned choice)
 {
     struct sockaddr_storage to = m->theirs;
     const int fd = make_socket(&to);
@@ -179,7 +190,7 @@ static int connect_once(const struct sockets_meeting *m)
 
     if (fd < 0)
         return -1;
-    set_port(&to, hashed_port(m));
+    set_port(&to, hashed_port(m, choice));
     if (sockets_real.connect(fd, (void *)&to, length_of(&to)) == 0)
         return fd;
     if (errno == EINPROGRESS && await(fd, POLLOUT, ANSWER_MS) &&
@@ -192,11 +203,14 @@ static int connect_once(const struct sockets_meeting *m)
 static int connect_peer(const struct sockets_meeting *m)
 {
     for (int i = 0; i < TRIES; i++) {
-        const int fd = connect_once(m);
         const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000l << i};
 
-        if (fd >= 0)
-            return fd;
+        for (unsigned choice = 0; choice < CHOICES; choice++) {
+            const int fd = connect_once(m, choice);
+
+            if (fd >= 0)
+                return fd;
+        }
         nanosleep(&pause, NULL);
     }
     return -1;

@@ -2,11 +2,12 @@
  *
  * meet.h - how the two ends of a connection find each other across hosts.
  *
- * The accepting side listens at a TCP port made of the connection's addresses and ports and the key
- * (key.h), and the connecting side connects to it: the control connection.  Each proves by the key
- * that it is of those who may, and that it means this connection; the endpoints' addresses and what
- * their key is made of travel with that.  Nothing is ever written into the connection itself, so a
- * peer that knows nothing of all this sees at most some attempts to connect to a closed port.
+ * The accepting side listens at one of four TCP ports made of the connection's addresses and ports
+ * and the key (key.h), and the connecting side connects to it: the control connection.  Each proves
+ * by the key that it is of those who may, and that it means this connection; the endpoints'
+ * addresses and what their key is made of travel with that.  Nothing is ever written into the
+ * connection itself, so a peer that knows nothing of all this sees at most some attempts to connect
+ * to closed ports.
  *
  * A thread of its own does that; the connection goes on meanwhile.
  */
