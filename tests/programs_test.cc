@@ -87,6 +87,39 @@ TEST_CASE("The examples over imported buffers run on one node, two, and a bad ne
     }
 }
 
+TEST_CASE("A striped file is read from several ranks, byte for byte")
+{
+    const TemporaryFolder folder;
+    const std::string file = folder / "file", copy = folder / "copy";
+    const std::vector<std::vector<std::string>> ways = {
+        {}, {"--backend", "udp"}, {"--nodes", "2", "--chaos", "loss=0.03,reorder=0.1"}};
+
+    for (const size_t size : {size_t{300007}, size_t{0}, size_t{1500}}) {
+        std::string bytes(size, '\0');
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = static_cast<char>(i * 7 + (i >> 10));
+        write_file(file, bytes);
+        for (const auto &way : ways) {
+            Command command{{launcher(), "-n", "4"}};
+
+            command.arguments.insert(command.arguments.end(), way.begin(), way.end());
+            for (const std::string &word :
+                 {example("vmmc_striped"), file, copy, std::string("1000")})
+                command.arguments.push_back(word);
+            const Outcome outcome = run(command);
+            INFO(size << " bytes, " << (way.empty() ? "one node" : way.back()) << "\n"
+                      << outcome.err);
+            CHECK(outcome.code == 0);
+            CHECK(outcome.out ==
+                  std::to_string(size) + " bytes from 3 servers, 100 % redirected\n");
+            CHECK(read_file(copy) == bytes);
+        }
+    }
+    const Outcome none = run({{launcher(), "-n", "2", example("vmmc_striped"), file + "x", copy}});
+    CHECK(none.code == 1);
+    CHECK_THAT(none.err, Catch::Contains(file + "x: No such file or directory"));
+}
+
 // The program compares each byte with what was sent.
 TEST_CASE("100 MB by vmmc over a network that loses 1 or 5 % arrive byte for byte", "[long]")
 {
