@@ -120,6 +120,45 @@ TEST_CASE("A striped file is read from several ranks, byte for byte")
     CHECK_THAT(none.err, Catch::Contains(file + "x: No such file or directory"));
 }
 
+TEST_CASE("Files are read and written in acknowledged blocks, and only in the folder")
+{
+    const TemporaryFolder folder, other;
+    const std::string here = folder / "here", mine = other / "mine", again = other / "again";
+    const auto tftp = [&](const std::vector<std::string> &way, const std::string &verb,
+                          const std::string &from, const std::string &to) {
+        Command command{{launcher(), "-n", "2"}};
+
+        command.arguments.insert(command.arguments.end(), way.begin(), way.end());
+        for (const std::string &word : {example("vmmc_tftp"), folder.path.string(), verb, from, to})
+            command.arguments.push_back(word);
+        return run(command);
+    };
+    std::string bytes(8192 * 3, 'x');
+
+    for (size_t i = 0; i < bytes.size(); i++)
+        bytes[i] = static_cast<char>(i * 3 + (i >> 9));
+    write_file(mine, bytes);
+    for (const std::vector<std::string> &way :
+         {std::vector<std::string>{}, {"--nodes", "2", "--chaos", "loss=0.03,reorder=0.1"}}) {
+        const Outcome put = tftp(way, "put", mine, "here"), get = tftp(way, "get", "here", again);
+
+        INFO(put.err << get.err);
+        CHECK(put.out == "24576 bytes in 4 blocks\n");
+        CHECK(get.out == "24576 bytes in 4 blocks\n");
+        CHECK(read_file(here) == bytes);
+        CHECK(read_file(again) == bytes);
+        std::filesystem::remove(here);
+        std::filesystem::remove(again);
+    }
+    const Outcome none = tftp({}, "get", "nothing", again), out = tftp({}, "put", mine, "../out");
+    CHECK(none.code == 1);
+    CHECK_THAT(none.err, Catch::Contains("rank 0 refuses: No such file or directory"));
+    CHECK(out.code == 1);
+    CHECK_THAT(out.err, Catch::Contains("no name of a file in the folder"));
+    CHECK_FALSE(std::filesystem::exists(again));
+    CHECK_FALSE(std::filesystem::exists(folder.path.parent_path() / "out"));
+}
+
 // The program compares each byte with what was sent.
 TEST_CASE("100 MB by vmmc over a network that loses 1 or 5 % arrive byte for byte", "[long]")
 {
