@@ -22,6 +22,7 @@ import random_test
 BUILD = None
 LONG = False
 STEPS = 300
+CHAOS = "loss=0.2,dup=0.05,reorder=0.1"
 SERVER = """
 import socket, sys
 listener = socket.create_server(("127.0.0.1", 0))
@@ -117,8 +118,12 @@ class Net(unittest.TestCase):
         if LONG:  # how many are met while such a program runs is a matter of time
             self.assertGreater(moved, 40)
 
+    def test_the_network_is_bad(self):
+        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_CHAOS=CHAOS)
+
     def test_the_path_dies(self):
         self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_DIES="12")
+        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_DIES="12", UNETSOCK_NET_CHAOS=CHAOS)
 
     @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
     def test_exact_calls(self):

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unet/unet_chaos.h>
 #include <unet/unet_siphash.h>
 
 enum {
@@ -73,7 +74,18 @@ struct closing {
 };
 
 static const struct unet_ops *backend;
+static struct unet_chaos chaos;
+static bool has_chaos;
 static uint64_t key[2];
+
+/* False: it is there, and cannot be read. */
+static bool read_chaos(void)
+{
+    const char *text = getenv("UNETSOCK_NET_CHAOS");
+
+    has_chaos = text && *text;
+    return !has_chaos || unet_chaos_parse(text, &chaos) == 0;
+}
 
 void sockets_meet_init(void)
 {
@@ -82,7 +94,7 @@ void sockets_meet_init(void)
     char path[4096];
 
     if (!named || !named->network || named->reliable || sockets_key_path(path, sizeof(path)) < 0 ||
-        sockets_key_read(path, key) < 0)
+        sockets_key_read(path, key) < 0 || !read_chaos())
         return;
     backend = named;
 }
@@ -224,6 +236,15 @@ static void put_buffers(struct unet_endpoint *ep)
         unet_free_put(ep, i * SOCKETS_LINK_BUFFER, SOCKETS_LINK_BUFFER);
 }
 
+static int open_lower(struct unet_endpoint **lower)
+{
+    struct unet_config below = {.channels = 1};
+
+    reliable_lower_config(2, &below);
+    return has_chaos ? unet_chaos_open(backend, &chaos, &below, lower)
+                     : unet_open(backend, &below, lower);
+}
+
 static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
 {
     const struct unet_config sizes = {.segment_bytes = 1 << 20,
@@ -232,7 +253,6 @@ static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
                                       .channels = 1};
     struct reliable_config config = {
         .ranks = 2, .rank = !m->is_server, .peer_timeout_ms = SOCKETS_LINK_PEER_MS};
-    struct unet_config below = {.channels = 1};
     struct unet_endpoint *lower;
     int error;
 
@@ -241,8 +261,7 @@ static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
                                   m->said.nonce[1][1]};
         config.key[i] = unet_siphash(key, salt, sizeof(salt));
     }
-    reliable_lower_config(2, &below);
-    error = unet_open(backend, &below, &lower);
+    error = open_lower(&lower);
     if (error)
         return error;
     error = reliable_open(lower, &config, &sizes, ep);

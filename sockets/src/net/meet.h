@@ -20,7 +20,8 @@
 struct sockets_link;
 struct sockets_meeting;
 
-/* Read UNETSOCK_NET, the backend, and the key; without them there are no meetings. */
+/* Read UNETSOCK_NET, the backend, and the key; without them there are no meetings.  For tests also
+ * UNETSOCK_NET_CHAOS: how bad the network is, as unet_chaos_parse reads it. */
 void sockets_meet_init(void);
 bool sockets_meet_is_on(void);
 
