@@ -6,6 +6,7 @@ with another one, and without unetsock stay with TCP."""
 import itertools
 import os
 import pathlib
+import re
 import socket
 import struct
 import subprocess
@@ -47,6 +48,31 @@ while turns < 50 or time.monotonic() < until:
 print("ok")
 """
 
+# Bursts of short writes, which are carried, and of long ones, which are not, in any order.
+BURSTS = """
+import random, socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.settimeout(30)
+until = time.monotonic() + float(sys.argv[2])
+chance = random.Random(int(sys.argv[3]))
+at = turns = 0
+stream = bytes(range(251)) * 400
+while turns < 50 or time.monotonic() < until:
+    begin = at % 251
+    length = 0
+    for _ in range(chance.randint(1, 4)):
+        n = chance.choice((1, 8, 100, chance.randint(1, 1280), chance.randint(1281, 9000)))
+        s.sendall(stream[(begin + length) % 251:][:n])
+        length += n
+    have = 0
+    while have < length:
+        got = s.recv(length - have)
+        assert got and got == stream[(begin + have) % 251:][:len(got)], (turns, have, length, len(got))
+        have += len(got)
+    at += length
+    turns += 1
+print("ok")
+"""
 
 MASK = (1 << 64) - 1
 MAGIC = 0x316b636f7374656e
@@ -114,16 +140,16 @@ class Net(unittest.TestCase):
         return moved
 
     def test_random_programs(self):
-        moved = self.random_programs(range(1, 400 if LONG else 9))
+        moved = self.random_programs(range(1, 400 if LONG else 5))
         if LONG:  # how many are met while such a program runs is a matter of time
             self.assertGreater(moved, 40)
 
     def test_the_network_is_bad(self):
-        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_CHAOS=CHAOS)
+        self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_CHAOS=CHAOS)
 
     def test_the_path_dies(self):
-        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_DIES="12")
-        self.random_programs(range(1, 200 if LONG else 9), UNETSOCK_NET_DIES="12", UNETSOCK_NET_CHAOS=CHAOS)
+        self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12")
+        self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12", UNETSOCK_NET_CHAOS=CHAOS)
 
     @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
     def test_exact_calls(self):
@@ -144,10 +170,10 @@ class Net(unittest.TestCase):
 
     # ---- who may --------------------------------------------------------------------------
 
-    def talk(self, server_key, client_key, seconds):
-        """How many ends of a connection between two processes are upgraded; a key may be None: plain TCP."""
+    def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, **more):
+        """What --stats says at both ends of a connection between two processes; a key may be None: plain TCP."""
         def environment(key):
-            return {**os.environ, **self.environment, "UNETSOCK_KEY": key or "", "UNETSOCK_UPGRADE": "1"}
+            return {**os.environ, **self.environment, **more, "UNETSOCK_KEY": key or "", "UNETSOCK_UPGRADE": "1"}
 
         def command(key, *words):
             return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", *words]
@@ -155,23 +181,41 @@ class Net(unittest.TestCase):
         with subprocess.Popen(command(server_key, SERVER), env=environment(server_key), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
             port = server.stdout.readline().strip()
-            client = subprocess.run(command(client_key, CLIENT, port, str(seconds)), text=True,
+            client = subprocess.run(command(client_key, code, port, str(seconds), str(seed)), text=True,
                                     env=environment(client_key), timeout=60, check=False,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             _, text = server.communicate(timeout=20)
         self.assertEqual((client.stdout, server.returncode), ("ok\n", 0), client.stderr + text)
-        return both.upgraded(client.stderr) + both.upgraded(text)
+        return client.stderr, text
+
+    def upgraded(self, *arguments):
+        return sum(both.upgraded(text) for text in self.talk(*arguments))
 
     def test_of_one_key(self):
-        talks = (self.talk(self.key, self.key, 1) for _ in range(10))  # the two may miss each other once
+        talks = (self.upgraded(self.key, self.key, 1) for _ in range(10))  # the two may miss each other once
         self.assertTrue(any(upgraded > 0 for upgraded in talks))
 
     def test_of_different_keys(self):
-        self.assertEqual(self.talk(self.key, self.make_key("another"), 0.3), 0)
+        self.assertEqual(self.upgraded(self.key, self.make_key("another"), 0.3), 0)
 
     def test_a_plain_peer(self):
-        self.assertEqual(self.talk(None, self.key, 0.1), 0)
-        self.assertEqual(self.talk(self.key, None, 0.1), 0)
+        self.assertEqual(self.upgraded(None, self.key, 0.1), 0)
+        self.assertEqual(self.upgraded(self.key, None, 0.1), 0)
+
+    def bursts(self, seeds, **more):
+        carried = 0
+        for seed in seeds:
+            for text in self.talk(self.key, self.key, 3 if LONG else 0.5, BURSTS, seed, **more):
+                carried += int(re.search(r"by the rings (\d+) bytes", text).group(1))
+        self.assertGreater(carried, 0)
+
+    def test_bursts(self):
+        self.bursts(range(20 if LONG else 2))
+        self.bursts(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS)
+
+    def test_bursts_while_the_path_dies(self):
+        for dies in (3, 20, 77, 150, 400) if LONG else (20, 77):
+            self.bursts(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
 
     def connected(self, ports):
         """A connection to one of some ports of this machine, at which somebody listens soon."""
