@@ -71,6 +71,18 @@ static bool wants_something(const struct sockets_stream *s)
            (atomic_load(&s->tx->want_tcp) || atomic_load(&record->pinned) || sleeper_lacks_bell(s));
 }
 
+/* The ring is to be left.  No bell is rung after that, and a receiver that falls asleep before it
+ * tells us would miss what it has not read: so it has read all, or has its bell.  A recalled ring
+ * is not read any more. */
+static void leave_for_tcp(struct sockets_stream *s, int fd)
+{
+    if (!atomic_load(&s->tx->recall) && !atomic_load(&s->tx->belled) &&
+        sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0)
+        return;
+    sockets_stream_leave_ring(s);
+    sockets_stream_repay(s, fd);
+}
+
 /* The other end sleeps, recalls, or wants TCP: what the next call would do, whose thread may not
  * come soon.  The one who has the lock sees to it, too, or the agent does the next time. */
 static void link_react(struct sockets_link *link)
@@ -82,19 +94,11 @@ static void link_react(struct sockets_link *link)
         return;
     fd = sockets_link_descriptor_of(s);
     if (fd >= 0 && wants_something(s)) {
-        const bool bell = sleeper_lacks_bell(s);
-
-        if (bell) /* before the ring is left, which ends bells */
+        if (sleeper_lacks_bell(s))
             sockets_stream_ring_bell(s, fd);
-        if (bell && !atomic_load(&s->tx->belled)) {
-            sockets_lock_give(&s->record->tx.lock); /* the other end has not seen the phase yet */
-            return;
-        }
         if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
-            atomic_load(&s->record->pinned)) {
-            sockets_stream_leave_ring(s);
-            sockets_stream_repay(s, fd);
-        }
+            atomic_load(&s->record->pinned))
+            leave_for_tcp(s, fd);
     }
     sockets_lock_give(&s->record->tx.lock);
 }
@@ -203,8 +207,11 @@ bool sockets_link_is_looked_at(struct sockets_link *link)
 static void link_taken(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
+    const uint64_t untold =
+        atomic_load_explicit(&s->rx->head, memory_order_relaxed) - link->head_told;
 
-    if (atomic_load_explicit(&s->rx->head, memory_order_relaxed) - link->head_told >= TELL_HEAD)
+    /* A sender that is to leave the ring waits until all was read. */
+    if (untold >= TELL_HEAD || (untold > 0 && atomic_load(&s->rx->want_tcp)))
         link_publish(s);
 }
 

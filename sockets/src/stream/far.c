@@ -92,6 +92,22 @@ bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_
            (sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
 }
 
+void sockets_stream_await_bells(struct sockets_stream *s, int fd)
+{
+    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+    bool stolen;
+
+    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
+        return;
+    while (sockets_stream_bell_is_due(s) && !s->record->rx.error && !tcp_has_ended(fd) &&
+           sockets_now_ns() < until) {
+        sockets_stream_drain(s, fd);
+        sched_yield();
+    }
+    sockets_stream_drain(s, fd);
+    sockets_lock_give(&s->record->rx.lock);
+}
+
 static void await_left(struct sockets_stream *s)
 {
     const uint64_t until = sockets_now_ns() + AWAIT_NS;
@@ -113,6 +129,7 @@ void sockets_stream_retire(struct sockets_stream *s)
     await_left(s);
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
+    sockets_stream_leave_ring(s); /* whose receiver neither reads nor sleeps */
     sockets_stream_settle_end(s);
     sockets_lock_give(&s->record->tx.lock);
 }

@@ -86,6 +86,10 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block);
 /* The same lock.  Until all that was in the ring has arrived: the kernel's FIN tells so. */
 void sockets_stream_settle_end(struct sockets_stream *s);
 
+/* Without locks, behind sockets_stream_settle_end: take all bells that the other end has rung
+ * before it knew that this one closes.  One that came later would turn the end into a reset. */
+void sockets_stream_await_bells(struct sockets_stream *s, int fd);
+
 /* TCP has ended while the carrier says nothing of it: a sender that ends tells so before TCP does;
  * of one that was killed in the ring what it has sent may still be on its way. */
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s);

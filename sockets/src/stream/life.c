@@ -196,4 +196,6 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     }
     if (is_last)
         sockets_stream_finish(s, fd);
+    if (is_last && s->carrier)
+        sockets_stream_await_bells(s, fd);
 }
