@@ -12,7 +12,10 @@
  *   entered (`seen`): then it takes nothing from TCP that it has not been told of;
  * - a byte in TCP that a receiver in the ring cannot account for is left alone until the carrier
  *   has told whether it is a bell or the next phase's;
- * - the end of a stream is told once all that was in the ring has arrived.
+ * - the end of a stream is told once all that was in the ring has arrived;
+ * - bells may be on their way to one that closes, who takes them before the kernel has to judge;
+ * - a ring is left without data for TCP only when its reader has read it or has its bell, as a
+ *   reader that falls asleep is known late.
  */
 #ifndef SOCKETS_CARRIER_H
 #define SOCKETS_CARRIER_H
