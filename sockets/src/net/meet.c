@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <reliable/reliable.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,6 @@ enum {
     ANSWER_MS = 1000, /* a step of the other side */
     TRIES = 5,        /* of the connecting side, with longer and longer pauses */
     PAUSE_MS = 20,
-    STACK = 256 << 10,
 };
 
 #define MEET_MAGIC 0x316b636f7374656eull
@@ -399,24 +397,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-static bool start_thread(struct sockets_meeting *m)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, run, m);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
-}
-
 struct sockets_meeting *sockets_meet_begin(bool is_server, const struct sockets_ends *ends)
 {
     struct sockets_meeting *m;
@@ -430,7 +410,7 @@ struct sockets_meeting *sockets_meet_begin(bool is_server, const struct sockets_
         m->ours = ends->ours;
         m->theirs = ends->theirs;
         memcpy(m->said.end, ends->end, sizeof(m->said.end));
-        if (start_thread(m))
+        if (sockets_agent_thread(run, m))
             return m;
         free(m);
     }
