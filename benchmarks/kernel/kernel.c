@@ -257,8 +257,11 @@ static void compare_methods(int rounds)
 {
     for (int i = 0; i < METHODS; i++)
         methods[i]->open();
-    for (; rounds > 0; rounds--)
+    pins_open();
+    for (; rounds > 0; rounds--) {
         run_round();
+        pins_round();
+    }
 }
 
 static void repeat_round_trips(int rounds, uint32_t length)

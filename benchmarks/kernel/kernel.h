@@ -5,6 +5,7 @@
  *   kernel.c     the two machines, round trips and streams
  *   sockets.c    UDP, TCP and packet sockets
  *   endpoints.c  U-Net endpoints of the kernel module, and active messages over one
+ *   pins.c       pages that direct access has pinned
  */
 #ifndef KERNEL_BENCH_H
 #define KERNEL_BENCH_H
@@ -30,6 +31,11 @@ struct method {
 
 extern const struct method udp_method, tcp_method, packet_method;
 extern const struct method fe_method, fe_pieces_method, gam_method;
+
+/* Lines "pins WHAT PAGES NS": to hold pages that are pinned (hit) and that are not (miss), and to put
+ * one page that is. */
+void pins_open(void);
+void pins_round(void);
 
 extern int side; /* 0 measures */
 extern const char *interface;

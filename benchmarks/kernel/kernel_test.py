@@ -16,6 +16,14 @@ round_trip udp 40 200000
 stream fe 1000 50000
 section 40 send_read 500 66000
 section 40 send_checked 0 0
+pins hit 1 100
+pins hit 4 110
+pins hit 16 120
+pins miss 1 5000
+pins miss 4 7000
+pins miss 16 9000\r
+pins miss 16 11000
+pins put 1 10000
 """
 
 
@@ -44,6 +52,14 @@ class Results(unittest.TestCase):
     def test_sections_are_means(self):
         self.assertEqual(kernel.sections_of(LOG), {"40": {"send_read": 132}})
 
+    def test_pins_are_medians_of_rounds(self):
+        found = kernel.pins_of(LOG)
+        self.assertEqual(found["miss_16"], 10000)
+        lines = list(kernel.pins_table(found))
+        self.assertIn(["miss and pinning, us", "5", "7", "10"], lines)
+        self.assertEqual(lines[-1][2], "pass")
+        self.assertEqual(list(kernel.pins_table({**found, "put_1": 4000}))[-1][2], "miss")
+
     def test_every_section_of_the_module_has_a_title(self):
         source = SOURCES.parent / "unet-backends" / "fe" / "module" / "timing.c"
         for line in source.read_text(encoding="utf-8").splitlines():
@@ -56,6 +72,7 @@ class Results(unittest.TestCase):
             turns = kernel.Turns(log)
             data = {"rows": list(kernel.rows_of("tulip", turns)),
                     "sections": kernel.sections_of(log),
+                    "pins": kernel.pins_of(log),
                     "sends": {name: turns.ns["send", name, 40] for name in kernel.METHODS}}
             for table in kernel.DRIVER.tables(data):
                 self.assertEqual({len(line) for line in table.lines}, {len(table.lines[0])})

@@ -6,6 +6,7 @@ On a node (shm), and over udp and eth between two hosts made of namespaces, whic
 """
 import os
 
+import utlb
 from bench import table
 from bench.driver import Driver, Effort, names
 from bench.hosts import Hosts
@@ -22,6 +23,7 @@ BIG = 64 << 10  # bytes from which redirection has to pay
 
 
 def plan(options, hosts, samples):
+    yield from utlb.plan(options, samples)
     arguments = [f"{options.build}/benchmarks/vmmc_transfers", str(options.effort.millis),
                  *map(str, SMALL + options.effort.sizes)]
     for backend in options.backends:
@@ -88,13 +90,15 @@ class Vmmc(Driver):
             with Hosts() as hosts:
                 runner.run(plan(options, hosts, samples))
         rows = [row.collect(samples).as_json()
-                for row in all_rows(options.effort, options.backends)]
+                for row in [*all_rows(options.effort, options.backends), *utlb.rows()]]
         return {"failures": runner.failures, "rows": rows,
-                "full": full_shares(samples, options.effort, options.backends)}
+                "full": full_shares(samples, options.effort, options.backends),
+                "utlb": utlb.shares(samples, [b for b in options.backends if b != "shm"])}
 
     def tables(self, data):
         return [table.measured("Virtual memory-mapped communication", data),
-                table.Table("Transfer redirection", full_table(data))]
+                table.Table("Transfer redirection", full_table(data)),
+                table.Table("User-managed TLB", utlb.shares_table(data["utlb"]))]
 
 
 DRIVER = Vmmc()

@@ -112,6 +112,7 @@ int unet_fe_open(const struct fe_door *door, const struct unet_config *config,
         return error;
     fe = fe_of(&ni->ep);
     fe->door = door;
+    unet_fe_ranges_init(fe);
     fe->fd = fe->epoll = -1;
     ni->ep.capabilities = door->capabilities;
     error = door->open(fe, &layout);

@@ -8,13 +8,14 @@
  *   channel.c   opening, closing, and noticing that a peer is gone
  *   fe.c        opening an endpoint, progress
  *   module.c    the door to the kernel module
- *   range.c     exported ranges, and what of them is pinned (the module alone has them)
+ *   range.c     exported ranges (the module alone has them)
  *   service.c   the door to the service
  */
 #ifndef UNET_FE_BACKEND_H
 #define UNET_FE_BACKEND_H
 
 #include "core/core.h"
+#include "core/pins.h"
 
 #include <unet/unet_fe.h>
 #include <unet/unet_ni.h>
@@ -24,17 +25,6 @@ struct fe_address {
     uint8_t mac[6];
     uint16_t port;
     uint64_t nonce;
-};
-
-/* An exported range: of each block of pages, whether it is pinned and how many hold it. */
-struct fe_range {
-    uint32_t *block; /* NULL: there is no range of that number */
-    uint64_t bytes;
-};
-
-struct fe_pinned {
-    uint32_t block;
-    uint16_t range;
 };
 
 struct fe_endpoint;
@@ -74,9 +64,7 @@ struct fe_endpoint {
     struct fe_address own;
     struct unet_fe_shared *shared;
     size_t area_bytes;
-    struct fe_range range[UNET_RANGES_MAX + 1]; /* by number, from 1 */
-    struct fe_pinned *pinned;                   /* blocks, the oldest first */
-    size_t pinned_count, pinned_room;
+    struct unet_pins pins;              /* what of exported ranges is pinned */
     uint32_t stale;                     /* as the module told when we last looked */
     uint32_t *asleep;                   /* the service's word (unet_service.h) */
     int epoll;                          /* of the service's bell and connection; -1: polled */
@@ -124,6 +112,8 @@ void unet_fe_tell(struct unet_ni *ni, uint16_t n);
 /* ---- range.c --------------------------------------------------------------------- */
 
 extern const struct unet_range_ops unet_fe_range_ops;
+
+void unet_fe_ranges_init(struct fe_endpoint *fe);
 
 /* The module unpins what was pinned when the file is closed. */
 void unet_fe_ranges_free(struct fe_endpoint *fe);
