@@ -32,8 +32,8 @@ struct method {
 extern const struct method udp_method, tcp_method, packet_method;
 extern const struct method fe_method, fe_pieces_method, gam_method;
 
-/* Lines "pins WHAT PAGES NS": to hold pages that are pinned (hit) and that are not (miss), and to put
- * one page that is. */
+/* Lines "pins WHAT PAGES NS": to hold pages that are pinned (hit) and that are not (miss), and to
+ * put one page that is. */
 void pins_open(void);
 void pins_round(void);
 
