@@ -77,9 +77,9 @@ uint16_t segment_checksum(const Packet &packet)
 }
 
 Packet segment(in_port_t port, uint32_t sequence, uint32_t acknowledged, uint8_t flags,
-               size_t length, uint16_t mss)
+               size_t length, uint16_t mss, uint8_t scale)
 {
-    const size_t options = mss ? 4 : 0;
+    const size_t options = mss ? scale ? 8 : 4 : 0;
     Packet packet =
         ping([](struct iphdr &ip) { ip.protocol = IPPROTO_TCP; }, 40 + options + length);
     struct tcphdr tcp = {};
@@ -97,6 +97,10 @@ Packet segment(in_port_t port, uint32_t sequence, uint32_t acknowledged, uint8_t
         const uint8_t option[4] = {TCPOPT_MAXSEG, TCPOLEN_MAXSEG, static_cast<uint8_t>(mss >> 8),
                                    static_cast<uint8_t>(mss)};
         std::copy(option, option + 4, packet.begin() + 40);
+    }
+    if (mss && scale) {
+        const uint8_t option[4] = {TCPOPT_WINDOW, TCPOLEN_WINDOW, scale, TCPOPT_NOP};
+        std::copy(option, option + 4, packet.begin() + 44);
     }
     const uint16_t check = segment_checksum(packet);
     std::memcpy(packet.data() + 20 + 16, &check, 2);

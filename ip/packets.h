@@ -17,9 +17,10 @@ uint16_t checksum(const uint8_t *bytes, size_t length); // of RFC 1071, of an ev
 // From 10.0.0.2 to 10.0.0.1: an echo request, after `change` to its IP header.
 Packet ping(const std::function<void(struct iphdr &)> &change = {}, size_t length = 64);
 
-// A TCP segment with `length` bytes, with both checksums; a SYN says `mss` if that is not 0.
+// A TCP segment with `length` bytes, with both checksums; a SYN says `mss` if that is not 0, and
+// then `scale`, if that is not.
 Packet segment(in_port_t port, uint32_t sequence, uint32_t acknowledged, uint8_t flags,
-               size_t length, uint16_t mss = 0);
+               size_t length, uint16_t mss = 0, uint8_t scale = 0);
 
 // The sum of a packet's TCP segment with its pseudo header: 0 if the checksum in it is right.
 uint16_t segment_checksum(const Packet &packet);

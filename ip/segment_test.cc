@@ -92,6 +92,57 @@ void check_packets(uint32_t mtu, uint16_t mss)
         20, false);
 }
 
+// The value of an option of a segment's, or -1.
+int option(const Packet &packet, uint8_t kind)
+{
+    const size_t end = 20 + static_cast<size_t>(packet[20 + 12] >> 4) * 4;
+
+    for (size_t at = 40; at + 1 < end && packet[at] != TCPOPT_EOL;
+         at += packet[at] == TCPOPT_NOP || packet[at + 1] == 0 ? 1 : packet[at + 1])
+        if (packet[at] == kind)
+            return packet[at + 2];
+    return -1;
+}
+
+// A stack of whose stream nothing has been read tells a peer, whose own windows are scaled by so
+// many bits, of a window of at least so many bytes.
+void check_window(uint8_t scale, int told, uint32_t least)
+{
+    run_both(
+        {},
+        [](Node &node) {
+            ip_socket *listener = nullptr, *s = nullptr;
+            need(ip_socket_open(node.stack, SOCK_STREAM, &listener) == 0, "ip_socket_open");
+            need(ip_bind(listener, htons(80)) == 0 && ip_listen(listener, 4) == 0, "ip_listen");
+            node.shared->port = htons(80);
+            need(ip_accept(listener, &s, nullptr, 10000) == 0, "ip_accept");
+            while (!node.shared->done)
+                ip_wait(node.stack, 1);
+        },
+        [=](Node &node) {
+            const in_port_t port = htons(80);
+
+            while (!node.shared->port)
+                sched_yield();
+            for (uint32_t i = 0; i < 128; i++)
+                need(unet_free_put(node.ep, 65536 + i * 2048, 2048) == 0, "unet_free_put");
+            send_raw(node, segment(port, kFirst, 0, TH_SYN, 0, 1460, scale));
+            const Packet answer = next_packet(node);
+            const uint32_t first = ntohl(check_packet(answer, 1500).th_seq) + 1;
+            send_raw(node, segment(port, kFirst + 1, first, TH_ACK, 0));
+            send_raw(node, segment(port, kFirst + 1, first, TH_ACK, 1));
+            struct tcphdr tcp;
+            do
+                tcp = check_packet(next_packet(node), 1500);
+            while (ntohl(tcp.th_ack) != kFirst + 2);
+            need(option(answer, TCPOPT_WINDOW) == told, "the scale of windows");
+            need(static_cast<uint32_t>(ntohs(tcp.th_win)) << std::max(told, 0) >= least,
+                 "the window");
+            node.shared->done = 1;
+        },
+        20, false);
+}
+
 // Another interface of the same lwIP, which sends what streams copied as it is.
 err_t other_output(struct netif *, struct pbuf *, const ip4_addr_t *)
 {
@@ -121,6 +172,12 @@ TEST_CASE("Segments are cut into packets of the link and of the peer")
     check_packets(1500, 1460);
     check_packets(1000, 1460);
     check_packets(1500, 700);
+}
+
+TEST_CASE("Windows are larger than lwIP's, where the peer scales them")
+{
+    check_window(4, 2, 200000);
+    check_window(0, -1, 60000);
 }
 
 TEST_CASE("Sums are those of RFC 1071, of any number of bytes anywhere")

@@ -62,6 +62,7 @@ struct ip_stack {
     struct ip_rx_buffer *rx;
     uint32_t rx_start, rx_bytes, rx_buffers; /* the buffers' place, length and number */
     uint32_t rx_out;                         /* those that lwIP or sockets have */
+    uint32_t window_packets;                 /* that one stream may have on its way to here */
 
     struct ip_route *route; /* the longest prefix first */
     uint32_t routes;
@@ -88,6 +89,7 @@ struct ip_socket {
     bool listening, connecting, connected, finished, shut; /* finished: the peer sends no more */
     struct pbuf *first, *last;                             /* what has arrived, linked by `next` */
     uint32_t packet;  /* bytes of a stream that one packet carries */
+    uint32_t window;  /* bytes that may be on their way to here */
     uint32_t unacked; /* bytes taken in since an acknowledgement was sent */
     uint32_t read;    /* bytes that the program has read and the window does not know of */
     struct ip_socket *accepted;
@@ -118,12 +120,15 @@ bool ip_link_has_room(const struct ip_stack *stack);
 
 /* ---- segment.c */
 
+/* Bits by which our windows are scaled (RFC 7323), where lwIP has one. */
+enum { IP_WINDOW_SCALE = 2 };
+
 /* How many packets of at most `mtu` bytes a longer one is cut into; 0: it is not TCP's. */
 unsigned ip_segment_packets(const struct pbuf *p, uint32_t mtu);
 /* Make the n-th of them, from 0.  Returns its length. */
 uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t *packet);
-/* Make the packet of one that is no longer.  A SYN says that segments have to fit into `mtu` bytes.
- */
+/* Make the packet of one that is no longer.  A SYN says that segments have to fit into `mtu` bytes,
+ * and the scale of our windows. */
 uint32_t ip_segment_whole(const struct pbuf *p, uint32_t mtu, uint8_t *packet);
 
 /* ---- checksum.c */

@@ -20,11 +20,12 @@
 
 enum {
     LINE = 64,
-    TX_SLOTS_MAX = 256,
+    TX_SLOTS_MAX = 128, /* more are cold when they come round again */
     TX_SLOTS_MIN = 4,
     RX_BUFFERS_MIN = 8,
     TOGETHER_MOST = 8,
-    BURST = 64, /* messages taken in before what they brought about is sent */
+    WINDOW_SHARE = 4, /* of the buffers that one window may take */
+    BURST = 64,       /* messages taken in before what they brought about is sent */
 };
 
 /* ---- checksums ---------------------------------------------------------- */
@@ -346,6 +347,19 @@ static uint32_t round_up(uint32_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many packets may wait in front of the endpoint's buffers. */
+static uint32_t link_backlog(struct unet_endpoint *ep, uint32_t mtu)
+{
+    const struct unet_datagram_ops *datagrams = ep->ops->datagrams;
+
+    return datagrams ? datagrams->backlog(ep, mtu) : ep->config.recv_slots;
+}
+
 /* Cut the segment: at most a quarter of it for sending. */
 static int link_cut(struct ip_stack *stack, uint32_t mtu)
 {
@@ -366,6 +380,7 @@ static int link_cut(struct ip_stack *stack, uint32_t mtu)
     stack->rx_buffers = left / stack->rx_bytes;
     if (stack->rx_buffers > config->free_slots)
         stack->rx_buffers = config->free_slots;
+    stack->window_packets = least(stack->rx_buffers / WINDOW_SHARE, link_backlog(stack->ep, mtu));
     return stack->rx_buffers < RX_BUFFERS_MIN ? -ENOBUFS : 0;
 }
 

@@ -17,6 +17,8 @@ enum {
     OPTION_NOTHING = 1,
     OPTION_MSS = 2,
     OPTION_MSS_BYTES = 4,
+    OPTION_SCALE = 3, /* of windows */
+    OPTION_SCALE_BYTES = 3,
 };
 
 static uint16_t fold(uint64_t sum)
@@ -104,25 +106,29 @@ uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t 
     return headers + part;
 }
 
-/* Where the value of that option lies, or NULL. */
-static uint8_t *option_mss(struct tcp_hdr *tcp)
+/* Where the value of an option of that kind and length lies, or NULL. */
+static uint8_t *option_find(struct tcp_hdr *tcp, uint8_t kind, uint8_t bytes)
 {
     uint8_t *option = (uint8_t *)(tcp + 1);
     const uint8_t *end = (uint8_t *)tcp + TCPH_HDRLEN_BYTES(tcp);
 
-    while (option + OPTION_MSS_BYTES <= end && *option != OPTION_END) {
-        if (*option == OPTION_MSS && option[1] == OPTION_MSS_BYTES)
+    while (option + bytes <= end && *option != OPTION_END) {
+        if (*option == kind && option[1] == bytes)
             return option + 2;
         option += *option == OPTION_NOTHING || option[1] == 0 ? 1 : option[1];
     }
     return NULL;
 }
 
+/* What lwIP says of itself in a SYN is true of the link, and of larger windows than it has. */
 static void segment_announce(struct tcp_hdr *tcp, uint32_t mtu)
 {
     const uint32_t most = mtu - IP_HLEN - TCP_HLEN;
-    uint8_t *mss = option_mss(tcp);
+    uint8_t *mss = option_find(tcp, OPTION_MSS, OPTION_MSS_BYTES);
+    uint8_t *scale = option_find(tcp, OPTION_SCALE, OPTION_SCALE_BYTES);
 
+    if (scale)
+        *scale = IP_WINDOW_SCALE;
     if (!mss || (uint32_t)(mss[0] << 8 | mss[1]) <= most)
         return;
     mss[0] = (uint8_t)(most >> 8);

@@ -23,8 +23,9 @@
 enum {
     TIMER_MS_DEFAULT = 5,
     TIMER_MS_MAX = 250,
-    MS = 1000000,     /* ns */
-    QUIET_NS = 10000, /* after an arrival, until nothing more is expected to come at once */
+    MS = 1000000,        /* ns */
+    QUIET_NS = 10000,    /* after an arrival, until nothing more is expected to come at once */
+    HEAP_KEPT = 4 << 20, /* bytes, of which windows of several streams are made */
 };
 
 static struct ip_stack *the_stack; /* lwIP's state is the process' */
@@ -70,14 +71,26 @@ static int stack_mtu(const struct unet_endpoint *ep, uint32_t wanted, uint32_t *
     return *mtu < IP_MTU_MIN || *mtu > most ? -EINVAL : 0;
 }
 
+/* lwIP's segments come from malloc and go, a window at a time: glibc would give their pages back to
+ * the kernel, and fault them in again.  It keeps twice as much as the longest block that it has
+ * mapped and that was freed (mallopt(3), M_MMAP_THRESHOLD). */
+static void heap_keep(void)
+{
+    void *volatile block = malloc(HEAP_KEPT / 2);
+
+    free(block);
+}
+
 /* The first sequence number of a connection is lwIP's count of ticks added up: nobody guesses it
  * when that starts anywhere. */
 static void start_lwip(void)
 {
     static bool started;
 
-    if (!started)
+    if (!started) {
         lwip_init();
+        heap_keep();
+    }
     started = true;
     tcp_ticks = ip_random();
 }

@@ -18,6 +18,7 @@
 
 enum {
     WRITE_BYTES = TCP_SND_BUF / 2, /* free in the send buffer before a writer that waits goes on */
+    WRITE_MOST = UINT16_MAX,       /* that lwIP takes at once */
     QUEUE_MOST = TCP_SND_QUEUELEN - TCP_SND_QUEUELEN / 8, /* pieces in it */
 };
 
@@ -267,8 +268,11 @@ static bool stream_has_room(const struct ip_socket *s)
  * many. */
 static ssize_t stream_write(struct ip_socket *s, const uint8_t *data, size_t length)
 {
-    size_t part = tcp_sndbuf(s->tcp);
+    size_t part = s->tcp->snd_buf;
     err_t error;
+
+    if (part > WRITE_MOST)
+        part = WRITE_MOST;
 
     if (part >= length)
         part = length;
@@ -280,7 +284,6 @@ static ssize_t stream_write(struct ip_socket *s, const uint8_t *data, size_t len
     if (error != ERR_OK)
         return ip_errno(error);
     tcp_output(s->tcp); /* if it fails, it has said that it wants to be called again */
-    ip_link_flush(s->stack);
     return (ssize_t)part;
 }
 
@@ -312,10 +315,12 @@ ssize_t ip_send(struct ip_socket *socket, const void *data, size_t length, int t
             if (result > 0)
                 continue;
         }
+        ip_link_flush(socket->stack);
         result = ip_block(socket->stack, ip_stream_writable, socket, timeout_ms);
         if (result < 0)
             break;
     }
+    ip_link_flush(socket->stack);
     return sent > 0 ? (ssize_t)sent : result;
 }
 

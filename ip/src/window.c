@@ -11,18 +11,17 @@
 #include <lwip/prot/ip4.h>
 
 enum {
-    ACK_BYTES = TCP_WND,        /* taken in, or */
-    WINDOW_BYTES = TCP_WND / 2, /* read by the program: they come with a larger window */
-    WINDOW_MOST = TCP_WND << TCP_RCV_SCALE,
-    SHARE = 4,          /* of the buffers that one window may take */
+    ACK_PART = 2,  /* of the window, taken in, or */
+    READ_PART = 4, /* read by the program, are acknowledged; these with a larger window */
+    WINDOW_MOST = TCP_WND << IP_WINDOW_SCALE,
     FIRST_PACKETS = 10, /* that may be on their way at first (RFC 6928) */
 };
 
 /* Debian's lwIP scales windows by two and then uses the half of it; what bounds them are the
- * buffers that we have.  A queue as long fills such a window of the peer's. */
+ * buffers that there are.  A queue as long fills such a window of the peer's. */
 static tcpwnd_size_t window_bytes(const struct ip_socket *s, const struct tcp_pcb *pcb)
 {
-    const tcpwnd_size_t room = s->stack->rx_buffers / SHARE * s->packet;
+    const tcpwnd_size_t room = s->stack->window_packets * s->packet;
 
     return !(pcb->flags & TF_WND_SCALE) || room < TCP_WND_MAX(pcb) ? TCP_WND_MAX(pcb)
            : room < WINDOW_MOST                                    ? room
@@ -43,10 +42,12 @@ void ip_window_begin(struct ip_socket *s, struct tcp_pcb *pcb)
     if (pcb->cwnd < pcb->mss) /* lwIP waits for ever where no segment fits */
         pcb->cwnd = pcb->mss;
     if (pcb->flags & TF_WND_SCALE) {
+        pcb->rcv_scale = IP_WINDOW_SCALE;
         pcb->snd_buf += WINDOW_MOST - TCP_SND_BUF;
         pcb->ssthresh = WINDOW_MOST;
     }
-    s->read = window_bytes(s, pcb) - TCP_WND_MAX(pcb); /* told with the first acknowledgement */
+    s->window = window_bytes(s, pcb);
+    s->read = s->window - TCP_WND_MAX(pcb); /* told with the first acknowledgement */
     s->stack->owing = true;
 }
 
@@ -59,7 +60,7 @@ void ip_window_taken(struct ip_socket *s, struct tcp_pcb *pcb, const struct pbuf
     s->unacked += p->tot_len;
     s->stack->owing = true;
     if (pcb->flags & TF_ACK_NOW && pcb->state == ESTABLISHED && !pcb->ooseq &&
-        p->tot_len <= s->packet && s->unacked < ACK_BYTES) {
+        p->tot_len <= s->packet && s->unacked < s->window / ACK_PART) {
         tcp_clear_flags(pcb, TF_ACK_NOW);
         tcp_set_flags(pcb, TF_ACK_DELAY);
     }
@@ -85,7 +86,7 @@ void ip_window_read(struct ip_socket *s, size_t length)
 {
     s->read += (uint32_t)length;
     s->stack->owing = true;
-    if (s->read < WINDOW_BYTES)
+    if (s->read < s->window / READ_PART)
         return;
     window_open(s);
     ip_link_flush(s->stack);
