@@ -50,6 +50,10 @@ INLINE uint64_t sum_words(uint8_t *to, const uint8_t *bytes, size_t length)
         sum_lanes(&even, to ? to + at : NULL, bytes + at);
         sum_lanes(&odd, to ? to + at + sizeof even : NULL, bytes + at + sizeof even);
     }
+    if (at + sizeof even <= length) {
+        sum_lanes(&even, to ? to + at : NULL, bytes + at);
+        at += sizeof even;
+    }
     even += odd;
     if (to)
         memcpy(to + at, bytes + at, length - at);

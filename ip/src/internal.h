@@ -125,8 +125,22 @@ enum { IP_WINDOW_SCALE = 2 };
 
 /* How many packets of at most `mtu` bytes a longer one is cut into; 0: it is not TCP's. */
 unsigned ip_segment_packets(const struct pbuf *p, uint32_t mtu);
-/* Make the n-th of them, from 0.  Returns its length. */
-uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t *packet);
+
+/* A segment on its way into packets, and what these have in common. */
+struct ip_cut {
+    const struct pbuf *segment;
+    uint32_t headers; /* bytes of both of a packet */
+    uint32_t most;    /* bytes of data in a packet */
+    uint32_t from;    /* bytes of data that are cut already */
+    uint32_t sequence;
+    uint16_t id, flags; /* the id is that of the next packet */
+    uint64_t ip_sum, tcp_sum;
+    _Alignas(8) uint8_t header[IP_HLEN_MAX + 60];
+};
+
+void ip_cut_begin(struct ip_cut *cut, const struct pbuf *p, uint32_t mtu);
+/* Make the next packet, of which there are ip_segment_packets().  Returns its length. */
+uint32_t ip_cut_next(struct ip_cut *cut, uint8_t *packet);
 /* Make the packet of one that is no longer.  A SYN says that segments have to fit into `mtu` bytes,
  * and the scale of our windows. */
 uint32_t ip_segment_whole(const struct pbuf *p, uint32_t mtu, uint8_t *packet);

@@ -161,6 +161,7 @@ static err_t link_output(struct netif *netif, struct pbuf *p, const ip4_addr_t *
     const struct ip_route *route = ip_route_find(stack, ntohl(to->addr));
     const bool is_long = p->tot_len > stack->mtu;
     const unsigned packets = is_long ? ip_segment_packets(p, stack->mtu) : 1;
+    struct ip_cut cut;
 
     if (!route) {
         stack->stats.unroutable++;
@@ -170,10 +171,12 @@ static err_t link_output(struct netif *netif, struct pbuf *p, const ip4_addr_t *
         return link_fragment(stack, p, to);
     if (!tx_make_room(stack, packets))
         return ERR_MEM;
+    if (is_long)
+        ip_cut_begin(&cut, p, stack->mtu);
     for (unsigned n = 0; n < packets; n++) {
         uint8_t *bytes = stack->ep->segment + tx_offset(stack, stack->tx_head);
-        const uint32_t length = is_long ? ip_segment_cut(p, stack->mtu, n, bytes)
-                                        : ip_segment_whole(p, stack->mtu, bytes);
+        const uint32_t length =
+            is_long ? ip_cut_next(&cut, bytes) : ip_segment_whole(p, stack->mtu, bytes);
 
         *tx_slot(stack, stack->tx_head) = (struct ip_tx_slot){
             .length = length, .channel = route->channel, .inlined = length <= UNET_INLINE_MAX};

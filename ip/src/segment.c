@@ -88,22 +88,52 @@ unsigned ip_segment_packets(const struct pbuf *p, uint32_t mtu)
     return headers > 0 ? (p->tot_len - headers + mtu - headers - 1) / (mtu - headers) : 0;
 }
 
-uint32_t ip_segment_cut(const struct pbuf *p, uint32_t mtu, unsigned n, uint8_t *packet)
+/* The headers are those of the packets but for what differs, which is nought. */
+void ip_cut_begin(struct ip_cut *cut, const struct pbuf *p, uint32_t mtu)
 {
-    const uint32_t headers = segment_headers(p), most = mtu - headers, from = n * most;
-    const uint32_t left = p->tot_len - headers - from, part = left < most ? left : most;
-    struct ip_hdr *ip = (struct ip_hdr *)packet;
+    struct ip_hdr *ip = (struct ip_hdr *)cut->header;
     struct tcp_hdr *tcp;
 
-    memcpy(packet, p->payload, headers);
+    *cut = (struct ip_cut){.segment = p, .headers = segment_headers(p)};
+    cut->most = mtu - cut->headers;
+    memcpy(cut->header, p->payload, cut->headers);
     tcp = tcp_of(ip);
-    IPH_LEN_SET(ip, lwip_htons((u16_t)(headers + part)));
-    IPH_ID_SET(ip, lwip_htons((u16_t)(lwip_ntohs(IPH_ID(ip)) + n)));
-    tcp->seqno = lwip_htonl(lwip_ntohl(tcp->seqno) + from);
-    if (part < left)
-        TCPH_UNSET_FLAG(tcp, TCP_FIN | TCP_PSH);
-    segment_seal(ip, headers + part, segment_copy(p, headers + from, part, packet + headers));
-    return headers + part;
+    cut->id = lwip_ntohs(IPH_ID(ip));
+    cut->sequence = lwip_ntohl(tcp->seqno);
+    cut->flags = TCPH_FLAGS(tcp);
+    IPH_LEN_SET(ip, 0);
+    IPH_ID_SET(ip, 0);
+    IPH_CHKSUM_SET(ip, 0);
+    tcp->seqno = 0;
+    tcp->chksum = 0;
+    TCPH_UNSET_FLAG(tcp, TCP_FIN | TCP_PSH);
+    cut->ip_sum = header_sum(ip, IPH_HL_BYTES(ip));
+    cut->tcp_sum = header_sum(&ip->src, sizeof ip->src + sizeof ip->dest) +
+                   lwip_htons(IP_PROTO_TCP) + header_sum(tcp, TCPH_HDRLEN_BYTES(tcp));
+}
+
+uint32_t ip_cut_next(struct ip_cut *cut, uint8_t *packet)
+{
+    const uint32_t left = cut->segment->tot_len - cut->headers - cut->from;
+    const uint32_t part = left < cut->most ? left : cut->most, length = cut->headers + part;
+    const uint16_t last = part == left ? cut->flags & (TCP_FIN | TCP_PSH) : 0;
+    struct ip_hdr *ip = (struct ip_hdr *)packet;
+    struct tcp_hdr *tcp;
+    uint16_t data;
+
+    memcpy(packet, cut->header, cut->headers);
+    tcp = tcp_of(ip);
+    IPH_LEN_SET(ip, lwip_htons((u16_t)length));
+    IPH_ID_SET(ip, lwip_htons(cut->id));
+    IPH_CHKSUM_SET(ip, (u16_t)~fold(cut->ip_sum + IPH_LEN(ip) + IPH_ID(ip)));
+    TCPH_SET_FLAG(tcp, last);
+    tcp->seqno = lwip_htonl(cut->sequence + cut->from);
+    data = segment_copy(cut->segment, cut->headers + cut->from, part, packet + cut->headers);
+    tcp->chksum = (u16_t)~fold(cut->tcp_sum + lwip_htons(last) + tcp->seqno +
+                               lwip_htons((u16_t)(length - IPH_HL_BYTES(ip))) + data);
+    cut->id++;
+    cut->from += part;
+    return length;
 }
 
 /* Where the value of an option of that kind and length lies, or NULL. */
