@@ -209,6 +209,7 @@ void unetni_client_end(struct unetni_service *s, struct unetni_endpoint *ep)
         unetni_schedule_forget(s, ep);
         unetni_area_free(ep);
         s->port[ep->layout.port] = NULL;
+        s->wire.ops->give_port(&s->wire, ep->layout.port);
     }
     close(ep->connection);
     if (ep->bell >= 0)

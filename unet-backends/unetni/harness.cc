@@ -17,12 +17,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool enter_wires()
+bool enter_wires(int mtu)
 {
+    const std::string of_mtu = " mtu " + std::to_string(mtu);
+
     return enter_network() &&
-           std::system("ip link add unet0 mtu 9000 type veth peer name unet1 mtu 9000 && "
-                       "ip addr add 10.9.0.1/24 dev unet0 && ip addr add 10.9.0.2/24 dev unet1 && "
-                       "ip link set unet0 up && ip link set unet1 up") == 0;
+           std::system(
+               ("ip link add unet0" + of_mtu + " type veth peer name unet1" + of_mtu +
+                " && ip addr add 10.9.0.1/24 dev unet0 && ip addr add 10.9.0.2/24 dev unet1 && "
+                "ip link set unet0 up && ip link set unet1 up")
+                   .c_str()) == 0;
+}
+
+std::string why_not(const std::string &interface, const std::string &wire)
+{
+    if (wire != "xdp")
+        return "";
+    // A socket path that cannot be, so that it ends at once where the wire can be opened.
+    const Outcome outcome =
+        run_unetni({"--interface", interface, "--wire", wire, "--socket", "/nowhere/socket"});
+    for (const char *reason : {"this build has no libxdp", "needs CAP_BPF", "needs CAP_NET_RAW",
+                               "takes no XDP program", "takes no AF_XDP socket"})
+        if (outcome.text.find(reason) != std::string::npos)
+            return outcome.text;
+    return ""; // or a fault, which the tests find
 }
 
 bool become_nobody()

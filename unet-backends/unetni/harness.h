@@ -9,9 +9,12 @@
 #include <sys/types.h>
 #include <vector>
 
-// A network of this process's own, with the interfaces unet0 and unet1 joined by a virtual wire, of
-// MTU 9000 and with the addresses 10.9.0.1 and 10.9.0.2.  False: not allowed here.
-bool enter_wires();
+// A network of this process's own, with the interfaces unet0 and unet1 joined by a virtual wire,
+// with the addresses 10.9.0.1 and 10.9.0.2.  False: not allowed here.
+bool enter_wires(int mtu = 9000);
+
+// Why no service can have that wire at an interface here, which is no fault; empty: one can.
+std::string why_not(const std::string &interface, const std::string &wire);
 
 // Goes on as the user nobody, without privileges, where this process is root of the machine; in a
 // user namespace there is no other user: false.

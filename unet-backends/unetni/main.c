@@ -73,12 +73,13 @@ static gid_t group_named(const char *name)
 
 static const struct unetni_wire_ops *wire_named(const char *name)
 {
-    static const struct unetni_wire_ops *const wires[] = {&unetni_packet_wire, &unetni_udp_wire};
+    static const struct unetni_wire_ops *const wires[] = {&unetni_packet_wire, &unetni_xdp_wire,
+                                                          &unetni_udp_wire};
 
     for (unsigned i = 0; i < sizeof wires / sizeof *wires; i++)
         if (strcmp(wires[i]->name, name) == 0)
             return wires[i];
-    refuse("wire", "packet or udp", name);
+    refuse("wire", "packet, xdp or udp", name);
 }
 
 static const struct option table[] = {{"interface", required_argument, NULL, 'i'},

@@ -213,6 +213,8 @@ const struct unetni_wire_ops unetni_packet_wire = {
     .is_place = packet_is_place,
     .address = packet_address,
     .take_port = packet_take_port,
+    .give_port = unetni_wire_give_port,
     .nobody_has = packet_nobody_has,
+    .send = unetni_wire_send,
     .receive = packet_receive,
 };

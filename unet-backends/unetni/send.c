@@ -188,8 +188,7 @@ static void done(struct unetni_batch *b, unsigned i, bool sent)
 static unsigned submit(struct unetni_service *s)
 {
     struct unetni_batch *b = &s->batch;
-    const int n =
-        sendmmsg(s->wire.socket, b->message + b->first, b->count - b->first, MSG_DONTWAIT);
+    const int n = s->wire.ops->send(&s->wire, b->message + b->first, b->count - b->first);
 
     if (n > 0) {
         for (int i = 0; i < n; i++)
@@ -290,6 +289,8 @@ bool unetni_send_one(struct unetni_service *s, struct unetni_endpoint *ep)
 void unetni_send_control(struct unetni_service *s, const struct unetni_frame *frame)
 {
     union unetni_place to;
+    struct iovec bytes = {(void *)&frame->header, sizeof frame->header};
+    struct mmsghdr message = {.msg_hdr = {.msg_name = &to, .msg_iov = &bytes, .msg_iovlen = 1}};
 
     if (is_ours(s, frame->mac, frame->header.to_port)) {
         struct unetni_frame back = *frame; /* it comes from us */
@@ -297,6 +298,6 @@ void unetni_send_control(struct unetni_service *s, const struct unetni_frame *fr
         unetni_receive_frame(s, &back, NULL);
         return;
     }
-    sendto(s->wire.socket, &frame->header, sizeof frame->header, MSG_DONTWAIT, &to.any,
-           s->wire.ops->address(&s->wire, frame->mac, &to));
+    message.msg_hdr.msg_namelen = s->wire.ops->address(&s->wire, frame->mac, &to);
+    s->wire.ops->send(&s->wire, &message, 1);
 }

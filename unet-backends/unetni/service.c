@@ -41,7 +41,7 @@ void unetni_service_init(struct unetni_service *s)
     LIST_INIT(&s->endpoints);
     LIST_INIT(&s->users);
     TAILQ_INIT(&s->active);
-    s->listener = s->epoll = s->spare = s->signals = s->wire.socket = -1;
+    s->listener = s->epoll = s->spare = s->signals = s->wire.socket = s->wire.second = -1;
     if (getrandom(&s->next_port, sizeof s->next_port, 0) != sizeof s->next_port)
         s->next_port = 0; /* any is good */
 }
@@ -111,6 +111,7 @@ int unetni_service_listen(struct unetni_service *s, const char *path, mode_t mod
     if (error)
         return error;
     if (watch(s, s->listener, &s->listener) < 0 || watch(s, s->wire.socket, &s->wire) < 0 ||
+        (s->wire.second >= 0 && watch(s, s->wire.second, &s->wire) < 0) ||
         watch(s, s->signals, &s->signals) < 0)
         return fail(path, "cannot wait for events");
     return 0;

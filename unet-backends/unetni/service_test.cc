@@ -16,10 +16,15 @@
 #include <functional>
 #include <iterator>
 #include <linux/capability.h>
+#include <linux/if_packet.h>
 #include <memory>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <set>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unet/unet_frame.h>
 #include <unistd.h>
 
 using namespace std::chrono;
@@ -28,6 +33,57 @@ using Catch::Matchers::Contains;
 const Backend backend_under_test = {.name = "ni", .beside = true};
 
 namespace {
+
+// Whether the wire works here; if not, that is said.
+bool has_wire(const std::string &wire)
+{
+    const std::string why = why_not("unet0", wire);
+
+    if (!why.empty())
+        WARN("left out: " << why);
+    return why.empty();
+}
+
+// Frames of U-Net with a message that the kernel's network stack takes in at an interface.
+class Tap {
+public:
+    explicit Tap(const char *interface)
+        : fd_(socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(UNET_ETHERTYPE)))
+    {
+        sockaddr_ll at = {};
+
+        at.sll_family = AF_PACKET;
+        at.sll_protocol = htons(UNET_ETHERTYPE);
+        at.sll_ifindex = static_cast<int>(if_nametoindex(interface));
+        REQUIRE(bind(fd_, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0);
+    }
+    ~Tap() { close(fd_); }
+    Tap(const Tap &) = delete;
+    Tap &operator=(const Tap &) = delete;
+
+    unsigned messages() const
+    {
+        unet_frame frame;
+        sockaddr_ll from = {};
+        socklen_t length = sizeof from;
+        unsigned count = 0;
+
+        while (recvfrom(fd_, &frame, sizeof frame, 0, reinterpret_cast<sockaddr *>(&from),
+                        &length) > 0)
+            count += from.sll_pkttype == PACKET_HOST &&
+                     (frame.kind == UNET_FRAME_INLINE || frame.kind == UNET_FRAME_PIECES);
+        return count;
+    }
+
+private:
+    const int fd_;
+};
+
+bool has_program(const char *interface)
+{
+    return std::system(
+               (std::string("ip link show ") + interface + " | grep -q prog/xdp").c_str()) == 0;
+}
 
 // Each test has a network of its own.
 void need_wires()
@@ -103,7 +159,9 @@ std::unique_ptr<Child> sleeper(const Board &board, unsigned number, uint64_t tag
 TEST_CASE("endpoints of one service reach each other, and those of another")
 {
     need_wires();
-    const std::string wire = GENERATE("packet", "udp");
+    const std::string wire = GENERATE("packet", "xdp", "udp");
+    if (!has_wire(wire))
+        return;
     Service one(with(Service::at("unet0"), {"--wire", wire}));
     Service other(with(Service::at("unet1"), {"--wire", wire}));
 
@@ -119,7 +177,10 @@ TEST_CASE("endpoints reach those of the backend eth, over the wire and on one in
 {
     need_wires();
     const std::string interface = GENERATE("unet0", "unet1");
-    Service service(Service::at("unet0"));
+    const std::string wire = GENERATE("packet", "xdp");
+    if (!has_wire(wire))
+        return;
+    Service service(with(Service::at("unet0"), {"--wire", wire}));
     unet_endpoint *eth = nullptr;
 
     use(service);
@@ -128,6 +189,50 @@ TEST_CASE("endpoints reach those of the backend eth, over the wire and on one in
     REQUIRE(unet_open(unet_backend("eth"), nullptr, &eth) == 0);
     CHECK(talk(ni, eth));
     unet_close(eth);
+}
+
+TEST_CASE(
+    "by AF_XDP messages for a service's ports pass the kernel's network stack by, and no others")
+{
+    need_wires();
+    const std::string wire = GENERATE("packet", "xdp");
+    if (!has_wire(wire))
+        return;
+    Service one(with(Service::at("unet0"), {"--wire", wire}));
+    Service other(with(Service::at("unet1"), {"--wire", wire}));
+    Tap tap("unet1");
+    unet_endpoint *eth = nullptr;
+
+    use(one);
+    Endpoint a;
+    use(other);
+    Endpoint b;
+    CHECK(talk(a, b));
+    CHECK(tap.messages() == (wire == "packet" ? 2 : 0)); // b is told two, and tells one
+    setenv("UNET_INTERFACE", "unet1", 1);
+    REQUIRE(unet_open(unet_backend("eth"), nullptr, &eth) == 0);
+    CHECK(talk(a, eth));
+    CHECK(tap.messages() == 2);
+    unet_close(eth);
+}
+
+TEST_CASE("a service leaves no program on its interface, and has no other's there")
+{
+    need_wires();
+    if (!has_wire("xdp"))
+        return;
+    const int signal = GENERATE(SIGTERM, SIGKILL);
+    Service service(with(Service::at("unet0"), {"--wire", "xdp"}));
+
+    CHECK(has_program("unet0"));
+    const Outcome second = run_unetni({"--interface", "unet0", "--wire", "xdp"});
+    CHECK(second.code == 1);
+    CHECK_THAT(second.text, Contains("unet0: has another XDP program"));
+    const Outcome loopback = run_unetni({"--interface", "lo", "--wire", "xdp"});
+    CHECK(loopback.code == 1);
+    CHECK_THAT(loopback.text, Contains("lo: has no AF_XDP (--wire packet works there)"));
+    service.end(signal);
+    CHECK(eventually([] { return !has_program("unet0"); }));
 }
 
 TEST_CASE("endpoints of eth and of services have ports of their own")
@@ -444,6 +549,9 @@ TEST_CASE("a wire that cannot be opened is named, with the reason")
     outcome = run_unetni({"--interface", "unet0"});
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.text, Contains("MTU"));
+    if (has_wire("xdp") && prctl(PR_CAPBSET_DROP, CAP_BPF) == 0 &&
+        prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN) == 0)
+        CHECK_THAT(run_unetni({"--interface", "unet1", "--wire", "xdp"}).text, Contains("CAP_BPF"));
     if (prctl(PR_CAPBSET_DROP, CAP_NET_RAW) == 0) // of programs that start from now on
         CHECK_THAT(run_unetni({"--interface", "lo"}).text, Contains("CAP_NET_RAW"));
 }

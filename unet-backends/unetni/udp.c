@@ -173,6 +173,8 @@ const struct unetni_wire_ops unetni_udp_wire = {
     .is_place = udp_is_place,
     .address = udp_address,
     .take_port = udp_take_port,
+    .give_port = unetni_wire_give_port,
     .nobody_has = udp_nobody_has,
+    .send = unetni_wire_send,
     .receive = udp_receive,
 };

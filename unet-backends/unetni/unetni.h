@@ -13,6 +13,7 @@
  *   receive.c   frames into receive rings
  *   wire.c      what carries frames, and what wires have in common
  *   packet.c    the wire that is an Ethernet interface
+ *   xdp.c       the same by AF_XDP (xdp.h)
  *   udp.c       the wire that is a UDP socket
  *
  * One thread does all of it, so nothing here is locked.  Clients write to their areas whenever they
@@ -110,6 +111,7 @@ struct unetni_limits {
 
 struct arrivals;
 struct ifreq;
+struct unetni_xdp;
 struct unetni_service;
 struct unetni_wire;
 
@@ -130,8 +132,8 @@ union unetni_place {
 struct unetni_wire_ops {
     const char *name;
 
-    /* Open the socket at the wire's interface; fill in `socket`, `own` and `message_most`.  Returns
-     * 0, or prints what is wrong and returns -errno. */
+    /* Open the socket at the wire's interface; fill in `socket`, `own` and `message_most`, and
+     * `second` if there is one.  Returns 0, or prints what is wrong and returns -errno. */
     int (*open)(struct unetni_wire *wire);
 
     /* Undo `open`, also one that has failed half-way. */
@@ -148,8 +150,14 @@ struct unetni_wire_ops {
      * none is needed.  0, or -errno: -EADDRINUSE it is somebody else's. */
     int (*take_port)(const struct unetni_wire *wire, uint16_t port, int *lock);
 
+    /* An endpoint has ended that had it; `lock` is closed by others. */
+    void (*give_port)(const struct unetni_wire *wire, uint16_t port);
+
     /* Whether nobody at our place has the port, whether he is a client of ours or not. */
     bool (*nobody_has)(const struct unetni_wire *wire, uint16_t port);
+
+    /* As sendmmsg(2) that does not wait; addresses are those of `address`. */
+    int (*send)(struct unetni_wire *wire, struct mmsghdr *message, unsigned count);
 
     /* Give what has arrived to unetni_receive, up to a bounded number of frames; returns how many.
      */
@@ -160,14 +168,16 @@ struct unetni_wire {
     const struct unetni_wire_ops *ops;
     char interface[16];
     int socket;
+    int second;     /* another file by which frames come; -1: none */
     uint8_t own[6]; /* our place */
     uint32_t message_most;
-    struct unet_packet_interface at; /* packet */
-    struct unet_packet_ring ring;    /* packet: of arrivals */
+    struct unet_packet_interface at; /* packet and xdp */
+    struct unet_packet_ring ring;    /* packet and xdp: of arrivals */
+    struct unetni_xdp *xdp;          /* xdp */
     struct arrivals *arrivals;       /* udp */
 };
 
-extern const struct unetni_wire_ops unetni_packet_wire, unetni_udp_wire;
+extern const struct unetni_wire_ops unetni_packet_wire, unetni_xdp_wire, unetni_udp_wire;
 
 enum { UNETNI_BATCH = 64 };
 
@@ -376,6 +386,10 @@ void unetni_receive_frame(struct unetni_service *s, const struct unetni_frame *f
                           const struct iovec *message);
 
 /* ---- wire.c ------------------------------------------------------------------------------ */
+
+/* The entries of wires of one socket, whose ports need nothing but their lock. */
+int unetni_wire_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned count);
+void unetni_wire_give_port(const struct unetni_wire *wire, uint16_t port);
 
 /* Ask the interface by ioctl(2).  0, or prints what is wrong and returns -errno. */
 int unetni_wire_interface(const struct unetni_wire *wire, unsigned long what,

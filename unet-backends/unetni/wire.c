@@ -18,6 +18,17 @@ int unetni_wire_fail(const struct unetni_wire *wire, const char *what)
     return -error;
 }
 
+int unetni_wire_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned count)
+{
+    return sendmmsg(wire->socket, message, count, MSG_DONTWAIT);
+}
+
+void unetni_wire_give_port(const struct unetni_wire *wire, uint16_t port)
+{
+    (void)wire;
+    (void)port;
+}
+
 int unetni_wire_interface(const struct unetni_wire *wire, unsigned long what, struct ifreq *request)
 {
     memset(request, 0, sizeof *request);
