@@ -7,17 +7,31 @@
 
 #include <errno.h>
 
+#include <stdlib.h>
+
 enum { DATAGRAM_OVERHEAD = 768 }; /* of the kernel's, however short it is */
+
+static int atm_attach(struct atm_endpoint *ae)
+{
+    struct atm_port port = {.cookie = ae->de.nonce};
+    const int error = unet_atm_attach(&port, &ae->line, getenv("UNET_ATM_CARRIER"));
+
+    ae->de.socket = ae->line.fd;
+    ae->own =
+        (struct atm_address){.node = port.node, .switch_id = port.switch_id, .nonce = port.cookie};
+    return error;
+}
 
 static int atm_bind(struct datagram_endpoint *de)
 {
     struct atm_endpoint *ae = atm_of(de);
     int error;
 
+    ae->line.fd = -1;
     unet_aal5_init();
     error = unet_atm_open_channels(ae);
     if (error == 0)
-        error = unet_atm_attach(ae);
+        error = atm_attach(ae);
     if (error)
         return error;
     de->message_most = ATM_MESSAGE_MOST;
@@ -30,9 +44,10 @@ static int atm_bind(struct datagram_endpoint *de)
 static void atm_unbind(struct datagram_endpoint *de)
 {
     struct atm_endpoint *ae = atm_of(de);
+    const struct atm_port port = {.node = ae->own.node, .cookie = ae->own.nonce};
 
     unet_atm_flush(ae);
-    unet_atm_detach(ae);
+    unet_atm_detach(&port, &ae->line);
     unet_atm_close_channels(ae);
 }
 

@@ -13,7 +13,6 @@
  *   channels.c  VCIs, and the buffers of reassembly
  *   out.c       frames into cells
  *   in.c        cells into frames
- *   attach.c    UNET_ATM_CARRIER, and the port of the switch
  *   aal5.h, cells.h
  */
 #ifndef UNET_ATM_H
@@ -108,14 +107,5 @@ bool unet_atm_flush(struct atm_endpoint *ae);
 
 /* The socket says that the switch does not listen. */
 void unet_atm_refused(struct atm_endpoint *ae);
-
-/* ---- attach.c ------------------------------------------------------------------------ */
-
-/* Open the carrier that UNET_ATM_CARRIER names, and get a node's number.  Waits for the switch, two
- * seconds at most.  Errors: -EDESTADDRREQ the variable is not set, -EINVAL it names no carrier,
- * -ECONNREFUSED, -ETIMEDOUT there is no switch, -EUSERS all its ports are taken. */
-int unet_atm_attach(struct atm_endpoint *ae);
-
-void unet_atm_detach(struct atm_endpoint *ae);
 
 #endif

@@ -91,4 +91,20 @@ int unet_atm_line_open(struct atm_line *line, int family);
 size_t unet_atm_line_send(struct atm_line *line, const struct datagram_place *to,
                           const uint8_t *cells, size_t length);
 
+/* ---- attach.c: a node's port of the switch ------------------------------------------ */
+
+struct atm_port {
+    uint64_t cookie; /* a random number of the node's */
+    uint64_t switch_id;
+    uint32_t node; /* its VPI for others; 0: it has none */
+};
+
+/* Open the carrier, "cells:ADDRESS:PORT", and get a node's number.  Waits for the switch, two
+ * seconds at most.  Errors: -EDESTADDRREQ there is no text, -EINVAL it names no such carrier,
+ * -ECONNREFUSED, -ETIMEDOUT there is no switch, -EUSERS all its ports are taken. */
+int unet_atm_attach(struct atm_port *port, struct atm_line *line, const char *carrier);
+
+/* Undo it, also if it has failed; then `line->fd` is -1 if there was none. */
+void unet_atm_detach(const struct atm_port *port, struct atm_line *line);
+
 #endif
