@@ -195,6 +195,21 @@ void unetni_channels_close(struct unetni_service *s, struct unetni_endpoint *ep)
             unetni_channel_close(s, ep, n, UNET_DEAD);
 }
 
+void unetni_channels_lose(struct unetni_service *s, const uint8_t mac[6])
+{
+    struct unetni_endpoint *ep;
+
+    LIST_FOREACH(ep, &s->endpoints, all)
+    {
+        for (uint32_t n = 1; ep->created && n <= ep->layout.channels; n++) {
+            struct unetni_channel *ch = &ep->channel[n];
+
+            if (unetni_channel_lives(ch) && memcmp(ch->mac, mac, sizeof ch->mac) == 0)
+                set_state(ep, ch, UNET_DEAD);
+        }
+    }
+}
+
 /* ---- frames without a message ------------------------------------------------------------- */
 
 /* The number of our channel came back, with the key that we had said. */

@@ -148,6 +148,50 @@ Service::~Service()
     std::filesystem::remove_all(folder_, ignored);
 }
 
+// ---- switches ------------------------------------------------------------------------------
+
+// It prints the setting UNET_ATM_CARRIER=... once it can be used.
+AtmSwitch::AtmSwitch()
+{
+    const AsBefore root;
+    int said[2];
+    char text[256] = {};
+
+    REQUIRE(pipe(said) == 0);
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(said[1], STDOUT_FILENO);
+        execl(UNETATM_PROGRAM, UNETATM_PROGRAM, nullptr);
+        _exit(127);
+    }
+    close(said[1]);
+    const ssize_t length = read(said[0], text, sizeof text - 1);
+    close(said[0]);
+    REQUIRE(length > 0);
+    const std::string line(text);
+    const size_t begin = line.find("cells:");
+    REQUIRE(begin != line.npos);
+    carrier_ = line.substr(begin, line.find_first_of(" \n'\"", begin) - begin);
+}
+
+void AtmSwitch::end()
+{
+    const AsBefore root;
+
+    if (pid_ > 0) {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    pid_ = -1;
+}
+
+AtmSwitch::~AtmSwitch()
+{
+    end();
+}
+
 void use(const Service &service)
 {
     setenv("UNET_NI_SOCKET", service.path().c_str(), 1);

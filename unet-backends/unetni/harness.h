@@ -20,6 +20,24 @@ std::string why_not(const std::string &interface, const std::string &wire);
 // user namespace there is no other user: false.
 bool become_nobody();
 
+// An ATM switch on the loopback interface, which is killed at the end of its scope.
+class AtmSwitch {
+public:
+    AtmSwitch();
+    ~AtmSwitch();
+    AtmSwitch(const AtmSwitch &) = delete;
+    AtmSwitch &operator=(const AtmSwitch &) = delete;
+
+    // What a service of it is started with, besides its interface.
+    std::vector<std::string> options() const { return {"--wire", "atm", "--carrier", carrier_}; }
+
+    void end();
+
+private:
+    pid_t pid_;
+    std::string carrier_;
+};
+
 // A service, which is killed at the end of its scope.
 class Service {
 public:

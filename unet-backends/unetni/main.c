@@ -22,7 +22,11 @@ static const char usage[] =
     "Serves U-Net endpoints (backend ni) on a network interface to the processes of many users.\n"
     "\n"
     "  --interface NAME    the interface, as in eth0\n"
-    "  --wire KIND         packet: raw Ethernet, needs CAP_NET_RAW (default); udp: a UDP socket\n"
+    "  --wire KIND         packet: raw Ethernet, needs CAP_NET_RAW (default)\n"
+    "                      xdp: the same by AF_XDP, needs CAP_NET_ADMIN and CAP_BPF, too\n"
+    "                      udp: a UDP socket\n"
+    "                      atm: an ATM switch; the interface's name is any\n"
+    "  --carrier CARRIER   of --wire atm: cells:ADDRESS:PORT (default: as UNET_ATM_CARRIER says)\n"
     "  --socket PATH       where clients connect (default " UNET_SERVICE_FOLDER "/NAME)\n"
     "  --group NAME        whose group the socket is (default: the service's own)\n"
     "  --mode OCTAL        permissions of the socket (default 660)\n"
@@ -36,7 +40,7 @@ static const char usage[] =
     "See unetni(8).\n";
 
 struct options {
-    const char *interface, *path;
+    const char *interface, *path, *carrier;
     const struct unetni_wire_ops *wire;
     gid_t group;
     unsigned long mode, spin_us, endpoints, channels, megabytes;
@@ -74,16 +78,17 @@ static gid_t group_named(const char *name)
 static const struct unetni_wire_ops *wire_named(const char *name)
 {
     static const struct unetni_wire_ops *const wires[] = {&unetni_packet_wire, &unetni_xdp_wire,
-                                                          &unetni_udp_wire};
+                                                          &unetni_udp_wire, &unetni_atm_wire};
 
     for (unsigned i = 0; i < sizeof wires / sizeof *wires; i++)
         if (strcmp(wires[i]->name, name) == 0)
             return wires[i];
-    refuse("wire", "packet, xdp or udp", name);
+    refuse("wire", "packet, xdp, udp or atm", name);
 }
 
 static const struct option table[] = {{"interface", required_argument, NULL, 'i'},
                                       {"wire", required_argument, NULL, 'w'},
+                                      {"carrier", required_argument, NULL, 'a'},
                                       {"socket", required_argument, NULL, 's'},
                                       {"group", required_argument, NULL, 'g'},
                                       {"mode", required_argument, NULL, 'm'},
@@ -102,6 +107,9 @@ static void take_option(struct options *o, int option, const char *value)
         break;
     case 'w':
         o->wire = wire_named(value);
+        break;
+    case 'a':
+        o->carrier = value;
         break;
     case 's':
         o->path = value;
@@ -211,6 +219,7 @@ static int start(struct unetni_service *s, const struct options *o, const char *
                                        .bytes = (uint64_t)o->megabytes << 20};
     s->spin_ns = o->spin_us * 1000;
     s->wire.ops = o->wire;
+    s->wire.carrier = o->carrier;
     s->signals = open_signals();
     if (s->signals < 0 || (size_t)snprintf(s->wire.interface, sizeof s->wire.interface, "%s",
                                            o->interface) >= sizeof s->wire.interface)
@@ -233,5 +242,5 @@ int main(int argc, char **argv)
     unetni_service_run(&service);
     unlink(o.path ? o.path : path);
     unetni_service_close(&service);
-    return 0;
+    return service.failed ? 1 : 0;
 }

@@ -24,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unet/unet_frame.h>
 #include <unistd.h>
 
@@ -171,6 +172,50 @@ TEST_CASE("endpoints of one service reach each other, and those of another")
     Endpoint c;
     CHECK(talk(a, b));
     CHECK(talk(a, c));
+}
+
+TEST_CASE("by an ATM switch endpoints of one service reach each other, and those of another")
+{
+    need_wires();
+    AtmSwitch both;
+    Service one(with(Service::at("atm0"), both.options()));
+    Service other(with(Service::at("atm1"), both.options()));
+
+    use(one);
+    Endpoint a, b;
+    use(other);
+    Endpoint c;
+    CHECK(talk(a, b));
+    CHECK(talk(a, c));
+}
+
+TEST_CASE("a node whose service is killed is dead to others, and a service ends with its switch")
+{
+    need_wires();
+    AtmSwitch both;
+    Service one(with(Service::at("atm0"), both.options()));
+    Service other(with(Service::at("atm1"), both.options()));
+    uint16_t ab, ba;
+
+    use(one);
+    Endpoint a;
+    use(other);
+    Endpoint b;
+    join(a, b, 99, ab, ba);
+    const struct unet_address to = b.address();
+    other.end(SIGKILL);
+    CHECK(eventually([&] {
+        send_text(a, ab, "anybody?"); // what the switch cannot deliver shows it who is gone
+        unet_wait(a, 10);
+        return unet_channel_state(a, ab) == UNET_DEAD;
+    }));
+    both.end();
+    REQUIRE(unet_connect(a, &to, 7, &ab) == 0); // asks again and again
+    CHECK(eventually([&] {
+        unet_wait(a, 100);
+        return unet_channel_state(a, ab) == UNET_DEAD;
+    }));
+    CHECK(WEXITSTATUS(one.end(0)) == 1);
 }
 
 TEST_CASE("endpoints reach those of the backend eth, over the wire and on one interface")
@@ -502,7 +547,7 @@ TEST_CASE("options that make no sense are refused by name")
 
     for (const Bad &bad : {Bad{{}, "--interface NAME is needed"},
                            Bad{{"--interface", "lo", "word"}, "nothing but options"},
-                           Bad{{"--interface", "lo", "--wire", "string"}, "packet or udp"},
+                           Bad{{"--interface", "lo", "--wire", "string"}, "packet, xdp, udp or atm"},
                            Bad{{"--interface", "lo", "--mode", "999"}, "an octal number"},
                            Bad{{"--interface", "lo", "--spin", "-1"}, "a number up to 1000000"},
                            Bad{{"--interface", "lo", "--max-endpoints", "x"}, "a number"},
@@ -530,7 +575,7 @@ TEST_CASE("the manual has every option of --help")
         INFO(name);
         CHECK_THAT(manual, Contains(".It Fl Fl " + name));
     }
-    CHECK(options == 10);
+    CHECK(options == 11);
 }
 
 TEST_CASE("a wire that cannot be opened is named, with the reason")

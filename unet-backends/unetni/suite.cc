@@ -54,7 +54,12 @@ private:
         const std::string interface = "unet" + std::to_string(i);
 
         std::vector<std::string> options = Service::at(interface);
-        options.insert(options.end(), {"--wire", wire_under_test});
+        std::vector<std::string> wire = {"--wire", wire_under_test};
+        if (std::string(wire_under_test) == "atm") {
+            static AtmSwitch both;
+            wire = both.options();
+        }
+        options.insert(options.end(), wire.begin(), wire.end());
         if (const std::string why = i == 0 ? why_not(interface, wire_under_test) : "";
             !why.empty()) {
             std::printf("\nnot run: %s\n", why.c_str());

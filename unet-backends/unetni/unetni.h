@@ -15,6 +15,7 @@
  *   packet.c    the wire that is an Ethernet interface
  *   xdp.c       the same by AF_XDP (xdp.h)
  *   udp.c       the wire that is a UDP socket
+ *   atm.c       the wire that is a port of an ATM switch
  *
  * One thread does all of it, so nothing here is locked.  Clients write to their areas whenever they
  * like: positions are private, and what is read there is copied first and then checked.
@@ -112,6 +113,7 @@ struct unetni_limits {
 struct arrivals;
 struct ifreq;
 struct unetni_xdp;
+struct unetni_atm;
 struct unetni_service;
 struct unetni_wire;
 
@@ -125,10 +127,12 @@ union unetni_place {
     struct sockaddr any;
     struct sockaddr_ll packet;
     struct sockaddr_in udp;
+    uint32_t node; /* atm: a VPI */
 };
 
 /* What carries frames.  No entry is NULL.  A place on the wire is six bytes: an Ethernet address,
- * or an IPv4 address and a UDP port. */
+ * an IPv4 address and a UDP port, or a
+ * switch and its node. */
 struct unetni_wire_ops {
     const char *name;
 
@@ -167,6 +171,7 @@ struct unetni_wire_ops {
 struct unetni_wire {
     const struct unetni_wire_ops *ops;
     char interface[16];
+    const char *carrier; /* atm: the switch; NULL: as UNET_ATM_CARRIER says */
     int socket;
     int second;     /* another file by which frames come; -1: none */
     uint8_t own[6]; /* our place */
@@ -175,9 +180,11 @@ struct unetni_wire {
     struct unet_packet_ring ring;    /* packet and xdp: of arrivals */
     struct unetni_xdp *xdp;          /* xdp */
     struct arrivals *arrivals;       /* udp */
+    struct unetni_atm *atm;          /* atm */
 };
 
-extern const struct unetni_wire_ops unetni_packet_wire, unetni_xdp_wire, unetni_udp_wire;
+extern const struct unetni_wire_ops unetni_packet_wire, unetni_xdp_wire, unetni_udp_wire,
+    unetni_atm_wire;
 
 enum { UNETNI_BATCH = 64 };
 
@@ -222,6 +229,7 @@ struct unetni_service {
     uint64_t malformed; /* frames that contradict themselves */
     int signals;        /* a signalfd of those that end the service */
     bool over;
+    bool failed; /* and not by a signal */
 };
 
 /* ---- service.c ----------------------------------------------------------------------------- */
@@ -313,6 +321,9 @@ void unetni_channel_close(struct unetni_service *s, struct unetni_endpoint *ep, 
                           enum unet_channel_state shown);
 void unetni_channel_tell(struct unetni_service *s, struct unetni_endpoint *ep, uint64_t n);
 void unetni_channels_close(struct unetni_service *s, struct unetni_endpoint *ep);
+
+/* The channels of all clients to that place are dead. */
+void unetni_channels_lose(struct unetni_service *s, const uint8_t mac[6]);
 
 /* The channel of these frames, or NULL. */
 struct unetni_channel *unetni_channel_find(const struct unetni_endpoint *ep,
