@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A unetni on each of two hosts, on the cores that a measurement wants."""
+"""A unetni on one or each of two hosts, on the cores that a measurement wants."""
 import os
 import pathlib
 import shutil
@@ -13,12 +13,16 @@ PATIENCE = 10  # seconds for a service to listen
 
 
 class Services:
-    """A context in which a service runs on each host; `folder` has its socket, named 0 or 1."""
+    """A context in which a service runs on each host that a core is named for.
 
-    def __init__(self, build, hosts, cores):
+    `folder` has its socket, named 0 or 1.
+    """
+
+    def __init__(self, build, hosts, cores, wire="packet"):
         self.build = build
         self.hosts = hosts
         self.cores = cores
+        self.wire = wire
         self.folder = None
         self.processes = []
 
@@ -46,7 +50,7 @@ class Services:
             os.sched_setaffinity(0, {core})
 
         command = ["nsenter", "-t", self.hosts.pids[side], "-n", "--", f"{self.build}/bin/unetni",
-                   "--interface", self.hosts.interface, "--socket", f"{self.folder}/{side}"]
+                   "--interface", self.hosts.interface, "--wire", self.wire, "--socket", f"{self.folder}/{side}"]
         self.processes.append(subprocess.Popen(  # pylint: disable=consider-using-with
             command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             preexec_fn=bind))  # pylint: disable=subprocess-popen-preexec-fn

@@ -8,7 +8,8 @@
  * trips and streams against the size of their messages, udp_sizes, tcp_sizes, our_shm_sizes,
  * our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or eth_endpoint and ni_endpoint for
  * round trips of endpoints that poll and that block (the latter with a folder of services' sockets
- * for BYTES).  The sides live in the networks of these two processes (0: in ours) and use the
+ * for BYTES); or eth_alone and ni_alone, where one process has both sides, and the second core is
+ * the service's.  The sides live in the networks of these two processes (0: in ours) and use the
  * interface of that name there.  Streams have messages of so many bytes.
  */
 #include "net.h"
@@ -31,6 +32,7 @@
 int side;
 uint8_t *landing;
 const char *interface;
+const char *network[2];
 size_t message_bytes;
 
 static struct shared {
@@ -73,6 +75,11 @@ void exchange(const void *mine, void *theirs)
     meet();
     memcpy(theirs, shared->blob[!side], BLOB);
     meet();
+}
+
+static double keep(double mine)
+{
+    return mine;
 }
 
 static double share(double mine)
@@ -127,33 +134,38 @@ static void pin(int number)
     sched_setaffinity(0, sizeof one, &one); /* where there is only one, both are there */
 }
 
-static mode_fn *mode_of(const char *name)
+struct mode {
+    const char *name;
+    mode_fn *fn;
+    bool alone; /* without a second process */
+};
+
+static const struct mode *mode_of(const char *name)
 {
-    static const struct {
-        const char *name;
-        mode_fn *fn;
-    } modes[] = {
-        {"udp", measure_udp},
-        {"udp_sizes", measure_udp_sizes},
-        {"tcp", measure_tcp},
-        {"tcp_sizes", measure_tcp_sizes},
-        {"packets", measure_packets},
-        {"our_udp", measure_our_udp},
-        {"our_udp_streams", measure_our_udp_streams},
-        {"our_eth", measure_our_eth},
-        {"our_ofi", measure_our_ofi},
-        {"our_shm_sizes", measure_shm_sizes},
-        {"our_udp_sizes", measure_our_udp_sizes},
-        {"our_eth_sizes", measure_our_eth_sizes},
-        {"our_atm_sizes", measure_our_atm_sizes},
-        {"our_ni_sizes", measure_our_ni_sizes},
-        {"eth_endpoint", measure_eth_endpoint},
-        {"ni_endpoint", measure_ni_endpoint},
+    static const struct mode modes[] = {
+        {"udp", measure_udp, false},
+        {"udp_sizes", measure_udp_sizes, false},
+        {"tcp", measure_tcp, false},
+        {"tcp_sizes", measure_tcp_sizes, false},
+        {"packets", measure_packets, false},
+        {"our_udp", measure_our_udp, false},
+        {"our_udp_streams", measure_our_udp_streams, false},
+        {"our_eth", measure_our_eth, false},
+        {"our_ofi", measure_our_ofi, false},
+        {"our_shm_sizes", measure_shm_sizes, false},
+        {"our_udp_sizes", measure_our_udp_sizes, false},
+        {"our_eth_sizes", measure_our_eth_sizes, false},
+        {"our_atm_sizes", measure_our_atm_sizes, false},
+        {"our_ni_sizes", measure_our_ni_sizes, false},
+        {"eth_endpoint", measure_eth_endpoint, false},
+        {"ni_endpoint", measure_ni_endpoint, false},
+        {"eth_alone", measure_eth_alone, .alone = true},
+        {"ni_alone", measure_ni_alone, .alone = true},
     };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(name, modes[i].name) == 0)
-            return modes[i].fn;
+            return &modes[i];
     }
     fprintf(stderr, "net: no mode '%s'\n", name);
     exit(2);
@@ -179,7 +191,7 @@ static int await_other(pid_t other)
 int main(int argc, char **argv)
 {
     struct team team;
-    mode_fn *mode;
+    const struct mode *mode;
     double budget;
     pid_t other;
 
@@ -195,6 +207,14 @@ int main(int argc, char **argv)
     if (!landing)
         die("memory");
     memset(landing, 1, LONGEST);
+    network[0] = argv[4];
+    network[1] = argv[5];
+    if (mode->alone) {
+        pin(0);
+        team = (struct team){.measures = 1, .share = keep, .budget_ns = budget};
+        mode->fn(&team, argc - 6, argv + 6);
+        return 0;
+    }
     other = fork();
     if (other < 0)
         die("fork");
@@ -203,10 +223,10 @@ int main(int argc, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     else
         signal(SIGCHLD, SIG_DFL);
-    enter_network(argv[4 + side]);
+    enter_network(network[side]);
     pin(side);
     team = team_of(budget);
-    mode(&team, argc - 6, argv + 6);
+    mode->fn(&team, argc - 6, argv + 6);
     meet();
     fflush(stdout);
     if (side == 1)

@@ -6,6 +6,7 @@
  *   net.c       the two processes
  *   sockets.c    the limits: UDP, TCP and packet sockets with nobody's software on top
  *   endpoints.c  ours: U-Net endpoints with nothing above them
+ *   alone.c      the same with both endpoints in one process
  *   messages.c   ours: active messages
  */
 #ifndef NET_H
@@ -30,6 +31,7 @@ enum {
 extern int side;         /* 0 measures */
 extern uint8_t *landing; /* LONGEST bytes, at the same address on both sides */
 extern const char *interface;
+extern const char *network[2]; /* of either side: a process that is there */
 
 _Noreturn void die(const char *what);
 
@@ -86,6 +88,7 @@ void open_endpoint(const char *on, const struct unet_config *config);
 void measure_endpoint(const struct team *team, const char *on);
 void measure_endpoint_sizes(const struct team *team, const char *on, int count, char **sizes);
 mode_fn measure_eth_endpoint, measure_ni_endpoint; /* polled and blocked round trips */
+mode_fn measure_eth_alone, measure_ni_alone;       /* alone.c */
 extern struct unet_endpoint *ep;
 extern struct unet_address endpoint_address[2];
 

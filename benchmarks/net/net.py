@@ -28,6 +28,8 @@ SERVICES = {  # where the services of ni run; the clients are on cores 0 and 1
     "apart": ("on a core of its own", [2, 3]),
 }
 WAYS = {"polled": [at_most(1.4, "raw")], "blocked": [at_most(0.7, "raw")]}  # beside eth
+ONE_SERVICE = [at_most(1.2, "raw")]  # passed half as often as two of their own cores: half of 0.4
+CAP_BPF = 39
 ASKED_FOR = ["ofi"]  # by --backend alone: fabrics, of whatever provider libfabric finds
 
 
@@ -96,6 +98,39 @@ def measure_ni(options, hosts, samples, runner):
             runner.failures.append(f"ours, endpoints over ni, service {where}: {error}")
 
 
+def wires():
+    """Those of a service that is passed alone; AF_XDP takes a privilege that containers lack."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+    return ["packet", "xdp"] if effective >> CAP_BPF & 1 else ["packet"]
+
+
+def take_turns_with_service(options, hosts, samples, runner, wire):
+    """One process has both ends, and the service the second core.
+
+    The service is there only while it is measured: frames for others would come to it, too.
+    """
+    def step(who, *mode):
+        return samples.step(who, f"endpoints of ni and eth in one process, wire {wire}",
+                            bench(options, hosts, *mode), f"_ni_one_{wire}")
+
+    for _ in range(options.effort.turns):
+        with Services(options.build, hosts, [1], wire) as services:
+            runner.run([step("ours", "ni_alone", services.folder)])
+        runner.run([step("raw", "eth_alone")])
+
+
+def measure_one_service(options, hosts, samples, runner):
+    if cores() < 2:
+        print("bench: no endpoints with one service: that takes 2 cores", file=sys.stderr)
+        return
+    for wire in wires():
+        try:
+            take_turns_with_service(options, hosts, samples, runner, wire)
+        except Failure as error:
+            runner.failures.append(f"ours, one service, wire {wire}: {error}")
+
+
 # ---- the rows -----------------------------------------------------------------------------------
 
 
@@ -132,6 +167,9 @@ def ni_rows():
 
     Polling is not judged where services and clients share cores.
     """
+    for wire in wires() if cores() >= 2 else []:
+        yield Row(f"polled_ni_one_{wire}",
+                  f"endpoint round trip, ni to eth (polled, one service, {wire})", "us", ONE_SERVICE)
     for place, (where, on) in SERVICES.items():
         if max(on) >= cores():
             continue
@@ -212,6 +250,7 @@ class Net(Driver):
                 with hosts.losing_packets():
                     runner.run(lossy_plan(options, hosts, samples))
             if "ni" in options.backends:
+                measure_one_service(options, hosts, samples, runner)
                 measure_ni(options, hosts, samples, runner)
             rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
