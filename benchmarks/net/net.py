@@ -4,6 +4,7 @@
 As root there are two hosts, made of namespaces and joined by a bridge; else all are on lo, which
 says less.
 """
+import dataclasses
 import os
 import sys
 
@@ -23,13 +24,49 @@ TINY = Effort(turns=1, millis=1, limit=100, each=40, sizes=[1024, 65536])
 LOSSY_SIZE = 65536
 LOSS = "1 % loss"
 BACKENDS = ["udp", "eth", "ni"] if os.geteuid() == 0 else ["udp"]
-SERVICES = {  # where the services of ni run; the clients are on cores 0 and 1
-    "shared": ("on its client's core", [0, 1]),
-    "apart": ("on a core of its own", [2, 3]),
-}
-WAYS = {"polled": [at_most(1.4, "raw")], "blocked": [at_most(0.7, "raw")]}  # beside eth
-ONE_SERVICE = [at_most(1.2, "raw")]  # passed half as often as two of their own cores: half of 0.4
 CAP_BPF = 39
+
+
+@dataclasses.dataclass
+class NiKind:
+    """Which cores services of ni are on, and how many there are: clients are on cores 0 and 1."""
+
+    title: str
+    suffix: str
+    mode: str  # of net_bench: "endpoint", or "alone" for both ends in one process
+    cores: list
+    aims: dict  # by way; beside eth
+    wire: str = "packet"
+
+
+BLOCKED = [at_most(0.7, "raw")]
+SHARED = NiKind("service on its client's core", "_ni_shared", "endpoint", [0, 1],
+                {"polled": [], "blocked": BLOCKED})
+APART = NiKind("service on a core of its own", "_ni_apart", "endpoint", [2, 3],
+               {"polled": [at_most(1.4, "raw")], "blocked": BLOCKED})
+
+
+def one_service(wire):
+    """It is passed half as often as two of their own cores: half of 0.4."""
+    return NiKind(f"one service, {wire}", f"_ni_one_{wire}", "alone", [1],
+                  {"polled": [at_most(1.2, "raw")]}, wire)
+
+
+def wires():
+    """Those of a service that is passed alone; AF_XDP takes a privilege that containers lack."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+    return ["packet", "xdp"] if effective >> CAP_BPF & 1 else ["packet"]
+
+
+def every_ni_kind():
+    return [one_service(wire) for wire in wires()] + [SHARED, APART]
+
+
+def ni_kinds():
+    return [kind for kind in every_ni_kind() if max(kind.cores) < cores()]
+
+
 ASKED_FOR = ["ofi"]  # by --backend alone: fabrics, of whatever provider libfabric finds
 
 
@@ -79,56 +116,32 @@ def lossy_plan(options, hosts, samples):
                   "raw": bench(options, hosts, "tcp", size)})
 
 
-def ni_plan(options, hosts, samples, place, services):
-    return turns(options, hosts, samples, f"endpoints over ni, service {SERVICES[place][0]}",
-                 f"_ni_{place}", {"ours": bench(options, hosts, "ni_endpoint", services.folder),
-                                  "raw": bench(options, hosts, "eth_endpoint")})
+def take_turns_with_services(options, hosts, samples, runner, kind):
+    """Round trips over services on those cores and by that wire, and over eth alone.
+
+    Services are there only while they are measured: frames for others come to them, too, and what
+    they do then keeps a processor awake that would sleep.
+    """
+    def step(who, mode, *folder):
+        return samples.step(who, f"endpoints over ni, {kind.title}",
+                            bench(options, hosts, mode, *folder), kind.suffix)
+
+    for _ in range(options.effort.turns):
+        with Services(options.build, hosts, kind.cores, kind.wire) as services:
+            runner.run([step("ours", f"ni_{kind.mode}", services.folder)])
+        runner.run([step("raw", f"eth_{kind.mode}")])
 
 
 def measure_ni(options, hosts, samples, runner):
-    for place, (where, on) in SERVICES.items():
-        if max(on) >= cores():
-            print(f"bench: no endpoints over ni with the service {where}: that takes "
-                  f"{max(on) + 1} cores, here are {cores()}", file=sys.stderr)
-            continue
+    for kind in ni_kinds():
         try:
-            with Services(options.build, hosts, on) as services:
-                runner.run(ni_plan(options, hosts, samples, place, services))
+            take_turns_with_services(options, hosts, samples, runner, kind)
         except Failure as error:
-            runner.failures.append(f"ours, endpoints over ni, service {where}: {error}")
-
-
-def wires():
-    """Those of a service that is passed alone; AF_XDP takes a privilege that containers lack."""
-    with open("/proc/self/status", encoding="ascii") as status:
-        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-    return ["packet", "xdp"] if effective >> CAP_BPF & 1 else ["packet"]
-
-
-def take_turns_with_service(options, hosts, samples, runner, wire):
-    """One process has both ends, and the service the second core.
-
-    The service is there only while it is measured: frames for others would come to it, too.
-    """
-    def step(who, *mode):
-        return samples.step(who, f"endpoints of ni and eth in one process, wire {wire}",
-                            bench(options, hosts, *mode), f"_ni_one_{wire}")
-
-    for _ in range(options.effort.turns):
-        with Services(options.build, hosts, [1], wire) as services:
-            runner.run([step("ours", "ni_alone", services.folder)])
-        runner.run([step("raw", "eth_alone")])
-
-
-def measure_one_service(options, hosts, samples, runner):
-    if cores() < 2:
-        print("bench: no endpoints with one service: that takes 2 cores", file=sys.stderr)
-        return
-    for wire in wires():
-        try:
-            take_turns_with_service(options, hosts, samples, runner, wire)
-        except Failure as error:
-            runner.failures.append(f"ours, one service, wire {wire}: {error}")
+            runner.failures.append(f"ours, endpoints over ni, {kind.title}: {error}")
+    for kind in every_ni_kind():
+        if max(kind.cores) >= cores():
+            print(f"bench: no endpoints over ni, {kind.title}: that takes "
+                  f"{max(kind.cores) + 1} cores, here are {cores()}", file=sys.stderr)
 
 
 # ---- the rows -----------------------------------------------------------------------------------
@@ -167,15 +180,10 @@ def ni_rows():
 
     Polling is not judged where services and clients share cores.
     """
-    for wire in wires() if cores() >= 2 else []:
-        yield Row(f"polled_ni_one_{wire}",
-                  f"endpoint round trip, ni to eth (polled, one service, {wire})", "us", ONE_SERVICE)
-    for place, (where, on) in SERVICES.items():
-        if max(on) >= cores():
-            continue
-        for way, aims in WAYS.items():
-            yield Row(f"{way}_ni_{place}", f"endpoint round trip, ni ({way}, service {where})",
-                      "us", [] if (way, place) == ("polled", "shared") else aims)
+    for kind in ni_kinds():
+        for way, aims in kind.aims.items():
+            yield Row(f"{way}{kind.suffix}", f"endpoint round trip, ni ({way}, {kind.title})", "us",
+                      aims)
 
 
 # ---- what it comes to ---------------------------------------------------------------------------
@@ -250,7 +258,6 @@ class Net(Driver):
                 with hosts.losing_packets():
                     runner.run(lossy_plan(options, hosts, samples))
             if "ni" in options.backends:
-                measure_one_service(options, hosts, samples, runner)
                 measure_ni(options, hosts, samples, runner)
             rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
