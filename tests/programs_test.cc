@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 #include <sstream>
 
 namespace {
@@ -157,6 +158,42 @@ TEST_CASE("Files are read and written in acknowledged blocks, and only in the fo
     CHECK_THAT(out.err, Catch::Contains("no name of a file in the folder"));
     CHECK_FALSE(std::filesystem::exists(again));
     CHECK_FALSE(std::filesystem::exists(folder.path.parent_path() / "out"));
+}
+
+TEST_CASE("A volume is rendered alike by any number of workers, and any size of tasks")
+{
+    const TemporaryFolder folder;
+    const std::string one = folder / "one.pgm", image = folder / "image.pgm";
+    const auto render = [&](std::vector<std::string> words, const std::string &to,
+                            const std::string &task) {
+        Command command{{launcher()}};
+
+        command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+        for (const std::string &word : {example("vmmc_parfum"), to, std::string("50"), task})
+            command.arguments.push_back(word);
+        return run(command);
+    };
+    const Outcome first = render({"-n", "2"}, one, "2500");
+
+    CHECK(first.out == "50 x 50 pixels by 1 workers\n");
+    const std::string expected = read_file(one);
+    REQUIRE(expected.size() == std::string("P5\n50 50\n255\n").size() + 2500);
+    CHECK(std::set<char>(expected.begin(), expected.end()).size() > 20); // it shows something
+    for (const auto &way : std::vector<std::vector<std::string>>{
+             {"-n", "4"},
+             {"-n", "3", "--backend", "udp"},
+             {"-n", "4", "--nodes", "2", "--chaos", "loss=0.03,reorder=0.1"}}) {
+        const Outcome outcome = render(way, image, "7");
+        INFO(way.back() << "\n" << outcome.err);
+        CHECK(outcome.code == 0);
+        CHECK(read_file(image) == expected);
+    }
+    const Outcome nowhere = render({"-n", "2"}, folder / "no/image.pgm", "7");
+    CHECK(nowhere.code == 1);
+    CHECK_THAT(nowhere.err, Catch::Contains("no/image.pgm: No such file or directory"));
+    const Outcome none = render({"-n", "2"}, image, "0");
+    CHECK(none.code == 2);
+    CHECK_THAT(none.err, Catch::Contains("TASK 1 to"));
 }
 
 // The program compares each byte with what was sent.
