@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""serve.py redis|nginx|iperf3 [UNETSOCK]: a real server and a real client of it on this machine, over TCP or, with the
-path of unetsock, both over that.  Prints "METRIC NANOSECONDS" of a request, or of a MiB."""
+"""serve.py redis|nginx|iperf3 [UNETSOCK...]: a real server and a real client of it on this machine, over TCP or, with the
+command that runs a program over unetsock, both over that.  Prints "METRIC NANOSECONDS" of a request, or of a MiB.
+
+serve.py PID,PID [UNETSOCK...]: redis on the host of one process, and its clients on that of another one."""
 import os
 import pathlib
 import re
@@ -22,15 +24,15 @@ def free_port():
 class Server:
     """A server, from when it listens on."""
 
-    def __init__(self, port, *command):
+    def __init__(self, port, *command, host=()):
         self.port = int(port)
-        self.process = subprocess.Popen([*PREFIX, *command], stdout=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*host, *PREFIX, *command], stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
 
     def __enter__(self):
         deadline = time.monotonic() + 10
         wanted = f":{self.port:04X} 00000000:0000 0A"
-        while wanted not in pathlib.Path("/proc/net/tcp").read_text(encoding="ascii"):
+        while wanted not in pathlib.Path(f"/proc/{self.process.pid}/net/tcp").read_text(encoding="ascii"):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 sys.exit("the server does not listen")
 
@@ -39,10 +41,27 @@ class Server:
         self.process.wait(10)
 
 
-def client(*command):
-    done = subprocess.run([*PREFIX, *command], capture_output=True, text=True, check=True,
+def client(*command, host=()):
+    done = subprocess.run([*host, *PREFIX, *command], capture_output=True, text=True, check=True,
                           timeout=60)
     return done.stdout
+
+
+def redis_rate(text):
+    return float(re.search(r'"GET","([\d.]+)"', text).group(1))
+
+
+def redis_between(pids):
+    """A server with one core and clients with the other, if there are two."""
+    cores = sorted(os.sched_getaffinity(0))
+    hosts = [["taskset", "-c", str(cores[i % len(cores)]), "nsenter", "-t", pid, "-n", "-u", "-m", "--"]
+             for i, pid in enumerate(pids)]
+    with Server("6379", "redis-server", "--port", "6379", "--protected-mode", "no", "--save", "",
+                "--appendonly", "no", host=hosts[0]):
+        for clients in 1, 4, 8:
+            out = client("redis-benchmark", "-h", "10.78.0.1", "-t", "get", "-c", str(clients), "-n",
+                         "20000", "--csv", host=hosts[1])
+            print(f"redis_{clients}_hosts {1e9 / redis_rate(out):.1f}")
 
 
 def redis():
@@ -53,8 +72,7 @@ def redis():
                                                ("redis_one", 1, 1, 10000)):
             out = client("redis-benchmark", "-p", port, "-t", "get", "-c", str(clients), "-P",
                          str(depth), "-n", str(requests), "--csv")
-            rate = float(re.search(r'"GET","([\d.]+)"', out).group(1))
-            print(f"{name} {1e9 / rate:.1f}")
+            print(f"{name} {1e9 / redis_rate(out):.1f}")
 
 
 def nginx():
@@ -87,4 +105,7 @@ def iperf3():
 
 
 if __name__ == "__main__":
-    {"redis": redis, "nginx": nginx, "iperf3": iperf3}[sys.argv[1]]()
+    if "," in sys.argv[1]:
+        redis_between(sys.argv[1].split(","))
+    else:
+        {"redis": redis, "nginx": nginx, "iperf3": iperf3}[sys.argv[1]]()

@@ -66,6 +66,13 @@ def between_hosts(options, hosts, key, samples):
                     yield samples.step(net, what,
                                        [*environment, str(bin_ / "unetsock"), "--net", net, *command],
                                        "_hosts")
+    if "redis" in installed():
+        command = [sys.executable, str(SOURCES / "sockets" / "serve.py"), ",".join(hosts.pids)]
+        for _ in range(effort.turns):
+            yield samples.step("raw", "redis between hosts", command)
+            for net in NETWORKS:
+                yield samples.step(net, "redis between hosts",
+                                   [*environment, *command, str(bin_ / "unetsock"), "--net", net])
 
 
 def make_key(options, folder):
@@ -112,6 +119,9 @@ def hosts_rows(effort):
         yield HostsRow(f"rtt_{size}_hosts", f"round trip, {table.size(size)}", "us")
     for size in effort.bulk:
         yield HostsRow(f"bulk_{size}_hosts", f"stream, writes of {table.size(size)}", "GB/s", size=size)
+    if "redis" in installed():
+        for clients in 1, 4, 8:
+            yield HostsRow(f"redis_{clients}_hosts", f"redis GET, clients: {clients}", "us")
 
 
 def times_faster(row, who="ours"):

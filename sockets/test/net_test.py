@@ -74,8 +74,80 @@ while turns < 50 or time.monotonic() < until:
 print("ok")
 """
 
+# The same on several connections at a time, some of which end while the others go on, and then begin anew; a fork in
+# between takes all that are there from the network.
+CROWD_SERVER = """
+import selectors, socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+who = selectors.DefaultSelector()
+who.register(listener, selectors.EVENT_READ)
+while True:
+    for key, _ in who.select(30):
+        if key.fileobj is listener:
+            who.register(listener.accept()[0], selectors.EVENT_READ)
+        elif data := key.fileobj.recv(100000):
+            key.fileobj.sendall(data)
+        else:
+            who.unregister(key.fileobj)
+            key.fileobj.close()
+    if len(who.get_map()) == 1:
+        break
+"""
+CROWD = """
+import os, random, selectors, socket, sys, time
+until = time.monotonic() + float(sys.argv[2])
+chance = random.Random(int(sys.argv[3]))
+stream = bytes(range(251)) * 400
+who = selectors.DefaultSelector()
+class One:
+    def __init__(self):
+        self.s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        self.s.settimeout(30)
+        who.register(self.s, selectors.EVENT_READ, self)
+        self.at = self.have = self.length = self.turns = 0
+        self.last = chance.choice((30, 300, 1 << 30))
+        self.burst()
+    def burst(self):
+        self.have = self.length = 0
+        for _ in range(chance.randint(1, 3)):
+            n = chance.choice((1, 8, 100, chance.randint(1, 1280), chance.randint(1281, 5000)))
+            self.s.sendall(stream[(self.at + self.length) % 251:][:n])
+            self.length += n
+    def take(self):
+        got = self.s.recv(self.length - self.have)
+        assert got and got == stream[(self.at + self.have) % 251:][:len(got)], (self.turns, self.have, len(got))
+        self.have += len(got)
+        if self.have < self.length:
+            return True
+        self.at = (self.at + self.length) % 251
+        self.turns += 1
+        if self.turns >= self.last or time.monotonic() >= until:
+            who.unregister(self.s)
+            self.s.close()
+            return False
+        self.burst()
+        return True
+living = [One() for _ in range(6)]
+child = 0
+while living:
+    ready = who.select(30)
+    assert ready
+    for key, _ in ready:
+        if not key.data.take():
+            living.remove(key.data)
+            if time.monotonic() < until:
+                living.append(One())
+    if chance.random() < 0.0002 and (child := os.fork()) == 0:
+        os._exit(0)
+    elif child:
+        assert os.waitpid(child, 0)[1] == 0
+        child = 0
+print("ok")
+"""
+
 MASK = (1 << 64) - 1
-MAGIC = 0x316b636f7374656e
+MAGIC = 0x326b636f7374656e
 
 
 def siphash(key, data):
@@ -170,7 +242,7 @@ class Net(unittest.TestCase):
 
     # ---- who may --------------------------------------------------------------------------
 
-    def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, **more):
+    def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, server_code=SERVER, **more):
         """What --stats says at both ends of a connection between two processes; a key may be None: plain TCP."""
         def environment(key):
             return {**os.environ, **self.environment, **more, "UNETSOCK_KEY": key or "", "UNETSOCK_UPGRADE": "1"}
@@ -178,7 +250,7 @@ class Net(unittest.TestCase):
         def command(key, *words):
             return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", *words]
 
-        with subprocess.Popen(command(server_key, SERVER), env=environment(server_key), text=True,
+        with subprocess.Popen(command(server_key, server_code), env=environment(server_key), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
             port = server.stdout.readline().strip()
             client = subprocess.run(command(client_key, code, port, str(seconds), str(seed)), text=True,
@@ -202,10 +274,10 @@ class Net(unittest.TestCase):
         self.assertEqual(self.upgraded(None, self.key, 0.1), 0)
         self.assertEqual(self.upgraded(self.key, None, 0.1), 0)
 
-    def bursts(self, seeds, **more):
+    def bursts(self, seeds, code=BURSTS, **more):
         carried = 0
         for seed in seeds:
-            for text in self.talk(self.key, self.key, 3 if LONG else 0.5, BURSTS, seed, **more):
+            for text in self.talk(self.key, self.key, 3 if LONG else 0.5, code, seed, **more):
                 carried += int(re.search(r"by the rings (\d+) bytes", text).group(1))
         self.assertGreater(carried, 0)
 
@@ -216,6 +288,17 @@ class Net(unittest.TestCase):
     def test_bursts_while_the_path_dies(self):
         for dies in (1, 2, 3, 20, 77, 150, 400) if LONG else (3, 77):
             self.bursts(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
+
+    def crowd(self, seeds, **more):
+        self.bursts(seeds, CROWD, server_code=CROWD_SERVER, **more)
+
+    def test_many_connections(self):
+        self.crowd(range(20 if LONG else 3))
+        self.crowd(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS)
+
+    def test_many_connections_while_the_path_dies(self):
+        for dies in (1, 20, 150, 1000, 5000) if LONG else (150, 5000):
+            self.crowd(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
 
     def connected(self, ports):
         """A connection to one of some ports of this machine, at which somebody listens soon."""
@@ -245,13 +328,14 @@ class Net(unittest.TestCase):
                 s.sendall(b"one")
                 self.assertEqual(s.recv(3), b"one")
                 nonce = struct.pack("<QQ", 1, 2)
-                said = ends + struct.pack("<I", 1) + nonce + bytes(16 + 2 * 68)
+                process = struct.pack("<Q", 7)
+                said = ends + struct.pack("<I", 1) + nonce + bytes(16) + process + bytes(40 + 2 * 68)
                 proof = siphash(key, said) ^ (0 if right else 1)
                 meet = siphash((key[0], ~key[1] & MASK), ends)
                 with self.connected([49152 + (meet >> 16 * i) % 16384 for i in range(4)]) as control:
-                    control.sendall(struct.pack("<Q", MAGIC) + nonce + struct.pack("<Q", proof))
+                    control.sendall(struct.pack("<Q", MAGIC) + nonce + process + struct.pack("<Q", proof))
                     answer = control.recv(1000)
-                    control.sendall(bytes(80))  # no proof
+                    control.sendall(bytes(88))  # no proof
                     while control.recv(1000):
                         pass
                 for i in range(50):
@@ -261,7 +345,7 @@ class Net(unittest.TestCase):
         return len(answer)
 
     def test_forgers(self):
-        self.assertEqual(self.hello(right=True), 96)
+        self.assertEqual(self.hello(right=True), 128)
         self.assertEqual(self.hello(right=False), 0)
 
     # ---- the program unetsock -----------------------------------------------------------------

@@ -43,6 +43,7 @@ static void after_fork(bool is_child)
         sockets_record_after_fork();
         sockets_upgrade_after_fork();
         sockets_agent_after_fork();
+        sockets_road_after_fork();
     }
     sockets_table_after_fork(is_child);
     sockets_epoll_after_fork(is_child);
@@ -56,6 +57,7 @@ static void after_clone(void)
     sockets_record_after_fork();
     sockets_upgrade_after_fork();
     sockets_agent_after_fork();
+    sockets_road_after_fork();
     sockets_table_after_fork(true);
     sockets_epoll_before_fork();
     sockets_epoll_after_fork(true);
@@ -78,7 +80,9 @@ static void init(void)
     sockets_stream_init();
     sockets_upgrade_init();
     sockets_link_init();
+    sockets_road_init();
     sockets_link_wake = sockets_agent_wake;
+    sockets_road_wake = sockets_agent_wake;
     sockets_link_descriptor_of = sockets_table_descriptor_of;
     sockets_table_after_clone = after_clone;
     sockets_stream_on_taken = sockets_epoll_taken;

@@ -87,7 +87,7 @@ static nfds_t watch(struct pollfd *fds)
         if (!link)
             continue;
         if (link->state == SOCKETS_LINK_NETWORK)
-            fds[n++] = (struct pollfd){.fd = link->ep->fd, .events = POLLIN};
+            fds[n++] = (struct pollfd){.fd = sockets_lane_fd(link->lane), .events = POLLIN};
         if (link->state != SOCKETS_LINK_LOST)
             fds[n++] = (struct pollfd){.fd = link->control, .events = POLLIN};
     }

@@ -13,7 +13,7 @@
 
 struct sockets_link;
 
-enum { SOCKETS_AGENT_LINKS = 16 }; /* of a process at a time */
+enum { SOCKETS_AGENT_LINKS = 32 }; /* of a process at a time */
 
 /* Whether there may be one more link, which is then counted until _give. */
 bool sockets_agent_reserve(void);

@@ -161,8 +161,7 @@ static void look_for_death(struct sockets_link *link)
 {
     const bool hidden = sockets_hidden_begin();
 
-    if (link->state == SOCKETS_LINK_NETWORK &&
-        unet_channel_state(link->ep, link->channel) == UNET_DEAD)
+    if (link->state == SOCKETS_LINK_NETWORK && sockets_lane_is_dead(link->lane))
         sockets_link_fall_back(link);
     sockets_hidden_end(hidden);
     link->busy = true;
@@ -180,8 +179,10 @@ enum sockets_link_served sockets_link_serve(struct sockets_link *link)
         retire_if_many(link->stream);
         look_for_death(link);
         link_work(link);
-        served = link->owing || link->later || wants_something(link->stream) ? SOCKETS_LINK_AGAIN
-                                                                             : SOCKETS_LINK_IDLE;
+        served = link->owing || link->later || wants_something(link->stream) ||
+                         (link->state == SOCKETS_LINK_NETWORK && sockets_lane_has_more(link->lane))
+                     ? SOCKETS_LINK_AGAIN
+                     : SOCKETS_LINK_IDLE;
         if (link->state == SOCKETS_LINK_LOST)
             served = SOCKETS_LINK_IDLE;
     }
@@ -288,20 +289,17 @@ static const struct sockets_carrier_ops link_ops = {
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-struct sockets_link *sockets_link_new(struct unet_endpoint *ep, uint16_t channel, int control)
+struct sockets_link *sockets_link_new(struct sockets_lane *lane, int control)
 {
     struct sockets_link *link = calloc(1, sizeof(*link));
 
     if (!link) {
-        const bool hidden = sockets_hidden_begin();
-        unet_close(ep);
-        sockets_hidden_end(hidden);
+        sockets_lane_free(lane);
         sockets_hidden_close_made(control);
         return NULL;
     }
     link->carrier.ops = &link_ops;
-    link->ep = ep;
-    link->channel = channel;
+    link->lane = lane;
     link->control = control;
     return link;
 }
@@ -315,10 +313,7 @@ void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s)
 
 void sockets_link_free(struct sockets_link *link)
 {
-    const bool hidden = sockets_hidden_begin();
-
-    unet_close(link->ep);
-    sockets_hidden_end(hidden);
+    sockets_lane_free(link->lane);
     sockets_hidden_close_made(link->control);
     free(link);
 }

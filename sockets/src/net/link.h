@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * link.h - the carrier between hosts: a reliable endpoint for one connection.
+ * link.h - the carrier between hosts: one connection's lane of the road to the other process.
  *
  * A message has all words of this end's halves and the next bytes of the ring; the other end writes
  * them into its own segment, in the place of a sender and a receiver that share it.  Whoever looks
@@ -14,9 +14,9 @@
 #ifndef SOCKETS_LINK_H
 #define SOCKETS_LINK_H
 
+#include "net/road.h"
 #include "net/wire.h"
 #include "stream/carrier.h"
-#include <unet/unet.h>
 
 /* Of how many connections a process may have before all are the kernel's (UNETSOCK_NET_MANY): who
  * has many to look at does better with its batches. */
@@ -24,10 +24,8 @@ extern uint32_t sockets_link_many;
 
 enum { SOCKETS_LINK_PEER_MS = 2000 }; /* a path on which nothing comes for so long is dead */
 
-enum { SOCKETS_LINK_BUFFER = 4352, SOCKETS_LINK_BUFFERS = 128 }; /* for messages that arrive */
-
 enum sockets_link_state {
-    SOCKETS_LINK_NETWORK, /* messages go by the endpoint */
+    SOCKETS_LINK_NETWORK, /* messages go by the lane */
     SOCKETS_LINK_CONTROL, /* or by the control connection */
     SOCKETS_LINK_LOST,    /* neither */
 };
@@ -36,9 +34,8 @@ struct sockets_link {
     struct sockets_carrier carrier;
     struct sockets_lock lock; /* of all that follows; taken behind those of the stream */
     struct sockets_stream *stream;
-    struct unet_endpoint *ep;
-    uint16_t channel;
-    int control; /* hidden, as all that the endpoint has (real/hidden.h) */
+    struct sockets_lane *lane;
+    int control; /* hidden, as all that the road has (real/hidden.h) */
     enum sockets_link_state state;
     bool busy;  /* a signal's handler that finds it so leaves its message to whom it interrupted */
     bool owing; /* a message is to be sent as soon as there is room */
@@ -59,9 +56,9 @@ struct sockets_link {
     bool later;                        /* its message is still to be taken */
 };
 
-/* Makes a link of an open channel and a control connection, both of which it owns from now on, even
- * if it fails.  NULL: there is no memory. */
-struct sockets_link *sockets_link_new(struct unet_endpoint *ep, uint16_t channel, int control);
+/* Makes a link of a lane and a control connection, both of which it owns from now on, even if it
+ * fails.  NULL: there is no memory. */
+struct sockets_link *sockets_link_new(struct sockets_lane *lane, int control);
 
 /* The stream has been attached: the link carries its segment from now on. */
 void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s);
@@ -86,8 +83,7 @@ extern int (*sockets_link_descriptor_of)(const struct sockets_stream *s);
 
 /* ---- messages (send.c, receive.c); all want the lock ------------------------------------ */
 
-/* Read UNETSOCK_NET_MANY, and, for tests, UNETSOCK_NET_DIES: after how many messages the path
- * counts as dead (never). */
+/* Read UNETSOCK_NET_MANY. */
 void sockets_link_init(void);
 
 /* Send all that is new, as far as there is room; link->owing says that something is left. */
@@ -96,7 +92,7 @@ void sockets_link_flush(struct sockets_link *link);
 /* Say what was taken in, and nothing new of what this end sends. */
 void sockets_link_acknowledge(struct sockets_link *link);
 
-/* Take in what has come by the endpoint, or by the control connection. */
+/* Take in what has come by the lane, or by the control connection. */
 void sockets_link_take_network(struct sockets_link *link);
 void sockets_link_take_control(struct sockets_link *link);
 

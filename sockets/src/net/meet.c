@@ -3,17 +3,19 @@
  * meet.c - how the two ends of a connection find each other across hosts.
  *
  *   connecting side                          accepting side
- *   magic, nonce, proof             -->
- *                                   <--      nonce, address, proof
- *   address, proof                  -->
+ *   magic, nonce, process, proof    -->
+ *                                   <--      nonce, process, road, lane, address, proof
+ *   lane, address, proof            -->
  *
- * A proof is a keyed hash of the connection's name and all that was said so far; the nonces make
- * the key of the endpoints.
+ * A proof is a keyed hash of the connection's name and all that was said so far; where the two
+ * processes have no road yet the nonces make the key of its endpoints.
  */
 #include "net/meet.h"
 #include "net/agent.h"
+#include "net/control.h"
 #include "net/key.h"
 #include "net/link.h"
+#include "net/road.h"
 #include "real/hidden.h"
 #include "real/real.h"
 #include "record/pause.h"
@@ -30,14 +32,9 @@
 enum {
     PORTS = 16384, /* the hashed ports are of the dynamic ones, */
     FIRST_PORT = 49152,
-    CHOICES = 4,      /* any of which somebody else may use */
-    MEET_MS = 1500,   /* for how long the accepting side listens */
-    ANSWER_MS = 1000, /* a step of the other side */
-    TRIES = 5,        /* of the connecting side, with longer and longer pauses */
-    PAUSE_MS = 20,
 };
 
-#define MEET_MAGIC 0x316b636f7374656eull
+#define MEET_MAGIC 0x326b636f7374656eull
 
 enum { RUNNING, READY, FAILED };
 
@@ -52,21 +49,29 @@ struct sockets_meeting {
         uint8_t end[2][SOCKETS_END];
         uint32_t step;
         uint64_t nonce[2][2]; /* of the connecting and the accepting side */
-        struct unet_address address[2];
+        uint64_t process[2];
+        uint64_t road;
+        uint32_t is_old; /* whether the road is there already, */
+        uint32_t side;   /* and at which side of it the accepting process is */
+        uint32_t lane[2], zero[2];
+        struct unet_address address[2]; /* of the endpoints of a new one */
     } said;
+    struct sockets_lane *lane;
 };
 
 struct hello {
-    uint64_t magic, nonce[2], proof;
+    uint64_t magic, nonce[2], process, proof;
 };
 
 struct answer {
-    uint64_t nonce[2];
+    uint64_t nonce[2], process, road;
+    uint32_t is_old, side, lane, zero;
     struct unet_address address;
     uint64_t proof;
 };
 
 struct closing {
+    uint32_t lane, is_refused;
     struct unet_address address;
     uint64_t proof;
 };
@@ -102,136 +107,22 @@ bool sockets_meet_is_on(void)
     return backend != NULL;
 }
 
-/* ---- the control connection ---------------------------------------------------------- */
-
-static bool await(int fd, short events, int ms)
-{
-    struct pollfd p = {.fd = fd, .events = events};
-
-    return sockets_real.poll(&p, 1, ms) == 1;
-}
-
-static bool say(int fd, const void *what, size_t bytes)
-{
-    return sockets_real.send(fd, what, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
-}
-
-static bool hear(int fd, void *what, size_t bytes)
-{
-    const uint64_t until = sockets_now_ns() + ANSWER_MS * 1000000ull;
-    size_t done = 0;
-
-    while (done < bytes) {
-        ssize_t n;
-
-        if (sockets_now_ns() >= until || !await(fd, POLLIN, ANSWER_MS))
-            return false;
-        n = sockets_real.recv(fd, (char *)what + done, bytes - done, MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && errno != EAGAIN))
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static void set_port(struct sockaddr_storage *address, uint16_t port)
-{
-    if (address->ss_family == AF_INET)
-        ((struct sockaddr_in *)address)->sin_port = htons(port);
-    else
-        ((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-}
-
 /* Nobody without the key knows at which ports two ends meet. */
-static uint16_t hashed_port(const struct sockets_meeting *m, unsigned choice)
+static void hash_ports(const struct sockets_meeting *m, uint16_t port[SOCKETS_CONTROL_PORTS])
 {
     const uint64_t port_key[2] = {key[0], ~key[1]};
     const uint64_t hash = unet_siphash(port_key, m->said.end, sizeof(m->said.end));
 
-    return (uint16_t)(FIRST_PORT + (hash >> 16 * choice) % PORTS);
-}
-
-static int make_socket(const struct sockaddr_storage *address)
-{
-    return sockets_hidden_made(
-        sockets_real.socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
-
-static socklen_t length_of(const struct sockaddr_storage *address)
-{
-    return address->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-}
-
-/* At the first port that is free. */
-static bool bind_any(const struct sockets_meeting *m, int fd)
-{
-    struct sockaddr_storage at = m->ours;
-
-    for (unsigned choice = 0; choice < CHOICES; choice++) {
-        set_port(&at, hashed_port(m, choice));
-        if (bind(fd, (void *)&at, length_of(&at)) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The other end's socket, or -1; strangers' are closed by who finds that they have no proof. */
-static int accept_peer(struct sockets_meeting *m)
-{
-    const int listener = make_socket(&m->ours), one = 1;
-    int fd = -1;
-
-    if (listener < 0)
-        return -1;
-    sockets_real.setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind_any(m, listener) && listen(listener, 4) == 0 && await(listener, POLLIN, MEET_MS))
-        fd = sockets_hidden_made(
-            sockets_real.accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    sockets_hidden_close_made(listener);
-    return fd;
-}
-
-static int connect_once(const struct sockets_meeting *m, unsigned choice)
-{
-    struct sockaddr_storage to = m->theirs;
-    const int fd = make_socket(&to);
-    socklen_t length = sizeof(int);
-    int error = 0;
-
-    if (fd < 0)
-        return -1;
-    set_port(&to, hashed_port(m, choice));
-    if (sockets_real.connect(fd, (void *)&to, length_of(&to)) == 0)
-        return fd;
-    if (errno == EINPROGRESS && await(fd, POLLOUT, ANSWER_MS) &&
-        sockets_real.getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0)
-        return fd;
-    sockets_hidden_close_made(fd);
-    return -1;
-}
-
-static int connect_peer(const struct sockets_meeting *m)
-{
-    for (int i = 0; i < TRIES; i++) {
-        const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000l << i};
-
-        for (unsigned choice = 0; choice < CHOICES; choice++) {
-            const int fd = connect_once(m, choice);
-
-            if (fd >= 0)
-                return fd;
-        }
-        nanosleep(&pause, NULL);
-    }
-    return -1;
+    for (unsigned i = 0; i < SOCKETS_CONTROL_PORTS; i++)
+        port[i] = (uint16_t)(FIRST_PORT + (hash >> 16 * i) % PORTS);
 }
 
 /* ---- endpoints ------------------------------------------------------------------------- */
 
 static void put_buffers(struct unet_endpoint *ep)
 {
-    for (uint32_t i = 0; i < SOCKETS_LINK_BUFFERS; i++)
-        unet_free_put(ep, i * SOCKETS_LINK_BUFFER, SOCKETS_LINK_BUFFER);
+    for (uint32_t i = 0; i < SOCKETS_ROAD_BUFFERS; i++)
+        unet_free_put(ep, i * SOCKETS_ROAD_BUFFER, SOCKETS_ROAD_BUFFER);
 }
 
 static int open_lower(struct unet_endpoint **lower)
@@ -245,9 +136,9 @@ static int open_lower(struct unet_endpoint **lower)
 
 static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
 {
-    const struct unet_config sizes = {.segment_bytes = 1 << 20,
-                                      .recv_slots = SOCKETS_LINK_BUFFERS,
-                                      .free_slots = 2 * SOCKETS_LINK_BUFFERS,
+    const struct unet_config sizes = {.segment_bytes = SOCKETS_ROAD_BUFFERS * SOCKETS_ROAD_BUFFER,
+                                      .recv_slots = SOCKETS_ROAD_SLOTS,
+                                      .free_slots = SOCKETS_ROAD_SLOTS,
                                       .channels = 1};
     struct reliable_config config = {
         .ranks = 2, .rank = !m->is_server, .peer_timeout_ms = SOCKETS_LINK_PEER_MS};
@@ -290,50 +181,11 @@ static bool make_nonce(uint64_t nonce[2])
     return getrandom(nonce, 16, 0) == 16;
 }
 
-static bool call(struct sockets_meeting *m, int fd, struct unet_endpoint **ep)
-{
-    struct hello hello = {.magic = MEET_MAGIC};
-    struct answer answer;
-    struct closing closing = {0};
-
-    if (!make_nonce(m->said.nonce[0]))
-        return false;
-    memcpy(hello.nonce, m->said.nonce[0], sizeof(hello.nonce));
-    hello.proof = proof_of(m, 1);
-    if (!say(fd, &hello, sizeof(hello)) || !hear(fd, &answer, sizeof(answer)))
-        return false;
-    memcpy(m->said.nonce[1], answer.nonce, sizeof(answer.nonce));
-    m->said.address[1] = answer.address;
-    if (!is_address(&answer.address) || proof_of(m, 2) != answer.proof || open_endpoint(m, ep) < 0)
-        return false;
-    closing.address = m->said.address[0];
-    closing.proof = proof_of(m, 3);
-    return say(fd, &closing, sizeof(closing));
-}
-
-static bool answer(struct sockets_meeting *m, int fd, struct unet_endpoint **ep)
-{
-    struct hello hello;
-    struct answer answer = {0};
-    struct closing closing;
-
-    if (!hear(fd, &hello, sizeof(hello)) || hello.magic != MEET_MAGIC)
-        return false;
-    memcpy(m->said.nonce[0], hello.nonce, sizeof(hello.nonce));
-    if (proof_of(m, 1) != hello.proof || !make_nonce(m->said.nonce[1]) || open_endpoint(m, ep) < 0)
-        return false;
-    memcpy(answer.nonce, m->said.nonce[1], sizeof(answer.nonce));
-    answer.address = m->said.address[1];
-    answer.proof = proof_of(m, 2);
-    if (!say(fd, &answer, sizeof(answer)) || !hear(fd, &closing, sizeof(closing)))
-        return false;
-    m->said.address[0] = closing.address;
-    return is_address(&closing.address) && proof_of(m, 3) == closing.proof;
-}
+/* ---- roads ----------------------------------------------------------------------------- */
 
 static bool open_channel(struct sockets_meeting *m, struct unet_endpoint *ep, uint16_t *channel)
 {
-    const uint64_t until = sockets_now_ns() + ANSWER_MS * 1000000ull;
+    const uint64_t until = sockets_now_ns() + SOCKETS_CONTROL_MS * 1000000ull;
     const uint64_t tag = unet_siphash(key, m->said.nonce, sizeof(m->said.nonce));
 
     if (unet_connect(ep, &m->said.address[!m->is_server], tag, channel) < 0)
@@ -348,28 +200,199 @@ static bool open_channel(struct sockets_meeting *m, struct unet_endpoint *ep, ui
     return false;
 }
 
+/* A new road's first lane has number 0 at both ends. */
+static bool open_road(struct sockets_meeting *m, struct unet_endpoint *ep)
+{
+    const struct sockets_road_name name = {
+        .peer = m->said.process[!m->is_server], .id = m->said.road, .side = !m->is_server};
+    uint16_t channel;
+
+    if (!open_channel(m, ep, &channel)) {
+        unet_close(ep);
+        return false;
+    }
+    m->lane = sockets_road_new(ep, channel, &name);
+    if (m->lane)
+        sockets_road_share(m->lane);
+    return m->lane != NULL;
+}
+
+/* The accepting side has the road; so has this one, or will have it in a moment. */
+static bool find_road(struct sockets_meeting *m)
+{
+    const uint64_t until = sockets_now_ns() + SOCKETS_CONTROL_MS * 1000000ull / 2;
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    do {
+        struct sockets_road_name name = {
+            .peer = m->said.process[1], .id = m->said.road, .side = !m->said.side};
+
+        m->lane = sockets_lane_new(&name);
+        if (!m->lane)
+            nanosleep(&pause, NULL);
+    } while (!m->lane && sockets_now_ns() < until);
+    return m->lane != NULL;
+}
+
+/* ---- both sides ------------------------------------------------------------------------ */
+
+static bool call_by(struct sockets_meeting *m, int fd, struct unet_endpoint **ep)
+{
+    struct closing closing = {0};
+
+    if (m->said.is_old ? !find_road(m) : open_endpoint(m, ep) < 0) {
+        closing.is_refused = 1;
+        sockets_control_say(fd, &closing, sizeof(closing));
+        return false;
+    }
+    if (m->lane)
+        m->said.lane[0] = sockets_lane_number(m->lane);
+    closing.lane = m->said.lane[0];
+    closing.address = m->said.address[0];
+    closing.proof = proof_of(m, 3);
+    return sockets_control_say(fd, &closing, sizeof(closing));
+}
+
+static bool call(struct sockets_meeting *m, int fd, struct unet_endpoint **ep)
+{
+    struct hello hello = {.magic = MEET_MAGIC};
+    struct answer answer;
+
+    if (!make_nonce(m->said.nonce[0]) || (m->said.process[0] = sockets_road_self()) == 0)
+        return false;
+    memcpy(hello.nonce, m->said.nonce[0], sizeof(hello.nonce));
+    hello.process = m->said.process[0];
+    hello.proof = proof_of(m, 1);
+    if (!sockets_control_say(fd, &hello, sizeof(hello)) ||
+        !sockets_control_hear(fd, &answer, sizeof(answer)))
+        return false;
+    memcpy(m->said.nonce[1], answer.nonce, sizeof(answer.nonce));
+    m->said.process[1] = answer.process;
+    m->said.road = answer.road;
+    m->said.is_old = answer.is_old;
+    m->said.side = answer.side;
+    m->said.lane[1] = answer.lane;
+    m->said.address[1] = answer.address;
+    return proof_of(m, 2) == answer.proof && (answer.is_old || is_address(&answer.address)) &&
+           answer.side <= 1 && answer.road != 0 && call_by(m, fd, ep);
+}
+
+/* On the road that there is, or a new one. */
+static bool choose_road(struct sockets_meeting *m, struct unet_endpoint **ep)
+{
+    struct sockets_road_name name = {.peer = m->said.process[0]};
+
+    m->lane = sockets_lane_new(&name);
+    if (!m->lane) {
+        m->said.road = m->said.nonce[1][0] | 1;
+        return open_endpoint(m, ep) == 0;
+    }
+    m->said.is_old = 1;
+    m->said.road = name.id;
+    m->said.side = name.side;
+    m->said.lane[1] = sockets_lane_number(m->lane);
+    return true;
+}
+
+static bool hear_closing(struct sockets_meeting *m, int fd)
+{
+    struct closing closing;
+
+    if (!sockets_control_hear(fd, &closing, sizeof(closing)))
+        return false;
+    m->said.lane[0] = closing.lane;
+    m->said.address[0] = closing.address;
+    if (closing.is_refused == 0 && (m->said.is_old || is_address(&closing.address)) &&
+        proof_of(m, 3) == closing.proof)
+        return true;
+    if (closing.is_refused && m->lane)
+        sockets_road_retire(m->lane);
+    return false;
+}
+
+static bool answer(struct sockets_meeting *m, int fd, struct unet_endpoint **ep)
+{
+    struct answer answer = {0};
+
+    if (!make_nonce(m->said.nonce[1]) || (m->said.process[1] = sockets_road_self()) == 0 ||
+        !choose_road(m, ep))
+        return false;
+    memcpy(answer.nonce, m->said.nonce[1], sizeof(answer.nonce));
+    answer.process = m->said.process[1];
+    answer.road = m->said.road;
+    answer.is_old = m->said.is_old;
+    answer.side = m->said.side;
+    answer.lane = m->said.lane[1];
+    answer.address = m->said.address[1];
+    answer.proof = proof_of(m, 2);
+    return sockets_control_say(fd, &answer, sizeof(answer)) && hear_closing(m, fd);
+}
+
+static bool hear_hello(struct sockets_meeting *m, int fd)
+{
+    struct hello hello;
+
+    if (!sockets_control_hear(fd, &hello, sizeof(hello)) || hello.magic != MEET_MAGIC)
+        return false;
+    memcpy(m->said.nonce[0], hello.nonce, sizeof(hello.nonce));
+    m->said.process[0] = hello.process;
+    return proof_of(m, 1) == hello.proof;
+}
+
+/* From the first word to a lane. */
+static bool agree(struct sockets_meeting *m, int fd)
+{
+    struct unet_endpoint *ep = NULL;
+    const bool said = m->is_server ? answer(m, fd, &ep) : call(m, fd, &ep);
+
+    if (said && ep)
+        return open_road(m, ep);
+    if (ep)
+        unet_close(ep);
+    return said;
+}
+
+/* One after the other where roads are made; who calls waits for that, and holds up nobody. */
+static bool agree_in_turn(struct sockets_meeting *m, int fd)
+{
+    bool making, agreed;
+
+    if (!m->is_server)
+        return agree(m, fd);
+    if (!hear_hello(m, fd))
+        return false;
+    making = sockets_road_making_begin();
+    agreed = agree(m, fd);
+    sockets_road_making_end(making);
+    return agreed;
+}
+
 /* All is said: the control connection is the link's. */
-static void make_link(struct sockets_meeting *m, struct unet_endpoint *ep, uint16_t channel, int fd)
+static void make_link(struct sockets_meeting *m, int fd)
 {
     const int one = 1;
 
     sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    m->link = sockets_link_new(ep, channel, fd);
+    sockets_lane_leads_to(m->lane, m->said.lane[!m->is_server]);
+    m->link = sockets_link_new(m->lane, fd);
 }
 
 static void meet(struct sockets_meeting *m)
 {
-    const int fd = m->is_server ? accept_peer(m) : connect_peer(m);
-    struct unet_endpoint *ep = NULL;
-    uint16_t channel;
+    uint16_t port[SOCKETS_CONTROL_PORTS];
+    int fd;
 
+    hash_ports(m, port);
+    fd = m->is_server ? sockets_control_accept(&m->ours, port)
+                      : sockets_control_connect(&m->theirs, port);
     if (fd < 0)
         return;
-    if ((m->is_server ? answer(m, fd, &ep) : call(m, fd, &ep)) && open_channel(m, ep, &channel)) {
-        make_link(m, ep, channel, fd);
+    if (agree_in_turn(m, fd)) {
+        make_link(m, fd);
         return;
     }
-    unet_close(ep);
+    if (m->lane)
+        sockets_lane_free(m->lane);
     sockets_hidden_close_made(fd);
 }
 

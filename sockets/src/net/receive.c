@@ -3,13 +3,10 @@
  * receive.c - the messages that a link receives.
  */
 #include "net/link.h"
-#include "real/hidden.h"
 #include "record/pause.h"
 #include "stream/internal.h"
 #include <errno.h>
 #include <string.h>
-
-enum { MESSAGES = 64 }; /* taken in by one look */
 
 /* ---- messages in --------------------------------------------------------------------- */
 
@@ -111,44 +108,21 @@ static bool link_take(struct sockets_link *link, const struct sockets_wire *wire
     return true;
 }
 
-/* A message of the endpoint's; the authentic peer sends none that is not sound. */
-static bool take_peeked(struct sockets_link *link)
+/* A message of the lane's; the authentic peer sends none that is not sound. */
+static bool take_message(void *argument, const char *message, size_t bytes)
 {
-    const struct unet_desc desc = link->ep->rx_desc;
-    const char *at = (const char *)link->ep->segment + desc.piece[0].offset;
+    struct sockets_link *link = argument;
     struct sockets_wire wire;
-    bool taken = true;
 
-    if (desc.kind == UNET_PIECES && desc.pieces == 1 && desc.length >= sizeof(wire)) {
-        memcpy(&wire, at, sizeof(wire));
-        if (sockets_wire_is_sound(&wire, desc.length))
-            taken = link_take(link, &wire, at + sizeof(wire));
-    }
-    if (!taken)
-        return false;
-    unet_rx_release(link->ep);
-    if (desc.kind == UNET_PIECES)
-        for (uint8_t i = 0; i < desc.pieces; i++)
-            unet_free_put(link->ep,
-                          desc.piece[i].offset / SOCKETS_LINK_BUFFER * SOCKETS_LINK_BUFFER,
-                          SOCKETS_LINK_BUFFER);
-    return true;
+    if (link->state != SOCKETS_LINK_NETWORK || bytes < sizeof(wire))
+        return true;
+    memcpy(&wire, message, sizeof(wire));
+    return !sockets_wire_is_sound(&wire, bytes) || link_take(link, &wire, message + sizeof(wire));
 }
 
 void sockets_link_take_network(struct sockets_link *link)
 {
-    const bool hidden = sockets_hidden_begin();
-
-    for (int i = 0; i < MESSAGES && link->state == SOCKETS_LINK_NETWORK; i++) {
-        if (!unet_rx_peek(link->ep)) {
-            unet_progress(link->ep);
-            if (!unet_rx_peek(link->ep))
-                break;
-        }
-        if (!take_peeked(link))
-            break;
-    }
-    sockets_hidden_end(hidden);
+    sockets_lane_take(link->lane, take_message, link);
 }
 
 void sockets_link_take_control(struct sockets_link *link)

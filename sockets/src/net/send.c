@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    WINDOW = 48, /* messages on their way; the endpoint has room for twice as many */
-    ACKS = 16,   /* and so many that only say what was taken */
+    ACKS = 16,                           /* messages on their way that only say what was taken */
+    WINDOW = SOCKETS_LANE_WINDOW - ACKS, /* and others */
 };
 
 /* ---- the path dies ------------------------------------------------------------------- */
@@ -28,6 +28,7 @@ void sockets_link_fall_back(struct sockets_link *link)
     if (link->state != SOCKETS_LINK_NETWORK)
         return;
     link->state = SOCKETS_LINK_CONTROL;
+    sockets_lane_kill(link->lane);
     link->pushed = link->there;
     link->owing = true;
     atomic_store(&s->record->pinned, 1);
@@ -38,8 +39,7 @@ void sockets_link_fall_back(struct sockets_link *link)
 
 /* ---- messages out -------------------------------------------------------------------- */
 
-static uint32_t dies_after;
-uint32_t sockets_link_many = 2;
+uint32_t sockets_link_many = 16;
 
 static uint32_t number_of(const char *variable, uint32_t otherwise)
 {
@@ -52,25 +52,16 @@ static uint32_t number_of(const char *variable, uint32_t otherwise)
 
 void sockets_link_init(void)
 {
-    dies_after = number_of("UNETSOCK_NET_DIES", 0);
     sockets_link_many = number_of("UNETSOCK_NET_MANY", sockets_link_many);
 }
 
 static int link_send(struct sockets_link *link, const struct sockets_wire *wire, const char *data)
 {
     const struct iovec iov[2] = {{(void *)wire, sizeof(*wire)}, {(void *)data, wire->length}};
-    const bool hidden = sockets_hidden_begin();
-    int error;
 
-    if (__builtin_expect(dies_after != 0, 0) && link->out >= dies_after &&
-        link->state == SOCKETS_LINK_NETWORK)
-        error = -EPIPE;
-    else if (link->state == SOCKETS_LINK_NETWORK)
-        error = unet_sendv(link->ep, link->channel, 0, iov, wire->length ? 2 : 1);
-    else
-        error = sockets_wire_write(link->control, wire, data);
-    sockets_hidden_end(hidden);
-    return error;
+    if (link->state == SOCKETS_LINK_NETWORK)
+        return sockets_lane_send(link->lane, iov, wire->length ? 2 : 1);
+    return sockets_wire_write(link->control, wire, data);
 }
 
 /* The words of this end.  What is read first is not newer than what is read behind it: an end has

@@ -16,6 +16,8 @@ enum {
 
 /* As it travels, in the byte order of machines that unet_abi.h allows; `length` bytes follow. */
 struct sockets_wire {
+    uint32_t lane; /* of the receiver (road.h); by the control connection it has no meaning */
+    uint32_t zero;
     uint16_t length;
     uint16_t flags; /* enum sockets_wire_flag */
     /* The sender's half of a direction. */
