@@ -26,7 +26,7 @@ enum vmmc_handler {
  * extent changes so that whoever is killed in between leaves one that tells the truth. */
 struct vmmc_posting {
     /* An address of the owner's; 0: nothing is posted.  It is set last, so that posting takes no
-     * lock, and cleared under the lane's, so that nobody writes there any more. */
+     * lock, and cleared as posting_withdraw does, so that nobody writes there any more. */
     _Atomic uint64_t to;
     uint64_t offset;
     size_t n;
@@ -40,6 +40,9 @@ struct vmmc_door {
     uint64_t at; /* of the buffer, an address of the owner's */
     uint32_t number;
     uint32_t writer; /* the rank that may copy, or VMMC_ANYBODY */
+    /* Set while its writer copies, from before it looks at the posting; and for ever by one that
+     * dies then.  An owner that has ended its posting, and finds this clear, needs no lock. */
+    _Atomic uint32_t copying;
     struct vmmc_posting posting;
     _Atomic uint64_t landed;     /* bytes that came through windows */
     _Atomic uint64_t redirected; /* of these, to posted memory */

@@ -96,33 +96,56 @@ int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n)
     return 0;
 }
 
-int vmmc_redirect_look(const struct vmmc_exported *e, struct vmmc_redirected *r)
+static struct vmmc_redirected posting_result(const struct vmmc_posting *p)
 {
-    const struct vmmc_posting *p = &e->door->posting;
     const size_t end = extent_end(p), begin = extent_begin(p);
 
-    if (!posting_to(p))
+    return end <= begin ? (struct vmmc_redirected){.first = p->n}
+                        : (struct vmmc_redirected){begin, end - begin, p->n - end};
+}
+
+int vmmc_redirect_look(const struct vmmc_exported *e, struct vmmc_redirected *r)
+{
+    if (!posting_to(&e->door->posting))
         return -ENOENT;
-    if (end <= begin)
-        *r = (struct vmmc_redirected){.first = p->n};
-    else
-        *r = (struct vmmc_redirected){begin, end - begin, p->n - end};
+    *r = posting_result(&e->door->posting);
     return 0;
+}
+
+/* Nobody writes there any more:
+ *
+ *   the owner                    a sender of this node
+ *   to = 0                       copying = 1
+ *   fence                   (A)  fence                       (B)
+ *   copying is read              `to` is read; if it is set, bytes go there
+ *                                copying = 0
+ *
+ * Either the sender sees that nothing is posted, or the owner that it copies, and waits.  One that
+ * has died while it copied never says that it has ended. */
+static void posting_withdraw(const struct vmmc_exported *e)
+{
+    struct vmmc_door *door = e->door;
+    struct vmmc_lane *lane;
+
+    atomic_store_explicit(&door->posting.to, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* A */
+    if (atomic_load_explicit(&door->copying, memory_order_acquire) == 0)
+        return;
+    lane = redirect_lane(e);
+    vmmc_lane_lock(lane);
+    atomic_store_explicit(&door->copying, 0, memory_order_relaxed);
+    vmmc_lane_unlock(lane);
 }
 
 int vmmc_redirect_end(struct vmmc_exported *e, struct vmmc_redirected *r)
 {
     struct vmmc_stats *stats = &e->v->stats;
     struct vmmc_posting *p = &e->door->posting;
-    struct vmmc_lane *lane = redirect_lane(e);
-    int rc;
 
-    vmmc_lane_lock(lane);
-    rc = vmmc_redirect_look(e, r);
-    atomic_store_explicit(&p->to, 0, memory_order_relaxed);
-    vmmc_lane_unlock(lane);
-    if (rc)
-        return rc;
+    if (!posting_to(p))
+        return -ENOENT;
+    posting_withdraw(e);
+    *r = posting_result(p);
     stats->redirections++;
     stats->full += r->placed == p->n;
     stats->partial += r->placed > 0 && r->placed < p->n;

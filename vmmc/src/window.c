@@ -96,12 +96,18 @@ static size_t window_copy(const struct vmmc_imported *i, uint64_t offset, const 
                           size_t n)
 {
     struct vmmc_door *door;
-    size_t length;
+    size_t length = 0;
 
     if (!lane_enter(i))
         return 0;
     door = door_find(i);
-    length = door ? door_copy(i, door, offset, from, n) : 0;
+    if (door) {
+        /* B, pairs with A of vmmc_redirect_end */
+        atomic_store_explicit(&door->copying, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        length = door_copy(i, door, offset, from, n);
+        atomic_store_explicit(&door->copying, 0, memory_order_release);
+    }
     pthread_mutex_unlock(&i->lane->lock);
     return length;
 }
