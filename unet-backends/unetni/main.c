@@ -35,6 +35,7 @@ static const char usage[] =
     "  --max-endpoints N   that one user may have (default 256)\n"
     "  --max-channels N    that one user may have, over all endpoints (default 65536)\n"
     "  --max-megabytes N   of memory that one user may share with the service (default 1024)\n"
+    "  --max-rate N        megabits in a second that one user may send (default: no limit)\n"
     "  --help              this text\n"
     "\n"
     "See unetni(8).\n";
@@ -43,7 +44,7 @@ struct options {
     const char *interface, *path, *carrier;
     const struct unetni_wire_ops *wire;
     gid_t group;
-    unsigned long mode, spin_us, endpoints, channels, megabytes;
+    unsigned long mode, spin_us, endpoints, channels, megabytes, megabits;
 };
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -96,6 +97,7 @@ static const struct option table[] = {{"interface", required_argument, NULL, 'i'
                                       {"max-endpoints", required_argument, NULL, 'e'},
                                       {"max-channels", required_argument, NULL, 'c'},
                                       {"max-megabytes", required_argument, NULL, 'b'},
+                                      {"max-rate", required_argument, NULL, 'r'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -131,6 +133,9 @@ static void take_option(struct options *o, int option, const char *value)
         break;
     case 'b':
         o->megabytes = number("max-megabytes", value, 10, 1ul << 24);
+        break;
+    case 'r':
+        o->megabits = number("max-rate", value, 10, 1000000);
         break;
     case 'h':
         fputs(usage, stdout);
@@ -216,7 +221,8 @@ static int start(struct unetni_service *s, const struct options *o, const char *
     unetni_service_init(s);
     s->limits = (struct unetni_limits){.endpoints = (unsigned)o->endpoints,
                                        .channels = (unsigned)o->channels,
-                                       .bytes = (uint64_t)o->megabytes << 20};
+                                       .bytes = (uint64_t)o->megabytes << 20,
+                                       .rate = o->megabits * 125000};
     s->spin_ns = o->spin_us * 1000;
     s->wire.ops = o->wire;
     s->wire.carrier = o->carrier;

@@ -12,6 +12,8 @@
  */
 #include "unetni/unetni.h"
 
+enum { TOKENS_NS = 100000 };
+
 /* ---- turns ------------------------------------------------------------------------------ */
 
 static void keep_debt(int64_t *deficit)
@@ -47,12 +49,33 @@ static void next_endpoint(struct unetni_user *user, struct unetni_endpoint *ep)
     TAILQ_INSERT_TAIL(&user->awake, ep, active);
 }
 
+/* Of a user with a rate: a bucket of tokens, from which he may take a quantum too much. */
+static bool has_tokens(const struct unetni_service *s, struct unetni_user *user)
+{
+    const uint64_t ns = s->now_ns - user->token_ns;
+
+    if (s->limits.rate == 0)
+        return true;
+    if (ns >= TOKENS_NS) { /* less often, or what is rounded off would count */
+        const uint64_t second = 1000000000, most = ns < second ? ns : second;
+
+        user->tokens += (int64_t)((double)s->limits.rate * (double)most / (double)second);
+        if (user->tokens > UNETNI_BURST)
+            user->tokens = UNETNI_BURST;
+        user->token_ns = s->now_ns;
+    }
+    return user->tokens > 0;
+}
+
 /* An endpoint whose turn his user's share cut short goes on first next time, with what it had left;
  * so a turn begins only where the last one is used up. */
 static unsigned serve_user(struct unetni_service *s, struct unetni_user *user)
 {
     unsigned count = 0, idle = 0;
 
+    if (!has_tokens(s, user))
+        return 0;
+    s->throttled = false;
     if (user->deficit <= 0)
         user->deficit += UNETNI_USER_QUANTUM;
     while (user->deficit > 0 && idle < user->awake_count) {
@@ -77,8 +100,10 @@ unsigned unetni_schedule_round(struct unetni_service *s)
 {
     unsigned count = 0;
 
+    s->throttled = false;
     if (s->batch.count > 0 && !unetni_send_flush(s))
         return 0;
+    s->throttled = s->active_count > 0;
     for (unsigned i = s->active_count; i > 0 && s->batch.count < UNETNI_BATCH; i--) {
         struct unetni_user *user = TAILQ_FIRST(&s->active);
 

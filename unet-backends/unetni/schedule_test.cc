@@ -35,7 +35,7 @@ public:
         folder = name;
         std::filesystem::permissions(folder, std::filesystem::perms(0755));
         unetni_service_init(&s);
-        s.limits = {1000, 1000, 1u << 30};
+        s.limits = {1000, 1000, 1u << 30, 0};
         s.spin_ns = 1000000000;
         s.wire.ops = &unetni_udp_wire;
         std::strcpy(s.wire.interface, "lo");
@@ -195,4 +195,38 @@ TEST_CASE("questions after peers count as what they cost the wire")
     for (int i = 0; i < 100; i++)
         unetni_channel_tell(&inside.s, ep, 1);
     CHECK(ep->deficit <= before - 100 * 60);
+}
+
+TEST_CASE("a user sends no more than his rate, all of it in the end, and others are not held up")
+{
+    Inside inside;
+    constexpr uint64_t rate = 4000000, all = 1000 * 1038;
+
+    inside.s.limits.rate = rate;
+    inside.s.now_ns = unetni_now_ns();
+    const uint64_t start = inside.s.now_ns;
+    unetni_endpoint *ep = inside.add(0);
+    inside.fill(0, 1000, 1000);
+    uint64_t had = 0;
+    while (had < all && unetni_now_ns() - start < 20000000000u) {
+        unetni_service_turn(&inside.s);
+        had = carried(ep);
+        const double seconds = double(inside.s.now_ns - start) / 1e9;
+        REQUIRE(double(had) <= double(rate) * seconds + double(UNETNI_USER_QUANTUM + 2 * FRAME));
+    }
+    CHECK(had == all);
+    inside.s.now_ns = unetni_now_ns();
+    unetni_schedule_round(&inside.s);
+    inside.fill(0, 100, 1000);
+    ep->user->tokens = -1000;
+    ep->user->token_ns = inside.s.now_ns;
+    CHECK(unetni_schedule_round(&inside.s) == 0);
+    CHECK(inside.s.throttled);
+    if (seteuid(65534) != 0 || seteuid(0) != 0)
+        return;
+    unetni_endpoint *other = inside.add(65534);
+    inside.fill(1, 10, 1000);
+    other->user->tokens = UNETNI_BURST;
+    CHECK(unetni_schedule_round(&inside.s) == 10);
+    CHECK_FALSE(inside.s.throttled);
 }

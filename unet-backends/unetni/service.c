@@ -25,7 +25,8 @@ enum {
     EVENTS = 64,
     LOOK_TURNS = 64,  /* between two looks at connections, while there is work */
     LOOK_NS = 200000, /* or that long */
-    BLOCKED_MS = 1,   /* the wire takes nothing: nobody tells when it does again */
+    BLOCKED_MS =
+        1, /* the wire takes nothing, or users have had theirs: nobody tells when it goes on */
 };
 
 uint64_t unetni_now_ns(void)
@@ -146,7 +147,7 @@ static void look(struct unetni_service *s, int timeout_ms)
 /* Nothing was to be done: yield, or sleep if that has been so for a while. */
 static void pause_a_while(struct unetni_service *s)
 {
-    if (s->batch.count > 0) {
+    if (s->batch.count > 0 || s->throttled) {
         look(s, BLOCKED_MS);
     } else if (s->active_count == 0 && s->now_ns - s->busy_ns >= s->spin_ns) {
         look(s, -1);

@@ -95,7 +95,9 @@ struct unetni_user {
     TAILQ_ENTRY(unetni_user) active; /* while one of his endpoints is awake */
     TAILQ_HEAD(, unetni_endpoint) awake;
     unsigned awake_count;
-    int64_t deficit; /* bytes that his endpoints may send before other users have their turn */
+    int64_t deficit;   /* bytes that his endpoints may send before other users have their turn */
+    int64_t tokens;    /* bytes that they may send at the rate he has; less than 0: owed */
+    uint64_t token_ns; /* when tokens were last added */
     uid_t uid;
     unsigned connections;
     unsigned channels;
@@ -106,6 +108,7 @@ struct unetni_limits {
     unsigned endpoints; /* and the next: of one user */
     unsigned channels;
     uint64_t bytes;
+    uint64_t rate; /* bytes of the wire in a second; 0: as many as it carries */
 };
 
 /* ---- the wire ------------------------------------------------------------------------- */
@@ -215,6 +218,7 @@ struct unetni_service {
     LIST_HEAD(, unetni_user) users;
     TAILQ_HEAD(, unetni_user) active;
     unsigned active_count;
+    bool throttled;    /* all of them have to wait for tokens */
     unsigned draining; /* endpoints that are */
     struct unetni_endpoint *port[UNETNI_PORTS];
     struct unetni_batch batch;
@@ -345,6 +349,9 @@ static inline bool unetni_channel_lives(const struct unetni_channel *ch)
  * messages, one has never got more than its quantum and two frames more than another. */
 enum { UNETNI_USER_QUANTUM = 32768, UNETNI_ENDPOINT_QUANTUM = 8192 };
 
+/* Bytes that a user with a rate may send at once after a rest, and a quantum more. */
+enum { UNETNI_BURST = 65536 };
+
 /* Every endpoint that is awake has had its turn, or as much of it as the wire takes.  Returns how
  * many descriptors were taken. */
 unsigned unetni_schedule_round(struct unetni_service *s);
@@ -359,6 +366,7 @@ static inline void unetni_schedule_charge(struct unetni_endpoint *ep, uint32_t b
 {
     ep->deficit -= bytes;
     ep->user->deficit -= bytes;
+    ep->user->tokens -= bytes; /* means nothing without a rate */
 }
 
 /* ---- send.c ------------------------------------------------------------------------------ */

@@ -20,6 +20,7 @@ static struct unetni_user *find(struct unetni_service *s, uid_t uid)
     user = calloc(1, sizeof *user);
     if (user) {
         user->uid = uid;
+        user->token_ns = s->now_ns; /* he begins with nothing, or coming back would bring a burst */
         TAILQ_INIT(&user->awake);
         LIST_INSERT_HEAD(&s->users, user, all);
     }
