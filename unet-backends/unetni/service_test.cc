@@ -261,6 +261,41 @@ TEST_CASE(
     unet_close(eth);
 }
 
+TEST_CASE("while the interface is down messages are lost, and nobody waits for it")
+{
+    need_wires();
+    const std::string wire = GENERATE("packet", "xdp");
+    if (!has_wire(wire))
+        return;
+    Service one(with(Service::at("unet0"), {"--wire", wire}));
+    Service other(with(Service::at("unet1"), {"--wire", wire}));
+    uint16_t ab, ba;
+    int sent = 0;
+
+    use(one);
+    Endpoint a;
+    use(other);
+    Endpoint b;
+    join(a, b, 99, ab, ba);
+    REQUIRE(std::system("ip link set unet0 down") == 0);
+    const Deadline soon(patience);
+    while (sent < 10000 && !soon.passed()) { // more than all queues on the way have room for
+        const int rc = send_text(a, ab, "lost");
+        if (rc == -EAGAIN)
+            unet_progress(a);
+        else
+            REQUIRE(rc == 0);
+        sent += rc == 0;
+    }
+    CHECK(sent == 10000);
+    REQUIRE(std::system("ip link set unet0 up") == 0);
+    CHECK(eventually([&] {
+        send_text(a, ab, "again");
+        unet_wait(b, 10);
+        return unet_rx_peek(b) != nullptr;
+    }));
+}
+
 TEST_CASE("a service leaves no program on its interface, and has no other's there")
 {
     need_wires();

@@ -42,6 +42,7 @@ struct unetni_xdp {
     uint32_t buffer_bytes;
     uint32_t idle_count;  /* buffers that may be sent from */
     uint64_t idle[SLOTS]; /* their addresses */
+    bool down;            /* the interface is, or is gone */
     bool owes_kick;       /* the kernel has not taken all that was submitted */
 };
 
@@ -57,16 +58,24 @@ static void reap(struct unetni_xdp *x)
     xsk_ring_cons__release(&x->completion, count);
 }
 
-/* Have the kernel send.  A card that is down takes what there is, and loses it. */
+static bool is_busy(int error)
+{
+    return error == EAGAIN || error == EBUSY || error == ENOBUFS || error == EINTR;
+}
+
+/* Have the kernel send.  An interface that is down takes nothing, and sends it when it is up. */
 static void kick(struct unetni_xdp *x)
 {
-    x->owes_kick = false;
+    x->owes_kick = x->down = false;
     if (!xsk_ring_prod__needs_wakeup(&x->tx))
         return;
     for (unsigned tries = 0; tries < KICKS_MOST; tries++) {
-        if (sendto(xsk_socket__fd(x->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0 ||
-            (errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR))
+        if (sendto(xsk_socket__fd(x->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)
             return;
+        if (!is_busy(errno)) {
+            x->down = true;
+            return;
+        }
         reap(x);
     }
     x->owes_kick = true;
@@ -116,7 +125,8 @@ static bool is_beside(const struct unetni_wire *wire, const struct msghdr *messa
     return ((const union unetni_place *)message->msg_name)->packet.sll_ifindex != wire->at.index;
 }
 
-/* Frames of one kind: those to our own address go by the packet socket. */
+/* Frames of one kind: those to our own address go by the packet socket.  When the ring is full and
+ * the interface down, frames are lost, as by a packet socket: their senders do not wait for it. */
 static int xdp_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned count)
 {
     const bool beside = is_beside(wire, &message->msg_hdr);
@@ -131,7 +141,7 @@ static int xdp_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned 
     kick(wire->xdp);
     if (sent > 0)
         return (int)sent;
-    errno = EAGAIN;
+    errno = wire->xdp->down ? ENETDOWN : EAGAIN;
     return -1;
 }
 
