@@ -71,22 +71,6 @@ static socklen_t atm_address(const struct unetni_wire *wire, const uint8_t mac[6
     return sizeof place->node;
 }
 
-/* All ports of the node are ours. */
-static int atm_take_port(const struct unetni_wire *wire, uint16_t port, int *lock)
-{
-    (void)wire;
-    (void)port;
-    *lock = -1;
-    return 0;
-}
-
-static bool atm_nobody_has(const struct unetni_wire *wire, uint16_t port)
-{
-    (void)wire;
-    (void)port;
-    return true;
-}
-
 /* ---- the switch ---------------------------------------------------------------------------- */
 
 /* Its node's number may be another's by now, and the clients' addresses are nobody's. */
@@ -301,9 +285,9 @@ const struct unetni_wire_ops unetni_atm_wire = {
     .close = atm_close,
     .is_place = atm_is_place,
     .address = atm_address,
-    .take_port = atm_take_port,
+    .take_port = unetni_wire_take_port,
     .give_port = unetni_wire_give_port,
-    .nobody_has = atm_nobody_has,
+    .nobody_has = unetni_wire_nobody_has,
     .send = atm_send,
     .receive = atm_receive,
 };

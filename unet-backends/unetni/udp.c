@@ -56,21 +56,6 @@ static bool udp_is_place(const struct unetni_wire *wire, const uint8_t mac[6])
     return mac[0] != 0 && mac[0] < 224 && (mac[4] | mac[5]) != 0;
 }
 
-static int udp_take_port(const struct unetni_wire *wire, uint16_t port, int *lock)
-{
-    (void)wire;
-    (void)port;
-    *lock = -1; /* the socket is ours, and so are all of its ports */
-    return 0;
-}
-
-static bool udp_nobody_has(const struct unetni_wire *wire, uint16_t port)
-{
-    (void)wire;
-    (void)port;
-    return true;
-}
-
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 static unsigned udp_receive(struct unetni_service *s)
@@ -172,9 +157,9 @@ const struct unetni_wire_ops unetni_udp_wire = {
     .close = udp_close,
     .is_place = udp_is_place,
     .address = udp_address,
-    .take_port = udp_take_port,
+    .take_port = unetni_wire_take_port,
     .give_port = unetni_wire_give_port,
-    .nobody_has = udp_nobody_has,
+    .nobody_has = unetni_wire_nobody_has,
     .send = unetni_wire_send,
     .receive = udp_receive,
 };

@@ -406,9 +406,12 @@ void unetni_receive_frame(struct unetni_service *s, const struct unetni_frame *f
 
 /* ---- wire.c ------------------------------------------------------------------------------ */
 
-/* The entries of wires of one socket, whose ports need nothing but their lock. */
+/* Entries of wires that have one socket; of those whose ports need nothing but their lock; and of
+ * those whose place is the service's alone, and so are all ports there. */
 int unetni_wire_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned count);
 void unetni_wire_give_port(const struct unetni_wire *wire, uint16_t port);
+int unetni_wire_take_port(const struct unetni_wire *wire, uint16_t port, int *lock);
+bool unetni_wire_nobody_has(const struct unetni_wire *wire, uint16_t port);
 
 /* Ask the interface by ioctl(2).  0, or prints what is wrong and returns -errno. */
 int unetni_wire_interface(const struct unetni_wire *wire, unsigned long what,

@@ -23,6 +23,21 @@ int unetni_wire_send(struct unetni_wire *wire, struct mmsghdr *message, unsigned
     return sendmmsg(wire->socket, message, count, MSG_DONTWAIT);
 }
 
+int unetni_wire_take_port(const struct unetni_wire *wire, uint16_t port, int *lock)
+{
+    (void)wire;
+    (void)port;
+    *lock = -1;
+    return 0;
+}
+
+bool unetni_wire_nobody_has(const struct unetni_wire *wire, uint16_t port)
+{
+    (void)wire;
+    (void)port;
+    return true;
+}
+
 void unetni_wire_give_port(const struct unetni_wire *wire, uint16_t port)
 {
     (void)wire;
