@@ -164,6 +164,8 @@ static struct options read_options(int argc, char **argv)
               stderr);
         exit(2);
     }
+    if (o.carrier && o.wire != &unetni_atm_wire)
+        refuse("carrier", "--wire atm", o.wire->name);
     return o;
 }
 

@@ -160,26 +160,13 @@ std::unique_ptr<Child> sleeper(const Board &board, unsigned number, uint64_t tag
 TEST_CASE("endpoints of one service reach each other, and those of another")
 {
     need_wires();
-    const std::string wire = GENERATE("packet", "xdp", "udp");
+    const std::string wire = GENERATE("packet", "xdp", "udp", "atm");
     if (!has_wire(wire))
         return;
-    Service one(with(Service::at("unet0"), {"--wire", wire}));
-    Service other(with(Service::at("unet1"), {"--wire", wire}));
-
-    use(one);
-    Endpoint a, b;
-    use(other);
-    Endpoint c;
-    CHECK(talk(a, b));
-    CHECK(talk(a, c));
-}
-
-TEST_CASE("by an ATM switch endpoints of one service reach each other, and those of another")
-{
-    need_wires();
     AtmSwitch both;
-    Service one(with(Service::at("atm0"), both.options()));
-    Service other(with(Service::at("atm1"), both.options()));
+    const auto options = wire == "atm" ? both.options() : std::vector<std::string>{"--wire", wire};
+    Service one(with(Service::at("unet0"), options));
+    Service other(with(Service::at("unet1"), options));
 
     use(one);
     Endpoint a, b;
@@ -584,6 +571,7 @@ TEST_CASE("options that make no sense are refused by name")
          {Bad{{}, "--interface NAME is needed"},
           Bad{{"--interface", "lo", "word"}, "nothing but options"},
           Bad{{"--interface", "lo", "--wire", "string"}, "packet, xdp, udp or atm"},
+          Bad{{"--interface", "lo", "--carrier", "cells:1.2.3.4:5"}, "--carrier wants --wire atm"},
           Bad{{"--interface", "lo", "--mode", "999"}, "an octal number"},
           Bad{{"--interface", "lo", "--spin", "-1"}, "a number up to 1000000"},
           Bad{{"--interface", "lo", "--max-endpoints", "x"}, "a number"},
