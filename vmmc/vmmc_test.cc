@@ -373,6 +373,32 @@ TEST_CASE("a posting that is there in time has all bytes, and the buffer none")
         });
 }
 
+TEST_CASE("a posting that is full takes nothing more, and the buffer has what comes after it")
+{
+    static constexpr size_t N = 5000;
+    const std::string link = EACH_LINK;
+
+    run_redirected(
+        link, N,
+        [](Node &n, vmmc_imported *i, Guarded &from) {
+            n.r.barrier();
+            send(n, i, 0, from.data(), N);
+            from.fill(8);
+            send(n, i, 0, from.data(), N);
+        },
+        [](Node &n, vmmc_exported *e, Guarded &buffer) {
+            Guarded to(N, 5);
+
+            n.r.expect("post", vmmc_redirect(e, 0, to.data(), N), 0);
+            n.r.barrier();
+            n.until("arrival", [&] { return vmmc_arrived(e) == 2 * N; });
+            expect_redirected(n.r, e, 0, N, 0);
+            n.r.expect("posted memory", to.wrong(7), std::string());
+            n.r.expect("buffer", buffer.wrong(8), std::string());
+            n.r.expect("redirected", n.stats().redirected_bytes, N);
+        });
+}
+
 TEST_CASE("a posting for a part of the buffer has that part, and no byte beside it")
 {
     static constexpr size_t N = 50000, AT = 12345, PART = 23456;

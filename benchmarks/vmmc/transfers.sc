@@ -120,8 +120,10 @@ static void take(void)
 
     await_it();
     need(vmmc_redirect_end(mine, &r), "vmmc_redirect_end");
-    memcpy(user, buffer, r.first);
-    memcpy(user + r.first + r.placed, buffer + r.first + r.placed, r.last);
+    if (r.placed < bytes) {
+        memcpy(user, buffer, r.first);
+        memcpy(user + r.first + r.placed, buffer + r.first + r.placed, r.last);
+    }
     read_it();
     receives++;
     full += r.placed == bytes;

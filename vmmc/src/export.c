@@ -59,7 +59,7 @@ void *vmmc_export_place(void *arg, const struct gam_piece *piece, size_t *length
     struct vmmc *v = arg;
     struct vmmc_exported *e = vmmc_export_find(v, piece->buffer);
     uint64_t to;
-    bool posted;
+    uint64_t posted;
 
     if (!export_admits(v, e, piece)) {
         v->stats.refused++;
@@ -73,7 +73,7 @@ void *vmmc_export_place(void *arg, const struct gam_piece *piece, size_t *length
     }
     to = vmmc_posting_find(e->door, piece->offset, length, &posted);
     if (posted) {
-        vmmc_posting_extend(&e->door->posting, piece->offset, *length);
+        vmmc_posting_extend(e->door, posted, piece->offset, *length);
         v->stats.redirected_bytes += *length;
     }
     vmmc_lane_land(v, piece->source, *length);
@@ -113,8 +113,8 @@ static bool export_has_answered(const struct vmmc_exported *e, uint32_t rank, ui
     return peer->ticket == ticket && peer->granted == e->number;
 }
 
-/* A redirectable buffer is taken from a rank that is dead to GAM, even if its process still copies.
- */
+/* Before the answer, as who has it copies at once.  A redirectable buffer is taken from a rank that
+ * is dead to GAM, even if its process still copies. */
 static void export_grant(struct vmmc_exported *e, uint32_t rank, uint32_t ticket)
 {
     const uint32_t before = e->door->writer;
@@ -127,6 +127,13 @@ static void export_grant(struct vmmc_exported *e, uint32_t rank, uint32_t ticket
     e->door->writer = rank;
     if (before < gam_ranks(e->v->g))
         vmmc_lane_drain(e->v->peer[before].lane);
+}
+
+/* The answer could not be sent: the next question with this ticket is answered anew. */
+static void export_grant_undo(struct vmmc_exported *e, uint32_t rank)
+{
+    e->v->peer[rank].ticket = 0;
+    e->right[rank]--;
 }
 
 void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
@@ -148,9 +155,10 @@ void vmmc_export_on_import(struct gam *g, const struct gam_message *m)
     }
     vmmc_lane_publish(v); /* the sender counts from what is told now */
     lane = vmmc_lane_open(v, m->source);
+    export_grant(e, m->source, (uint32_t)m->word[2]);
     if (gam_reply_4(g, reply, (uint64_t)(lane ? lane->use : 0) << 32 | (uint32_t)m->word[2],
-                    (uint64_t)e->number << 32, e->n, (uintptr_t)lane) == 0)
-        export_grant(e, m->source, (uint32_t)m->word[2]);
+                    (uint64_t)e->number << 32, e->n, (uintptr_t)lane) != 0)
+        export_grant_undo(e, m->source);
 }
 
 void vmmc_export_on_unimport(struct gam *g, const struct gam_message *m)

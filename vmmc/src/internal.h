@@ -22,30 +22,55 @@ enum vmmc_handler {
     VMMC_ON_LANDED = 5,   /* request, no words: bytes have come through a window */
 };
 
-/* Memory that is posted for part of a buffer, and the extent of it that has been written.  The
- * extent changes so that whoever is killed in between leaves one that tells the truth. */
+/* Memory that is posted for part of a buffer.  Its number is set last, so that posting takes no
+ * lock.  A posting that is not full is withdrawn as posting_withdraw does, so that it stays as it
+ * is while a sender copies; one that is full may change at any time, and no sender reads it. */
 struct vmmc_posting {
-    /* An address of the owner's; 0: nothing is posted.  It is set last, so that posting takes no
-     * lock, and cleared as posting_withdraw does, so that nobody writes there any more. */
-    _Atomic uint64_t to;
+    _Atomic uint64_t number; /* of this posting among those of its buffer; 0: nothing is posted */
+    uint64_t to;             /* an address of the owner's */
     uint64_t offset;
     size_t n;
-    _Atomic size_t begin, end; /* relative to `offset`; empty unless begin < end */
+};
+
+/* What has been written of a posting. */
+struct vmmc_extent {
+    uint64_t of;       /* the posting's number; nothing has been written of any other */
+    size_t begin, end; /* relative to its `offset` */
+    size_t n;          /* its length, as its owner may change the posting once it is full */
+};
+
+/* The same as its owner is told.  It changes so that whoever is killed in between leaves one that
+ * tells the truth. */
+struct vmmc_told_extent {
+    _Atomic uint64_t of;
+    _Atomic size_t begin, end; /* empty unless begin < end */
 };
 
 /* What senders have to know of an export.  It lies in the owner's memory, where ranks of its node
  * find it through their windows; they hold their lane's lock meanwhile.  Its owner trusts nothing
- * in it but its own words: who has a window could write anywhere else, too. */
+ * in it but its own words: who has a window could write anywhere else, too.
+ *
+ * Each of its three lines is read by one side and written by the other, or is one side's, as a line
+ * that both read and one writes moves twice as often.  So a message that is redirected moves two
+ * besides its bytes: what was posted, and what has come of it. */
 struct vmmc_door {
+    /* The owner writes, senders read. */
     uint64_t at; /* of the buffer, an address of the owner's */
     uint32_t number;
     uint32_t writer; /* the rank that may copy, or VMMC_ANYBODY */
-    /* Set while its writer copies, from before it looks at the posting; and for ever by one that
-     * dies then.  An owner that has ended its posting, and finds this clear, needs no lock. */
-    _Atomic uint32_t copying;
     struct vmmc_posting posting;
-    _Atomic uint64_t landed;     /* bytes that came through windows */
-    _Atomic uint64_t redirected; /* of these, to posted memory */
+    /* Senders write when the bytes of a piece are in place, `landed` last; the owner reads. */
+    _Alignas(64) struct vmmc_told_extent told;
+    _Atomic uint64_t redirected; /* bytes that came through windows to posted memory */
+    _Atomic uint64_t landed;     /* and anywhere */
+    /* Its writer's own, and the owner's who puts that one's messages into their places.
+     *
+     * `copying` is set while the writer copies, from before it looks at the posting; and for ever
+     * by one that dies then.  An owner that has withdrawn its posting, and finds this clear, needs
+     * no lock. */
+    _Alignas(64) _Atomic uint32_t copying;
+    struct vmmc_extent extent;
+    uint64_t redirected_so_far, landed_so_far; /* as above, of redirectable buffers */
 };
 
 /* What an owner and one rank that imports from it share, in the owner's memory.  A lane outlives
@@ -80,7 +105,9 @@ struct vmmc_exported {
     void *arg;
     uint64_t arrived; /* by messages */
     struct vmmc_door *door;
-    uint16_t right[]; /* by rank: how many imports of it */
+    uint64_t postings; /* the number of the last one */
+    size_t posted;     /* its bytes; 0: it has ended */
+    uint16_t right[];  /* by rank: how many imports of it */
 };
 
 /* A number is a slot and its generation, so that one that has ended is never another's. */
@@ -143,6 +170,7 @@ struct vmmc {
     struct vmmc_lane *landing; /* of the piece whose place was given last, and is copied there */
     uint64_t landing_bytes;    /* once the hook has returned */
     struct vmmc_imported *imports;
+    struct vmmc_door *copied_to; /* by which was copied last; only good to be fetched early */
     struct vmmc_asking asking;
     struct vmmc_orphan *orphan;
     size_t orphans;
@@ -163,11 +191,13 @@ gam_handler_fn vmmc_export_on_import, vmmc_export_on_unimport;
 /* ---- redirect.c ------------------------------------------------------------ */
 
 /* Where a byte of the buffer lands, as an address of the owner's; *length is cut to those behind it
- * that lie behind it there.  *posted: in posted memory, whose extent has to be told of it. */
-uint64_t vmmc_posting_find(struct vmmc_door *door, uint64_t offset, size_t *length, bool *posted);
+ * that lie behind it there.  *posted: the number of the posting whose extent has to be told of it,
+ * or 0. */
+uint64_t vmmc_posting_find(const struct vmmc_door *door, uint64_t offset, size_t *length,
+                           uint64_t *posted);
 
 /* These bytes are in posted memory, or will be before its owner looks. */
-void vmmc_posting_extend(struct vmmc_posting *p, uint64_t offset, size_t length);
+void vmmc_posting_extend(struct vmmc_door *door, uint64_t posted, uint64_t offset, size_t length);
 
 /* ---- lane.c, of owners -------------------------------------------------------- */
 

@@ -4,7 +4,8 @@
  *
  * What has been written to the posted memory is one extent.  Bytes that would begin a second one go
  * to the buffer, so that two numbers tell the owner where everything is.  Bytes that are sent twice
- * go where their first copy is, so that no old copy is taken for the new one.
+ * go where their first copy is, so that no old copy is taken for the new one, until the posting is
+ * full: it then takes nothing more, and its owner ends it without a word to any sender.
  */
 #include "internal.h"
 
@@ -13,62 +14,75 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static size_t extent_begin(const struct vmmc_posting *p)
+/* ---- of those who write ---------------------------------------------------------- */
+
+static bool extent_is_of(const struct vmmc_extent *x, uint64_t number)
 {
-    return atomic_load_explicit(&p->begin, memory_order_relaxed);
+    return x->of == number && x->begin < x->end;
 }
 
-/* What it covers is in place, if this is read first. */
-static size_t extent_end(const struct vmmc_posting *p)
+/* The owner may already write the next posting. */
+static bool extent_is_full(const struct vmmc_extent *x, uint64_t number)
 {
-    return atomic_load_explicit(&p->end, memory_order_acquire);
+    return x->of == number && x->end - x->begin == x->n;
 }
 
-/* An empty extent begins and ends at `at`; it is empty at each step. */
-static void extent_start(struct vmmc_posting *p, size_t at)
+/* Whether a byte `at` behind the start of the posting belongs into its memory; *length is cut to
+ * those behind it that belong to the same place. */
+static bool extent_admits(const struct vmmc_extent *x, const struct vmmc_posting *p,
+                          uint64_t number, size_t at, size_t *length)
 {
-    atomic_store_explicit(&p->begin, at, memory_order_relaxed);
-    atomic_store_explicit(&p->end, at, memory_order_release);
-}
+    const bool begun = extent_is_of(x, number);
 
-static uint64_t posting_to(const struct vmmc_posting *p)
-{
-    return atomic_load_explicit(&p->to, memory_order_acquire);
-}
-
-uint64_t vmmc_posting_find(struct vmmc_door *door, uint64_t offset, size_t *length, bool *posted)
-{
-    struct vmmc_posting *p = &door->posting;
-    const uint64_t in_buffer = door->at + offset, to = posting_to(p);
-    size_t at;
-
-    *posted = false;
-    if (!to || offset >= p->offset + p->n)
-        return in_buffer;
-    if (offset < p->offset) {
-        *length = least(*length, p->offset - offset);
-        return in_buffer;
-    }
-    at = offset - p->offset;
-    if (extent_end(p) <= extent_begin(p))
-        extent_start(p, at);
-    if (at > extent_end(p))
-        return in_buffer;
-    if (at < extent_begin(p)) {
-        *length = least(*length, extent_begin(p) - at);
-        return in_buffer;
+    if (begun && at > x->end)
+        return false;
+    if (begun && at < x->begin) {
+        *length = least(*length, x->begin - at);
+        return false;
     }
     *length = least(*length, p->n - at);
-    *posted = true;
-    return to + at;
+    return true;
 }
 
-void vmmc_posting_extend(struct vmmc_posting *p, uint64_t offset, size_t length)
+uint64_t vmmc_posting_find(const struct vmmc_door *door, uint64_t offset, size_t *length,
+                           uint64_t *posted)
 {
-    const size_t end = offset - p->offset + length;
+    const struct vmmc_posting *p = &door->posting;
+    const uint64_t number = atomic_load_explicit(&p->number, memory_order_acquire);
 
-    if (end > extent_end(p))
-        atomic_store_explicit(&p->end, end, memory_order_release);
+    *posted = 0;
+    if (number == 0 || extent_is_full(&door->extent, number) || offset >= p->offset + p->n)
+        return door->at + offset;
+    if (offset < p->offset) {
+        *length = least(*length, p->offset - offset);
+        return door->at + offset;
+    }
+    if (!extent_admits(&door->extent, p, number, offset - p->offset, length))
+        return door->at + offset;
+    *posted = number;
+    return p->to + (offset - p->offset);
+}
+
+/* At each step it is empty, or that of before, or what it should be. */
+static void extent_tell_begin(struct vmmc_told_extent *told, const struct vmmc_extent *x)
+{
+    atomic_store_explicit(&told->end, 0, memory_order_relaxed);
+    atomic_store_explicit(&told->of, x->of, memory_order_release);
+    atomic_store_explicit(&told->begin, x->begin, memory_order_release);
+}
+
+void vmmc_posting_extend(struct vmmc_door *door, uint64_t posted, uint64_t offset, size_t length)
+{
+    struct vmmc_extent *x = &door->extent;
+    const size_t begin = offset - door->posting.offset, end = begin + length;
+
+    if (!extent_is_of(x, posted)) {
+        *x = (struct vmmc_extent){posted, begin, end, door->posting.n};
+        extent_tell_begin(&door->told, x);
+    } else if (end > x->end) {
+        x->end = end;
+    }
+    atomic_store_explicit(&door->told.end, x->end, memory_order_release);
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -87,37 +101,45 @@ int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n)
 
     if (!(e->flags & VMMC_REDIRECTABLE) || !to || n == 0 || offset > e->n || n > e->n - offset)
         return -EINVAL;
-    if (posting_to(p))
+    if (e->posted > 0)
         return -EBUSY;
+    p->to = (uintptr_t)to;
     p->offset = offset;
     p->n = n;
-    extent_start(p, 0);
-    atomic_store_explicit(&p->to, (uintptr_t)to, memory_order_release);
+    e->posted = n;
+    atomic_store_explicit(&p->number, ++e->postings, memory_order_release);
     return 0;
 }
 
-static struct vmmc_redirected posting_result(const struct vmmc_posting *p)
+/* Written word by word where the caller reads it: a copy of the whole would wait for stores that
+ * wait for a cache line of another processor.  What the extent covers is in place, if its end is
+ * read first. */
+static inline void posting_tell(const struct vmmc_exported *e, struct vmmc_redirected *r)
 {
-    const size_t end = extent_end(p), begin = extent_begin(p);
+    const struct vmmc_told_extent *told = &e->door->told;
+    const bool ours = atomic_load_explicit(&told->of, memory_order_acquire) == e->postings;
+    const size_t end = ours ? atomic_load_explicit(&told->end, memory_order_acquire) : 0;
+    const size_t begin = ours ? atomic_load_explicit(&told->begin, memory_order_relaxed) : 0;
 
-    return end <= begin ? (struct vmmc_redirected){.first = p->n}
-                        : (struct vmmc_redirected){begin, end - begin, p->n - end};
+    r->first = begin < end ? begin : e->posted;
+    r->placed = begin < end ? end - begin : 0;
+    r->last = begin < end ? e->posted - end : 0;
 }
 
 int vmmc_redirect_look(const struct vmmc_exported *e, struct vmmc_redirected *r)
 {
-    if (!posting_to(&e->door->posting))
+    if (e->posted == 0)
         return -ENOENT;
-    *r = posting_result(&e->door->posting);
+    posting_tell(e, r);
     return 0;
 }
 
 /* Nobody writes there any more:
  *
  *   the owner                    a sender of this node
- *   to = 0                       copying = 1
+ *   number = 0                   copying = 1
  *   fence                   (A)  fence                       (B)
- *   copying is read              `to` is read; if it is set, bytes go there
+ *   copying is read              number is read; if it is set, bytes go there
  *                                copying = 0
  *
  * Either the sender sees that nothing is posted, or the owner that it copies, and waits.  One that
@@ -127,7 +149,7 @@ static void posting_withdraw(const struct vmmc_exported *e)
     struct vmmc_door *door = e->door;
     struct vmmc_lane *lane;
 
-    atomic_store_explicit(&door->posting.to, 0, memory_order_relaxed);
+    atomic_store_explicit(&door->posting.number, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* A */
     if (atomic_load_explicit(&door->copying, memory_order_acquire) == 0)
         return;
@@ -137,17 +159,34 @@ static void posting_withdraw(const struct vmmc_exported *e)
     vmmc_lane_unlock(lane);
 }
 
+/* No sender looks at a full one any more.  Who receives is likely to answer: what is posted for
+ * that is fetched while the caller reads what has come. */
+static void posting_end_full(struct vmmc_exported *e)
+{
+    __builtin_prefetch(e->v->copied_to);
+    e->v->stats.full++;
+}
+
+static void posting_end_early(struct vmmc_exported *e, struct vmmc_redirected *r)
+{
+    posting_withdraw(e);
+    posting_tell(e, r);
+    if (r->placed == e->posted)
+        e->v->stats.full++;
+    else if (r->placed > 0)
+        e->v->stats.partial++;
+}
+
 int vmmc_redirect_end(struct vmmc_exported *e, struct vmmc_redirected *r)
 {
-    struct vmmc_stats *stats = &e->v->stats;
-    struct vmmc_posting *p = &e->door->posting;
-
-    if (!posting_to(p))
+    if (e->posted == 0)
         return -ENOENT;
-    posting_withdraw(e);
-    *r = posting_result(p);
-    stats->redirections++;
-    stats->full += r->placed == p->n;
-    stats->partial += r->placed > 0 && r->placed < p->n;
+    posting_tell(e, r);
+    if (r->placed == e->posted)
+        posting_end_full(e);
+    else
+        posting_end_early(e, r);
+    e->posted = 0;
+    e->v->stats.redirections++;
     return 0;
 }

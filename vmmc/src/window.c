@@ -72,23 +72,36 @@ static struct vmmc_door *door_find(const struct vmmc_imported *i)
     return door;
 }
 
-/* What is told to the owner is in place: the extent first, then the count. */
+/* What the owner is told of is in place: the extent first, then the count, for which it waits.  A
+ * redirectable buffer has one writer: its stores reach the line together, where an atomic addition
+ * would first wait for those before it, while the owner takes the line away to look. */
+static void door_tell(struct vmmc_door *door, uint64_t posted, uint64_t offset, size_t length)
+{
+    if (door->writer == VMMC_ANYBODY) {
+        atomic_fetch_add_explicit(&door->landed, length, memory_order_release);
+        return;
+    }
+    if (posted) {
+        vmmc_posting_extend(door, posted, offset, length);
+        door->redirected_so_far += length;
+        atomic_store_explicit(&door->redirected, door->redirected_so_far, memory_order_relaxed);
+    }
+    door->landed_so_far += length;
+    atomic_store_explicit(&door->landed, door->landed_so_far, memory_order_release);
+}
+
 static size_t door_copy(const struct vmmc_imported *i, struct vmmc_door *door, uint64_t offset,
                         const uint8_t *from, size_t n)
 {
-    bool posted;
     size_t length = n < PIECE ? n : PIECE;
+    uint64_t posted;
     const uint64_t to = vmmc_posting_find(door, offset, &length, &posted);
     void *here = length > 0 ? gam_memory_find(i->v->g, i->rank, to, length) : NULL;
 
     if (!here)
         return 0;
     memmove(here, from, length);
-    if (posted) {
-        vmmc_posting_extend(&door->posting, offset, length);
-        atomic_fetch_add_explicit(&door->redirected, length, memory_order_relaxed);
-    }
-    atomic_fetch_add_explicit(&door->landed, length, memory_order_release);
+    door_tell(door, posted, offset, length);
     return length;
 }
 
@@ -102,7 +115,8 @@ static size_t window_copy(const struct vmmc_imported *i, uint64_t offset, const 
         return 0;
     door = door_find(i);
     if (door) {
-        /* B, pairs with A of vmmc_redirect_end */
+        i->v->copied_to = door;
+        /* B, pairs with A of posting_withdraw */
         atomic_store_explicit(&door->copying, 1, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);
         length = door_copy(i, door, offset, from, n);

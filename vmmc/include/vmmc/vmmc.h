@@ -135,7 +135,8 @@ uint64_t vmmc_arrived(const struct vmmc_exported *e);
 /* ---- transfer redirection ------------------------------------------------------------------ */
 
 /* Where the bytes of a posting are.  They are one extent in the posted memory, and otherwise in the
- * buffer: what came before the posting, and what was sent so that it does not touch that extent.
+ * buffer: what came before the posting or after it was full, and what was sent so that it does not
+ * touch that extent.
  *   0 .. first                   in the buffer, at the offset of the posting, if they have come
  *   first .. first + placed      in the posted memory, `first` behind its start
  *   and `last` bytes behind them in the buffer, if they have come
@@ -145,7 +146,8 @@ struct vmmc_redirected {
 };
 
 /* From now on what is sent to `n` bytes of a redirectable buffer, from `offset` on, lands at `to`
- * (byte offset + k at to + k).  `to` has to live until the posting ends.  One posting at a time.
+ * (byte offset + k at to + k), until all of them have come: what is sent there again goes to the
+ * buffer.  `to` has to live until the posting ends.  One posting at a time.
  * Errors: -EINVAL not redirectable, or beyond the buffer, -EBUSY one is posted. */
 int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n);
 
