@@ -148,6 +148,12 @@ static void ready_rotate(struct reliable_engine *engine)
     reliable_engine_ready(engine, conn);
 }
 
+void reliable_engine_push(struct reliable_engine *engine)
+{
+    for (struct reliable_connection *c = engine->ready_first; c; c = c->next_ready)
+        c->snd.push = c->snd.end > c->snd.nxt;
+}
+
 const void *reliable_engine_transmit(struct reliable_engine *engine, uint64_t now, uint32_t *rank,
                                      size_t *length)
 {
@@ -170,7 +176,7 @@ const void *reliable_engine_transmit(struct reliable_engine *engine, uint64_t no
 
 uint64_t reliable_engine_deadline(const struct reliable_engine *engine)
 {
-    if (engine->ready_first)
+    if (engine->ready_first || engine->waiting_first)
         return 0;
     return engine->heap_count > 0 ? engine->heap[0]->timer.due : RELIABLE_NEVER;
 }

@@ -33,7 +33,8 @@ enum {
     RELIABLE_SENT_FEW = 16,      /* packets for which a connection needs no other memory */
     RELIABLE_SLAB_BYTES = 65536, /* a train of packets that the kernel cuts is hardly longer */
     RELIABLE_FEW = 2,            /* with fewer packets in flight, all that is sent goes at once */
-    RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once */
+    RELIABLE_ACK_EVERY = 2,      /* packets: then an acknowledgement goes at once, */
+    RELIABLE_ACK_MOST = 64,      /* or after so many while more packets arrive */
     RELIABLE_ACK_DELAY_US = 100, /* an acknowledgement waits no longer for a packet to carry it */
     RELIABLE_HEARTBEATS = 4,     /* in a peer timeout, while a connection is idle */
     RELIABLE_SACK_BITS = 64,     /* packets after rcv.nxt that any packet reports */
@@ -128,6 +129,7 @@ struct reliable_receive {
     uint32_t held;                  /* packets received out of order */
     uint32_t unacked;               /* packets received since the last acknowledgement went */
     bool ack_now;                   /* the acknowledgement must not be delayed */
+    bool ack_waits;                 /* it goes when nothing more arrives */
     bool pinged;                    /* the peer's question is to be answered, */
     uint8_t answer;                 /* which has this number */
     uint32_t early_mask;            /* length of the ring - 1 */
@@ -175,6 +177,7 @@ struct reliable_connection {
     bool dead;
     bool ready; /* in the list of connections that may have something to send */
     struct reliable_connection *next_ready;
+    struct reliable_connection *next_waiting; /* of those with `rcv.ack_waits` */
     struct reliable_timer timer;
     struct reliable_rtt rtt;
     struct reliable_congestion cc;
@@ -195,6 +198,8 @@ struct reliable_engine {
     uint32_t heap_count;
     uint32_t heap_room;
     struct reliable_connection *ready_first, *ready_last;
+    struct reliable_connection *waiting_first; /* whose acknowledgements wait for a lull */
+    bool arriving;                             /* packets are taken in, and more may be there */
     uint32_t burst;                /* packets that the first ready connection has sent in a row */
     struct reliable_buffer *spare; /* the list of free buffers, */
     uint32_t spares;               /* and its length */

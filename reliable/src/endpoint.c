@@ -7,8 +7,11 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
-    UNSENT_MS = 1,     /* of sleep until the network may take packets again */
+    TRAIN_FIRST_BYTES =
+        31 << 10,           /* of corked messages, that do not wait any longer: four of GAM's, */
+    TRAIN_BYTES = 48 << 10, /* and seven: with their headers they are one train of a network's */
+    LOOK_MS = 20,           /* between two looks whether peers are dead, while disconnecting */
+    UNSENT_MS = 1,          /* of sleep until the network may take packets again */
     KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
 };
 
@@ -19,12 +22,18 @@ static bool packets_send(struct reliable_endpoint *r, uint64_t now)
     return r->datagrams ? reliable_datagrams_send(r, now) : reliable_packets_send(r, now);
 }
 
+/* What is corked waits, but not for ever: while the rest of a long message is copied, its beginning
+ * is on its way, and the receiver at work.  The first train is shorter, so that this begins soon.
+ */
 static void packets_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
 {
-    if (r->corked)
+    if (r->corked && r->corked_bytes < (r->cork_sent ? TRAIN_BYTES : TRAIN_FIRST_BYTES)) {
         r->packets_wait = true;
-    else
-        packets_send(r, now);
+        return;
+    }
+    r->cork_sent |= r->corked;
+    r->corked_bytes = 0;
+    packets_send(r, now);
 }
 
 static void endpoint_kick(struct unet_endpoint *ep, uint16_t channel)
@@ -51,9 +60,12 @@ static int endpoint_sendv_locked(struct reliable_endpoint *r, uint16_t channel, 
     if (reliable_messages_queued(r))
         return -EAGAIN;
     rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
-    if (rc == 0)
-        packets_send_unless_corked(r, now);
-    return rc;
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < count; i++)
+        r->corked_bytes += iov[i].iov_len;
+    packets_send_unless_corked(r, now);
+    return 0;
 }
 
 static int endpoint_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
@@ -73,11 +85,13 @@ static void endpoint_cork(struct unet_endpoint *ep)
     struct reliable_endpoint *r = reliable_of(ep);
 
     r->corked = true;
+    r->cork_sent = false;
+    r->corked_bytes = 0;
     r->received_at_cork = ep->stats.received;
 }
 
 /* The acknowledgement of a single message waits: the caller may be about to answer it, and then the
- * answer carries it. */
+ * answer carries it.  The end of what has begun to go does not wait for more messages. */
 static void endpoint_uncork(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
@@ -87,6 +101,8 @@ static void endpoint_uncork(struct unet_endpoint *ep)
     r->corked = false;
     reliable_lock(r);
     now = unet_now_us();
+    if (r->cork_sent)
+        reliable_engine_push(r->engine);
     if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
         packets_send(r, now);
     reliable_unlock(r);
@@ -106,23 +122,35 @@ static bool endpoint_idle(struct unet_endpoint *ep)
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-/* One turn of the network interface.  What arrives is acknowledged in the next turn: until then an
- * answer may carry the acknowledgement.  After sending, which may take longer than a round trip,
- * the time is read anew. */
-static int interface_turn(struct reliable_endpoint *r)
+static int packets_receive(struct reliable_endpoint *r, uint64_t now)
 {
-    uint64_t now = unet_now_us();
-    int count = reliable_messages_send(r, now);
+    int count;
 
-    r->turns++;
-    if (packets_send(r, now))
-        now = unet_now_us();
     r->turn_now = now;
-    count += unet_progress(r->lower);
+    reliable_engine_arriving(r->engine);
+    count = unet_progress(r->lower);
     if (!r->datagrams)
         count += reliable_packets_receive(r, now);
     r->turn_now = 0;
     return count;
+}
+
+/* One turn of the network interface.  What arrives is acknowledged in the first turn in which
+ * nothing does: until then an answer may carry the acknowledgement.  After sending, which may take
+ * longer than a round trip, the time is read anew. */
+static int interface_turn(struct reliable_endpoint *r)
+{
+    uint64_t now = unet_now_us();
+    const int sent = reliable_messages_send(r, now);
+    int received;
+
+    r->turns++;
+    if (packets_send(r, now))
+        now = unet_now_us();
+    received = packets_receive(r, now);
+    if (received == 0 && reliable_engine_lull(r->engine))
+        packets_send(r, now);
+    return sent + received;
 }
 
 static void channel_set_state(struct reliable_endpoint *r, uint16_t n,

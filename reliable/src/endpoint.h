@@ -75,6 +75,8 @@ struct reliable_endpoint {
 
     /* the owner's */
     bool corked;               /* packets wait for unet_uncork */
+    bool cork_sent;            /* some of them did not wait */
+    size_t corked_bytes;       /* of messages, that wait */
     bool packets_wait;         /* and there are some */
     bool armed;                /* from unet_arm to unet_disarm, with the lock taken */
     bool direct;               /* direct access is open */

@@ -319,6 +319,31 @@ TEST_CASE("corked messages share a packet")
         CHECK(pair.read(1) == text_of(20));
 }
 
+TEST_CASE("the beginning of what is corked goes while the rest is sent, and the end with uncorking")
+{
+    constexpr size_t PIECE = 8000, PIECES = 6;
+    Pair pair;
+
+    for (int i = 0; i < 20; i++) { // the windows open
+        REQUIRE(pair.send(0, text_of(PIECE)) == 0);
+        REQUIRE(pair.read(1) == text_of(PIECE));
+    }
+    REQUIRE(pair.until([&] { return unet_idle(pair.ep[0]); }));
+    const uint64_t before = pair.lower[0]->stats.sent;
+
+    unet_cork(pair.ep[0]);
+    for (size_t i = 0; i < PIECES; i++) {
+        CHECK((pair.lower[0]->stats.sent > before) == (i > 3));
+        REQUIRE(pair.send(0, text_of(PIECE)) == 0);
+    }
+    const uint64_t corked = pair.lower[0]->stats.sent;
+    unet_uncork(pair.ep[0]);
+    CHECK(pair.lower[0]->stats.sent > corked);
+    CHECK(reliable_of(pair.ep[0])->engine->ready_first == nullptr);
+    for (size_t i = 0; i < PIECES; i++)
+        CHECK(pair.read(1) == text_of(PIECE));
+}
+
 TEST_CASE("a descriptor that contradicts itself is answered with its error")
 {
     Pair pair;

@@ -124,6 +124,15 @@ int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t
 void reliable_engine_receive(struct reliable_engine *engine, uint64_t now, const void *packet,
                              size_t length);
 
+/* Packets that are there will be given to reliable_engine_receive one after the other; and nothing
+ * was there, so that acknowledgements which waited for that are sent next (true: there are some).
+ * Without them, or between them, none waits. */
+void reliable_engine_arriving(struct reliable_engine *engine);
+bool reliable_engine_lull(struct reliable_engine *engine);
+
+/* What was accepted goes as soon as the windows allow it, without waiting for more. */
+void reliable_engine_push(struct reliable_engine *engine);
+
 /* The next packet to be sent now, and to which rank; NULL when there is none.  RELIABLE_BATCH of
  * them stay as they are until this function is called with another `now`, or another function that
  * changes anything; but a probe of the path MTU (RELIABLE_PACKET_PROBE) until the next call.

@@ -43,6 +43,58 @@ TEST_CASE("an acknowledgement rides on what flows the other way")
     CHECK(a.messages == Texts{"answer"});
 }
 
+TEST_CASE("while packets arrive their acknowledgement waits, for a lull or for many of them")
+{
+    Peer a(0), b(1);
+
+    reliable_engine_arriving(b.engine);
+    b.receive(flight_of(a, 8));
+    CHECK(b.transmit().empty());
+    CHECK(reliable_engine_deadline(b.engine) == 0); // nobody sleeps over it
+    CHECK(reliable_engine_lull(b.engine));
+    auto acks = b.transmit();
+    REQUIRE(acks.size() == 1);
+    a.receive(acks);
+    CHECK(reliable_engine_idle(a.engine));
+    CHECK_FALSE(reliable_engine_lull(b.engine));
+
+    reliable_connection *conn = a.engine->heap[0];
+    uint32_t unacked = 0;
+
+    conn->cc.cwnd = conn->snd.rwnd = 2 * RELIABLE_ACK_MOST;
+    reliable_engine_arriving(b.engine);
+    for (; b.transmit().empty() && unacked < 2 * RELIABLE_ACK_MOST; unacked++)
+        b.receive(flight_of(a, 1));
+    CHECK(unacked == reliable_min(RELIABLE_ACK_MOST, b.engine->share / 2));
+}
+
+TEST_CASE("an answer carries the acknowledgement of packets that were taken in together")
+{
+    Peer a(0), b(1);
+
+    reliable_engine_arriving(b.engine);
+    b.receive(flight_of(a, 8));
+    REQUIRE(b.send("answer", 0) == 0);
+    a.receive(b.transmit());
+    CHECK(reliable_engine_idle(a.engine));
+    CHECK_FALSE(reliable_engine_lull(b.engine));
+    CHECK(b.stats().acks == 0);
+}
+
+TEST_CASE("what is pushed does not wait until it is worth a call")
+{
+    Peer a(0);
+
+    a.engine->config.batch = BATCH;
+    REQUIRE(a.send(std::string(4 * PART, 'x')) == 0);
+    REQUIRE(a.transmit().size() == 4);
+    REQUIRE(a.send(std::string(3 * PART, 'y')) == 0);
+    CHECK(a.transmit().empty());
+    REQUIRE(a.send(std::string(PART, 'z')) == 0);
+    reliable_engine_push(a.engine);
+    CHECK(a.transmit().size() == 4);
+}
+
 TEST_CASE("messages share packets when enough packets are on their way")
 {
     Peer a(0), b(1);

@@ -7,7 +7,9 @@
  *
  * Any packet carries an acknowledgement.  A packet of its own is sent for it at once when a packet
  * came out of order, because the sender has to know; after RELIABLE_ACK_EVERY packets; and after
- * RELIABLE_ACK_DELAY_US.
+ * RELIABLE_ACK_DELAY_US.  While packets arrive one after the other, those of RELIABLE_ACK_EVERY
+ * wait for a lull: what is received then may be answered by a packet that carries the
+ * acknowledgement.
  */
 #include "connection.h"
 #include <stdlib.h>
@@ -161,14 +163,51 @@ static void acknowledge_now(struct reliable_engine *engine, struct reliable_conn
     reliable_engine_ready(engine, conn);
 }
 
+static void acknowledge_at_lull(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    if (conn->rcv.ack_waits)
+        return;
+    conn->rcv.ack_waits = true;
+    conn->next_waiting = engine->waiting_first;
+    engine->waiting_first = conn;
+}
+
+void reliable_engine_arriving(struct reliable_engine *engine)
+{
+    engine->arriving = true;
+}
+
+bool reliable_engine_lull(struct reliable_engine *engine)
+{
+    bool any = false;
+
+    engine->arriving = false;
+    while (engine->waiting_first) {
+        struct reliable_connection *conn = engine->waiting_first;
+
+        engine->waiting_first = conn->next_waiting;
+        conn->rcv.ack_waits = false;
+        if (conn->rcv.unacked > 0) {
+            acknowledge_now(engine, conn);
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* A sender with a small window waits for the acknowledgement of every packet. */
 static void acknowledge_soon(struct reliable_engine *engine, struct reliable_connection *conn,
                              uint64_t now)
 {
-    const uint32_t every = (uint32_t)reliable_min(RELIABLE_ACK_EVERY, engine->share / 2);
+    const uint32_t half = engine->share / 2;
+    const uint32_t every = (uint32_t)reliable_min(RELIABLE_ACK_EVERY, half);
+    const uint32_t most = (uint32_t)reliable_min(RELIABLE_ACK_MOST, half);
 
-    if (++conn->rcv.unacked >= every) {
+    conn->rcv.unacked++;
+    if (conn->rcv.unacked >= (engine->arriving ? most : every)) {
         acknowledge_now(engine, conn);
+    } else if (conn->rcv.unacked >= every) {
+        acknowledge_at_lull(engine, conn);
     } else if (conn->rcv.ack_deadline == RELIABLE_NEVER) {
         conn->rcv.ack_deadline = now + RELIABLE_ACK_DELAY_US;
         reliable_timer_schedule(engine, conn, conn->rcv.ack_deadline);

@@ -238,8 +238,8 @@ int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const 
  * in RFC 5041.)  Errors: -EOPNOTSUPP no `packets` operations. */
 int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
 
-/* Between the two, messages that an endpoint would send in packets wait for more, so that they
- * share packets and system calls.  Does not nest.  No-ops on endpoints without packets. */
+/* Between the two, messages that an endpoint would send in packets wait for more, tens of KiB at
+ * most, so that they share packets and system calls.  Does not nest.  No-ops without packets. */
 static inline void unet_cork(struct unet_endpoint *ep)
 {
     if (ep->ops->packets)
