@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Virtual memory-mapped communication: small sends beside stores of GAM, and messages redirected to
-the receiver's memory beside the same copied out of the default buffer.
+"""Virtual memory-mapped communication: small sends beside stores of GAM, messages redirected to the
+receiver's memory beside the same copied out of the default buffer, and what the paper shows.
 
 On a node (shm), and over udp and eth between two hosts made of namespaces, which takes root.
 """
 import os
 
 import utlb
+import vmmc_figures as figures
 from bench import table
 from bench.driver import Driver, Effort, names
 from bench.hosts import Hosts
@@ -16,9 +17,12 @@ from bench.runner import Runner
 BACKENDS = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
 SMALL = [8, 32]
 FULL = Effort(turns=5, millis=60, limit=345, each=60,
-              sizes=[1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20])
-QUICK = Effort(turns=3, millis=20, limit=110, each=40, sizes=[1 << 10, 4 << 10, 64 << 10, 1 << 20])
-TINY = Effort(turns=1, millis=1, limit=60, each=60, sizes=[64 << 10])
+              sizes=[1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20],
+              logp=[8, 32, 128, 512, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20],
+              streams=[8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10])
+QUICK = Effort(turns=3, millis=20, limit=110, each=40, sizes=[1 << 10, 4 << 10, 64 << 10, 1 << 20],
+               logp=[8, 1 << 10, 8 << 10, 64 << 10], streams=[8, 1 << 10, 16 << 10, 128 << 10])
+TINY = Effort(turns=1, millis=1, limit=60, each=60, sizes=[64 << 10], logp=[8], streams=[1 << 10])
 BIG = 64 << 10  # bytes from which redirection has to pay
 
 
@@ -31,6 +35,7 @@ def plan(options, hosts, samples):
             f"{options.build}/bin/unetrun", "-n", "2", *arguments]
         for _ in range(options.effort.turns):
             yield samples.step("ours", f"transfers over {backend}", command, "_" + backend)
+    yield from figures.plan(options, hosts, samples)
 
 
 def aim_of(backend, size):
@@ -93,12 +98,18 @@ class Vmmc(Driver):
                 for row in [*all_rows(options.effort, options.backends), *utlb.rows()]]
         return {"failures": runner.failures, "rows": rows,
                 "full": full_shares(samples, options.effort, options.backends),
-                "utlb": utlb.shares(samples, [b for b in options.backends if b != "shm"])}
+                "utlb": utlb.shares(samples, [b for b in options.backends if b != "shm"]),
+                "shapes": figures.shapes(samples, options.effort, options.backends),
+                "plain": figures.plain_medians(samples, options.backends)}
 
     def tables(self, data):
         return [table.measured("Virtual memory-mapped communication", data),
                 table.Table("Transfer redirection", full_table(data)),
-                table.Table("User-managed TLB", utlb.shares_table(data["utlb"]))]
+                table.Table("User-managed TLB", utlb.shares_table(data["utlb"])),
+                *figures.tables(data)]
+
+    def pictures(self, plt, data):
+        return figures.pictures(plt, data)
 
 
 DRIVER = Vmmc()

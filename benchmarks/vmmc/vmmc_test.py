@@ -10,6 +10,7 @@ import unittest
 
 import utlb
 import vmmc
+import vmmc_figures as figures
 from bench.hosts import SOURCES
 from bench.results import Samples
 
@@ -35,6 +36,28 @@ class Report(unittest.TestCase):
         self.assertEqual([one["size"] for one in data["full"]], vmmc.TINY.sizes)
         for one in data["full"]:
             self.assertTrue(0 <= one["percent"] <= 100, one)
+        self.assertEqual([(one["metric"], one["size"]) for one in data["shapes"]],
+                         [(metric, size) for metric, columns in figures.METRICS.items() for size in
+                          (vmmc.TINY.streams if "raw" in columns else vmmc.TINY.logp)])
+
+    def test_every_figure_shows_what_is_measured(self):
+        for number, figure in figures.FIGURES.items():
+            for curve in figure.curves:
+                self.assertIn(curve.who, figures.METRICS[curve.metric], number)
+
+    def test_puts_plain_messages_beside_reliable_ones(self):
+        samples = Samples()
+        for who, metric, ns in (("ours", "half_8_udp", 5000), ("plain", "rtt_8_udp", 8000),
+                                ("ours", "gap_65536_udp", 65536), ("plain", "bulk_65536_udp", 32768)):
+            samples.add(who, metric, ns)
+        effort = vmmc.Effort(logp=[8, 65536], streams=[8])
+        data = {"shapes": figures.shapes(samples, effort, ["udp"]),
+                "plain": figures.plain_medians(samples, ["shm", "udp"])}
+        latency, stream, *others = list(figures.table_2(data))[1:]
+        self.assertEqual(latency[-2:], ["5", "4"])
+        self.assertEqual(stream[-2:], ["1e+03", "2e+03"])
+        for line in others:
+            self.assertEqual(line[-2:], ["-", "-"])
 
     def test_says_what_part_of_a_put_a_hit_is(self):
         samples = Samples()
