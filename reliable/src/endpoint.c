@@ -7,107 +7,12 @@
 #include <string.h>
 
 enum {
-    TRAIN_FIRST_BYTES =
-        31 << 10,           /* of corked messages, that do not wait any longer: four of GAM's, */
-    TRAIN_BYTES = 48 << 10, /* and seven: with their headers they are one train of a network's */
-    LOOK_MS = 20,           /* between two looks whether peers are dead, while disconnecting */
-    UNSENT_MS = 1,          /* of sleep until the network may take packets again */
+    LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
+    UNSENT_MS = 1,     /* of sleep until the network may take packets again */
     KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
 };
 
-/* ---- sending ------------------------------------------------------------------------------- */
-
-static bool packets_send(struct reliable_endpoint *r, uint64_t now)
-{
-    return r->datagrams ? reliable_datagrams_send(r, now) : reliable_packets_send(r, now);
-}
-
-/* What is corked waits, but not for ever: while the rest of a long message is copied, its beginning
- * is on its way, and the receiver at work.  The first train is shorter, so that this begins soon.
- */
-static void packets_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
-{
-    if (r->corked && r->corked_bytes < (r->cork_sent ? TRAIN_BYTES : TRAIN_FIRST_BYTES)) {
-        r->packets_wait = true;
-        return;
-    }
-    r->cork_sent |= r->corked;
-    r->corked_bytes = 0;
-    packets_send(r, now);
-}
-
-static void endpoint_kick(struct unet_endpoint *ep, uint16_t channel)
-{
-    struct reliable_endpoint *r = reliable_of(ep);
-    uint64_t now;
-
-    (void)channel;
-    reliable_lock(r);
-    now = unet_now_us();
-    reliable_messages_send(r, now);
-    packets_send_unless_corked(r, now);
-    reliable_unlock(r);
-}
-
-/* Behind the messages that are queued. */
-static int endpoint_sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
-                                 const struct iovec *iov, uint32_t count)
-{
-    const uint64_t now = unet_now_us();
-    int rc;
-
-    reliable_messages_send(r, now);
-    if (reliable_messages_queued(r))
-        return -EAGAIN;
-    rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
-    if (rc)
-        return rc;
-    for (uint32_t i = 0; i < count; i++)
-        r->corked_bytes += iov[i].iov_len;
-    packets_send_unless_corked(r, now);
-    return 0;
-}
-
-static int endpoint_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
-                          const struct iovec *iov, uint32_t count)
-{
-    struct reliable_endpoint *r = reliable_of(ep);
-    int rc;
-
-    reliable_lock(r);
-    rc = endpoint_sendv_locked(r, channel, user, iov, count);
-    reliable_unlock(r);
-    return rc == -ENOMEM ? -EAGAIN : rc;
-}
-
-static void endpoint_cork(struct unet_endpoint *ep)
-{
-    struct reliable_endpoint *r = reliable_of(ep);
-
-    r->corked = true;
-    r->cork_sent = false;
-    r->corked_bytes = 0;
-    r->received_at_cork = ep->stats.received;
-}
-
-/* The acknowledgement of a single message waits: the caller may be about to answer it, and then the
- * answer carries it.  The end of what has begun to go does not wait for more messages. */
-static void endpoint_uncork(struct unet_endpoint *ep)
-{
-    struct reliable_endpoint *r = reliable_of(ep);
-    const bool acknowledge = ep->stats.received - r->received_at_cork > 1;
-    uint64_t now;
-
-    r->corked = false;
-    reliable_lock(r);
-    now = unet_now_us();
-    if (r->cork_sent)
-        reliable_engine_push(r->engine);
-    if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
-        packets_send(r, now);
-    reliable_unlock(r);
-    r->packets_wait = false;
-}
+/* ---- progress ------------------------------------------------------------------------------ */
 
 static bool endpoint_idle(struct unet_endpoint *ep)
 {
@@ -119,8 +24,6 @@ static bool endpoint_idle(struct unet_endpoint *ep)
     reliable_unlock(r);
     return idle;
 }
-
-/* ---- progress ------------------------------------------------------------------------------ */
 
 static int packets_receive(struct reliable_endpoint *r, uint64_t now)
 {
@@ -145,11 +48,11 @@ static int interface_turn(struct reliable_endpoint *r)
     int received;
 
     r->turns++;
-    if (packets_send(r, now))
+    if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
     if (received == 0 && reliable_engine_lull(r->engine))
-        packets_send(r, now);
+        reliable_output_send(r, now);
     return sent + received;
 }
 
@@ -478,9 +381,9 @@ static void endpoint_set_placement(struct unet_endpoint *ep, unet_placement_fn *
 }
 
 static const struct unet_packet_ops packet_ops = {
-    .sendv = endpoint_sendv,
-    .cork = endpoint_cork,
-    .uncork = endpoint_uncork,
+    .sendv = reliable_output_sendv,
+    .cork = reliable_output_cork,
+    .uncork = reliable_output_uncork,
     .idle = endpoint_idle,
     .set_placement = endpoint_set_placement,
     .arm = endpoint_arm,
@@ -504,7 +407,7 @@ const struct unet_ops reliable_endpoint_ops = {
     .connect = endpoint_connect,
     .disconnect = endpoint_disconnect,
     .state = endpoint_state,
-    .kick = endpoint_kick,
+    .kick = reliable_output_kick,
     .progress = endpoint_progress,
     .wait = unet_ni_wait,
     .packets = &packet_ops,

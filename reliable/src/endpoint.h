@@ -3,6 +3,7 @@
  * endpoint.h - the reliable endpoint from inside, for its source files.
  *
  *   endpoint.c  the operations of struct unet_ops: channels, progress, waiting
+ *   output.c    those of sending, corked or not
  *   messages.c  between the queues above and the engine
  *   packets.c   between the engine and the endpoint below, by its queues,
  *   datagrams.c or past them, where it offers that
@@ -128,6 +129,17 @@ static inline bool reliable_messages_queued(const struct reliable_endpoint *r)
 
 extern const struct unet_ops reliable_endpoint_ops;
 extern const struct unet_ni_kind reliable_endpoint_kind;
+
+/* ---- output.c: operations -------------------------------------------------------- */
+
+void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel);
+int reliable_output_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
+                          const struct iovec *iov, uint32_t count);
+void reliable_output_cork(struct unet_endpoint *ep);
+void reliable_output_uncork(struct unet_endpoint *ep);
+
+/* Sends the packets that are due, under the lock.  True: there were some. */
+bool reliable_output_send(struct reliable_endpoint *r, uint64_t now);
 
 /* ---- messages.c: all under the lock ------------------------------------------------ */
 
