@@ -257,6 +257,9 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
     reliable_lock(r);
     channel_linger(r, channel);
+    /* The peer may be lingering for these acknowledgements. */
+    if (reliable_engine_lull(r->engine))
+        reliable_output_send(r, unet_now_us());
     channel_set_state(r, channel, UNET_DEAD);
     unet_ni_set_state(&r->ni, channel, UNET_CLOSED);
     r->channel_of[r->peer[channel].rank] = 0;
