@@ -260,6 +260,30 @@ static void test_nested(int outer_kind)
     close_pair(fd);
 }
 
+/* A set that is polled has data from before it was, and is told of it; the data are read, or told of
+ * but once, or their connection is taken from the set: it is no longer readable. */
+static void test_no_longer_owed(int how)
+{
+    struct epoll_event event = {.events = EPOLLIN | (how == 1 ? EPOLLONESHOT : 0)};
+    const int epfd = epoll_create1(0);
+    int fd[2];
+    char byte;
+
+    make_pair(fd);
+    if (write(fd[1], "x", 1) != 1)
+        die("write");
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    printf("owed %d: %d", how, look_at(0, -1, epfd));
+    printf(" %d", epoll_wait(epfd, &event, 1, 0));
+    if (how == 0)
+        printf(" %s", result(read(fd[0], &byte, 1)));
+    if (how == 2)
+        epoll_ctl(epfd, EPOLL_CTL_DEL, fd[0], NULL);
+    printf(" %d\n", look_at(0, -1, epfd));
+    close(epfd);
+    close_pair(fd);
+}
+
 /* Sets come and go, each of which is polled: their hidden descriptors go with them. */
 static void test_many_sets(void)
 {
@@ -290,6 +314,8 @@ static void test_sets(void)
     test_many_busy(EPOLLIN | EPOLLONESHOT);
     test_nested(0);
     test_nested(1);
+    for (int how = 0; how < 3; how++)
+        test_no_longer_owed(how);
 }
 
 /* ---- one wake-up for several connections -------------------------------------------------- */

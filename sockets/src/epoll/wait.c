@@ -170,6 +170,13 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
     return keep_events(set, events, n, more);
 }
 
+/* What a cold set owed and is told of but once is owed no longer: who asks the kernel sees so. */
+static void settle_told(struct sockets_epoll *set)
+{
+    if (set->cold && set->edges && set->hot_count > 0)
+        sockets_epoll_settle(set);
+}
+
 /* Add to `n` events of the kernel's, which were kept, what rings have, in its order.  What came to
  * a ring since the kernel was asked may follow something that it has not told of: it is asked again
  * or, where that may tell twice, is taken to have told of all.  Returns how many the program is
@@ -192,7 +199,9 @@ static int add_rings(struct sockets_epoll *set, int epfd, struct kernels *k, int
     latest = sockets_order_latest(set);
     if (set->hot_count > 1)
         sockets_order_look(set, latest > kernels ? latest : kernels, known);
-    return sockets_order_tell(set, k->events, n, events, max);
+    n = sockets_order_tell(set, k->events, n, events, max);
+    settle_told(set);
+    return n;
 }
 
 /* The kernel, asked at a time, has told of `n` events. */
@@ -225,6 +234,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         if (set->hot_count > 1)
             sockets_order_look(set, sockets_order_latest(set), 0);
         n = sockets_order_tell(set, NULL, 0, events, max);
+        settle_told(set);
     }
     if (kernel)
         make_room(&k, set, events, max);
