@@ -130,14 +130,18 @@ static void await_left(struct sockets_stream *s)
     }
 }
 
-void sockets_stream_retire(struct sockets_stream *s)
+void sockets_stream_retire_reader(struct sockets_stream *s, int fd)
+{
+    if (s->carrier)
+        sockets_stream_recall(s, fd);
+}
+
+void sockets_stream_retire_writer(struct sockets_stream *s)
 {
     bool stolen;
 
     if (!s->carrier)
         return;
-    sockets_stream_pin(s);
-    sockets_stream_await_tcp(s);
     await_left(s);
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
