@@ -214,6 +214,23 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
 }
 
+/* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because the
+ * carrier was slower (stream/receive.c), it is to tell of again. */
+static void ask_for_withheld(struct sockets_epoll *set, int epfd)
+{
+    for (uint32_t i = 0; set->edges && i < set->hot_count; i++) {
+        struct sockets_entry *entry = set->hot[i];
+        const uint32_t withheld = atomic_load_explicit(&entry->s->withheld, memory_order_relaxed);
+        struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+
+        if (withheld == entry->withheld || entry->told || entry->via != entry->fd ||
+            !(entry->events & (EPOLLET | EPOLLONESHOT)))
+            continue;
+        entry->withheld = withheld;
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
+    }
+}
+
 /* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
  * 0, or -1 and errno; *bells: some events of the kernel's were of no interest. */
 static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
@@ -226,6 +243,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     pthread_mutex_lock(&set->lock);
     if (set->cold)
         sockets_epoll_settle(set);
+    ask_for_withheld(set, epfd);
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
@@ -295,6 +313,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
     sockets_epoll_join(set, epfd);
+    ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
         sockets_stream_answer(set->hot[i]->s, set->hot[i]->via);
