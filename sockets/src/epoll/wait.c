@@ -75,6 +75,8 @@ static int keep_events(struct sockets_epoll *set, struct epoll_event *events, in
                 continue;
             if (entry->s->upgraded)
                 event.events = without_bells(entry, event.events);
+            if (!event.events && (entry->events & EPOLLONESHOT))
+                entry->withheld--; /* the kernel has told once, and is to be asked again */
             if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
                 continue;
             entry->scan = set->scan;
