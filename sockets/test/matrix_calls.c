@@ -277,8 +277,8 @@ static void test_nested(int outer_kind)
     close_pair(fd);
 }
 
-/* A set that is polled has data from before it was, and is told of it; the data are read, or told of
- * but once, or their connection is taken from the set: it is no longer readable. */
+/* A set that is polled has data from before it was, and is told of it; the data are read, or told
+ * of but once, or their connection is taken from the set: it is no longer readable. */
 static void test_no_longer_owed(int how)
 {
     struct epoll_event event = {.events = EPOLLIN | (how == 1 ? EPOLLONESHOT : 0)};
@@ -314,8 +314,8 @@ static void test_many_sets(void)
         const int epfd = epoll_create1(0);
         struct pollfd p = {.fd = epfd, .events = POLLIN};
 
-        told += epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event) == 0 &&
-                poll(&p, 1, far ? 20000 : 0) == 1;
+        told +=
+            epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event) == 0 && poll(&p, 1, far ? 20000 : 0) == 1;
         close(epfd);
         ends += poll(&p, 1, 0) == 1 && p.revents == POLLNVAL;
     }

@@ -15,8 +15,8 @@
 bool sockets_process_ready;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What a child inherits has to be with TCP: it has no thread that serves links.  Where both ends are
- * of this process a writer that left its ring too early would leave nothing to be recalled. */
+/* What a child inherits has to be with TCP: it has no thread that serves links.  Where both ends
+ * are of this process a writer that left its ring too early would leave nothing to be recalled. */
 static void retire_carriers(bool writers)
 {
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {

@@ -216,8 +216,8 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
 }
 
-/* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because the
- * carrier was slower (stream/receive.c), it is to tell of again. */
+/* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because
+ * the carrier was slower (stream/receive.c), it is to tell of again. */
 static void ask_for_withheld(struct sockets_epoll *set, int epfd)
 {
     for (uint32_t i = 0; set->edges && i < set->hot_count; i++) {

@@ -74,6 +74,12 @@ void sockets_stream_await_tcp(struct sockets_stream *s)
 
 /* ---- the receiver's side ------------------------------------------------------------- */
 
+ssize_t sockets_stream_withhold(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->withheld, 1);
+    return -EAGAIN;
+}
+
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
 {
     const uint64_t now = sockets_now_ns();

@@ -36,14 +36,6 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
     return n;
 }
 
-/* TCP has something of which the carrier is still to tell.  The kernel tells of that by one edge,
- * for which sets of epoll have to ask again. */
-static ssize_t withhold(struct sockets_stream *s)
-{
-    atomic_fetch_add(&s->withheld, 1);
-    return -EAGAIN;
-}
-
 /* What TCP has while the stream is in the ring.  1: something changed, look again; 0: the stream
  * has ended; -EAGAIN: nothing; another -errno. */
 static ssize_t ask_kernel(struct sockets_stream *s, int fd)
@@ -58,10 +50,10 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
         return -errno;
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
     if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
-        return s->carrier && !atomic_load(&s->carrier->lost) ? withhold(s) : -EPROTO;
+        return s->carrier && !atomic_load(&s->carrier->lost) ? sockets_stream_withhold(s) : -EPROTO;
     if (n == 0 && s->carrier && !sockets_stream_sender_moved_on(s) &&
         !sockets_stream_killed_is_all_here(s))
-        return withhold(s);
+        return sockets_stream_withhold(s);
     return n;
 }
 
