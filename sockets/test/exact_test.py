@@ -21,7 +21,7 @@ def differs(build, program, turns, least=20, words=()):
                               *difflib.unified_diff(plain.stdout.splitlines(),
                                                     ours.stdout.splitlines(), "TCP", "unetsock",
                                                     lineterm=""), ours.stderr])
-        if both.upgraded(ours.stderr) < least:
+        if both.upgraded(ours.stderr) < least or " by the rings 0 bytes" in ours.stderr:
             return f"hardly any connection was upgraded: this test has tested nothing\n{ours.stderr}"
     return None
 

@@ -232,8 +232,8 @@ class Net(unittest.TestCase):
                 del os.environ[name]
 
     def test_connections_that_others_get(self):
-        # Most are counted as what the kernel serves, after their other end got another program.
-        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=1))
+        # All may count as what the kernel serves, after their other end got another program.
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=0))
 
     def test_sets_of_epoll(self):
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "sets", "far"))
