@@ -223,14 +223,31 @@ class Net(unittest.TestCase):
         self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12")
         self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12", UNETSOCK_NET_CHAOS=CHAOS)
 
-    @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
-    def test_exact_calls(self):
+    def differs(self, program, turns, *words, least=10):
         os.environ.update(self.environment)
         try:
-            self.assertIsNone(exact_test.differs(BUILD, "exact_calls", 1, least=10))
+            return exact_test.differs(BUILD, program, turns, least, words)
         finally:
             for name in self.environment:
                 del os.environ[name]
+
+    def test_connections_that_others_get(self):
+        # All may count as what the kernel serves, after their other end got another program.
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=0))
+
+    def test_sets_of_epoll(self):
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "sets", "far"))
+
+    def test_wake_ups(self):
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "wakes", "far"))
+
+    @unittest.skipUnless(LONG, "left out: what a set tells of, which is in the long test")
+    def test_all_is_told_of(self):
+        self.assertIsNone(self.differs("order_calls", 2, "far"))
+
+    @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
+    def test_exact_calls(self):
+        self.assertIsNone(self.differs("exact_calls", 1))
 
     @unittest.skipUnless(LONG, "left out: kills, which are in the long test")
     def test_kills(self):

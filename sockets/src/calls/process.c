@@ -15,22 +15,27 @@
 bool sockets_process_ready;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What a child inherits has to be with TCP: it has no thread that serves links. */
-static void retire_carriers(void)
+/* What a child inherits has to be with TCP: it has no thread that serves links.  Where both ends
+ * are of this process a writer that left its ring too early would leave nothing to be recalled. */
+static void retire_carriers(bool writers)
 {
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
         struct sockets_stream *s = sockets_table_enter(fd);
 
         if (!s)
             continue;
-        sockets_stream_retire(s);
+        if (writers)
+            sockets_stream_retire_writer(s);
+        else
+            sockets_stream_retire_reader(s, fd);
         sockets_table_leave(s);
     }
 }
 
 static void before_fork(void)
 {
-    retire_carriers();
+    retire_carriers(false);
+    retire_carriers(true);
     sockets_stream_lock_all();
     sockets_epoll_before_fork();
     sockets_table_before_fork();

@@ -125,6 +125,8 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
             sockets_entry_leave_together(set->hot[i]);
             sockets_entry_make_hot(set->hot[i]);
         }
+    } else if (set->hot_count > 0) { /* what was owed may have been taken meanwhile */
+        sockets_epoll_settle(set);
     }
     pthread_mutex_unlock(&set->lock);
 }

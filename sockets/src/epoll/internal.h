@@ -19,6 +19,7 @@ struct sockets_entry {
     int fd;  /* by which it came into the set */
     int via; /* by which it is reached now */
     uint32_t idle;
+    uint32_t withheld; /* of the stream's, for which the kernel was asked again */
     bool hot, armed;
     bool told;        /* EPOLLONESHOT, until it is modified */
     uint64_t told_at; /* or when it came into the set */

@@ -313,6 +313,8 @@ int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struc
         if (result == 0 && (entry = find_entry(set, fd, s)) != NULL)
             remove_entry(set, entry);
     }
+    if (set->cold)
+        sockets_epoll_settle(set);
     pthread_mutex_unlock(&set->lock);
     return result;
 }

@@ -75,6 +75,8 @@ static int keep_events(struct sockets_epoll *set, struct epoll_event *events, in
                 continue;
             if (entry->s->upgraded)
                 event.events = without_bells(entry, event.events);
+            if (!event.events && (entry->events & EPOLLONESHOT))
+                entry->withheld--; /* the kernel has told once, and is to be asked again */
             if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
                 continue;
             entry->scan = set->scan;
@@ -170,6 +172,13 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
     return keep_events(set, events, n, more);
 }
 
+/* What a cold set owed and is told of but once is owed no longer: who asks the kernel sees so. */
+static void settle_told(struct sockets_epoll *set)
+{
+    if (set->cold && set->edges && set->hot_count > 0)
+        sockets_epoll_settle(set);
+}
+
 /* Add to `n` events of the kernel's, which were kept, what rings have, in its order.  What came to
  * a ring since the kernel was asked may follow something that it has not told of: it is asked again
  * or, where that may tell twice, is taken to have told of all.  Returns how many the program is
@@ -192,7 +201,9 @@ static int add_rings(struct sockets_epoll *set, int epfd, struct kernels *k, int
     latest = sockets_order_latest(set);
     if (set->hot_count > 1)
         sockets_order_look(set, latest > kernels ? latest : kernels, known);
-    return sockets_order_tell(set, k->events, n, events, max);
+    n = sockets_order_tell(set, k->events, n, events, max);
+    settle_told(set);
+    return n;
 }
 
 /* The kernel, asked at a time, has told of `n` events. */
@@ -203,6 +214,23 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     know_kernel(set, asked);
     sockets_order_begin(set);
     return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
+}
+
+/* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because
+ * the carrier was slower (stream/receive.c), it is to tell of again. */
+static void ask_for_withheld(struct sockets_epoll *set, int epfd)
+{
+    for (uint32_t i = 0; set->edges && i < set->hot_count; i++) {
+        struct sockets_entry *entry = set->hot[i];
+        const uint32_t withheld = atomic_load_explicit(&entry->s->withheld, memory_order_relaxed);
+        struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+
+        if (withheld == entry->withheld || entry->told || entry->via != entry->fd ||
+            !(entry->events & (EPOLLET | EPOLLONESHOT)))
+            continue;
+        entry->withheld = withheld;
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
+    }
 }
 
 /* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
@@ -217,6 +245,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     pthread_mutex_lock(&set->lock);
     if (set->cold)
         sockets_epoll_settle(set);
+    ask_for_withheld(set, epfd);
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
@@ -225,6 +254,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         if (set->hot_count > 1)
             sockets_order_look(set, sockets_order_latest(set), 0);
         n = sockets_order_tell(set, NULL, 0, events, max);
+        settle_told(set);
     }
     if (kernel)
         make_room(&k, set, events, max);
@@ -285,6 +315,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
     sockets_epoll_join(set, epfd);
+    ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++) {
         sockets_entry_arm(set->hot[i]);
         sockets_stream_answer(set->hot[i]->s, set->hot[i]->via);

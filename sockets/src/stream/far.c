@@ -74,6 +74,12 @@ void sockets_stream_await_tcp(struct sockets_stream *s)
 
 /* ---- the receiver's side ------------------------------------------------------------- */
 
+ssize_t sockets_stream_withhold(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->withheld, 1);
+    return -EAGAIN;
+}
+
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
 {
     const uint64_t now = sockets_now_ns();
@@ -130,14 +136,18 @@ static void await_left(struct sockets_stream *s)
     }
 }
 
-void sockets_stream_retire(struct sockets_stream *s)
+void sockets_stream_retire_reader(struct sockets_stream *s, int fd)
+{
+    if (s->carrier)
+        sockets_stream_recall(s, fd);
+}
+
+void sockets_stream_retire_writer(struct sockets_stream *s)
 {
     bool stolen;
 
     if (!s->carrier)
         return;
-    sockets_stream_pin(s);
-    sockets_stream_await_tcp(s);
     await_left(s);
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;

@@ -94,6 +94,10 @@ void sockets_stream_await_bells(struct sockets_stream *s, int fd);
  * of one that was killed in the ring what it has sent may still be on its way. */
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s);
 
+/* TCP has something of which the carrier is still to tell.  The kernel tells of that by one edge,
+ * for which sets of epoll have to ask again.  Returns -EAGAIN. */
+ssize_t sockets_stream_withhold(struct sockets_stream *s);
+
 /* Who spins looks at TCP, too, now and then: it may be faster than what tells of its bytes. */
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn);
 

@@ -50,10 +50,10 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
         return -errno;
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
     if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
-        return s->carrier && !atomic_load(&s->carrier->lost) ? -EAGAIN : -EPROTO;
+        return s->carrier && !atomic_load(&s->carrier->lost) ? sockets_stream_withhold(s) : -EPROTO;
     if (n == 0 && s->carrier && !sockets_stream_sender_moved_on(s) &&
         !sockets_stream_killed_is_all_here(s))
-        return -EAGAIN;
+        return sockets_stream_withhold(s);
     return n;
 }
 
