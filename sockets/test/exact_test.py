@@ -9,7 +9,8 @@ import both
 
 
 def differs(build, program, turns, least=20, words=()):
-    """What a program, with some arguments, says otherwise than over plain TCP, or None."""
+    """What a program, with some arguments, says otherwise than over plain TCP, or None.  Fewer connections upgraded
+    than `least`, if any, say that nothing was tested."""
     command = [build.program(program), *words]
     plain = build.run(command)
     if plain.returncode != 0:
@@ -21,6 +22,8 @@ def differs(build, program, turns, least=20, words=()):
                               *difflib.unified_diff(plain.stdout.splitlines(),
                                                     ours.stdout.splitlines(), "TCP", "unetsock",
                                                     lineterm=""), ours.stderr])
+        if least is None:
+            continue
         if both.upgraded(ours.stderr) < least or " by the rings 0 bytes" in ours.stderr:
             return f"hardly any connection was upgraded: this test has tested nothing\n{ours.stderr}"
     return None

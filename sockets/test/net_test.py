@@ -232,11 +232,8 @@ class Net(unittest.TestCase):
                 del os.environ[name]
 
     def test_connections_that_others_get(self):
-        # All may count as what the kernel serves, after their other end got another program.
-        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=0))
-
-    def test_sets_of_epoll(self):
-        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "sets", "far"))
+        # All may be with TCP when they are counted: a fork takes them there.
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=None))
 
     def test_wake_ups(self):
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "wakes", "far"))
@@ -292,30 +289,34 @@ class Net(unittest.TestCase):
         self.assertEqual(self.upgraded(self.key, None, 0.1), 0)
 
     def bursts(self, seeds, code=BURSTS, **more):
+        """How many bytes were carried."""
         carried = 0
         for seed in seeds:
             for text in self.talk(self.key, self.key, 3 if LONG else 0.5, code, seed, **more):
                 carried += int(re.search(r"by the rings (\d+) bytes", text).group(1))
-        self.assertGreater(carried, 0)
+        return carried
 
     def test_bursts(self):
-        self.bursts(range(20 if LONG else 2))
-        self.bursts(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS)
+        for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
+            self.assertGreater(self.bursts(range(20 if LONG else 2), **chaos), 0)
 
+    # A path may die before it has carried a byte, but not each time.
     def test_bursts_while_the_path_dies(self):
-        for dies in (1, 2, 3, 20, 77, 150, 400) if LONG else (3, 77):
+        self.assertGreater(sum(
             self.bursts(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
+            for dies in ((1, 2, 3, 20, 77, 150, 400) if LONG else (3, 77))), 0)
 
     def crowd(self, seeds, **more):
-        self.bursts(seeds, CROWD, server_code=CROWD_SERVER, **more)
+        return self.bursts(seeds, CROWD, server_code=CROWD_SERVER, **more)
 
     def test_many_connections(self):
-        self.crowd(range(20 if LONG else 3))
-        self.crowd(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS)
+        self.assertGreater(self.crowd(range(20 if LONG else 3)), 0)
+        self.assertGreater(self.crowd(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS), 0)
 
     def test_many_connections_while_the_path_dies(self):
-        for dies in (1, 20, 150, 1000, 5000) if LONG else (150, 5000):
+        self.assertGreater(sum(
             self.crowd(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
+            for dies in ((1, 20, 150, 1000, 5000) if LONG else (150, 5000))), 0)
 
     def connected(self, ports):
         """A connection to one of some ports of this machine, at which somebody listens soon."""
