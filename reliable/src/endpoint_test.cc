@@ -400,6 +400,20 @@ TEST_CASE("closing a channel waits until what was sent is acknowledged")
     CHECK(pair.connect(0) == -EHOSTUNREACH); // the protocol has no second connection of two ranks
 }
 
+TEST_CASE("who closes a channel acknowledges what has come, for which its peer may wait")
+{
+    Pair pair;
+
+    REQUIRE(pair.send(0, text_of(2000)) == 0);
+    unet_progress(pair.ep[0]);
+    for (int i = 0; i < 100 && !unet_rx_peek(pair.ep[1]); i++)
+        unet_progress(pair.ep[1]);
+    REQUIRE(unet_rx_peek(pair.ep[1]) != nullptr);
+    const uint64_t before = pair.lower[1]->stats.sent;
+    CHECK(unet_disconnect(pair.ep[1], pair.channel[1]) == 0);
+    CHECK(pair.lower[1]->stats.sent == before + 1);
+}
+
 TEST_CASE("all closing together waits no longer than a second for peers that do not answer")
 {
     constexpr uint32_t SILENT = 5;
