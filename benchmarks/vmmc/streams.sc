@@ -138,7 +138,7 @@ static void file_do(int writes, size_t at)
     const ssize_t done = writes ? pwrite(fileno(file), to, bytes, (off_t)at)
                                 : pread(fileno(file), from, bytes, (off_t)at);
 
-    need(done == (ssize_t)bytes ? 0 : -EIO, "a file in TMPDIR");
+    need(done == (ssize_t)bytes ? 0 : -EIO, "a temporary file");
 }
 
 static double get(long n)
@@ -195,7 +195,7 @@ int splitc_main(int argc, char **argv)
     pair_export(DATA, ring, sizeof ring, VMMC_REDIRECTABLE, &data, &their_data);
     pair_export(FREE, (void *)&given_back, sizeof given_back, 0, &freed, &their_freed);
     file = tmpfile();
-    need(file ? 0 : -errno, "a file in TMPDIR");
+    need(file ? 0 : -errno, "a temporary file");
     memset(from, 1, sizeof from);
     for (int i = 2; i < argc; i++)
         measure_size(&team, argv[i]);

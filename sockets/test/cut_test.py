@@ -56,7 +56,20 @@ print("ok")
 
 
 def ip(*words):
-    subprocess.run(["ip", *words], check=True, timeout=20)
+    subprocess.run(["ip", *words], check=True, timeout=20, stderr=subprocess.PIPE, text=True)
+
+
+def reason_not_to_run():
+    """Why there can be no namespaces, as in a container without privileges; or None."""
+    if os.geteuid() != 0:
+        return "only root makes network namespaces"
+    try:
+        with Hosts():
+            return None
+    except FileNotFoundError:
+        return "there is no ip (Debian: iproute2)"
+    except subprocess.CalledProcessError as error:
+        return f"no network namespaces can be made here: {error.stderr.strip()}"
 
 
 class Hosts:
@@ -66,6 +79,14 @@ class Hosts:
         self.names = [f"unetsock-cut-{os.getpid()}-{i}" for i in range(2)]
 
     def __enter__(self):
+        try:
+            self.make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def make(self):
         for name in self.names:
             ip("netns", "add", name)
         ip("link", "add", "cut0", "netns", self.names[0], "type", "veth", "peer", "name", "cut0", "netns", self.names[1])
@@ -73,11 +94,11 @@ class Hosts:
             ip("-n", name, "address", "add", f"{address}/24", "dev", "cut0")
             ip("-n", name, "link", "set", "lo", "up")
             ip("-n", name, "link", "set", "cut0", "up")
-        return self
 
     def __exit__(self, *_):
         for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], check=False, timeout=20)
+            if os.path.exists(f"/run/netns/{name}"):
+                subprocess.run(["ip", "netns", "del", name], check=False, timeout=20)
 
     def command(self, host, *words):
         return ["ip", "netns", "exec", self.names[host], *words]
@@ -120,8 +141,8 @@ def cut_once(build, hosts, environment, seed):
 
 def main():
     build = both.Build(sys.argv[1])
-    if os.geteuid() != 0:
-        print("not run: only root makes network namespaces")
+    if reason := reason_not_to_run():
+        print(f"not run: {reason}")
         return 0
     with tempfile.TemporaryDirectory() as folder, Hosts() as hosts:
         key = str(pathlib.Path(folder) / "key")

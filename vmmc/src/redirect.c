@@ -113,12 +113,14 @@ int vmmc_redirect(struct vmmc_exported *e, uint64_t offset, void *to, size_t n)
 
 /* Written word by word where the caller reads it: a copy of the whole would wait for stores that
  * wait for a cache line of another processor.  What the extent covers is in place, if its end is
- * read first. */
+ * read first.  A sender that tells of more than was posted is not believed: callers copy by this.
+ */
 static inline void posting_tell(const struct vmmc_exported *e, struct vmmc_redirected *r)
 {
     const struct vmmc_told_extent *told = &e->door->told;
     const bool ours = atomic_load_explicit(&told->of, memory_order_acquire) == e->postings;
-    const size_t end = ours ? atomic_load_explicit(&told->end, memory_order_acquire) : 0;
+    const size_t all = ours ? atomic_load_explicit(&told->end, memory_order_acquire) : 0;
+    const size_t end = least(all, e->posted);
     const size_t begin = ours ? atomic_load_explicit(&told->begin, memory_order_relaxed) : 0;
 
     r->first = begin < end ? begin : e->posted;
