@@ -8,11 +8,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -717,6 +719,85 @@ static void test_hands(void)
     test_both_ends();
 }
 
+/* ---- data behind data --------------------------------------------------------------------- */
+
+enum { MOVES = 16, FORKS = 6, SHORT = 60, BOTH = SHORT + 5000 };
+
+/* So that short data go by the ring again. */
+static void talk(const int fd[2], int turns)
+{
+    char byte = 0;
+
+    for (int i = 0; i < turns; i++)
+        if (write(fd[i % 2], &byte, 1) != 1 || read(fd[!(i % 2)], &byte, 1) != 1)
+            die("talking");
+}
+
+/* What was counted is there to be read, at once. */
+static void read_counted(int fd, const char *out)
+{
+    char in[BOTH] = "";
+    int bytes = 0, turns = 0;
+    ssize_t n;
+
+    for (; bytes < BOTH && turns < 100000; turns++, sched_yield())
+        if (ioctl(fd, FIONREAD, &bytes) < 0)
+            die("FIONREAD");
+    n = recv(fd, in, BOTH, MSG_DONTWAIT);
+    printf(" %d %zd %d", bytes, n, memcmp(in, out, BOTH));
+}
+
+/* A child gets what its parent has not read. */
+static void read_in_child(int fd, const char *out)
+{
+    const struct timeval limit = {.tv_sec = 5};
+    char in[BOTH] = "";
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+        printf(" %s", result(recv(fd, in, BOTH, MSG_WAITALL)));
+        printf(" %d", memcmp(in, out, BOTH));
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+}
+
+/* Long data, which leave the ring, follow short ones at once. */
+static void move(const int fd[2], void (*read_both)(int fd, const char *out))
+{
+    static char out[BOTH];
+
+    for (int i = 0; i < BOTH; i++)
+        out[i] = (char)(i * 131 >> 3);
+    talk(fd, 12);
+    if (write(fd[0], out, SHORT) != SHORT ||
+        write(fd[0], out + SHORT, BOTH - SHORT) != BOTH - SHORT)
+        die("write");
+    printf("move:");
+    read_both(fd[1], out);
+    printf("\n");
+}
+
+static void test_moves(void)
+{
+    int fd[2];
+
+    make_pair(fd);
+    for (int i = 0; i < MOVES; i++)
+        move(fd, read_counted);
+    close_pair(fd);
+    for (int i = 0; i < FORKS; i++) {
+        make_pair(fd);
+        talk(fd, 60);
+        move(fd, read_in_child);
+        close_pair(fd);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct rlimit limit = {4096, 4096};
@@ -736,5 +817,7 @@ int main(int argc, char **argv)
         test_wakes();
     if (argc < 2 || strcmp(argv[1], "hands") == 0)
         test_hands();
+    if (argc < 2 || strcmp(argv[1], "moves") == 0)
+        test_moves();
     return 0;
 }

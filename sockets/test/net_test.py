@@ -147,7 +147,7 @@ print("ok")
 """
 
 MASK = (1 << 64) - 1
-MAGIC = 0x326b636f7374656e
+MAGIC = 0x336b636f7374656e
 
 
 def siphash(key, data):
@@ -223,17 +223,22 @@ class Net(unittest.TestCase):
         self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12")
         self.random_programs(range(1, 200 if LONG else 5), UNETSOCK_NET_DIES="12", UNETSOCK_NET_CHAOS=CHAOS)
 
-    def differs(self, program, turns, *words, least=10):
-        os.environ.update(self.environment)
+    def differs(self, program, turns, *words, least=10, **more):
+        environment = {**self.environment, **more}
+        os.environ.update(environment)
         try:
             return exact_test.differs(BUILD, program, turns, least, words)
         finally:
-            for name in self.environment:
+            for name in environment:
                 del os.environ[name]
 
     def test_connections_that_others_get(self):
         # All may be with TCP when they are counted: a fork takes them there.
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=None))
+
+    def test_data_behind_data(self):
+        for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
+            self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "moves", "far", least=2, **chaos))
 
     def test_wake_ups(self):
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "wakes", "far"))
@@ -351,6 +356,8 @@ class Net(unittest.TestCase):
                 proof = siphash(key, said) ^ (0 if right else 1)
                 meet = siphash((key[0], ~key[1] & MASK), ends)
                 with self.connected([49152 + (meet >> 16 * i) % 16384 for i in range(4)]) as control:
+                    greeting = siphash(key, ends + bytes(220))
+                    self.assertEqual(control.recv(8, socket.MSG_WAITALL), struct.pack("<Q", greeting))
                     control.sendall(struct.pack("<Q", MAGIC) + nonce + process + struct.pack("<Q", proof))
                     answer = control.recv(1000)
                     control.sendall(bytes(88))  # no proof

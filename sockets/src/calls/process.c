@@ -8,34 +8,44 @@
 #include "net/agent.h"
 #include "net/link.h"
 #include "net/meet.h"
+#include "record/pause.h"
 #include "spin/spin.h"
 #include <pthread.h>
 #include <stdlib.h>
+
+enum { RETIRE_NS = 1000000000 }; /* how long a fork waits for other hosts */
+
+enum retiring { BEGIN, READERS, WRITERS };
 
 bool sockets_process_ready;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What a child inherits has to be with TCP: it has no thread that serves links.  Where both ends
  * are of this process a writer that left its ring too early would leave nothing to be recalled. */
-static void retire_carriers(bool writers)
+static void retire_carriers(enum retiring step, uint64_t until)
 {
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
         struct sockets_stream *s = sockets_table_enter(fd);
 
         if (!s)
             continue;
-        if (writers)
-            sockets_stream_retire_writer(s);
+        if (step == BEGIN)
+            sockets_stream_retire_begin(s, fd);
+        else if (step == READERS)
+            sockets_stream_retire_reader(s, fd, until);
         else
-            sockets_stream_retire_reader(s, fd);
+            sockets_stream_retire_writer(s, fd, until);
         sockets_table_leave(s);
     }
 }
 
 static void before_fork(void)
 {
-    retire_carriers(false);
-    retire_carriers(true);
+    const uint64_t until = sockets_now_ns() + RETIRE_NS;
+
+    retire_carriers(BEGIN, until);
+    retire_carriers(READERS, until);
+    retire_carriers(WRITERS, until);
     sockets_stream_lock_all();
     sockets_epoll_before_fork();
     sockets_table_before_fork();

@@ -4,11 +4,11 @@
  */
 #include "net/agent.h"
 #include "net/link.h"
+#include "net/thread.h"
 #include "real/hidden.h"
 #include "real/real.h"
 #include "record/pause.h"
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 enum {
@@ -18,7 +18,6 @@ enum {
      * silent for that reason. */
     LONG_MS = SOCKETS_LINK_PEER_MS / 10,
     BRIEF_TURNS = 50,
-    STACK = 256 << 10,
 };
 
 static struct sockets_link *_Atomic links[SOCKETS_AGENT_LINKS];
@@ -113,24 +112,6 @@ static void *run(void *none)
     return NULL;
 }
 
-bool sockets_agent_thread(void *(*body)(void *), void *argument)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, body, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
-}
-
 static bool start(void)
 {
     pthread_mutex_lock(&starting);
@@ -138,7 +119,7 @@ static bool start(void)
         const bool hidden = sockets_hidden_begin();
         atomic_store(&event, sockets_hidden_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)));
         sockets_hidden_end(hidden);
-        atomic_store(&runs, atomic_load(&event) >= 0 && sockets_agent_thread(run, NULL));
+        atomic_store(&runs, atomic_load(&event) >= 0 && sockets_thread_start(run, NULL));
     }
     pthread_mutex_unlock(&starting);
     return atomic_load(&runs);

@@ -23,10 +23,6 @@ void sockets_agent_give(void);
  * False: it could not be started. */
 bool sockets_agent_add(struct sockets_link *link);
 
-/* Start a thread of the library's, detached, with a small stack and no signals, which are for the
- * program's threads.  False: it could not be started. */
-bool sockets_agent_thread(void *(*body)(void *), void *argument);
-
 /* Something is to be done. */
 void sockets_agent_wake(void);
 

@@ -79,7 +79,7 @@ static bool bind_any(int fd, const struct sockaddr_storage *ours, const uint16_t
 }
 
 int sockets_control_accept(const struct sockaddr_storage *ours,
-                           const uint16_t port[SOCKETS_CONTROL_PORTS])
+                           const uint16_t port[SOCKETS_CONTROL_PORTS], uint64_t greeting)
 {
     const int listener = make_socket(ours), one = 1;
     int fd = -1;
@@ -92,6 +92,8 @@ int sockets_control_accept(const struct sockaddr_storage *ours,
         fd = sockets_hidden_made(
             sockets_real.accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
     sockets_hidden_close_made(listener);
+    if (fd >= 0)
+        sockets_control_say(fd, &greeting, sizeof(greeting));
     return fd;
 }
 
@@ -114,8 +116,16 @@ static int connect_once(const struct sockaddr_storage *theirs, uint16_t port)
     return -1;
 }
 
+/* The other end, who greets, and not somebody else's server at that port. */
+static bool is_greeted(int fd, uint64_t greeting)
+{
+    uint64_t heard;
+
+    return sockets_control_hear(fd, &heard, sizeof(heard)) && heard == greeting;
+}
+
 int sockets_control_connect(const struct sockaddr_storage *theirs,
-                            const uint16_t port[SOCKETS_CONTROL_PORTS])
+                            const uint16_t port[SOCKETS_CONTROL_PORTS], uint64_t greeting)
 {
     for (int i = 0; i < TRIES; i++) {
         const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000l << i};
@@ -123,8 +133,10 @@ int sockets_control_connect(const struct sockaddr_storage *theirs,
         for (unsigned choice = 0; choice < SOCKETS_CONTROL_PORTS; choice++) {
             const int fd = connect_once(theirs, port[choice]);
 
-            if (fd >= 0)
+            if (fd >= 0 && is_greeted(fd, greeting))
                 return fd;
+            if (fd >= 0)
+                sockets_hidden_close_made(fd);
         }
         nanosleep(&pause, NULL);
     }

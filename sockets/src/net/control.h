@@ -18,13 +18,14 @@ enum {
 };
 
 /* Listen for a while at the first of these ports that is free.  The descriptor of who comes, who
- * may be a stranger, or -1. */
+ * was greeted and may be a stranger, or -1. */
 int sockets_control_accept(const struct sockaddr_storage *ours,
-                           const uint16_t port[SOCKETS_CONTROL_PORTS]);
+                           const uint16_t port[SOCKETS_CONTROL_PORTS], uint64_t greeting);
 
-/* Connect to any of these ports, at which somebody may listen soon.  A descriptor or -1. */
+/* Connect to any of these ports, at which somebody who greets so may listen soon.  A descriptor or
+ * -1. */
 int sockets_control_connect(const struct sockaddr_storage *theirs,
-                            const uint16_t port[SOCKETS_CONTROL_PORTS]);
+                            const uint16_t port[SOCKETS_CONTROL_PORTS], uint64_t greeting);
 
 /* Say all of it, which has room in the connection; hear so much, within SOCKETS_CONTROL_MS. */
 bool sockets_control_say(int fd, const void *what, size_t bytes);

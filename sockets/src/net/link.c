@@ -71,13 +71,11 @@ static bool wants_something(const struct sockets_stream *s)
            (atomic_load(&s->tx->want_tcp) || atomic_load(&record->pinned) || sleeper_lacks_bell(s));
 }
 
-/* The ring is to be left.  No bell is rung after that, and a receiver that falls asleep before it
- * tells us would miss what it has not read: so it has read all, or has its bell.  A recalled ring
- * is not read any more. */
+/* The ring is to be left, but not in haste: what its receiver has not read when it hands the
+ * connection on cannot be recalled after that. */
 static void leave_for_tcp(struct sockets_stream *s, int fd)
 {
-    if (!atomic_load(&s->tx->recall) && !atomic_load(&s->tx->belled) &&
-        sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0)
+    if (!sockets_stream_may_leave(s))
         return;
     sockets_stream_leave_ring(s);
     sockets_stream_repay(s, fd);
@@ -264,6 +262,15 @@ static int link_seen(struct sockets_stream *s, uint32_t phase)
     return atomic_load(&link->carrier.lost) ? -EPIPE : 0;
 }
 
+static int link_given_back(struct sockets_stream *s)
+{
+    const struct sockets_link *link = link_of(s);
+
+    if (atomic_load(&link->heard) && !sockets_phase_is_ring(sockets_stream_senders_phase(s)))
+        return atomic_load(&link->returned);
+    return atomic_load(&link->carrier.lost) ? -EPIPE : -EAGAIN;
+}
+
 static void link_close(struct sockets_carrier *carrier)
 {
     struct sockets_link *link = (struct sockets_link *)carrier;
@@ -284,6 +291,7 @@ static const struct sockets_carrier_ops link_ops = {
     .spins = link_spins,
     .sleeps = link_sleeps,
     .seen = link_seen,
+    .given_back = link_given_back,
     .close = link_close,
 };
 

@@ -50,6 +50,7 @@ struct sockets_link {
     uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
     bool told;                         /* ... and that it was, and has not used it yet */
     _Atomic uint32_t seen;             /* the phase that the other end has seen */
+    _Atomic bool heard, returned;      /* it knows of a recall; and gives the last ring back */
     uint64_t there;                    /* bytes of the ring that have arrived there */
     _Atomic uint64_t looked_ns;        /* when somebody other than the agent last looked */
     struct sockets_wire_reader reader; /* of the control connection */

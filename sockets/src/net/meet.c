@@ -3,11 +3,13 @@
  * meet.c - how the two ends of a connection find each other across hosts.
  *
  *   connecting side                          accepting side
+ *                                   <--      greeting
  *   magic, nonce, process, proof    -->
  *                                   <--      nonce, process, road, lane, address, proof
  *   lane, address, proof            -->
  *
- * A proof is a keyed hash of the connection's name and all that was said so far; where the two
+ * A proof is a keyed hash of the connection's name and all that was said so far, and the greeting is
+ * the first of them, so that nothing is written to another server that has the port; where the two
  * processes have no road yet the nonces make the key of its endpoints.
  */
 #include "net/meet.h"
@@ -16,6 +18,7 @@
 #include "net/key.h"
 #include "net/link.h"
 #include "net/road.h"
+#include "net/thread.h"
 #include "real/hidden.h"
 #include "real/real.h"
 #include "record/pause.h"
@@ -34,7 +37,7 @@ enum {
     FIRST_PORT = 49152,
 };
 
-#define MEET_MAGIC 0x326b636f7374656eull
+#define MEET_MAGIC 0x336b636f7374656eull
 
 enum { RUNNING, READY, FAILED };
 
@@ -107,14 +110,24 @@ bool sockets_meet_is_on(void)
     return backend != NULL;
 }
 
-/* Nobody without the key knows at which ports two ends meet. */
+static uint16_t port_of(const struct sockaddr_storage *address)
+{
+    return ntohs(address->ss_family == AF_INET ? ((const struct sockaddr_in *)address)->sin_port
+                                               : ((const struct sockaddr_in6 *)address)->sin6_port);
+}
+
+/* Nobody without the key knows at which ports two ends meet.  The connection's server listens at
+ * its own. */
 static void hash_ports(const struct sockets_meeting *m, uint16_t port[SOCKETS_CONTROL_PORTS])
 {
     const uint64_t port_key[2] = {key[0], ~key[1]};
     const uint64_t hash = unet_siphash(port_key, m->said.end, sizeof(m->said.end));
 
-    for (unsigned i = 0; i < SOCKETS_CONTROL_PORTS; i++)
+    for (unsigned i = 0; i < SOCKETS_CONTROL_PORTS; i++) {
         port[i] = (uint16_t)(FIRST_PORT + (hash >> 16 * i) % PORTS);
+        if (port[i] == port_of(m->is_server ? &m->ours : &m->theirs))
+            port[i] ^= 1;
+    }
 }
 
 /* ---- endpoints ------------------------------------------------------------------------- */
@@ -379,12 +392,13 @@ static void make_link(struct sockets_meeting *m, int fd)
 
 static void meet(struct sockets_meeting *m)
 {
+    const uint64_t greeting = proof_of(m, 0);
     uint16_t port[SOCKETS_CONTROL_PORTS];
     int fd;
 
     hash_ports(m, port);
-    fd = m->is_server ? sockets_control_accept(&m->ours, port)
-                      : sockets_control_connect(&m->theirs, port);
+    fd = m->is_server ? sockets_control_accept(&m->ours, port, greeting)
+                      : sockets_control_connect(&m->theirs, port, greeting);
     if (fd < 0)
         return;
     if (agree_in_turn(m, fd)) {
@@ -433,7 +447,7 @@ struct sockets_meeting *sockets_meet_begin(bool is_server, const struct sockets_
         m->ours = ends->ours;
         m->theirs = ends->theirs;
         memcpy(m->said.end, ends->end, sizeof(m->said.end));
-        if (sockets_agent_thread(run, m))
+        if (sockets_thread_start(run, m))
             return m;
         free(m);
     }

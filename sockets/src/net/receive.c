@@ -20,6 +20,25 @@ static void take_flags(struct sockets_stream *s, uint16_t flags)
     atomic_store(&s->tx->recall, (flags & SOCKETS_WIRE_RECALL) != 0);
 }
 
+/* The other end reads the ring no more: as a receiver on this machine, with the gate, so that the
+ * sender either gives back what was not read or had left the ring before.  False: later. */
+static bool take_recall(struct sockets_link *link, const struct sockets_wire *wire)
+{
+    struct sockets_stream *s = link->stream;
+    uint32_t open = SOCKETS_GATE_OPEN;
+
+    if (!(wire->flags & SOCKETS_WIRE_RECALL) || atomic_load(&s->tx->recall))
+        return true;
+    if (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_RECEIVER))
+        return false;
+    atomic_store(&s->tx->head, wire->head);
+    atomic_store(&s->tx->want_tcp, 1);
+    atomic_store(&s->tx->recall, 1);
+    atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+    link->owing = true; /* the other end waits to hear of that */
+    return true;
+}
+
 static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)
 {
     struct sockets_stream *s = link->stream;
@@ -89,6 +108,9 @@ static bool take_senders_half(struct sockets_link *link, const struct sockets_wi
     }
     if (wire->flags & SOCKETS_WIRE_FIN)
         atomic_store(&s->rx->fin, 1);
+    atomic_store(&link->returned, (wire->flags & SOCKETS_WIRE_RETURNED) != 0);
+    if (wire->flags & SOCKETS_WIRE_HEARD)
+        atomic_store(&link->heard, true);
     return true;
 }
 
@@ -97,7 +119,7 @@ static bool link_take(struct sockets_link *link, const struct sockets_wire *wire
 {
     int error = 0;
 
-    if (!take_senders_half(link, wire, data, &error))
+    if (!take_recall(link, wire) || !take_senders_half(link, wire, data, &error))
         return false;
     take_receivers_half(link, wire);
     link->in++;

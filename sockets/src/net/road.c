@@ -3,6 +3,7 @@
  * road.c - what all links between two processes have in common: one reliable endpoint.
  */
 #include "net/road.h"
+#include "net/thread.h"
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "record/record.h"
@@ -117,13 +118,23 @@ static void put_buffer(const struct sockets_road *road, uint32_t offset)
                   SOCKETS_ROAD_BUFFER);
 }
 
-static void close_road(struct sockets_road *road)
+static void *close_body(void *argument)
 {
+    struct sockets_road *road = argument;
     const bool hidden = sockets_hidden_begin();
 
     unet_close(road->ep);
     sockets_hidden_end(hidden);
     free(road);
+    return NULL;
+}
+
+/* It may wait for acknowledgements, which must not keep whoever closes it: that is the thread that
+ * serves all links, also those of the other end if that is in this process. */
+static void close_road(struct sockets_road *road)
+{
+    if (!sockets_thread_start(close_body, road))
+        close_body(road);
 }
 
 static void lock_road(struct sockets_road *road)

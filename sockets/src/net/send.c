@@ -71,9 +71,13 @@ static void describe(const struct sockets_link *link, struct sockets_wire *wire,
     const struct sockets_stream *s = link->stream;
 
     *wire = (struct sockets_wire){0};
+    if (atomic_load(&s->tx->recall))
+        wire->flags |= SOCKETS_WIRE_HEARD;
     if (atomic_load_explicit(&s->tx->fin, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_FIN;
     wire->phase = atomic_load_explicit(&s->tx->phase, memory_order_acquire);
+    if (atomic_load_explicit(&s->record->tx.returned, memory_order_acquire) == wire->phase - 1)
+        wire->flags |= SOCKETS_WIRE_RETURNED;
     wire->bells = atomic_load_explicit(&s->tx->bells, memory_order_acquire);
     wire->sent = atomic_load_explicit(&s->tx->sent, memory_order_acquire);
     *tail = atomic_load_explicit(&s->tx->tail, memory_order_acquire);
@@ -83,14 +87,15 @@ static void describe_receiver(const struct sockets_link *link, struct sockets_wi
 {
     const struct sockets_stream *s = link->stream;
 
-    wire->flags &= SOCKETS_WIRE_FIN;
-    /* A recalled ring is not read any more: its head is the last one. */
+    wire->flags &= SOCKETS_WIRE_SENDER;
+    /* A recall is told of no later than that TCP is wanted; and a recalled ring is not read any
+     * more: its head is the last one. */
+    if (atomic_load_explicit(&s->rx->want_tcp, memory_order_acquire))
+        wire->flags |= SOCKETS_WIRE_WANT_TCP;
     if (atomic_load_explicit(&s->rx->recall, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_RECALL;
     if (atomic_load_explicit(&s->rx->armed, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_ARMED;
-    if (atomic_load_explicit(&s->rx->want_tcp, memory_order_acquire))
-        wire->flags |= SOCKETS_WIRE_WANT_TCP;
     if (atomic_load_explicit(&s->rx->gone, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_GONE;
     wire->lets = atomic_load_explicit(&s->rx->lets, memory_order_acquire);
@@ -118,7 +123,7 @@ static const char *next_bytes(const struct sockets_link *link, struct sockets_wi
     wire->length = (uint16_t)bytes;
     if (link->pushed + bytes != tail && !sockets_phase_is_ring(wire->phase)) {
         wire->phase--;
-        wire->flags &= ~SOCKETS_WIRE_FIN;
+        wire->flags &= ~(SOCKETS_WIRE_FIN | SOCKETS_WIRE_RETURNED);
     }
     return data;
 }

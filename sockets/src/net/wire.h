@@ -38,7 +38,11 @@ enum sockets_wire_flag {
     SOCKETS_WIRE_WANT_TCP = 1 << 2,
     SOCKETS_WIRE_GONE = 1 << 3,
     SOCKETS_WIRE_RECALL = 1 << 4,
-    SOCKETS_WIRE_FLAGS = (1 << 5) - 1,
+    SOCKETS_WIRE_HEARD = 1 << 5,    /* of the other end's recall, before the phase was taken */
+    SOCKETS_WIRE_RETURNED = 1 << 6, /* the ring of the phase before goes by TCP once more */
+    SOCKETS_WIRE_FLAGS = (1 << 7) - 1,
+    /* Those of the sender's half. */
+    SOCKETS_WIRE_SENDER = SOCKETS_WIRE_FIN | SOCKETS_WIRE_HEARD | SOCKETS_WIRE_RETURNED,
 };
 
 /* Whether a message of so many bytes can be one. */

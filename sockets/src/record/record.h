@@ -72,6 +72,7 @@ struct sockets_record {
         uint64_t looked_ns;
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
         uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */
+        _Atomic uint32_t returned;       /* the phase in which that was in the ring */
         _Atomic uint32_t shut;
     } tx;
 };

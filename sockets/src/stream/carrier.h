@@ -44,6 +44,10 @@ struct sockets_carrier_ops {
     /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
     int (*seen)(struct sockets_stream *s, uint32_t phase);
 
+    /* Whether the other end, of which this one has recalled the ring, gives back what was not read:
+     * 1; 0: it had left the ring before it heard of that; -EAGAIN: not known yet; -EPIPE: never. */
+    int (*given_back)(struct sockets_stream *s);
+
     /* The stream is no more. */
     void (*close)(struct sockets_carrier *carrier);
 };

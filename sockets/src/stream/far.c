@@ -10,17 +10,15 @@
 #include <sched.h>
 
 enum {
-    SETTLE_NS = 2000000,   /* how long a call that must not block waits */
-    AWAIT_NS = 1000000000, /* how long the end of a stream, or the start of a program, does */
+    SETTLE_NS = 10000000,  /* how long a call that must not block waits */
     KILLED_NS = 20000000,  /* how long the last bytes of a killed sender may be on their way */
     PROBE = 8,             /* looks at the carrier, while spinning, between two at TCP */
 };
 
 /* ---- the sender's side ------------------------------------------------------------- */
 
-static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t ns)
+static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t until)
 {
-    const uint64_t until = sockets_now_ns() + ns;
     bool stolen;
     int seen;
 
@@ -49,7 +47,7 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
     if (phase == 0)
         return 0;
     seen = await_seen(s, sockets_phase_is_ring(phase) ? phase : phase - 1,
-                      block ? UINT64_MAX / 2 : SETTLE_NS);
+                      block ? UINT64_MAX : sockets_now_ns() + SETTLE_NS);
     if (atomic_load(&s->tx->gone))
         return 0;
     if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
@@ -59,17 +57,18 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
 
 void sockets_stream_settle_end(struct sockets_stream *s)
 {
-    await_seen(s, s->record->tx.phase, AWAIT_NS);
+    await_seen(s, s->record->tx.phase, sockets_now_ns() + SOCKETS_AWAIT_NS);
 }
 
-void sockets_stream_await_tcp(struct sockets_stream *s)
+int sockets_stream_await_given_back(struct sockets_stream *s, uint64_t until)
 {
-    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+    int given_back;
 
-    while (sockets_phase_is_ring(sockets_stream_senders_phase(s)) && sockets_now_ns() < until) {
+    while ((given_back = s->carrier->ops->given_back(s)) == -EAGAIN && sockets_now_ns() < until) {
         sockets_carrier_look(s);
         sched_yield();
     }
+    return given_back;
 }
 
 /* ---- the receiver's side ------------------------------------------------------------- */
@@ -111,7 +110,7 @@ static bool has_unaccounted_byte(struct sockets_stream *s, int fd)
 
 void sockets_stream_await_bells(struct sockets_stream *s, int fd)
 {
-    const uint64_t until = sockets_now_ns() + AWAIT_NS;
+    const uint64_t until = sockets_now_ns() + SOCKETS_AWAIT_NS;
     bool stolen;
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
@@ -126,32 +125,32 @@ void sockets_stream_await_bells(struct sockets_stream *s, int fd)
     sockets_lock_give(&s->record->rx.lock);
 }
 
-static void await_left(struct sockets_stream *s)
-{
-    const uint64_t until = sockets_now_ns() + AWAIT_NS;
-
-    while (sockets_phase_is_ring(atomic_load(&s->tx->phase)) && sockets_now_ns() < until) {
-        sockets_carrier_look(s);
-        sched_yield();
-    }
-}
-
-void sockets_stream_retire_reader(struct sockets_stream *s, int fd)
-{
-    if (s->carrier)
-        sockets_stream_recall(s, fd);
-}
-
-void sockets_stream_retire_writer(struct sockets_stream *s)
+/* Under the lock, which is given up meanwhile: a receiver that has not read all gets a bell as soon
+ * as it has seen the ring. */
+static void await_leave(struct sockets_stream *s, int fd, uint64_t until)
 {
     bool stolen;
 
-    if (!s->carrier)
+    while (sockets_phase_is_ring(s->record->tx.phase) && sockets_now_ns() < until) {
+        if (!sockets_stream_may_leave(s))
+            sockets_stream_ring_bell(s, fd);
+        if (sockets_stream_may_leave(s))
+            return;
+        sockets_lock_give(&s->record->tx.lock);
+        sockets_carrier_look(s);
+        sched_yield();
+        sockets_lock_take(&s->record->tx.lock, &stolen);
+    }
+}
+
+void sockets_stream_retire_writer(struct sockets_stream *s, int fd, uint64_t until)
+{
+    bool stolen;
+
+    if (!s->carrier || !sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
-    await_left(s);
-    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
-        return;
-    sockets_stream_leave_ring(s); /* whose receiver neither reads nor sleeps */
-    sockets_stream_settle_end(s);
+    await_leave(s, fd, until);
+    sockets_stream_leave_ring(s);
+    await_seen(s, s->record->tx.phase, until);
     sockets_lock_give(&s->record->tx.lock);
 }

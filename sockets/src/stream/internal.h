@@ -8,6 +8,9 @@
 #include "stream/carrier.h"
 #include "stream/stream.h"
 
+/* How long the end of a stream, the start of a program or a fork wait for the other end. */
+enum { SOCKETS_AWAIT_NS = 1000000000 };
+
 static inline bool sockets_phase_is_ring(uint32_t phase)
 {
     return phase & 1;
@@ -26,6 +29,15 @@ static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
 /* Both want the lock of the direction. */
 void sockets_stream_leave_ring(struct sockets_stream *s);
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
+
+/* Of a carried stream, whose ring is left without data for TCP.  No bell is rung after that, and a
+ * receiver that falls asleep before it tells us would miss what it has not read: so it has read
+ * all, or has its bell.  A recalled ring is not read any more. */
+static inline bool sockets_stream_may_leave(const struct sockets_stream *s)
+{
+    return atomic_load(&s->tx->recall) || atomic_load(&s->tx->belled) ||
+           sockets_ring_unsent(s->tx, &s->record->tx.ring) <= 0;
+}
 
 bool sockets_stream_enter_ring(struct sockets_stream *s);
 
@@ -101,8 +113,9 @@ ssize_t sockets_stream_withhold(struct sockets_stream *s);
 /* Who spins looks at TCP, too, now and then: it may be faster than what tells of its bytes. */
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn);
 
-/* Without the lock: until the other end's sender has left the ring, or for a second. */
-void sockets_stream_await_tcp(struct sockets_stream *s);
+/* Without the lock, of a carried stream whose ring was recalled: until the other end tells what
+ * becomes of it (carrier.h, given_back). */
+int sockets_stream_await_given_back(struct sockets_stream *s, uint64_t until);
 
 enum { SOCKETS_STREAK = 64 << 10 }; /* bytes one way without an answer: bulk, which is TCP's */
 

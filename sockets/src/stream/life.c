@@ -61,6 +61,7 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->upgraded = false;
     s->carrier = NULL;
     s->meeting = NULL;
+    s->recalling = false;
     s->entries = NULL;
     atomic_store(&s->nodelay, 0);
     atomic_store(&s->together, 0);

@@ -31,11 +31,16 @@ bool sockets_stream_hint(const struct sockets_stream *s)
 int sockets_stream_unread(struct sockets_stream *s, int tcp)
 {
     const struct sockets_record *record = s->record;
-    sockets_carrier_look(s);
-    const ssize_t ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
-    const uint32_t bells =
-        atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
+    ssize_t ring;
+    uint32_t bells;
 
+    sockets_carrier_look(s);
+    ring = record->rx.recalled ? 0 : sockets_ring_unread(s->rx, record->rx.head);
+    bells = atomic_load_explicit(&s->rx->bells, memory_order_relaxed) - record->rx.drained;
+    /* Bytes of which the carrier is still to tell are withheld from readers, too. */
+    if (s->carrier && !atomic_load(&s->carrier->lost) &&
+        sockets_phase_is_ring(sockets_stream_senders_phase(s)))
+        tcp = 0;
     if (bells <= SOCKETS_MOST_BELLS)
         tcp -= (int)bells <= tcp ? (int)bells : tcp;
     return tcp + (ring > 0 ? (int)ring : 0);

@@ -52,6 +52,7 @@ void sockets_stream_next_phase(struct sockets_stream *s)
     }
     take_gate(s);
     if (unsent > 0 && atomic_load(&s->tx->recall)) {
+        atomic_store(&record->tx.returned, record->tx.phase);
         record->tx.owed_end = record->tx.ring.tail;
         record->tx.owed = record->tx.owed_end - (uint64_t)unsent;
     }
@@ -172,45 +173,88 @@ static int recall(struct sockets_stream *s, int fd)
     return result;
 }
 
-/* Between hosts the sender's host answers by itself, and what is on its way is recalled, too. */
-static void take_back(struct sockets_stream *s, int fd)
+/* Between hosts the sender's host answers by itself, and what is on its way is recalled, too.  A
+ * sender that had left the ring before it heard of the recall gives nothing back: then the ring is
+ * still to be read. */
+static int take_back(struct sockets_stream *s, int fd, uint64_t until)
 {
+    struct sockets_record *record = s->record;
+    const int given_back = sockets_stream_await_given_back(s, until);
     bool stolen;
+    int result = 0;
 
-    sockets_stream_await_tcp(s);
-    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
-        return;
+    if (!sockets_lock_take(&record->rx.lock, &stolen))
+        return -EBUSY;
     stop_bells(s, fd);
-    sockets_lock_give(&s->record->rx.lock);
+    if (given_back == 0 && sockets_ring_unread(s->rx, record->rx.head) != 0) {
+        atomic_store(&s->rx->recall, 0);
+        atomic_store(&record->rx.recalled, 0);
+        result = -EBUSY;
+    }
+    sockets_lock_give(&record->rx.lock);
+    return result;
 }
 
-int sockets_stream_recall(struct sockets_stream *s, int fd)
+/* Returns what `recall` does, or 0 for one that was recalled before, by another descriptor. */
+static int begin_recall(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
     bool stolen;
     int result;
 
-    if (!s->upgraded) {
-        sockets_stream_pin(s);
-        return 0;
-    }
     if (!sockets_lock_take(&record->rx.lock, &stolen))
         return -EBUSY;
-    atomic_store(&s->rx->want_tcp, 1);
-    if (atomic_load(&record->rx.recalled)) { /* before, by another descriptor */
+    if (atomic_load(&record->rx.recalled)) {
         sockets_lock_give(&record->rx.lock);
         return 0;
     }
     result = recall(s, fd);
+    atomic_store(&s->rx->want_tcp, 1); /* not before: who leaves the ring for that returns nothing */
+    s->recalling = s->carrier && result >= 0;
     if (result >= 0 && !s->carrier)
         stop_bells(s, fd);
     sockets_lock_give(&record->rx.lock);
     if (result > 0 && !s->carrier)
         wake_sender(s, fd);
     sockets_stream_pin(s);
-    if (s->carrier && result >= 0)
-        take_back(s, fd);
+    return result;
+}
+
+static int end_recall(struct sockets_stream *s, int fd, uint64_t until)
+{
+    int result = 0;
+
+    if (s->recalling)
+        result = take_back(s, fd, until);
+    s->recalling = false;
     if (atomic_load(&s->together))
         sockets_stream_on_taken(s);
     return result;
+}
+
+int sockets_stream_recall(struct sockets_stream *s, int fd)
+{
+    int begun, ended;
+
+    if (!s->upgraded) {
+        sockets_stream_pin(s);
+        return 0;
+    }
+    begun = begin_recall(s, fd);
+    ended = end_recall(s, fd, sockets_now_ns() + SOCKETS_AWAIT_NS);
+    return ended < 0 ? ended : begun;
+}
+
+/* ---- before a fork -------------------------------------------------------------------- */
+
+void sockets_stream_retire_begin(struct sockets_stream *s, int fd)
+{
+    if (s->carrier)
+        begin_recall(s, fd);
+}
+
+void sockets_stream_retire_reader(struct sockets_stream *s, int fd, uint64_t until)
+{
+    if (s->carrier)
+        end_recall(s, fd, until);
 }

@@ -437,7 +437,7 @@ static ssize_t receive_more(struct sockets_stream *s, int fd, struct request *r,
 {
     ssize_t n;
 
-    if (!sockets_stream_hint(s) && !(s->carrier && (filled || sockets_stream_sender_moved_on(s))))
+    if (!sockets_stream_hint(s) && !sockets_stream_sender_moved_on(s) && !filled)
         return 0;
     r->ask = false;
     n = locked_receive(s, fd, r);

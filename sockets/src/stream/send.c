@@ -86,7 +86,7 @@ bool sockets_stream_enter_ring(struct sockets_stream *s)
     if (!sockets_stream_is_quiet(s) ||
         !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
         return false;
-    quiet = sockets_stream_is_quiet(s);
+    quiet = sockets_stream_is_quiet(s) && !atomic_load(&s->tx->recall);
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);

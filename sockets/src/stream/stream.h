@@ -52,6 +52,7 @@ struct sockets_stream {
         *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
+    bool recalling;                /* the other end has not said what becomes of its ring */
     _Atomic uint32_t withheld;     /* how often TCP had what the carrier had not yet told of */
     _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
     struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */
@@ -96,9 +97,11 @@ int sockets_stream_recall(struct sockets_stream *s, int fd);
 
 /* Before a fork: one that is carried between hosts goes to TCP for good.  First what it reads, also
  * what lies unread in its ring, as a child that executes another program has nobody who would ask
- * for that; and when all streams have, what it writes.  Each blocks for a second at most. */
-void sockets_stream_retire_reader(struct sockets_stream *s, int fd);
-void sockets_stream_retire_writer(struct sockets_stream *s);
+ * for that; and when all streams have, what it writes.  The last two block until all is done, or
+ * until then. */
+void sockets_stream_retire_begin(struct sockets_stream *s, int fd);
+void sockets_stream_retire_reader(struct sockets_stream *s, int fd, uint64_t until);
+void sockets_stream_retire_writer(struct sockets_stream *s, int fd, uint64_t until);
 
 /* The other end of such a stream: give back what was recalled.  To be called by whoever waits. */
 void sockets_stream_answer_recall(struct sockets_stream *s, int fd);
