@@ -5,7 +5,7 @@
 #ifndef SOCKETS_TEST_CALLS_H
 #define SOCKETS_TEST_CALLS_H
 
-#include <arpa/inet.h>
+#include "listen.h"
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -26,13 +26,8 @@ static inline void die(const char *what)
 
 static inline void begin_listening(void)
 {
-    socklen_t length = sizeof(address);
-
-    address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, (void *)&address, sizeof(address)) < 0 || listen(listener, 512) < 0 ||
-        getsockname(listener, (void *)&address, &length) < 0)
+    listener = listen_anywhere(SOCK_CLOEXEC, 512, &address);
+    if (listener < 0)
         die("listen");
 }
 
@@ -61,9 +56,13 @@ static inline void make_pair(int fd[2])
         die("connect");
     for (int e = 0; e < 2; e++)
         setsockopt(fd[e], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    for (int i = 0; i < 40; i++)
-        if (write(fd[i % 2], &byte, 1) != 1 || read(fd[!(i % 2)], &byte, 1) != 1)
-            die("warming up");
+    for (int i = 0; i < 40; i++) {
+        if (write(fd[i % 2], &byte, 1) != 1)
+            die("warming up, write");
+        errno = 0;
+        if (read(fd[!(i % 2)], &byte, 1) != 1)
+            die("warming up, read");
+    }
 }
 
 static inline void close_pair(const int fd[2])

@@ -67,14 +67,11 @@ static void open_pair(struct scene *s, uint32_t name)
 
 static void open_scene(struct scene *s, uint32_t kind)
 {
-    socklen_t length = sizeof(s->door_address);
-
     *s = (struct scene){.set = epoll_create1(0), .kind = kind, .random = kind + 1, .visitor = -1};
     s->bell = eventfd(0, EFD_NONBLOCK);
-    s->door = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    if (listen(s->door, 8) < 0 || getsockname(s->door, (void *)&s->door_address, &length) < 0)
+    s->door = listen_anywhere(SOCK_NONBLOCK, 8, &s->door_address);
+    if (s->door < 0)
         die("listen");
-    s->door_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (uint32_t name = 0; name < PAIRS; name++)
         open_pair(s, name);
     watch(s, EPOLL_CTL_ADD, s->bell, BELL);

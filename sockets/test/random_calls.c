@@ -7,7 +7,7 @@
  * certain, so that what TCP does is determined.
  */
 
-#include <arpa/inet.h>
+#include "listen.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -486,30 +486,9 @@ static void do_step(void)
     }
 }
 
-/* Not at one of the ports where ends of connections between hosts meet: those of another program
- * would come to us. */
-static int listen_somewhere(void)
-{
-    enum { FIRST_TO_MEET = 49152, TRIES = 100 };
-
-    for (int i = 0; i < TRIES; i++) {
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        const int fd = socket(AF_INET, SOCK_STREAM, 0);
-        socklen_t length = sizeof(a);
-
-        if (bind(fd, (void *)&a, sizeof(a)) < 0 || getsockname(fd, (void *)&a, &length) < 0)
-            die("bind");
-        if (ntohs(a.sin_port) < FIRST_TO_MEET && listen(fd, 8) == 0)
-            return fd;
-        close(fd);
-    }
-    errno = EADDRINUSE;
-    die("listen");
-    return -1;
-}
-
 int main(int argc, char **argv)
 {
+    struct sockaddr_in address;
     const unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
 
     far = argc == 4 && strcmp(argv[3], "far") == 0;
@@ -520,7 +499,9 @@ int main(int argc, char **argv)
     state = (uint64_t)atoll(argv[1]) * 2654435761u + 1;
     signal(SIGPIPE, SIG_IGN);
     alarm(50);
-    listener = listen_somewhere();
+    listener = listen_anywhere(0, 8, &address);
+    if (listener < 0)
+        die("listen");
     epfd = epoll_create1(0);
     file = memfd_create("file", 0);
     if (epfd < 0 || file < 0 || pipe2(pipes, O_NONBLOCK) < 0)
