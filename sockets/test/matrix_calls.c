@@ -238,15 +238,32 @@ static int look_for(int outer_kind, int outer, int inner, int timeout)
     return outer_kind == 0 ? poll(&p, 1, timeout) : epoll_wait(outer, &event, 1, timeout);
 }
 
+enum { SPURIOUS = 10000 }; /* wake-ups of a set by bells that came later than their data */
+
+/* The outer set, of which a bell may make believe that the inner one has something. */
 static int look_at(int outer_kind, int outer, int inner)
 {
-    return look_for(outer_kind, outer, inner, 0);
+    struct epoll_event event;
+    int n = look_for(outer_kind, outer, inner, 0);
+
+    for (int i = 0; far && n == 1 && i < SPURIOUS && epoll_wait(inner, &event, 1, 0) == 0; i++)
+        n = look_for(outer_kind, outer, inner, 0);
+    return n;
 }
 
-/* The same for what has just been written. */
-static int look_for_new(int outer_kind, int outer, int inner)
+/* Both sets, for what has just been written. */
+static void tell_new(int outer_kind, int outer, int inner)
 {
-    return look_for(outer_kind, outer, inner, far ? 20000 : 0);
+    struct epoll_event event;
+    int n, m;
+
+    for (int i = 0;; i++) {
+        n = look_for(outer_kind, outer, inner, far ? 20000 : 0);
+        m = epoll_wait(inner, &event, 1, 0);
+        if (!far || n != 1 || m != 0 || i == SPURIOUS)
+            break;
+    }
+    printf(" %d %d", n, m);
 }
 
 /* A set is polled, or in another set, and there is data when that begins, and later. */
@@ -264,16 +281,15 @@ static void test_nested(int outer_kind)
         die("write");
     event = (struct epoll_event){.events = EPOLLIN, .data.u32 = 2};
     epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event);
-    printf(" %d", look_for_new(outer_kind, outer, inner));
-    printf(" %d", epoll_wait(inner, &event, 1, 0));
+    tell_new(outer_kind, outer, inner);
     printf(" %s", result(read(fd[0], text, 8)));
     printf(" %d", epoll_wait(inner, &event, 1, 0));
     printf(" %d", look_at(outer_kind, outer, inner));
     for (int i = 0; i < 3; i++) {
         if (write(fd[1], "bc", 2) != 2)
             die("write");
-        printf(", %d", look_for_new(outer_kind, outer, inner));
-        printf(" %d", epoll_wait(inner, &event, 1, 0));
+        printf(",");
+        tell_new(outer_kind, outer, inner);
         printf(" %s", result(read(fd[0], text, 1)));
         printf(" %d", look_at(outer_kind, outer, inner));
         printf(" %s", result(read(fd[0], text, 8)));
@@ -283,8 +299,8 @@ static void test_nested(int outer_kind)
     if (write(fd[1], "d", 1) != 1)
         die("write");
     epoll_ctl(inner, EPOLL_CTL_MOD, fd[0], &event);
-    printf("; %d", look_for_new(outer_kind, outer, inner));
-    printf(" %d", epoll_wait(inner, &event, 1, 0));
+    printf(";");
+    tell_new(outer_kind, outer, inner);
     printf(" %d\n", look_at(outer_kind, outer, inner));
     close(inner);
     close(outer);
@@ -304,8 +320,8 @@ static void test_no_longer_owed(int how)
     if (write(fd[1], "x", 1) != 1)
         die("write");
     epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
-    printf("owed %d: %d", how, look_for_new(0, -1, epfd));
-    printf(" %d", epoll_wait(epfd, &event, 1, 0));
+    printf("owed %d:", how);
+    tell_new(0, -1, epfd);
     if (how == 0)
         printf(" %s", result(read(fd[0], &byte, 1)));
     if (how == 2)

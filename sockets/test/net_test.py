@@ -236,6 +236,9 @@ class Net(unittest.TestCase):
         # All may be with TCP when they are counted: a fork takes them there.
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=None))
 
+    def test_sets(self):
+        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "sets", "far"))
+
     def test_data_behind_data(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
             self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "moves", "far", least=2, **chaos))
