@@ -59,6 +59,7 @@ void ip_endpoint_config(struct unet_config *config)
         config->recv_slots = 512;
     if (!config->free_slots)
         config->free_slots = 1024;
+    config->trains = true;
 }
 
 static int stack_mtu(const struct unet_endpoint *ep, uint32_t wanted, uint32_t *mtu)

@@ -65,12 +65,12 @@ TEST_CASE("sizes out of their range are refused")
 
 TEST_CASE("the smallest sizes work")
 {
-    CHECK(try_open({4096, 4, 4, 4, 1, false}) == 0);
+    CHECK(try_open({4096, 4, 4, 4, 1, false, false}) == 0);
 }
 
 TEST_CASE("many channels and a large segment work", "[lazy]")
 {
-    CHECK(try_open({1u << 30, 65536, 4, 65536, 65535, false}) == 0);
+    CHECK(try_open({1u << 30, 65536, 4, 65536, 65535, false, false}) == 0);
 }
 
 TEST_CASE("a new endpoint is empty")

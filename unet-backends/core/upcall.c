@@ -319,6 +319,8 @@ int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t c
         return -EINVAL;
     if (ep->bell[0] < 0 && !ep->wired && mode != UNET_UPCALL_NONE)
         return -EOPNOTSUPP;
+    if (ep->config.trains && mode == UNET_UPCALL_SIGNAL) /* may have two sockets, in an epoll set */
+        return -EOPNOTSUPP;
     error = upcall_end(ep);
     if (error || mode == UNET_UPCALL_NONE)
         return error;

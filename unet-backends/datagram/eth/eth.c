@@ -204,7 +204,8 @@ static uint32_t eth_backlog(struct unet_endpoint *ep, uint32_t length)
 static void eth_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
 {
     unet_datagram_attach(ep, fn, arg);
-    unet_eth_super_open(eth_of(datagram_of(ep)));
+    if (!ep->config.trains)
+        unet_eth_super_open(eth_of(datagram_of(ep)));
 }
 
 static const struct unet_datagram_ops eth_datagram_ops = {
@@ -228,7 +229,11 @@ static const struct datagram_transport eth_transport = {
 
 static int eth_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    return unet_datagram_open(&eth_transport, config, endpoint);
+    const int error = unet_datagram_open(&eth_transport, config, endpoint);
+
+    if (error == 0 && config->trains)
+        unet_eth_super_open(eth_of(datagram_of(*endpoint)));
+    return error;
 }
 
 static const struct unet_remedy eth_remedies[] = {

@@ -144,17 +144,17 @@ static int super_failed(struct eth_endpoint *ge, struct datagram_link *link, uns
     return -1;
 }
 
-/* The pieces of those frames.  Returns their number, 0: they are too many. */
-static unsigned super_gather(const struct datagram_batch *b, unsigned frames, struct iovec *piece)
+/* The pieces of those frames, which a batch has one behind the other.  Returns their number. */
+static size_t super_gather(const struct datagram_batch *b, unsigned frames, struct iovec *piece)
 {
+    size_t pieces = 0;
+
     if (unet_datagram_train_join(b, 0, frames, piece))
         return 1;
-    for (unsigned i = 0; i < frames; i++) {
-        if (b->message[i].msg_hdr.msg_iovlen != 1)
-            return 0;
-        piece[i] = b->message[i].msg_hdr.msg_iov[0];
-    }
-    return frames;
+    for (unsigned i = 0; i < frames; i++)
+        pieces += b->message[i].msg_hdr.msg_iovlen;
+    memcpy(piece, b->message[0].msg_hdr.msg_iov, pieces * sizeof *piece);
+    return pieces;
 }
 
 static uint32_t bytes_of(const struct datagram_batch *b, unsigned frames)
@@ -171,13 +171,11 @@ int unet_eth_super_send(struct eth_endpoint *ge, const struct datagram_batch *b,
     struct datagram_link *link = datagram_link_of(b, 0);
     struct sockaddr_ll to = place_by_ip(&link->peer);
     struct super_header header;
-    struct iovec piece[1 + DATAGRAM_TRAIN_MOST] = {{&header, sizeof header}};
+    struct iovec piece[1 + DATAGRAM_PIECES];
     struct msghdr message = {.msg_name = &to, .msg_namelen = sizeof to, .msg_iov = piece};
-    const unsigned pieces = super_gather(b, frames, piece + 1);
 
-    if (pieces == 0)
-        return -1;
-    message.msg_iovlen = 1 + pieces;
+    piece[0] = (struct iovec){&header, sizeof header};
+    message.msg_iovlen = 1 + super_gather(b, frames, piece + 1);
     header_fill(&header, ge, &link->peer, link->peer_port, bytes_of(b, frames));
     header_cut(&header, b->bytes[0]);
     if (sendmsg(ge->super, &message, 0) < 0)

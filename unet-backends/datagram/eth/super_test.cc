@@ -6,6 +6,7 @@
 #include "datagram/eth/eth.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -232,6 +233,71 @@ TEST_CASE("super: packets of one length go as one, the last may be shorter")
         CHECK(p.packets_by_super() > before);
         CHECK(p.packets_by_super() - before < 20);
     }
+}
+
+TEST_CASE("super: messages of several pieces that are sent together go as one")
+{
+    static constexpr uint32_t PIECE = 500, BUFFER = 2048, COUNT = 30;
+    const unet_config config = {.segment_bytes = 1 << 20,
+                                .send_slots = 64,
+                                .recv_slots = 128,
+                                .free_slots = 128,
+                                .channels = 4,
+                                .polled = false,
+                                .trains = true};
+    Pair p(config);
+    const auto *eth = eth_of(datagram_of(p.b));
+    const datagram_link &link = datagram_of(p.a)->link[p.ab];
+
+    REQUIRE(eventually([&] {
+        unet_progress(p.a);
+        unet_progress(p.b);
+        return link.super;
+    }));
+    for (uint32_t i = 0; i < COUNT; i++)
+        REQUIRE(unet_free_put(p.b, i * BUFFER, BUFFER) == 0);
+    for (uint32_t i = 0; i < 2 * COUNT; i++)
+        std::memcpy(p.a->segment + i * PIECE, pattern(PIECE, i).data(), PIECE);
+    const uint32_t before = eth->super_ring.next;
+    for (uint32_t i = 0; i < COUNT; i++) { // of two pieces, which lie apart
+        const unet_piece piece[2] = {{i * PIECE, PIECE}, {(2 * COUNT - 1 - i) * PIECE, PIECE}};
+
+        REQUIRE((i + 1 < COUNT ? unet_send_more : unet_send)(p.a, p.ab, i, piece, 2, nullptr) == 0);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const Message m = await(p.b, BUFFER);
+        Bytes expected = pattern(PIECE, i);
+        const Bytes second = pattern(PIECE, 2 * COUNT - 1 - i);
+
+        expected.insert(expected.end(), second.begin(), second.end());
+        CHECK(m.user == i);
+        CHECK(m.bytes == expected);
+    }
+    if (link.uncut)
+        WARN("not run: packet sockets of this kernel cut no UDP; Linux 6.2 and later do");
+    else
+        CHECK(eth->super_ring.next - before < COUNT / 5);
+    CHECK(eth->super_ring.next > before);
+}
+
+TEST_CASE("super: an endpoint with trains has upcalls by a thread, and none by a signal")
+{
+    const unet_config config = {.segment_bytes = 1 << 20,
+                                .send_slots = 64,
+                                .recv_slots = 128,
+                                .free_slots = 128,
+                                .channels = 4,
+                                .polled = false,
+                                .trains = true};
+    std::atomic<int> told = 0;
+    const auto note = [](unet_endpoint *, void *arg) { ++*static_cast<std::atomic<int> *>(arg); };
+    Pair p(config);
+
+    CHECK(unet_upcall(p.b, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, note, &told) == -EOPNOTSUPP);
+    REQUIRE(unet_upcall(p.b, UNET_UPCALL_THREAD, UNET_NONEMPTY, note, &told) == 0);
+    REQUIRE(unet_send_inline(p.a, p.ab, 0, "x", 1) == 0);
+    CHECK(eventually([&] { return told > 0; }));
+    CHECK(unet_upcall(p.b, UNET_UPCALL_NONE, 0, nullptr, nullptr) == 0);
 }
 
 TEST_CASE("super: packets of many lengths, in super-frames and alone, are taken in order")

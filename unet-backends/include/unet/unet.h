@@ -70,10 +70,10 @@ struct unet_config {
     uint32_t channels;   /* most channels open at once, 1..65535; default 64 */
     bool polled;         /* the owner only polls: unet_wait, fd and upcalls are -EOPNOTSUPP,
                             and senders save the check whether it sleeps */
+    bool trains; /* eth: what is sent together goes as one; more memory, no UNET_UPCALL_SIGNAL */
 };
 
-/* Counters since the endpoint was opened.  Nothing is ever dropped without
- * being counted here. */
+/* Counters since the endpoint was opened.  Nothing is ever dropped without being counted here. */
 struct unet_stats {
     uint64_t sent; /* messages handed to the NI, also those it refused */
     uint64_t sent_bytes;
@@ -437,9 +437,9 @@ enum unet_upcall_mode {
  * UNET_UPCALL_NONE, which returns when no upcall runs any more.  Asking anew
  * replaces what was asked before.  After the first use of SIGIO its handler stays,
  * and passes signals of other descriptors on to the handler it found.
- * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, or one without a doorbell, -EBUSY another
- * endpoint of the process has SIGIO, -EAGAIN no thread to be had, -ENOMEM, -EDEADLK called by the
- * upcall itself. */
+ * Errors: -EINVAL, -EOPNOTSUPP a polled endpoint, or one without a doorbell, or SIGIO of one with
+ * trains, -EBUSY another endpoint of the process has SIGIO, -EAGAIN no thread to be had, -ENOMEM,
+ * -EDEADLK called by the upcall itself. */
 int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
                 unet_upcall_fn *fn, void *arg);
 
