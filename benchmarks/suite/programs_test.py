@@ -431,8 +431,9 @@ def main():
     BUILD = pathlib.Path(sys.argv.pop(1))
     if len(sys.argv) > 1 and sys.argv[1] in peers.MPIS:
         PEER = peers.ALL[sys.argv.pop(1)]
-        if PEER.missing():
-            print(f"no {PEER.missing()}: nothing to test")
+        if PEER.missing() or not PEER.has_headers():
+            print("not run: " + (f"no {PEER.missing()}" if PEER.missing()
+                                 else f"{PEER.compiler} finds no mpi.h"))
             return
         why = programs.build_twins(PEER, BUILD)
         if why:
