@@ -8,9 +8,9 @@
  *                                   <--      nonce, process, road, lane, address, proof
  *   lane, address, proof            -->
  *
- * A proof is a keyed hash of the connection's name and all that was said so far, and the greeting is
- * the first of them, so that nothing is written to another server that has the port; where the two
- * processes have no road yet the nonces make the key of its endpoints.
+ * A proof is a keyed hash of the connection's name and all that was said so far, and the greeting
+ * is the first of them, so that nothing is written to another server that has the port; where the
+ * two processes have no road yet the nonces make the key of its endpoints.
  */
 #include "net/meet.h"
 #include "net/agent.h"

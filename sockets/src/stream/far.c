@@ -10,9 +10,9 @@
 #include <sched.h>
 
 enum {
-    SETTLE_NS = 10000000,  /* how long a call that must not block waits */
-    KILLED_NS = 20000000,  /* how long the last bytes of a killed sender may be on their way */
-    PROBE = 8,             /* looks at the carrier, while spinning, between two at TCP */
+    SETTLE_NS = 10000000, /* how long a call that must not block waits */
+    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
+    PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
 };
 
 /* ---- the sender's side ------------------------------------------------------------- */
