@@ -62,8 +62,8 @@ struct ip_stats {
 
 /* ---- the stack ---------------------------------------------------------- */
 
-/* Set those fields of an endpoint's configuration that are zero to what suits a stack: a segment
- * and rings that hold the windows of several connections. */
+/* Set those fields of an endpoint's configuration that are zero to what suits a stack: a segment,
+ * and rings that hold the windows of several connections; and trains. */
 void ip_endpoint_config(struct unet_config *config);
 
 /* Make a stack on an endpoint, which must have wakeups (not `polled`) and is the stack's until

@@ -99,6 +99,8 @@ static bool take_senders_half(struct sockets_link *link, const struct sockets_wi
     *error = take_bytes(link, wire, data);
     atomic_store_explicit(&s->rx->sent, wire->sent, memory_order_release);
     atomic_store_explicit(&s->rx->bells, wire->bells, memory_order_release);
+    /* Whoever waits for the end of a recall reads in the other order: heard, phase, returned. */
+    atomic_store(&link->returned, (wire->flags & SOCKETS_WIRE_RETURNED) != 0);
     if (changes) {
         atomic_store_explicit(&s->rx->phase, wire->phase, memory_order_release);
         atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -108,7 +110,6 @@ static bool take_senders_half(struct sockets_link *link, const struct sockets_wi
     }
     if (wire->flags & SOCKETS_WIRE_FIN)
         atomic_store(&s->rx->fin, 1);
-    atomic_store(&link->returned, (wire->flags & SOCKETS_WIRE_RETURNED) != 0);
     if (wire->flags & SOCKETS_WIRE_HEARD)
         atomic_store(&link->heard, true);
     return true;

@@ -76,7 +76,8 @@ static void describe(const struct sockets_link *link, struct sockets_wire *wire,
     if (atomic_load_explicit(&s->tx->fin, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_FIN;
     wire->phase = atomic_load_explicit(&s->tx->phase, memory_order_acquire);
-    if (atomic_load_explicit(&s->record->tx.returned, memory_order_acquire) == wire->phase - 1)
+    if (!sockets_phase_is_ring(wire->phase) &&
+        atomic_load_explicit(&s->record->tx.returned, memory_order_acquire) == wire->phase - 1)
         wire->flags |= SOCKETS_WIRE_RETURNED;
     wire->bells = atomic_load_explicit(&s->tx->bells, memory_order_acquire);
     wire->sent = atomic_load_explicit(&s->tx->sent, memory_order_acquire);

@@ -8,7 +8,7 @@
 #include "stream/carrier.h"
 #include "stream/stream.h"
 
-/* How long the end of a stream, the start of a program or a fork wait for the other end. */
+/* How long the end of a stream or the start of a program waits for the other end. */
 enum { SOCKETS_AWAIT_NS = 1000000000 };
 
 static inline bool sockets_phase_is_ring(uint32_t phase)

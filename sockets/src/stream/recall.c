@@ -209,8 +209,8 @@ static int begin_recall(struct sockets_stream *s, int fd)
         return 0;
     }
     result = recall(s, fd);
-    atomic_store(&s->rx->want_tcp,
-                 1); /* not before: who leaves the ring for that returns nothing */
+    /* Not before: who leaves the ring for that gives nothing back. */
+    atomic_store(&s->rx->want_tcp, 1);
     s->recalling = s->carrier && result >= 0;
     if (result >= 0 && !s->carrier)
         stop_bells(s, fd);

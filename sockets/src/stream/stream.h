@@ -52,7 +52,7 @@ struct sockets_stream {
         *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
-    bool recalling;                /* the other end has not said what becomes of its ring */
+    _Atomic bool recalling;        /* the other end has not said what becomes of its ring */
     _Atomic uint32_t withheld;     /* how often TCP had what the carrier had not yet told of */
     _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
     struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */

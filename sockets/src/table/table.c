@@ -222,6 +222,7 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->stepping, 0);
     s->carrier = NULL; /* the parent's, as is the thread that serves it */
     s->meeting = NULL;
+    s->recalling = false;
 }
 
 void sockets_table_before_fork(void)

@@ -129,6 +129,14 @@ void require_all_arrive(Pairing &p, const Packets &packets)
 
 const std::vector<uint32_t> many(200, 1000);
 
+const unet_config with_trains = {.segment_bytes = 1 << 20,
+                                 .send_slots = 64,
+                                 .recv_slots = 128,
+                                 .free_slots = 128,
+                                 .channels = 4,
+                                 .polled = false,
+                                 .trains = true};
+
 bool kernel_cuts(const Pairing &p)
 {
     if (p.a.link(p.ab).uncut)
@@ -238,14 +246,7 @@ TEST_CASE("super: packets of one length go as one, the last may be shorter")
 TEST_CASE("super: messages of several pieces that are sent together go as one")
 {
     static constexpr uint32_t PIECE = 500, BUFFER = 2048, COUNT = 30;
-    const unet_config config = {.segment_bytes = 1 << 20,
-                                .send_slots = 64,
-                                .recv_slots = 128,
-                                .free_slots = 128,
-                                .channels = 4,
-                                .polled = false,
-                                .trains = true};
-    Pair p(config);
+    Pair p(with_trains);
     const auto *eth = eth_of(datagram_of(p.b));
     const datagram_link &link = datagram_of(p.a)->link[p.ab];
 
@@ -282,16 +283,9 @@ TEST_CASE("super: messages of several pieces that are sent together go as one")
 
 TEST_CASE("super: an endpoint with trains has upcalls by a thread, and none by a signal")
 {
-    const unet_config config = {.segment_bytes = 1 << 20,
-                                .send_slots = 64,
-                                .recv_slots = 128,
-                                .free_slots = 128,
-                                .channels = 4,
-                                .polled = false,
-                                .trains = true};
     std::atomic<int> told = 0;
     const auto note = [](unet_endpoint *, void *arg) { ++*static_cast<std::atomic<int> *>(arg); };
-    Pair p(config);
+    Pair p(with_trains);
 
     CHECK(unet_upcall(p.b, UNET_UPCALL_SIGNAL, UNET_NONEMPTY, note, &told) == -EOPNOTSUPP);
     REQUIRE(unet_upcall(p.b, UNET_UPCALL_THREAD, UNET_NONEMPTY, note, &told) == 0);
