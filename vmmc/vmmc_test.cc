@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 #include <vmmc/vmmc.h>
 
@@ -197,6 +198,51 @@ TEST_CASE("an import needs the secret and the right rank, waits for the name, an
             r.barrier();
             r.expect("rank", vmmc_import(node.v, 0, NAME, SECRET, 20000, &i, nullptr), -EACCES);
             r.barrier();
+        }
+        r.barrier();
+    });
+}
+
+// The owner handles two questions in one poll, between them another rank's message, upon which it
+// exports: the answer to the first is "no such name", and the second's grant comes while the
+// importer pauses.  If the times are others this shows nothing; the import has to succeed in any
+// case.
+TEST_CASE("a right that comes between two questions is taken")
+{
+    static Node *owner;
+    static Guarded *exported;
+    static vmmc_exported *e;
+    constexpr uint32_t EXPORT = 100;
+
+    run_link(EACH_LINK, 3, [](Rank &r) {
+        Guarded buffer(64);
+        Node node(r);
+        std::vector<vmmc_imported *> imports;
+        const auto later = [](int ms) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+        };
+
+        owner = &node;
+        exported = &buffer;
+        r.handler(EXPORT, [](gam *, const gam_message *) { e = owner->export_(*exported); });
+        for (int turn = 0; turn < 10; turn++) {
+            r.barrier();
+            if (r.me == 0) {
+                while (r.shown(2, 0) != static_cast<uint64_t>(turn) + 1)
+                    later(1);
+                later(5);
+                r.until("the export", [] { return e != nullptr; });
+            } else if (r.me == 1) {
+                imports.push_back(node.import(0));
+            } else {
+                later(3);
+                r.expect("request", gam_request_0(r.g, 0, EXPORT), 0);
+                r.show(0, turn + 1);
+            }
+            r.barrier();
+            if (r.me == 0)
+                vmmc_unexport(e);
+            e = nullptr;
         }
         r.barrier();
     });

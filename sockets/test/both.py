@@ -11,7 +11,7 @@ class Build:
     """What a build folder has for these tests."""
 
     def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).resolve()
         self.unetsock = str(self.folder / "bin" / "unetsock")
 
     def program(self, name):

@@ -41,8 +41,7 @@ void vmmc_import_on_imported(struct gam *g, const struct gam_message *m)
 
     if (!v || (!granted && (m->words != 2 || m->word[1] == 0 || m->word[1] > 4095)))
         return;
-    if (m->source != v->asking.rank || (uint32_t)m->word[0] != v->asking.ticket ||
-        v->asking.answered) {
+    if (m->source != v->asking.rank || (uint32_t)m->word[0] != v->asking.ticket) {
         if (granted)
             import_orphan(v, m->source, (uint32_t)(m->word[1] >> 32));
         return;
@@ -71,11 +70,21 @@ static int left_ms(int64_t until)
     return left < 0 ? 0 : left < 100 ? (int)left : 100;
 }
 
-/* Wait for the answer, if `answer`, or else for that time.  -ETIMEDOUT, -EPIPE. */
-static int ask_wait(struct vmmc *v, uint32_t rank, int64_t until, bool answer)
+static bool ask_is_answered(const struct vmmc *v)
+{
+    return v->asking.answered;
+}
+
+static bool ask_is_granted(const struct vmmc *v)
+{
+    return v->asking.answered && v->asking.status == 0;
+}
+
+/* Wait until it is `done`.  -ETIMEDOUT, -EPIPE. */
+static int ask_wait(struct vmmc *v, uint32_t rank, int64_t until, bool (*done)(const struct vmmc *))
 {
     for (;;) {
-        if (answer && v->asking.answered)
+        if (done(v))
             return 0;
         if (gam_is_dead(v->g, rank))
             return -EPIPE;
@@ -101,7 +110,7 @@ static int import_ask(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t sec
     v->asking.answered = false;
     rc = gam_request_3(v->g, rank, v->first + VMMC_ON_IMPORT, name, secret, v->asking.ticket);
     if (rc == 0)
-        rc = ask_wait(v, rank, until, true);
+        rc = ask_wait(v, rank, until, ask_is_answered);
     return rc ? rc : v->asking.status;
 }
 
@@ -118,7 +127,8 @@ static uint32_t ticket_take(void)
 }
 
 /* GAM refuses what comes before the owner has opened its instance, so there may be no answer.  All
- * questions have one ticket: the owner grants them one right. */
+ * questions have one ticket: the owner grants them one right, and answers no more then.  So a right
+ * is taken whenever it comes, in the pause between two questions, too. */
 static int import_ask_often(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret,
                             int64_t until)
 {
@@ -130,7 +140,7 @@ static int import_ask_often(struct vmmc *v, uint32_t rank, uint64_t name, uint64
         int rc = import_ask(v, rank, name, secret, earlier(until, now + patience));
 
         if (rc == -ENOENT)
-            rc = ask_wait(v, rank, earlier(until, now_ms() + ASK_AGAIN_MS), false);
+            rc = ask_wait(v, rank, earlier(until, now_ms() + ASK_AGAIN_MS), ask_is_granted);
         else if (rc == -ETIMEDOUT && patience < PATIENCE_MOST_MS)
             patience *= 2;
         if (rc != -ETIMEDOUT || (until >= 0 && now_ms() >= until))
@@ -152,7 +162,7 @@ int vmmc_import(struct vmmc *v, uint32_t rank, uint64_t name, uint64_t secret, i
         return -ENOMEM;
     vmmc_orphans_return(v);
     rc = import_ask_often(v, rank, name, secret, until);
-    v->asking.answered = true; /* what comes now is too late */
+    v->asking.ticket = 0; /* what comes now is too late */
     if (rc) {
         free(i);
         return rc;
