@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import typing
 
 TCLSH = "tclsh8.6"
 # unit/pubsub and unit/type/list expect the server to hear of several connections in the order in
@@ -32,6 +33,8 @@ class Suite:
     may_fail: tuple = ()  # tests that want a network, or a time, which test machines lack
     failed: str = r"^not ok \d+ - (\S+)"  # how those are told
     as_nobody: bool = False  # the suite refuses root
+    seconds: int = 300  # for all of it
+    make: typing.Callable[[pathlib.Path], None] | None = None  # what the sources lack to be run
 
     def options(self):
         """How to start it."""
@@ -54,17 +57,18 @@ class Suite:
         if not self.package:
             return build.folder
         source = sources(build.folder / "sockets-suites", self.package)
-        if self.package == "redis":  # its tests look for programs beside them
-            for name in "server", "cli", "benchmark", "check-aof", "check-rdb", "sentinel":
-                link = source / "src" / f"redis-{name}"
-                if not link.is_symlink():
-                    link.symlink_to(shutil.which("redis-cli" if name == "cli" else "redis-benchmark"
-                                                 if name == "benchmark" else "redis-server"))
-        if self.package == "libuv1":
-            make_libuv(source)
-        if self.package == "memcached":
-            link_memcached(source)
+        if self.make:
+            self.make(source)
         return source / self.folder
+
+
+def link_redis(source):
+    """Its tests look for programs beside them."""
+    programs = {"cli": "redis-cli", "benchmark": "redis-benchmark"}
+    for name in "server", "cli", "benchmark", "check-aof", "check-rdb", "sentinel":
+        link = source / "src" / f"redis-{name}"
+        if not link.is_symlink():
+            link.symlink_to(shutil.which(programs.get(name, "redis-server")))
 
 
 def link_memcached(source):
@@ -81,19 +85,58 @@ def link_memcached(source):
     timed.chmod(0o755)
 
 
+def build_by(name, commands):
+    """Run what builds the tests of that name."""
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Unavailable(f"{name} cannot be built: {done.stderr[-300:]}")
+
+
 def make_libuv(source):
     """Build libuv's tests, which write into their folder."""
     folder = source / "build"
     if not (folder / "uv_run_tests").exists():
-        for command in (["cmake", "-B", folder, "-S", source, "-DLIBUV_BUILD_TESTS=ON"],
-                        ["cmake", "--build", folder, "-j", "2", "--target", "uv_run_tests"]):
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise Unavailable(f"libuv cannot be built: {done.stderr[-300:]}")
+        build_by("libuv", (["cmake", "-B", folder, "-S", source, "-DLIBUV_BUILD_TESTS=ON"],
+                           ["cmake", "--build", folder, "-j", "2", "--target", "uv_run_tests"]))
     if os.geteuid() == 0:
         for path in [source, *source.rglob("*")]:
             os.chown(path, 65534, 65534, follow_symlinks=False)
 
+
+def make_curl(source):
+    """Build a curl and the servers that its tests start."""
+    if not (source / "config.status").exists():
+        build_by("curl", (["sh", "-c", 'cd "$0" && ./configure --quiet --disable-shared --without-ssl', source],))
+    build_by("curl", (["make", "-s", "-j2", "-C", source], ["make", "-s", "-j2", "-C", source / "tests"]))
+
+
+def make_postgresql(source):
+    """Build and install a server, and what its tests load into it, within the sources."""
+    if not (source / "config.status").exists():
+        build_by("PostgreSQL", (["sh", "-c", 'cd "$0" && ./configure --quiet --prefix="$0/installed" '
+                                 '--without-readline --without-zlib', source],))
+    build_by("PostgreSQL", (["make", "-s", "-j2", "-C", source, "install"],
+                            ["make", "-s", "-j2", "-C", source / "src/test/regress"]))
+
+
+# A server that listens to TCP alone, with its data in a new folder.
+POSTGRESQL = """
+set -e
+bin=$(realpath ../../../installed/bin)
+folder=$(mktemp -d)
+finish() {
+    "$bin/pg_ctl" -D "$folder/data" -m immediate stop > "$folder/stopped" 2>&1 || true
+    rm -rf "$folder"
+}
+trap finish EXIT
+"$bin/initdb" -D "$folder/data" -U postgres --no-sync --no-locale -E UTF8 > "$folder/made"
+port=$((20000 + $$ % 10000))
+"$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -o "-h 127.0.0.1 -k '' -p $port -F" start > "$folder/started" ||
+    { cat "$folder/log"; exit 1; }
+./pg_regress --inputdir=. --outputdir="$folder" --bindir="$bin" --dlpath=. --host=127.0.0.1 --port="$port" \
+    --user=postgres --max-concurrent-tests=20 --schedule=parallel_schedule || { cat "$folder/regression.diffs"; exit 1; }
+"""
 
 # Debian's package has the scripts and what they need beside ssh; their folder is made anew each time.
 OPENSSH = """
@@ -121,12 +164,17 @@ SUITES = [
     Suite("redis's units", "redis", (TCLSH, "redis-server", "redis-cli", "redis-benchmark"),
           [TCLSH, "tests/test_helper.tcl", "--clients", "4",
            *(word for unit in REDIS_UNITS for word in ("--single", unit))],
-          says="All tests passed without errors"),
+          says="All tests passed without errors", make=link_redis),
     Suite("libuv's tests", "libuv1", ("cmake", "cc"), ["build/uv_run_tests"], says="\nok 400 - ",
-          may_fail=("tcp_connect_timeout", "tcp_close_while_connecting"), as_nobody=True),
+          may_fail=("tcp_connect_timeout", "tcp_close_while_connecting"), as_nobody=True, make=make_libuv),
     Suite("memcached's tests", "memcached", ("memcached", "prove"),
           ["bash", "-c", "prove -j4 $(ls t/*.t | grep -v -e ssl -e tls -e proxy)"], says="\nFiles=",
-          may_fail=("t/expirations.t",), failed=r"^(t/\S+\.t) +\(Wstat"),
+          may_fail=("t/expirations.t",), failed=r"^(t/\S+\.t) +\(Wstat", make=link_memcached),
+    Suite("curl's tests", "curl", ("perl", "make", "cc"), ["env", "USER=tester", "perl", "runtests.pl", "-a", "-n", "-p", "!flaky"],
+          "tests", "\nTESTDONE: ", may_fail=("165",), failed=r"^ *(\d+): .*FAILED",
+          seconds=1200, make=make_curl),
+    Suite("PostgreSQL's regression tests", "postgresql-15", ("perl", "make", "cc"), ["bash", "-c", POSTGRESQL],
+          "src/test/regress", says="tests passed", as_nobody=True, make=make_postgresql),
     Suite("stress-ng's sockets", "", ("stress-ng",),
           ["stress-ng", "--sock", "2", "--epoll", "1", "--sendfile", "1", "--timeout", "10", "--verify"]),
     Suite("openssh-tests", "", ("/usr/sbin/sshd", "/usr/lib/openssh/regress/netcat", "make"),
@@ -156,7 +204,9 @@ def sources(folder, package):
         (folder / part).mkdir(parents=True, exist_ok=True)
     sites = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)",
                             "Created-By: Packages"], capture_output=True, text=True, check=False)
-    lines = sorted({line for line in sites.stdout.splitlines() if "debian" in line})
+    # The release's own sources are enough for tests, and mirrors often have no sources of security updates.
+    lines = sorted({line for line in sites.stdout.splitlines()
+                    if "debian" in line and "security" not in line})
     if not lines:
         raise Unavailable("apt-get knows no archive of Debian")
     (folder / "sources.list").write_text("".join(f"deb-src {line} main\n" for line in lines))

@@ -40,9 +40,9 @@ def suite_runs(build, suite, folder, mode):
     """The same for a suite of another program."""
     for _ in range(2):
         try:
-            done = build.run(suite.command, mode, seconds=300, cwd=folder, **suite.options())
+            done = build.run(suite.command, mode, seconds=suite.seconds, cwd=folder, **suite.options())
         except subprocess.TimeoutExpired:
-            return False, "not done after 300 s"
+            return False, f"not done after {suite.seconds} s"
         if suite.passed(done):
             return True, ""
     return False, (done.stdout + done.stderr)[-3000:]
