@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ip_bench WHO BACKEND rtt|bulk BYTES MILLISECONDS INTERFACE PID PID: two processes, in the network
- * namespaces of those pids (0: this one).  WHO is `unet`, messages of U-Net of at most 1,500 bytes;
- * `tcp` or `udp` of libunet-ip; or `kernel_tcp` or `kernel_udp`.  Prints "METRIC NANOSECONDS" for
- * each of ten batches: of a round trip of BYTES, or of one write or message of BYTES of a stream.
+ * ip_bench WHO[,LIMIT] BACKEND rtt|bulk BYTES MILLISECONDS INTERFACE PID PID: two processes, in the
+ * network namespaces of those pids (0: this one).  WHO is `unet`, messages of U-Net of at most
+ * 1,500 bytes; `tcp` or `udp` of libunet-ip; or `kernel_tcp` or `kernel_udp`.  Prints "METRIC
+ * NANOSECONDS" for each of ten batches: of a round trip of BYTES, or of one write or message of
+ * BYTES of a stream.  LIMIT is measured in turns with it, a batch each, so that what else the
+ * machine does slows down both: it prints "raw.METRIC NANOSECONDS".
  */
 #include "ip_bench.h"
 
@@ -21,6 +23,7 @@
 
 enum {
     BATCHES = 10,
+    WAYS_MOST = 2,
     WINDOW_BYTES = 64 << 10, /* datagrams on their way, whose receiver has room for as many */
     WINDOW_MOST = 64,
     CREDIT = 1, /* bytes of a datagram that says that half of the window has arrived */
@@ -147,21 +150,56 @@ static void ask(const struct work *w)
     w->way->receive(w->rtt ? w->bytes : 1);
 }
 
-static void measure(const struct work *w, double batch_ns)
-{
-    for (int i = 0; i < (w->rtt ? 50 : 2); i++)
-        ask(w);
-    for (int batch = 0; batch < BATCHES; batch++) {
-        const double start = now_ns();
-        unsigned count = 0;
-        double ns;
+/* ---- turns ------------------------------------------------------------------ */
 
-        do {
-            ask(w);
-            ns = now_ns() - start;
-            count++;
-        } while (ns < batch_ns);
-        printf("%s_%zu %.1f\n", w->rtt ? "rtt" : "bulk", w->bytes, ns / count / w->times);
+/* What both processes do next: `count` times the work of that way. */
+struct turn {
+    uint32_t number; /* written last */
+    unsigned way, count;
+};
+
+static void turn_begin(struct turn *turn, unsigned way, unsigned count)
+{
+    turn->way = way;
+    turn->count = count;
+    __atomic_store_n(&turn->number, turn->number + 1, __ATOMIC_RELEASE);
+}
+
+static void turns_answer(const struct turn *turn, const struct work *work)
+{
+    for (uint32_t done = 0;; done++) {
+        while (__atomic_load_n(&turn->number, __ATOMIC_ACQUIRE) == done)
+            sched_yield();
+        for (unsigned i = turn->count; i > 0; i--)
+            answer(&work[turn->way]);
+    }
+}
+
+/* Returns the time of one. */
+static double turn_ask(struct turn *turn, const struct work *work, unsigned way, unsigned count)
+{
+    double start;
+
+    turn_begin(turn, way, count);
+    start = now_ns();
+    for (unsigned i = 0; i < count; i++)
+        ask(&work[way]);
+    return (now_ns() - start) / count;
+}
+
+/* How often it is done in a batch is what the last one would have taken that time for. */
+static void measure(struct turn *turn, const struct work *work, unsigned ways, double batch_ns)
+{
+    double ns[WAYS_MOST];
+
+    for (unsigned way = 0; way < ways; way++)
+        ns[way] = turn_ask(turn, work, way, work->rtt ? 50 : 2);
+    for (unsigned i = 0; i < BATCHES * ways; i++) {
+        const unsigned way = i % ways;
+
+        ns[way] = turn_ask(turn, work, way, 1 + (unsigned)(batch_ns / ns[way]));
+        printf("%s%s_%zu %.1f\n", way == 0 ? "" : "raw.", work->rtt ? "rtt" : "bulk", work->bytes,
+               ns[way] / work[way].times);
     }
 }
 
@@ -181,38 +219,61 @@ static const struct bench_way *way_of(const char *name)
 static int usage(void)
 {
     fprintf(stderr,
-            "usage: ip_bench unet|tcp|udp|kernel_tcp|kernel_udp BACKEND rtt|bulk BYTES "
-            "MILLISECONDS INTERFACE PID PID\n"
+            "usage: ip_bench WHO[,LIMIT] BACKEND rtt|bulk BYTES MILLISECONDS INTERFACE PID PID\n"
+            "WHO and LIMIT are two of unet, tcp, udp, kernel_tcp, kernel_udp, one of tcp and udp\n"
             "BYTES is at most %d, of a datagram %d\n",
             BENCH_BYTES_MAX, BENCH_DATAGRAM_MAX);
     return 2;
 }
 
+/* The ways of a list, or 0: it names none, or too many. */
+static unsigned ways_of(char *list, const struct bench_way *way[WAYS_MOST])
+{
+    unsigned count = 0;
+
+    for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
+        if (count == WAYS_MOST || !(way[count] = way_of(name)))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* What the two processes share. */
+struct shared {
+    struct turn turn;
+    struct bench_meeting meeting[WAYS_MOST];
+};
+
 int main(int argc, char **argv)
 {
-    const struct bench_way *way = argc == 9 ? way_of(argv[1]) : NULL;
-    const size_t bytes = way ? strtoul(argv[4], NULL, 10) : 0;
-    struct bench_meeting *meeting;
-    struct work work;
+    const struct bench_way *way[WAYS_MOST];
+    const unsigned ways = argc == 9 ? ways_of(argv[1], way) : 0;
+    const size_t bytes = ways ? strtoul(argv[4], NULL, 10) : 0;
+    struct work work[WAYS_MOST];
+    struct shared *shared;
     pid_t child;
 
-    if (bytes == 0 || bytes > (way->datagrams ? BENCH_DATAGRAM_MAX : BENCH_BYTES_MAX) ||
-        (strcmp(argv[3], "rtt") != 0 && strcmp(argv[3], "bulk") != 0))
+    if (bytes == 0 || (strcmp(argv[3], "rtt") != 0 && strcmp(argv[3], "bulk") != 0))
         return usage();
-    work = work_of(way, argv[3][0] == 'r', bytes);
+    for (unsigned i = 0; i < ways; i++) {
+        if (bytes > (way[i]->datagrams ? BENCH_DATAGRAM_MAX : BENCH_BYTES_MAX))
+            return usage();
+        work[i] = work_of(way[i], argv[3][0] == 'r', bytes);
+    }
     bench_buffer = calloc(1, BENCH_BYTES_MAX);
-    meeting =
-        mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bench_need(bench_buffer && meeting != MAP_FAILED, "memory");
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bench_need(bench_buffer && shared != MAP_FAILED, "memory");
     child = fork();
     bench_need(child >= 0, "fork");
     if (child == 0)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     enter_host(argv[child ? 7 : 8], argv[6]);
-    way->open(argv[2], meeting, child == 0);
-    while (child == 0)
-        answer(&work);
-    measure(&work, atof(argv[5]) * 1e6 / BATCHES);
+    for (unsigned i = 0; i < ways; i++)
+        way[i]->open(argv[2], &shared->meeting[i], child == 0);
+    if (child == 0)
+        turns_answer(&shared->turn, work);
+    measure(&shared->turn, work, ways, atof(argv[5]) * 1e6 / BATCHES);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return 0;

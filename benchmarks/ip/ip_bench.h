@@ -47,8 +47,6 @@ struct bench_way {
 extern const struct bench_way bench_messages, bench_tcp, bench_udp, bench_kernel_tcp,
     bench_kernel_udp;
 
-extern struct unet_endpoint *bench_endpoint;
-extern uint16_t bench_channel;
 extern uint8_t *bench_buffer; /* BENCH_BYTES_MAX bytes to send, and room for as many */
 
 void bench_need(bool condition, const char *what); /* or end with a message */
@@ -65,7 +63,12 @@ void bench_rest(struct bench_patience *p, const struct unet_rest_policy *policy)
 void bench_await(const uint32_t *flag);
 void bench_raise(uint32_t *flag);
 
-/* Open bench_endpoint with the configuration of a stack, and bench_channel to the other's. */
-void bench_endpoint_open(const char *backend, struct bench_meeting *meeting, unsigned me);
+/* An endpoint with the configuration of a stack, and its channel to the other process'. */
+struct bench_link {
+    struct unet_endpoint *ep;
+    uint16_t channel;
+};
+
+struct bench_link bench_link_open(const char *backend, struct bench_meeting *meeting, unsigned me);
 
 #endif

@@ -20,7 +20,7 @@ def made_up():
     """Results in which each column's figure is its place."""
     rows = list(ip.all_rows(ip.QUICK, ["shm", "udp"]))
     for row in rows:
-        row.samples = {column: [1000.0 * (place + 1)] for place, column in enumerate(ip.WAYS)}
+        row.samples = {column: [1000.0 * (place + 1)] for place, column in enumerate(ip.COLUMNS)}
     return {"rows": [row.as_json() for row in rows]}
 
 
@@ -63,7 +63,7 @@ class Report(unittest.TestCase):
         self.assertEqual([row["name"] for row in data["rows"]],
                          [row.name for row in ip.all_rows(ip.TINY, ip.BACKENDS)])
         for row in data["rows"]:
-            for column in ip.WAYS:
+            for column in ip.COLUMNS:
                 if column in row["figures"] or not lost:
                     self.assertGreater(row["figures"][column]["median"], 0, row["name"])
             self.assertIn(row["title"], done.stdout)

@@ -19,11 +19,11 @@ static struct sockaddr_in stack_address(unsigned who)
 static struct ip_stack *stack_open(const char *backend, struct bench_meeting *meeting, unsigned me)
 {
     const struct ip_config config = {.address = stack_address(me).sin_addr};
+    const struct bench_link link = bench_link_open(backend, meeting, me);
     struct ip_stack *stack;
 
-    bench_endpoint_open(backend, meeting, me);
-    bench_need(ip_open(bench_endpoint, &config, &stack) == 0, "the stack");
-    bench_need(ip_route_add(stack, stack_address(!me).sin_addr, 32, bench_channel) == 0,
+    bench_need(ip_open(link.ep, &config, &stack) == 0, "the stack");
+    bench_need(ip_route_add(stack, stack_address(!me).sin_addr, 32, link.channel) == 0,
                "the route");
     return stack;
 }
