@@ -19,6 +19,7 @@ enum {
     CWND_INITIAL = 8,
     ISOLATED = 32,  /* packets from a loss to the next */
     GAP_MAX = 1024, /* what counts as no loss at all */
+    QUIET = 65536,  /* packets without a loss: nobody competes for the network */
 };
 
 void reliable_congestion_open(struct reliable_connection *conn)
@@ -26,6 +27,11 @@ void reliable_congestion_open(struct reliable_connection *conn)
     conn->cc.cwnd = CWND_INITIAL;
     conn->cc.ssthresh = RELIABLE_WINDOW;
     conn->cc.gap = GAP_MAX;
+}
+
+bool reliable_congestion_is_quiet(const struct reliable_connection *conn)
+{
+    return conn->cc.last_loss == 0 || conn->snd.una > conn->cc.last_loss + QUIET;
 }
 
 static uint32_t at_least_min(uint32_t cwnd)

@@ -151,7 +151,7 @@ static void ready_rotate(struct reliable_engine *engine)
 void reliable_engine_push(struct reliable_engine *engine)
 {
     for (struct reliable_connection *c = engine->ready_first; c; c = c->next_ready)
-        c->snd.push = c->snd.end > c->snd.nxt;
+        c->snd.going = (uint32_t)(c->snd.end - c->snd.nxt);
 }
 
 const void *reliable_engine_transmit(struct reliable_engine *engine, uint64_t now, uint32_t *rank,

@@ -165,7 +165,7 @@ struct reliable_send {
     uint32_t rwnd;          /* packets in flight that the receiver allows */
     bool ping;              /* the next packet asks for an answer */
     bool acked;             /* an acknowledgement has come, and what it allows has not all gone */
-    bool push;              /* all packets up to snd.end may go without waiting for more messages */
+    uint32_t going;         /* packets that go next without waiting for more messages */
     struct reliable_slab *slab;      /* in which the next packet will lie; NULL: in a new one */
     uint32_t mask;                   /* length of the ring - 1 */
     struct reliable_buffer **buffer; /* the ring of una..end-1; NULL: it has arrived */
@@ -400,6 +400,9 @@ void reliable_rack_cut(struct reliable_connection *conn);
 /* ---- congestion.c ---------------------------------------------------------------- */
 
 void reliable_congestion_open(struct reliable_connection *conn);
+
+/* Whether the network has lost nothing for so long that nobody else seems to need it. */
+bool reliable_congestion_is_quiet(const struct reliable_connection *conn);
 
 /* A packet has arrived at the receiver. */
 static inline void reliable_congestion_ack(struct reliable_connection *conn)

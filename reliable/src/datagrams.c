@@ -56,21 +56,23 @@ static bool packet_is_probe(const void *packet)
     return ((const struct reliable_packet *)packet)->flags & RELIABLE_PACKET_PROBE;
 }
 
-/* The engine's next packets, as many as stay there at a time. */
+/* The engine's next packets, as many as stay there at a time, and as one datagram holds. */
 static unsigned batch_collect(struct reliable_endpoint *r, uint64_t now,
                               struct unet_packet packet[RELIABLE_BATCH])
 {
+    size_t bytes = 0, length = 0;
     unsigned count = 0;
-    const void *bytes;
+    const void *first;
     uint32_t rank;
-    size_t length;
 
-    while (count < RELIABLE_BATCH &&
-           (bytes = reliable_engine_transmit(r->engine, now, &rank, &length)) != NULL) {
+    while (count < RELIABLE_BATCH && bytes + length <= RELIABLE_TRAIN_BYTES &&
+           (first = reliable_engine_transmit(r->engine, now, &rank, &length)) != NULL) {
         packet[count++] =
-            (struct unet_packet){(uint8_t *)bytes, (uint32_t)length, r->channel_of[rank]};
-        if (packet_is_probe(bytes))
+            (struct unet_packet){(uint8_t *)first, (uint32_t)length, r->channel_of[rank]};
+        if (packet_is_probe(first))
             break;
+        length += RELIABLE_HEADROOM;
+        bytes += length;
     }
     return count;
 }

@@ -38,8 +38,10 @@ enum {
     RELIABLE_WINDOW_MIN = 256, /* and of the longest */
     RELIABLE_PACKET_BYTES_MIN = 256,
     RELIABLE_PACKET_BYTES_MAX = 65000,
-    RELIABLE_HEADROOM = 24, /* bytes in front of each packet that the driver may write to */
-    RELIABLE_BATCH = 64,    /* packets that are there at a time */
+    RELIABLE_HEADROOM = 24,       /* bytes in front of each packet that the driver may write to */
+    RELIABLE_BATCH = 64,          /* packets that are there at a time */
+    RELIABLE_TRAIN_BYTES = 65507, /* of packets and headrooms that the kernel takes at once: those
+                                     of one UDP datagram, which is cut into them */
 };
 #define RELIABLE_NEVER UINT64_MAX
 

@@ -4,6 +4,7 @@
 // sim_test.cc.
 #include "test/peer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -93,6 +94,75 @@ TEST_CASE("what is pushed does not wait until it is worth a call")
     REQUIRE(a.send(std::string(PART, 'z')) == 0);
     reliable_engine_push(a.engine);
     CHECK(a.transmit().size() == 4);
+}
+
+namespace {
+
+// A sender with 400 full packets, of which as many are on their way as its windows allow.
+struct Stream {
+    Peer a{0}, b{1};
+    std::vector<Wire> on_way;
+
+    Stream(uint32_t rwnd, uint32_t cwnd)
+    {
+        a.engine->config.batch = BATCH;
+        REQUIRE(a.send("hello") == 0);
+        b.receive(a.transmit());
+        b.now += 100;
+        a.receive(b.transmit());
+        conn().snd.rwnd = rwnd;
+        conn().cc.cwnd = cwnd;
+        REQUIRE(a.send(std::string(400 * PART, 'x')) == 0);
+        on_way = a.transmit();
+        REQUIRE(on_way.size() == std::min(rwnd, cwnd));
+    }
+    reliable_connection &conn() { return *a.engine->heap[0]; }
+    // The first ones on their way arrive and are acknowledged.  Returns how many go next.
+    size_t acknowledge(size_t count)
+    {
+        const uint32_t rwnd = conn().snd.rwnd;
+
+        b.receive(
+            std::vector<Wire>(on_way.begin(), on_way.begin() + static_cast<ptrdiff_t>(count)));
+        on_way.erase(on_way.begin(), on_way.begin() + static_cast<ptrdiff_t>(count));
+        b.now += 100;
+        for (Wire &wire : b.transmit()) {
+            wire.header().rwnd = static_cast<uint16_t>(rwnd);
+            wire.seal();
+            a.receive(wire);
+        }
+        return a.transmit().size();
+    }
+};
+
+constexpr uint32_t TRAIN = RELIABLE_TRAIN_BYTES / (PACKET + RELIABLE_HEADROOM);
+
+} // namespace
+
+TEST_CASE("room in the receiver's window waits until it is one for a whole train")
+{
+    Stream stream(3 * TRAIN, 1000);
+
+    CHECK(stream.acknowledge(TRAIN / 2) == 0);
+    CHECK(stream.acknowledge(TRAIN) == TRAIN);
+    CHECK(stream.acknowledge(TRAIN) == TRAIN);
+}
+
+TEST_CASE("room in a window of less than two trains is used at once")
+{
+    Stream stream(2 * TRAIN - 1, 1000);
+
+    CHECK(stream.acknowledge(TRAIN / 2) == TRAIN / 2);
+}
+
+TEST_CASE("who competes for the network uses all room at once")
+{
+    Stream stream(3 * TRAIN, 3 * TRAIN);
+
+    stream.conn().cc.last_loss = 1;
+    CHECK(stream.acknowledge(TRAIN / 2) == TRAIN / 2);
+    stream.conn().cc.last_loss = 0;
+    CHECK(stream.acknowledge(TRAIN / 2) == 0);
 }
 
 TEST_CASE("messages share packets when enough packets are on their way")

@@ -333,7 +333,26 @@ static bool is_full(const struct reliable_buffer *buffer)
     return room_in(buffer) < FULL_BYTES;
 }
 
-/* Whether a packet may go for the first time.
+/* Of `count` packets, which are worth a system call, those that go now: trains of as many as the
+ * kernel takes at once.  Where the receiver's window has room for two such trains, and less than
+ * one is left of it, they wait, since acknowledgements that make room are on their way: else each
+ * would let go as few packets as it told of, and trains would never become long again
+ * (tcp_tso_should_defer of Linux).  Who competes for the network takes all the room that there is,
+ * as others would take what is left. */
+static uint32_t trains_of(const struct reliable_connection *conn, uint32_t count, uint32_t window)
+{
+    const uint32_t most = RELIABLE_TRAIN_BYTES / (conn->pmtu.bytes + RELIABLE_HEADROOM);
+    const uint32_t room = window - conn->snd.in_flight;
+    const uint32_t going = count < room ? count : room;
+
+    if (window < 2 * most || !reliable_congestion_is_quiet(conn))
+        return going;
+    if (going < count && going < most)
+        return 0;
+    return going > most ? going / most * most : going;
+}
+
+/* How many packets may go for the first time.
  *  - With few packets in flight all may go: the end of a message does not wait until its beginning
  *    is acknowledged.
  *  - Otherwise a packet that is not full waits for more messages while another such packet is in
@@ -341,19 +360,19 @@ static bool is_full(const struct reliable_buffer *buffer)
  *  - Full packets wait until they are worth a system call; or, when an acknowledgement has come,
  *    until they are as many as are still in flight, because trains that each acknowledgement
  *    released would be as short as what it acknowledged. */
-static bool new_may_go(const struct reliable_engine *engine, struct reliable_connection *conn)
+static uint32_t new_going(const struct reliable_engine *engine,
+                          const struct reliable_connection *conn, uint32_t window)
 {
-    struct reliable_send *snd = &conn->snd;
-    const uint64_t count = snd->end - snd->nxt;
-    const bool few = snd->in_flight < RELIABLE_FEW;
+    const struct reliable_send *snd = &conn->snd;
+    const uint32_t count = (uint32_t)(snd->end - snd->nxt);
 
-    if (count == 0 || snd->push)
-        return count > 0;
-    if (count == 1 && !few && !is_full(open_buffer(conn)))
+    if (count == 0 || snd->in_flight < RELIABLE_FEW)
+        return count;
+    if (count == 1 && !is_full(open_buffer(conn)))
         return snd->sml <= snd->una;
-    snd->push = few || (snd->acked && count >= snd->in_flight) ||
-                count * conn->pmtu.bytes >= engine->config.batch;
-    return snd->push;
+    if ((snd->acked && count >= snd->in_flight) || count * conn->pmtu.bytes >= engine->config.batch)
+        return trains_of(conn, count, window);
+    return 0;
 }
 
 static const struct reliable_packet *send_new(struct reliable_engine *engine,
@@ -363,6 +382,7 @@ static const struct reliable_packet *send_new(struct reliable_engine *engine,
     const uint64_t number = conn->snd.nxt++;
     struct reliable_buffer *buffer = *reliable_sent(conn, number);
 
+    conn->snd.going--;
     if (!is_full(buffer))
         conn->snd.sml = number + 1;
     reliable_buffer_trim(buffer);
@@ -379,16 +399,19 @@ const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
                                                  struct reliable_connection *conn, uint64_t now,
                                                  size_t *length)
 {
-    const bool room = conn->snd.in_flight < reliable_min(conn->snd.rwnd, conn->cc.cwnd);
+    const uint32_t window = (uint32_t)reliable_min(conn->snd.rwnd, conn->cc.cwnd);
+    const bool room = conn->snd.in_flight < window;
 
     if (conn->life.heartbeat)
         return send_bare(engine, conn, now, length);
     if (conn->snd.lost > 0 && (room || asks_after_timeout(conn)))
         return send_lost(engine, conn, now, length);
-    if (room && new_may_go(engine, conn))
+    if (room && conn->snd.going == 0)
+        conn->snd.going = new_going(engine, conn, window);
+    if (room && conn->snd.going > 0)
         return send_new(engine, conn, now, length);
     conn->snd.acked = false;
-    conn->snd.push = false;
+    conn->snd.going = 0;
     if (conn->rcv.ack_now || conn->snd.ping)
         return send_bare(engine, conn, now, length);
     return reliable_pmtu_probe(engine, conn, now, length);

@@ -239,9 +239,10 @@ void unet_datagram_train_refuse(struct datagram_link *link);
 unsigned unet_datagram_train_frames(const struct datagram_batch *b, unsigned first,
                                     uint32_t bytes_most);
 
-/* False if those frames do not lie one behind the other, each in one piece. */
-bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, unsigned frames,
-                              struct iovec *train);
+/* The pieces of those frames, which a batch has one behind the other; a piece that begins where the
+ * one before it ends is joined to it.  Returns their number. */
+size_t unet_datagram_train_gather(const struct datagram_batch *b, unsigned first, unsigned frames,
+                                  struct iovec *piece);
 
 /* Whether that error of a call says that the kernel cannot cut: a segment is longer than the path
  * allows, or it or the interface does not support it. */

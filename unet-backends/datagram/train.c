@@ -49,19 +49,27 @@ unsigned unet_datagram_train_frames(const struct datagram_batch *b, unsigned fir
     return end - first;
 }
 
-bool unet_datagram_train_join(const struct datagram_batch *b, unsigned first, unsigned frames,
-                              struct iovec *train)
+static bool follows(const struct iovec *last, const struct iovec *next)
 {
-    *train = (struct iovec){b->message[first].msg_hdr.msg_iov[0].iov_base, 0};
-    for (unsigned i = first; i < first + frames; i++) {
-        const struct msghdr *message = &b->message[i].msg_hdr;
-        const uint8_t *end = (const uint8_t *)train->iov_base + train->iov_len;
+    return (const uint8_t *)last->iov_base + last->iov_len == next->iov_base;
+}
 
-        if (message->msg_iovlen != 1 || message->msg_iov[0].iov_base != end)
-            return false;
-        train->iov_len += message->msg_iov[0].iov_len;
+size_t unet_datagram_train_gather(const struct datagram_batch *b, unsigned first, unsigned frames,
+                                  struct iovec *piece)
+{
+    const struct iovec *from = b->message[first].msg_hdr.msg_iov, *end = from;
+    struct iovec *last = piece;
+
+    for (unsigned i = first; i < first + frames; i++)
+        end += b->message[i].msg_hdr.msg_iovlen;
+    *last = *from;
+    while (++from < end) {
+        if (follows(last, from))
+            last->iov_len += from->iov_len;
+        else
+            *++last = *from;
     }
-    return true;
+    return (size_t)(last - piece) + 1;
 }
 
 bool unet_datagram_train_refused(int error)

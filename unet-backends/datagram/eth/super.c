@@ -144,19 +144,6 @@ static int super_failed(struct eth_endpoint *ge, struct datagram_link *link, uns
     return -1;
 }
 
-/* The pieces of those frames, which a batch has one behind the other.  Returns their number. */
-static size_t super_gather(const struct datagram_batch *b, unsigned frames, struct iovec *piece)
-{
-    size_t pieces = 0;
-
-    if (unet_datagram_train_join(b, 0, frames, piece))
-        return 1;
-    for (unsigned i = 0; i < frames; i++)
-        pieces += b->message[i].msg_hdr.msg_iovlen;
-    memcpy(piece, b->message[0].msg_hdr.msg_iov, pieces * sizeof *piece);
-    return pieces;
-}
-
 static uint32_t bytes_of(const struct datagram_batch *b, unsigned frames)
 {
     uint32_t sum = 0;
@@ -175,7 +162,7 @@ int unet_eth_super_send(struct eth_endpoint *ge, const struct datagram_batch *b,
     struct msghdr message = {.msg_name = &to, .msg_namelen = sizeof to, .msg_iov = piece};
 
     piece[0] = (struct iovec){&header, sizeof header};
-    message.msg_iovlen = 1 + super_gather(b, frames, piece + 1);
+    message.msg_iovlen = 1 + unet_datagram_train_gather(b, 0, frames, piece + 1);
     header_fill(&header, ge, &link->peer, link->peer_port, bytes_of(b, frames));
     header_cut(&header, b->bytes[0]);
     if (sendmsg(ge->super, &message, 0) < 0)

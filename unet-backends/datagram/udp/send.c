@@ -28,7 +28,7 @@ struct datagrams {
     unsigned count;
     unsigned run[DATAGRAM_BATCH];
     struct mmsghdr message[DATAGRAM_BATCH];
-    struct iovec train[DATAGRAM_BATCH];
+    struct iovec piece[DATAGRAM_PIECES];
     union segment_control control[DATAGRAM_BATCH];
 };
 
@@ -67,23 +67,12 @@ static void cut_into(struct msghdr *message, union segment_control *control, uin
     message->msg_controllen = sizeof *control;
 }
 
-/* The pieces of frames that follow one another follow one another, too. */
-static void join_frames(const struct datagram_batch *b, unsigned first, unsigned run,
-                        struct msghdr *message, struct iovec *train)
-{
-    if (unet_datagram_train_join(b, first, run, train)) {
-        message->msg_iov = train;
-        return;
-    }
-    for (unsigned i = 1; i < run; i++)
-        message->msg_iovlen += b->message[first + i].msg_hdr.msg_iovlen;
-}
-
 /* The frames from the beginning on that go by one socket. */
 static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_batch *b,
                            struct datagrams *d)
 {
     const uint8_t socket = datagram_link_of(b, 0)->socket;
+    struct iovec *piece = d->piece;
 
     d->count = 0;
     for (unsigned first = 0; first < b->count && datagram_link_of(b, first)->socket == socket;
@@ -97,8 +86,11 @@ static void make_datagrams(const struct udp_endpoint *ue, const struct datagram_
             message->msg_hdr.msg_name = NULL;
             message->msg_hdr.msg_namelen = 0;
         }
-        if (run > 1)
-            join_frames(b, first, run, &message->msg_hdr, &d->train[d->count]);
+        if (run > 1) {
+            message->msg_hdr.msg_iov = piece;
+            message->msg_hdr.msg_iovlen = unet_datagram_train_gather(b, first, run, piece);
+            piece += message->msg_hdr.msg_iovlen;
+        }
         if (run > 1 && !is_short)
             cut_into(&message->msg_hdr, &d->control[d->count], b->bytes[first]);
         d->run[d->count] = run;
