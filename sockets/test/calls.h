@@ -43,14 +43,13 @@ static inline const char *result(ssize_t n)
     return text;
 }
 
-/* A connection with both ends here, that has seen so much traffic that it is upgraded if it can be.
- */
-static inline void make_pair(int fd[2])
+/* Connect the socket fd[0] to fd[1], which has so much traffic then that it is upgraded if it can
+ * be. */
+static inline void connect_pair(int fd[2])
 {
     char byte = 0;
     int one = 1;
 
-    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd[0], (void *)&address, sizeof(address)) < 0 ||
         (fd[1] = accept(listener, NULL, NULL)) < 0)
         die("connect");
@@ -63,6 +62,13 @@ static inline void make_pair(int fd[2])
         if (read(fd[!(i % 2)], &byte, 1) != 1)
             die("warming up, read");
     }
+}
+
+/* A connection with both ends here. */
+static inline void make_pair(int fd[2])
+{
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect_pair(fd);
 }
 
 static inline void close_pair(const int fd[2])
