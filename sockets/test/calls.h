@@ -43,11 +43,9 @@ static inline const char *result(ssize_t n)
     return text;
 }
 
-/* Connect the socket fd[0] to fd[1], which has so much traffic then that it is upgraded if it can
- * be. */
-static inline void connect_pair(int fd[2])
+/* Connect the socket fd[0] to fd[1]. */
+static inline void connect_quietly(int fd[2])
 {
-    char byte = 0;
     int one = 1;
 
     if (connect(fd[0], (void *)&address, sizeof(address)) < 0 ||
@@ -55,6 +53,14 @@ static inline void connect_pair(int fd[2])
         die("connect");
     for (int e = 0; e < 2; e++)
         setsockopt(fd[e], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* The same with so much traffic that they are upgraded if they can be. */
+static inline void connect_pair(int fd[2])
+{
+    char byte = 0;
+
+    connect_quietly(fd);
     for (int i = 0; i < 40; i++) {
         if (write(fd[i % 2], &byte, 1) != 1)
             die("warming up, write");
