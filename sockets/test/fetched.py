@@ -3,11 +3,13 @@
 import dataclasses
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
 import tarfile
 import typing
+import zipfile
 
 TCLSH = "tclsh8.6"
 # unit/pubsub and unit/type/list expect the server to hear of several connections in the order in
@@ -145,9 +147,9 @@ port=$((20000 + $$ % 10000))
     --user=postgres --max-concurrent-tests=20 --schedule=parallel_schedule || { cat "$folder/regression.diffs"; exit 1; }
 """
 
-# Debian's package has the scripts and what they need beside ssh; their folder is made anew each time. Of the tests, those
-# whose ssh and sshd meet by TCP, and a few of what sessions carry; most others use a pipe. Not those that want sudo
-# (sftp-chroot), or take minutes (rekey, forward-control).
+# Debian's package has the scripts and what they need beside ssh; their folder is made anew each time. Of the tests,
+# those whose ssh and sshd meet by TCP, and a few of what sessions carry; most others use a pipe. Not those that want
+# sudo (sftp-chroot), or take minutes (rekey, forward-control).
 OPENSSH = """
 regress=/usr/lib/openssh/regress
 folder=$(mktemp -d)
@@ -176,44 +178,70 @@ echo "1..$number"
 """
 
 # Netty publishes its tests as a library; Maven finds what that needs.
+NETTY_PARTS = (
+    "io.netty:netty-testsuite:4.1.115.Final", "io.netty:netty-testsuite:4.1.115.Final:sources",
+    "io.netty:netty-transport-native-epoll:4.1.115.Final:linux-" + platform.machine().replace("aarch64", "aarch_64"),
+    "io.netty:netty-tcnative-classes:2.0.69.Final", "org.bouncycastle:bcpkix-jdk15on:1.69",
+    "org.eclipse.jdt:ecj:3.31.0", "org.junit.platform:junit-platform-console:1.9.0")
 NETTY_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>sockets</groupId><artifactId>netty</artifactId><version>1</version>
   <dependencies>
-    <dependency>
-      <groupId>io.netty</groupId><artifactId>netty-testsuite</artifactId><version>4.1.115.Final</version>
-    </dependency>
-    <dependency>
-      <groupId>io.netty</groupId><artifactId>netty-tcnative-classes</artifactId><version>2.0.69.Final</version>
-    </dependency>
-    <dependency>
-      <groupId>org.bouncycastle</groupId><artifactId>bcpkix-jdk15on</artifactId><version>1.69</version>
-    </dependency>
-    <dependency>
-      <groupId>org.junit.platform</groupId><artifactId>junit-platform-console</artifactId><version>1.9.0</version>
-    </dependency>
+%s
   </dependencies>
 </project>
 """
 # All tests of TCP's sockets but those that take long for their ciphers or their delays.
 NETTY = """
-exec java -Dlogback.configurationFile="$PWD/logback.xml" -cp "$(cat classpath)" \
-    org.junit.platform.console.ConsoleLauncher --scan-class-path="$(tr : '\\n' < classpath | grep /netty-testsuite-)" \
+exec java -Dlogback.configurationFile="$PWD/logback.xml" -cp "$0$(cat classpath)" \
+    org.junit.platform.console.ConsoleLauncher \
+    --scan-class-path="$(tr : '\\n' < classpath | grep '/netty-testsuite-[^-]*[.]jar')" \
     --include-package io.netty.testsuite.transport.socket \
     --exclude-classname '.*[.](SocketSslEcho|SocketSslClientRenegotiate|TrafficShapingHandler|Datagram.*)Test' \
     --details summary --disable-ansi-colors --disable-banner
 """
+# These want a network that loses packets, and a library of OpenSSL that belongs to another part of Netty.
+NETTY_MAY_FAIL = ("SocketConnectionAttemptTest:testConnectCancellation",
+                  "SocketSslSessionReuseTest:testSslSessionTrustManagerResumption")
+NETTY_FAILED = r"^  JUnit Jupiter:(\w+(?::\w+)?)"
+
+
+def netty_dependency(part):
+    """A part of Netty, as Maven's file names it."""
+    names = zip(("groupId", "artifactId", "version", "classifier"), part.split(":"))
+    return "    <dependency>" + "".join(f"<{name}>{text}</{name}>" for name, text in names) + "</dependency>"
 
 
 def make_netty(folder):
     """Have Maven fetch Netty's tests into a folder of their own, and tell where each part of them is."""
     folder = folder / "netty"
     folder.mkdir(exist_ok=True)
-    (folder / "pom.xml").write_text(NETTY_POM, encoding="ascii")
+    pom = NETTY_POM % "\n".join(netty_dependency(part) for part in NETTY_PARTS)
+    if (folder / "classpath").exists() and (folder / "pom.xml").read_text(encoding="ascii") == pom:
+        return
+    (folder / "pom.xml").write_text(pom, encoding="ascii")
     (folder / "logback.xml").write_text('<configuration><root level="OFF"/></configuration>\n', encoding="ascii")
-    if not (folder / "classpath").exists():
-        build_by("Netty", (["mvn", "-q", "-B", "-f", folder / "pom.xml", f"-Dmaven.repo.local={folder}/repository",
-                            "dependency:build-classpath", f"-Dmdep.outputFile={folder}/classpath"],))
+    (folder / "classpath").unlink(missing_ok=True)
+    build_by("Netty", (["mvn", "-q", "-B", "-f", folder / "pom.xml", f"-Dmaven.repo.local={folder}/repository",
+                        "dependency:build-classpath", f"-Dmdep.outputFile={folder}/classpath"],))
+
+
+def make_netty_epoll(folder):
+    """The same tests, with Netty's own transport by epoll in the place of blocking sockets."""
+    make_netty(folder)
+    folder = folder / "netty"
+    classpath = (folder / "classpath").read_text(encoding="utf-8")
+    part = {name: next(path for path in classpath.split(":") if name in path) for name in ("-sources", "/ecj-")}
+    name = "io/netty/testsuite/transport/socket/SocketTestPermutation.java"
+    with zipfile.ZipFile(part["-sources"]) as archive:
+        text = archive.read(name).decode()
+    text = re.sub(r"io\.netty\.channel\.(?:socket\.)?oio\.Oio", "io.netty.channel.epoll.Epoll", text)
+    text = re.sub(r"\bOio(EventLoopGroup|(?:Server)?SocketChannel|DatagramChannel)", r"Epoll\1", text)
+    text = re.sub(r"\s*\.option\(ChannelOption\.SO_TIMEOUT, OIO_SO_TIMEOUT\)", "", text)
+    (folder / "epoll").mkdir(exist_ok=True)
+    (folder / "SocketTestPermutation.java").write_text(text.replace("Integer.MAX_VALUE", "WORKERS"), encoding="utf-8")
+    build_by("Netty", (["java", "-jar", part["/ecj-"], "-source", "8", "-target", "8", "-nowarn", "-cp", classpath,
+                        "-d", folder / "epoll", folder / "SocketTestPermutation.java"],))
 
 
 SUITES = [
@@ -235,11 +263,11 @@ SUITES = [
     Suite("PostgreSQL's regression tests", "postgresql-15", ("perl", "make", "cc"), ["bash", "-c", POSTGRESQL],
           "src/test/regress", says="tests passed", failed=r"^(?:test)? +(\S+) +\.\.\. FAILED",
           as_nobody=True, make=make_postgresql),
-    # These want a network that loses packets, and a library of OpenSSL that belongs to another part of Netty.
-    Suite("Netty's tests", "", ("mvn", "java"), ["bash", "-c", NETTY], "netty", says="\nTest run finished after ",
-          may_fail=("SocketConnectionAttemptTest:testConnectCancellation",
-                    "SocketSslSessionReuseTest:testSslSessionTrustManagerResumption"),
-          failed=r"^  JUnit Jupiter:(\w+(?::\w+)?)", seconds=600, make=make_netty),
+    Suite("Netty's tests", "", ("mvn", "java"), ["bash", "-c", NETTY, ""], "netty", says="\nTest run finished after ",
+          may_fail=NETTY_MAY_FAIL, failed=NETTY_FAILED, seconds=600, make=make_netty),
+    Suite("Netty's epoll tests", "", ("mvn", "java"), ["bash", "-c", NETTY, "epoll:"], "netty",
+          says="\nTest run finished after ", may_fail=NETTY_MAY_FAIL, failed=NETTY_FAILED, seconds=600,
+          make=make_netty_epoll),
     Suite("stress-ng's sockets", "", ("stress-ng",),
           ["stress-ng", "--sock", "2", "--epoll", "1", "--sendfile", "1", "--timeout", "10", "--verify"]),
     Suite("openssh-tests", "", ("/usr/sbin/sshd", "/usr/lib/openssh/regress/netcat", "make"),
