@@ -327,6 +327,42 @@ static void test_dup2(void)
     close(null);
 }
 
+/* Copies of a socket that are made before it connects: both are the connection. */
+static void test_early_copy(int how)
+{
+    const int input = fcntl(STDIN_FILENO, F_DUPFD, 300);
+    struct pollfd p;
+    char text[8] = "";
+    int fd[2], copy;
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    copy = how == 0   ? dup(fd[0])
+           : how == 1 ? dup2(fd[0], 200)
+           : how == 2 ? fcntl(fd[0], F_DUPFD, 100)
+                      : dup2(fd[0], STDIN_FILENO);
+    connect_pair(fd);
+    for (int i = 0; i < 4; i++) {
+        if (write(fd[1], "abc", 3) != 3)
+            die("write");
+        p = (struct pollfd){.fd = copy, .events = POLLIN};
+        printf("early copy %d: %d", how, poll(&p, 1, 2000));
+        printf(" %s", result(recv(copy, text, 1, MSG_DONTWAIT)));
+        printf(" %s", result(recv(fd[0], text + 1, 7, MSG_DONTWAIT)));
+        printf(" %s", result(write(copy, "x", 1)));
+        printf(" %s", result(write(fd[0], "yz", 2)));
+        printf(" %s", result(recv(fd[1], text + 3, 3, MSG_WAITALL)));
+        printf(" %s\n", text);
+    }
+    close(fd[0]);
+    printf("early copy: %s", result(write(copy, "w", 1)));
+    close(copy);
+    dup2(input, STDIN_FILENO);
+    close(input);
+    printf(" %s", result(read(fd[1], text, 8)));
+    printf(" %s\n", result(read(fd[1], text, 8)));
+    close(fd[1]);
+}
+
 /* ---- processes ------------------------------------------------------------------------- */
 
 static void test_fork(void)
@@ -574,6 +610,8 @@ int main(void)
     test_much(true);
     test_reset();
     test_dup2();
+    for (int how = 0; how < 4; how++)
+        test_early_copy(how);
     test_fork();
     test_exec();
     test_vfork();

@@ -187,11 +187,19 @@ SOCKETS_EXPORT void closefrom(int first)
 
 /* ---- copies ----------------------------------------------------------------------- */
 
+/* A copy of a socket that has not connected is to be the same connection when it has. */
+static void foresee_copy(int fd)
+{
+    if (!sockets_table_has(fd))
+        sockets_call_foresee(fd);
+}
+
 static int copied(int fd, int copy)
 {
     const int error = errno;
 
     if (copy >= 0 && sockets_table_is_ours()) {
+        foresee_copy(fd);
         sockets_table_copy(fd, copy);
         sockets_epoll_copy(fd, copy);
     }
@@ -202,8 +210,10 @@ static int copied(int fd, int copy)
 /* Standard input and output are used by stdio, and by programs that are executed. */
 static void hand_over_standard(int fd, int copy)
 {
-    if (copy >= 0 && copy <= STDERR_FILENO)
-        sockets_call_hand_over(fd);
+    if (copy < 0 || copy > STDERR_FILENO)
+        return;
+    foresee_copy(fd);
+    sockets_call_hand_over(fd);
 }
 
 SOCKETS_EXPORT int dup(int fd)
