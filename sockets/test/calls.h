@@ -43,19 +43,24 @@ static inline const char *result(ssize_t n)
     return text;
 }
 
-/* A connection with both ends here, that has seen so much traffic that it is upgraded if it can be.
- */
-static inline void make_pair(int fd[2])
+/* Connect the socket fd[0] to fd[1]. */
+static inline void connect_quietly(int fd[2])
 {
-    char byte = 0;
     int one = 1;
 
-    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd[0], (void *)&address, sizeof(address)) < 0 ||
         (fd[1] = accept(listener, NULL, NULL)) < 0)
         die("connect");
     for (int e = 0; e < 2; e++)
         setsockopt(fd[e], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* The same with so much traffic that they are upgraded if they can be. */
+static inline void connect_pair(int fd[2])
+{
+    char byte = 0;
+
+    connect_quietly(fd);
     for (int i = 0; i < 40; i++) {
         if (write(fd[i % 2], &byte, 1) != 1)
             die("warming up, write");
@@ -63,6 +68,13 @@ static inline void make_pair(int fd[2])
         if (read(fd[!(i % 2)], &byte, 1) != 1)
             die("warming up, read");
     }
+}
+
+/* A connection with both ends here. */
+static inline void make_pair(int fd[2])
+{
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect_pair(fd);
 }
 
 static inline void close_pair(const int fd[2])

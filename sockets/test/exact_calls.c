@@ -327,6 +327,42 @@ static void test_dup2(void)
     close(null);
 }
 
+/* Copies of a socket that are made before it connects: both are the connection. */
+static void test_early_copy(int how)
+{
+    const int input = fcntl(STDIN_FILENO, F_DUPFD, 300);
+    struct pollfd p;
+    char text[8] = "";
+    int fd[2], copy;
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    copy = how == 0   ? dup(fd[0])
+           : how == 1 ? dup2(fd[0], 200)
+           : how == 2 ? fcntl(fd[0], F_DUPFD, 100)
+                      : dup2(fd[0], STDIN_FILENO);
+    connect_pair(fd);
+    for (int i = 0; i < 4; i++) {
+        if (write(fd[1], "abc", 3) != 3)
+            die("write");
+        p = (struct pollfd){.fd = copy, .events = POLLIN};
+        printf("early copy %d: %d", how, poll(&p, 1, 2000));
+        printf(" %s", result(recv(copy, text, 1, MSG_DONTWAIT)));
+        printf(" %s", result(recv(fd[0], text + 1, 7, MSG_DONTWAIT)));
+        printf(" %s", result(write(copy, "x", 1)));
+        printf(" %s", result(write(fd[0], "yz", 2)));
+        printf(" %s", result(recv(fd[1], text + 3, 3, MSG_WAITALL)));
+        printf(" %s\n", text);
+    }
+    close(fd[0]);
+    printf("early copy: %s", result(write(copy, "w", 1)));
+    close(copy);
+    dup2(input, STDIN_FILENO);
+    close(input);
+    printf(" %s", result(read(fd[1], text, 8)));
+    printf(" %s\n", result(read(fd[1], text, 8)));
+    close(fd[1]);
+}
+
 /* ---- processes ------------------------------------------------------------------------- */
 
 static void test_fork(void)
@@ -457,6 +493,67 @@ static void test_urgent(void)
     close_pair(fd);
 }
 
+/* Of options that only the kernel obeys, those which a socket has from before it is a connection:
+ * its own, or what an accepted one has from the listener. */
+enum { LEAST = 10 };
+
+static void test_least(bool inherited)
+{
+    const int least = LEAST, one = 1;
+    char text[LEAST] = "";
+    struct pollfd p;
+    int fd[2];
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(inherited ? listener : fd[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+    connect_quietly(fd);
+    p = (struct pollfd){.fd = fd[inherited], .events = POLLIN};
+    for (int i = 0; i < 40; i++)
+        if (write(fd[i % 2], text, LEAST) != LEAST ||
+            recv(fd[!(i % 2)], text, LEAST, MSG_WAITALL) != LEAST)
+            die("talk");
+    if (write(fd[!inherited], text, 1) != 1)
+        die("write");
+    printf("least: %d", poll(&p, 1, 20));
+    if (write(fd[!inherited], text, LEAST - 1) != LEAST - 1)
+        die("write");
+    printf(" %d", poll(&p, 1, 5000));
+    printf(" %s\n", result(recv(p.fd, text, LEAST, MSG_DONTWAIT)));
+    setsockopt(listener, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+    close_pair(fd);
+}
+
+/* A signal tells of input. */
+static void test_signalled(void)
+{
+    const struct timespec second = {1, 0}, none = {0, 0};
+    sigset_t io, before;
+    char byte;
+    int fd[2];
+
+    sigemptyset(&io);
+    sigaddset(&io, SIGIO);
+    sigprocmask(SIG_BLOCK, &io, &before);
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    fcntl(fd[0], F_SETOWN, getpid());
+    fcntl(fd[0], F_SETFL, O_ASYNC);
+    connect_pair(fd);
+    while (sigtimedwait(&io, NULL, &none) > 0)
+        ;
+    for (int i = 0; i < 4; i++) {
+        if (write(fd[1], "x", 1) != 1)
+            die("write");
+        printf("signalled: %d", sigtimedwait(&io, NULL, &second) == SIGIO);
+        printf(" %s\n", result(recv(fd[0], &byte, 1, 0)));
+        while (sigtimedwait(&io, NULL, &none) > 0)
+            ;
+    }
+    close_pair(fd);
+    while (sigtimedwait(&io, NULL, &none) > 0)
+        ;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static void test_stdio(void)
 {
     char line[32] = "";
@@ -513,11 +610,16 @@ int main(void)
     test_much(true);
     test_reset();
     test_dup2();
+    for (int how = 0; how < 4; how++)
+        test_early_copy(how);
     test_fork();
     test_exec();
     test_vfork();
     test_killed();
     test_urgent();
+    test_least(false);
+    test_least(true);
+    test_signalled();
     test_stdio();
     test_limits();
     return 0;

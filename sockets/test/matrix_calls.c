@@ -196,6 +196,79 @@ static void test_registered_by_copy(void)
     close_pair(other);
 }
 
+/* A socket is in the set before it is connected, as in programs that register a socket when they
+ * make it; it may be modified when it has a ring. */
+static void test_added_before(uint32_t kind, bool modified)
+{
+    struct epoll_event event = {.events = EPOLLIN | kind, .data.u32 = 7};
+    const int epfd = epoll_create1(0);
+    int fd[2], n;
+    char text[8] = "";
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    connect_pair(fd);
+    if (modified)
+        epoll_ctl(epfd, EPOLL_CTL_MOD, fd[0], &event);
+    for (int i = 0; i < 8; i++) {
+        struct waking w = {(pid_t)syscall(SYS_gettid), fd[1]};
+        struct epoll_event told = {0};
+        pthread_t thread;
+
+        while (epoll_wait(epfd, &told, 1, 0) > 0)
+            ;
+        if (kind & EPOLLONESHOT)
+            epoll_ctl(epfd, EPOLL_CTL_MOD, fd[0], &event);
+        if (i % 2 == 0)
+            pthread_create(&thread, NULL, write_when_asleep, &w);
+        else if (write(fd[1], "y", 1) != 1)
+            die("write");
+        n = epoll_wait(epfd, &told, 1, 2000);
+        if (i % 2 == 0)
+            pthread_join(thread, NULL);
+        await_unread(fd[0], 1);
+        printf("added before %x: %d %x %u", kind, n, told.events, told.data.u32);
+        printf(" %s\n", result(recv(fd[0], text, 8, MSG_DONTWAIT)));
+    }
+    printf("deleted: %s", result(epoll_ctl(epfd, EPOLL_CTL_DEL, fd[0], NULL)));
+    if (write(fd[1], "z", 1) != 1)
+        die("write");
+    printf(" %d\n", epoll_wait(epfd, &event, 1, 0));
+    close(epfd);
+    close_pair(fd);
+}
+
+/* A socket that is in the set before it listens. */
+static void test_listens_in_set(void)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = 9}, told = {0};
+    const int epfd = epoll_create1(0), server = socket(AF_INET, SOCK_STREAM, 0);
+    socklen_t length = sizeof(any);
+    int fd[2], n;
+    char byte;
+
+    epoll_ctl(epfd, EPOLL_CTL_ADD, server, &event);
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(server, (void *)&any, length) < 0 || listen(server, 8) < 0 ||
+        getsockname(server, (void *)&any, &length) < 0)
+        die("listen");
+    printf("listens: %d", epoll_wait(epfd, &told, 1, 0));
+    if (connect(fd[0], (void *)&any, length) < 0)
+        die("connect");
+    n = epoll_wait(epfd, &told, 1, 2000);
+    printf(" %d %x %u", n, told.events, told.data.u32);
+    fd[1] = accept(server, NULL, NULL);
+    printf(" %d", epoll_wait(epfd, &told, 1, 0));
+    for (int i = 0; i < 40; i++)
+        if (write(fd[i % 2], "x", 1) != 1 || read(fd[!(i % 2)], &byte, 1) != 1)
+            die("talk");
+    printf(" %c\n", byte);
+    close_pair(fd);
+    close(server);
+    close(epfd);
+}
+
 enum { BUSY = 300 };
 
 /* More connections are busy at once than any table of fixed size has room for. */
@@ -357,6 +430,12 @@ static void test_sets(void)
 {
     test_many_sets();
     test_registered_by_copy();
+    for (int modified = 0; modified < 2; modified++) {
+        test_added_before(0, modified);
+        test_added_before(EPOLLET, modified);
+        test_added_before(EPOLLONESHOT, modified);
+    }
+    test_listens_in_set();
     test_many_busy(EPOLLIN);
     test_many_busy(EPOLLIN | EPOLLET);
     test_many_busy(EPOLLIN | EPOLLONESHOT);

@@ -3,6 +3,8 @@
 """suites_test.py BUILD_FOLDER [all | fetched [WORD...]]: Python's own tests of its network modules have the kernel's result over unetsock,
 upgraded at operation 1; with `all` more modules and suites of other programs (fetched.py), upgraded at 1, at 4 and at
 random; with `fetched` the latter alone."""
+import functools
+import re
 import subprocess
 import sys
 
@@ -23,52 +25,62 @@ def has_suite():
                           check=False).returncode == 0
 
 
-def runs(build, module, mode):
-    """Whether a module's tests pass, and what they say.  A test that depends on the time may have a
+def attempt(run, failures, seconds):
+    """Which tests fail when `run` runs a suite, and what it says.  A test that depends on the time may have a
     second chance."""
     for _ in range(2):
         try:
-            done = build.run([PYTHON, "-m", "test", *IGNORED, module], mode, seconds=240)
+            done = run(seconds=seconds)
         except subprocess.TimeoutExpired:
-            return False, "not done after 240 s"
-        if done.returncode == 0:
-            return True, ""
-    return False, (done.stdout + done.stderr)[-3000:]
+            return {f"all of it in {seconds} s"}, ""
+        failed = failures(done)
+        if not failed:
+            return set(), ""
+    return failed, (done.stdout + done.stderr)[-3000:]
 
 
-def suite_runs(build, suite, folder, mode):
-    """The same for a suite of another program."""
-    for _ in range(2):
-        try:
-            done = build.run(suite.command, mode, seconds=suite.seconds, cwd=folder, **suite.options())
-        except subprocess.TimeoutExpired:
-            return False, f"not done after {suite.seconds} s"
-        if suite.passed(done):
-            return True, ""
-    return False, (done.stdout + done.stderr)[-3000:]
+def module_failures(done):
+    """The names of the tests of one of Python's modules that failed."""
+    if done.returncode == 0:
+        return set()
+    return set(re.findall(r"^(?:FAIL|ERROR): (.*)", done.stdout + done.stderr, re.MULTILINE)) or {"the module itself"}
 
 
-def compare(name, mode, run):
-    """Whether what `run` does in a mode is what it does over TCP, if that is successful."""
-    fine, text = run(mode)
-    if fine or not run(None)[0]:  # fails over TCP as well: no verdict
-        print(f"{name}, UNETSOCK_UPGRADE={mode}: {'passed' if fine else 'as over TCP: failed'}", flush=True)
-        return True
-    print(f"{name}, UNETSOCK_UPGRADE={mode}: failed, and not over TCP\n{text}", flush=True)
-    return False
+def compare(name, modes, run):
+    """In how many modes tests fail that do not over TCP; `run` is an `attempt` in a mode."""
+    over_tcp = None
+    worse = 0
+    for mode in modes:
+        failed, text = run(mode)
+        if failed and over_tcp is None:
+            over_tcp = run(None)[0]
+        what = f"{name}, UNETSOCK_UPGRADE={mode}"
+        more = failed - (over_tcp or set())
+        if more:
+            print(f"{what}: failed, and not over TCP: {', '.join(sorted(more))}\n{text}", flush=True)
+            worse += 1
+        elif failed:
+            print(f"left out: {name}: fails over TCP, too: {', '.join(sorted(failed))}", flush=True)
+        else:
+            print(f"{what}: passed", flush=True)
+    return worse
 
 
 def run_python(build, modules, modes):
-    """How many of Python's modules failed."""
+    """In how many modes modules of Python's failed."""
     if not has_suite():
         print("left out: there is no libpython3.11-testsuite")
         return 0
-    return sum(not compare(module, mode, lambda m, module=module: runs(build, module, m))
-               for module in modules for mode in modes)
+    worse = 0
+    for module in modules:
+        command = [PYTHON, "-m", "test", *IGNORED, module]
+        worse += compare(module, modes, lambda mode, command=command: attempt(
+            functools.partial(build.run, command, mode), module_failures, 240))
+    return worse
 
 
 def run_fetched(build, words=()):
-    """How many of the suites of other programs failed; only those in whose names one of the words is, if there are any."""
+    """In how many modes suites of other programs failed; only those in whose names one of the words is, if there are any."""
     failed = 0
     for suite in fetched.SUITES:
         if words and not any(word in suite.name for word in words):
@@ -78,9 +90,9 @@ def run_fetched(build, words=()):
         except fetched.Unavailable as why:
             print(f"left out: {suite.name}: {why}")
             continue
-        failed += sum(not compare(suite.name, mode,
-                                  lambda m, suite=suite, folder=folder: suite_runs(build, suite, folder, m))
-                      for mode in both.MODES)
+        failed += compare(suite.name, both.MODES, lambda mode, suite=suite, folder=folder: attempt(
+            functools.partial(build.run, suite.command, mode, cwd=folder, **suite.options()),
+            suite.failures, suite.seconds))
     return failed
 
 

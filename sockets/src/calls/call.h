@@ -51,6 +51,10 @@ static inline bool sockets_call_lacks_descriptor(int result)
            sockets_upgrade_make_room();
 }
 
+/* A descriptor comes into a set of epoll: if it is a TCP socket that is not connected yet, it is
+ * looked after from now on, as the set has to know of it when it has rings.  Keeps errno. */
+void sockets_call_foresee(int fd);
+
 /* A result as libc gives it. */
 static inline ssize_t sockets_call_result(ssize_t n)
 {

@@ -7,6 +7,7 @@
 #include "epoll/epoll.h"
 #include "real/hidden.h"
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 
 int __close(int fd);
 int __connect(int fd, const struct sockaddr *to, socklen_t length);
@@ -38,7 +39,7 @@ static int accepted(int fd, int flags)
     const int error = errno;
 
     if (fd >= 0 && is_tcp(fd))
-        sockets_table_add(fd, true, flags & SOCK_NONBLOCK);
+        sockets_table_add(fd, flags & SOCK_NONBLOCK);
     errno = error;
     return fd;
 }
@@ -77,9 +78,21 @@ SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
     if (to && (to->sa_family == AF_INET || to->sa_family == AF_INET6) &&
         (result == 0 || error == EINPROGRESS || error == EINTR) && !sockets_table_has(fd) &&
         is_tcp(fd))
-        sockets_table_add(fd, false, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+        sockets_table_adopt(fd, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
     errno = error;
     return result;
+}
+
+void sockets_call_foresee(int fd)
+{
+    const int error = errno;
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+        info.tcpi_state == TCP_CLOSE && is_tcp(fd))
+        sockets_table_adopt(fd, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+    errno = error;
 }
 
 SOCKETS_EXPORT int __connect(int fd, const struct sockaddr *to, socklen_t length)
@@ -174,11 +187,19 @@ SOCKETS_EXPORT void closefrom(int first)
 
 /* ---- copies ----------------------------------------------------------------------- */
 
+/* A copy of a socket that has not connected is to be the same connection when it has. */
+static void foresee_copy(int fd)
+{
+    if (!sockets_table_has(fd))
+        sockets_call_foresee(fd);
+}
+
 static int copied(int fd, int copy)
 {
     const int error = errno;
 
     if (copy >= 0 && sockets_table_is_ours()) {
+        foresee_copy(fd);
         sockets_table_copy(fd, copy);
         sockets_epoll_copy(fd, copy);
     }
@@ -189,8 +210,10 @@ static int copied(int fd, int copy)
 /* Standard input and output are used by stdio, and by programs that are executed. */
 static void hand_over_standard(int fd, int copy)
 {
-    if (copy >= 0 && copy <= STDERR_FILENO)
-        sockets_call_hand_over(fd);
+    if (copy < 0 || copy > STDERR_FILENO)
+        return;
+    foresee_copy(fd);
+    sockets_call_hand_over(fd);
 }
 
 SOCKETS_EXPORT int dup(int fd)

@@ -123,6 +123,10 @@ SOCKETS_EXPORT int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event
 
     if (inner && inner != set)
         sockets_epoll_make_cold(inner, fd);
+    if (!s && op == EPOLL_CTL_ADD && event) {
+        sockets_call_foresee(fd);
+        s = sockets_table_enter(fd);
+    }
     if (!s) {
         if (set && event && op != EPOLL_CTL_DEL)
             sockets_epoll_note(set, event);

@@ -50,28 +50,55 @@ bool sockets_table_has(int fd)
     return in_range(fd) && atomic_load_explicit(&table[fd], memory_order_relaxed);
 }
 
-static void set(int fd, struct sockets_stream *s)
+static void note_highest(int fd)
 {
     int was = atomic_load(&highest);
 
     while (was < fd && !atomic_compare_exchange_weak(&highest, &was, fd))
         ;
+}
+
+static void set(int fd, struct sockets_stream *s)
+{
+    note_highest(fd);
     atomic_fetch_add(&s->fds, 1);
     atomic_store(&table[fd], s);
 }
 
-void sockets_table_add(int fd, bool is_server, bool nonblocking)
+/* A stream with the table's reference. */
+static struct sockets_stream *make(int fd, bool is_server, bool nonblocking)
+{
+    struct sockets_stream *s = sockets_stream_new(is_server, nonblocking);
+
+    if (s) {
+        s->record->fd = fd;
+        atomic_fetch_add(&s->refs, 1);
+    }
+    return s;
+}
+
+void sockets_table_add(int fd, bool nonblocking)
 {
     struct sockets_stream *s;
 
     if (!in_range(fd) || !sockets_table_is_ours())
         return;
     sockets_table_closed(sockets_table_closing(fd)); /* closed behind our back */
-    if (!(s = sockets_stream_new(is_server, nonblocking)))
+    if ((s = make(fd, true, nonblocking)) != NULL)
+        set(fd, s);
+}
+
+void sockets_table_adopt(int fd, bool nonblocking)
+{
+    struct sockets_stream *s, *none = NULL;
+
+    if (!in_range(fd) || sockets_table_has(fd) || !sockets_table_is_ours() ||
+        !(s = make(fd, false, nonblocking)))
         return;
-    s->record->fd = fd;
-    atomic_fetch_add(&s->refs, 1);
-    set(fd, s);
+    note_highest(fd);
+    atomic_fetch_add(&s->fds, 1);
+    if (!atomic_compare_exchange_strong(&table[fd], &none, s))
+        sockets_table_closed(s); /* another thread was first */
 }
 
 struct sockets_stream *sockets_table_enter(int fd)

@@ -13,8 +13,12 @@
 
 enum { SOCKETS_TABLE_FDS = 1 << 18 };
 
-/* A descriptor is a new connection.  Does nothing if there is no memory, or fd is too large. */
-void sockets_table_add(int fd, bool is_server, bool nonblocking);
+/* A descriptor is a connection that was accepted.  Does nothing if there is no memory, or fd is too
+ * large. */
+void sockets_table_add(int fd, bool nonblocking);
+
+/* The same for one that connects, or will; does nothing either if it is in the table. */
+void sockets_table_adopt(int fd, bool nonblocking);
 
 /* The stream of a descriptor, with a reference, or NULL.  Waits while it is being upgraded. */
 struct sockets_stream *sockets_table_enter(int fd);

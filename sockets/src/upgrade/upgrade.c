@@ -451,6 +451,8 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
 {
     struct sockets_record *record = s->record;
 
+    if (atomic_load(&record->tries) == 0 && sockets_upgrade_needs_tcp(fd))
+        sockets_stream_pin(s);
     if (atomic_load(&record->pinned)) {
         give_up(s, SOCKETS_PINNED);
         return;

@@ -28,6 +28,10 @@ bool sockets_upgrade_make_room(void);
 /* In the child of a fork, before the table is told. */
 void sockets_upgrade_after_fork(void);
 
+/* Whether a connection has options that only the kernel obeys (calls/options.c).  Those it may have
+ * from before it was in the table, or from its listener. */
+bool sockets_upgrade_needs_tcp(int fd);
+
 /* Whether the TCP socket at the other end of `fd`, on this machine, belongs to user `uid`. */
 bool sockets_upgrade_peer_is(int fd, uid_t uid);
 
