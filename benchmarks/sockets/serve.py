@@ -146,10 +146,21 @@ def memcached():
             print(f"memcached_{clients} {1e9 / rate:.1f}")
 
 
-def postgresql(*command):
-    """Run one of its programs that make data, as who runs the server."""
-    subprocess.run([*AS_NOBODY, *command], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=60)
+def postgresql(name, *arguments):
+    """Run one of its programs, not over unetsock, as who runs the server; 0 if that succeeds."""
+    return subprocess.run([*AS_NOBODY, f"{POSTGRESQL}/{name}", *arguments], check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+
+
+def make_tables(where):
+    """A server listens before it is ready."""
+    deadline = time.monotonic() + 10
+    while postgresql("pg_isready", "-q", *where) != 0:
+        if time.monotonic() > deadline:
+            sys.exit("postgres does not become ready")
+        time.sleep(0.05)
+    if postgresql("pgbench", "-i", "-q", *where, "postgres") != 0:
+        sys.exit("pgbench cannot make its tables")
 
 
 def pgbench():
@@ -157,15 +168,15 @@ def pgbench():
     with tempfile.TemporaryDirectory() as name:
         if IS_ROOT:
             shutil.chown(name, "nobody")
-        postgresql(f"{POSTGRESQL}/initdb", "-D", f"{name}/data", "-U", "postgres", "--no-sync",
-                   "--no-locale")
-        common = ["-h", "127.0.0.1", "-p", port, "-U", "postgres", "postgres"]
+        if postgresql("initdb", "-D", f"{name}/data", "-U", "postgres", "--no-sync", "--no-locale") != 0:
+            sys.exit("initdb fails")
+        where = ["-h", "127.0.0.1", "-p", port, "-U", "postgres"]
         with Server(port, f"{POSTGRESQL}/postgres", "-D", f"{name}/data", "-h", "127.0.0.1", "-k", "",
                     "-p", port, "-F", host=AS_NOBODY):
-            postgresql(f"{POSTGRESQL}/pgbench", "-i", "-q", *common)
+            make_tables(where)
             for clients in CLIENTS_OF_POSTGRESQL:
                 out = client(f"{POSTGRESQL}/pgbench", "-n", "-S", "-M", "prepared", "-c", str(clients),
-                             "-T", "1", *common)
+                             "-T", "1", *where, "postgres")
                 rate = float(re.search(r"tps = ([\d.]+)", out).group(1))
                 print(f"pgbench_{clients} {1e9 / rate:.1f}")
 
@@ -229,7 +240,7 @@ PROGRAMS = {
     "redis": Program(redis, ("redis-server", "redis-benchmark")),
     "nginx": Program(nginx, ("nginx", "wrk")),
     "memcached": Program(memcached, ("memcached", "memcaslap")),
-    "pgbench": Program(pgbench, tuple(f"{POSTGRESQL}/{name}" for name in ("initdb", "postgres", "pgbench"))),
+    "pgbench": Program(pgbench, tuple(f"{POSTGRESQL}/{name}" for name in ("initdb", "postgres", "pg_isready", "pgbench"))),
     "iperf3": Program(iperf3, ("iperf3",)),
     "ftp": Program(ftp, (PYTHON,), "pyftpdlib"),
     "redis_idle": Program(redis_idle, ("redis-server", "redis-cli")),

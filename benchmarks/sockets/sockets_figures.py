@@ -6,7 +6,11 @@ from bench import estimate, fast_sockets, table
 STREAMS = {"burst": "500 sends and an answer", "ttcp": "stream as ttcp's", "netperf": "stream as netperf's"}
 TODAY = {"ours": "today: unetsock", "raw": "today: TCP", "unix": "today: AF_UNIX"}
 SMALL = 1024  # bytes, of table 1's small packets
-DIGITS = "{:.4g}"
+
+
+def number(value):
+    """With four digits, or all of them of a large number."""
+    return table.number(value, "{:,.0f}" if value and value >= 1e4 else "{:.4g}")
 
 
 def points(data, kind, who):
@@ -29,12 +33,11 @@ def round_trips(data):
         for part in found, [(size, us) for size, us in found if size <= SMALL]:
             start, slope = estimate.line(part) or (None, None)
             numbers += [slope, start]
-        yield [name, *(table.number(value, DIGITS) for value in (*numbers, dict(found).get(1)))]
+        yield [name, *map(number, (*numbers, dict(found).get(1)))]
 
 
 def fit(data, kind, who):
-    return [table.number(value, DIGITS) for value in
-            estimate.half_power(megabytes(data, kind, who)) or (None, None)]
+    return map(number, estimate.half_power(megabytes(data, kind, who)) or (None, None))
 
 
 def half_powers(data):
@@ -57,7 +60,7 @@ def programs(data):
 def beside_tcp(title, size, pair, then):
     """A line of two rates, how many times TCP's is ours, and what the paper says."""
     ours, raw = pair
-    return [title, table.size(size), table.number(ours, DIGITS), table.number(raw, DIGITS),
+    return [title, table.size(size), number(ours), number(raw),
             table.ratio(ours / raw if ours and raw else None), then]
 
 

@@ -86,8 +86,8 @@ class Paper(unittest.TestCase):
         self.assertIn(["netperf", "TCP/IP, Myrinet", "23.72", "1189"], lines)
         one, each = [line for line in lines if line[0] in ("on one connection", "a connection for each") and
                      line[1] in ("1 B", "64 B")]
-        self.assertEqual(one[2:5], ["1.992e+06", "2.488e+06", "0.80"])
-        self.assertEqual(each[2:5], ["1.592e+06", "1.894e+06", "0.84"])
+        self.assertEqual(one[2:5], ["1,992,032", "2,487,562", "0.80"])
+        self.assertEqual(each[2:5], ["1,592,357", "1,893,939", "0.84"])
         self.assertIn(["FTP", "2 MiB", "2097", "1049", "2.00", "clearly faster than TCP/IP"], lines)
 
     def test_has_a_dash_where_nothing_was_measured(self):
