@@ -2,6 +2,7 @@
 #include "pair.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
@@ -62,7 +63,11 @@ static void choose_address(struct meeting *meeting, const char *where)
         meeting->length = sizeof(sa_family_t);
         return;
     }
-    if (sscanf(where, "%15[^,],%d,%d", interface, &meeting->from, &there) == 3) {
+    if (strcmp(where, "tcp") != 0) {
+        if (sscanf(where, "%15[^,],%d,%d", interface, &meeting->from, &there) != 3) {
+            errno = EINVAL;
+            die("stream: neither tcp, unix nor INTERFACE,PID,PID");
+        }
         enter(there);
         in = address_here(interface);
     }
