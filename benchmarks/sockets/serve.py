@@ -240,7 +240,8 @@ PROGRAMS = {
     "redis": Program(redis, ("redis-server", "redis-benchmark")),
     "nginx": Program(nginx, ("nginx", "wrk")),
     "memcached": Program(memcached, ("memcached", "memcaslap")),
-    "pgbench": Program(pgbench, tuple(f"{POSTGRESQL}/{name}" for name in ("initdb", "postgres", "pg_isready", "pgbench"))),
+    "pgbench": Program(pgbench, tuple(f"{POSTGRESQL}/{name}" for name in
+                                      ("initdb", "postgres", "pg_isready", "pgbench"))),
     "iperf3": Program(iperf3, ("iperf3",)),
     "ftp": Program(ftp, (PYTHON,), "pyftpdlib"),
     "redis_idle": Program(redis_idle, ("redis-server", "redis-cli")),

@@ -267,5 +267,8 @@ class Sockets(Driver):
                                 NETWORKS, NETWORKS, ("raw",))
         yield from figures.tables(data)
 
+    def pictures(self, plt, data):
+        return figures.pictures(plt, data)
+
 
 DRIVER = Sockets()

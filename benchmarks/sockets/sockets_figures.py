@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables 1 to 3 and figures 8 and 9 of the paper on Fast Sockets (1997), with ours beside them."""
-from bench import estimate, fast_sockets, table
+"""Tables 1 to 3 and figures 4 and 6 to 9 of the paper on Fast Sockets (1997), with ours beside them.
+
+Of figures 4, 6 and 7 the paper prints the least squares, in its tables; figures 8 and 9 are tables here."""
+from bench import estimate, fast_sockets, plots, table
 
 # By what stream.c calls it.
 STREAMS = {"burst": "500 sends and an answer", "ttcp": "stream as ttcp's", "netperf": "stream as netperf's"}
@@ -85,8 +87,8 @@ def ftp(data):
 
 
 LINES_NOTE = "Least squares of round trips, all of which and those of at most 1 KiB; today: on one machine."
-CURVE_NOTE = ("Least squares of the rate r_inf * bytes / (n_1/2 + bytes); a dash: it still rises at the end.  Today: on "
-              "one machine, with the kernel's own sizes of buffers.")
+CURVE_NOTE = ("Least squares of the rate r_inf * bytes / (n_1/2 + bytes); a dash: it still rises at the end.  "
+              "Today: on one machine, with the kernel's own sizes of buffers.")
 PROGRAMS_NOTE = CURVE_NOTE + "  Programs that send as these do."
 
 
@@ -100,3 +102,53 @@ def tables(data):
         lines = list(lines)
         if len(lines) > 1:
             yield table.Table(fast_sockets.PAPER + title, lines, note)
+
+
+# ---- pictures ---------------------------------------------------------------------------------------
+
+STYLES = {"ours": ("#0b4f6c", "D-"), "raw": ("#777777", "x--"), "unix": ("#2a9d8f", "s-")}
+THEN = {"Fast Sockets, Myrinet": "#c1121f", "TCP/IP, Myrinet": "#e76f51"}
+# By the paper's figure: what it shows, and the least squares of 1997.
+FIGURES = {"4: round trips": ("rtt", fast_sockets.ROUND_TRIPS),
+           "6: bandwidth": ("burst", fast_sockets.HALF_POWER),
+           "7: ttcp": ("ttcp", fast_sockets.PROGRAMS["ttcp"]),
+           "7: netperf": ("netperf", fast_sockets.PROGRAMS["netperf"])}
+
+
+def then(kind, printed, size):
+    """What the least squares of 1997 say of a size."""
+    if kind == "rtt":
+        slope, start, *_ = printed
+        return start + slope * size
+    most, half = printed
+    return most * size / (half + size)
+
+
+def draw(axes, data, title):
+    kind, printed = FIGURES[title]
+    of_size = points if kind == "rtt" else megabytes
+    found = {who: of_size(data, kind, who) for who in TODAY}
+    sizes = sorted({size for one in found.values() for size, _ in one})
+    for who, one in found.items():
+        if one:
+            colour, style = STYLES[who]
+            axes.plot(*zip(*one), style, color=colour, label=TODAY[who], markersize=4, linewidth=1.3)
+    for name, *values in printed:
+        if name in THEN:
+            axes.plot(sizes, [then(kind, values, size) for size in sizes], ":", color=THEN[name],
+                      label=f"1997, least squares: {name}")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+    axes.set_xlabel("bytes of a message or write")
+    axes.set_ylabel("us" if kind == "rtt" else "MB/s")
+    axes.set_title(f"figure {title}", fontsize=8)
+
+
+def pictures(plt, data):
+    figure, axes = plots.grid(plt, len(FIGURES), 2, 3.6, 11)
+    for title, one in zip(FIGURES, axes):
+        draw(one, data, title)
+    handles = {text: handle for one in axes for handle, text in zip(*one.get_legend_handles_labels())}
+    plots.legend_below(figure, list(handles.values()), ncols=3, fontsize=9)
+    yield plots.Picture(f"{fast_sockets.PAPER}figures 4, 6 and 7", "sockets", figure)

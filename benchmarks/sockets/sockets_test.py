@@ -12,6 +12,7 @@ import unittest
 import serve
 import sockets
 import sockets_figures as figures
+from bench import fast_sockets, plots
 from bench.hosts import SOURCES
 
 BUILD = ""
@@ -89,6 +90,18 @@ class Paper(unittest.TestCase):
         self.assertEqual(one[2:5], ["1,992,032", "2,487,562", "0.80"])
         self.assertEqual(each[2:5], ["1,592,357", "1,893,939", "0.84"])
         self.assertIn(["FTP", "2 MiB", "2097", "1049", "2.00", "clearly faster than TCP/IP"], lines)
+
+    def test_has_a_picture(self):
+        plt = plots.pyplot()
+        if not plt:
+            self.skipTest("no matplotlib")
+        rows = made_up(sockets.all_rows(PAPER), constant(1000), constant(2000)).values()
+        self.assertEqual([one.name for one in figures.pictures(plt, {"rows": list(rows)})], ["sockets"])
+
+    def test_has_the_curves_that_the_paper_prints(self):
+        _, *line = fast_sockets.ROUND_TRIPS[0]
+        self.assertAlmostEqual(figures.then("rtt", line, 1000), 157.8 + 68)
+        self.assertAlmostEqual(figures.then("ttcp", (38.57, 560.7), 560.7), 38.57 / 2)
 
     def test_has_a_dash_where_nothing_was_measured(self):
         lines = self.lines({row.name: row.as_json() for row in sockets.stream_rows(PAPER)})
