@@ -33,6 +33,8 @@ TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk
 
 NETWORKS = ("udp", "eth")  # between hosts
 IDLE = 64  # bytes of the messages that came before
+ASLEEP = ("redis", "nginx")  # programs that are also measured while nobody spins
+NEVER_SPINNING = ["env", "UNETSOCK_SPIN=0"]
 
 
 # ---- what is run --------------------------------------------------------------------------------
@@ -56,7 +58,7 @@ def plan(options, samples):
             yield samples.step("ours", what, [unetsock, stream, "tcp", *rest])
             if kind == "rtt":
                 yield samples.step("ours", what + ", never spinning",
-                                   ["env", "UNETSOCK_SPIN=0", unetsock, stream, "tcp", *rest], "_asleep")
+                                   [*NEVER_SPINNING, unetsock, stream, "tcp", *rest], "_asleep")
             yield samples.step("raw", what, [stream, "tcp", *rest])
             if unix:
                 yield samples.step("unix", what, [stream, "unix", *rest])
@@ -68,6 +70,9 @@ def plan(options, samples):
         command = [sys.executable, str(SOURCES / "sockets" / "serve.py"), name]
         for _ in range(effort.turns):
             yield samples.step("ours", name, [*command, unetsock])
+            if name in ASLEEP:
+                yield samples.step("ours", name + ", never spinning", [*NEVER_SPINNING, *command, unetsock],
+                                   "_asleep")
             yield samples.step("raw", name, command)
 
 
@@ -191,6 +196,9 @@ def all_rows(effort):
     programs = program_rows()
     for name in serve.installed():
         yield from programs[name]
+        for row in programs[name] if name in ASLEEP else ():
+            yield SocketsRow(row.name + "_asleep", row.title + ", never spinning", row.unit, [faster(FLOOR)],
+                             metrics={"raw": row.name})
     for kind, title in figures.STREAMS.items():
         for size in effort.paper:
             yield SocketsRow(f"{kind}_{size}", f"{title}, {table.size(size)}", "GB/s", [faster(FLOOR)],
