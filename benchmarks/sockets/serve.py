@@ -26,6 +26,7 @@ AS_NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's pyftpdlib
 POSTGRESQL = max(glob.glob("/usr/lib/postgresql/*/bin"), default="")
 CLIENTS_OF_MEMCACHED = (1, 16)
+MEMCACHED_MIX = "key\n64 64 1\nvalue\n64 64 1\ncmd\n0 0.1\n1 0.9\n"  # bytes of both; 1 set to 9 gets
 CLIENTS_OF_POSTGRESQL = (1, 8)
 FTP_SIZES = (1, 4096, 65536, 2 << 20, 32 << 20)
 CLIENT_SECONDS = 20
@@ -138,10 +139,14 @@ def iperf3():
 def memcached():
     port = free_port()
     user = ["-u", "nobody"] if IS_ROOT else []
-    with Server(port, "memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", "1", *user):
+    server = Server(port, "memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", "1", *user)
+    # Without a file of its own memcaslap leaves one in the user's home.
+    with server, tempfile.NamedTemporaryFile("w", encoding="ascii") as mix:
+        mix.write(MEMCACHED_MIX)
+        mix.flush()
         for clients in CLIENTS_OF_MEMCACHED:
             out = client("memcaslap", "-s", f"127.0.0.1:{port}", "-T", "1", "-c", str(clients),
-                         "-t", "1s", "-X", "64")
+                         "-t", "1s", "-F", mix.name)
             rate = float(re.search(r"TPS: (\d+)", out).group(1))
             print(f"memcached_{clients} {1e9 / rate:.1f}")
 
