@@ -79,10 +79,11 @@ class Aim:
     text: str
     column: str = ""  # "raw", a peer, or "peer" for the best one
     factor: float = 1.0
+    who: str = "ours"  # the column of whose time that is
 
     def met(self, row):
         """True or False; None if something was not measured."""
-        ours, bound = row.ns("ours"), row.ns(self.column) if self.column else 1
+        ours, bound = row.ns(self.who), row.ns(self.column) if self.column else 1
         return None if ours is None or bound is None else ours <= bound * self.factor
 
 
@@ -157,8 +158,9 @@ class Row:
 
 def in_unit(ns, unit, size=0):
     """Nanoseconds in a unit; `size` bytes are moved in that time."""
-    return {"ns": ns, "us": ns / 1e3, "ms": ns / 1e6, "M/s": 1e3 / ns, "MB/s": 1e3 * size / ns,
-            "GB/s": size / ns}[unit]
+    if unit in RATES:
+        return {"M/s": 1e3, "MB/s": 1e3 * size, "GB/s": size}[unit] / ns
+    return ns / {"ns": 1, "us": 1e3, "ms": 1e6}[unit]
 
 
 # ---- the file ---------------------------------------------------------------------------------

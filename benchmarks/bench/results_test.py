@@ -45,6 +45,16 @@ class Aims(unittest.TestCase):
     def test_without_anything_to_compare_say_nothing(self):
         self.assertEqual(self.row(results.at_most(0.7, "peer"), [10]).verdict(), "")
 
+    def test_may_be_of_another_column_than_ours(self):
+        aim = results.Aim("mpich >= 2x raw", "raw", 0.5, "mpich")
+        self.assertEqual(self.row(aim, [9], mpich=[1], raw=[2]).verdict(), "pass")
+        self.assertEqual(self.row(aim, [1], mpich=[2], raw=[2]).verdict(), "miss")
+
+    def test_no_time_at_all_is_a_time(self):
+        row = self.row(results.at_most_us(1), [0], raw=[0])
+        self.assertEqual(row.as_json()["figures"]["ours"]["median"], 0)
+        self.assertEqual((row.verdict(), row.ratio("raw")), ("pass", None))
+
     def test_compare_rates(self):
         self.assertEqual(self.row(results.at_least_million(60), [16]).verdict(), "pass")
         self.assertEqual(self.row(results.at_least_million(60), [17]).verdict(), "miss")

@@ -1,19 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""serve.py redis|nginx|iperf3 [UNETSOCK...]: a real server and a real client of it on this machine, over TCP or, with the
-command that runs a program over unetsock, both over that.  Prints "METRIC NANOSECONDS" of a request, or of a MiB.
+"""serve.py PROGRAM [UNETSOCK...]: a real server and a real client of it on this machine, over TCP or, with the command
+that runs a program over unetsock, both over that.  Prints "METRIC NANOSECONDS" of a request, of a MiB or of a file.
+PROGRAMS has their names.
 
 serve.py PID,PID [UNETSOCK...]: redis on the host of one process, and its clients on that of another one."""
+import dataclasses
+import functools
+import glob
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from typing import Callable
 
-PREFIX = sys.argv[2:]  # unetsock, or nothing
+PREFIX = []  # unetsock, or nothing
+IS_ROOT = os.geteuid() == 0
+# Servers that will not run as root.
+AS_NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"] if IS_ROOT else []
+PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's pyftpdlib
+POSTGRESQL = max(glob.glob("/usr/lib/postgresql/*/bin"), default="")
+CLIENTS_OF_MEMCACHED = (1, 16)
+MEMCACHED_MIX = "key\n64 64 1\nvalue\n64 64 1\ncmd\n0 0.1\n1 0.9\n"  # bytes of both; 1 set to 9 gets
+CLIENTS_OF_POSTGRESQL = (1, 8)
+FTP_SIZES = (1, 4096, 65536, 2 << 20, 32 << 20)
+CLIENT_SECONDS = 20
+SETTLES = 0.1  # seconds until a connection counts as idle
 
 
 def free_port():
@@ -26,6 +43,7 @@ class Server:
 
     def __init__(self, port, *command, host=()):
         self.port = int(port)
+        self.name = os.path.basename(command[0])
         self.process = subprocess.Popen([*host, *PREFIX, *command], stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
 
@@ -34,16 +52,26 @@ class Server:
         wanted = f":{self.port:04X} 00000000:0000 0A"
         while wanted not in pathlib.Path(f"/proc/{self.process.pid}/net/tcp").read_text(encoding="ascii"):
             if self.process.poll() is not None or time.monotonic() > deadline:
-                sys.exit("the server does not listen")
+                sys.exit(f"{self.name} does not listen")
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait(10)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            sys.exit(f"{self.name} does not end within 10 s of SIGTERM")
 
 
 def client(*command, host=()):
-    done = subprocess.run([*host, *PREFIX, *command], capture_output=True, text=True, check=True,
-                          timeout=60)
+    name = os.path.basename(command[0])
+    try:
+        done = subprocess.run([*host, *PREFIX, *command], capture_output=True, text=True,
+                              check=False, timeout=CLIENT_SECONDS)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{name} does not end within {CLIENT_SECONDS} s")
+    if done.returncode != 0:
+        sys.exit(f"{name}: exit code {done.returncode}: {' '.join(done.stderr.split())}")
     return done.stdout
 
 
@@ -64,10 +92,14 @@ def redis_between(pids):
             print(f"redis_{clients}_hosts {1e9 / redis_rate(out):.1f}")
 
 
+def redis_server(port):
+    return Server(port, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+                  "--appendonly", "no")
+
+
 def redis():
     port = free_port()
-    with Server(port, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-                "--appendonly", "no"):
+    with redis_server(port):
         for name, clients, depth, requests in (("redis", 50, 1, 40000), ("redis_p16", 50, 16, 200000),
                                                ("redis_one", 1, 1, 10000)):
             out = client("redis-benchmark", "-p", port, "-t", "get", "-c", str(clients), "-P",
@@ -84,7 +116,7 @@ def nginx():
         (folder / "file").write_bytes(os.urandom(65536))
         (folder / "conf").write_text(
             f"daemon off; error_log {folder}/error; pid {folder}/pid; worker_processes 1;\n"
-            f"{'user root;' if os.geteuid() == 0 else ''} events {{ worker_connections 200; }}\n"
+            f"{'user root;' if IS_ROOT else ''} events {{ worker_connections 200; }}\n"
             "http { access_log off; sendfile on; keepalive_requests 10000000;\n"
             " client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u;\n"
             f" scgi_temp_path s; server {{ listen 127.0.0.1:{port}; root {folder}; }} }}\n",
@@ -104,8 +136,130 @@ def iperf3():
         print(f"iperf3 {(8 << 20) / rate * 1e3:.1f}")
 
 
+def memcached():
+    port = free_port()
+    user = ["-u", "nobody"] if IS_ROOT else []
+    server = Server(port, "memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", "1", *user)
+    # Without a file of its own memcaslap leaves one in the user's home.
+    with server, tempfile.NamedTemporaryFile("w", encoding="ascii") as mix:
+        mix.write(MEMCACHED_MIX)
+        mix.flush()
+        for clients in CLIENTS_OF_MEMCACHED:
+            out = client("memcaslap", "-s", f"127.0.0.1:{port}", "-T", "1", "-c", str(clients),
+                         "-t", "1s", "-F", mix.name)
+            rate = float(re.search(r"TPS: (\d+)", out).group(1))
+            print(f"memcached_{clients} {1e9 / rate:.1f}")
+
+
+def postgresql(name, *arguments):
+    """Run one of its programs, not over unetsock, as who runs the server; 0 if that succeeds."""
+    return subprocess.run([*AS_NOBODY, f"{POSTGRESQL}/{name}", *arguments], check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+
+
+def make_tables(where):
+    """A server listens before it is ready."""
+    deadline = time.monotonic() + 10
+    while postgresql("pg_isready", "-q", *where) != 0:
+        if time.monotonic() > deadline:
+            sys.exit("postgres does not become ready")
+        time.sleep(0.05)
+    if postgresql("pgbench", "-i", "-q", *where, "postgres") != 0:
+        sys.exit("pgbench cannot make its tables")
+
+
+def pgbench():
+    port = free_port()
+    with tempfile.TemporaryDirectory() as name:
+        if IS_ROOT:
+            shutil.chown(name, "nobody")
+        if postgresql("initdb", "-D", f"{name}/data", "-U", "postgres", "--no-sync", "--no-locale") != 0:
+            sys.exit("initdb fails")
+        where = ["-h", "127.0.0.1", "-p", port, "-U", "postgres"]
+        with Server(port, f"{POSTGRESQL}/postgres", "-D", f"{name}/data", "-h", "127.0.0.1", "-k", "",
+                    "-p", port, "-F", host=AS_NOBODY):
+            make_tables(where)
+            for clients in CLIENTS_OF_POSTGRESQL:
+                out = client(f"{POSTGRESQL}/pgbench", "-n", "-S", "-M", "prepared", "-c", str(clients),
+                             "-T", "1", *where, "postgres")
+                rate = float(re.search(r"tps = ([\d.]+)", out).group(1))
+                print(f"pgbench_{clients} {1e9 / rate:.1f}")
+
+
+def ftp():
+    """Files from a folder in memory, where there is one."""
+    port = free_port()
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        for size in FTP_SIZES:
+            (pathlib.Path(folder) / str(size)).write_bytes(os.urandom(size))
+        with Server(port, PYTHON, "-m", "pyftpdlib", "-i", "127.0.0.1", "-p", port, "-d", folder):
+            print(client(PYTHON, str(pathlib.Path(__file__).with_name("ftp_client.py")), port,
+                         *map(str, FTP_SIZES)), end="")
+
+
+def processor_ns(pid):
+    """The processor time of all threads of a process, by its clock (clock_getcpuclockid(3))."""
+    return time.clock_gettime_ns(~pid << 3 | 2)
+
+
+def redis_idle():
+    """The processor time of a server in a second in which its only client says nothing."""
+    port = free_port()
+    server = redis_server(port)
+    with server, subprocess.Popen([*PREFIX, "redis-cli", "-p", port], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True) as talker:
+        for _ in range(100):
+            print("ping", file=talker.stdin, flush=True)
+            if talker.stdout.readline().strip() != "PONG":
+                sys.exit("redis does not answer")
+        time.sleep(SETTLES)
+        before = processor_ns(server.process.pid)
+        time.sleep(1)
+        print(f"redis_idle {processor_ns(server.process.pid) - before:.1f}")
+        talker.stdin.close()
+
+
+# ---- all of them ----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A server that is measured, and the commands that takes."""
+
+    run: Callable
+    needs: tuple
+    module: str = ""  # of Python's
+
+    def is_installed(self):
+        return all(map(shutil.which, self.needs)) and (not self.module or has_module(self.module))
+
+
+@functools.cache
+def has_module(name):
+    return subprocess.run([PYTHON, "-c", f"import {name}"], stderr=subprocess.DEVNULL, timeout=20,
+                          check=False).returncode == 0
+
+
+PROGRAMS = {
+    "redis": Program(redis, ("redis-server", "redis-benchmark")),
+    "nginx": Program(nginx, ("nginx", "wrk")),
+    "memcached": Program(memcached, ("memcached", "memcaslap")),
+    "pgbench": Program(pgbench, tuple(f"{POSTGRESQL}/{name}" for name in
+                                      ("initdb", "postgres", "pg_isready", "pgbench"))),
+    "iperf3": Program(iperf3, ("iperf3",)),
+    "ftp": Program(ftp, (PYTHON,), "pyftpdlib"),
+    "redis_idle": Program(redis_idle, ("redis-server", "redis-cli")),
+}
+
+
+def installed():
+    return [name for name, program in PROGRAMS.items() if program.is_installed()]
+
+
 if __name__ == "__main__":
+    PREFIX = sys.argv[2:]
     if "," in sys.argv[1]:
         redis_between(sys.argv[1].split(","))
     else:
-        {"redis": redis, "nginx": nginx, "iperf3": iperf3}[sys.argv[1]]()
+        PROGRAMS[sys.argv[1]].run()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of the papers with ours beside them.
 
-Their figures are those that are printed in
+Their figures are those in bench/fast_sockets.py, and those that are printed in
   SOSP    von Eicken, Basu, Buch, Vogels: U-Net: A User-Level Network Interface for Parallel and
           Distributed Computing, SOSP 1995
   FE/ATM  Welsh, Basu, von Eicken: ATM and Fast Ethernet Network Interfaces for User-Level
           Communication, HPCA 1997; measured in 1996
-  FS      Rodrigues, Anderson, Culler: High-Performance Local-Area Communication With Fast
-          Sockets, USENIX 1997
 """
+from bench import fast_sockets
 from bench.results import MESSAGE_TITLES
 from bench.table import Table, number
 
@@ -34,9 +33,6 @@ MACHINES = (("CM-5, 33 MHz Sparc-2", 3, 12, 10), ("Meiko CS-2, 40 MHz SuperSparc
 LAYERS = (("Raw AAL5", 65, 120, "unet"), ("Active messages", 71, 118, "gam"),
           ("UDP", 138, 120, "udp"), ("TCP", 157, 115, "tcp"),
           ("Split-C store", 72, 118, "splitc"))
-# FS, table 2: r_inf in MB/s, n_1/2 in bytes.
-HALF_POWER = (("Fast Sockets, Myrinet", 32.9, 441), ("Active Messages, Myrinet", 39.2, 372),
-              ("TCP/IP, Myrinet", 29.6, 2098), ("TCP/IP, Fast Ethernet", 11.1, 530))
 NETWORKS = ("shm", "eth", "udp")
 
 
@@ -105,7 +101,7 @@ def layers_table(curves):
 
 def half_power_table(curves):
     yield ["layer", "r_inf, MB/s", "n_1/2, bytes"]
-    for name, rate, size in HALF_POWER:
+    for name, rate, size in fast_sockets.HALF_POWER:
         yield [name, str(rate), str(size)]
     for fit in curves["fits"]:
         if fit["most_gb_s"]:
@@ -117,7 +113,6 @@ def half_power_table(curves):
 
 FE_ATM = "Welsh, Basu, von Eicken: ATM and Fast Ethernet Network Interfaces, table "
 SOSP = "von Eicken, Basu, Buch, Vogels: U-Net (SOSP 1995), table "
-SOCKETS = "Rodrigues, Anderson, Culler: Fast Sockets (USENIX 1997), table "
 NODES_NOTE = ("Theirs: seconds on 2, 4 and 8 SPARCstations over ATM, and Pentiums over Fast Ethernet, "
               "in 1996. Today: on as many ranks of this one machine, which may share cores.")
 QUICK_NOTE = " This was a quick run: the sorts and the product of 128x128 blocks are smaller."
@@ -136,4 +131,4 @@ def tables(data):
                     "Bandwidth: Split-C stores at their best.")
         yield Table(SOSP + "3: round trip and bandwidth", layers_table(curves),
                     "Messages of 8 bytes, and of 4 KiB." + MTU_NOTE)
-        yield Table(SOCKETS + "2: half-power point", half_power_table(curves), "Least squares.")
+        yield Table(fast_sockets.PAPER + "table 2: half-power point", half_power_table(curves), "Least squares.")

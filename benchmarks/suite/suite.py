@@ -23,7 +23,7 @@ from bench.runner import Failure
 HOSTS_RANKS = 2  # one on each host
 BETWEEN = "between hosts"
 ONE_HOST = "one host"  # ours on one rank, which those on two hosts are compared with
-OTHERS = ("curves", "micro", "net", "ip", "atm")  # whose results go into the report, too
+OTHERS = ("curves", "micro", "net", "ip", "atm", "sockets")  # whose results go into the report, too
 KEPT = 0.85  # of the throughput, with more ranks than cores
 TRACED_RANKS = 4
 TITLE = "The Split-C suite beside its MPI twins"
