@@ -28,7 +28,7 @@ bool sockets_upgrade_make_room(void);
 /* In the child of a fork, before the table is told. */
 void sockets_upgrade_after_fork(void);
 
-/* Whether a connection has options that only the kernel obeys (calls/options.c).  Those it may have
+/* Whether a connection has options that only the kernel obeys (options.c).  Those it may have
  * from before it was in the table, or from its listener. */
 bool sockets_upgrade_needs_tcp(int fd);
 
