@@ -20,6 +20,15 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+def tcp_note():
+    """A sentence about the kernel's TCP, or nothing."""
+    try:
+        name = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text("ascii").strip()
+    except OSError:
+        return ""
+    return f"TCP's congestion control is {name}."
+
+
 class Hosts:
     """A context in which the two hosts exist.
 

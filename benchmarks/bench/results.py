@@ -36,16 +36,22 @@ MESSAGE_TITLES = {**LAYERS, **peers.TITLES, "tcp": "TCP", "udp": "UDP"}
 
 
 class Samples:
-    """Nanoseconds by who measured them and the name of what was measured."""
+    """Nanoseconds by who measured them and the name of what was measured.
+
+    Each is of the place that `place` names while it is added (distance.py).
+    """
 
     def __init__(self):
         self.values = {}
+        self.place = None
 
     def add(self, who, metric, ns):
-        self.values.setdefault((who, metric), []).append(ns)
+        self.values.setdefault((who, metric), []).append((self.place, ns))
 
-    def get(self, who, metric):
-        return self.values.get((who, metric), [])
+    def get(self, who, metric, place=None):
+        """All, or those of one place."""
+        return [ns for where, ns in self.values.get((who, metric), ())
+                if place is None or where == place]
 
     def median(self, who, metric):
         found = self.get(who, metric)
@@ -121,12 +127,17 @@ class Row:
         self.aims = list(aims)
         self.metrics = metrics or {}  # by column, where the metric is not called as the row
         self.samples = {}
+        self.is_near = False  # all samples are those of processors near one another
 
     def collect(self, samples):
-        for column in self.COLUMNS:
-            found = samples.get(column, self.metrics.get(column, self.name))
-            if found:
-                self.samples[column] = found
+        """Take the samples of near processors alone, if everybody has some."""
+        def found(place):
+            return {column: got for column in self.COLUMNS
+                    if (got := samples.get(column, self.metrics.get(column, self.name), place))}
+
+        everywhere, near = found(None), found("near")
+        self.is_near = bool(near) and len(near) == len(everywhere)
+        self.samples = near if self.is_near else everywhere
         return self
 
     def ns(self, column):
@@ -153,7 +164,7 @@ class Row:
                             for column, samples in self.samples.items()},
                 "ratio_raw": self.ratio("raw"), "ratio_peer": self.ratio("peer"),
                 "aims": [{"aim": aim.text, "met": aim.met(self)} for aim in self.aims],
-                "verdict": self.verdict()}
+                "near": self.is_near, "verdict": self.verdict()}
 
 
 def in_unit(ns, unit, size=0):

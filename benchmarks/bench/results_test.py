@@ -18,6 +18,13 @@ class Samples(unittest.TestCase):
         self.assertEqual(samples.median("ours", "read_2"), 2)
         self.assertIsNone(samples.median("ours", "write_2"))
 
+    def test_are_told_apart_by_their_place(self):
+        samples = results.Samples()
+        for samples.place in ("near", "far"):
+            samples.add("ours", "read", len(samples.place))
+        self.assertEqual(samples.get("ours", "read"), [4, 3])
+        self.assertEqual(samples.get("ours", "read", "far"), [3])
+
     def test_nonsense_is_refused(self):
         with self.assertRaisesRegex(runner.Failure, "said 'a b c'"):
             results.Samples().add_lines("ours", "", "a b c\n", 0)
@@ -54,6 +61,17 @@ class Aims(unittest.TestCase):
         row = self.row(results.at_most_us(1), [0], raw=[0])
         self.assertEqual(row.as_json()["figures"]["ours"]["median"], 0)
         self.assertEqual((row.verdict(), row.ratio("raw")), ("pass", None))
+
+    def test_are_of_near_processors_if_everybody_has_such_samples(self):
+        samples = results.Samples()
+        for samples.place, who, ns in (("near", "ours", 1), ("far", "ours", 9), ("far", "raw", 5)):
+            samples.add(who, "x", ns)
+        row = results.Row("x", "x", "ns").collect(samples)
+        self.assertEqual((row.samples, row.is_near), ({"ours": [1, 9], "raw": [5]}, False))
+        samples.place = "near"
+        samples.add("raw", "x", 2)
+        row = results.Row("x", "x", "ns").collect(samples)
+        self.assertEqual((row.samples, row.as_json()["near"]), ({"ours": [1], "raw": [2]}, True))
 
     def test_compare_rates(self):
         self.assertEqual(self.row(results.at_least_million(60), [16]).verdict(), "pass")

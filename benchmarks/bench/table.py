@@ -88,4 +88,4 @@ def measured(title, data):
                    f"{mine['low']:.3g} to {mine['high']:.3g}" if mine else "-",
                    ratio(row["ratio_raw"]), ratio(row["ratio_peer"]),
                    "; ".join(aim["aim"] for aim in row["aims"]), row["verdict"]]
-    return Table(title, lines(), MEASURED_NOTE)
+    return Table(title, lines(), f"{MEASURED_NOTE} {data.get('cores', '')}".strip())

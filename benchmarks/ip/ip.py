@@ -8,10 +8,10 @@ import os
 
 import figures
 from bench import table
+from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort, names
-from bench.hosts import Hosts
+from bench.hosts import Hosts, tcp_note
 from bench.results import Row, Samples, at_least, at_most
-from bench.runner import Runner
 
 # Turns; milliseconds for each operation and turn; seconds for all, and for a program; sizes.
 FULL = Effort(turns=5, millis=100, limit=300, each=30, rtt=[8, 64, 256, 1024, 1400, 4096, 8192],
@@ -66,7 +66,7 @@ def turn(options, hosts, samples, kind, size):
                                f"_{network}")
 
 
-class IpRunner(Runner):
+class IpRunner(PlacedRunner):
     """Bare messages and datagrams may be lost, which ends a run: it is then done once more."""
 
     def __init__(self, *arguments):
@@ -150,14 +150,15 @@ class Ip(Driver):
     def measure(self, options):
         samples = Samples()
         with Hosts() as hosts:
-            runner = IpRunner(self.name, options.effort.limit, options.effort.each)
+            runner = IpRunner(self.name, options, samples)
             runner.run(plan(options, hosts, samples))
             rows = [row.collect(samples).as_json()
                     for row in all_rows(options.effort, options.backends)]
-            return {"failures": runner.failures, "rows": rows, "hosts": hosts.are_two()}
+            return {"failures": runner.failures, "rows": rows, "hosts": hosts.are_two(),
+                    "cores": f"{runner.note()} {tcp_note()}".strip()}
 
     def tables(self, data):
-        return [table.Table("TCP and UDP over U-Net", measured(data), NOTE),
+        return [table.Table("TCP and UDP over U-Net", measured(data), f"{NOTE} {data.get('cores', '')}".strip()),
                 figures.layers_table(data)]
 
     def pictures(self, plt, data):

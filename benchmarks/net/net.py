@@ -9,10 +9,11 @@ import os
 import sys
 
 from bench import peers, table
+from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort, names
-from bench.hosts import Hosts, cores
+from bench.hosts import Hosts, cores, tcp_note
 from bench.results import (Row, Samples, at_least, at_least_gb_s, at_least_million, at_most)
-from bench.runner import Failure, Runner
+from bench.runner import Failure
 from bench.services import Services
 
 
@@ -252,7 +253,7 @@ class Net(Driver):
     def measure(self, options):
         samples = Samples()
         with Hosts() as hosts:
-            runner = Runner(self.name, options.effort.limit, options.effort.each)
+            runner = PlacedRunner(self.name, options, samples)
             runner.run(plan(options, hosts, samples))
             if hosts.can_lose_packets() and "udp" in options.backends:
                 with hosts.losing_packets():
@@ -261,7 +262,7 @@ class Net(Driver):
                 measure_ni(options, hosts, samples, runner)
             rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
-                    **summary(rows), "hosts": hosts.are_two()}
+                    **summary(rows), "hosts": hosts.are_two(), "cores": f"{runner.note()} {tcp_note()}".strip()}
 
     def tables(self, data):
         return [table.measured("Messages between two networks", data)]

@@ -14,10 +14,10 @@ import tempfile
 import serve
 import sockets_figures as figures
 from bench import table
+from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort
 from bench.hosts import SOURCES, Hosts
 from bench.results import RATES, Aim, Row, Samples
-from bench.runner import Runner
 
 # Turns; milliseconds of each stream and turn, and of an idle connection; seconds for all, and for a program; bytes of
 # messages: of round trips, streams, the paper's streams, requests with a connection each, round trips between hosts.
@@ -234,7 +234,10 @@ def cell(row, who):
     return f"{figure['median']:.3g}" if figure else "-"
 
 
-def beside_kernel(title, rows, ours, names, kernel):
+FASTER_NOTE = "Medians; times TCP is how many times faster than over TCP."
+
+
+def beside_kernel(title, rows, ours, names, kernel, note):
     """A table of rows: our columns, which have these names, those of the kernel, and how many times faster ours are."""
     faster_than = ["times TCP"] if len(ours) == 1 else [f"{name}, times TCP" for name in names]
     lines = [["", "unit", *names, *(TITLES[who] for who in kernel), *faster_than, "aim", ""]]
@@ -242,7 +245,7 @@ def beside_kernel(title, rows, ours, names, kernel):
         lines.append([row["title"], row["unit"], *(cell(row, who) for who in (*ours, *kernel)),
                       *(times_faster(row, who) for who in ours),
                       "; ".join(aim["aim"] for aim in row["aims"]), row["verdict"]])
-    return table.Table(title, lines, "Medians; times TCP is how many times faster than over TCP.")
+    return table.Table(title, lines, f"{FASTER_NOTE} {note}".strip())
 
 
 class Sockets(Driver):
@@ -257,22 +260,22 @@ class Sockets(Driver):
 
     def measure(self, options):
         samples = Samples()
-        runner = Runner(self.name, options.effort.limit, options.effort.each)
+        runner = PlacedRunner(self.name, options, samples)
         runner.run(plan(options, samples))
         measure_between_hosts(options, runner, samples)
         rows = [row.collect(samples).as_json() for row in all_rows(options.effort)]
         hosts = [row.collect(samples).as_json() for row in hosts_rows(options.effort)
                  if os.geteuid() == 0]
-        return {"failures": runner.failures, "rows": rows + hosts}
+        return {"failures": runner.failures, "rows": rows + hosts, "cores": runner.note()}
 
     def tables(self, data):
         here = [row for row in data["rows"] if not row["name"].endswith("_hosts")]
         hosts = [row for row in data["rows"] if row["name"].endswith("_hosts")]
         yield beside_kernel("Sockets: unetsock beside the kernel", here, ("ours",), ("unetsock",),
-                            ("raw", "unix"))
+                            ("raw", "unix"), data.get("cores", ""))
         if any("raw" in row["figures"] for row in hosts):
             yield beside_kernel("Sockets: unetsock --net between two hosts made of namespaces", hosts,
-                                NETWORKS, NETWORKS, ("raw",))
+                                NETWORKS, NETWORKS, ("raw",), data.get("cores", ""))
         yield from figures.tables(data)
 
     def pictures(self, plt, data):

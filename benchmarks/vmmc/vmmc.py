@@ -9,10 +9,10 @@ import os
 import utlb
 import vmmc_figures as figures
 from bench import table
+from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort, names
 from bench.hosts import Hosts
 from bench.results import Row, Samples, at_least, at_most
-from bench.runner import Runner
 
 BACKENDS = ["shm", "udp", "eth"] if os.geteuid() == 0 else ["shm", "udp"]
 SMALL = [8, 32]
@@ -88,7 +88,7 @@ class Vmmc(Driver):
 
     def measure(self, options):
         samples = Samples()
-        runner = Runner(self.name, options.effort.limit, options.effort.each)
+        runner = PlacedRunner(self.name, options, samples)
         if options.backends == ["shm"]:
             runner.run(plan(options, Hosts(), samples))
         else:
@@ -96,7 +96,7 @@ class Vmmc(Driver):
                 runner.run(plan(options, hosts, samples))
         rows = [row.collect(samples).as_json()
                 for row in [*all_rows(options.effort, options.backends), *utlb.rows()]]
-        return {"failures": runner.failures, "rows": rows,
+        return {"failures": runner.failures, "rows": rows, "cores": runner.note(),
                 "full": full_shares(samples, options.effort, options.backends),
                 "utlb": utlb.shares(samples, [b for b in options.backends if b != "shm"]),
                 "shapes": figures.shapes(samples, options.effort, options.backends),
