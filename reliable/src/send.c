@@ -67,7 +67,7 @@ void reliable_send_drop(struct reliable_engine *engine, struct reliable_connecti
     }
     send_ring_free(snd);
     snd->una = snd->nxt = snd->end;
-    snd->lost = snd->retransmitted = snd->in_flight = 0;
+    snd->lost = snd->retransmitted = snd->in_flight = snd->going = 0;
 }
 
 /* ---- messages into packets -------------------------------------------------------- */
