@@ -40,6 +40,14 @@ class Report(unittest.TestCase):
                          [(metric, size) for metric, columns in figures.METRICS.items() for size in
                           (vmmc.TINY.streams if "raw" in columns else vmmc.TINY.logp)])
 
+    def test_tells_what_redirection_can_save(self):
+        samples = Samples()
+        for who, metric, ns in (("ours", "copy_65536_udp", 2000), ("raw", "pingpong_65536_udp", 44000)):
+            samples.add(who, metric, ns)
+        found = list(vmmc.possible(samples, vmmc.TINY, ["udp", "eth"]))
+        self.assertEqual(found, [{"backend": "udp", "size": 65536, "copy_us": 2.0, "ratio": 1.1}])
+        self.assertEqual(list(vmmc.possible_table({"possible": found}))[1], ["64 KiB, udp", "2.00", "1.10"])
+
     def test_every_figure_shows_what_is_measured(self):
         for number, figure in figures.FIGURES.items():
             for curve in figure.curves:
