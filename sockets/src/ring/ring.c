@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    PIECE = 32 << 10, /* a long copy is published in pieces, so that both ends copy at once */
+    PIECE = 16 << 10, /* a long copy is published in pieces, so that both ends copy at once */
     REWIND = 8 << 10, /* an empty ring starts anew here: short messages stay in the cache */
 };
 
@@ -86,6 +86,7 @@ ssize_t sockets_ring_reserve(struct sockets_direction *dir, struct sockets_write
 
     if (unsent < 0)
         return unsent;
+    w->unread = (uint32_t)unsent;
     if (unsent == 0)
         change_layout(dir, w, log_max);
     size = (size_t)1 << w->log;
@@ -128,7 +129,7 @@ ssize_t sockets_ring_write(struct sockets_direction *dir, struct sockets_writer 
             space = PIECE;
         while (piece < (size_t)space &&
                (bytes = cursor_piece(cursor, (size_t)space - piece, &from)) > 0) {
-            memcpy(to + piece, from, bytes);
+            sockets_copier_copy(&w->copier, to + piece, from, bytes, w->unread + piece);
             piece += bytes;
         }
         if (piece == 0)
