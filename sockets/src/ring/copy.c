@@ -19,11 +19,12 @@ enum {
     FAR_NS = 220,           /* slower than one that two cores share */
     NEAR_LEAST = 4 << 10,   /* bytes of a copy to a reader that is near, ... */
     NEAR_UNREAD = 16 << 10, /* ... with those before it, which it has to fetch at once */
+    LINE = 64,
+    AHEAD = 2 << 10,      /* bytes: what is stored past the caches has then been read in time, */
+    AHEAD_BOTH = 1 << 10, /* and so have both ends of a copy to memory */
 };
 
 #if defined(__SSE2__)
-enum { LINE = 64, AHEAD = 2 << 10 };
-
 /* Whole lines: half a one would be written to memory twice. */
 static void copy_lines(char *to, const char *from, size_t bytes)
 {
@@ -57,6 +58,18 @@ void sockets_copy_past_caches(char *to, const char *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 #endif
+
+void sockets_copy_to_memory(char *to, const char *from, size_t bytes)
+{
+    size_t done = 0;
+
+    for (; bytes - done >= LINE; done += LINE) {
+        __builtin_prefetch(from + done + AHEAD_BOTH);
+        __builtin_prefetch(to + done + AHEAD_BOTH, 1);
+        memcpy(to + done, from + done, LINE);
+    }
+    memcpy(to + done, from + done, bytes - done);
+}
 
 void sockets_copier_judge(struct sockets_copier *copier, uint64_t ns, size_t bytes)
 {

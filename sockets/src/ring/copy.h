@@ -37,4 +37,7 @@ void sockets_copier_judge(struct sockets_copier *copier, uint64_t ns, size_t byt
 /* memcpy past the caches, with the same promise. */
 void sockets_copy_past_caches(char *to, const char *from, size_t bytes);
 
+/* memcpy to what is so long that little of it lies in the caches. */
+void sockets_copy_to_memory(char *to, const char *from, size_t bytes);
+
 #endif

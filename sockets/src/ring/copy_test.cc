@@ -45,15 +45,16 @@ int copies_before_a_look(sockets_copier &copier, size_t bytes, int most)
 
 } // namespace
 
-TEST_CASE("a copy past the caches is a copy, wherever it begins and ends")
+TEST_CASE("a copy past the caches, or to memory, is a copy, wherever it begins and ends")
 {
+    const auto copy = GENERATE(sockets_copy_past_caches, sockets_copy_to_memory);
     std::vector<char> memory(1024);
     const std::string text = pattern(7, 700);
 
     for (size_t offset = 64; offset < 128; offset++)
         for (const size_t bytes : {0, 1, 15, 63, 64, 65, 127, 128, 200, 640, 690}) {
             std::fill(memory.begin(), memory.end(), '\x5a');
-            sockets_copy_past_caches(memory.data() + offset, text.data() + offset % 3, bytes);
+            copy(memory.data() + offset, text.data() + offset % 3, bytes);
             CHECK(std::string(memory.data() + offset, bytes) == text.substr(offset % 3, bytes));
             CHECK(memory[offset - 1] == '\x5a');
             CHECK(memory[offset + bytes] == '\x5a');
