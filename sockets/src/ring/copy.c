@@ -4,6 +4,7 @@
  */
 #include "ring/copy.h"
 #include "record/pause.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -11,14 +12,14 @@
 #endif
 
 enum {
-    TELLS = 1 << 10,        /* a copy of so many bytes tells how far the reader is */
-    LOOKS = 3,              /* the fastest counts: others were interrupted, or made pages */
-    EVERY = 64,             /* copies between two judgements, while they go through the caches */
-    EVERY_PAST = 512,       /* where one costs more, as they do not */
-    NEAR_NS = 80,           /* for 1 KiB: slower than a processor's own cache */
-    FAR_NS = 220,           /* slower than one that two cores share */
-    NEAR_LEAST = 4 << 10,   /* bytes of a copy to a reader that is near, ... */
-    NEAR_UNREAD = 16 << 10, /* ... with those before it, which it has to fetch at once */
+    TELLS = 2 << 10,         /* a copy tells that is as long as those that may go past the caches */
+    LOOKS = 3,               /* the fastest counts: others were interrupted, or made pages */
+    EVERY = 64,              /* copies between two judgements, while they go through the caches */
+    EVERY_PAST = 512,        /* where one costs more, as they do not */
+    NEAR_NS = 80,            /* for 1 KiB: slower than a core's own cache */
+    FAR_NS = 160,            /* slower than one that two cores share */
+    NEAR_FETCHED = 16 << 10, /* bytes that a near reader has to fetch at once, from where on they */
+    NEAR_LEAST = 4 << 10,    /* go past the caches, in copies of so many */
     LINE = 64,
     AHEAD = 2 << 10,      /* bytes: what is stored past the caches has then been read in time, */
     AHEAD_BOTH = 1 << 10, /* and so have both ends of a copy to memory */
@@ -89,8 +90,8 @@ void sockets_copier_judge(struct sockets_copier *copier, uint64_t ns, size_t byt
 static bool goes_past_caches(const struct sockets_copier *copier, size_t bytes, size_t unread)
 {
     return copier->distance == SOCKETS_FAR ||
-           (copier->distance == SOCKETS_NEAR && bytes >= NEAR_LEAST &&
-            unread + bytes >= NEAR_UNREAD);
+           (copier->distance == SOCKETS_NEAR && unread + bytes >= NEAR_FETCHED &&
+            bytes >= NEAR_LEAST);
 }
 
 void sockets_copier_copy(struct sockets_copier *copier, char *to, const char *from, size_t bytes,
@@ -113,5 +114,6 @@ void sockets_copier_copy(struct sockets_copier *copier, char *to, const char *fr
     }
     start = sockets_now_ns();
     memcpy(to, from, bytes);
+    atomic_thread_fence(memory_order_seq_cst); /* 4 KiB fit into what a core has still to store */
     sockets_copier_judge(copier, sockets_now_ns() - start, bytes);
 }

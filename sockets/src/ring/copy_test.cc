@@ -82,6 +82,7 @@ TEST_CASE("time is taken seldom where that costs more, and of long copies alone"
     judge(far, {500, 500, 500});
     CHECK(copies_before_a_look(here, 100, 2000) == 2000);
     CHECK(copies_before_a_look(here, LONG, 2000) < 100);
+    CHECK(copies_before_a_look(far, 1024, 2000) == 2000);
     CHECK(copies_before_a_look(far, LONG, 200) == 200);
     CHECK(copies_before_a_look(far, LONG, 2000) < 2000);
 }
