@@ -3,10 +3,10 @@
  * copy.c - copies into a ring whose reader may be on another core.
  */
 #include "ring/copy.h"
-#include "record/pause.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -72,6 +72,14 @@ void sockets_copy_to_memory(char *to, const char *from, size_t bytes)
     memcpy(to + done, from + done, bytes - done);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 void sockets_copier_judge(struct sockets_copier *copier, uint64_t ns, size_t bytes)
 {
     const uint64_t rate = (ns << 10) / bytes;
@@ -112,8 +120,8 @@ void sockets_copier_copy(struct sockets_copier *copier, char *to, const char *fr
             memcpy(to, from, bytes);
         return;
     }
-    start = sockets_now_ns();
+    start = now_ns();
     memcpy(to, from, bytes);
     atomic_thread_fence(memory_order_seq_cst); /* 4 KiB fit into what a core has still to store */
-    sockets_copier_judge(copier, sockets_now_ns() - start, bytes);
+    sockets_copier_judge(copier, now_ns() - start, bytes);
 }
