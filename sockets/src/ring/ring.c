@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    PIECE = 32 << 10, /* a long copy is published in pieces, so that both ends copy at once */
+    PIECE = 16 << 10, /* a long copy is published in pieces, so that both ends copy at once */
+    LONG = 256 << 10, /* a core's own cache has no room for such a call's buffers and its source */
     REWIND = 8 << 10, /* an empty ring starts anew here: short messages stay in the cache */
 };
 
@@ -86,6 +87,7 @@ ssize_t sockets_ring_reserve(struct sockets_direction *dir, struct sockets_write
 
     if (unsent < 0)
         return unsent;
+    w->unread = (uint32_t)unsent;
     if (unsent == 0)
         change_layout(dir, w, log_max);
     size = (size_t)1 << w->log;
@@ -128,7 +130,7 @@ ssize_t sockets_ring_write(struct sockets_direction *dir, struct sockets_writer 
             space = PIECE;
         while (piece < (size_t)space &&
                (bytes = cursor_piece(cursor, (size_t)space - piece, &from)) > 0) {
-            memcpy(to + piece, from, bytes);
+            sockets_copier_copy(&w->copier, to + piece, from, bytes, w->unread + piece);
             piece += bytes;
         }
         if (piece == 0)
@@ -165,13 +167,15 @@ static size_t ring_piece(const struct sockets_direction *dir, uint64_t at, uint3
 }
 
 static size_t copy_out(struct sockets_cursor *cursor, const char *from, size_t most,
-                       enum sockets_take how)
+                       enum sockets_take how, bool is_long)
 {
     size_t copied = 0, bytes;
     char *to;
 
     while (copied < most && (bytes = cursor_piece(cursor, most - copied, &to)) > 0) {
-        if (how != SOCKETS_DISCARD)
+        if (how != SOCKETS_DISCARD && is_long)
+            sockets_copy_to_memory(to, from + copied, bytes);
+        else if (how != SOCKETS_DISCARD)
             memcpy(to, from + copied, bytes);
         copied += bytes;
     }
@@ -181,6 +185,7 @@ static size_t copy_out(struct sockets_cursor *cursor, const char *from, size_t m
 ssize_t sockets_ring_read(struct sockets_direction *dir, uint64_t *head, const char *data,
                           struct sockets_cursor *cursor, enum sockets_take how)
 {
+    const bool is_long = sockets_cursor_left(cursor) >= LONG;
     uint64_t at = *head;
     size_t got = 0;
 
@@ -194,7 +199,7 @@ ssize_t sockets_ring_read(struct sockets_direction *dir, uint64_t *head, const c
             (uint64_t)unread > (uint64_t)1 << log)
             return got || unread == 0 ? (ssize_t)got : -EPROTO;
         bytes = ring_piece(dir, at, log, data, unread < PIECE ? (size_t)unread : PIECE, &from);
-        bytes = copy_out(cursor, from, bytes, how);
+        bytes = copy_out(cursor, from, bytes, how, is_long);
         at += bytes;
         got += bytes;
         if (bytes > 0 && how != SOCKETS_PEEK) {

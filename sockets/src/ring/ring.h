@@ -10,6 +10,7 @@
 #ifndef SOCKETS_RING_H
 #define SOCKETS_RING_H
 
+#include "ring/copy.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +56,9 @@ struct sockets_writer {
     uint64_t tail;
     uint64_t base;
     uint32_t log;
-    uint32_t full; /* how often the ring was full since it grew */
+    uint32_t full;   /* how often the ring was full since it grew */
+    uint32_t unread; /* bytes that the reader had not taken when last looked */
+    struct sockets_copier copier;
 };
 
 /* A position in the buffers of a call. */
