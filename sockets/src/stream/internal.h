@@ -39,7 +39,7 @@ static inline bool sockets_stream_may_leave(const struct sockets_stream *s)
            sockets_ring_unsent(s->tx, &s->record->tx.ring) <= 0;
 }
 
-bool sockets_stream_enter_ring(struct sockets_stream *s);
+bool sockets_stream_enter_ring(struct sockets_stream *s, int fd);
 
 /* Every byte that TCP was given has been taken, and no thread is just giving more; the same lock.
  */

@@ -77,7 +77,7 @@ static bool receiver_sleeps(const struct sockets_stream *s)
     return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
 }
 
-bool sockets_stream_enter_ring(struct sockets_stream *s)
+bool sockets_stream_enter_ring(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
     uint32_t open = SOCKETS_GATE_OPEN;
@@ -90,6 +90,8 @@ bool sockets_stream_enter_ring(struct sockets_stream *s)
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+    if (quiet && !atomic_load_explicit(&s->prompt, memory_order_relaxed))
+        sockets_stream_send_at_once(s, fd);
     return quiet;
 }
 
@@ -187,7 +189,7 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
             return false;
         }
     }
-    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s);
+    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s, fd);
 }
 
 static bool take_lock(struct sockets_stream *s, int fd)
@@ -267,6 +269,8 @@ static int prepare_tcp(struct sockets_stream *s, int fd, bool block)
 {
     const int error = s->carrier ? sockets_stream_settle(s, fd, block) : 0;
 
+    if (atomic_load(&s->rx->phase) != 0 && !atomic_load_explicit(&s->prompt, memory_order_relaxed))
+        sockets_stream_send_at_once(s, fd);
     return error == 0 && sockets_stream_owes(s) ? repay(s, fd, block) : error;
 }
 

@@ -47,6 +47,7 @@ struct sockets_stream {
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
     _Atomic uint32_t nodelay;                /* nothing is held back: TCP_NODELAY, and no cork */
+    _Atomic uint32_t prompt;                 /* this process has seen to that (prompt.c) */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
     struct sockets_carrier
         *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
@@ -113,6 +114,13 @@ static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
 
 /* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
 void sockets_stream_finish(struct sockets_stream *s, int fd);
+
+/* From now on TCP holds nothing back, which an end needs that gives data to TCP while the other one
+ * uses a ring. */
+void sockets_stream_send_at_once(struct sockets_stream *s, int fd);
+
+/* The program sets TCP_NODELAY of an upgraded stream. */
+void sockets_stream_set_nodelay(struct sockets_stream *s, int fd, bool asked);
 
 /* ---- data; all of these want an upgraded stream ---- */
 

@@ -93,36 +93,24 @@ struct attachment {
     bool done;
 };
 
-/* What goes by the ring brings no acknowledgement for what went by TCP before; so Nagle's algorithm
- * would hold the next byte back until the delayed one comes, 40 ms later. */
-static void send_at_once(struct sockets_stream *s, int fd)
-{
-    const int one = 1;
-    int asked = 0, cork = 1;
-    socklen_t length = sizeof(asked);
-
-    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length) < 0)
-        return;
-    atomic_store(&s->record->asked_nodelay, asked != 0);
-    length = sizeof(cork);
-    if (sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
-        sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_CORK, &cork, &length) == 0)
-        atomic_store(&s->nodelay, cork == 0);
-}
-
 static void attach(void *argument)
 {
     struct attachment *a = argument;
     socklen_t length = sizeof(a->s->cookie);
     uint64_t sent, taken;
+    int asked = 0;
 
     if (sockets_real.getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
         sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
     a->s->carrier = a->carrier;
+    length = sizeof(asked);
+    sockets_real.getsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length);
+    atomic_store(&a->s->record->asked_nodelay, asked != 0);
     sockets_stream_attach(a->s, sent, taken);
-    send_at_once(a->s, a->fd);
+    if (a->carrier) /* which tells late that a ring is used */
+        sockets_stream_send_at_once(a->s, a->fd);
     a->done = true;
 }
 
