@@ -168,6 +168,16 @@ class Programs(unittest.TestCase):
                 self.assertIn("has a peer without unetsock", process.stderr.read())
             self.assertEqual(process.returncode, 0)
 
+    def test_one_side_is_far_ahead(self):
+        """Who has done hundreds of operations before the other side begins still finds it."""
+        script = ("import socket\nL = socket.create_server(('127.0.0.1', 0))\n"
+                  "for turn in range(5):\n"  # on a machine that stands still they may give up
+                  "    a = socket.create_connection(L.getsockname())\n"
+                  "    for i in range(400): a.send(b'x')\n"
+                  "    b = L.accept()[0]\n    b.recv(400, socket.MSG_WAITALL)\n"
+                  "    for i in range(600): a.send(b'x'); b.recv(1); b.send(b'y'); a.recv(1)\n")
+        self.ours(sys.executable, "-c", script)
+
     @unittest.skipIf(os.geteuid() != 0, "not run: another user takes root")
     def test_two_users(self):
         """Who has the connection may share its rings, whoever it is."""

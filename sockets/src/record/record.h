@@ -41,6 +41,7 @@ struct sockets_record {
     _Atomic uint32_t nonblocking;
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
+    _Atomic uint64_t first_ns, last_ns; /* when the first try was, and the last */
     _Atomic uint32_t counted;
     _Atomic uint32_t asked_nodelay; /* what the program believes; we send at once */
     _Atomic uint32_t pinned;        /* stays with the kernel, or goes back to it */

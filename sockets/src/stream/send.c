@@ -348,7 +348,8 @@ static void wait_for_quiet(struct sockets_stream *s)
     bool stolen;
 
     if (s->carrier || sockets_phase_is_ring(record->tx.phase) || record->tx.inflight ||
-        record->pinned || record->tx.sent < record->tx.next_quiet)
+        record->pinned || record->tx.sent < record->tx.next_quiet ||
+        atomic_load(&s->tx->taken) == SOCKETS_UNKNOWN) /* a peer that has no ring yet */
         return;
     until = sockets_now_ns() + QUIET_NS;
     sockets_lock_give(&record->tx.lock);

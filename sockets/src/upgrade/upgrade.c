@@ -11,6 +11,7 @@
 #include "real/hidden.h"
 #include "real/real.h"
 #include "upgrade/position.h"
+#include "upgrade/schedule.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,17 +22,12 @@
 #include <time.h>
 
 enum {
-    DEFAULT_OPS = 4,
-    RANDOM_OPS = 16,
-    TRIES = 12,       /* until a peer counts as foreign */
     PENDING = 64,     /* rendezvous of this process at a time: each takes a descriptor */
     MEETING_OPS = 16, /* between two looks whether a peer on another host has been met */
     SEGMENT_MS = 20,  /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
 };
 
-static uint32_t first_ops = DEFAULT_OPS;
-static bool random_ops;
 static bool all_by_net; /* for tests: peers on this machine are met as those on others */
 
 /* The streams that wait for their peers, and a count of them. */
@@ -40,19 +36,8 @@ static _Atomic int pending;
 
 void sockets_upgrade_init(void)
 {
-    const char *text = getenv("UNETSOCK_UPGRADE");
-    char *end;
-
     all_by_net = getenv("UNETSOCK_NET_ALL") != NULL;
-    if (!text || !*text)
-        return;
-    if (strcmp(text, "random") == 0) {
-        random_ops = true;
-        return;
-    }
-    const unsigned long ops = strtoul(text, &end, 10);
-    if (!*end && ops > 0 && ops < NEVER)
-        first_ops = (uint32_t)ops;
+    sockets_schedule_init();
 }
 
 /* ---- names ------------------------------------------------------------------------ */
@@ -419,25 +404,10 @@ static void call(struct sockets_stream *s, int fd)
 
 /* ---- steps ------------------------------------------------------------------------ */
 
-/* Soon at first, then less and less often. */
-static void plan_next(struct sockets_record *record, uint32_t ops)
-{
-    const uint32_t tries = atomic_fetch_add(&record->tries, 1) + 1;
-    const uint32_t pause = tries < 5 ? 1 : 1u << (tries - 4);
-
-    atomic_store(&record->next_try, ops + pause);
-}
-
-static uint32_t first_try(void)
-{
-    uint32_t t = (uint32_t)(uintptr_t)&t;
-
-    return random_ops ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS : first_ops;
-}
-
 static void step(struct sockets_stream *s, int fd, uint32_t ops)
 {
     struct sockets_record *record = s->record;
+    enum sockets_when when;
 
     if (atomic_load(&record->tries) == 0 && sockets_upgrade_needs_tcp(fd))
         sockets_stream_pin(s);
@@ -447,17 +417,18 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
     }
     if (atomic_load(&record->holders) != 1) {
         atomic_store(&record->reason, SOCKETS_SHARED);
-        plan_next(record, ops);
+        sockets_schedule_plan(record, s->is_server, ops);
         return;
     }
-    if (!s->meeting && atomic_load(&record->tries) >= TRIES) {
+    when = s->meeting ? SOCKETS_TRY_NOW : sockets_schedule_ask(record, s->is_server, ops);
+    if (when == SOCKETS_TRY_NEVER)
         give_up(s, SOCKETS_FOREIGN);
+    if (when != SOCKETS_TRY_NOW)
         return;
-    }
     if (s->meeting) /* which ends by itself */
         atomic_store(&record->next_try, ops + (all_by_net ? 1 : MEETING_OPS));
     else
-        plan_next(record, ops);
+        sockets_schedule_plan(record, s->is_server, ops);
     if (s->is_server)
         serve(s, fd);
     else
@@ -472,7 +443,7 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd)
     const int error = errno;
 
     if (next == 0) {
-        next = first_try();
+        next = sockets_schedule_first();
         atomic_store_explicit(&record->next_try, next, memory_order_relaxed);
     }
     if (ops < next)
