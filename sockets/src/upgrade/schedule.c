@@ -24,8 +24,13 @@ struct schedule {
 /* To connect takes some 10 us, and to see that nobody has less than one. */
 static const struct schedule connecting = {12, 12, 1000}, accepting = {QUICK_TRIES, 40, 50};
 
+enum {
+    MUCH = 128 << 10, /* bytes in few operations: a bulk transfer ... */
+    LONG = 2 << 20,   /* ... and one that lasts */
+};
+
 static uint32_t first_ops = DEFAULT_OPS;
-static bool random_ops;
+static bool random_ops, as_told;
 
 void sockets_schedule_init(void)
 {
@@ -35,6 +40,7 @@ void sockets_schedule_init(void)
 
     if (!text || !*text)
         return;
+    as_told = true;
     random_ops = strcmp(text, "random") == 0;
     ops = strtoul(text, &end, 10);
     if (!*end && ops > 0 && ops < UINT32_MAX)
@@ -46,6 +52,14 @@ uint32_t sockets_schedule_first(void)
     uint32_t t = (uint32_t)(uintptr_t)&t;
 
     return random_ops ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS : first_ops;
+}
+
+bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops, uint64_t carried)
+{
+    if (as_told || carried < MUCH || carried >= LONG)
+        return false;
+    atomic_store(&record->next_try, ops + DEFAULT_OPS);
+    return true;
 }
 
 void sockets_schedule_plan(struct sockets_record *record, bool is_server, uint32_t ops)

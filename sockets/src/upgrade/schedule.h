@@ -17,6 +17,11 @@ void sockets_schedule_init(void);
 
 uint32_t sockets_schedule_first(void);
 
+/* Before the first try: whether it is too early for a stream that has carried so many bytes, and
+ * planned for later.  Rings cost as much time as TCP takes for a MiB, and gain least where each
+ * call moves much: a file that goes by a connection of its own does better without. */
+bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops, uint64_t carried);
+
 /* One is tried at this operation: plan the next. */
 void sockets_schedule_plan(struct sockets_record *record, bool is_server, uint32_t ops);
 

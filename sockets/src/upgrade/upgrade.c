@@ -409,6 +409,9 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
     struct sockets_record *record = s->record;
     enum sockets_when when;
 
+    if (atomic_load(&record->tries) == 0 &&
+        sockets_schedule_postpone(record, ops, sockets_position_carried(fd)))
+        return;
     if (atomic_load(&record->tries) == 0 && sockets_upgrade_needs_tcp(fd))
         sockets_stream_pin(s);
     if (atomic_load(&record->pinned)) {
@@ -450,7 +453,8 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd)
         return;
     if (!atomic_exchange(&s->stepping, 1)) { /* one thread at a time */
         step(s, fd, ops);
-        if (!s->upgraded && atomic_load(&record->reason) == SOCKETS_YOUNG)
+        if (!s->upgraded && atomic_load(&record->tries) > 0 &&
+            atomic_load(&record->reason) == SOCKETS_YOUNG)
             atomic_store(&record->reason, SOCKETS_FOREIGN); /* so far */
         atomic_store(&s->stepping, 0);
     }
