@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -49,23 +48,32 @@ static bool is_ipv4_loopback(const uint8_t end[SOCKETS_END])
     return memcmp(end, prefix, sizeof(prefix)) == 0;
 }
 
+_Static_assert(1 + sizeof("unetsock-") - 1 + 4 * SOCKETS_END <=
+                   sizeof(((struct sockaddr_un *)0)->sun_path),
+               "a name has room");
+
 /* The name of a connection.  Returns the address's length, or 0: the peer is elsewhere. */
 static socklen_t name_of(const struct sockets_stream *s, int fd, struct sockaddr_un *name)
 {
+    static const char prefix[] = "unetsock-", digits[] = "0123456789abcdef";
     struct sockets_ends ends;
     uint8_t(*const end)[SOCKETS_END] = ends.end;
-    int n;
+    char *to = name->sun_path + 1;
 
     if (!sockets_ends_of(fd, s->is_server, &ends) || all_by_net)
         return 0;
     if (memcmp(end[0], end[1], 16) != 0 && !(is_ipv4_loopback(end[0]) && is_ipv4_loopback(end[1])))
         return 0;
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "unetsock-");
-    for (size_t i = 0; i < sizeof(ends.end); i++)
-        n += snprintf(name->sun_path + 1 + n, sizeof(name->sun_path) - 1 - (size_t)n, "%02x",
-                      end[i / SOCKETS_END][i % SOCKETS_END]);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    memcpy(to, prefix, sizeof(prefix) - 1);
+    to += sizeof(prefix) - 1;
+    for (size_t i = 0; i < sizeof(ends.end); i++) {
+        const uint8_t byte = end[i / SOCKETS_END][i % SOCKETS_END];
+
+        *to++ = digits[byte >> 4];
+        *to++ = digits[byte & 15];
+    }
+    return (socklen_t)(to - (char *)name);
 }
 
 /* ---- attaching -------------------------------------------------------------------- */
