@@ -49,6 +49,14 @@ static inline bool sockets_stream_is_quiet(const struct sockets_stream *s)
            atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
 }
 
+/* The same lock.  What Nagle's algorithm holds back leaves now. */
+void sockets_stream_push(struct sockets_stream *s, int fd);
+
+/* The same lock, which is given up meanwhile: whoever may block waits here, if it is time to, until
+ * the ring may be entered; and it is not time for a while (quiet.c). */
+void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd);
+void sockets_stream_put_off_quiet(struct sockets_stream *s);
+
 /* Data, or the end, are about to be given to the ring or to TCP: say when, if that is of interest.
  * The same lock. */
 void sockets_stream_stamp_now(struct sockets_stream *s);

@@ -18,7 +18,7 @@ void sockets_stream_send_at_once(struct sockets_stream *s, int fd)
     int cork = 1;
     socklen_t length = sizeof(cork);
 
-    atomic_store(&s->prompt, 1);
+    atomic_store(&s->record->prompt, 1);
     if (sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
         sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_CORK, &cork, &length) == 0)
         atomic_store(&s->nodelay, cork == 0);
@@ -27,14 +27,27 @@ void sockets_stream_send_at_once(struct sockets_stream *s, int fd)
     sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &once, sizeof(once));
 }
 
+static void set_nodelay(int fd, int on)
+{
+    sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 void sockets_stream_set_nodelay(struct sockets_stream *s, int fd, bool asked)
 {
-    const int value = asked, one = 1;
-
     atomic_store(&s->record->asked_nodelay, asked);
-    if (atomic_load(&s->prompt))
+    if (atomic_load(&s->record->prompt))
         return;
-    sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
-    if (atomic_load(&s->prompt)) /* meanwhile, by another thread */
-        sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    set_nodelay(fd, asked);
+    if (atomic_load(&s->record->prompt)) /* meanwhile, by another thread */
+        set_nodelay(fd, 1);
+}
+
+void sockets_stream_push(struct sockets_stream *s, int fd)
+{
+    if (atomic_load(&s->record->prompt) || atomic_load(&s->record->asked_nodelay))
+        return;
+    set_nodelay(fd, 1);
+    set_nodelay(fd, 0);
+    if (atomic_load(&s->record->asked_nodelay)) /* meanwhile, by another thread */
+        set_nodelay(fd, 1);
 }

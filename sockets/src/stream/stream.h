@@ -47,7 +47,6 @@ struct sockets_stream {
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
     _Atomic uint32_t nodelay;                /* nothing is held back: TCP_NODELAY, and no cork */
-    _Atomic uint32_t prompt;                 /* this process has seen to that (prompt.c) */
     bool upgraded;                           /* the segment is in use (rx and tx are valid) */
     struct sockets_carrier
         *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
