@@ -34,7 +34,7 @@ static bool is_due(const struct sockets_stream *s)
     const struct sockets_record *record = s->record;
 
     return !s->carrier && !sockets_phase_is_ring(record->tx.phase) && !record->tx.inflight &&
-           !record->pinned &&
+           !record->pinned && !atomic_load(&s->tx->want_tcp) &&
            (record->tx.sent >= record->tx.next_quiet ||
             record->tx.writes >= record->tx.next_writes) &&
            atomic_load(&s->tx->taken) != SOCKETS_UNKNOWN && /* a peer that has no ring yet */
@@ -56,6 +56,7 @@ void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd)
     while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
         sched_yield();
     sockets_lock_take(&record->tx.lock, &stolen);
+    sockets_stream_put_off_quiet(s);   /* a receiver that sleeps now is woken by TCP all the same */
     if (!sockets_stream_is_quiet(s)) { /* the receiver is slow */
         record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : STEP;
         record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
