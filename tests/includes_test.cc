@@ -499,7 +499,7 @@ TEST_CASE("sockets includes reliable and unet, and its rooms those below them")
         {"stream", {"ring", "real", "record", "spin"}},
         {"epoll", {"real", "record", "spin", "stream"}},
         {"net", {"real", "record", "stream"}},
-        {"upgrade", {"real", "stream", "epoll", "net"}},
+        {"upgrade", {"real", "record", "stream", "epoll", "net"}},
         {"table", {"stream", "epoll", "upgrade"}},
         {"poll", {"real", "record", "spin", "stream", "epoll", "table"}},
         {"calls", {"real", "record", "spin", "stream", "epoll", "net", "upgrade", "table", "poll"}},

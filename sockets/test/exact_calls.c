@@ -554,6 +554,32 @@ static void test_signalled(void)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* What Nagle's algorithm holds back leaves when the first answer comes, whichever way that goes. */
+static void test_held_back(void)
+{
+    const int off = 0;
+    char text[2];
+    struct pollfd p;
+    int fd[2];
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect_quietly(fd);
+    setsockopt(fd[0], IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off));
+    p = (struct pollfd){.fd = fd[1], .events = POLLIN};
+    setsockopt(fd[1], IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off));
+    if (send(fd[0], "a", 1, 0) != 1 || send(fd[0], "b", 1, 0) != 1)
+        die("send");
+    for (int i = 0; i < 10; i++) { /* calls, after which it may be upgraded */
+        recv(fd[0], text, 1, MSG_PEEK | MSG_DONTWAIT);
+        recv(fd[1], text, 1, MSG_PEEK | MSG_DONTWAIT);
+    }
+    printf("held back: %s", result(recv(fd[1], text, 1, 0)));
+    printf(" %s", result(send(fd[1], "c", 1, 0)));
+    printf(" %d", poll(&p, 1, 20)); /* a delayed acknowledgement takes 40 ms */
+    printf(" %s\n", result(recv(fd[1], text, 1, 0)));
+    close_pair(fd);
+}
+
 static void test_stdio(void)
 {
     char line[32] = "";
@@ -620,6 +646,7 @@ int main(void)
     test_least(false);
     test_least(true);
     test_signalled();
+    test_held_back();
     test_stdio();
     test_limits();
     return 0;

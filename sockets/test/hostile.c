@@ -4,9 +4,10 @@
  */
 #include "test/hostile.h"
 #include "real/real.h"
-#include "stream/stream.h"
+#include "stream/internal.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,4 +335,54 @@ long hostile_stream(unsigned seed, size_t bytes)
     }
     end(&e);
     return wrong;
+}
+
+/* ---- a stream that is never quiet by chance ------------------------------------------------ */
+
+enum { BEFORE = 127, ATTEMPT = 2000 };
+
+static void *receive_until_end(void *argument)
+{
+    struct ends *e = argument;
+    char data[64];
+    const struct iovec iov = {data, sizeof(data)};
+
+    while (sockets_stream_receive(e->s[0], e->fd[0], &iov, 1, 0) > 0)
+        ;
+    return NULL;
+}
+
+static void send_byte(const struct ends *e)
+{
+    struct iovec iov = {"x", 1};
+    const struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+
+    sockets_stream_send(e->s[1], e->fd[1], &msg, 0);
+}
+
+int hostile_comes_to_the_ring(void)
+{
+    const int off = 0;
+    struct ends e;
+    pthread_t thread;
+    int came;
+
+    if (!begin(&e, false))
+        return -1;
+    setsockopt(e.fd[0], IPPROTO_TCP, TCP_QUICKACK, &off, sizeof(off)); /* Nagle's algorithm waits */
+    atomic_store(&e.s[1]->tx->gate, SOCKETS_GATE_RECEIVER);
+    send_byte(&e);
+    atomic_store(&e.s[1]->tx->gate, SOCKETS_GATE_OPEN);
+    for (int i = 1; i < BEFORE; i++)
+        send_byte(&e);
+    if (pthread_create(&thread, NULL, receive_until_end, &e) != 0)
+        return -1;
+    for (int i = 0; i < ATTEMPT && atomic_load(&e.s[1]->tx->phase) == 0; i++)
+        send_byte(&e);
+    came = atomic_load(&e.s[1]->tx->phase) != 0;
+    sockets_stream_finish(e.s[1], e.fd[1]);
+    shutdown(e.fd[1], SHUT_WR);
+    pthread_join(thread, NULL);
+    end(&e);
+    return came;
 }

@@ -21,6 +21,10 @@ int hostile_run(unsigned seed, unsigned calls, int meanwhile);
  * arrived wrong, or -1 if a call failed. */
 long hostile_stream(unsigned seed, size_t bytes);
 
+/* Send bytes one by one, of which Nagle's algorithm holds most back, to a thread that begins to
+ * receive late.  Returns whether any went by the ring, or -1 if a call failed. */
+int hostile_comes_to_the_ring(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,3 +26,12 @@ TEST_CASE("two threads stream both ways at once")
 {
     CHECK(hostile_stream(1, 2 << 20) == 0);
 }
+
+TEST_CASE("small writes that TCP collects come to the ring")
+{
+    int came = 0;
+
+    for (int i = 0; i < 10 && came == 0; i++) // a receiver that does not run counts as slow
+        came = hostile_comes_to_the_ring();
+    CHECK(came == 1);
+}

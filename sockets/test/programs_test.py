@@ -168,6 +168,27 @@ class Programs(unittest.TestCase):
                 self.assertIn("has a peer without unetsock", process.stderr.read())
             self.assertEqual(process.returncode, 0)
 
+    def test_one_side_is_far_ahead(self):
+        """Who has done hundreds of operations before the other side begins still finds it."""
+        script = ("import socket\nL = socket.create_server(('127.0.0.1', 0))\n"
+                  "for turn in range(5):\n"  # on a machine that stands still they may give up
+                  "    a = socket.create_connection(L.getsockname())\n"
+                  "    for i in range(400): a.send(b'x')\n"
+                  "    b = L.accept()[0]\n    b.recv(400, socket.MSG_WAITALL)\n"
+                  "    for i in range(600): a.send(b'x'); b.recv(1); b.send(b'y'); a.recv(1)\n")
+        self.ours(sys.executable, "-c", script)
+
+    def test_files_by_connections_of_their_own_stay_with_tcp(self):
+        """Rings would cost more than they gain, unless the transfer lasts."""
+        script = ("import socket, sys\nL = socket.create_server(('127.0.0.1', 0))\n"
+                  "a = socket.create_connection(L.getsockname()); b = L.accept()[0]\n"
+                  "for i in range(int(sys.argv[1])):\n"
+                  "    a.sendall(bytes(65536)); b.recv(65536, socket.MSG_WAITALL)\n")
+        for pieces, ends in (16, 0), (200, 2):
+            done = BUILD.run([BUILD.unetsock, "--stats", sys.executable, "-c", script, str(pieces)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(both.upgraded(done.stderr), ends, done.stderr)
+
     @unittest.skipIf(os.geteuid() != 0, "not run: another user takes root")
     def test_two_users(self):
         """Who has the connection may share its rings, whoever it is."""

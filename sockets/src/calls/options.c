@@ -135,7 +135,8 @@ static void note_cork(int fd)
     sockets_table_leave(s);
 }
 
-/* Whether a connection of ours is asked to send at once, which it does anyhow (upgrade.c). */
+/* Whether a connection with rings is asked to send at once: those do so by themselves (prompt.c).
+ */
 static bool keep_nodelay(int fd, bool asked)
 {
     struct sockets_stream *s = sockets_table_enter(fd);
@@ -145,7 +146,7 @@ static bool keep_nodelay(int fd, bool asked)
         return false;
     keep = s->upgraded;
     if (keep)
-        atomic_store(&s->record->asked_nodelay, asked);
+        sockets_stream_set_nodelay(s, fd, asked);
     sockets_table_leave(s);
     return keep;
 }

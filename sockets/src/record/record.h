@@ -41,8 +41,10 @@ struct sockets_record {
     _Atomic uint32_t nonblocking;
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
+    _Atomic uint64_t first_ns, last_ns; /* when the first try was, and the last */
     _Atomic uint32_t counted;
-    _Atomic uint32_t asked_nodelay; /* what the program believes; we send at once */
+    _Atomic uint32_t asked_nodelay; /* what the program believes */
+    _Atomic uint32_t prompt;        /* TCP holds nothing back, whatever that is (prompt.c) */
     _Atomic uint32_t pinned;        /* stays with the kernel, or goes back to it */
     int32_t fd;                     /* for people: the descriptor with which it began */
 
@@ -70,7 +72,8 @@ struct sockets_record {
         uint64_t streak;   /* bytes sent since anything was received */
         uint32_t strikes;  /* how often the receiver held the gate for long */
         uint64_t looked_ns;
-        uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again */
+        uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again (quiet.c) */
+        uint64_t writes, next_writes;    /* the same of calls that may block */
         uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */
         _Atomic uint32_t returned;       /* the phase in which that was in the ring */
         _Atomic uint32_t shut;

@@ -39,7 +39,7 @@ static inline bool sockets_stream_may_leave(const struct sockets_stream *s)
            sockets_ring_unsent(s->tx, &s->record->tx.ring) <= 0;
 }
 
-bool sockets_stream_enter_ring(struct sockets_stream *s);
+bool sockets_stream_enter_ring(struct sockets_stream *s, int fd);
 
 /* Every byte that TCP was given has been taken, and no thread is just giving more; the same lock.
  */
@@ -48,6 +48,14 @@ static inline bool sockets_stream_is_quiet(const struct sockets_stream *s)
     return s->record->tx.inflight == 0 &&
            atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
 }
+
+/* The same lock.  What Nagle's algorithm holds back leaves now. */
+void sockets_stream_push(struct sockets_stream *s, int fd);
+
+/* The same lock, which is given up meanwhile: whoever may block waits here, if it is time to, until
+ * the ring may be entered; and it is not time for a while (quiet.c). */
+void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd);
+void sockets_stream_put_off_quiet(struct sockets_stream *s);
 
 /* Data, or the end, are about to be given to the ring or to TCP: say when, if that is of interest.
  * The same lock. */

@@ -117,7 +117,7 @@ void sockets_stream_attach(struct sockets_stream *s, uint64_t sent, uint64_t tak
     s->tx_data = segment->data[s->is_server];
     sockets_ring_init(s->tx, &record->tx.ring);
     record->tx.sent = sent;
-    record->tx.next_quiet = sent + (256 << 10);
+    sockets_stream_put_off_quiet(s);
     record->rx.taken = taken;
     atomic_store_explicit(&s->tx->sent, sent, memory_order_release);
     atomic_store_explicit(&s->rx->taken, taken, memory_order_release);

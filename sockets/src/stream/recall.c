@@ -113,7 +113,7 @@ static void wake_sender(struct sockets_stream *s, int fd)
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
     if (atomic_load(&s->tx->armed) != 0 && atomic_load(&s->record->tx.shut) == 0 &&
-        (sockets_phase_is_ring(s->record->tx.phase) || sockets_stream_enter_ring(s)))
+        (sockets_phase_is_ring(s->record->tx.phase) || sockets_stream_enter_ring(s, fd)))
         sockets_stream_ring_bell(s, fd);
     sockets_stream_leave_ring(s);
     sockets_lock_give(&s->record->tx.lock);

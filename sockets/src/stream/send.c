@@ -14,12 +14,10 @@
 enum {
     WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
     LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
-    SPACE_NS = 2000000,      /* how long a blocking sender waits for space before it turns to TCP */
-    SPACE_BRIEF_NS = 20000,  /* and one that must not block */
-    QUIET_NS = 3000000,      /* how long a stream that goes on and on waits to enter the ring ... */
-    CARRIED_MOST = 1280,     /* bytes of a call that are brought by a carrier, in one packet */
-    QUIET_AFTER = 256 << 10, /* ... when so much has gone by TCP */
-    PIECES = 16,             /* of a message that goes by TCP in part */
+    SPACE_NS = 2000000,     /* how long a blocking sender waits for space before it turns to TCP */
+    SPACE_BRIEF_NS = 20000, /* and one that must not block */
+    CARRIED_MOST = 1280,    /* bytes of a call that are brought by a carrier, in one packet */
+    PIECES = 16,            /* of a message that goes by TCP in part */
 };
 
 /* For tests: of so many sends one leaves the ring, whatever it is. */
@@ -77,7 +75,7 @@ static bool receiver_sleeps(const struct sockets_stream *s)
     return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
 }
 
-bool sockets_stream_enter_ring(struct sockets_stream *s)
+bool sockets_stream_enter_ring(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
     uint32_t open = SOCKETS_GATE_OPEN;
@@ -90,17 +88,16 @@ bool sockets_stream_enter_ring(struct sockets_stream *s)
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+    if (quiet && !atomic_load_explicit(&s->record->prompt, memory_order_relaxed))
+        sockets_stream_send_at_once(s, fd);
     return quiet;
 }
 
 void sockets_stream_leave_ring(struct sockets_stream *s)
 {
-    struct sockets_record *record = s->record;
-
-    if (!sockets_phase_is_ring(record->tx.phase))
+    if (!sockets_phase_is_ring(s->record->tx.phase))
         return;
-    if (record->tx.next_quiet < record->tx.sent + QUIET_AFTER)
-        record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
+    sockets_stream_put_off_quiet(s);
     sockets_stream_next_phase(s);
     sockets_carrier_publish(s);
 }
@@ -187,7 +184,7 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
             return false;
         }
     }
-    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s);
+    return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s, fd);
 }
 
 static bool take_lock(struct sockets_stream *s, int fd)
@@ -267,6 +264,9 @@ static int prepare_tcp(struct sockets_stream *s, int fd, bool block)
 {
     const int error = s->carrier ? sockets_stream_settle(s, fd, block) : 0;
 
+    if (atomic_load(&s->rx->phase) != 0 &&
+        !atomic_load_explicit(&s->record->prompt, memory_order_relaxed))
+        sockets_stream_send_at_once(s, fd);
     return error == 0 && sockets_stream_owes(s) ? repay(s, fd, block) : error;
 }
 
@@ -336,27 +336,6 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     return moved && sockets_phase_is_ring(record->tx.phase);
 }
 
-/* A stream of writes without answers never finds TCP empty by chance. */
-static void wait_for_quiet(struct sockets_stream *s)
-{
-    struct sockets_record *record = s->record;
-    uint64_t until;
-    bool stolen;
-
-    if (s->carrier || sockets_phase_is_ring(record->tx.phase) || record->tx.inflight ||
-        record->pinned || record->tx.sent < record->tx.next_quiet)
-        return;
-    until = sockets_now_ns() + QUIET_NS;
-    sockets_lock_give(&record->tx.lock);
-    while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
-        sched_yield();
-    sockets_lock_take(&record->tx.lock, &stolen);
-    if (!sockets_stream_is_quiet(s)) { /* the receiver is slow; ask less and less often */
-        record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : 4 << 20;
-        record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
-    }
-}
-
 ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghdr *msg, int flags)
 {
     struct sockets_record *record = s->record;
@@ -370,7 +349,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
     if (flags & MSG_OOB)
         sockets_stream_pin(s);
     if (block)
-        wait_for_quiet(s);
+        sockets_stream_wait_for_quiet(s, fd);
     if (total == 0 || msg->msg_controllen > 0 || !choose_ring(s, fd, total, flags)) {
         sockets_stream_leave_ring(s);
         return send_by_tcp(s, fd, msg, &cursor, flags, 0);

@@ -114,6 +114,13 @@ static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
 /* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
 void sockets_stream_finish(struct sockets_stream *s, int fd);
 
+/* From now on TCP holds nothing back, which an end needs that gives data to TCP while the other one
+ * uses a ring. */
+void sockets_stream_send_at_once(struct sockets_stream *s, int fd);
+
+/* The program sets TCP_NODELAY of an upgraded stream. */
+void sockets_stream_set_nodelay(struct sockets_stream *s, int fd, bool asked);
+
 /* ---- data; all of these want an upgraded stream ---- */
 
 /* recvmsg, and sendmsg; -errno instead of -1.  They block as the connection does. */

@@ -47,3 +47,14 @@ int sockets_position(int fd, uint64_t *sent, uint64_t *taken)
         error = position(fd, sent, taken);
     return error;
 }
+
+uint64_t sockets_position_carried(int fd)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0 ||
+        length < offsetof(struct tcp_info, tcpi_bytes_sent) + sizeof(info.tcpi_bytes_sent))
+        return 0;
+    return info.tcpi_bytes_sent + info.tcpi_bytes_received;
+}

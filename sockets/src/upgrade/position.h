@@ -12,4 +12,7 @@
  * too old to tell; -EAGAIN: data arrives too fast. */
 int sockets_position(int fd, uint64_t *sent, uint64_t *taken);
 
+/* The bytes that have gone either way so far, more or less; 0 if the kernel does not tell. */
+uint64_t sockets_position_carried(int fd);
+
 #endif

@@ -11,27 +11,22 @@
 #include "real/hidden.h"
 #include "real/real.h"
 #include "upgrade/position.h"
+#include "upgrade/schedule.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 #include <time.h>
 
 enum {
-    DEFAULT_OPS = 4,
-    RANDOM_OPS = 16,
-    TRIES = 12,       /* until a peer counts as foreign */
     PENDING = 64,     /* rendezvous of this process at a time: each takes a descriptor */
     MEETING_OPS = 16, /* between two looks whether a peer on another host has been met */
     SEGMENT_MS = 20,  /* a peer that has come makes its segment meanwhile */
     NEVER = ~0u,
 };
 
-static uint32_t first_ops = DEFAULT_OPS;
-static bool random_ops;
 static bool all_by_net; /* for tests: peers on this machine are met as those on others */
 
 /* The streams that wait for their peers, and a count of them. */
@@ -40,19 +35,8 @@ static _Atomic int pending;
 
 void sockets_upgrade_init(void)
 {
-    const char *text = getenv("UNETSOCK_UPGRADE");
-    char *end;
-
     all_by_net = getenv("UNETSOCK_NET_ALL") != NULL;
-    if (!text || !*text)
-        return;
-    if (strcmp(text, "random") == 0) {
-        random_ops = true;
-        return;
-    }
-    const unsigned long ops = strtoul(text, &end, 10);
-    if (!*end && ops > 0 && ops < NEVER)
-        first_ops = (uint32_t)ops;
+    sockets_schedule_init();
 }
 
 /* ---- names ------------------------------------------------------------------------ */
@@ -64,23 +48,32 @@ static bool is_ipv4_loopback(const uint8_t end[SOCKETS_END])
     return memcmp(end, prefix, sizeof(prefix)) == 0;
 }
 
+_Static_assert(1 + sizeof("unetsock-") - 1 + 4 * SOCKETS_END <=
+                   sizeof(((struct sockaddr_un *)0)->sun_path),
+               "a name has room");
+
 /* The name of a connection.  Returns the address's length, or 0: the peer is elsewhere. */
 static socklen_t name_of(const struct sockets_stream *s, int fd, struct sockaddr_un *name)
 {
+    static const char prefix[] = "unetsock-", digits[] = "0123456789abcdef";
     struct sockets_ends ends;
     uint8_t(*const end)[SOCKETS_END] = ends.end;
-    int n;
+    char *to = name->sun_path + 1;
 
     if (!sockets_ends_of(fd, s->is_server, &ends) || all_by_net)
         return 0;
     if (memcmp(end[0], end[1], 16) != 0 && !(is_ipv4_loopback(end[0]) && is_ipv4_loopback(end[1])))
         return 0;
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "unetsock-");
-    for (size_t i = 0; i < sizeof(ends.end); i++)
-        n += snprintf(name->sun_path + 1 + n, sizeof(name->sun_path) - 1 - (size_t)n, "%02x",
-                      end[i / SOCKETS_END][i % SOCKETS_END]);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    memcpy(to, prefix, sizeof(prefix) - 1);
+    to += sizeof(prefix) - 1;
+    for (size_t i = 0; i < sizeof(ends.end); i++) {
+        const uint8_t byte = end[i / SOCKETS_END][i % SOCKETS_END];
+
+        *to++ = digits[byte >> 4];
+        *to++ = digits[byte & 15];
+    }
+    return (socklen_t)(to - (char *)name);
 }
 
 /* ---- attaching -------------------------------------------------------------------- */
@@ -93,36 +86,24 @@ struct attachment {
     bool done;
 };
 
-/* What goes by the ring brings no acknowledgement for what went by TCP before; so Nagle's algorithm
- * would hold the next byte back until the delayed one comes, 40 ms later. */
-static void send_at_once(struct sockets_stream *s, int fd)
-{
-    const int one = 1;
-    int asked = 0, cork = 1;
-    socklen_t length = sizeof(asked);
-
-    if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length) < 0)
-        return;
-    atomic_store(&s->record->asked_nodelay, asked != 0);
-    length = sizeof(cork);
-    if (sockets_real.setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0 &&
-        sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_CORK, &cork, &length) == 0)
-        atomic_store(&s->nodelay, cork == 0);
-}
-
 static void attach(void *argument)
 {
     struct attachment *a = argument;
     socklen_t length = sizeof(a->s->cookie);
     uint64_t sent, taken;
+    int asked = 0;
 
     if (sockets_real.getsockopt(a->fd, SOL_SOCKET, SO_COOKIE, &a->s->cookie, &length) < 0 ||
         sockets_position(a->fd, &sent, &taken) < 0)
         return;
     atomic_store(&a->s->segment, a->segment);
     a->s->carrier = a->carrier;
+    length = sizeof(asked);
+    sockets_real.getsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length);
+    atomic_store(&a->s->record->asked_nodelay, asked != 0);
     sockets_stream_attach(a->s, sent, taken);
-    send_at_once(a->s, a->fd);
+    if (a->carrier) /* which tells late that a ring is used */
+        sockets_stream_send_at_once(a->s, a->fd);
     a->done = true;
 }
 
@@ -431,26 +412,14 @@ static void call(struct sockets_stream *s, int fd)
 
 /* ---- steps ------------------------------------------------------------------------ */
 
-/* Soon at first, then less and less often. */
-static void plan_next(struct sockets_record *record, uint32_t ops)
-{
-    const uint32_t tries = atomic_fetch_add(&record->tries, 1) + 1;
-    const uint32_t pause = tries < 5 ? 1 : 1u << (tries - 4);
-
-    atomic_store(&record->next_try, ops + pause);
-}
-
-static uint32_t first_try(void)
-{
-    uint32_t t = (uint32_t)(uintptr_t)&t;
-
-    return random_ops ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS : first_ops;
-}
-
 static void step(struct sockets_stream *s, int fd, uint32_t ops)
 {
     struct sockets_record *record = s->record;
+    enum sockets_when when;
 
+    if (atomic_load(&record->tries) == 0 &&
+        sockets_schedule_postpone(record, ops, sockets_position_carried(fd)))
+        return;
     if (atomic_load(&record->tries) == 0 && sockets_upgrade_needs_tcp(fd))
         sockets_stream_pin(s);
     if (atomic_load(&record->pinned)) {
@@ -459,17 +428,18 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
     }
     if (atomic_load(&record->holders) != 1) {
         atomic_store(&record->reason, SOCKETS_SHARED);
-        plan_next(record, ops);
+        sockets_schedule_plan(record, s->is_server, ops);
         return;
     }
-    if (!s->meeting && atomic_load(&record->tries) >= TRIES) {
+    when = s->meeting ? SOCKETS_TRY_NOW : sockets_schedule_ask(record, s->is_server, ops);
+    if (when == SOCKETS_TRY_NEVER)
         give_up(s, SOCKETS_FOREIGN);
+    if (when != SOCKETS_TRY_NOW)
         return;
-    }
     if (s->meeting) /* which ends by itself */
         atomic_store(&record->next_try, ops + (all_by_net ? 1 : MEETING_OPS));
     else
-        plan_next(record, ops);
+        sockets_schedule_plan(record, s->is_server, ops);
     if (s->is_server)
         serve(s, fd);
     else
@@ -484,14 +454,15 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd)
     const int error = errno;
 
     if (next == 0) {
-        next = first_try();
+        next = sockets_schedule_first();
         atomic_store_explicit(&record->next_try, next, memory_order_relaxed);
     }
     if (ops < next)
         return;
     if (!atomic_exchange(&s->stepping, 1)) { /* one thread at a time */
         step(s, fd, ops);
-        if (!s->upgraded && atomic_load(&record->reason) == SOCKETS_YOUNG)
+        if (!s->upgraded && atomic_load(&record->tries) > 0 &&
+            atomic_load(&record->reason) == SOCKETS_YOUNG)
             atomic_store(&record->reason, SOCKETS_FOREIGN); /* so far */
         atomic_store(&s->stepping, 0);
     }
