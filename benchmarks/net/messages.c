@@ -222,7 +222,10 @@ static int resolve(void *arg, uint32_t rank, struct unet_address *to)
 /* A network may lose messages, and gets a reliable endpoint in front. */
 static void open_reliable(const char *backend)
 {
-    const struct reliable_config config = {.ranks = 2, .rank = (uint32_t)side, .key = {TAG, TAG}};
+    const struct reliable_config config = {.ranks = 2,
+                                           .rank = (uint32_t)side,
+                                           .key = {TAG, TAG},
+                                           .stream_bytes = RELIABLE_STREAM_BYTES};
     struct unet_config sizes = {.polled = true};
 
     reliable_lower_config(2, &sizes);

@@ -12,9 +12,14 @@
 
 /* ---- streams --------------------------------------------------------------- */
 
+static size_t stream_left(const struct gam_stream *stream)
+{
+    return stream->place.total - stream->place.offset;
+}
+
 static bool stream_at_last_piece(const struct gam_stream *stream)
 {
-    return stream->place.total - stream->place.offset <= GAM_MEDIUM_MAX;
+    return stream_left(stream) <= GAM_MEDIUM_MAX;
 }
 
 /* Send the next piece.  -EAGAIN: not now. */
@@ -127,11 +132,24 @@ static bool peer_work(struct gam *g, struct gam_peer *peer)
     return true;
 }
 
+/* The length of the transfers that go on now.  It is that of the whole, so that all pieces of one
+ * go the same way. */
+static size_t bulk_going(const struct gam_peer *peer)
+{
+    size_t bytes = 0;
+
+    if (peer->stores)
+        bytes += peer->stores->stream.place.total;
+    if (peer->answers_count > 0)
+        bytes += peer->answers[peer->answers_first].place.total;
+    return bytes;
+}
+
 bool gam_peer_work(struct gam *g, struct gam_peer *peer)
 {
     bool done;
 
-    unet_cork(peer->ep);
+    unet_cork_bulk(peer->ep, peer->channel, bulk_going(peer));
     done = peer_work(g, peer);
     unet_uncork(peer->ep);
     return done;

@@ -3,6 +3,7 @@
  * connection.c - the engine: opening and closing, connections by rank, and who may transmit.
  */
 #include "connection.h"
+#include "stream.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ struct reliable_connection *reliable_engine_connection(struct reliable_engine *e
 static void connection_drop(struct reliable_engine *engine, struct reliable_connection *conn)
 {
     reliable_send_drop(engine, conn);
-    reliable_receive_drop(engine, conn);
+    reliable_order_drop(engine, conn);
 }
 
 void reliable_engine_mark_dead(struct reliable_engine *engine, struct reliable_connection *conn)
@@ -240,6 +241,20 @@ void reliable_engine_close(struct reliable_engine *engine)
 
 /* ---- looking at one ------------------------------------------------------------------------ */
 
+uint64_t reliable_engine_accepted(const struct reliable_engine *engine, uint32_t rank)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    return conn ? conn->snd.messages : 0;
+}
+
+uint64_t reliable_engine_delivered(const struct reliable_engine *engine, uint32_t rank)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    return conn ? conn->rcv.messages : 0;
+}
+
 bool reliable_engine_answers(const struct reliable_engine *engine, uint32_t rank)
 {
     const struct reliable_connection *conn = reliable_engine_find(engine, rank);
@@ -272,6 +287,17 @@ uint64_t reliable_engine_mac(const struct reliable_engine *engine, uint64_t gran
                              size_t n)
 {
     return reliable_mac_memory(&engine->mac, grant, data, n);
+}
+
+uint64_t reliable_engine_mac_record(const struct reliable_engine *engine, uint32_t source,
+                                    uint32_t dest, uint64_t number,
+                                    const struct reliable_record *record, const void *message)
+{
+    uint64_t header;
+
+    memcpy(&header, &record->user, sizeof(header));
+    return reliable_mac_record(&engine->mac, source << 16 | dest, number, header, message,
+                               record->length);
 }
 
 uint64_t reliable_engine_grace(const struct reliable_engine *engine)

@@ -10,7 +10,8 @@
  *   congestion.c  cc     the congestion window
  *   rtt.c         rtt    round-trip times
  *   pmtu.c        pmtu   packetization layer path MTU discovery (RFC 4821)
- *   receive.c     rcv    arrivals: authentication, order, acknowledgements
+ *   receive.c     rcv    arrivals: authentication, acknowledgements,
+ *   order.c              and their order
  *   liveness.c    life   heartbeats, and when a silent peer counts as dead
  *   timer.c       timer  the heap of deadlines
  *   buffer.c             packet buffers
@@ -52,7 +53,7 @@ struct reliable_slab {
 
 /* A packet in memory: to be sent, sent and not acknowledged, or received out of order. */
 struct reliable_buffer {
-    struct reliable_buffer *next; /* in the list of free buffers */
+    struct reliable_buffer *next; /* in the list of free buffers, or of those that wait in order */
     struct reliable_slab *slab;   /* in which it lies */
     union {
         struct reliable_packet *packet;
@@ -124,6 +125,7 @@ struct reliable_pmtu {
 
 struct reliable_receive {
     uint64_t nxt;                   /* the first packet that has not arrived */
+    uint64_t messages;              /* delivered so far */
     uint64_t ack_deadline;          /* of a delayed acknowledgement; RELIABLE_NEVER: none is due */
     uint64_t epoch;                 /* in which it last counted as an active sender */
     uint32_t held;                  /* packets received out of order */
@@ -135,6 +137,10 @@ struct reliable_receive {
     uint32_t early_mask;            /* length of the ring - 1 */
     struct reliable_buffer **early; /* the ring of packets held; NULL when none is */
     struct reliable_slab *slab;     /* in which the next one will lie; NULL: in a new one */
+    bool paused;                    /* a note said that what follows waits: */
+    struct reliable_buffer *paused_first, *paused_last; /* the packets that do, in order, */
+    uint32_t paused_count;                              /* so many; */
+    uint32_t paused_note; /* bytes of the first one's note, which is done with; 0: it has none */
 };
 
 struct reliable_liveness {
@@ -158,6 +164,7 @@ struct reliable_send {
     uint64_t end;           /* the number after the last packet */
     uint64_t sml;           /* 1 + the last packet sent that was not full; 0: none was */
     uint64_t transmissions; /* so far */
+    uint64_t messages;      /* accepted so far */
     uint64_t first_lost;    /* no packet below this number has to be sent again */
     uint32_t lost;          /* packets that have to be sent again */
     uint32_t retransmitted; /* packets sent again and not yet acknowledged */
@@ -477,15 +484,30 @@ const struct reliable_packet *reliable_pmtu_probe(struct reliable_engine *engine
 void reliable_pmtu_confirmed(const struct reliable_engine *engine, struct reliable_connection *conn,
                              uint32_t bytes);
 
+/* ---- order.c ---------------------------------------------------------------------- */
+
+/* Whether the frames of a packet are as long as they say, and their flags make sense. */
+bool reliable_order_frames_ok(const struct reliable_packet *packet);
+
+/* The packet rcv.nxt is there: delivers it, and those held behind it.  False: it has to wait, and
+ * there is no room for that, so it counts as lost. */
+bool reliable_order_take(struct reliable_engine *engine, struct reliable_connection *conn,
+                         const struct reliable_packet *packet);
+
+/* Whether a packet beyond rcv.nxt is held; and holds it. */
+bool reliable_order_is_held(const struct reliable_connection *conn, uint64_t number);
+void reliable_order_hold(struct reliable_engine *engine, struct reliable_connection *conn,
+                         const struct reliable_packet *packet);
+
+/* Drops all packets that were not delivered. */
+void reliable_order_drop(struct reliable_engine *engine, struct reliable_connection *conn);
+
 /* ---- receive.c -------------------------------------------------------------------- */
 
 /* Before there are connections. */
 void reliable_receive_start(struct reliable_engine *engine);
 
 void reliable_receive_open(struct reliable_connection *conn);
-
-/* Drops all packets that were received out of order. */
-void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn);
 
 /* The words of arrivals that go on where `selected` ends, for a packet without frames.  Returns
  * their bytes: 0, if nothing came so early. */

@@ -20,7 +20,8 @@ static bool endpoint_idle(struct unet_endpoint *ep)
     bool idle;
 
     reliable_lock(r);
-    idle = reliable_engine_idle(r->engine) && !reliable_messages_queued(r);
+    idle = reliable_engine_idle(r->engine) && !reliable_messages_queued(r) &&
+           reliable_streams_arrived(r);
     reliable_unlock(r);
     return idle;
 }
@@ -51,6 +52,7 @@ static int interface_turn(struct reliable_endpoint *r)
     if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
+    received += reliable_streams_turn(r, now);
     if (received == 0 && reliable_engine_lull(r->engine))
         reliable_output_send(r, now);
     return sent + received;
@@ -66,7 +68,7 @@ static void channel_set_state(struct reliable_endpoint *r, uint16_t n,
         reliable_engine_abort(r->engine, r->peer[n].rank);
 }
 
-/* The packets that a dead peer has sent are received before it counts as dead. */
+/* What a dead peer has sent is received before it counts as dead. */
 static void channel_update_state(struct reliable_endpoint *r, uint16_t n)
 {
     const uint8_t lower = r->lower->channel[n].state;
@@ -76,7 +78,7 @@ static void channel_update_state(struct reliable_endpoint *r, uint16_t n)
         return;
     if (r->peer[n].silent)
         channel_set_state(r, n, UNET_DEAD);
-    else if (lower != UNET_DEAD || !unet_rx_peek(r->lower))
+    else if (lower != UNET_DEAD || !(unet_rx_peek(r->lower) || reliable_stream_is_owed(r, n)))
         channel_set_state(r, n, (enum unet_channel_state)lower);
 }
 
@@ -229,7 +231,8 @@ static int endpoint_connect(struct unet_endpoint *ep, const struct unet_address 
 static bool channel_is_idle(const struct reliable_endpoint *r, uint16_t n)
 {
     return r->ni.ep.channel[n].state != UNET_OPEN ||
-           (!reliable_messages_queued(r) && reliable_engine_acked(r->engine, r->peer[n].rank));
+           (!reliable_messages_queued(r) && reliable_engine_acked(r->engine, r->peer[n].rank) &&
+            reliable_stream_is_flushed(r, n));
 }
 
 static void channel_linger(struct reliable_endpoint *r, uint16_t n)
@@ -262,6 +265,7 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
         reliable_output_send(r, unet_now_us());
     channel_set_state(r, channel, UNET_DEAD);
     unet_ni_set_state(&r->ni, channel, UNET_CLOSED);
+    reliable_stream_close(r, channel);
     r->channel_of[r->peer[channel].rank] = 0;
     unet_disconnect(r->lower, channel);
     reliable_messages_send(r, unet_now_us()); /* completes what is still queued for it */
@@ -272,13 +276,15 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 /* ---- sleeping ------------------------------------------------------------------------------- */
 
 /* What of a sleep the engine allows, in milliseconds.  Before the network has taken what is left,
- * the engine has nothing to send. */
+ * the engine has nothing to send; and what streams bring or take wakes nobody. */
 static int until_deadline_ms(const struct reliable_endpoint *r, int ms)
 {
     const uint64_t due = reliable_engine_deadline(r->engine), now = unet_now_us();
     const uint64_t left = due > now ? (due - now) / 1000 : 0;
 
-    if (r->unsent_first < r->unsent_end)
+    if (reliable_streams_are_hot(r))
+        return 0;
+    if (r->unsent_first < r->unsent_end || r->streams.work)
         return ms < UNSENT_MS ? ms : UNSENT_MS;
     return left < (uint64_t)ms ? (int)left : ms;
 }
@@ -335,8 +341,8 @@ void reliable_stats(struct unet_endpoint *ep, struct reliable_stats *stats)
     reliable_lock(r);
     reliable_engine_stats(r->engine, &engine);
     *stats = (struct reliable_stats){
-        .messages_sent = engine.messages_out,
-        .messages_received = engine.messages_in,
+        .messages_sent = engine.messages_out + r->streams.messages_out,
+        .messages_received = engine.messages_in + r->streams.messages_in,
         .narrow = engine.narrow,
         .queued = reliable_messages_queued(r),
     };

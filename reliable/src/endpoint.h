@@ -9,6 +9,7 @@
  *   datagrams.c or past them, where it offers that
  *   open.c      opening and closing
  *   direct.c    direct access through the endpoint below
+ *   stream.c    bulk by TCP beside the packets: stream.h
  *
  *          the owner
  *           |  send queue        ^  receive rings, one per channel
@@ -29,6 +30,7 @@
 #define RELIABLE_ENDPOINT_H
 
 #include "engine.h"
+#include "stream.h"
 #include <pthread.h>
 #include <reliable/reliable.h>
 #include <unet/unet_ni.h>
@@ -54,7 +56,8 @@ struct reliable_peer {
     uint32_t rank;
     uint64_t connecting_since;
     struct reliable_assembly assembly;
-    bool silent; /* it was found dead by the engine, or never answered */
+    struct reliable_stream *stream; /* NULL: there is none */
+    bool silent;                    /* it was found dead by the engine, or never answered */
 };
 
 struct reliable_endpoint {
@@ -89,6 +92,8 @@ struct reliable_endpoint {
     uint64_t turn_now;   /* the time in a turn of the network interface; 0: there is none now */
     uint32_t turns;      /* of the network interface so far, */
     uint32_t turns_seen; /* and as reliable_keepalive last saw it */
+
+    struct reliable_streams streams;
 
     /* packets.c, under the lock */
     uint32_t buffer_next; /* the send buffer to be used next */
@@ -125,6 +130,22 @@ static inline bool reliable_messages_queued(const struct reliable_endpoint *r)
     return r->ni.tx.position != r->ni.ep.tx.position;
 }
 
+/* ---- streams, on the paths of all messages: inline, because most have none ---------- */
+
+/* Whether what is corked for a channel goes by its stream. */
+static inline bool reliable_stream_is_corked(const struct reliable_endpoint *r, uint16_t channel)
+{
+    return r->streams.corked && r->streams.corked->channel == channel;
+}
+
+/* The next message for a channel goes by a packet.  Errors: those of reliable_engine_note. */
+static inline int reliable_stream_leave(struct reliable_endpoint *r, uint64_t now, uint16_t channel)
+{
+    if (r->streams.owed == 0 && !r->streams.begun)
+        return 0;
+    return reliable_stream_give_way(r, now, channel);
+}
+
 /* ---- endpoint.c ----------------------------------------------------------------- */
 
 extern const struct unet_ops reliable_endpoint_ops;
@@ -135,7 +156,7 @@ extern const struct unet_ni_kind reliable_endpoint_kind;
 void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel);
 int reliable_output_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
                           const struct iovec *iov, uint32_t count);
-void reliable_output_cork(struct unet_endpoint *ep);
+void reliable_output_cork(struct unet_endpoint *ep, uint16_t channel, size_t bytes);
 void reliable_output_uncork(struct unet_endpoint *ep);
 
 /* Sends the packets that are due, under the lock.  True: there were some. */

@@ -50,6 +50,11 @@ enum {
 typedef void reliable_deliver_fn(void *arg, uint32_t source, uint32_t user, const void *data,
                                  size_t length, bool more);
 
+/* A note of a source's driver has arrived, in order with its messages.  True: what follows from
+ * that source waits for reliable_engine_resume.  The function may send. */
+typedef bool reliable_note_fn(void *arg, uint32_t source, uint32_t kind, const void *data,
+                              size_t length);
+
 /* A rank has been silent for the peer timeout, or does not receive what is sent to it
  * (reliable_engine_reaches).  Called once per rank. */
 typedef void reliable_died_fn(void *arg, uint32_t rank);
@@ -69,7 +74,8 @@ struct reliable_engine_config {
     uint64_t peer_timeout_us; /* 0: no peer is ever taken for dead */
     reliable_deliver_fn *deliver;
     reliable_died_fn *died;
-    void *arg; /* of both */
+    reliable_note_fn *note; /* NULL: notes are dropped */
+    void *arg;              /* of all three */
 };
 
 /* Why an arrival was refused. */
@@ -122,6 +128,18 @@ int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t 
 int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t rank,
                           uint32_t user, const struct iovec *iov, uint32_t count);
 
+/* Tells the driver at a rank something, in order with messages; of at most RELIABLE_NOTE_BYTES.
+ * Errors: as reliable_engine_send. */
+int reliable_engine_note(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t kind,
+                         const void *data, size_t length);
+
+/* Delivers what waits since a note from that rank said so, up to the next such note. */
+void reliable_engine_resume(struct reliable_engine *engine, uint32_t rank);
+
+/* How many messages to a rank were accepted so far, and how many from it delivered. */
+uint64_t reliable_engine_accepted(const struct reliable_engine *engine, uint32_t rank);
+uint64_t reliable_engine_delivered(const struct reliable_engine *engine, uint32_t rank);
+
 /* A packet has arrived: any bytes, aligned to 8. */
 void reliable_engine_receive(struct reliable_engine *engine, uint64_t now, const void *packet,
                              size_t length);
@@ -148,6 +166,13 @@ void reliable_engine_abort(struct reliable_engine *engine, uint32_t rank);
 /* The keyed hash of memory that was granted: see reliable_direct_mac. */
 uint64_t reliable_engine_mac(const struct reliable_engine *engine, uint64_t grant, const void *data,
                              size_t n);
+
+/* The authentication code of a record of a stream (stream.h), `number` of which came before, and of
+ * its message. */
+struct reliable_record;
+uint64_t reliable_engine_mac_record(const struct reliable_engine *engine, uint32_t source,
+                                    uint32_t dest, uint64_t number,
+                                    const struct reliable_record *record, const void *message);
 
 /* The time at which reliable_engine_transmit has to be called again, if nothing else happens. */
 uint64_t reliable_engine_deadline(const struct reliable_engine *engine);

@@ -171,3 +171,21 @@ uint64_t reliable_mac_memory(const struct reliable_mac *mac, uint64_t grant, con
     absorb_text(&s, mac, data, n);
     return unet_sip_end(&s, n);
 }
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+uint64_t reliable_mac_record(const struct reliable_mac *mac, uint32_t ranks, uint64_t number,
+                             uint64_t header, const void *text, size_t n)
+{
+    /* As many words as a packet has, with a version that none has. */
+    const uint64_t word[sizeof(struct reliable_packet) / 8 - 1] = {number, header, ranks,
+                                                                   UINT64_C(0xff) << 32};
+    struct unet_sip s = unet_sip_begin(mac->key);
+
+    if (mac->auth == RELIABLE_AUTH_OFF)
+        return mac->pass;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        unet_sip_absorb(&s, word[i]);
+    absorb_text(&s, mac, text, covered(mac, n));
+    return unet_sip_end(&s, (uint64_t)mac->auth << AUTH_SHIFT | n);
+}

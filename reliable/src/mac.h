@@ -47,6 +47,11 @@ uint64_t reliable_mac_packet(const struct reliable_mac *mac, const struct reliab
 uint64_t reliable_mac_memory(const struct reliable_mac *mac, uint64_t grant, const void *data,
                              size_t n);
 
+/* Of a record of a stream, whose header has so many bytes of text behind it: `header` is what it
+ * says besides its code, `number` how many came before.  It covers of the text what packets do. */
+uint64_t reliable_mac_record(const struct reliable_mac *mac, uint32_t ranks, uint64_t number,
+                             uint64_t header, const void *text, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -179,9 +179,13 @@ static int send_one(struct reliable_endpoint *r, uint64_t now, const struct unet
 {
     const bool open = desc->channel <= r->ni.ep.config.channels &&
                       r->ni.ep.channel[desc->channel].state == UNET_OPEN;
+    int rc;
 
     if (!open)
         return unet_not_open(&r->ni.ep, desc->channel);
+    rc = reliable_stream_leave(r, now, desc->channel);
+    if (rc)
+        return rc;
     if (desc->kind == UNET_INLINE && desc->length <= UNET_INLINE_MAX)
         return reliable_engine_send(r->engine, now, r->peer[desc->channel].rank, desc->user,
                                     desc->data, desc->length);

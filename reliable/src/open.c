@@ -38,6 +38,7 @@ void reliable_lower_config(uint32_t ranks, struct unet_config *lower)
 
 static void endpoint_free(struct reliable_endpoint *r)
 {
+    reliable_streams_close(r);
     reliable_engine_close(r->engine);
     reliable_datagrams_close(r);
     pthread_mutex_destroy(&r->lock);
@@ -97,6 +98,7 @@ static int open_engine(struct reliable_endpoint *r, const struct reliable_config
         .peer_timeout_us = r->timeout_us,
         .deliver = reliable_messages_deliver,
         .died = peer_died,
+        .note = reliable_streams_note,
         .arg = r,
     };
 
@@ -143,6 +145,7 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
     r->buffer_bytes = packet_bytes(lower);
     r->linger_left_us = LINGER_US;
     pthread_mutex_init(&r->lock, NULL);
+    reliable_streams_open(r, config->stream_bytes);
 }
 
 /* Of the endpoint below something is wanted last, so that the endpoint below is as it was if

@@ -52,7 +52,14 @@ static int output_sendv_locked(struct reliable_endpoint *r, uint16_t channel, ui
     reliable_messages_send(r, now);
     if (reliable_messages_queued(r))
         return -EAGAIN;
-    rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
+    if (reliable_stream_is_corked(r, channel)) {
+        rc = reliable_stream_send(r, now, user, iov, count);
+        if (rc != -EMSGSIZE)
+            return rc;
+    }
+    rc = reliable_stream_leave(r, now, channel);
+    if (rc == 0)
+        rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
     if (rc)
         return rc;
     for (uint32_t i = 0; i < count; i++)
@@ -73,7 +80,7 @@ int reliable_output_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t u
     return rc == -ENOMEM ? -EAGAIN : rc;
 }
 
-void reliable_output_cork(struct unet_endpoint *ep)
+void reliable_output_cork(struct unet_endpoint *ep, uint16_t channel, size_t bytes)
 {
     struct reliable_endpoint *r = reliable_of(ep);
 
@@ -81,6 +88,11 @@ void reliable_output_cork(struct unet_endpoint *ep)
     r->cork_sent = false;
     r->corked_bytes = 0;
     r->received_at_cork = ep->stats.received;
+    if (r->streams.least == 0 || bytes < r->streams.least)
+        return;
+    reliable_lock(r);
+    reliable_stream_cork(r, unet_now_us(), channel, bytes);
+    reliable_unlock(r);
 }
 
 /* The acknowledgement of a single message waits: the caller may be about to answer it, and then the
@@ -94,6 +106,7 @@ void reliable_output_uncork(struct unet_endpoint *ep)
     r->corked = false;
     reliable_lock(r);
     now = unet_now_us();
+    reliable_stream_uncork(r, now);
     if (r->cork_sent)
         reliable_engine_push(r->engine);
     if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)

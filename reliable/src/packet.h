@@ -18,7 +18,7 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define RELIABLE_PACKET_VERSION 6u
+#define RELIABLE_PACKET_VERSION 7u
 
 enum reliable_packet_flag {
     RELIABLE_PACKET_PING = 1u << 0,    /* asks for an answer at once */
@@ -65,7 +65,10 @@ enum { RELIABLE_SACK_WORDS = 15 };
 
 enum reliable_frame_flag {
     RELIABLE_FRAME_MORE = 1u << 0, /* the next frame goes on with this message */
+    RELIABLE_FRAME_NOTE = 1u << 1, /* a note between drivers, of the kind `user`: one frame */
 };
+
+enum { RELIABLE_NOTE_BYTES = 48 }; /* of a note, at most */
 
 struct reliable_frame {
     uint32_t user; /* as in a U-Net descriptor */

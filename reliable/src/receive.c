@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * receive.c - arrivals: authentication, order, acknowledgements.
+ * receive.c - arrivals: authentication, acknowledgements.
  *
  * Nothing in a packet is believed, and no connection is made for it, before its authentication code
  * was found right.  What is acknowledged has been delivered or is held.
@@ -12,14 +12,12 @@
  * acknowledgement.
  */
 #include "connection.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     EPOCH_US = 10000,    /* who has sent in this epoch or the last is an active sender */
     ROUND_MIN_US = 20,   /* of measuring what arrives; nobody looks more often */
     EXTRA_BYTES = 65536, /* in flight beyond what arrives in a round trip */
-    EARLY_FEW = 64,      /* packets in the shortest ring of those that came early */
 };
 
 void reliable_receive_open(struct reliable_connection *conn)
@@ -27,17 +25,6 @@ void reliable_receive_open(struct reliable_connection *conn)
     conn->rcv.nxt = 1;
     conn->rcv.ack_deadline = RELIABLE_NEVER;
     conn->rcv.epoch = RELIABLE_NEVER;
-}
-
-void reliable_receive_drop(struct reliable_engine *engine, struct reliable_connection *conn)
-{
-    for (uint64_t n = 0; conn->rcv.early && n <= conn->rcv.early_mask; n++) {
-        if (conn->rcv.early[n])
-            reliable_buffer_put(engine, &conn->rcv.slab, conn->rcv.early[n]);
-    }
-    free(conn->rcv.early);
-    conn->rcv.early = NULL;
-    conn->rcv.held = 0;
 }
 
 /* ---- the window: an equal share for every active sender ------------------------------- */
@@ -214,129 +201,15 @@ static void acknowledge_soon(struct reliable_engine *engine, struct reliable_con
     }
 }
 
-/* ---- frames --------------------------------------------------------------------------- */
-
-static bool frames_ok(const uint8_t *at, size_t length)
-{
-    while (length > 0) {
-        struct reliable_frame frame;
-
-        if (length < sizeof(frame))
-            return false;
-        memcpy(&frame, at, sizeof(frame));
-        if (frame.length > length - sizeof(frame) || (frame.flags & ~RELIABLE_FRAME_MORE))
-            return false;
-        at += sizeof(frame) + frame.length;
-        length -= sizeof(frame) + frame.length;
-    }
-    return true;
-}
-
-static void deliver_frames(struct reliable_engine *engine, const struct reliable_connection *conn,
-                           const struct reliable_packet *packet)
-{
-    const uint8_t *at = (const uint8_t *)(packet + 1);
-    const uint8_t *const end = at + packet->length;
-
-    while (at < end) {
-        struct reliable_frame frame;
-        bool more;
-
-        memcpy(&frame, at, sizeof(frame));
-        more = frame.flags & RELIABLE_FRAME_MORE;
-        at += sizeof(frame);
-        engine->config.deliver(engine->config.arg, conn->rank, frame.user, at, frame.length, more);
-        engine->stats.messages_in += !more;
-        at += frame.length;
-    }
-}
-
-/* ---- order ------------------------------------------------------------------------------ */
-
-/* A place for a packet so far after rcv.nxt.  False: no memory. */
-static bool early_reserve(struct reliable_connection *conn, uint64_t distance)
-{
-    struct reliable_buffer **ring;
-    uint64_t length = EARLY_FEW;
-
-    if (conn->rcv.early && distance <= conn->rcv.early_mask)
-        return true;
-    while (length <= distance)
-        length *= 2;
-    ring = calloc(length, sizeof(struct reliable_buffer *));
-    if (!ring)
-        return false;
-    for (uint64_t i = 0; conn->rcv.early && i <= conn->rcv.early_mask; i++) {
-        const uint64_t n = conn->rcv.nxt + i;
-
-        ring[n & (length - 1)] = conn->rcv.early[n & conn->rcv.early_mask];
-    }
-    free(conn->rcv.early);
-    conn->rcv.early = ring;
-    conn->rcv.early_mask = (uint32_t)length - 1;
-    return true;
-}
-
-/* NULL: no memory. */
-static struct reliable_buffer *buffer_to_hold(struct reliable_engine *engine,
-                                              struct reliable_connection *conn, uint64_t number,
-                                              uint32_t bytes)
-{
-    return early_reserve(conn, number - conn->rcv.nxt)
-               ? reliable_buffer_get(engine, &conn->rcv.slab, bytes)
-               : NULL;
-}
-
-/* The place of a packet that is early, or NULL. */
-static struct reliable_buffer **early_place(const struct reliable_connection *conn, uint64_t number)
-{
-    return conn->rcv.early && number - conn->rcv.nxt <= conn->rcv.early_mask
-               ? &conn->rcv.early[number & conn->rcv.early_mask]
-               : NULL;
-}
-
-static void hold(struct reliable_engine *engine, struct reliable_connection *conn,
-                 const struct reliable_packet *packet)
-{
-    const uint32_t bytes = (uint32_t)sizeof(*packet) + packet->length;
-    struct reliable_buffer *buffer = buffer_to_hold(engine, conn, packet->number, bytes);
-
-    if (!buffer) {
-        engine->stats.refused[RELIABLE_REFUSED_NO_MEMORY]++;
-        return;
-    }
-    buffer->length = bytes;
-    memcpy(buffer->bytes, packet, bytes);
-    *early_place(conn, packet->number) = buffer;
-    conn->rcv.held++;
-}
-
-/* Delivers the held packets that are in order now. */
-static void deliver_held(struct reliable_engine *engine, struct reliable_connection *conn)
-{
-    struct reliable_buffer **place, *buffer;
-
-    while (conn->rcv.held > 0 && (buffer = *(place = early_place(conn, conn->rcv.nxt))) != NULL) {
-        *place = NULL;
-        conn->rcv.held--;
-        conn->rcv.nxt++;
-        deliver_frames(engine, conn, buffer->packet);
-        reliable_buffer_put(engine, &conn->rcv.slab, buffer);
-    }
-    if (conn->rcv.held == 0 && conn->rcv.early) {
-        free(conn->rcv.early);
-        conn->rcv.early = NULL;
-    }
-}
+/* ---- packets with frames ---------------------------------------------------------------- */
 
 static void take_in_order(struct reliable_engine *engine, struct reliable_connection *conn,
                           uint64_t now, const struct reliable_packet *packet)
 {
     const bool closes_gap = conn->rcv.held > 0;
 
-    conn->rcv.nxt++;
-    deliver_frames(engine, conn, packet);
-    deliver_held(engine, conn);
+    if (!reliable_order_take(engine, conn, packet))
+        return;
     if (closes_gap)
         acknowledge_now(engine, conn);
     else
@@ -347,14 +220,12 @@ static void take_in_order(struct reliable_engine *engine, struct reliable_connec
 static void take_early(struct reliable_engine *engine, struct reliable_connection *conn,
                        const struct reliable_packet *packet)
 {
-    struct reliable_buffer **place = early_place(conn, packet->number);
-
-    if (place && *place) {
+    if (reliable_order_is_held(conn, packet->number)) {
         engine->stats.duplicates++;
     } else {
         engine->stats.early++;
         if (packet->length <= engine->config.packet_bytes - sizeof(*packet))
-            hold(engine, conn, packet);
+            reliable_order_hold(engine, conn, packet);
     }
     acknowledge_now(engine, conn);
 }
@@ -404,7 +275,7 @@ static bool text_ok(const struct reliable_packet *packet)
         return packet->number == 0;
     if (packet->number == 0)
         return packet->length % 8 == 0 && packet->length / 8 <= RELIABLE_SACK_WORDS;
-    return packet->length > 0 && frames_ok((const uint8_t *)(packet + 1), packet->length);
+    return packet->length > 0 && reliable_order_frames_ok(packet);
 }
 
 /* RELIABLE_REFUSALS: nothing is wrong with the packet. */

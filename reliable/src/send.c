@@ -128,12 +128,12 @@ static struct reliable_buffer *append_buffer(struct reliable_engine *engine,
 }
 
 static void add_frame(struct reliable_buffer *buffer, uint32_t user, struct gather *from,
-                      size_t length, bool more)
+                      size_t length, uint16_t flags)
 {
     const struct reliable_frame frame = {
         .user = user,
         .length = (uint16_t)length,
-        .flags = more ? RELIABLE_FRAME_MORE : 0,
+        .flags = flags,
     };
 
     memcpy(buffer->bytes + buffer->length, &frame, sizeof(frame));
@@ -149,7 +149,7 @@ static void add_parts(struct reliable_engine *engine, struct reliable_connection
     for (; count > 0; count--) {
         const size_t n = reliable_min(from->left, frame_data_max(conn));
 
-        add_frame(append_buffer(engine, conn), user, from, n, count > 1);
+        add_frame(append_buffer(engine, conn), user, from, n, count > 1 ? RELIABLE_FRAME_MORE : 0);
     }
 }
 
@@ -179,7 +179,7 @@ static int add_message(struct reliable_engine *engine, struct reliable_connectio
     int rc;
 
     if (room >= sizeof(struct reliable_frame) + length) {
-        add_frame(last, user, &from, length, false);
+        add_frame(last, user, &from, length, 0);
         return 0;
     }
     if (last || length > most)
@@ -189,7 +189,7 @@ static int add_message(struct reliable_engine *engine, struct reliable_connectio
     if (rc)
         return rc;
     if (first > 0)
-        add_frame(last, user, &from, first, true);
+        add_frame(last, user, &from, first, RELIABLE_FRAME_MORE);
     add_parts(engine, conn, user, &from, count);
     return 0;
 }
@@ -208,6 +208,7 @@ static inline __attribute__((always_inline)) int send_gathered(struct reliable_e
     rc = add_message(engine, conn, now, user, from);
     if (rc)
         return rc;
+    conn->snd.messages++;
     engine->stats.messages_out++;
     reliable_engine_ready(engine, conn);
     return 0;
@@ -229,6 +230,37 @@ int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t 
     const struct iovec iov = {.iov_base = (void *)data, .iov_len = length};
 
     return send_gathered(engine, now, rank, user, (struct gather){.iov = &iov, .left = length});
+}
+
+/* ---- notes --------------------------------------------------------------------------- */
+
+/* At the beginning of a packet, where the receiver looks for one. */
+static int add_note(struct reliable_engine *engine, struct reliable_connection *conn, uint32_t kind,
+                    struct gather from)
+{
+    const size_t length = from.left;
+    int rc = check_room(engine, conn, 1);
+
+    if (rc == 0)
+        add_frame(append_buffer(engine, conn), kind, &from, length, RELIABLE_FRAME_NOTE);
+    return rc;
+}
+
+int reliable_engine_note(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t kind,
+                         const void *data, size_t length)
+{
+    struct reliable_connection *conn = reliable_engine_connection(engine, now, rank);
+    const struct iovec iov = {.iov_base = (void *)data, .iov_len = length};
+    int rc;
+
+    if (!conn)
+        return -ENOMEM;
+    if (conn->dead)
+        return -EPIPE;
+    rc = add_note(engine, conn, kind, (struct gather){.iov = &iov, .left = length});
+    if (rc == 0)
+        reliable_engine_ready(engine, conn);
+    return rc;
 }
 
 /* ---- packets to be sent -------------------------------------------------------------- */

@@ -24,10 +24,13 @@ struct Pair {
     std::array<unet_endpoint *, 2> ep = {};
     std::array<uint16_t, 2> channel = {};
 
-    explicit Pair(const Prepare &prepare = [](int, unet_endpoint *) {})
+    // Rank r's bulk of at least stream_bytes[r] goes by TCP.
+    explicit Pair(
+        const Prepare &prepare = [](int, unet_endpoint *) {},
+        const std::array<size_t, 2> &stream_bytes = {0, 0})
     {
         for (int rank = 0; rank < 2; rank++)
-            open(rank, prepare);
+            open(rank, prepare, stream_bytes[rank]);
         for (int rank = 0; rank < 2; rank++)
             connect(rank);
         for (int i = 0; i < 1000 && !both_open(); i++)
@@ -36,8 +39,10 @@ struct Pair {
     }
     ~Pair()
     {
-        for (int rank = 0; rank < 2; rank++)
-            unet_disconnect(ep[rank], channel[rank]);
+        for (int rank = 0; rank < 2; rank++) {
+            if (channel[rank] != 0)
+                unet_disconnect(ep[rank], channel[rank]);
+        }
         unet_close(ep[0]);
         unet_close(ep[1]);
     }
@@ -59,10 +64,10 @@ struct Pair {
     }
 
 private:
-    void open(int rank, const Prepare &prepare)
+    void open(int rank, const Prepare &prepare, size_t stream_bytes)
     {
-        const reliable_config config = {
-            2, static_cast<uint32_t>(rank), {1, 2}, 60000, RELIABLE_AUTH_FULL};
+        const reliable_config config = {2,     static_cast<uint32_t>(rank), {1, 2},
+                                        60000, RELIABLE_AUTH_FULL,          stream_bytes};
         unet_endpoint *lower;
         unet_config sizes = {};
 

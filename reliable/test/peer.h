@@ -17,6 +17,8 @@ constexpr uint32_t PACKET = 1024; // bytes, the longest
 constexpr size_t PART = PACKET - sizeof(reliable_packet) - sizeof(reliable_frame); // of a message
 constexpr uint32_t BATCH = 32768; // bytes that are worth a call: more than the tests send
 
+constexpr uint32_t PAUSE = 7; // the kind of notes behind which messages wait
+
 // A packet on its way, aligned as engine.h asks.
 struct Wire {
     std::vector<uint64_t> words;
@@ -61,6 +63,13 @@ public:
         config.died = [](void *arg, uint32_t rank) {
             static_cast<Peer *>(arg)->died.push_back(rank);
         };
+        config.note = [](void *arg, uint32_t, uint32_t kind, const void *data, size_t length) {
+            auto *self = static_cast<Peer *>(arg);
+
+            self->messages.push_back("note " + std::to_string(kind) + " " +
+                                     std::string(static_cast<const char *>(data), length));
+            return kind == PAUSE;
+        };
         REQUIRE(reliable_engine_open(&config, &engine) == 0);
     }
     ~Peer() { reliable_engine_close(engine); }
@@ -70,6 +79,10 @@ public:
     int send(const std::string &text, uint32_t to = 1)
     {
         return reliable_engine_send(engine, now, to, 0, text.data(), text.size());
+    }
+    int note(uint32_t kind, const std::string &text, uint32_t to = 1)
+    {
+        return reliable_engine_note(engine, now, to, kind, text.data(), text.size());
     }
     // All packets that go now.
     std::vector<Wire> transmit()

@@ -152,6 +152,9 @@ int unet_datagram_progress(struct unet_endpoint *ep);
 /* Take in what arrived.  Returns the number of frames. */
 int unet_datagram_receive(struct datagram_endpoint *de);
 
+/* The entry `host` of struct unet_datagram_ops where peers have no IP addresses. */
+int unet_datagram_no_host(const struct unet_endpoint *ep, struct sockaddr_storage *host);
+
 /* ---- channel.c ----------------------------------------------------------------------- */
 
 int unet_datagram_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,

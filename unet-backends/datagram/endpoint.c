@@ -57,6 +57,13 @@ static int datagram_sleep(struct unet_ni *ni, int ms)
     return fd.revents != 0 && (fd.revents & ~fd.events) == 0;
 }
 
+int unet_datagram_no_host(const struct unet_endpoint *ep, struct sockaddr_storage *host)
+{
+    (void)ep;
+    (void)host;
+    return -EOPNOTSUPP;
+}
+
 /* ---- opening -------------------------------------------------------------------------- */
 
 static const struct unet_ni_kind datagram_kind = {

@@ -96,7 +96,14 @@ static int ofi_sleep(struct unet_ni *ni, int ms)
 /* ---- struct unet_packet_ops ----------------------------------------------------------- */
 
 /* Messages share no packets: those of a fabric cost little more than their bytes. */
-static void ofi_cork(struct unet_endpoint *ep)
+static void ofi_cork(struct unet_endpoint *ep, uint16_t channel, size_t bytes)
+{
+    (void)ep;
+    (void)channel;
+    (void)bytes;
+}
+
+static void ofi_uncork(struct unet_endpoint *ep)
 {
     (void)ep;
 }
@@ -155,7 +162,7 @@ static void ofi_disarm(struct unet_endpoint *ep)
 static const struct unet_packet_ops ofi_packet_ops = {
     .sendv = unet_ofi_sendv,
     .cork = ofi_cork,
-    .uncork = ofi_cork,
+    .uncork = ofi_uncork,
     .idle = ofi_idle,
     .set_placement = ofi_set_placement,
     .arm = ofi_arm,

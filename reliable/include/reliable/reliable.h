@@ -44,12 +44,21 @@ enum reliable_auth {
     RELIABLE_AUTH_OFF,    /* nothing: packets carry a number that all ranks of the job know */
 };
 
+/* Bulk by TCP: what unet_cork_bulk announces goes by a TCP connection of the kernel to that rank,
+ * if it is so long and the endpoint below knows where the rank is in an IP network (udp, and eth on
+ * an interface with an address).  The receiver listens on a port of its choice from the first time
+ * on that somebody asks it to; only the asking rank is told a number that opens it.  Until there is
+ * a connection, and where there is none, all goes by packets.  All promises hold, of order, of
+ * authenticity, of UNET_DEAD.  There are two descriptors and 200 KB for each rank to and from which
+ * bulk goes, for 64 ranks at most. */
+#define RELIABLE_STREAM_BYTES 32768u /* shorter bulk gains nothing by it */
 struct reliable_config {
     uint32_t ranks;           /* of the job, 1..65535 */
     uint32_t rank;            /* of this process, below `ranks` */
     uint64_t key[2];          /* the job's secret: packets under another key are refused */
     uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0: 10000 */
     enum reliable_auth auth;
+    size_t stream_bytes; /* bulk of at least so many bytes goes by TCP; 0: none does, see below */
 };
 
 /* Fills in the sizes that the endpoint below should be opened with, for a job of that many ranks.

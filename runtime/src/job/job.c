@@ -114,6 +114,14 @@ static enum reliable_auth authentication(void)
     return mode[told];
 }
 
+/* From which size on bulk goes by TCP; unless SPLITC_STREAMS=0. */
+static size_t stream_bytes(void)
+{
+    const char *setting = getenv("SPLITC_STREAMS");
+
+    return setting && strcmp(setting, "0") == 0 ? 0 : RELIABLE_STREAM_BYTES;
+}
+
 static void job_open_messages(const struct splitc_boot *boot)
 {
     struct reliable_config protect = {
@@ -121,6 +129,7 @@ static void job_open_messages(const struct splitc_boot *boot)
         .rank = boot->rank,
         .peer_timeout_ms = peer_timeout_ms(),
         .auth = authentication(),
+        .stream_bytes = stream_bytes(),
     };
     struct gam_config config = {
         .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_endpoints_resolve};

@@ -90,6 +90,7 @@ static const struct unet_datagram_ops atm_datagram_ops = {
     .attach = unet_datagram_attach,
     .send = unet_datagram_send_packets,
     .backlog = atm_backlog,
+    .host = unet_datagram_no_host,
 };
 
 static const struct datagram_transport atm_transport = {

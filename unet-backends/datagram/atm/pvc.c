@@ -111,6 +111,7 @@ static const struct unet_datagram_ops pvc_datagram_ops = {
     .attach = unet_datagram_attach,
     .send = unet_datagram_send_packets,
     .backlog = pvc_backlog,
+    .host = unet_datagram_no_host,
 };
 
 static const struct unet_ops pvc_ops = {

@@ -208,10 +208,22 @@ static void eth_attach(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg)
         unet_eth_super_open(eth_of(datagram_of(ep)));
 }
 
+/* That of our interface, if it has one. */
+static int eth_host(const struct unet_endpoint *ep, struct sockaddr_storage *host)
+{
+    union unet_sockaddr own;
+
+    if (unet_local(ep->interface, &own) != 0)
+        return -EOPNOTSUPP;
+    memcpy(host, &own, sizeof own);
+    return 0;
+}
+
 static const struct unet_datagram_ops eth_datagram_ops = {
     .attach = eth_attach,
     .send = unet_datagram_send_packets,
     .backlog = eth_backlog,
+    .host = eth_host,
 };
 
 static const struct datagram_transport eth_transport = {

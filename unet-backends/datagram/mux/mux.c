@@ -165,6 +165,7 @@ static const struct unet_datagram_ops mux_datagram_ops = {
     .attach = unet_datagram_attach,
     .send = unet_datagram_send_packets,
     .backlog = mux_backlog,
+    .host = unet_datagram_no_host,
 };
 
 static const struct datagram_transport mux_transport = {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <netinet/udp.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { DATAGRAM_OVERHEAD = 768 }; /* of the kernel's, however short it is */
@@ -71,10 +72,27 @@ static uint32_t udp_backlog(struct unet_endpoint *ep, uint32_t length)
     return 1 + (uint32_t)bytes / (2 * length + DATAGRAM_OVERHEAD);
 }
 
+static int udp_host(const struct unet_endpoint *ep, struct sockaddr_storage *host)
+{
+    const struct datagram_endpoint *de = (const struct datagram_endpoint *)ep;
+    union unet_sockaddr own = {0};
+    socklen_t length = sizeof own;
+
+    if (getsockname(de->socket, &own.any, &length) < 0)
+        return -errno;
+    if (own.any.sa_family == AF_INET)
+        own.ip4.sin_port = 0;
+    else
+        own.ip6.sin6_port = 0;
+    memcpy(host, &own, sizeof own);
+    return 0;
+}
+
 static const struct unet_datagram_ops udp_datagram_ops = {
     .attach = udp_attach,
     .send = unet_datagram_send_packets,
     .backlog = udp_backlog,
+    .host = udp_host,
 };
 
 static const struct datagram_transport udp_transport = {

@@ -243,7 +243,15 @@ int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *ar
 static inline void unet_cork(struct unet_endpoint *ep)
 {
     if (ep->ops->packets)
-        ep->ops->packets->cork(ep);
+        ep->ops->packets->cork(ep, 0, 0);
+}
+
+/* The same, and about `bytes` of the messages that come next are for that channel: an endpoint may
+ * have another way for so many. */
+static inline void unet_cork_bulk(struct unet_endpoint *ep, uint16_t channel, size_t bytes)
+{
+    if (ep->ops->packets)
+        ep->ops->packets->cork(ep, channel, bytes);
 }
 
 static inline void unet_uncork(struct unet_endpoint *ep)

@@ -16,6 +16,7 @@ extern "C" {
 #endif
 
 struct iovec;
+struct sockaddr_storage;
 struct unet_address;
 struct unet_config;
 struct unet_endpoint;
@@ -46,7 +47,7 @@ struct unet_range_ops {
 struct unet_packet_ops {
     int (*sendv)(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
                  uint32_t count);
-    void (*cork)(struct unet_endpoint *ep);
+    void (*cork)(struct unet_endpoint *ep, uint16_t channel, size_t bytes);
     void (*uncork)(struct unet_endpoint *ep);
     bool (*idle)(struct unet_endpoint *ep);
     void (*set_placement)(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
@@ -63,11 +64,14 @@ struct unet_packet_ops {
  *    sent, or cannot be and are lost, as on a channel that is not open; if those are not all, the
  *    network takes no more now.
  *  - `backlog`: about how many packets of that length can wait for the endpoint to take them in,
- *    before some are lost. */
+ *    before some are lost.
+ *  - `host`: fills in the IP address under which peers reach this machine as they do the endpoint,
+ *    with port 0.  Errors: -EOPNOTSUPP there is none. */
 struct unet_datagram_ops {
     void (*attach)(struct unet_endpoint *ep, unet_packet_fn *fn, void *arg);
     unsigned (*send)(struct unet_endpoint *ep, const struct unet_packet *packet, unsigned count);
     uint32_t (*backlog)(struct unet_endpoint *ep, uint32_t length);
+    int (*host)(const struct unet_endpoint *ep, struct sockaddr_storage *host);
 };
 
 /* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * stream.c - the streams of an endpoint: opening and closing, and what packets say of them.
+ */
+#include "endpoint.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void reliable_streams_open(struct reliable_endpoint *r, size_t least)
+{
+    r->streams.least = r->datagrams ? least : 0;
+    r->streams.listener = -1;
+}
+
+int reliable_stream_host(const struct reliable_endpoint *r, struct sockaddr_storage *host)
+{
+    memset(host, 0, sizeof(*host));
+    return r->datagrams ? r->datagrams->host(r->lower, host) : -EOPNOTSUPP;
+}
+
+/* ---- the streams of a peer -------------------------------------------------------------- */
+
+static struct reliable_stream *stream_new(struct reliable_endpoint *r, uint16_t channel)
+{
+    struct reliable_stream *s = r->streams.count < RELIABLE_STREAMS ? calloc(1, sizeof(*s)) : NULL;
+
+    if (!s)
+        return NULL;
+    s->channel = channel;
+    s->rank = r->peer[channel].rank;
+    s->out.fd = s->in.fd = -1;
+    s->next = r->streams.first;
+    r->streams.first = s;
+    r->streams.count++;
+    r->peer[channel].stream = s;
+    return s;
+}
+
+struct reliable_stream *reliable_stream_of(struct reliable_endpoint *r, uint16_t channel)
+{
+    struct reliable_stream *s = r->peer[channel].stream;
+
+    return s ? s : stream_new(r, channel);
+}
+
+static void fd_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void stream_free(struct reliable_stream *s)
+{
+    fd_close(s->out.fd);
+    fd_close(s->in.fd);
+    free(s->out.bytes);
+    free(s->in.bytes);
+    free(s);
+}
+
+void reliable_stream_close(struct reliable_endpoint *r, uint16_t channel)
+{
+    struct reliable_stream *s = r->peer[channel].stream, **link = &r->streams.first;
+
+    if (!s)
+        return;
+    if (r->streams.corked == s) {
+        r->streams.corked = NULL;
+        r->streams.begun = false;
+    }
+    r->streams.owed -= s->out.noted < s->out.episodes;
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+    r->streams.count--;
+    r->peer[channel].stream = NULL;
+    stream_free(s);
+}
+
+void reliable_streams_close(struct reliable_endpoint *r)
+{
+    while (r->streams.first)
+        reliable_stream_close(r, r->streams.first->channel);
+    while (r->streams.greetings > 0)
+        fd_close(r->streams.greeting[--r->streams.greetings].fd);
+    fd_close(r->streams.listener);
+}
+
+/* The peer is found silent when its channel's state is looked at next. */
+void reliable_stream_break(struct reliable_endpoint *r, const struct reliable_stream *s)
+{
+    r->peer[s->channel].silent = true;
+}
+
+/* ---- notes -------------------------------------------------------------------------------- */
+
+static void note_offer(struct reliable_endpoint *r, struct reliable_stream *s, const void *data,
+                       size_t length)
+{
+    struct reliable_offer offer;
+
+    if (length != sizeof(offer) || s->out.state != RELIABLE_STREAM_ASKED) {
+        r->ni.ep.stats.malformed++;
+        return;
+    }
+    memcpy(&offer, data, sizeof(offer));
+    reliable_stream_connect(r, s, &offer);
+}
+
+static bool note_episode(struct reliable_endpoint *r, struct reliable_stream *s, const void *data,
+                         size_t length)
+{
+    uint64_t episodes;
+
+    if (length != sizeof(episodes)) {
+        r->ni.ep.stats.malformed++;
+        return false;
+    }
+    memcpy(&episodes, data, sizeof(episodes));
+    return reliable_stream_noted(s, episodes);
+}
+
+bool reliable_streams_note(void *arg, uint32_t source, uint32_t kind, const void *data,
+                           size_t length)
+{
+    struct reliable_endpoint *r = arg;
+    const uint16_t channel = r->channel_of[source];
+    struct reliable_stream *s = channel != 0 ? reliable_stream_of(r, channel) : NULL;
+
+    if (!s)
+        return false;
+    r->streams.work = true;
+    if (kind == RELIABLE_NOTE_EPISODE)
+        return note_episode(r, s, data, length);
+    if (kind == RELIABLE_NOTE_ASK)
+        s->in.offer_due = true;
+    else if (kind == RELIABLE_NOTE_OFFER)
+        note_offer(r, s, data, length);
+    else
+        r->ni.ep.stats.malformed++;
+    return false;
+}
+
+/* ---- a turn --------------------------------------------------------------------------------- */
+
+static bool out_is_owed(const struct reliable_stream *s)
+{
+    return s->out.noted < s->out.episodes;
+}
+
+/* Returns whether there is more to do. */
+static bool stream_turn(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now,
+                        int *count)
+{
+    if (s->in.offer_due)
+        s->in.offer_due = reliable_stream_offer(r, now, s) != 0;
+    if (s->out.first < s->out.end && s->out.state == RELIABLE_STREAM_OPEN)
+        reliable_stream_flush(r, s);
+    if (out_is_owed(s) && now > s->out.hot_until)
+        reliable_stream_tell(r, now, s->channel);
+    if (reliable_stream_is_awaited(s))
+        *count += reliable_stream_receive(r, now, s);
+    return s->in.offer_due || reliable_stream_is_awaited(s) || s->out.first < s->out.end ||
+           out_is_owed(s);
+}
+
+int reliable_streams_turn(struct reliable_endpoint *r, uint64_t now)
+{
+    int count = 0;
+    bool work = false;
+
+    if (!r->streams.work)
+        return 0;
+    reliable_streams_accept(r, now);
+    for (struct reliable_stream *s = r->streams.first; s; s = s->next)
+        work |= !r->peer[s->channel].silent && stream_turn(r, s, now, &count);
+    r->streams.work = work;
+    return count;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * stream_out.c - bulk to peers: connecting, and messages into records.
+ *
+ * Records are composed in memory and given to the kernel in trains.  What it does not take stays
+ * there, and the turns of the network interface try again.
+ */
+#include "endpoint.h"
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { KEEP_IDLE_S = 60 };
+
+/* ---- connecting ------------------------------------------------------------------------- */
+
+static void out_refuse(struct reliable_stream *s)
+{
+    if (s->out.fd >= 0)
+        close(s->out.fd);
+    free(s->out.bytes);
+    s->out.fd = -1;
+    s->out.bytes = NULL;
+    s->out.first = s->out.end = 0;
+    s->out.state = RELIABLE_STREAM_REFUSED;
+}
+
+/* A link-local address is that of an interface of ours. */
+static socklen_t offer_place(const struct reliable_endpoint *r, const struct reliable_offer *offer,
+                             struct sockaddr_storage *place)
+{
+    struct sockaddr_in *ip4 = (struct sockaddr_in *)place;
+    struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)place;
+
+    if (offer->nonce == 0 || reliable_stream_host(r, place) != 0 ||
+        place->ss_family != offer->family)
+        return 0;
+    if (offer->family == AF_INET) {
+        ip4->sin_port = offer->port;
+        memcpy(&ip4->sin_addr, offer->ip, sizeof(ip4->sin_addr));
+        return sizeof(*ip4);
+    }
+    ip6->sin6_port = offer->port;
+    memcpy(&ip6->sin6_addr, offer->ip, sizeof(ip6->sin6_addr));
+    if (!IN6_IS_ADDR_LINKLOCAL(&ip6->sin6_addr))
+        ip6->sin6_scope_id = 0;
+    return sizeof(*ip6);
+}
+
+/* Trains go at once.  What lies between two hosts may forget a connection that is idle for long, so
+ * it never is.  There is no TCP_USER_TIMEOUT: it would break streams to ranks that are stopped. */
+static int out_socket(int family)
+{
+    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+    const int idle = KEEP_IDLE_S;
+
+    if (fd < 0)
+        return fd;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    return fd;
+}
+
+static void out_greet(const struct reliable_endpoint *r, struct reliable_stream *s, uint64_t nonce)
+{
+    struct reliable_greeting greeting = {.nonce = nonce,
+                                         .source = (uint16_t)r->rank,
+                                         .dest = (uint16_t)s->rank,
+                                         .version = RELIABLE_PACKET_VERSION};
+
+    greeting.mac = reliable_engine_mac(r->engine, nonce, &greeting.nonce,
+                                       sizeof(greeting) - sizeof(greeting.mac));
+    memcpy(s->out.bytes, &greeting, sizeof(greeting));
+    s->out.end = sizeof(greeting);
+}
+
+void reliable_stream_connect(struct reliable_endpoint *r, struct reliable_stream *s,
+                             const struct reliable_offer *offer)
+{
+    struct sockaddr_storage place;
+    const socklen_t length = offer_place(r, offer, &place);
+
+    s->out.bytes = length > 0 ? aligned_alloc(RELIABLE_STREAM_ALIGNED, RELIABLE_STREAM_OUT) : NULL;
+    s->out.fd = s->out.bytes ? out_socket(offer->family) : -1;
+    if (s->out.fd < 0 ||
+        (connect(s->out.fd, (const struct sockaddr *)&place, length) < 0 && errno != EINPROGRESS)) {
+        out_refuse(s);
+        return;
+    }
+    out_greet(r, s, offer->nonce);
+    s->out.state = RELIABLE_STREAM_CONNECTING;
+}
+
+static void out_check_connecting(struct reliable_stream *s)
+{
+    struct pollfd fd = {.fd = s->out.fd, .events = POLLOUT};
+
+    if (poll(&fd, 1, 0) <= 0)
+        return;
+    if (fd.revents & (POLLERR | POLLHUP))
+        out_refuse(s);
+    else
+        s->out.state = RELIABLE_STREAM_OPEN;
+}
+
+/* ---- giving it to the kernel --------------------------------------------------------------- */
+
+bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s)
+{
+    struct reliable_stream_out *out = &s->out;
+
+    while (out->first < out->end) {
+        const ssize_t n = send(out->fd, out->bytes + out->first, out->end - out->first,
+                               MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM))
+            break;
+        if (n < 0) {
+            reliable_stream_break(r, s);
+            return false;
+        }
+        out->first += (uint32_t)n;
+        out->unarrived = true;
+    }
+    if (out->first == out->end)
+        out->first = out->end = 0;
+    else
+        r->streams.work = true;
+    return true;
+}
+
+bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t channel)
+{
+    const struct reliable_stream *s = r->peer[channel].stream;
+
+    return !s || s->out.state != RELIABLE_STREAM_OPEN ||
+           (s->out.first == s->out.end && s->out.noted == s->out.episodes);
+}
+
+static bool out_arrived(struct reliable_stream *s)
+{
+    int unacknowledged = 0;
+
+    if (s->out.state != RELIABLE_STREAM_OPEN)
+        return true;
+    if (s->out.first < s->out.end || s->out.noted < s->out.episodes)
+        return false;
+    if (s->out.unarrived)
+        s->out.unarrived = ioctl(s->out.fd, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0;
+    return !s->out.unarrived;
+}
+
+bool reliable_streams_arrived(struct reliable_endpoint *r)
+{
+    for (struct reliable_stream *s = r->streams.first; s; s = s->next) {
+        if (!r->peer[s->channel].silent && !out_arrived(s))
+            return false;
+    }
+    return true;
+}
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+static size_t record_bytes(size_t length)
+{
+    return sizeof(struct reliable_record) + ((length + 7) & ~(size_t)7);
+}
+
+/* Room for a record, with START in front of it and END behind. */
+static bool out_make_room(struct reliable_endpoint *r, struct reliable_stream *s, size_t bytes)
+{
+    struct reliable_stream_out *out = &s->out;
+
+    bytes += record_bytes(sizeof(struct reliable_start)) + record_bytes(0);
+    if (out->end + bytes <= RELIABLE_STREAM_OUT)
+        return true;
+    if (!reliable_stream_flush(r, s))
+        return false;
+    memmove(out->bytes, out->bytes + out->first, out->end - out->first);
+    out->end -= out->first;
+    out->first = 0;
+    return out->end + bytes <= RELIABLE_STREAM_OUT;
+}
+
+/* The message is hashed where it was copied to, in the cache. */
+static void out_add(const struct reliable_endpoint *r, struct reliable_stream *s,
+                    struct reliable_record record, const struct iovec *iov, uint32_t count)
+{
+    struct reliable_stream_out *out = &s->out;
+    uint8_t *const header = out->bytes + out->end, *const text = header + sizeof(record);
+    uint8_t *at = text;
+
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(at, iov[i].iov_base, iov[i].iov_len);
+        at += iov[i].iov_len;
+    }
+    memset(at, 0, (size_t)-record.length & 7);
+    record.mac =
+        reliable_engine_mac_record(r->engine, r->rank, s->rank, out->records++, &record, text);
+    memcpy(header, &record, sizeof(record));
+    out->end += (uint32_t)record_bytes(record.length);
+}
+
+/* ---- episodes ------------------------------------------------------------------------------- */
+
+/* System calls are dear, so trains are long; but the receiver takes in the first three quarters of
+ * a bulk while the rest is composed. */
+static uint32_t train_of(size_t bytes)
+{
+    const size_t most = bytes / 4 * 3;
+
+    if (most > RELIABLE_STREAM_TRAIN)
+        return RELIABLE_STREAM_TRAIN;
+    return most < RELIABLE_STREAM_TRAIN_LEAST ? RELIABLE_STREAM_TRAIN_LEAST : (uint32_t)most;
+}
+
+void reliable_stream_cork(struct reliable_endpoint *r, uint64_t now, uint16_t channel, size_t bytes)
+{
+    struct reliable_stream *s;
+
+    if (r->ni.ep.channel[channel].state != UNET_OPEN)
+        return;
+    s = reliable_stream_of(r, channel);
+    if (!s)
+        return;
+    if (s->out.state == RELIABLE_STREAM_NONE &&
+        reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_ASK, NULL, 0) == 0)
+        s->out.state = RELIABLE_STREAM_ASKED;
+    if (s->out.state == RELIABLE_STREAM_CONNECTING)
+        out_check_connecting(s);
+    if (s->out.state != RELIABLE_STREAM_OPEN)
+        return;
+    r->streams.corked = s;
+    r->streams.train = train_of(bytes);
+}
+
+int reliable_stream_tell(struct reliable_endpoint *r, uint64_t now, uint16_t channel)
+{
+    struct reliable_stream *s = r->peer[channel].stream;
+    int rc;
+
+    if (!s || s->out.noted == s->out.episodes)
+        return 0;
+    rc = reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_EPISODE, &s->out.episodes,
+                              sizeof(s->out.episodes));
+    if (rc)
+        return rc;
+    s->out.noted = s->out.episodes;
+    r->streams.owed--;
+    return 0;
+}
+
+/* Whoever does not look at the stream is made to, while the records are on their way. */
+static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+{
+    const struct reliable_start start = {.episode = s->out.episodes + 1,
+                                         .after = reliable_engine_accepted(r->engine, s->rank)};
+    const struct iovec iov = {(void *)&start, sizeof(start)};
+
+    out_add(r, s, (struct reliable_record){.length = sizeof(start), .flags = RELIABLE_RECORD_START},
+            &iov, 1);
+    r->streams.owed += s->out.noted == s->out.episodes;
+    s->out.episodes++;
+    r->streams.begun = true;
+    r->streams.work = true;
+    if (now > s->out.hot_until)
+        reliable_stream_tell(r, now, s->channel);
+}
+
+static void episode_flush(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+{
+    if (s->out.end - s->out.first < r->streams.train)
+        return;
+    reliable_stream_flush(r, s);
+    if (s->out.noted == s->out.episodes)
+        reliable_output_send(r, now);
+}
+
+int reliable_stream_send(struct reliable_endpoint *r, uint64_t now, uint32_t user,
+                         const struct iovec *iov, uint32_t count)
+{
+    struct reliable_stream *s = r->streams.corked;
+    size_t length = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        length += iov[i].iov_len;
+    if (length > RELIABLE_STREAM_MOST)
+        return -EMSGSIZE;
+    if (!out_make_room(r, s, record_bytes(length)))
+        return -EAGAIN;
+    if (!r->streams.begun)
+        episode_begin(r, s, now);
+    out_add(r, s, (struct reliable_record){.user = user, .length = (uint16_t)length}, iov, count);
+    r->streams.messages_out++;
+    episode_flush(r, s, now);
+    return 0;
+}
+
+void reliable_stream_uncork(struct reliable_endpoint *r, uint64_t now)
+{
+    struct reliable_stream *s = r->streams.corked;
+
+    r->streams.corked = NULL;
+    if (!s || !r->streams.begun)
+        return;
+    r->streams.begun = false;
+    out_add(r, s, (struct reliable_record){.flags = RELIABLE_RECORD_END}, NULL, 0);
+    reliable_stream_flush(r, s);
+    r->packets_wait |= s->out.noted == s->out.episodes;
+    s->out.hot_until = now + RELIABLE_STREAM_HOT_US;
+}
+
+int reliable_stream_give_way(struct reliable_endpoint *r, uint64_t now, uint16_t channel)
+{
+    if (r->streams.begun && r->streams.corked->channel == channel)
+        reliable_stream_uncork(r, now);
+    return reliable_stream_tell(r, now, channel);
+}

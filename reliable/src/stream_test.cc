@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// stream_test.cc - bulk by TCP beside the packets: order, refusals, and streams that break.
+#include "test/pair.h"
+
+#include <arpa/inet.h>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <netinet/in.h>
+#include <random>
+#include <string>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+#include "src/connection.h"
+#include "src/endpoint.h"
+}
+
+using pair::Pair;
+
+namespace {
+
+constexpr size_t LEAST = 16384;
+constexpr size_t PIECE = 8000;
+constexpr std::array<size_t, 2> BOTH = {LEAST, LEAST};
+
+const auto NOTHING = [](int, unet_endpoint *) {};
+
+std::string text_of(size_t length, unsigned seed)
+{
+    std::string text(length, '\0');
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = static_cast<char>((i * 7 + seed * 13) >> (i % 3));
+    return text;
+}
+
+uint64_t streamed(const Pair &pair, int from)
+{
+    return reliable_of(pair.ep[from])->streams.messages_out;
+}
+
+int send(Pair &pair, int from, const std::string &text)
+{
+    const iovec iov[] = {
+        {const_cast<char *>(text.data()), text.size() / 3},
+        {const_cast<char *>(text.data()) + text.size() / 3, text.size() - text.size() / 3}};
+
+    return unet_sendv(pair.ep[from], pair.channel[from], 1, iov, 2);
+}
+
+// What is there, if anything; its buffer is given back.
+bool read(Pair &pair, int rank, std::string &text)
+{
+    const unet_desc *slot = unet_rx_peek(pair.ep[rank]);
+
+    if (!slot)
+        return false;
+    if (slot->kind == UNET_INLINE) {
+        text.assign(reinterpret_cast<const char *>(slot->data), slot->length);
+    } else {
+        const unet_piece piece = slot->piece[0];
+
+        text.assign(reinterpret_cast<const char *>(pair.ep[rank]->segment) + piece.offset,
+                    piece.length);
+        REQUIRE(unet_free_put(pair.ep[rank], piece.offset / pair::BUFFER * pair::BUFFER,
+                              pair::BUFFER) == 0);
+    }
+    unet_rx_release(pair.ep[rank]);
+    return true;
+}
+
+std::string await(Pair &pair, int rank)
+{
+    std::string text;
+
+    for (int i = 0; i < 1000000 && !read(pair, rank, text); i++)
+        pair.step();
+    return text;
+}
+
+// So many pieces as one bulk.
+void send_bulk(Pair &pair, int from, unsigned count, unsigned seed = 0)
+{
+    unet_cork_bulk(pair.ep[from], pair.channel[from], count * PIECE);
+    for (unsigned i = 0; i < count; i++)
+        REQUIRE(send(pair, from, text_of(PIECE, seed + i)) == 0);
+    unet_uncork(pair.ep[from]);
+}
+
+void read_bulk(Pair &pair, int rank, unsigned count, unsigned seed = 0)
+{
+    for (unsigned i = 0; i < count; i++)
+        REQUIRE(await(pair, rank) == text_of(PIECE, seed + i));
+}
+
+// Sends bulk until it goes by a stream.
+void open_stream(Pair &pair, int from)
+{
+    for (int i = 0; i < 1000 && streamed(pair, from) == 0; i++) {
+        send_bulk(pair, from, 4);
+        read_bulk(pair, !from, 4);
+    }
+    REQUIRE(streamed(pair, from) > 0);
+}
+
+reliable_stream *stream_of(const Pair &pair, int rank)
+{
+    return reliable_of(pair.ep[rank])->peer[pair.channel[rank]].stream;
+}
+
+bool dies(Pair &pair, int rank)
+{
+    for (int i = 0; i < 100000; i++) {
+        pair.step();
+        if (unet_channel_state(pair.ep[rank], pair.channel[rank]) == UNET_DEAD)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("bulk goes by a stream once there is one, and what is shorter by packets")
+{
+    Pair pair(NOTHING, BOTH);
+
+    send_bulk(pair, 0, 1);
+    read_bulk(pair, 1, 1);
+    CHECK(stream_of(pair, 0) == nullptr);
+    open_stream(pair, 0);
+    const uint64_t before = streamed(pair, 0);
+
+    send_bulk(pair, 0, 6);
+    read_bulk(pair, 1, 6);
+    CHECK(streamed(pair, 0) == before + 6);
+    send_bulk(pair, 0, 1);
+    read_bulk(pair, 1, 1);
+    CHECK(streamed(pair, 0) == before + 6);
+    CHECK(streamed(pair, 1) == 0);
+    CHECK(reliable_of(pair.ep[1])->streams.messages_in == before + 6);
+}
+
+TEST_CASE("messages behind bulk come after it, although packets are faster")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    for (unsigned round = 0; round < 50; round++) {
+        const std::string small = text_of(1 + round % 40, round);
+
+        send_bulk(pair, 0, 7, round);
+        REQUIRE(send(pair, 0, small) == 0);
+        read_bulk(pair, 1, 7, round);
+        REQUIRE(await(pair, 1) == small);
+    }
+}
+
+TEST_CASE("a short message in the midst of bulk keeps its place")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    unet_cork_bulk(pair.ep[0], pair.channel[0], 8 * PIECE);
+    for (unsigned i = 0; i < 8; i++) {
+        REQUIRE(send(pair, 0, text_of(PIECE, i)) == 0);
+        if (i == 3)
+            REQUIRE(unet_send_inline(pair.ep[0], pair.channel[0], 0, "short", 5) == 0);
+    }
+    unet_uncork(pair.ep[0]);
+    read_bulk(pair, 1, 4);
+    CHECK(await(pair, 1) == "short");
+    read_bulk(pair, 1, 4, 4);
+}
+
+TEST_CASE("random messages of both ranks, short and bulk, arrive once and in order")
+{
+    const unsigned seed = GENERATE(range(1u, 9u));
+    std::mt19937 random(seed);
+    Pair pair(NOTHING, {LEAST, seed % 4 == 0 ? 2 * LEAST : LEAST});
+    std::array<std::deque<std::string>, 2> due;
+    unsigned sent = 0;
+
+    CAPTURE(seed);
+    for (unsigned step = 0; step < 3000 || !due[0].empty() || !due[1].empty(); step++) {
+        const int from = random() % 2;
+        const unsigned count = random() % 3 ? 1 : random() % 12;
+        std::string text;
+
+        REQUIRE(step < 1000000);
+        if (step < 3000 && due[!from].size() + count < 40) {
+            unet_cork_bulk(pair.ep[from], pair.channel[from], count * PIECE);
+            for (unsigned i = 0; i < count; i++) {
+                text = text_of(random() % 4 ? PIECE : random() % 8192, sent++);
+                if (send(pair, from, text) == 0)
+                    due[!from].push_back(text);
+            }
+            unet_uncork(pair.ep[from]);
+        }
+        if (random() % 2)
+            unet_progress(pair.ep[random() % 2]);
+        for (int rank = 0; rank < 2; rank++) {
+            while (read(pair, rank, text)) {
+                REQUIRE_FALSE(due[rank].empty());
+                REQUIRE(text == due[rank].front());
+                due[rank].pop_front();
+            }
+        }
+        if (step >= 3000)
+            pair.step();
+    }
+    CHECK(streamed(pair, 0) > 100);
+    CHECK(streamed(pair, 1) > 100);
+}
+
+TEST_CASE("what the kernel does not take waits, and a sender that has no room is told so")
+{
+    Pair pair(NOTHING, BOTH);
+    unsigned sent = 0, refused = 0;
+
+    open_stream(pair, 0);
+    const int few = 4096;
+
+    setsockopt(stream_of(pair, 0)->out.fd, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
+    setsockopt(stream_of(pair, 1)->in.fd, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
+    while (sent < 400) {
+        unet_cork_bulk(pair.ep[0], pair.channel[0], 60 * PIECE);
+        unsigned i = 0;
+
+        while (i < 60 && sent + i < 400 && send(pair, 0, text_of(PIECE, sent + i)) == 0)
+            i++;
+        unet_uncork(pair.ep[0]);
+        refused += i < 60;
+        read_bulk(pair, 1, i, sent);
+        sent += i;
+    }
+    CHECK(refused > 1);
+    CHECK(unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_OPEN);
+}
+
+TEST_CASE("all that was sent has arrived only when streams are empty, too")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    send_bulk(pair, 0, 30);
+    read_bulk(pair, 1, 30);
+    bool idle = false;
+
+    for (int i = 0; i < 100000 && !idle; i++) {
+        pair.step();
+        idle = unet_idle(pair.ep[0]);
+    }
+    CHECK(idle);
+    CHECK(stream_of(pair, 0)->out.end == 0);
+    stream_of(pair, 0)->out.end = 8; // as if the kernel had not taken this
+    CHECK_FALSE(unet_idle(pair.ep[0]));
+    stream_of(pair, 0)->out.end = 0;
+}
+
+TEST_CASE("a rank that takes no bulk by TCP gets all of it by packets")
+{
+    Pair pair(NOTHING, {LEAST, 0});
+
+    for (int i = 0; i < 20; i++) {
+        send_bulk(pair, 0, 4);
+        read_bulk(pair, 1, 4);
+    }
+    CHECK(streamed(pair, 0) == 0);
+    REQUIRE(stream_of(pair, 0) != nullptr);
+    CHECK(stream_of(pair, 0)->out.state == RELIABLE_STREAM_REFUSED);
+    CHECK(reliable_of(pair.ep[1])->streams.listener == -1);
+}
+
+TEST_CASE("strangers who connect to the offered port get nowhere, and keep nobody out")
+{
+    Pair pair(NOTHING, BOTH);
+    std::vector<int> strangers;
+
+    send_bulk(pair, 0, 4);
+    read_bulk(pair, 1, 4);
+    for (int i = 0; i < 1000 && reliable_of(pair.ep[1])->streams.listener < 0; i++)
+        pair.step();
+    sockaddr_in place = {};
+    socklen_t length = sizeof place;
+    reliable_greeting greeting = {};
+
+    REQUIRE(getsockname(reliable_of(pair.ep[1])->streams.listener,
+                        reinterpret_cast<sockaddr *>(&place), &length) == 0);
+    greeting.dest = 1;
+    greeting.version = RELIABLE_PACKET_VERSION;
+    greeting.nonce = stream_of(pair, 1)->in.nonce; // even if they had read that
+    for (int i = 0; i < 40; i++) {
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        strangers.push_back(fd);
+        REQUIRE(connect(fd, reinterpret_cast<const sockaddr *>(&place), length) == 0);
+        greeting.mac = static_cast<uint64_t>(i);
+        if (i % 2) // the others say nothing
+            REQUIRE(::send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting);
+    }
+    open_stream(pair, 0);
+    CHECK(pair.ep[1]->stats.foreign > 20);
+    for (const int fd : strangers)
+        close(fd);
+}
+
+TEST_CASE("bytes in a stream that are not the peer's break it before anything is delivered")
+{
+    const int kind = GENERATE(0, 1, 2, 3);
+    Pair pair(NOTHING, BOTH);
+    int ends[2];
+
+    open_stream(pair, 0);
+    // The test is the network: what rank 0 gives to the kernel passes through its hands.
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+    REQUIRE(dup2(ends[0], stream_of(pair, 0)->out.fd) >= 0);
+    close(ends[0]);
+    int onward[2];
+
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, onward) == 0);
+    REQUIRE(dup2(onward[0], stream_of(pair, 1)->in.fd) >= 0);
+    close(onward[0]);
+    send_bulk(pair, 0, 3);
+    std::vector<uint8_t> bytes(65536);
+    const ssize_t n = recv(ends[1], bytes.data(), bytes.size(), 0);
+    const size_t start = sizeof(reliable_record) + sizeof(reliable_start);
+    const size_t record = sizeof(reliable_record) + PIECE, second = start + record;
+
+    REQUIRE(n == static_cast<ssize_t>(start + 3 * record + sizeof(reliable_record)));
+    if (kind == 0) {
+        bytes[second + 1000] ^= 1; // a bit of the second message
+    } else if (kind == 1) {
+        bytes[second + 8] ^= 1; // of what its header says
+    } else if (kind == 2) {
+        bytes.erase(bytes.begin() + static_cast<long>(second),
+                    bytes.begin() + static_cast<long>(second + record)); // it is missing
+        bytes.resize(65536);
+    }
+    const size_t length = kind == 2 ? static_cast<size_t>(n) - record : static_cast<size_t>(n);
+
+    REQUIRE(::send(onward[1], bytes.data(), length, 0) == static_cast<ssize_t>(length));
+    if (kind == 3) { // nothing is wrong
+        read_bulk(pair, 1, 3);
+        CHECK(unet_channel_state(pair.ep[1], pair.channel[1]) == UNET_OPEN);
+    } else {
+        read_bulk(pair, 1, 1);
+        CHECK(dies(pair, 1));
+        CHECK(unet_rx_peek(pair.ep[1]) == nullptr);
+        CHECK(pair.ep[1]->stats.malformed == 1);
+    }
+    close(ends[1]);
+    close(onward[1]);
+}
+
+TEST_CASE("a stream that breaks takes its peer for dead, at either end")
+{
+    const int end = GENERATE(0, 1);
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    shutdown(end == 0 ? stream_of(pair, 0)->out.fd : stream_of(pair, 1)->in.fd, SHUT_RDWR);
+    for (int i = 0; i < 20 && unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_OPEN; i++) {
+        unet_cork_bulk(pair.ep[0], pair.channel[0], 4 * PIECE);
+        for (unsigned k = 0; k < 4; k++)
+            send(pair, 0, text_of(PIECE, k));
+        unet_uncork(pair.ep[0]);
+        pair.step();
+    }
+    CHECK(dies(pair, 0));
+}
+
+TEST_CASE("a rank that disconnects right after bulk leaves nothing of it behind")
+{
+    constexpr unsigned COUNT = 60;
+    Pair pair(NOTHING, BOTH);
+    const int few = 4096;
+    std::atomic<bool> done{false};
+
+    open_stream(pair, 0);
+    setsockopt(stream_of(pair, 0)->out.fd, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
+    unet_cork_bulk(pair.ep[0], pair.channel[0], COUNT * PIECE);
+    unsigned sent = 0;
+
+    while (sent < COUNT && send(pair, 0, text_of(PIECE, sent)) == 0)
+        sent++;
+    unet_uncork(pair.ep[0]);
+    CHECK(stream_of(pair, 0)->out.end > 0); // some of it is still here
+    std::thread other([&] {
+        while (!done)
+            unet_progress(pair.ep[1]);
+    });
+    unet_disconnect(pair.ep[0], pair.channel[0]);
+    done = true;
+    other.join();
+    read_bulk(pair, 1, sent);
+    CHECK(dies(pair, 1));
+    pair.channel[0] = 0;
+}
+
+TEST_CASE("an endpoint leaves no descriptor behind")
+{
+    const int before = dup(0);
+
+    close(before);
+    {
+        Pair pair(NOTHING, BOTH);
+
+        open_stream(pair, 0);
+        open_stream(pair, 1);
+    }
+    const int after = dup(0);
+
+    close(after);
+    CHECK(after == before);
+}
