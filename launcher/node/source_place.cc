@@ -109,13 +109,12 @@ void ignore_error(void *, const char *, int)
 {
 }
 
+// The name has to stay where it is.
 Symbols symbols_of(const std::string &file)
 {
     if (!is_regular(file))
         return {};
-    // the name has to stay, and this process does not last
-    return {backtrace_create_state((new std::string(file))->c_str(), 0, ignore_error, nullptr),
-            address_added_to(file)};
+    return {backtrace_create_state(file.c_str(), 0, ignore_error, nullptr), address_added_to(file)};
 }
 
 // Whatever the file says, a line is a line.
@@ -173,10 +172,11 @@ int source_places_main(const std::vector<std::string> &arguments)
         const std::string &file = arguments[i], &digits = arguments[i + 1];
         std::uint64_t at = 0;
         std::from_chars(digits.data(), digits.data() + digits.size(), at, 16);
-        if (files.find(file) == files.end())
-            files[file] = symbols_of(file);
+        const auto [entry, is_new] = files.try_emplace(file);
+        if (is_new)
+            entry->second = symbols_of(entry->first);
         std::puts("@");
-        for (const CodePlace &place : places_of(files[file], at))
+        for (const CodePlace &place : places_of(entry->second, at))
             std::printf("%s\t%s\n", place.function.c_str(), place.line.c_str());
         std::fflush(stdout); // a file that is cut short may end this process
     }

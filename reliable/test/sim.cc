@@ -581,7 +581,8 @@ std::string random_world(uint64_t seed, uint64_t packets, uint64_t &carried)
         sim.add({static_cast<uint32_t>(random() % options.ranks),
                  static_cast<uint32_t>(random() % options.ranks), 1 + random() % (packets / flows),
                  random() % 3 == 0 ? 6000u : 48u, random() % 2 ? 0.0 : 0.5});
-    wrong = sim.run(600 * SECOND);
+    // With a quarter lost each way some 250 packets get through in a second.
+    wrong = sim.run(4 * 3600 * SECOND);
     carried += sim.packets();
     for (uint32_t r = 0; wrong.empty() && r < options.ranks; r++) {
         if (!sim.died(r).empty())

@@ -37,6 +37,13 @@ TEST_CASE("every message arrives once and in order in random worlds of faults")
     CHECK(carried > 1000);
 }
 
+TEST_CASE("a long stream over a line that loses a quarter each way ends after ten minutes")
+{
+    uint64_t carried = 0;
+
+    CHECK(random_world(50770055, 100000, carried) == "");
+}
+
 TEST_CASE("a thousand ranks talk to one another on a bad network")
 {
     Options o;

@@ -30,15 +30,22 @@ TEST_CASE("nothing is sent before both sides have opened")
 TEST_CASE("a raw descriptor on a connecting channel is refused")
 {
     Endpoint a, b;
-    struct unet_address to_b = b.address();
+    struct unet_address to_a = a.address(), to_b = b.address();
     unet_desc desc = {};
-    uint16_t ab;
+    uint16_t ab, ba;
 
     REQUIRE(unet_connect(a, &to_b, 1, &ab) == 0);
     desc.channel = ab;
     desc.kind = UNET_INLINE;
     REQUIRE(unet_push(a, &desc, nullptr) == 0);
     CHECK(await(a).error == ENOTCONN);
+    // It opens all the same; and libfabric does not free a connection that is half-made.
+    REQUIRE(unet_connect(b, &to_a, 1, &ba) == 0);
+    CHECK(eventually([&] {
+        unet_progress(a);
+        unet_progress(b);
+        return unet_channel_state(a, ab) == UNET_OPEN && unet_channel_state(b, ba) == UNET_OPEN;
+    }));
 }
 
 TEST_CASE("different tags never meet")
