@@ -77,6 +77,11 @@ void sockets_entry_make_hot(struct sockets_entry *entry)
         return;
     sockets_stream_order(entry->s);
     entry->idle = 0;
+    if (entry->s->carrier && !sockets_entry_wants_data(entry)) {
+        /* Nobody sleeps for data; another host would hear that too late to answer by the ring. */
+        sockets_entry_disarm(entry);
+        return;
+    }
     if (set->cold || !sockets_entry_wants_data(entry) || (!entry->hot && !append(set, entry))) {
         sockets_entry_arm(entry);
         if (sockets_entry_wants_data(entry))
