@@ -60,11 +60,21 @@ static bool sleeper_lacks_bell(const struct sockets_stream *s)
            sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0;
 }
 
+/* The other end uses its ring, and Nagle's algorithm may hold back what this one has given TCP: no
+ * answer brings an acknowledgement any more. */
+static bool is_held_back(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->phase, memory_order_relaxed) != 0 &&
+           !atomic_load_explicit(&s->record->prompt, memory_order_relaxed);
+}
+
 static bool wants_something(const struct sockets_stream *s)
 {
     const struct sockets_record *record = s->record;
     const bool ring = sockets_phase_is_ring(record->tx.phase);
 
+    if (is_held_back(s))
+        return true;
     if (atomic_load(&s->tx->recall))
         return ring || sockets_stream_owes(s);
     return ring &&
@@ -92,6 +102,8 @@ static void link_react(struct sockets_link *link)
         return;
     fd = sockets_link_descriptor_of(s);
     if (fd >= 0 && wants_something(s)) {
+        if (is_held_back(s))
+            sockets_stream_send_at_once(s, fd);
         if (sleeper_lacks_bell(s))
             sockets_stream_ring_bell(s, fd);
         if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
@@ -214,6 +226,36 @@ static void link_taken(struct sockets_stream *s)
         link_publish(s);
 }
 
+/* A sender that knew of it before it could enter the ring stays with TCP (receive.c, take_rest): it
+ * answers the message that says so.  Nobody spins as long as a reader has the gate. */
+static bool link_rests(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+    bool known;
+
+    if (!sockets_lock_try(&link->lock))
+        return false;
+    if (!link->rests) {
+        link->rests = link->busy = true;
+        sockets_link_flush(link);
+        link->busy = false;
+    }
+    known = (link->last.flags & SOCKETS_WIRE_RESTS) &&
+            (int32_t)(link->out_taken - link->rest_told) >= 0;
+    sockets_lock_give(&link->lock);
+    return known && !sockets_stream_sender_moved_on(s);
+}
+
+static void end_rest(struct sockets_link *link, const struct sockets_stream *s)
+{
+    bool stolen;
+
+    if (!sockets_lock_take(&link->lock, &stolen))
+        return;
+    link->rests = s->record->rx.reader != 0;
+    sockets_lock_give(&link->lock);
+}
+
 /* A sender that is with TCP enters the ring when it knows that all of that was taken.  Where that
  * is in vain again and again, because what is waited for takes longer, it is told less and less
  * often.
@@ -223,6 +265,8 @@ static void link_spins(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t taken = atomic_load_explicit(&s->rx->taken, memory_order_relaxed);
 
+    if (link->rests)
+        end_rest(link, s);
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
         return;
@@ -290,6 +334,7 @@ static const struct sockets_carrier_ops link_ops = {
     .taken = link_taken,
     .spins = link_spins,
     .sleeps = link_sleeps,
+    .rests = link_rests,
     .seen = link_seen,
     .given_back = link_given_back,
     .close = link_close,

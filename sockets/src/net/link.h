@@ -47,6 +47,8 @@ struct sockets_link {
     uint32_t lets;              /* of the other end's, as far as we know */
     struct sockets_writer ring; /* of what this end receives: we are its writer */
     uint64_t head_told, taken_told;
+    bool rests;         /* this end, until somebody spins ... */
+    uint32_t rest_told; /* ... and the message that says so */
     uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
     bool told;                         /* ... and that it was, and has not used it yet */
     _Atomic uint32_t seen;             /* the phase that the other end has seen */

@@ -41,6 +41,11 @@ struct sockets_carrier_ops {
     void (*spins)(struct sockets_stream *s);
     void (*sleeps)(struct sockets_stream *s);
 
+    /* This end leaves all waiting to the kernel's recv until somebody spins again.  Whether the
+     * other end knows so, and enters no ring meanwhile; tells it if not.  With the receiver's gate.
+     */
+    bool (*rests)(struct sockets_stream *s);
+
     /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
     int (*seen)(struct sockets_stream *s, uint32_t phase);
 
@@ -54,7 +59,8 @@ struct sockets_carrier_ops {
 
 struct sockets_carrier {
     const struct sockets_carrier_ops *ops;
-    _Atomic uint32_t lost; /* nothing comes any more */
+    _Atomic uint32_t lost;  /* nothing comes any more */
+    _Atomic uint32_t rests; /* the other end takes what TCP brings, and looks at no ring */
 };
 
 static inline void sockets_carrier_look(const struct sockets_stream *s)

@@ -279,13 +279,14 @@ static bool begin_direct(struct sockets_stream *s, int fd)
 {
     bool direct, stolen;
 
-    if (s->carrier) /* whose sender learns late that we sleep here */
+    if (s->carrier && !sockets_stream_is_bulk(s)) /* whose sender learns late that we sleep here */
         return false;
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
     direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
-             all_is_read(s) && sockets_stream_take_gate(s, fd);
-    if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s))) {
+             !s->record->rx.error && all_is_read(s) && sockets_stream_take_gate(s, fd);
+    if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s) ||
+                   (s->carrier && !s->carrier->ops->rests(s)))) {
         sockets_stream_give_gate(s);
         direct = false;
     }
@@ -311,21 +312,26 @@ static size_t total_of(const struct request *r)
     return sockets_cursor_left(&cursor);
 }
 
+/* What TCP brings, in one call of the kernel; after begin_direct. */
+static ssize_t receive_direct(struct sockets_stream *s, int fd, const struct request *r)
+{
+    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
+    ssize_t n = sockets_real.recvmsg(fd, &msg, r->flags);
+
+    n = n < 0 ? -errno : n;
+    end_direct(s, n, r->how);
+    return n;
+}
+
 /* Armed, and nothing was there: sleep in a recv of the kernel, so that signals, SA_RESTART,
  * SO_RCVTIMEO and errors are as they are without us.  1: look again. */
 static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct request *r)
 {
-    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
     char byte;
-    ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ && begin_direct(s, fd)) {
-        n = sockets_real.recvmsg(fd, &msg, r->flags);
-        n = n < 0 ? -errno : n;
-        end_direct(s, n, r->how);
-        return n;
-    }
+    if (total_of(r) < LONG_READ && begin_direct(s, fd))
+        return receive_direct(s, fd, r);
     return sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0 ? -errno : SLEPT;
 }
 
@@ -367,8 +373,12 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
 {
     ssize_t n;
 
-    if (block && sockets_stream_is_bulk(s) && (n = locked_receive(s, fd, r)) != -EAGAIN)
-        return n;
+    if (block && sockets_stream_is_bulk(s)) { /* as if we were not there */
+        if (begin_direct(s, fd))
+            return receive_direct(s, fd, r);
+        if ((n = locked_receive(s, fd, r)) != -EAGAIN)
+            return n;
+    }
     if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd)) {
         n = wait_for_data(s, fd, r);
         if (n != SLEPT)
