@@ -14,7 +14,8 @@ enum {
     TELL_HEAD = 32768, /* bytes taken from a ring that its sender does not know of */
     TELL_TCP = 32768,  /* whoever takes more from TCP at once is no reader of short messages */
     TELL_LOG_MAX = 10,
-    REST_NS = 300000,    /* between two looks while nothing is urgent */
+    REST_NS = 300000,    /* between two looks while nothing is urgent ... */
+    GLANCE_NS = 50000,   /* ... and by those that look again if they lack something */
     LOOKED_NS = 2000000, /* so long after one has looked another is expected to */
 };
 
@@ -152,7 +153,7 @@ static void link_glance(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t now = sockets_now_ns();
 
-    if (!is_at_rest(s) || now - atomic_load(&link->looked_ns) >= REST_NS)
+    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS))
         look_at(link, now);
 }
 
