@@ -3,6 +3,7 @@
  * link.c - the carrier between hosts: what it does for the stream, and in the place of its threads.
  */
 #include "net/link.h"
+#include "net/judge.h"
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "stream/internal.h"
@@ -114,6 +115,39 @@ static void link_react(struct sockets_link *link)
     sockets_lock_give(&s->record->tx.lock);
 }
 
+/* ---- resting --------------------------------------------------------------------------- */
+
+/* Of the two ends the accepting one judges. */
+static bool shall_rest(const struct sockets_link *link)
+{
+    return link->stream->is_server ? sockets_judge_says_tcp() : link->told_to_rest;
+}
+
+/* Under the lock.  A sender that knew of it before it could enter the ring stays with TCP
+ * (receive.c, take_rest): it answers the message that says so. */
+static bool rest_is_known(const struct sockets_link *link)
+{
+    return link->rests && (link->last.flags & SOCKETS_WIRE_RESTS) &&
+           (int32_t)(link->out_taken - link->rest_told) >= 0 &&
+           !sockets_phase_is_ring(sockets_stream_senders_phase(link->stream));
+}
+
+/* Under the lock. */
+static void obey_judge(struct sockets_link *link)
+{
+    const struct sockets_stream *s = link->stream;
+    const bool rests = link->rests & SOCKETS_REST_JUDGED;
+
+    if (shall_rest(link) != rests) {
+        link->rests ^= SOCKETS_REST_JUDGED;
+        link->owing = true;
+    }
+    atomic_store_explicit(&link->carrier.resting,
+                          (link->rests & SOCKETS_REST_JUDGED) && rest_is_known(link) &&
+                              !sockets_stream_has_unread(s) && !sockets_stream_bell_is_due(s),
+                          memory_order_release);
+}
+
 /* Under the lock. */
 static void link_work(struct sockets_link *link)
 {
@@ -124,6 +158,7 @@ static void link_work(struct sockets_link *link)
         sockets_link_take_control(link);
     link->busy = false;
     link_react(link);
+    obey_judge(link);
     link->busy = true;
     if (link->owing)
         sockets_link_flush(link);
@@ -216,19 +251,30 @@ bool sockets_link_is_looked_at(struct sockets_link *link)
 
 /* ---- who takes and waits ------------------------------------------------------------- */
 
+/* Two readers at a time may count something twice, or not at all. */
+static bool count_for_judge(struct sockets_link *link, const struct sockets_stream *s)
+{
+    const uint64_t all = s->record->rx.taken + s->record->rx.head;
+    const uint64_t fresh = all - link->judged;
+
+    link->judged = all;
+    return sockets_judge_count(fresh);
+}
+
 static void link_taken(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
     const uint64_t untold =
         atomic_load_explicit(&s->rx->head, memory_order_relaxed) - link->head_told;
 
+    if (s->is_server && count_for_judge(link, s))
+        sockets_link_wake();
     /* A sender that is to leave the ring waits until all was read. */
     if (untold >= TELL_HEAD || (untold > 0 && atomic_load(&s->rx->want_tcp)))
         link_publish(s);
 }
 
-/* A sender that knew of it before it could enter the ring stays with TCP (receive.c, take_rest): it
- * answers the message that says so.  Nobody spins as long as a reader has the gate. */
+/* Nobody spins as long as a reader has the gate. */
 static bool link_rests(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
@@ -237,12 +283,12 @@ static bool link_rests(struct sockets_stream *s)
     if (!sockets_lock_try(&link->lock))
         return false;
     if (!link->rests) {
-        link->rests = link->busy = true;
+        link->rests = SOCKETS_REST_BULK;
+        link->busy = true;
         sockets_link_flush(link);
         link->busy = false;
     }
-    known = (link->last.flags & SOCKETS_WIRE_RESTS) &&
-            (int32_t)(link->out_taken - link->rest_told) >= 0;
+    known = rest_is_known(link);
     sockets_lock_give(&link->lock);
     return known && !sockets_stream_sender_moved_on(s);
 }
@@ -253,7 +299,8 @@ static void end_rest(struct sockets_link *link, const struct sockets_stream *s)
 
     if (!sockets_lock_take(&link->lock, &stolen))
         return;
-    link->rests = s->record->rx.reader != 0;
+    if (s->record->rx.reader == 0)
+        link->rests &= ~(uint32_t)SOCKETS_REST_BULK;
     sockets_lock_give(&link->lock);
 }
 
@@ -266,7 +313,7 @@ static void link_spins(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t taken = atomic_load_explicit(&s->rx->taken, memory_order_relaxed);
 
-    if (link->rests)
+    if (link->rests & SOCKETS_REST_BULK)
         end_rest(link, s);
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
@@ -321,6 +368,8 @@ static void link_close(struct sockets_carrier *carrier)
     struct sockets_link *link = (struct sockets_link *)carrier;
     bool stolen;
 
+    if (link->stream && link->stream->is_server)
+        sockets_judge_remove();
     if (sockets_lock_take(&link->lock, &stolen)) {
         link->stream = NULL;
         sockets_lock_give(&link->lock);
@@ -362,6 +411,9 @@ void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s)
 {
     sockets_ring_init(s->rx, &link->ring);
     link->stream = s;
+    link->judged = s->record->rx.taken + s->record->rx.head;
+    if (s->is_server)
+        sockets_judge_add();
     sockets_carrier_publish(s);
 }
 

@@ -51,6 +51,8 @@ static bool take_rest(struct sockets_link *link, const struct sockets_wire *wire
         return true;
     if (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_RECEIVER))
         return false;
+    if (!rests) /* not before it is known that somebody sleeps */
+        atomic_store(&s->tx->armed, (wire->flags & SOCKETS_WIRE_ARMED) != 0);
     atomic_store(&link->carrier.rests, rests);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
     link->owing |= rests; /* the other end waits to hear of that */
@@ -71,6 +73,7 @@ static void take_receivers_half(struct sockets_link *link, const struct sockets_
         link->there = wire->arrived;
     atomic_store_explicit(&link->seen, wire->seen, memory_order_release);
     take_flags(s, wire->flags);
+    link->told_to_rest = (wire->flags & SOCKETS_WIRE_TCP) != 0;
 }
 
 /* The ring's bytes, as its sender would write them.  What came before is left out. */

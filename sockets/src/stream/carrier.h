@@ -61,6 +61,10 @@ struct sockets_carrier {
     const struct sockets_carrier_ops *ops;
     _Atomic uint32_t lost;  /* nothing comes any more */
     _Atomic uint32_t rests; /* the other end takes what TCP brings, and looks at no ring */
+    /* So does this one, for connections as a whole, and the other end knows: all is TCP's.  Until
+     * that ends; who sleeps is armed, so that the other end enters no ring before somebody wakes.
+     */
+    _Atomic uint32_t resting;
 };
 
 static inline void sockets_carrier_look(const struct sockets_stream *s)
@@ -69,9 +73,14 @@ static inline void sockets_carrier_look(const struct sockets_stream *s)
         s->carrier->ops->look((struct sockets_stream *)s);
 }
 
+static inline bool sockets_carrier_is_resting(const struct sockets_stream *s)
+{
+    return s->carrier && atomic_load_explicit(&s->carrier->resting, memory_order_acquire);
+}
+
 static inline void sockets_carrier_glance(const struct sockets_stream *s)
 {
-    if (__builtin_expect(s->carrier != NULL, 0))
+    if (__builtin_expect(s->carrier != NULL, 0) && !sockets_carrier_is_resting(s))
         s->carrier->ops->glance((struct sockets_stream *)s);
 }
 

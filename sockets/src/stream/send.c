@@ -170,7 +170,7 @@ static bool is_bulk(struct sockets_stream *s, size_t total)
 static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flags)
 {
     struct sockets_record *record = s->record;
-    const bool bulk = s->carrier && is_bulk(s, total);
+    const bool bulk = s->carrier && (is_bulk(s, total) || sockets_carrier_is_resting(s));
 
     if (bulk && !sockets_phase_is_ring(record->tx.phase))
         return false; /* what the carrier brings is for others to look at */
