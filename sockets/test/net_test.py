@@ -74,6 +74,94 @@ while turns < 50 or time.monotonic() < until:
 print("ok")
 """
 
+# Asks epoll for space, sends, and asks for data, as redis-benchmark does.
+SPACE = """
+import select, socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+who = select.epoll()
+who.register(s, select.EPOLLOUT)
+until = time.monotonic() + float(sys.argv[2])
+turns = 0
+while turns < 1000 or time.monotonic() < until:
+    assert who.poll(30)
+    s.sendall(b"question")
+    who.modify(s, select.EPOLLIN)
+    assert who.poll(30) and s.recv(100) == b"question"
+    who.modify(s, select.EPOLLOUT)
+    turns += 1
+print("ok")
+"""
+
+# Sends what it is asked for, and asks between two of these, so that its reader, which waits for all of them, begins to
+# rest and ends it, again and again.
+STREAM_SERVER = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+s = listener.accept()[0]
+stream = bytes(range(251)) * 40
+while asked := s.recv(4, socket.MSG_WAITALL):
+    left = int.from_bytes(asked, "little")
+    while left:
+        n = min(left, 1000)
+        s.sendall(stream[-left % 251:][:n])
+        left -= n
+        sum(range(500 if left > 1000 else 0))
+"""
+STREAMS = """
+import random, socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.settimeout(None)
+until = time.monotonic() + float(sys.argv[2])
+chance = random.Random(int(sys.argv[3]))
+stream = bytes(range(251)) * 1200
+turns = 0
+while turns < 100 or time.monotonic() < until:
+    length = chance.choice((8, 100, 1000, 1000, 1000, 300000))
+    s.sendall(length.to_bytes(4, "little"))
+    have = 0
+    while have < length:
+        got = s.recv(length - have)
+        assert got and got == stream[(have - length) % 251:][:len(got)], (turns, have, length, len(got))
+        have += len(got)
+    turns += 1
+print("ok")
+"""
+# One of many writes to a reader that is quicker.
+ONE_STREAM = """
+import socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+for _ in range(100):
+    s.sendall((100).to_bytes(4, "little"))
+    assert len(s.recv(100, socket.MSG_WAITALL)) == 100
+s.sendall((40000000).to_bytes(4, "little"))
+left = 40000000
+while left:
+    left -= len(s.recv(left))
+print("ok")
+"""
+
+# Nothing comes back before the end.
+ONE_WAY_SERVER = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+s = listener.accept()[0]
+while s.recv(100):
+    pass
+s.sendall(b"seen")
+"""
+ONE_WAY = """
+import socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+until = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    s.sendall(bytes(100))
+s.shutdown(socket.SHUT_WR)
+assert s.recv(4) == b"seen"
+print("ok")
+"""
+
 # The same on several connections at a time, some of which end while the others go on, and then begin anew; a fork in
 # between takes all that are there from the network.
 CROWD_SERVER = """
@@ -147,7 +235,7 @@ print("ok")
 """
 
 MASK = (1 << 64) - 1
-MAGIC = 0x336b636f7374656e
+MAGIC = 0x346b636f7374656e
 
 
 def siphash(key, data):
@@ -267,7 +355,7 @@ class Net(unittest.TestCase):
     def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, server_code=SERVER, **more):
         """What --stats says at both ends of a connection between two processes; a key may be None: plain TCP."""
         def environment(key):
-            return {**os.environ, **self.environment, **more, "UNETSOCK_KEY": key or "", "UNETSOCK_UPGRADE": "1"}
+            return {**os.environ, **self.environment, "UNETSOCK_UPGRADE": "1", **more, "UNETSOCK_KEY": key or ""}
 
         def command(key, *words):
             return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", *words]
@@ -307,6 +395,48 @@ class Net(unittest.TestCase):
     def test_bursts(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
             self.assertGreater(self.bursts(range(20 if LONG else 2), **chaos), 0)
+
+    # ---- streams, and who judges --------------------------------------------------------------
+
+    def test_who_asks_for_space_is_answered_by_the_ring(self):
+        for _ in range(5):  # the two may miss each other
+            _, server = self.talk(self.key, self.key, 0.5, SPACE)
+            found = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", server)
+            if int(found.group(1)) > int(found.group(2)):
+                return
+        self.fail(server)
+
+    def test_streams_between_answers(self):
+        for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
+            carried = self.bursts(range(20 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **chaos)
+            self.assertGreater(carried, 0)
+
+    # It rests: to sleep without it takes a look before and one after.
+    def test_a_reader_of_bulk_rests(self):
+        for _ in range(8):
+            client, _ = self.talk(self.key, self.key, 0, ONE_STREAM, server_code=STREAM_SERVER)
+            sleeps = int(re.search(r"(\d+) sleeps", client).group(1))
+            if both.upgraded(client) and sleeps < 1200:
+                return
+        self.fail(client)
+
+    def test_what_goes_one_way_is_not_met(self):
+        talks = [self.talk(self.key, self.key, 0.5, ONE_WAY, server_code=ONE_WAY_SERVER, UNETSOCK_UPGRADE="")]
+        self.assertEqual(sum(both.upgraded(text) for text in talks[0]), 0)
+        talks = (self.talk(self.key, self.key, 1, UNETSOCK_UPGRADE="") for _ in range(10))
+        self.assertTrue(any(both.upgraded(text) for talk in talks for text in talk))
+
+    def test_the_verdict_changes(self):
+        for reads in ("7", "100"):
+            for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
+                more = {**chaos, "UNETSOCK_NET_JUDGE": reads}
+                self.assertGreater(self.crowd(range(10 if LONG else 1), **more), 0)
+                self.assertGreater(self.bursts(range(10 if LONG else 1), **more), 0)
+                self.assertGreater(self.bursts(range(10 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **more), 0)
+
+    def test_the_verdict_is_tcp(self):
+        # Until the other end has heard of it some are carried.
+        self.assertLess(self.bursts(range(3), UNETSOCK_NET_JUDGE="tcp"), 10000)
 
     # A path may die before it has carried a byte, but not each time.
     def test_bursts_while_the_path_dies(self):

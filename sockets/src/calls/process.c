@@ -6,6 +6,7 @@
 #include "calls/hand.h"
 #include "epoll/epoll.h"
 #include "net/agent.h"
+#include "net/judge.h"
 #include "net/link.h"
 #include "net/meet.h"
 #include "record/pause.h"
@@ -95,6 +96,7 @@ static void init(void)
     sockets_stream_init();
     sockets_upgrade_init();
     sockets_link_init();
+    sockets_judge_init();
     sockets_road_init();
     sockets_link_wake = sockets_agent_wake;
     sockets_road_wake = sockets_agent_wake;

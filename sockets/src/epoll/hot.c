@@ -10,6 +10,7 @@
 #include "epoll/internal.h"
 #include "real/hidden.h"
 #include "real/real.h"
+#include "stream/carrier.h"
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
@@ -77,6 +78,16 @@ void sockets_entry_make_hot(struct sockets_entry *entry)
         return;
     sockets_stream_order(entry->s);
     entry->idle = 0;
+    if (sockets_carrier_is_resting(entry->s)) { /* the kernel tells of all */
+        sockets_entry_forget_hot(set, entry);
+        sockets_entry_arm(entry);
+        return;
+    }
+    if (entry->s->carrier && !sockets_entry_wants_data(entry)) {
+        /* Nobody sleeps for data; another host would hear that too late to answer by the ring. */
+        sockets_entry_disarm(entry);
+        return;
+    }
     if (set->cold || !sockets_entry_wants_data(entry) || (!entry->hot && !append(set, entry))) {
         sockets_entry_arm(entry);
         if (sockets_entry_wants_data(entry))

@@ -42,6 +42,7 @@ struct sockets_epoll {
     bool edges;                      /* something has ever been told of by edges, or once */
     uint64_t asked_at, asked_before; /* the kernel: all before this time is known */
     uint64_t scan;                   /* counts collections (order.c) ... */
+    bool by_kernel;                  /* what came last was from other files than rings */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */

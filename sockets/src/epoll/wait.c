@@ -15,7 +15,8 @@ enum {
     KERNEL_EVERY = 8,    /* turns with events from rings until the kernel is asked, too */
     TURNS = 4,           /* of asking the kernel again, while rings have more and more */
     ROOM = 64,           /* events that the kernel is asked for at least */
-    LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
+    LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel ... */
+    FAR_LOOKS = 4,       /* ... and where a look may be a system call itself */
 };
 
 /* An event of the kernel's for an upgraded connection: what is left of it for the program, and what
@@ -213,7 +214,10 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     set->asked_before = set->asked_at;
     know_kernel(set, asked);
     sockets_order_begin(set);
-    return add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
+    n = add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
+    if (n > 0)
+        set->by_kernel = set->found_count == 0;
+    return n;
 }
 
 /* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because
@@ -233,6 +237,13 @@ static void ask_for_withheld(struct sockets_epoll *set, int epfd)
     }
 }
 
+/* What came last came by TCP, and so may what comes next: who serves connections to other hosts
+ * asks the kernel at once, as a look at these is no cheaper. */
+static bool is_tcps(const struct sockets_epoll *set)
+{
+    return set->by_kernel && set->hot_count > 0 && set->hot[0]->s->carrier;
+}
+
 /* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
  * 0, or -1 and errno; *bells: some events of the kernel's were of no interest. */
 static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
@@ -249,7 +260,10 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
-    kernel |= set->unsure || (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
+    kernel |=
+        set->unsure || is_tcps(set) || (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
+    if (set->found_count > 0)
+        set->by_kernel = false;
     if (!kernel && set->found_count > 0) {
         if (set->hot_count > 1)
             sockets_order_look(set, sockets_order_latest(set), 0);
@@ -291,13 +305,14 @@ static bool begin_spinning(struct sockets_epoll *set)
 static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                 const sigset_t *mask)
 {
+    const bool far = begin_spinning(set);
+    const uint32_t looks = far ? FAR_LOOKS : LOOKS_PER_CALL;
     struct sockets_spin spinning;
     bool bells;
 
-    sockets_spin_begin_far(&spinning, begin_spinning(set));
+    sockets_spin_begin_far(&spinning, far);
     while (sockets_spin_turn(&spinning)) {
-        const int n =
-            look(set, epfd, events, max, mask, spinning.turn % LOOKS_PER_CALL == 0, &bells);
+        const int n = look(set, epfd, events, max, mask, spinning.turn % looks == 0, &bells);
 
         if (n != 0) {
             sockets_spin_won(&spinning);

@@ -3,6 +3,7 @@
  * agent.c - the thread that serves links while the program is in no call of them.
  */
 #include "net/agent.h"
+#include "net/judge.h"
 #include "net/link.h"
 #include "net/thread.h"
 #include "real/hidden.h"
@@ -148,5 +149,6 @@ void sockets_agent_after_fork(void)
     atomic_store(&event, -1);
     atomic_store(&runs, false);
     pthread_mutex_init(&starting, NULL);
+    sockets_judge_after_fork();
     sockets_hidden_after_fork();
 }

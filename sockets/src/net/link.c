@@ -3,6 +3,7 @@
  * link.c - the carrier between hosts: what it does for the stream, and in the place of its threads.
  */
 #include "net/link.h"
+#include "net/judge.h"
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "stream/internal.h"
@@ -14,7 +15,8 @@ enum {
     TELL_HEAD = 32768, /* bytes taken from a ring that its sender does not know of */
     TELL_TCP = 32768,  /* whoever takes more from TCP at once is no reader of short messages */
     TELL_LOG_MAX = 10,
-    REST_NS = 300000,    /* between two looks while nothing is urgent */
+    REST_NS = 300000,    /* between two looks while nothing is urgent ... */
+    GLANCE_NS = 50000,   /* ... and by those that look again if they lack something */
     LOOKED_NS = 2000000, /* so long after one has looked another is expected to */
 };
 
@@ -60,11 +62,21 @@ static bool sleeper_lacks_bell(const struct sockets_stream *s)
            sockets_ring_unsent(s->tx, &s->record->tx.ring) > 0;
 }
 
+/* The other end uses its ring, and Nagle's algorithm may hold back what this one has given TCP: no
+ * answer brings an acknowledgement any more. */
+static bool is_held_back(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->rx->phase, memory_order_relaxed) != 0 &&
+           !atomic_load_explicit(&s->record->prompt, memory_order_relaxed);
+}
+
 static bool wants_something(const struct sockets_stream *s)
 {
     const struct sockets_record *record = s->record;
     const bool ring = sockets_phase_is_ring(record->tx.phase);
 
+    if (is_held_back(s))
+        return true;
     if (atomic_load(&s->tx->recall))
         return ring || sockets_stream_owes(s);
     return ring &&
@@ -92,6 +104,8 @@ static void link_react(struct sockets_link *link)
         return;
     fd = sockets_link_descriptor_of(s);
     if (fd >= 0 && wants_something(s)) {
+        if (is_held_back(s))
+            sockets_stream_send_at_once(s, fd);
         if (sleeper_lacks_bell(s))
             sockets_stream_ring_bell(s, fd);
         if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
@@ -99,6 +113,39 @@ static void link_react(struct sockets_link *link)
             leave_for_tcp(s, fd);
     }
     sockets_lock_give(&s->record->tx.lock);
+}
+
+/* ---- resting --------------------------------------------------------------------------- */
+
+/* Of the two ends the accepting one judges. */
+static bool shall_rest(const struct sockets_link *link)
+{
+    return link->stream->is_server ? sockets_judge_says_tcp() : link->told_to_rest;
+}
+
+/* Under the lock.  A sender that knew of it before it could enter the ring stays with TCP
+ * (receive.c, take_rest): it answers the message that says so. */
+static bool rest_is_known(const struct sockets_link *link)
+{
+    return link->rests && (link->last.flags & SOCKETS_WIRE_RESTS) &&
+           (int32_t)(link->out_taken - link->rest_told) >= 0 &&
+           !sockets_phase_is_ring(sockets_stream_senders_phase(link->stream));
+}
+
+/* Under the lock. */
+static void obey_judge(struct sockets_link *link)
+{
+    const struct sockets_stream *s = link->stream;
+    const bool rests = link->rests & SOCKETS_REST_JUDGED;
+
+    if (shall_rest(link) != rests) {
+        link->rests ^= SOCKETS_REST_JUDGED;
+        link->owing = true;
+    }
+    atomic_store_explicit(&link->carrier.resting,
+                          (link->rests & SOCKETS_REST_JUDGED) && rest_is_known(link) &&
+                              !sockets_stream_has_unread(s) && !sockets_stream_bell_is_due(s),
+                          memory_order_release);
 }
 
 /* Under the lock. */
@@ -111,6 +158,7 @@ static void link_work(struct sockets_link *link)
         sockets_link_take_control(link);
     link->busy = false;
     link_react(link);
+    obey_judge(link);
     link->busy = true;
     if (link->owing)
         sockets_link_flush(link);
@@ -140,7 +188,7 @@ static void link_glance(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t now = sockets_now_ns();
 
-    if (!is_at_rest(s) || now - atomic_load(&link->looked_ns) >= REST_NS)
+    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS))
         look_at(link, now);
 }
 
@@ -203,15 +251,57 @@ bool sockets_link_is_looked_at(struct sockets_link *link)
 
 /* ---- who takes and waits ------------------------------------------------------------- */
 
+/* Two readers at a time may count something twice, or not at all. */
+static bool count_for_judge(struct sockets_link *link, const struct sockets_stream *s)
+{
+    const uint64_t all = s->record->rx.taken + s->record->rx.head;
+    const uint64_t fresh = all - link->judged;
+
+    link->judged = all;
+    return sockets_judge_count(fresh);
+}
+
 static void link_taken(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
     const uint64_t untold =
         atomic_load_explicit(&s->rx->head, memory_order_relaxed) - link->head_told;
 
+    if (s->is_server && count_for_judge(link, s))
+        sockets_link_wake();
     /* A sender that is to leave the ring waits until all was read. */
     if (untold >= TELL_HEAD || (untold > 0 && atomic_load(&s->rx->want_tcp)))
         link_publish(s);
+}
+
+/* Nobody spins as long as a reader has the gate. */
+static bool link_rests(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+    bool known;
+
+    if (!sockets_lock_try(&link->lock))
+        return false;
+    if (!link->rests) {
+        link->rests = SOCKETS_REST_BULK;
+        link->busy = true;
+        sockets_link_flush(link);
+        link->busy = false;
+    }
+    known = rest_is_known(link);
+    sockets_lock_give(&link->lock);
+    return known && !sockets_stream_sender_moved_on(s);
+}
+
+static void end_rest(struct sockets_link *link, const struct sockets_stream *s)
+{
+    bool stolen;
+
+    if (!sockets_lock_take(&link->lock, &stolen))
+        return;
+    if (s->record->rx.reader == 0)
+        link->rests &= ~(uint32_t)SOCKETS_REST_BULK;
+    sockets_lock_give(&link->lock);
 }
 
 /* A sender that is with TCP enters the ring when it knows that all of that was taken.  Where that
@@ -223,6 +313,8 @@ static void link_spins(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t taken = atomic_load_explicit(&s->rx->taken, memory_order_relaxed);
 
+    if (link->rests & SOCKETS_REST_BULK)
+        end_rest(link, s);
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
         return;
@@ -276,6 +368,8 @@ static void link_close(struct sockets_carrier *carrier)
     struct sockets_link *link = (struct sockets_link *)carrier;
     bool stolen;
 
+    if (link->stream && link->stream->is_server)
+        sockets_judge_remove();
     if (sockets_lock_take(&link->lock, &stolen)) {
         link->stream = NULL;
         sockets_lock_give(&link->lock);
@@ -290,6 +384,7 @@ static const struct sockets_carrier_ops link_ops = {
     .taken = link_taken,
     .spins = link_spins,
     .sleeps = link_sleeps,
+    .rests = link_rests,
     .seen = link_seen,
     .given_back = link_given_back,
     .close = link_close,
@@ -316,6 +411,9 @@ void sockets_link_begin(struct sockets_link *link, struct sockets_stream *s)
 {
     sockets_ring_init(s->rx, &link->ring);
     link->stream = s;
+    link->judged = s->record->rx.taken + s->record->rx.head;
+    if (s->is_server)
+        sockets_judge_add();
     sockets_carrier_publish(s);
 }
 

@@ -30,6 +30,11 @@ enum sockets_link_state {
     SOCKETS_LINK_LOST,    /* neither */
 };
 
+enum sockets_rest {
+    SOCKETS_REST_BULK = 1 << 0,   /* a reader of bulk, until somebody spins */
+    SOCKETS_REST_JUDGED = 1 << 1, /* judge.h */
+};
+
 struct sockets_link {
     struct sockets_carrier carrier;
     struct sockets_lock lock; /* of all that follows; taken behind those of the stream */
@@ -47,6 +52,10 @@ struct sockets_link {
     uint32_t lets;              /* of the other end's, as far as we know */
     struct sockets_writer ring; /* of what this end receives: we are its writer */
     uint64_t head_told, taken_told;
+    uint32_t rests;                    /* why this end does: enum sockets_rest ... */
+    uint32_t rest_told;                /* ... and the message that says so */
+    bool told_to_rest;                 /* by the other end, which judges */
+    uint64_t judged;                   /* bytes of those read that the judge has counted */
     uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
     bool told;                         /* ... and that it was, and has not used it yet */
     _Atomic uint32_t seen;             /* the phase that the other end has seen */

@@ -37,7 +37,7 @@ enum {
     FIRST_PORT = 49152,
 };
 
-#define MEET_MAGIC 0x336b636f7374656eull
+#define MEET_MAGIC 0x346b636f7374656eull
 
 enum { RUNNING, READY, FAILED };
 

@@ -39,6 +39,26 @@ static bool take_recall(struct sockets_link *link, const struct sockets_wire *wi
     return true;
 }
 
+/* The other end looks at no ring: none is entered from now on.  With the gate, so that what is
+ * answered to that tells of one that was entered before.  False: later. */
+static bool take_rest(struct sockets_link *link, const struct sockets_wire *wire)
+{
+    const bool rests = (wire->flags & SOCKETS_WIRE_RESTS) != 0;
+    struct sockets_stream *s = link->stream;
+    uint32_t open = SOCKETS_GATE_OPEN;
+
+    if (rests == (atomic_load(&link->carrier.rests) != 0))
+        return true;
+    if (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_RECEIVER))
+        return false;
+    if (!rests) /* not before it is known that somebody sleeps */
+        atomic_store(&s->tx->armed, (wire->flags & SOCKETS_WIRE_ARMED) != 0);
+    atomic_store(&link->carrier.rests, rests);
+    atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
+    link->owing |= rests; /* the other end waits to hear of that */
+    return true;
+}
+
 static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)
 {
     struct sockets_stream *s = link->stream;
@@ -53,6 +73,7 @@ static void take_receivers_half(struct sockets_link *link, const struct sockets_
         link->there = wire->arrived;
     atomic_store_explicit(&link->seen, wire->seen, memory_order_release);
     take_flags(s, wire->flags);
+    link->told_to_rest = (wire->flags & SOCKETS_WIRE_TCP) != 0;
 }
 
 /* The ring's bytes, as its sender would write them.  What came before is left out. */
@@ -120,7 +141,8 @@ static bool link_take(struct sockets_link *link, const struct sockets_wire *wire
 {
     int error = 0;
 
-    if (!take_recall(link, wire) || !take_senders_half(link, wire, data, &error))
+    if (!take_recall(link, wire) || !take_rest(link, wire) ||
+        !take_senders_half(link, wire, data, &error))
         return false;
     take_receivers_half(link, wire);
     link->in++;

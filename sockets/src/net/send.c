@@ -99,6 +99,10 @@ static void describe_receiver(const struct sockets_link *link, struct sockets_wi
         wire->flags |= SOCKETS_WIRE_ARMED;
     if (atomic_load_explicit(&s->rx->gone, memory_order_acquire))
         wire->flags |= SOCKETS_WIRE_GONE;
+    if (link->rests)
+        wire->flags |= SOCKETS_WIRE_RESTS;
+    if ((link->rests & SOCKETS_REST_JUDGED) && s->is_server)
+        wire->flags |= SOCKETS_WIRE_TCP;
     wire->lets = atomic_load_explicit(&s->rx->lets, memory_order_acquire);
     wire->seen = atomic_load_explicit(&s->rx->phase, memory_order_acquire);
     wire->head = atomic_load_explicit(&s->rx->head, memory_order_acquire);
@@ -153,6 +157,8 @@ static bool link_send_next(struct sockets_link *link, struct sockets_wire *wire,
         return false;
     }
     link->out++;
+    if ((wire->flags & SOCKETS_WIRE_RESTS) && !(link->last.flags & SOCKETS_WIRE_RESTS))
+        link->rest_told = link->out;
     link->in_told = link->in;
     link->pushed += wire->length;
     link->head_told = wire->head;

@@ -40,7 +40,9 @@ enum sockets_wire_flag {
     SOCKETS_WIRE_RECALL = 1 << 4,
     SOCKETS_WIRE_HEARD = 1 << 5,    /* of the other end's recall, before the phase was taken */
     SOCKETS_WIRE_RETURNED = 1 << 6, /* the ring of the phase before goes by TCP once more */
-    SOCKETS_WIRE_FLAGS = (1 << 7) - 1,
+    SOCKETS_WIRE_RESTS = 1 << 7,    /* the receiver sleeps in the kernel until it says otherwise */
+    SOCKETS_WIRE_TCP = 1 << 8,      /* and the other end shall do the same (judge.h) */
+    SOCKETS_WIRE_FLAGS = (1 << 9) - 1,
     /* Those of the sender's half. */
     SOCKETS_WIRE_SENDER = SOCKETS_WIRE_FIN | SOCKETS_WIRE_HEARD | SOCKETS_WIRE_RETURNED,
 };

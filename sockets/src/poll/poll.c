@@ -27,17 +27,21 @@ struct polled {
     nfds_t count;
     struct sockets_stream **stream; /* of each descriptor, or NULL; entered */
     const sigset_t *mask;
-    bool any; /* of them is upgraded */
+    bool any;   /* of them is upgraded ... */
+    bool rings; /* ... and has rings to look at */
 };
 
 static void enter(struct polled *p)
 {
-    p->any = false;
+    p->any = p->rings = false;
     for (nfds_t i = 0; i < p->count; i++) {
         struct sockets_epoll *set = sockets_epoll_find(p->fds[i].fd);
 
         p->stream[i] = sockets_table_enter(p->fds[i].fd);
-        p->any |= p->stream[i] && p->stream[i]->upgraded;
+        if (p->stream[i] && p->stream[i]->upgraded) {
+            p->any = true;
+            p->rings |= !sockets_carrier_is_resting(p->stream[i]);
+        }
         if (set)
             sockets_epoll_make_cold(set, p->fds[i].fd);
     }
@@ -155,6 +159,7 @@ static bool answer_one(struct polled *p)
 static int poll_streams(struct polled *p, const struct timespec *timeout)
 {
     const bool limited = timeout != NULL;
+    const bool only_looks = limited && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
     const uint64_t end = limited ? sockets_now_ns() + (uint64_t)timeout->tv_sec * 1000000000 +
                                        (uint64_t)timeout->tv_nsec
                                  : 0;
@@ -162,13 +167,13 @@ static int poll_streams(struct polled *p, const struct timespec *timeout)
 
     if (answer_one(p))
         return 1;
-    n = ask_kernel(p, &at_once);
-    if (n != 0 || (limited && timeout->tv_sec == 0 && timeout->tv_nsec == 0))
+    n = p->rings || only_looks ? ask_kernel(p, &at_once) : 0;
+    if (n != 0 || only_looks)
         return n;
     for (;;) {
         struct timespec left = at_once;
 
-        if ((n = spin(p)) != 0)
+        if (p->rings && (n = spin(p)) != 0)
             return n;
         if (limited) {
             const uint64_t now = sockets_now_ns();

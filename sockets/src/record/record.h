@@ -42,6 +42,8 @@ struct sockets_record {
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
     _Atomic uint64_t first_ns, last_ns; /* when the first try was, and the last */
+    uint64_t sent, received;            /* to another host, when it was looked at ... */
+    uint32_t looks;                     /* ... before it is to be met */
     _Atomic uint32_t counted;
     _Atomic uint32_t asked_nodelay; /* what the program believes */
     _Atomic uint32_t prompt;        /* TCP holds nothing back, whatever that is (prompt.c) */

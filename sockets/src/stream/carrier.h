@@ -41,6 +41,11 @@ struct sockets_carrier_ops {
     void (*spins)(struct sockets_stream *s);
     void (*sleeps)(struct sockets_stream *s);
 
+    /* This end leaves all waiting to the kernel's recv until somebody spins again.  Whether the
+     * other end knows so, and enters no ring meanwhile; tells it if not.  With the receiver's gate.
+     */
+    bool (*rests)(struct sockets_stream *s);
+
     /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
     int (*seen)(struct sockets_stream *s, uint32_t phase);
 
@@ -54,7 +59,12 @@ struct sockets_carrier_ops {
 
 struct sockets_carrier {
     const struct sockets_carrier_ops *ops;
-    _Atomic uint32_t lost; /* nothing comes any more */
+    _Atomic uint32_t lost;  /* nothing comes any more */
+    _Atomic uint32_t rests; /* the other end takes what TCP brings, and looks at no ring */
+    /* So does this one, for connections as a whole, and the other end knows: all is TCP's.  Until
+     * that ends; who sleeps is armed, so that the other end enters no ring before somebody wakes.
+     */
+    _Atomic uint32_t resting;
 };
 
 static inline void sockets_carrier_look(const struct sockets_stream *s)
@@ -63,9 +73,14 @@ static inline void sockets_carrier_look(const struct sockets_stream *s)
         s->carrier->ops->look((struct sockets_stream *)s);
 }
 
+static inline bool sockets_carrier_is_resting(const struct sockets_stream *s)
+{
+    return s->carrier && atomic_load_explicit(&s->carrier->resting, memory_order_acquire);
+}
+
 static inline void sockets_carrier_glance(const struct sockets_stream *s)
 {
-    if (__builtin_expect(s->carrier != NULL, 0))
+    if (__builtin_expect(s->carrier != NULL, 0) && !sockets_carrier_is_resting(s))
         s->carrier->ops->glance((struct sockets_stream *)s);
 }
 

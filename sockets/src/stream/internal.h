@@ -133,6 +133,28 @@ static inline bool sockets_stream_is_bulk(const struct sockets_stream *s)
     return s->carrier && s->record->rx.streak > SOCKETS_STREAK;
 }
 
+/* Of another host, from whom TCP brings all that comes. */
+static inline bool sockets_stream_is_tcps(const struct sockets_stream *s)
+{
+    return sockets_stream_is_bulk(s) || sockets_carrier_is_resting(s);
+}
+
+/* What a read of TCP has brought: bytes, its end, or an error.  The receiver's lock. */
+static inline void sockets_stream_publish_taken(struct sockets_stream *s, ssize_t n)
+{
+    if (n > 0) {
+        s->record->rx.taken += (uint64_t)n;
+        atomic_store_explicit(&s->rx->taken, s->record->rx.taken, memory_order_release);
+    } else if (n == 0) {
+        s->record->rx.eof = true;
+    }
+}
+
+/* Without locks: take what TCP brings, in one call of the kernel that may sleep (direct.c).  False:
+ * the stream is not in TCP, or its sender might leave it. */
+bool sockets_stream_receive_direct(struct sockets_stream *s, int fd, struct msghdr *msg, int flags,
+                                   bool takes, ssize_t *n);
+
 enum { SOCKETS_MOST_BELLS = 2 }; /* that are ever under way */
 
 static inline uint32_t sockets_stream_senders_phase(const struct sockets_stream *s)

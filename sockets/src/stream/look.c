@@ -7,6 +7,8 @@
 bool sockets_stream_has_data(const struct sockets_stream *s)
 {
     if (__builtin_expect(s->carrier != NULL, 0)) {
+        if (sockets_carrier_is_resting(s))
+            return false;
         if (s->record->rx.streak > SOCKETS_STREAK)
             sockets_carrier_glance(s);
         else

@@ -104,16 +104,6 @@ void sockets_stream_give_gate(struct sockets_stream *s)
     atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
 }
 
-static void publish_taken(struct sockets_stream *s, ssize_t n)
-{
-    if (n > 0) {
-        s->record->rx.taken += (uint64_t)n;
-        atomic_store_explicit(&s->rx->taken, s->record->rx.taken, memory_order_release);
-    } else if (n == 0) {
-        s->record->rx.eof = true;
-    }
-}
-
 /* ---- one attempt ------------------------------------------------------------------ */
 
 struct request {
@@ -147,7 +137,7 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
     if (n < 0)
         return -errno;
     if (r->how != SOCKETS_PEEK)
-        publish_taken(s, n);
+        sockets_stream_publish_taken(s, n);
     return n;
 }
 
@@ -259,49 +249,12 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
 
     bool readable;
 
-    if (sockets_stream_has_data(s) || (!s->carrier && !sockets_stream_bell_is_due(s)))
+    if (sockets_stream_has_data(s) || sockets_carrier_is_resting(s) ||
+        (!s->carrier && !sockets_stream_bell_is_due(s)))
         return true;
     readable = locked_receive(s, fd, &r) != -EAGAIN;
     tell_taken(s);
     return readable;
-}
-
-/* Who has data in its own ring may have to take it back, and be woken for that by a bell. */
-static bool all_is_read(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->tx->head, memory_order_relaxed) ==
-           atomic_load_explicit(&s->tx->tail, memory_order_relaxed);
-}
-
-/* Whether this thread may take what TCP brings while it sleeps: the stream is in TCP, and nobody
- * else reads.  The gate stays taken meanwhile, so that the sender stays in TCP. */
-static bool begin_direct(struct sockets_stream *s, int fd)
-{
-    bool direct, stolen;
-
-    if (s->carrier) /* whose sender learns late that we sleep here */
-        return false;
-    if (!sockets_lock_take(&s->record->rx.lock, &stolen))
-        return false;
-    direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&
-             all_is_read(s) && sockets_stream_take_gate(s, fd);
-    if (direct && (sockets_stream_sender_moved_on(s) || sockets_stream_bell_is_due(s))) {
-        sockets_stream_give_gate(s);
-        direct = false;
-    }
-    sockets_lock_give(&s->record->rx.lock);
-    return direct;
-}
-
-static void end_direct(struct sockets_stream *s, ssize_t n, enum sockets_take how)
-{
-    bool stolen;
-
-    sockets_lock_take(&s->record->rx.lock, &stolen);
-    if (how != SOCKETS_PEEK)
-        publish_taken(s, n);
-    sockets_stream_give_gate(s);
-    sockets_lock_give(&s->record->rx.lock);
 }
 
 static size_t total_of(const struct request *r)
@@ -309,6 +262,19 @@ static size_t total_of(const struct request *r)
     const struct sockets_cursor cursor = {r->iov, r->count, 0};
 
     return sockets_cursor_left(&cursor);
+}
+
+/* Armed, as the other end may hear meanwhile that this one rests no more.  False: look as always.
+ */
+static bool receive_as_tcp(struct sockets_stream *s, int fd, const struct request *r, ssize_t *n)
+{
+    struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
+    bool direct;
+
+    sockets_stream_arm(s);
+    direct = sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, n);
+    sockets_stream_disarm(s);
+    return direct;
 }
 
 /* Armed, and nothing was there: sleep in a recv of the kernel, so that signals, SA_RESTART,
@@ -320,12 +286,9 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ && begin_direct(s, fd)) {
-        n = sockets_real.recvmsg(fd, &msg, r->flags);
-        n = n < 0 ? -errno : n;
-        end_direct(s, n, r->how);
+    if (total_of(r) < LONG_READ &&
+        sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, &n))
         return n;
-    }
     return sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0 ? -errno : SLEPT;
 }
 
@@ -333,7 +296,7 @@ static bool spin_for_data(struct sockets_stream *s, int fd)
 {
     struct sockets_spin spin;
 
-    if (sockets_stream_is_bulk(s))
+    if (sockets_stream_is_tcps(s))
         return false;
     sockets_spin_begin_far(&spin, s->carrier != NULL);
     if (spin.limit_ns > 0)
@@ -367,8 +330,12 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
 {
     ssize_t n;
 
-    if (block && sockets_stream_is_bulk(s) && (n = locked_receive(s, fd, r)) != -EAGAIN)
-        return n;
+    if (block && sockets_stream_is_tcps(s)) { /* as if we were not there */
+        if (receive_as_tcp(s, fd, r, &n))
+            return n;
+        if ((n = locked_receive(s, fd, r)) != -EAGAIN)
+            return n;
+    }
     if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd)) {
         n = wait_for_data(s, fd, r);
         if (n != SLEPT)

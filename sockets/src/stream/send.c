@@ -84,7 +84,8 @@ bool sockets_stream_enter_ring(struct sockets_stream *s, int fd)
     if (!sockets_stream_is_quiet(s) ||
         !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
         return false;
-    quiet = sockets_stream_is_quiet(s) && !atomic_load(&s->tx->recall);
+    quiet = sockets_stream_is_quiet(s) && !atomic_load(&s->tx->recall) &&
+            !(s->carrier && atomic_load(&s->carrier->rests));
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -169,9 +170,12 @@ static bool is_bulk(struct sockets_stream *s, size_t total)
 static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flags)
 {
     struct sockets_record *record = s->record;
+    const bool bulk = s->carrier && (is_bulk(s, total) || sockets_carrier_is_resting(s));
 
+    if (bulk && !sockets_phase_is_ring(record->tx.phase))
+        return false; /* what the carrier brings is for others to look at */
     sockets_carrier_glance(s);
-    if (needs_kernel(s, fd, flags) || (s->carrier && is_bulk(s, total)) ||
+    if (bulk || needs_kernel(s, fd, flags) ||
         (__builtin_expect(leave_every != 0, 0) && leaves_by_chance())) {
         sockets_stream_leave_ring(s);
         return false;

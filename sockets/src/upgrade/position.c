@@ -48,13 +48,13 @@ int sockets_position(int fd, uint64_t *sent, uint64_t *taken)
     return error;
 }
 
-uint64_t sockets_position_carried(int fd)
+struct sockets_traffic sockets_position_traffic(int fd)
 {
     struct tcp_info info;
     socklen_t length = sizeof(info);
 
     if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0 ||
         length < offsetof(struct tcp_info, tcpi_bytes_sent) + sizeof(info.tcpi_bytes_sent))
-        return 0;
-    return info.tcpi_bytes_sent + info.tcpi_bytes_received;
+        return (struct sockets_traffic){0};
+    return (struct sockets_traffic){info.tcpi_bytes_sent, info.tcpi_bytes_received};
 }

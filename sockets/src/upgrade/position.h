@@ -13,6 +13,9 @@
 int sockets_position(int fd, uint64_t *sent, uint64_t *taken);
 
 /* The bytes that have gone either way so far, more or less; 0 if the kernel does not tell. */
-uint64_t sockets_position_carried(int fd);
+struct sockets_traffic {
+    uint64_t sent, received;
+};
+struct sockets_traffic sockets_position_traffic(int fd);
 
 #endif

@@ -14,6 +14,7 @@ enum {
     QUICK_TRIES = 5, /* one by one, before the pauses double */
     LATE_OPS = 8,    /* later it is the clock that counts, which is looked at so often */
     ENOUGH_MS = 100, /* for a peer to run, and to come to its own tries */
+    LOOKS_LOG = 5,   /* the pauses between looks at a stream to another host double so often */
 };
 
 /* Of each side: from which try on the clock counts, when it may give up, and how much time lies
@@ -54,11 +55,29 @@ uint32_t sockets_schedule_first(void)
     return random_ops ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS : first_ops;
 }
 
-bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops, uint64_t carried)
+bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops,
+                               struct sockets_traffic traffic)
 {
+    const uint64_t carried = traffic.sent + traffic.received;
+
     if (as_told || carried < MUCH || carried >= LONG)
         return false;
     atomic_store(&record->next_try, ops + DEFAULT_OPS);
+    return true;
+}
+
+bool sockets_schedule_is_one_way(struct sockets_record *record, struct sockets_traffic traffic)
+{
+    const bool both = traffic.sent != record->sent && traffic.received != record->received;
+    const uint32_t log = record->looks < LOOKS_LOG ? record->looks : LOOKS_LOG;
+
+    if (as_told || (record->looks > 0 && both))
+        return false;
+    record->sent = traffic.sent;
+    record->received = traffic.received;
+    record->looks++;
+    atomic_store(&record->tries, 0);
+    atomic_store(&record->next_try, atomic_load(&record->ops) + ((uint32_t)DEFAULT_OPS << log));
     return true;
 }
 

@@ -11,6 +11,7 @@
 #define SOCKETS_SCHEDULE_H
 
 #include "record/record.h"
+#include "upgrade/position.h"
 
 /* Read UNETSOCK_UPGRADE: the operation of the first try, or `random`. */
 void sockets_schedule_init(void);
@@ -20,7 +21,13 @@ uint32_t sockets_schedule_first(void);
 /* Before the first try: whether it is too early for a stream that has carried so many bytes, and
  * planned for later.  Rings cost as much time as TCP takes for a MiB, and gain least where each
  * call moves much: a file that goes by a connection of its own does better without. */
-bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops, uint64_t carried);
+bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops,
+                               struct sockets_traffic traffic);
+
+/* Before a peer on another host is met: whether nothing came back, or nothing went, since the last
+ * look, or this is the first one; planned for later.  Streams stay with TCP there, and what would
+ * carry them costs as much as TCP takes for thousands of short writes. */
+bool sockets_schedule_is_one_way(struct sockets_record *record, struct sockets_traffic traffic);
 
 /* One is tried at this operation: plan the next. */
 void sockets_schedule_plan(struct sockets_record *record, bool is_server, uint32_t ops);

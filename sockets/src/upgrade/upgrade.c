@@ -102,8 +102,6 @@ static void attach(void *argument)
     sockets_real.getsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length);
     atomic_store(&a->s->record->asked_nodelay, asked != 0);
     sockets_stream_attach(a->s, sent, taken);
-    if (a->carrier) /* which tells late that a ring is used */
-        sockets_stream_send_at_once(a->s, a->fd);
     a->done = true;
 }
 
@@ -208,6 +206,9 @@ static void begin_meeting(struct sockets_stream *s, int fd)
         give_up(s, SOCKETS_MANY);
         return;
     }
+    if (sockets_meet_is_on() &&
+        sockets_schedule_is_one_way(s->record, sockets_position_traffic(fd)))
+        return;
     if (sockets_meet_is_on() && sockets_ends_of(fd, s->is_server, &ends))
         s->meeting = sockets_meet_begin(s->is_server, &ends);
     if (!s->meeting)
@@ -418,7 +419,7 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
     enum sockets_when when;
 
     if (atomic_load(&record->tries) == 0 &&
-        sockets_schedule_postpone(record, ops, sockets_position_carried(fd)))
+        sockets_schedule_postpone(record, ops, sockets_position_traffic(fd)))
         return;
     if (atomic_load(&record->tries) == 0 && sockets_upgrade_needs_tcp(fd))
         sockets_stream_pin(s);
