@@ -247,6 +247,7 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->refs, 1);
     atomic_store(&s->busy, 0);
     atomic_store(&s->stepping, 0);
+    atomic_store(&s->waking, 0);
     s->carrier = NULL; /* the parent's, as is the thread that serves it */
     s->meeting = NULL;
     s->recalling = false;
