@@ -101,6 +101,8 @@ static void attach(void *argument)
     length = sizeof(asked);
     sockets_real.getsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length);
     atomic_store(&a->s->record->asked_nodelay, asked != 0);
+    atomic_store(&a->s->record->nonblocking,
+                 (sockets_real.fcntl(a->fd, F_GETFL) & O_NONBLOCK) != 0);
     if (sockets_upgrade_has_limit(a->fd))
         sockets_stream_stay_awake(a->s);
     sockets_stream_attach(a->s, sent, taken);
