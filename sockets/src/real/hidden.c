@@ -42,8 +42,9 @@ static int copy_above(int fd, const struct rlimit *limit)
     return copy;
 }
 
-/* The same file at a number that is out of the program's way, or -1. */
-static int copy_away(int fd)
+/* The same file at a number that is out of the program's way, or -1.  One that stays for long is
+ * not higher than need be: each fork copies the table up to it. */
+static int copy_away(int fd, bool for_long)
 {
     struct rlimit limit;
 
@@ -51,6 +52,8 @@ static int copy_away(int fd)
         return -1;
     if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur <= HIGHEST)
         return copy_above(fd, &limit);
+    if (limit.rlim_cur > FEW && for_long)
+        return copy_from(fd, FEW);
     if (limit.rlim_cur > FEW)
         return copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
                                  2 * SOCKETS_HIDDEN);
@@ -60,7 +63,7 @@ static int copy_away(int fd)
 /* The same there, or where it was. */
 static int move(int fd)
 {
-    const int copy = copy_away(fd);
+    const int copy = copy_away(fd, false);
 
     if (copy < 0)
         return fd;
@@ -90,7 +93,7 @@ int sockets_hidden_keep(int fd)
 
 int sockets_hidden_copy(int fd)
 {
-    const int copy = copy_away(fd);
+    const int copy = copy_away(fd, true);
 
     return copy < 0 ? -1 : keep(copy);
 }
