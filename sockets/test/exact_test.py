@@ -4,6 +4,7 @@
 the same over plain TCP and over unetsock, whenever connections are upgraded."""
 import difflib
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -75,6 +76,40 @@ def sleeps_by_tcp(build):
     return None
 
 
+# Sockets of MPTCP at the numbers of such of TCP, which are closed where nobody sees it.
+REPLACED = """
+import ctypes, os, socket
+libc = ctypes.CDLL(None)
+CLOSE, SOCKET, MPTCP = 3, 41, 262
+
+def replaced():
+    number = socket.socket().detach()
+    libc.syscall(CLOSE, number)
+    assert libc.syscall(SOCKET, socket.AF_INET, socket.SOCK_STREAM, MPTCP) in (number, -1)
+    return socket.socket(fileno=number)
+
+listener = replaced()
+listener.listen()
+s = replaced()
+s.connect(listener.getsockname())
+t = listener.accept()[0]
+for turn in range(100):
+    s.sendall(b"x")
+    t.sendall(t.recv(1))
+    assert s.recv(1) == b"x"
+"""
+
+
+def takes_for_tcp(build):
+    """What is upgraded that only was TCP before, or None.  Numbers of calls are those of x86-64."""
+    enabled = pathlib.Path("/proc/sys/net/mptcp/enabled")
+    if os.uname().machine != "x86_64" or not enabled.exists() or enabled.read_text("ascii").strip() != "1":
+        print("left out: sockets that replace others (they take MPTCP, on x86-64)")
+        return None
+    ours = build.run([sys.executable, "-c", REPLACED], "1", stats=True)
+    return ours.stderr if ours.returncode != 0 or both.upgraded(ours.stderr) else None
+
+
 def main():
     build = both.Build(sys.argv[1])
     for program, turns in ("exact_calls", 3), ("matrix_calls", 1), ("order_calls", 2):
@@ -83,6 +118,9 @@ def main():
             return 1
     if text := sleeps_by_tcp(build):
         print(f"never spinning: {text}")
+        return 1
+    if text := takes_for_tcp(build):
+        print(f"no TCP any more: {text}")
         return 1
     os.environ["UNETSOCK_SPIN"] = "0"
     if text := differs(build, "exact_calls", 1):
