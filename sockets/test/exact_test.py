@@ -3,6 +3,10 @@
 """exact_test.py BUILD_FOLDER: blocking, signals, forks, deaths, passed descriptors, sets of epoll and the rest look
 the same over plain TCP and over unetsock, whenever connections are upgraded."""
 import difflib
+import os
+import pathlib
+import re
+import subprocess
 import sys
 
 import both
@@ -29,12 +33,99 @@ def differs(build, program, turns, least=20, words=()):
     return None
 
 
+# Two processes that never spin ask and answer; then the one that is waited for is killed.
+ASLEEP = """
+import os, signal, socket
+listener = socket.create_server(("127.0.0.1", 0))
+child = os.fork()
+if child == 0:
+    s = listener.accept()[0]
+    while data := s.recv(100):
+        s.sendall(data)
+        if data == b"last":
+            s.recv(100)
+            signal.pause()
+s = socket.create_connection(listener.getsockname())
+for turn in range(1000):
+    s.sendall(b"%d" % turn)
+    assert s.recv(100) == b"%d" % turn, turn
+s.sendall(b"last")
+assert s.recv(100) == b"last"
+if os.fork() == 0:
+    while open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[0] != "S":
+        pass
+    os.kill(child, signal.SIGKILL)
+    os._exit(0)
+print(s.recv(100))
+"""
+
+
+def sleeps_by_tcp(build):
+    """How sleepers are woken that TCP would not have to wake, or None: as they should be."""
+    for mode in both.MODES:
+        try:
+            ours = build.run([sys.executable, "-c", ASLEEP], mode, stats=True, seconds=20,
+                             environment={"UNETSOCK_SPIN": "0"})
+        except subprocess.TimeoutExpired:
+            return f"UNETSOCK_UPGRADE={mode}: somebody is not woken"
+        told = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", ours.stderr)
+        if ours.returncode != 0 or ours.stdout != "b''\n" or not told:
+            return f"UNETSOCK_UPGRADE={mode}: {ours.stdout}\n{ours.stderr}"
+        if int(told[1]) < int(told[2]):
+            return f"UNETSOCK_UPGRADE={mode}: woken by TCP\n{ours.stderr}"
+    return None
+
+
+# Sockets of MPTCP at the numbers of such of TCP, which are closed where nobody sees it.
+REPLACED = """
+import ctypes, os, socket
+libc = ctypes.CDLL(None)
+CLOSE, SOCKET, MPTCP = 3, 41, 262
+
+def replaced():
+    number = socket.socket().detach()
+    libc.syscall(CLOSE, number)
+    assert libc.syscall(SOCKET, socket.AF_INET, socket.SOCK_STREAM, MPTCP) in (number, -1)
+    return socket.socket(fileno=number)
+
+listener = replaced()
+listener.listen()
+s = replaced()
+s.connect(listener.getsockname())
+t = listener.accept()[0]
+for turn in range(100):
+    s.sendall(b"x")
+    t.sendall(t.recv(1))
+    assert s.recv(1) == b"x"
+"""
+
+
+def takes_for_tcp(build):
+    """What is upgraded that only was TCP before, or None.  Numbers of calls are those of x86-64."""
+    enabled = pathlib.Path("/proc/sys/net/mptcp/enabled")
+    if os.uname().machine != "x86_64" or not enabled.exists() or enabled.read_text("ascii").strip() != "1":
+        print("left out: sockets that replace others (they take MPTCP, on x86-64)")
+        return None
+    ours = build.run([sys.executable, "-c", REPLACED], "1", stats=True)
+    return ours.stderr if ours.returncode != 0 or both.upgraded(ours.stderr) else None
+
+
 def main():
     build = both.Build(sys.argv[1])
     for program, turns in ("exact_calls", 3), ("matrix_calls", 1), ("order_calls", 2):
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
+    if text := sleeps_by_tcp(build):
+        print(f"never spinning: {text}")
+        return 1
+    if text := takes_for_tcp(build):
+        print(f"no TCP any more: {text}")
+        return 1
+    os.environ["UNETSOCK_SPIN"] = "0"
+    if text := differs(build, "exact_calls", 1):
+        print(f"exact_calls, never spinning: {text}")
+        return 1
     return 0
 
 

@@ -116,12 +116,31 @@ static void use_all(int has_room)
     use_all_descriptors(has_room);
 }
 
+/* With so many that some are used to wake sleepers sooner; without these, connections go on. */
+static void use_many(int all)
+{
+    const struct rlimit limit = {(rlim_t)all, (rlim_t)all};
+    int fd[LONELY][2], copies = 0, answers = 0;
+    char byte = 0;
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < LONELY; i++)
+        make_pair(fd[i]);
+    while (dup(listener) >= 0)
+        copies++;
+    for (int i = 0; i < 2 * LONELY; i++)
+        answers +=
+            write(fd[i / 2][i % 2], "x", 1) == 1 && read(fd[i / 2][1 - i % 2], &byte, 1) == 1;
+    printf("%d copies, %d answers\n", copies, answers);
+}
+
 /* Between hosts some descriptors are hidden that a process has not for itself. */
 static void test_descriptors(void)
 {
     if (!far) {
         in_child(use_all, 1);
         in_child(use_all, 0);
+        in_child(use_many, 1100);
     }
     for (int how = 0; how < 3; how++)
         in_child(close_all, how);

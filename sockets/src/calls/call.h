@@ -48,7 +48,7 @@ static inline struct sockets_stream *sockets_call_begin(int fd)
 static inline bool sockets_call_lacks_descriptor(int result)
 {
     return __builtin_expect(result < 0, 0) && errno == EMFILE && sockets_table_is_ours() &&
-           sockets_upgrade_make_room();
+           (sockets_upgrade_make_room() || sockets_stream_give_up_wakers());
 }
 
 /* A descriptor comes into a set of epoll: if it is a TCP socket that is not connected yet, it is

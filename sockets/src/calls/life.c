@@ -22,23 +22,27 @@ SOCKETS_EXPORT int socket(int family, int type, int protocol)
     do
         fd = sockets_real.socket(family, type, protocol);
     while (sockets_call_lacks_descriptor(fd));
-    return sockets_hidden_is_ours() ? sockets_hidden_made(fd) : fd;
+    if (sockets_hidden_is_ours())
+        return sockets_hidden_made(fd);
+    sockets_table_note_tcp(fd, (family == AF_INET || family == AF_INET6) &&
+                                   (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM &&
+                                   (protocol == 0 || protocol == IPPROTO_TCP));
+    return fd;
 }
 
+/* Of one that is noted only; what was noted is looked at again before rings are used. */
 static bool is_tcp(int fd)
 {
-    int protocol;
-    socklen_t length = sizeof(protocol);
-
-    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
-           protocol == IPPROTO_TCP;
+    if (!sockets_table_is_tcp(fd))
+        sockets_table_note_tcp(fd, sockets_upgrade_is_tcp(fd));
+    return sockets_table_is_tcp(fd);
 }
 
-static int accepted(int fd, int flags)
+static int accepted(int listener, int fd, int flags)
 {
     const int error = errno;
 
-    if (fd >= 0 && is_tcp(fd))
+    if (fd >= 0 && is_tcp(listener))
         sockets_table_add(fd, flags & SOCK_NONBLOCK);
     errno = error;
     return fd;
@@ -52,7 +56,7 @@ SOCKETS_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *res
     do
         new = sockets_real.accept(fd, from, length);
     while (sockets_call_lacks_descriptor(new));
-    return accepted(new, 0);
+    return accepted(fd, new, 0);
 }
 
 SOCKETS_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *restrict length,
@@ -64,7 +68,7 @@ SOCKETS_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *re
     do
         new = sockets_real.accept4(fd, from, length, flags);
     while (sockets_call_lacks_descriptor(new));
-    return accepted(new, flags);
+    return accepted(fd, new, flags);
 }
 
 SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
@@ -78,7 +82,7 @@ SOCKETS_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
     if (to && (to->sa_family == AF_INET || to->sa_family == AF_INET6) &&
         (result == 0 || error == EINPROGRESS || error == EINTR) && !sockets_table_has(fd) &&
         is_tcp(fd))
-        sockets_table_adopt(fd, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+        sockets_table_adopt(fd);
     errno = error;
     return result;
 }
@@ -91,7 +95,7 @@ void sockets_call_foresee(int fd)
 
     if (sockets_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
         info.tcpi_state == TCP_CLOSE && is_tcp(fd))
-        sockets_table_adopt(fd, sockets_real.fcntl(fd, F_GETFL) & O_NONBLOCK);
+        sockets_table_adopt(fd);
     errno = error;
 }
 
@@ -109,6 +113,8 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
 
     if (!s)
         return sockets_real.shutdown(fd, how);
+    if (how == SHUT_RD || how == SHUT_RDWR)
+        sockets_stream_stay_awake(s);
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
         sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);
@@ -123,6 +129,7 @@ static struct sockets_stream *forget(int fd)
 {
     if (sockets_epoll_find(fd) && sockets_table_is_ours())
         sockets_epoll_closing(fd);
+    sockets_table_note_tcp(fd, false);
     return sockets_table_closing(fd);
 }
 

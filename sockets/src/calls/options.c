@@ -124,6 +124,16 @@ static bool needs_tcp(int level, int name, const void *value, socklen_t length)
            (name == TCP_ULP || name == TCP_REPAIR || name == TCP_FASTOPEN_CONNECT);
 }
 
+static void stay_awake(int fd)
+{
+    struct sockets_stream *s = sockets_table_enter(fd);
+
+    if (!s)
+        return;
+    sockets_stream_stay_awake(s);
+    sockets_table_leave(s);
+}
+
 /* A cork holds wake-ups back, so that they do not count for others (send.c). */
 static void note_cork(int fd)
 {
@@ -158,6 +168,8 @@ SOCKETS_EXPORT int setsockopt(int fd, int level, int name, const void *value, so
         pin(fd);
     if (level == IPPROTO_TCP && name == TCP_CORK)
         note_cork(fd);
+    if (level == SOL_SOCKET && (name == SO_RCVTIMEO_OLD || name == SO_RCVTIMEO_NEW))
+        stay_awake(fd);
     if (level == IPPROTO_TCP && name == TCP_NODELAY && value && length >= sizeof(int) &&
         keep_nodelay(fd, *(const int *)value != 0))
         return 0;

@@ -42,30 +42,37 @@ static int copy_above(int fd, const struct rlimit *limit)
     return copy;
 }
 
-/* The same file at a number that is out of the program's way, or where it was. */
-static int move(int fd)
+/* The same file at a number that is out of the program's way, or -1.  One that stays for long is
+ * not higher than need be: each fork copies the table up to it. */
+static int copy_away(int fd, bool for_long)
 {
     struct rlimit limit;
-    int copy = -1;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return fd;
+        return -1;
     if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur <= HIGHEST)
-        copy = copy_above(fd, &limit);
-    else if (limit.rlim_cur > FEW)
-        copy = copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
+        return copy_above(fd, &limit);
+    if (limit.rlim_cur > FEW && for_long)
+        return copy_from(fd, FEW);
+    if (limit.rlim_cur > FEW)
+        return copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
                                  2 * SOCKETS_HIDDEN);
+    return -1;
+}
+
+/* The same there, or where it was. */
+static int move(int fd)
+{
+    const int copy = copy_away(fd, false);
+
     if (copy < 0)
         return fd;
     sockets_real.close(fd);
     return copy;
 }
 
-int sockets_hidden_keep(int fd)
+static int keep(int fd)
 {
-    if (fd < 0)
-        return -1;
-    fd = move(fd);
     for (int i = 0; i < SOCKETS_HIDDEN; i++) {
         int none = 0;
 
@@ -77,6 +84,18 @@ int sockets_hidden_keep(int fd)
     }
     sockets_real.close(fd);
     return -1;
+}
+
+int sockets_hidden_keep(int fd)
+{
+    return fd < 0 ? -1 : keep(move(fd));
+}
+
+int sockets_hidden_copy(int fd)
+{
+    const int copy = copy_away(fd, true);
+
+    return copy < 0 ? -1 : keep(copy);
 }
 
 bool sockets_hidden_begin(void)

@@ -17,6 +17,9 @@ enum { SOCKETS_HIDDEN = 256 }; /* at a time */
  * descriptor is closed. */
 int sockets_hidden_keep(int fd);
 
+/* The same of a copy that stays for long, where there is room out of the program's way; else -1. */
+int sockets_hidden_copy(int fd);
+
 /* The descriptor of a slot, which may change; and give it up. */
 int sockets_hidden_fd(int slot);
 void sockets_hidden_close(int slot);

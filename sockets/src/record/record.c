@@ -101,11 +101,21 @@ void sockets_record_count(struct sockets_record *record)
                                   memory_order_relaxed);
 }
 
+/* The next connection gets this one, which is in the caches. */
+static void reuse(const struct sockets_record *record)
+{
+    struct sockets_pool *pool = atomic_load(&own_pool);
+
+    if (pool && record >= pool->record && record < pool->record + SOCKETS_RECORDS)
+        atomic_store_explicit(&pool->hint, (uint32_t)(record - pool->record), memory_order_relaxed);
+}
+
 bool sockets_record_drop(struct sockets_record *record)
 {
     if (atomic_fetch_sub(&record->holders, 1) != 1)
         return false;
     sockets_record_count(record);
     atomic_store_explicit(&record->used, 0, memory_order_release);
+    reuse(record);
     return true;
 }

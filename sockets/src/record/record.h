@@ -62,6 +62,7 @@ struct sockets_record {
         int error;          /* what the kernel told when nobody had asked */
         uint64_t killed_ns; /* when TCP had ended and the carrier had not said so */
         _Atomic uint32_t eof;
+        _Atomic uint32_t wakeful;  /* only the kernel knows how long to sleep (doze.c) */
         _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */
     } rx;
     _Alignas(64) struct {

@@ -37,11 +37,13 @@ struct sockets_direction {
     _Atomic uint64_t since;     /* when it began to be unread; of one that is ordered (order.c) */
     _Atomic uint64_t kernel_at; /* when the sender had last done something that the kernel tells */
     _Atomic uint64_t other_at;  /* the same of files that are no connections with rings */
+    _Atomic uint32_t sending;   /* threads that just give something to TCP */
     /* The receiver's half. */
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
     _Atomic uint64_t waiter;   /* who sleeps, and wakes for several connections at once; or 0 */
     _Atomic uint32_t armed;    /* how many may sleep in the kernel and want a bell */
+    _Atomic uint32_t dozing;   /* one sleeps, and is to be woken without TCP (stream/doze.c) */
     _Atomic uint32_t belled;   /* a bell is on its way: no other is rung */
     _Atomic uint32_t lets;     /* how often the receiver has let the sender ring again */
     _Atomic uint32_t want_tcp; /* the receiver asks for TCP from now on, for good */

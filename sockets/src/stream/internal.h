@@ -26,6 +26,19 @@ static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
            atomic_load_explicit(&s->rx->head, memory_order_relaxed);
 }
 
+/* Sleep for data until the other end has something to say (doze.c).  1: there is something to take;
+ * 0: sleep on TCP; -EINTR, or -EBADF: closed meanwhile. */
+int sockets_stream_doze(struct sockets_stream *s);
+
+/* After something was published: who dozes at the other end looks at it. */
+void sockets_stream_rouse_now(struct sockets_stream *s);
+static inline void sockets_stream_rouse(struct sockets_stream *s)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&s->tx->dozing, memory_order_relaxed) != 0)
+        sockets_stream_rouse_now(s);
+}
+
 /* Both want the lock of the direction. */
 void sockets_stream_leave_ring(struct sockets_stream *s);
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd);

@@ -56,6 +56,10 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     atomic_store(&record->nonblocking, nonblocking);
     s->is_server = is_server;
     s->rendezvous = -1;
+    s->waker = -1;
+    s->waking = 0;
+    s->keeper = -1;
+    s->spent = -1;
     s->record = record;
     s->segment = NULL;
     s->upgraded = false;
@@ -74,6 +78,7 @@ void sockets_stream_free(struct sockets_stream *s)
 {
     struct sockets_segment *segment = atomic_load(&s->segment);
 
+    sockets_stream_end_waker(s);
     if (s->carrier)
         s->carrier->ops->close(s->carrier);
     if (segment) {
@@ -144,7 +149,8 @@ void sockets_stream_pin(struct sockets_stream *s)
     if (!s->upgraded)
         return;
     atomic_store(&s->rx->want_tcp, 1);
-    if (s->carrier) { /* which leaves the ring when who sleeps there has its bell */
+    sockets_stream_rouse(s); /* what others give to TCP tells nobody */
+    if (s->carrier) {        /* which leaves the ring when who sleeps there has its bell */
         sockets_carrier_publish(s);
         sockets_carrier_look(s);
         return;
@@ -167,6 +173,7 @@ void sockets_stream_finish(struct sockets_stream *s, int fd)
     if (sockets_stream_owes(s))
         sockets_stream_repay_all(s, fd);
     atomic_store(&s->tx->fin, 1);
+    sockets_stream_rouse(s);
     if (s->carrier) {
         sockets_carrier_publish(s);
         sockets_stream_settle_end(s);
@@ -183,6 +190,8 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     if (!s->upgraded)
         return;
     sockets_carrier_look(s);
+    if (atomic_load(&s->waking) > 0) /* by another thread, that is to wake up */
+        sockets_stream_stay_awake(s);
     is_last = atomic_load(&record->holders) == 1;
     if (is_last)
         atomic_store(&s->rx->gone, 1);

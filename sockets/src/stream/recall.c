@@ -110,6 +110,7 @@ static void wake_sender(struct sockets_stream *s, int fd)
 {
     bool stolen;
 
+    sockets_stream_rouse(s);
     if (!sockets_lock_take(&s->record->tx.lock, &stolen))
         return;
     if (atomic_load(&s->tx->armed) != 0 && atomic_load(&s->record->tx.shut) == 0 &&

@@ -311,8 +311,11 @@ static bool spin_for_data(struct sockets_stream *s, int fd)
 /* Nothing was there, and spinning did not help. */
 static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r)
 {
-    ssize_t n = -EAGAIN;
+    ssize_t n = sockets_stream_doze(s);
 
+    if (n != 0)
+        return n > 0 ? SLEPT : n;
+    n = -EAGAIN;
     sockets_stream_arm(s);
     sockets_stream_answer(s, fd);
     if (sockets_stream_hint(s) || sockets_stream_bell_is_due(s)) {

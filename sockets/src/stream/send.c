@@ -149,7 +149,7 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
 static void wake_receiver(struct sockets_stream *s, int fd)
 {
     sockets_carrier_publish(s);
-    atomic_thread_fence(memory_order_seq_cst);
+    sockets_stream_rouse(s);
     if (receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
     if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0)) {
@@ -199,6 +199,7 @@ static bool take_lock(struct sockets_stream *s, int fd)
         return false;
     if (stolen) { /* its owner may have died with a bell counted, but not sent */
         s->record->tx.inflight = 0;
+        atomic_store(&s->tx->sending, 0);
         if (sockets_phase_is_ring(s->record->tx.phase))
             sockets_stream_ring_bell(s, fd);
     }
@@ -225,7 +226,8 @@ static size_t pieces_of(const struct sockets_cursor *cursor, struct iovec *piece
 static void begin_tcp(struct sockets_stream *s)
 {
     sockets_stream_stamp(s);
-    s->record->tx.inflight++;
+    atomic_store(&s->tx->sending, ++s->record->tx.inflight);
+    sockets_stream_rouse(s);
     sockets_lock_give(&s->record->tx.lock);
 }
 
@@ -236,12 +238,13 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
     sockets_stream_note_kernel(
         !atomic_load(&s->tx->ordered)); /* the peer may not be upgraded yet */
     sockets_lock_take(&s->record->tx.lock, &stolen);
-    s->record->tx.inflight--;
+    s->record->tx.inflight -= s->record->tx.inflight > 0;
     if (n > 0) {
         s->record->tx.sent += (uint64_t)n;
         atomic_store_explicit(&s->tx->sent, s->record->tx.sent, memory_order_release);
         atomic_fetch_add_explicit(&sockets_counters->tcp_bytes, (uint64_t)n, memory_order_relaxed);
     }
+    atomic_store(&s->tx->sending, s->record->tx.inflight); /* after what was sent */
     sockets_lock_give(&s->record->tx.lock);
 }
 

@@ -43,6 +43,10 @@ struct sockets_stream {
     bool met;                        /* table.c goes through all */
     struct sockets_meeting *meeting; /* with a peer on another host (net/meet.h) */
     _Atomic int rendezvous;          /* listening for the peer: a slot of real/hidden.h, or -1 */
+    _Atomic int waker;               /* a slot as well, or -1 (doze.c) */
+    _Atomic uint32_t waking;         /* threads that use it */
+    int keeper;                      /* its place among those of this process, or -1 */
+    int spent;                       /* the slot of one that was given up in use, or -1 */
     struct sockets_record *record;
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
@@ -110,6 +114,20 @@ static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
     if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0))
         sockets_stream_answer_recall(s, fd);
 }
+
+/* Keep a copy of a connection to the other end, by which who sleeps for data is woken sooner than
+ * by TCP (doze.c): before the other end can sleep, which has the same. */
+void sockets_stream_keep_waker(struct sockets_stream *s, int fd);
+
+/* The stream ends, or did not begin. */
+void sockets_stream_end_waker(struct sockets_stream *s);
+
+/* The program needs their descriptors: sleepers are woken by TCP.  False if there was none. */
+bool sockets_stream_give_up_wakers(void);
+
+/* From now on the kernel alone knows how long a receiver sleeps: there is a time limit, or nothing
+ * more to come. */
+void sockets_stream_stay_awake(struct sockets_stream *s);
 
 /* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
 void sockets_stream_finish(struct sockets_stream *s, int fd);

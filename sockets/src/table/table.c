@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct sockets_stream *_Atomic table[SOCKETS_TABLE_FDS];
+static _Atomic bool of_tcp[SOCKETS_TABLE_FDS];
 static _Atomic int highest = -1;
 
 /* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
@@ -48,6 +49,17 @@ bool sockets_table_is_ours(void)
 bool sockets_table_has(int fd)
 {
     return in_range(fd) && atomic_load_explicit(&table[fd], memory_order_relaxed);
+}
+
+void sockets_table_note_tcp(int fd, bool is_tcp)
+{
+    if (in_range(fd) && atomic_load_explicit(&of_tcp[fd], memory_order_relaxed) != is_tcp)
+        atomic_store_explicit(&of_tcp[fd], is_tcp, memory_order_relaxed);
+}
+
+bool sockets_table_is_tcp(int fd)
+{
+    return in_range(fd) && atomic_load_explicit(&of_tcp[fd], memory_order_relaxed);
 }
 
 static void note_highest(int fd)
@@ -88,12 +100,12 @@ void sockets_table_add(int fd, bool nonblocking)
         set(fd, s);
 }
 
-void sockets_table_adopt(int fd, bool nonblocking)
+void sockets_table_adopt(int fd)
 {
     struct sockets_stream *s, *none = NULL;
 
     if (!in_range(fd) || sockets_table_has(fd) || !sockets_table_is_ours() ||
-        !(s = make(fd, false, nonblocking)))
+        !(s = make(fd, false, false)))
         return;
     note_highest(fd);
     atomic_fetch_add(&s->fds, 1);
@@ -247,6 +259,7 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->refs, 1);
     atomic_store(&s->busy, 0);
     atomic_store(&s->stepping, 0);
+    atomic_store(&s->waking, 0);
     s->carrier = NULL; /* the parent's, as is the thread that serves it */
     s->meeting = NULL;
     s->recalling = false;

@@ -18,7 +18,12 @@ enum { SOCKETS_TABLE_FDS = 1 << 18 };
 void sockets_table_add(int fd, bool nonblocking);
 
 /* The same for one that connects, or will; does nothing either if it is in the table. */
-void sockets_table_adopt(int fd, bool nonblocking);
+void sockets_table_adopt(int fd);
+
+/* Whether a descriptor is a socket of TCP, as far as is known without asking the kernel: who makes
+ * one notes it.  A hint, as it may have been closed and made anew behind our back. */
+void sockets_table_note_tcp(int fd, bool is_tcp);
+bool sockets_table_is_tcp(int fd);
 
 /* The stream of a descriptor, with a reference, or NULL.  Waits while it is being upgraded. */
 struct sockets_stream *sockets_table_enter(int fd);

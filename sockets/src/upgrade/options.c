@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <sys/time.h>
 
 bool sockets_upgrade_needs_tcp(int fd)
 {
@@ -28,5 +29,24 @@ bool sockets_upgrade_needs_tcp(int fd)
             value[0] > options[i].most)
             return true;
     }
-    return (sockets_real.fcntl(fd, F_GETFL) & O_ASYNC) || sockets_real.fcntl(fd, F_GETSIG) > 0;
+    return !sockets_upgrade_is_tcp(fd) || (sockets_real.fcntl(fd, F_GETFL) & O_ASYNC) ||
+           sockets_real.fcntl(fd, F_GETSIG) > 0;
+}
+
+bool sockets_upgrade_has_limit(int fd)
+{
+    struct timeval limit = {0};
+    socklen_t length = sizeof(limit);
+
+    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, &length) < 0 ||
+           limit.tv_sec != 0 || limit.tv_usec != 0;
+}
+
+bool sockets_upgrade_is_tcp(int fd)
+{
+    int protocol;
+    socklen_t length = sizeof(protocol);
+
+    return sockets_real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 &&
+           protocol == IPPROTO_TCP;
 }

@@ -101,6 +101,10 @@ static void attach(void *argument)
     length = sizeof(asked);
     sockets_real.getsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &asked, &length);
     atomic_store(&a->s->record->asked_nodelay, asked != 0);
+    atomic_store(&a->s->record->nonblocking,
+                 (sockets_real.fcntl(a->fd, F_GETFL) & O_NONBLOCK) != 0);
+    if (sockets_upgrade_has_limit(a->fd))
+        sockets_stream_stay_awake(a->s);
     sockets_stream_attach(a->s, sent, taken);
     a->done = true;
 }
@@ -321,11 +325,16 @@ static void take_segment(struct sockets_stream *s, int fd, int from)
         return;
     if (sockets_segment_map(memory, &segment) < 0)
         give_up(s, SOCKETS_FOREIGN);
-    else if (!attach_alone(s, fd, segment, NULL)) {
-        sockets_segment_unmap(segment);
-        give_up(s, SOCKETS_SHARED);
-    } else
-        give_up(s, SOCKETS_UPGRADED);
+    else {
+        sockets_stream_keep_waker(s, from);
+        if (attach_alone(s, fd, segment, NULL)) {
+            give_up(s, SOCKETS_UPGRADED);
+        } else {
+            sockets_segment_unmap(segment);
+            sockets_stream_end_waker(s);
+            give_up(s, SOCKETS_SHARED);
+        }
+    }
     sockets_real.close(memory);
 }
 
@@ -339,8 +348,7 @@ static void serve(struct sockets_stream *s, int fd)
     }
     if (!is_alone(s)) /* later: whoever came waits */
         return;
-    from = sockets_real.accept4(sockets_hidden_fd(s->rendezvous), NULL, NULL,
-                                SOCK_CLOEXEC | SOCK_NONBLOCK);
+    from = sockets_real.accept4(sockets_hidden_fd(s->rendezvous), NULL, NULL, SOCK_CLOEXEC);
     if (from < 0)
         return;
     take_segment(s, fd, from);
@@ -382,9 +390,11 @@ static void offer_segment(struct sockets_stream *s, int fd, int to)
         give_up(s, SOCKETS_RESOURCES);
         return;
     }
-    if (!attach_alone(s, fd, segment, NULL))
+    sockets_stream_keep_waker(s, to);
+    if (!attach_alone(s, fd, segment, NULL)) {
         sockets_segment_unmap(segment);
-    else if (send_fd(to, memory))
+        sockets_stream_end_waker(s);
+    } else if (send_fd(to, memory))
         give_up(s, SOCKETS_UPGRADED);
     else /* it is alone with its rings, which stay empty: TCP goes on */
         give_up(s, SOCKETS_FOREIGN);

@@ -32,6 +32,12 @@ void sockets_upgrade_after_fork(void);
  * from before it was in the table, or from its listener. */
 bool sockets_upgrade_needs_tcp(int fd);
 
+/* Whether a socket is one of TCP. */
+bool sockets_upgrade_is_tcp(int fd);
+
+/* Whether its calls that read have a time limit. */
+bool sockets_upgrade_has_limit(int fd);
+
 /* Whether the TCP socket at the other end of `fd`, on this machine, belongs to user `uid`. */
 bool sockets_upgrade_peer_is(int fd, uid_t uid);
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * doze.c - sleeping for data without TCP.
+ *
+ * A byte by a Unix socket wakes a sleeper sooner than one by TCP does, and what it then reads lies
+ * in the ring.  So the connection by which the ends found each other stays: the waker.  A recv from
+ * it is restarted after signals as one from TCP is, and ends with the peer's last process.  What
+ * else TCP would tell, whoever does it says: an end that gives data to TCP, shuts down, closes,
+ * recalls, or hands the connection on wakes the other one, which then sleeps on TCP.
+ */
+#include "real/hidden.h"
+#include "real/real.h"
+#include "stream/internal.h"
+#include <errno.h>
+
+enum {
+    MOST = 64, /* wakers of this process: each takes a descriptor */
+    TURNS = 3, /* some bytes come too late for who was interrupted, and are met by the next one */
+};
+
+static struct sockets_stream *_Atomic keepers[MOST];
+
+/* ---- life ---- */
+
+void sockets_stream_keep_waker(struct sockets_stream *s, int fd)
+{
+    for (int i = 0; i < MOST; i++) {
+        struct sockets_stream *nobody = NULL;
+
+        if (!atomic_compare_exchange_strong(&keepers[i], &nobody, s))
+            continue;
+        s->keeper = i;
+        sockets_real.fcntl(fd, F_SETFL, 0); /* it blocks */
+        atomic_store(&s->waker, sockets_hidden_copy(fd));
+        return;
+    }
+}
+
+void sockets_stream_end_waker(struct sockets_stream *s)
+{
+    if (s->keeper < 0)
+        return;
+    atomic_store(&keepers[s->keeper], NULL);
+    s->keeper = -1;
+    sockets_hidden_close(atomic_exchange(&s->waker, -1));
+    sockets_hidden_close(s->spent);
+    s->spent = -1;
+}
+
+/* A descriptor that is in use is closed at the stream's end. */
+static bool give_up(struct sockets_stream *s)
+{
+    const int slot = atomic_exchange(&s->waker, -1);
+
+    if (slot < 0)
+        return false;
+    sockets_real.shutdown(sockets_hidden_fd(slot), SHUT_RDWR); /* for forks of both ends, too */
+    if (atomic_load(&s->waking) > 0) {
+        s->spent = slot;
+        return false;
+    }
+    sockets_hidden_close(slot);
+    return true;
+}
+
+bool sockets_stream_give_up_wakers(void)
+{
+    bool any = false;
+
+    for (int i = 0; i < MOST; i++) {
+        struct sockets_stream *s = atomic_load(&keepers[i]);
+
+        any = (s && give_up(s)) || any;
+    }
+    return any;
+}
+
+/* The descriptor, or -1; it stays as long as somebody uses it. */
+static int begin_use(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->waking, 1);
+    return sockets_hidden_fd(atomic_load(&s->waker));
+}
+
+static void end_use(struct sockets_stream *s)
+{
+    atomic_fetch_sub(&s->waking, 1);
+}
+
+/* ---- waking ---- */
+
+void sockets_stream_rouse_now(struct sockets_stream *s)
+{
+    static const char byte;
+    const int error = errno, fd = begin_use(s);
+
+    if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0)
+        sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    end_use(s);
+    errno = error;
+}
+
+void sockets_stream_stay_awake(struct sockets_stream *s)
+{
+    const int fd = begin_use(s);
+
+    atomic_store(&s->record->rx.wakeful, 1);
+    if (fd >= 0)
+        sockets_real.shutdown(fd, SHUT_RD);
+    end_use(s);
+}
+
+/* ---- sleeping ---- */
+
+/* All that comes next comes by the ring, or with a wake-up. */
+static bool may_doze(const struct sockets_stream *s)
+{
+    return atomic_load(&s->rx->sent) != SOCKETS_UNKNOWN && !atomic_load(&s->rx->sending) &&
+           !atomic_load(&s->tx->want_tcp) && !atomic_load(&s->tx->recall) &&
+           !atomic_load(&s->record->rx.recalled) && !atomic_load(&s->record->rx.wakeful) &&
+           !atomic_load(&s->record->rx.eof) && !sockets_stream_hint(s) &&
+           !sockets_stream_bell_is_due(s);
+}
+
+/* 1: woken, 0: by a byte that was to wake somebody before; -EINTR; -EPIPE: never again; -EAGAIN:
+ * did not sleep. */
+static int sleep_once(struct sockets_stream *s, int fd)
+{
+    uint32_t nobody = 0;
+    ssize_t n;
+    char byte;
+
+    if (!may_doze(s) || !atomic_compare_exchange_strong(&s->rx->dozing, &nobody, 1))
+        return -EAGAIN;
+    if (!may_doze(s)) { /* now that others see us */
+        atomic_store(&s->rx->dozing, 0);
+        return -EAGAIN;
+    }
+    atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
+    n = sockets_real.recv(fd, &byte, 1, 0);
+    if (n < 0 && errno == EINTR) {
+        atomic_store(&s->rx->dozing, 0);
+        return -EINTR;
+    }
+    return atomic_exchange(&s->rx->dozing, 0) == 0 ? 1 : n > 0 ? 0 : -EPIPE;
+}
+
+static int sleep_on(struct sockets_stream *s, int fd)
+{
+    int result = 0;
+
+    for (int turn = 0; result == 0 && turn < TURNS; turn++)
+        result = sleep_once(s, fd);
+    if (result == -EAGAIN)
+        return 0;
+    if (result == -EPIPE)
+        atomic_store(&s->record->rx.wakeful, 1);
+    return sockets_stream_hint(s) ? 1 : result == -EINTR ? result : 0;
+}
+
+int sockets_stream_doze(struct sockets_stream *s)
+{
+    int fd, result;
+
+    if (s->carrier || atomic_load(&s->waker) < 0)
+        return 0;
+    fd = begin_use(s);
+    result = fd < 0 ? 0 : sleep_on(s, fd);
+    end_use(s);
+    /* Closed by another thread: by now it may be the number of another file. */
+    return result == 0 && atomic_load(&s->fds) == 0 ? -EBADF : result;
+}
