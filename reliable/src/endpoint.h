@@ -9,7 +9,7 @@
  *   datagrams.c or past them, where it offers that
  *   open.c      opening and closing
  *   direct.c    direct access through the endpoint below
- *   stream.c    bulk by TCP beside the packets: stream.h
+ *   streams.c   bulk by TCP beside the packets: stream.h
  *
  *          the owner
  *           |  send queue        ^  receive rings, one per channel

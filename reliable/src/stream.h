@@ -25,7 +25,7 @@
  * out.  TCP repeats what is lost.  A stream that breaks takes its peer for dead, as only the death
  * of that or of the way to it breaks one.
  *
- *   stream.c      opening and closing, notes
+ *   streams.c     opening and closing, notes
  *   stream_out.c  to peers: connecting, records
  *   stream_in.c   from peers: accepting, records
  */
@@ -142,6 +142,7 @@ struct reliable_stream {
         uint8_t *bytes;   /* RELIABLE_STREAM_IN of them: what is not delivered */
         uint32_t first, end;
         bool offer_due; /* the peer asks */
+        bool gone;      /* there was one, and it has ended */
         bool episode;   /* one has begun */
         bool hot;       /* the next one is looked for */
     } in;
@@ -171,7 +172,7 @@ struct reliable_streams {
 
 /* All functions are called under the endpoint's lock. */
 
-/* ---- stream.c ------------------------------------------------------------------------ */
+/* ---- streams.c ----------------------------------------------------------------------- */
 
 void reliable_streams_open(struct reliable_endpoint *r, size_t least);
 void reliable_streams_close(struct reliable_endpoint *r);

@@ -184,8 +184,7 @@ void reliable_streams_accept(struct reliable_endpoint *r, uint64_t now)
         accept_failed(r);
 }
 
-/* ---- records ------------------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------------------- */
 
 /* False: there is not a whole one yet. */
 static bool record_is_there(const struct reliable_stream_in *in, struct reliable_record *record)
@@ -271,7 +270,23 @@ static int records_take(struct reliable_endpoint *r, struct reliable_stream *s)
     return count;
 }
 
-/* False: nothing is there now, or the stream breaks. */
+static bool in_is_owed(const struct reliable_stream_in *in)
+{
+    return in->episode || in->noted > in->ended;
+}
+
+/* A peer that ends does so between episodes; packets tell of it. */
+static void in_end(struct reliable_endpoint *r, struct reliable_stream *s)
+{
+    if (in_is_owed(&s->in) || s->in.first < s->in.end)
+        reliable_stream_break(r, s);
+    close(s->in.fd);
+    s->in.fd = -1;
+    s->in.gone = true;
+    s->in.hot = false;
+}
+
+/* False: nothing is there now, or ever again. */
 static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     struct reliable_stream_in *in = &s->in;
@@ -286,7 +301,7 @@ static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
         return false;
     n = recv(in->fd, in->bytes + in->end, RELIABLE_STREAM_IN - in->end, MSG_DONTWAIT);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        reliable_stream_break(r, s);
+        in_end(r, s);
     if (n > 0)
         in->end += (uint32_t)n;
     return n > 0;
@@ -312,16 +327,11 @@ bool reliable_stream_noted(struct reliable_stream *s, uint64_t episodes)
     return s->in.noted > s->in.ended;
 }
 
-static bool in_is_owed(const struct reliable_stream_in *in)
-{
-    return in->episode || in->noted > in->ended;
-}
-
 bool reliable_stream_is_owed(const struct reliable_endpoint *r, uint16_t channel)
 {
     const struct reliable_stream *s = r->peer[channel].stream;
 
-    return s && in_is_owed(&s->in);
+    return s && s->in.fd >= 0 && in_is_owed(&s->in);
 }
 
 bool reliable_stream_is_awaited(const struct reliable_stream *s)
@@ -357,6 +367,8 @@ int reliable_stream_receive(struct reliable_endpoint *r, uint64_t now, struct re
     bool found = false;
     int count = 0;
 
+    if (s->in.gone)
+        reliable_stream_break(r, s);
     if (s->in.fd < 0 || !stream_deliver(r, s, &count))
         return count;
     for (int i = 0; i < READS && stream_read(r, s); i++) {
@@ -364,6 +376,7 @@ int reliable_stream_receive(struct reliable_endpoint *r, uint64_t now, struct re
         if (!stream_deliver(r, s, &count))
             break;
     }
-    stream_look(&s->in, now, found);
+    if (s->in.fd >= 0)
+        stream_look(&s->in, now, found);
     return count;
 }

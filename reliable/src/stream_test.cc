@@ -227,7 +227,6 @@ TEST_CASE("what the kernel does not take waits, and a sender that has no room is
     const int few = 4096;
 
     setsockopt(stream_of(pair, 0)->out.fd, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
-    setsockopt(stream_of(pair, 1)->in.fd, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
     while (sent < 400) {
         unet_cork_bulk(pair.ep[0], pair.channel[0], 60 * PIECE);
         unsigned i = 0;
@@ -373,6 +372,27 @@ TEST_CASE("a stream that breaks takes its peer for dead, at either end")
         pair.step();
     }
     CHECK(dies(pair, 0));
+    CHECK(dies(pair, 1));
+}
+
+TEST_CASE("a stream that ends between episodes says nothing of its peer, until one is missing")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    CHECK(stream_of(pair, 1)->in.hot);
+    shutdown(stream_of(pair, 1)->in.fd, SHUT_RD);
+    for (int i = 0; i < 1000; i++)
+        pair.step();
+    CHECK(stream_of(pair, 1)->in.gone);
+    CHECK(unet_channel_state(pair.ep[1], pair.channel[1]) == UNET_OPEN);
+    REQUIRE(send(pair, 0, "short") == 0);
+    CHECK(await(pair, 1) == "short");
+    const uint64_t told = 1000;
+
+    REQUIRE(reliable_engine_note(reliable_of(pair.ep[0])->engine, unet_now_us(), 1,
+                                 RELIABLE_NOTE_EPISODE, &told, sizeof told) == 0);
+    CHECK(dies(pair, 1));
 }
 
 TEST_CASE("a rank that disconnects right after bulk leaves nothing of it behind")

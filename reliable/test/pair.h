@@ -37,8 +37,11 @@ struct Pair {
             step();
         REQUIRE(both_open());
     }
+    // Neither waits, when it disconnects, for what the other would have to acknowledge.
     ~Pair()
     {
+        for (int i = 0; i < 1000 && !(unet_idle(ep[0]) && unet_idle(ep[1])); i++)
+            step();
         for (int rank = 0; rank < 2; rank++) {
             if (channel[rank] != 0)
                 unet_disconnect(ep[rank], channel[rank]);

@@ -2,11 +2,10 @@
  *
  * unet.h - U-Net endpoints for applications and for the layers above.
  *
- * An endpoint is a communication segment and three kinds of queue: send,
- * receive and free.  A channel joins a local endpoint to one peer endpoint;
- * nothing is sent from, or delivered to, an endpoint without one, and both
- * sides have to open it.  Backends differ only in who services the queues
- * (the network interface, NI); they share every line of this interface.
+ * An endpoint is a communication segment and three kinds of queue: send, receive and free.  A
+ * channel joins a local endpoint to one peer endpoint; nothing is sent from, or delivered to, an
+ * endpoint without one, and both sides have to open it.  Backends differ only in who services the
+ * queues (the network interface, NI); they share every line of this interface.
  *
  *      application                     NI (the backend)
  *      -----------                     ----------------
@@ -15,12 +14,10 @@
  *      unet_free_put    --> free  -->  buffers for messages that are not inline
  *
  * Rules for all functions, unless a function says otherwise:
- *  - They return 0 (or a count) on success and -errno on failure, and set
- *    outputs only on success.
+ *  - They return 0 (or a count) on success and -errno on failure, and set outputs only on success.
  *  - They do not block, and belong to one thread per endpoint at a time.
  *  - Offsets and lengths are in bytes; offsets count from the segment's start.
- *
- * Section numbers are those of the U-Net paper (SOSP 1995).
+ *  - Section numbers are those of the U-Net paper (SOSP 1995).
  */
 #ifndef UNET_H
 #define UNET_H
@@ -44,8 +41,8 @@ extern "C" {
 struct unet_endpoint;
 struct unet_upcall;
 
-/* Where an endpoint is: opaque bytes made by its backend, to be carried to the
- * peer by any means (PMIx, a file, a pipe).  Not a secret: the tag is. */
+/* Where an endpoint is: opaque bytes made by its backend, to be carried to the peer by any means
+ * (PMIx, a file, a pipe).  Not a secret: the tag is. */
 struct unet_address {
     uint32_t length; /* bytes used */
     uint8_t bytes[UNET_ADDRESS_MAX];
@@ -193,9 +190,8 @@ int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint
  * sends still queued for it get UNET_ERROR completions with ENOTCONN.  -EINVAL: no such channel. */
 int unet_disconnect(struct unet_endpoint *ep, uint16_t channel);
 
-/* The channel's state, brought up to date.  Looks whether a peer process is
- * alive, so it costs a system call: not for a data path.  A number out of range
- * is UNET_CLOSED. */
+/* The channel's state, brought up to date.  Looks whether a peer process is alive, so it costs a
+ * system call: not for a data path.  A number out of range is UNET_CLOSED. */
 enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t channel);
 
 /* ---- sending ---------------------------------------------------------- */
@@ -238,20 +234,19 @@ int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const 
  * in RFC 5041.)  Errors: -EOPNOTSUPP no `packets` operations. */
 int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
 
-/* Between the two, messages that an endpoint would send in packets wait for more, tens of KiB at
- * most, so that they share packets and system calls.  Does not nest.  No-ops without packets. */
-static inline void unet_cork(struct unet_endpoint *ep)
-{
-    if (ep->ops->packets)
-        ep->ops->packets->cork(ep, 0, 0);
-}
-
-/* The same, and about `bytes` of the messages that come next are for that channel: an endpoint may
- * have another way for so many. */
+/* Until unet_uncork, messages that an endpoint would send in packets wait for more, tens of KiB at
+ * most, so that they share packets and system calls.  About `bytes` of what comes next are for that
+ * channel: there may be another way for so many.  Does not nest.  No-ops without packets. */
 static inline void unet_cork_bulk(struct unet_endpoint *ep, uint16_t channel, size_t bytes)
 {
     if (ep->ops->packets)
         ep->ops->packets->cork(ep, channel, bytes);
+}
+
+/* The same of what is short, or for many. */
+static inline void unet_cork(struct unet_endpoint *ep)
+{
+    unet_cork_bulk(ep, 0, 0);
 }
 
 static inline void unet_uncork(struct unet_endpoint *ep)
@@ -296,10 +291,9 @@ static inline void unet_bell_fence(const struct unet_channel *ch)
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The hot path of an inline message, in two steps: between them the caller fills in `data`,
- * and nothing else.  `channel` must be a
- * number that unet_connect gave.  NULL: no slot now, or no longer open; ask
- * unet_channel_state which when it lasts.  Every begun message must be ended
+/* The hot path of an inline message, in two steps: between them the caller fills in `data`, and
+ * nothing else.  `channel` must be a number that unet_connect gave.  NULL: no slot now, or no
+ * longer open; ask unet_channel_state which when it lasts.  Every begun message must be ended
  * before anything else is called on the endpoint.  `length` is at most UNET_INLINE_MAX. */
 static inline struct unet_desc *unet_inline_begin(struct unet_endpoint *ep, uint16_t channel)
 {
@@ -344,10 +338,9 @@ static inline void unet_rx_release(struct unet_endpoint *ep);
  * Errors: -EINVAL outside the segment or empty, -EAGAIN the free queue is full. */
 int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length);
 
-/* Let the NI do what waits to be done: service the send queue, take in what
- * arrived, notice dead peers.  Returns the number of descriptors it moved (0 =
- * idle).  Needed while sends are queued, and before believing that nothing
- * arrived; a plain unet_rx_peek suffices in between. */
+/* Let the NI do what waits to be done: service the send queue, take in what arrived, notice dead
+ * peers.  Returns the number of descriptors it moved (0 = idle).  Needed while sends are queued,
+ * and before believing that nothing arrived; a plain unet_rx_peek suffices in between. */
 static inline int unet_progress(struct unet_endpoint *ep)
 {
     return ep->ops->progress(ep);
@@ -451,9 +444,8 @@ enum unet_upcall_mode {
 int unet_upcall(struct unet_endpoint *ep, enum unet_upcall_mode mode, uint32_t conditions,
                 unet_upcall_fn *fn, void *arg);
 
-/* Hold upcalls back for a critical section; a few ns.  Does not nest.  Returns
- * when none is running (under UNET_UPCALL_THREAD it waits for that).  What came
- * meanwhile is told at unmask. */
+/* Hold upcalls back for a critical section; a few ns.  Does not nest.  Returns when none is running
+ * (under UNET_UPCALL_THREAD it waits for that).  What came meanwhile is told at unmask. */
 void unet_upcall_mask(struct unet_endpoint *ep);
 void unet_upcall_unmask(struct unet_endpoint *ep);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * stream.c - the streams of an endpoint: opening and closing, and what packets say of them.
+ * streams.c - the streams of an endpoint: opening and closing, and what packets say of them.
  */
 #include "endpoint.h"
 #include <errno.h>
