@@ -110,10 +110,6 @@ def at_least(factor, column):
     return Aim(f">= {factor:g}x {column}", column, 1 / factor)
 
 
-def at_least_gb_s(rate, size):
-    return Aim(f">= {rate:g} GB/s", "", size / rate)
-
-
 class Row:
     """A result: the samples of everybody who took part, in nanoseconds."""
 

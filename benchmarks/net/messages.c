@@ -219,12 +219,15 @@ static int resolve(void *arg, uint32_t rank, struct unet_address *to)
     return 0;
 }
 
+static enum reliable_auth auth; /* of packets and streams: of all of them, as a rule */
+
 /* A network may lose messages, and gets a reliable endpoint in front. */
 static void open_reliable(const char *backend)
 {
     const struct reliable_config config = {.ranks = 2,
                                            .rank = (uint32_t)side,
                                            .key = {TAG, TAG},
+                                           .auth = auth,
                                            .stream_bytes = RELIABLE_STREAM_BYTES};
     struct unet_config sizes = {.polled = true};
 
@@ -312,6 +315,12 @@ void measure_our_udp_streams(const struct team *team, int count, char **sizes)
     open_messages("udp");
     measure_sizes(team, "stream", 1, stream, count, sizes);
     close_messages();
+}
+
+void measure_our_udp_header(const struct team *team, int count, char **sizes)
+{
+    auth = RELIABLE_AUTH_HEADER;
+    measure_our_udp_streams(team, count, sizes);
 }
 
 void measure_our_eth(const struct team *team, int count, char **sizes)

@@ -4,7 +4,7 @@
  *
  *   net MODE MILLISECONDS INTERFACE PID PID [BYTES...]
  *
- * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams or our_eth; or, for round
+ * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams, our_udp_header or our_eth; or, for round
  * trips and streams against the size of their messages, udp_sizes, tcp_sizes, our_shm_sizes,
  * our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or eth_endpoint and ni_endpoint for
  * round trips of endpoints that poll and that block (the latter with a folder of services' sockets
@@ -150,6 +150,7 @@ static const struct mode *mode_of(const char *name)
         {"packets", measure_packets, false},
         {"our_udp", measure_our_udp, false},
         {"our_udp_streams", measure_our_udp_streams, false},
+        {"our_udp_header", measure_our_udp_header, false},
         {"our_eth", measure_our_eth, false},
         {"our_ofi", measure_our_ofi, false},
         {"our_shm_sizes", measure_shm_sizes, false},
