@@ -4,6 +4,7 @@
  */
 #include "endpoint.h"
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 enum {
@@ -64,8 +65,10 @@ static void channel_set_state(struct reliable_endpoint *r, uint16_t n,
     if (r->ni.ep.channel[n].state == state)
         return;
     unet_ni_set_state(&r->ni, n, state);
-    if (state == UNET_DEAD)
-        reliable_engine_abort(r->engine, r->peer[n].rank);
+    if (state != UNET_DEAD)
+        return;
+    r->peer[n].silent = true;
+    reliable_engine_abort(r->engine, r->peer[n].rank);
 }
 
 /* What a dead peer has sent is received before it counts as dead. */
@@ -275,18 +278,18 @@ static void endpoint_disconnect(struct unet_endpoint *ep, uint16_t channel)
 
 /* ---- sleeping ------------------------------------------------------------------------------- */
 
-/* What of a sleep the engine allows, in milliseconds.  Before the network has taken what is left,
- * the engine has nothing to send; and what streams bring or take wakes nobody. */
+/* What of a sleep is allowed, in milliseconds.  Before the network has taken what is left, the
+ * engine has nothing to send; and what streams bring or take wakes nobody. */
 static int until_deadline_ms(const struct reliable_endpoint *r, int ms)
 {
     const uint64_t due = reliable_engine_deadline(r->engine), now = unet_now_us();
-    const uint64_t left = due > now ? (due - now) / 1000 : 0;
+    uint64_t most = due > now ? (due - now) / 1000 : 0;
 
+    if (r->unsent_first < r->unsent_end || (r->streams.work && most > UNSENT_MS))
+        most = UNSENT_MS;
     if (reliable_streams_are_hot(r))
-        return 0;
-    if (r->unsent_first < r->unsent_end || r->streams.work)
-        return ms < UNSENT_MS ? ms : UNSENT_MS;
-    return left < (uint64_t)ms ? (int)left : ms;
+        most = 0;
+    return most < (uint64_t)ms && most <= INT_MAX ? (int)most : ms; /* -1 is the longest */
 }
 
 /* The entry `sleep` of struct unet_ni_kind.  It keeps the lock, because nobody else has to work

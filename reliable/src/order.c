@@ -115,13 +115,15 @@ static struct reliable_buffer **early_place(const struct reliable_connection *co
                : NULL;
 }
 
-/* A copy of a packet.  NULL: no memory. */
+/* A copy of a packet.  NULL: no memory, or it is longer than any that a rank sends. */
 static struct reliable_buffer *packet_copy(struct reliable_engine *engine,
                                            struct reliable_connection *conn,
                                            const struct reliable_packet *packet)
 {
     const uint32_t bytes = (uint32_t)sizeof(*packet) + packet->length;
-    struct reliable_buffer *buffer = reliable_buffer_get(engine, &conn->rcv.slab, bytes);
+    struct reliable_buffer *buffer = bytes <= RELIABLE_PACKET_BYTES_MAX
+                                         ? reliable_buffer_get(engine, &conn->rcv.slab, bytes)
+                                         : NULL;
 
     if (!buffer)
         return NULL;

@@ -9,7 +9,8 @@
  *      sender                                    receiver
  *        | note ASK ------------ packet ----------> |  once, when the first bulk is there
  *        | <--------- packet -------- note OFFER    |  an address, and a number
- *        | greeting with that number --- TCP -----> |  packets are used until it is connected
+ *        | greeting with that number --- TCP -----> |
+ *        | <--------- packet ------- note ACCEPT    |  until then all goes by packets
  *        |                                          |
  *        | START, record, ..., record, END - TCP -> |  an episode: messages go on in the stream
  *        | note EPISODE -------- packet ----------> |  packets behind this one wait for its END
@@ -22,8 +23,8 @@
  *
  * A stream carries messages one way; peers that both send bulk have two.  Each record has an
  * authentication code, which covers its number, so none can be forged, altered, repeated or left
- * out.  TCP repeats what is lost.  A stream that breaks takes its peer for dead, as only the death
- * of that or of the way to it breaks one.
+ * out.  TCP repeats what is lost.  A stream that breaks in use takes its peer for dead, as only the
+ * death of that or of the way to it breaks one.
  *
  *   streams.c     opening and closing, notes
  *   stream_out.c  to peers: connecting, records
@@ -45,8 +46,9 @@ enum {
     RELIABLE_STREAM_TRAIN = 132 << 10,      /* bytes that go with one system call, at most */
     RELIABLE_STREAM_TRAIN_LEAST = 47 << 10, /* and at least, if there are more */
     RELIABLE_STREAM_MOST = 16 << 10,        /* bytes of a record's message */
-    RELIABLE_STREAM_GREETINGS = 8,          /* connections that have not said yet whose they are */
-    RELIABLE_STREAM_GREETING_MS = 2000,     /* and have so long to do so */
+    RELIABLE_STREAM_GREETINGS = 8,          /* connections that have not said yet whose they are, */
+    RELIABLE_STREAM_ACCEPTS = 16,           /* and that are taken in at a time */
+    RELIABLE_STREAM_OFFER_US = 5000000,     /* so long an offer is good */
     RELIABLE_STREAM_HOT_US = 100,  /* after an episode the receiver is taken to look for the next */
     RELIABLE_STREAM_LOOK_US = 300, /* and that is how long it does, after nothing was there */
 };
@@ -54,6 +56,7 @@ enum {
 enum reliable_note_kind {
     RELIABLE_NOTE_ASK = 1, /* for an offer */
     RELIABLE_NOTE_OFFER,   /* struct reliable_offer */
+    RELIABLE_NOTE_ACCEPT,  /* the greeting has come: the stream may be used */
     RELIABLE_NOTE_EPISODE, /* a number of 64 bits: up to this episode, those in the stream come
                               first */
 };
@@ -128,23 +131,25 @@ struct reliable_stream {
         uint64_t episodes;   /* the same, */
         uint64_t noted;      /* and of those, how many the peer was told of by packets */
         uint64_t hot_until;  /* the peer looks at the stream by itself, us */
+        uint64_t offered;    /* when the peer's offer came, us */
         uint8_t *bytes;      /* RELIABLE_STREAM_OUT of them: what the kernel has not taken */
         uint32_t first, end; /* lies from there to there */
         bool unarrived;      /* the kernel has taken something, which may not have arrived */
     } out;
     struct reliable_stream_in {
         int fd;           /* -1: none */
-        uint64_t nonce;   /* of our offer; 0: none was made, or it was taken */
+        uint64_t nonce;   /* of our offer; 0: none is good */
+        uint64_t offered; /* when it was made, us */
         uint64_t records; /* so far */
         uint64_t ended;   /* episodes, */
         uint64_t noted;   /* and how many packets have told of */
         uint64_t quiet;   /* since when nothing comes, us; 0: something does */
         uint8_t *bytes;   /* RELIABLE_STREAM_IN of them: what is not delivered */
         uint32_t first, end;
-        bool offer_due; /* the peer asks */
-        bool gone;      /* there was one, and it has ended */
-        bool episode;   /* one has begun */
-        bool hot;       /* the next one is looked for */
+        bool offer_due;  /* the peer asks */
+        bool accept_due; /* it has to be told that its greeting has come */
+        bool episode;    /* one has begun */
+        bool hot;        /* the next one is looked for */
     } in;
 };
 
@@ -162,12 +167,9 @@ struct reliable_streams {
     uint32_t train;                 /* bytes that are worth a system call */
     unsigned owed;                  /* streams whose peers have to be told of episodes */
 
-    int listener; /* -1: none */
-    struct {
-        int fd;
-        uint64_t since; /* us */
-    } greeting[RELIABLE_STREAM_GREETINGS];
-    unsigned greetings;
+    int listener;                            /* -1: none */
+    int greeting[RELIABLE_STREAM_GREETINGS]; /* descriptors of connections, the oldest first, */
+    unsigned greetings;                      /* so many */
 };
 
 /* All functions are called under the endpoint's lock. */
@@ -188,7 +190,12 @@ int reliable_streams_turn(struct reliable_endpoint *r, uint64_t now);
 struct reliable_stream *reliable_stream_of(struct reliable_endpoint *r, uint16_t channel);
 
 /* It is of no use any more: its peer counts as dead. */
-void reliable_stream_break(struct reliable_endpoint *r, const struct reliable_stream *s);
+void reliable_stream_break(const struct reliable_endpoint *r, const struct reliable_stream *s);
+
+/* Has the kernel ask the other end of a connection now and then whether it is there: something
+ * between the hosts may have forgotten it.  There is no TCP_USER_TIMEOUT, because it would break
+ * streams to ranks that are stopped. */
+void reliable_stream_keep(int fd);
 
 /* Ends those of a channel. */
 void reliable_stream_close(struct reliable_endpoint *r, uint16_t channel);
@@ -218,9 +225,13 @@ int reliable_stream_tell(struct reliable_endpoint *r, uint64_t now, uint16_t cha
 /* Ends the episode if it is that channel's, and tells its peer. */
 int reliable_stream_give_way(struct reliable_endpoint *r, uint64_t now, uint16_t channel);
 
-/* An offer has come. */
+/* An offer has come; and it was taken. */
 void reliable_stream_connect(struct reliable_endpoint *r, struct reliable_stream *s,
                              const struct reliable_offer *offer);
+void reliable_stream_accepted(struct reliable_stream *s);
+
+/* Goes on with connecting. */
+void reliable_stream_greet(struct reliable_stream *s, uint64_t now);
 
 /* Gives the kernel what it takes.  False: it breaks. */
 bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s);
@@ -231,14 +242,16 @@ bool reliable_streams_arrived(struct reliable_endpoint *r);
 
 /* ---- stream_in.c ---------------------------------------------------------------------- */
 
-/* Makes an offer.  -EAGAIN: later. */
+/* Makes an offer; and tells that it was taken.  -EAGAIN: later. */
 int reliable_stream_offer(struct reliable_endpoint *r, uint64_t now, struct reliable_stream *s);
+int reliable_stream_accept(struct reliable_endpoint *r, uint64_t now, struct reliable_stream *s);
 
 /* Takes in new connections. */
 void reliable_streams_accept(struct reliable_endpoint *r, uint64_t now);
 
 /* A packet tells of episodes.  Whether those behind it have to wait. */
-bool reliable_stream_noted(struct reliable_stream *s, uint64_t episodes);
+bool reliable_stream_noted(struct reliable_endpoint *r, struct reliable_stream *s,
+                           uint64_t episodes);
 
 /* Whether the rest of an episode has to come from that channel's peer. */
 bool reliable_stream_is_owed(const struct reliable_endpoint *r, uint16_t channel);

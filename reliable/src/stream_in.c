@@ -76,13 +76,24 @@ int reliable_stream_offer(struct reliable_endpoint *r, uint64_t now, struct reli
     struct reliable_offer offer = {0};
     int rc;
 
-    if (!s->in.bytes)
+    if (s->in.fd >= 0 || offer_make(r, &offer) != 0)
+        offer.nonce = 0;
+    if (offer.nonce != 0 && !s->in.bytes)
         s->in.bytes = aligned_alloc(RELIABLE_STREAM_ALIGNED, RELIABLE_STREAM_IN);
-    if (s->in.fd >= 0 || !s->in.bytes || offer_make(r, &offer) != 0)
+    if (!s->in.bytes)
         offer.nonce = 0;
     rc = reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_OFFER, &offer, sizeof(offer));
-    if (rc == 0)
+    if (rc == 0) {
         s->in.nonce = offer.nonce;
+        s->in.offered = now;
+    }
+    return rc == -EAGAIN || rc == -ENOMEM ? -EAGAIN : 0;
+}
+
+int reliable_stream_accept(struct reliable_endpoint *r, uint64_t now, struct reliable_stream *s)
+{
+    const int rc = reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_ACCEPT, NULL, 0);
+
     return rc == -EAGAIN || rc == -ENOMEM ? -EAGAIN : 0;
 }
 
@@ -104,13 +115,13 @@ static struct reliable_stream *greeting_check(const struct reliable_endpoint *r,
 }
 
 /* Whether the connection is done with: it is a stream's, or nobody's. */
-static bool greeting_take(struct reliable_endpoint *r, int fd, bool late)
+static bool greeting_take(struct reliable_endpoint *r, int fd)
 {
     struct reliable_greeting greeting;
     const ssize_t n = recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT | MSG_PEEK);
     struct reliable_stream *s;
 
-    if (n != sizeof(greeting) && !late && (n > 0 || (n < 0 && errno == EAGAIN)))
+    if ((n > 0 && n < (ssize_t)sizeof(greeting)) || (n < 0 && errno == EAGAIN))
         return false;
     s = n == sizeof(greeting) ? greeting_check(r, &greeting) : NULL;
     if (!s || recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT) != sizeof(greeting)) {
@@ -118,70 +129,65 @@ static bool greeting_take(struct reliable_endpoint *r, int fd, bool late)
         close(fd);
         return true;
     }
+    reliable_stream_keep(fd);
     s->in.fd = fd;
     s->in.nonce = 0;
+    s->in.accept_due = true;
     return true;
 }
 
-static void greetings_take(struct reliable_endpoint *r, uint64_t now)
+static void greetings_take(struct reliable_endpoint *r)
 {
     unsigned kept = 0;
 
     for (unsigned i = 0; i < r->streams.greetings; i++) {
-        const bool late =
-            now - r->streams.greeting[i].since > RELIABLE_STREAM_GREETING_MS * 1000ull;
-
-        if (!greeting_take(r, r->streams.greeting[i].fd, late))
+        if (!greeting_take(r, r->streams.greeting[i]))
             r->streams.greeting[kept++] = r->streams.greeting[i];
     }
     r->streams.greetings = kept;
 }
 
-static bool is_awaited(const struct reliable_endpoint *r)
-{
-    const struct reliable_stream *s = r->streams.first;
-
-    while (s && !(s->in.fd < 0 && s->in.noted > s->in.ended))
-        s = s->next;
-    return s != NULL;
-}
-
-/* Without descriptors what an episode brings will never be here. */
-static void accept_failed(struct reliable_endpoint *r)
-{
-    for (const struct reliable_stream *s = r->streams.first; s; s = s->next) {
-        if (s->in.fd < 0 && s->in.noted > s->in.ended)
-            reliable_stream_break(r, s);
-    }
-}
-
-/* The oldest one makes room: those who say nothing keep nobody out. */
-static void greeting_add(struct reliable_endpoint *r, int fd, uint64_t now)
+/* The oldest one makes room: those who say nothing keep nobody out.  If that is a rank's, packets
+ * carry its bulk. */
+static void greeting_add(struct reliable_endpoint *r, int fd)
 {
     struct reliable_streams *streams = &r->streams;
 
     if (streams->greetings == RELIABLE_STREAM_GREETINGS) {
         r->ni.ep.stats.foreign++;
-        close(streams->greeting[0].fd);
+        close(streams->greeting[0]);
         memmove(streams->greeting, streams->greeting + 1,
                 --streams->greetings * sizeof(*streams->greeting));
     }
-    streams->greeting[streams->greetings].fd = fd;
-    streams->greeting[streams->greetings++].since = now;
-    greetings_take(r, now);
+    streams->greeting[streams->greetings++] = fd;
+    greetings_take(r);
+}
+
+/* Whether an offer is good, after the time of some is over. */
+static bool offers_look(const struct reliable_endpoint *r, uint64_t now)
+{
+    bool any = false;
+
+    for (struct reliable_stream *s = r->streams.first; s; s = s->next) {
+        if (s->in.nonce != 0 && now - s->in.offered > RELIABLE_STREAM_OFFER_US)
+            s->in.nonce = 0;
+        any |= s->in.nonce != 0;
+    }
+    return any;
 }
 
 void reliable_streams_accept(struct reliable_endpoint *r, uint64_t now)
 {
-    int fd;
+    int fd = 0;
 
-    if (r->streams.listener < 0 || !is_awaited(r))
+    if (!offers_look(r, now))
         return;
-    greetings_take(r, now);
-    while ((fd = accept4(r->streams.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-        greeting_add(r, fd, now);
-    if (errno == EMFILE || errno == ENFILE)
-        accept_failed(r);
+    greetings_take(r);
+    for (int i = 0; i < RELIABLE_STREAM_ACCEPTS && fd >= 0; i++) {
+        fd = accept4(r->streams.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            greeting_add(r, fd);
+    }
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -214,6 +220,14 @@ static bool record_ok(const struct reliable_endpoint *r, const struct reliable_s
            reliable_engine_mac_record(r->engine, s->rank, r->rank, s->in.records, record, text);
 }
 
+static bool start_ok(const struct reliable_stream *s, const uint8_t *text)
+{
+    struct reliable_start start;
+
+    memcpy(&start, text, sizeof(start));
+    return start.episode == s->in.ended + 1;
+}
+
 /* Whether all that comes before the episode has been delivered. */
 static bool start_is_due(const struct reliable_endpoint *r, const struct reliable_stream *s,
                          const uint8_t *text)
@@ -229,7 +243,7 @@ static void episode_end(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     s->in.episode = false;
     s->in.ended++;
-    if (s->in.noted == s->in.ended)
+    if (s->in.noted <= s->in.ended)
         reliable_engine_resume(r->engine, s->rank);
 }
 
@@ -261,7 +275,8 @@ static int records_take(struct reliable_endpoint *r, struct reliable_stream *s)
     while (record_is_there(&s->in, &record)) {
         const uint8_t *text = s->in.bytes + s->in.first + sizeof(record);
 
-        if (!record_ok(r, s, &record, text))
+        if (!record_ok(r, s, &record, text) ||
+            (record.flags == RELIABLE_RECORD_START && !start_ok(s, text)))
             return -1;
         if (record.flags == RELIABLE_RECORD_START && !start_is_due(r, s, text))
             break;
@@ -282,7 +297,6 @@ static void in_end(struct reliable_endpoint *r, struct reliable_stream *s)
         reliable_stream_break(r, s);
     close(s->in.fd);
     s->in.fd = -1;
-    s->in.gone = true;
     s->in.hot = false;
 }
 
@@ -310,7 +324,7 @@ static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
 /* After nothing was there for a while, packets have to tell of more. */
 static void stream_look(struct reliable_stream_in *in, uint64_t now, bool found)
 {
-    if (found || in->episode) {
+    if (found) {
         in->quiet = 0;
         in->hot = true;
     } else if (in->quiet == 0) {
@@ -320,8 +334,12 @@ static void stream_look(struct reliable_stream_in *in, uint64_t now, bool found)
     }
 }
 
-bool reliable_stream_noted(struct reliable_stream *s, uint64_t episodes)
+/* Whoever tells of episodes has been told that the stream is there. */
+bool reliable_stream_noted(struct reliable_endpoint *r, struct reliable_stream *s,
+                           uint64_t episodes)
 {
+    if (s->in.fd < 0 && episodes > s->in.ended)
+        reliable_stream_break(r, s);
     if (episodes > s->in.noted)
         s->in.noted = episodes;
     return s->in.noted > s->in.ended;
@@ -343,7 +361,7 @@ bool reliable_streams_are_hot(const struct reliable_endpoint *r)
 {
     const struct reliable_stream *s = r->streams.work ? r->streams.first : NULL;
 
-    while (s && !s->in.hot)
+    while (s && (!s->in.hot || r->peer[s->channel].silent))
         s = s->next;
     return s != NULL;
 }
@@ -367,8 +385,6 @@ int reliable_stream_receive(struct reliable_endpoint *r, uint64_t now, struct re
     bool found = false;
     int count = 0;
 
-    if (s->in.gone)
-        reliable_stream_break(r, s);
     if (s->in.fd < 0 || !stream_deliver(r, s, &count))
         return count;
     for (int i = 0; i < READS && stream_read(r, s); i++) {

@@ -17,8 +17,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { KEEP_IDLE_S = 60 };
-
 /* ---- connecting ------------------------------------------------------------------------- */
 
 static void out_refuse(struct reliable_stream *s)
@@ -54,18 +52,15 @@ static socklen_t offer_place(const struct reliable_endpoint *r, const struct rel
     return sizeof(*ip6);
 }
 
-/* Trains go at once.  What lies between two hosts may forget a connection that is idle for long, so
- * it never is.  There is no TCP_USER_TIMEOUT: it would break streams to ranks that are stopped. */
+/* Trains go at once. */
 static int out_socket(int family)
 {
     const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
-    const int idle = KEEP_IDLE_S;
 
     if (fd < 0)
         return fd;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    reliable_stream_keep(fd);
     return fd;
 }
 
@@ -99,16 +94,31 @@ void reliable_stream_connect(struct reliable_endpoint *r, struct reliable_stream
     s->out.state = RELIABLE_STREAM_CONNECTING;
 }
 
-static void out_check_connecting(struct reliable_stream *s)
+/* A connection that is being made takes nothing yet.  Whether the peer has got the greeting, only
+ * the peer can tell: others may answer in its place. */
+void reliable_stream_greet(struct reliable_stream *s, uint64_t now)
 {
-    struct pollfd fd = {.fd = s->out.fd, .events = POLLOUT};
+    struct reliable_stream_out *out = &s->out;
+    ssize_t n = 0;
 
-    if (poll(&fd, 1, 0) <= 0)
-        return;
-    if (fd.revents & (POLLERR | POLLHUP))
+    if (out->first < out->end)
+        n = send(out->fd, out->bytes + out->first, out->end - out->first,
+                 MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n > 0)
+        out->first += (uint32_t)n;
+    if (out->offered == 0)
+        out->offered = now;
+    if ((n < 0 && errno != EAGAIN && errno != EINTR) ||
+        now - out->offered > RELIABLE_STREAM_OFFER_US)
         out_refuse(s);
-    else
-        s->out.state = RELIABLE_STREAM_OPEN;
+}
+
+void reliable_stream_accepted(struct reliable_stream *s)
+{
+    if (s->out.state != RELIABLE_STREAM_CONNECTING || s->out.first < s->out.end)
+        return;
+    s->out.first = s->out.end = 0;
+    s->out.state = RELIABLE_STREAM_OPEN;
 }
 
 /* ---- giving it to the kernel --------------------------------------------------------------- */
@@ -147,23 +157,36 @@ bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t chan
            (s->out.first == s->out.end && s->out.noted == s->out.episodes);
 }
 
-static bool out_arrived(struct reliable_stream *s)
+/* What the kernel counts stays as it is when the connection has broken. */
+static bool out_is_acknowledged(const struct reliable_endpoint *r, const struct reliable_stream *s)
 {
-    int unacknowledged = 0;
+    struct pollfd fd = {.fd = s->out.fd};
+    int count = 0;
+
+    if (ioctl(s->out.fd, SIOCOUTQ, &count) < 0 || count == 0)
+        return true;
+    if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLERR | POLLHUP)))
+        return false;
+    reliable_stream_break(r, s);
+    return true;
+}
+
+static bool out_arrived(const struct reliable_endpoint *r, struct reliable_stream *s)
+{
 
     if (s->out.state != RELIABLE_STREAM_OPEN)
         return true;
     if (s->out.first < s->out.end || s->out.noted < s->out.episodes)
         return false;
     if (s->out.unarrived)
-        s->out.unarrived = ioctl(s->out.fd, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0;
+        s->out.unarrived = !out_is_acknowledged(r, s);
     return !s->out.unarrived;
 }
 
 bool reliable_streams_arrived(struct reliable_endpoint *r)
 {
     for (struct reliable_stream *s = r->streams.first; s; s = s->next) {
-        if (!r->peer[s->channel].silent && !out_arrived(s))
+        if (!r->peer[s->channel].silent && !out_arrived(r, s))
             return false;
     }
     return true;
@@ -236,8 +259,6 @@ void reliable_stream_cork(struct reliable_endpoint *r, uint64_t now, uint16_t ch
     if (s->out.state == RELIABLE_STREAM_NONE &&
         reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_ASK, NULL, 0) == 0)
         s->out.state = RELIABLE_STREAM_ASKED;
-    if (s->out.state == RELIABLE_STREAM_CONNECTING)
-        out_check_connecting(s);
     if (s->out.state != RELIABLE_STREAM_OPEN)
         return;
     r->streams.corked = s;
@@ -282,7 +303,7 @@ static void episode_flush(struct reliable_endpoint *r, struct reliable_stream *s
     if (s->out.end - s->out.first < r->streams.train)
         return;
     reliable_stream_flush(r, s);
-    if (s->out.noted == s->out.episodes)
+    if (s->out.noted == s->out.episodes) /* the note is queued: it goes now */
         reliable_output_send(r, now);
 }
 
@@ -316,7 +337,7 @@ void reliable_stream_uncork(struct reliable_endpoint *r, uint64_t now)
     r->streams.begun = false;
     out_add(r, s, (struct reliable_record){.flags = RELIABLE_RECORD_END}, NULL, 0);
     reliable_stream_flush(r, s);
-    r->packets_wait |= s->out.noted == s->out.episodes;
+    r->packets_wait |= s->out.noted == s->out.episodes; /* the note may still be queued */
     s->out.hot_until = now + RELIABLE_STREAM_HOT_US;
 }
 

@@ -313,6 +313,67 @@ TEST_CASE("strangers who connect to the offered port get nowhere, and keep nobod
         close(fd);
 }
 
+TEST_CASE("a connection that somebody else has answered is not used")
+{
+    Pair pair(NOTHING, BOTH);
+
+    send_bulk(pair, 0, 4);
+    for (int i = 0; i < 10000 && !(stream_of(pair, 1) && stream_of(pair, 1)->in.nonce); i++) {
+        unet_progress(pair.ep[i % 2]);
+        unet_progress(pair.ep[1]);
+    }
+    stream_of(pair, 1)->in.nonce = 0; // as if the greeting never came
+    read_bulk(pair, 1, 4);
+    for (unsigned i = 0; i < 50; i++) {
+        send_bulk(pair, 0, 4, i);
+        read_bulk(pair, 1, 4, i);
+    }
+    CHECK(streamed(pair, 0) == 0);
+    CHECK(stream_of(pair, 0)->out.state == RELIABLE_STREAM_CONNECTING);
+    stream_of(pair, 0)->out.offered -= 2 * RELIABLE_STREAM_OFFER_US; // and a while later
+    pair.step();
+    CHECK(stream_of(pair, 0)->out.state == RELIABLE_STREAM_REFUSED);
+    CHECK(stream_of(pair, 0)->out.fd == -1);
+    send_bulk(pair, 0, 4);
+    read_bulk(pair, 1, 4);
+    CHECK(unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_OPEN);
+}
+
+TEST_CASE("nothing waits for a peer that is gone")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    stream_of(pair, 0)->out.hot_until = UINT64_MAX;
+    send_bulk(pair, 0, 4); // of which nobody is told
+    stream_of(pair, 0)->out.hot_until = UINT64_MAX;
+    unet_disconnect(pair.ep[1], pair.channel[1]);
+    pair.channel[1] = 0;
+    REQUIRE(dies(pair, 0));
+    pair.step();
+    CHECK(unet_idle(pair.ep[0]));
+    CHECK_FALSE(reliable_of(pair.ep[0])->streams.work);
+}
+
+TEST_CASE("an episode that is not finished keeps nobody awake")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    unet_cork_bulk(pair.ep[0], pair.channel[0], 9 * PIECE);
+    for (unsigned i = 0; i < 9; i++)
+        REQUIRE(send(pair, 0, text_of(PIECE, i)) == 0);
+    CHECK(reliable_of(pair.ep[0])->streams.begun);
+    read_bulk(pair, 1, 6); // the rest is with its sender
+    REQUIRE(stream_of(pair, 1)->in.episode);
+    for (int i = 0; i < 1000000 && stream_of(pair, 1)->in.hot; i++)
+        unet_progress(pair.ep[1]);
+    CHECK_FALSE(stream_of(pair, 1)->in.hot);
+    unet_uncork(pair.ep[0]);
+    for (unsigned i = 6; i < 9; i++)
+        REQUIRE(await(pair, 1) == text_of(PIECE, i));
+}
+
 TEST_CASE("bytes in a stream that are not the peer's break it before anything is delivered")
 {
     const int kind = GENERATE(0, 1, 2, 3);
@@ -388,7 +449,7 @@ TEST_CASE("a stream that ends between episodes says nothing of its peer, until o
     shutdown(stream_of(pair, 1)->in.fd, SHUT_RD);
     for (int i = 0; i < 1000; i++)
         pair.step();
-    CHECK(stream_of(pair, 1)->in.gone);
+    CHECK(stream_of(pair, 1)->in.fd == -1);
     CHECK(unet_channel_state(pair.ep[1], pair.channel[1]) == UNET_OPEN);
     REQUIRE(send(pair, 0, "short") == 0);
     CHECK(await(pair, 1) == "short");
@@ -414,14 +475,18 @@ TEST_CASE("a rank that disconnects right after bulk leaves nothing of it behind"
     while (sent < COUNT && send(pair, 0, text_of(PIECE, sent)) == 0)
         sent++;
     unet_uncork(pair.ep[0]);
-    CHECK(stream_of(pair, 0)->out.end > 0); // some of it is still here
-    std::thread other([&] {
-        while (!done)
-            unet_progress(pair.ep[1]);
+    CHECK(stream_of(pair, 0)->out.end > 0);                // some of it is still here
+    pthread_mutex_t &lock = reliable_of(pair.ep[0])->lock; // which disconnecting keeps
+    std::thread thread([&] {
+        unet_disconnect(pair.ep[0], pair.channel[0]);
+        done = true;
     });
-    unet_disconnect(pair.ep[0], pair.channel[0]);
-    done = true;
-    other.join();
+
+    while (!done && pthread_mutex_trylock(&lock) == 0)
+        pthread_mutex_unlock(&lock);
+    while (!done)
+        unet_progress(pair.ep[1]);
+    thread.join();
     read_bulk(pair, 1, sent);
     CHECK(dies(pair, 1));
     pair.channel[0] = 0;

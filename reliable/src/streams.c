@@ -4,6 +4,8 @@
  */
 #include "endpoint.h"
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,14 +87,25 @@ void reliable_streams_close(struct reliable_endpoint *r)
     while (r->streams.first)
         reliable_stream_close(r, r->streams.first->channel);
     while (r->streams.greetings > 0)
-        fd_close(r->streams.greeting[--r->streams.greetings].fd);
+        fd_close(r->streams.greeting[--r->streams.greetings]);
     fd_close(r->streams.listener);
 }
 
 /* The peer is found silent when its channel's state is looked at next. */
-void reliable_stream_break(struct reliable_endpoint *r, const struct reliable_stream *s)
+void reliable_stream_break(const struct reliable_endpoint *r, const struct reliable_stream *s)
 {
     r->peer[s->channel].silent = true;
+}
+
+void reliable_stream_keep(int fd)
+{
+    enum { IDLE_S = 60, INTERVAL_S = 10, TIMES = 6 };
+    const int on = 1, idle = IDLE_S, interval = INTERVAL_S, times = TIMES;
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof(times));
 }
 
 /* ---- notes -------------------------------------------------------------------------------- */
@@ -120,7 +133,7 @@ static bool note_episode(struct reliable_endpoint *r, struct reliable_stream *s,
         return false;
     }
     memcpy(&episodes, data, sizeof(episodes));
-    return reliable_stream_noted(s, episodes);
+    return reliable_stream_noted(r, s, episodes);
 }
 
 bool reliable_streams_note(void *arg, uint32_t source, uint32_t kind, const void *data,
@@ -139,6 +152,8 @@ bool reliable_streams_note(void *arg, uint32_t source, uint32_t kind, const void
         s->in.offer_due = true;
     else if (kind == RELIABLE_NOTE_OFFER)
         note_offer(r, s, data, length);
+    else if (kind == RELIABLE_NOTE_ACCEPT)
+        reliable_stream_accepted(s);
     else
         r->ni.ep.stats.malformed++;
     return false;
@@ -146,25 +161,36 @@ bool reliable_streams_note(void *arg, uint32_t source, uint32_t kind, const void
 
 /* ---- a turn --------------------------------------------------------------------------------- */
 
-static bool out_is_owed(const struct reliable_stream *s)
+static bool note_is_due(const struct reliable_stream *s)
 {
-    return s->out.noted < s->out.episodes;
+    return s->in.offer_due || s->in.accept_due || s->out.noted < s->out.episodes;
+}
+
+/* Tells the peer what is due.  A receiver that looks by itself need not be told of episodes. */
+static void stream_tell(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+{
+    if (s->in.offer_due)
+        s->in.offer_due = reliable_stream_offer(r, now, s) != 0;
+    if (s->in.accept_due)
+        s->in.accept_due = reliable_stream_accept(r, now, s) != 0;
+    if (now > s->out.hot_until)
+        reliable_stream_tell(r, now, s->channel);
 }
 
 /* Returns whether there is more to do. */
 static bool stream_turn(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now,
                         int *count)
 {
-    if (s->in.offer_due)
-        s->in.offer_due = reliable_stream_offer(r, now, s) != 0;
-    if (s->out.first < s->out.end && s->out.state == RELIABLE_STREAM_OPEN)
+    if (s->out.state == RELIABLE_STREAM_CONNECTING)
+        reliable_stream_greet(s, now);
+    else if (s->out.first < s->out.end)
         reliable_stream_flush(r, s);
-    if (out_is_owed(s) && now > s->out.hot_until)
-        reliable_stream_tell(r, now, s->channel);
     if (reliable_stream_is_awaited(s))
         *count += reliable_stream_receive(r, now, s);
-    return s->in.offer_due || reliable_stream_is_awaited(s) || s->out.first < s->out.end ||
-           out_is_owed(s);
+    if (note_is_due(s))
+        stream_tell(r, s, now);
+    return note_is_due(s) || s->in.nonce != 0 || reliable_stream_is_awaited(s) ||
+           s->out.state == RELIABLE_STREAM_CONNECTING || s->out.first < s->out.end;
 }
 
 int reliable_streams_turn(struct reliable_endpoint *r, uint64_t now)
@@ -178,5 +204,6 @@ int reliable_streams_turn(struct reliable_endpoint *r, uint64_t now)
     for (struct reliable_stream *s = r->streams.first; s; s = s->next)
         work |= !r->peer[s->channel].silent && stream_turn(r, s, now, &count);
     r->streams.work = work;
+    reliable_output_send(r, now);
     return count;
 }
