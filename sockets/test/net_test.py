@@ -325,14 +325,14 @@ class Net(unittest.TestCase):
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=None))
 
     def test_sets(self):
-        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "sets", "far"))
+        self.assertIsNone(self.differs("set_calls", 5 if LONG else 1, "sets", "far"))
 
     def test_data_behind_data(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):  # how much is carried is a matter of time
             self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "moves", "far", least=None, **chaos))
 
     def test_wake_ups(self):
-        self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "wakes", "far"))
+        self.assertIsNone(self.differs("set_calls", 5 if LONG else 1, "wakes", "far"))
 
     @unittest.skipUnless(LONG, "left out: what a set tells of, which is in the long test")
     def test_all_is_told_of(self):
