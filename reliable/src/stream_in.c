@@ -97,8 +97,7 @@ int reliable_stream_accept(struct reliable_endpoint *r, uint64_t now, struct rel
     return rc == -EAGAIN || rc == -ENOMEM ? -EAGAIN : 0;
 }
 
-/* ---- connections ------------------------------------------------------------------------------
- */
+/* ---- connections ---------------------------------------------------------------- */
 
 /* Whose it is; or NULL. */
 static struct reliable_stream *greeting_check(const struct reliable_endpoint *r,

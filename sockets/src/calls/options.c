@@ -21,13 +21,14 @@ static void set_nonblocking(int fd, bool nonblocking)
     sockets_table_leave(s);
 }
 
-static void pin(int fd)
+/* Does that to the descriptor's stream, if it is one's. */
+static void with_stream(int fd, void (*change)(struct sockets_stream *s))
 {
     struct sockets_stream *s = sockets_table_enter(fd);
 
     if (!s)
         return;
-    sockets_stream_pin(s);
+    change(s);
     sockets_table_leave(s);
 }
 
@@ -39,7 +40,7 @@ static int do_fcntl(int fd, int command, void *argument)
 
     sockets_call_prepare();
     if (command == F_SETSIG || (command == F_SETFL && (value & O_ASYNC)))
-        pin(fd); /* the kernel signals what it sees */
+        with_stream(fd, sockets_stream_pin); /* the kernel signals what it sees */
     do
         result = sockets_real.fcntl(fd, command, argument);
     while (sockets_call_lacks_descriptor(result));
@@ -99,7 +100,7 @@ SOCKETS_EXPORT int ioctl(int fd, unsigned long request, ...)
     SOCKETS_ARGUMENT(request, argument);
     sockets_call_prepare();
     if (request == FIOASYNC)
-        pin(fd);
+        with_stream(fd, sockets_stream_pin);
     result = sockets_real.ioctl(fd, request, argument);
     if (result < 0)
         return result;
@@ -122,16 +123,6 @@ static bool needs_tcp(int level, int name, const void *value, socklen_t length)
                name == SO_TIMESTAMP || name == SO_TIMESTAMPNS || name == SO_TIMESTAMPING;
     return level == IPPROTO_TCP &&
            (name == TCP_ULP || name == TCP_REPAIR || name == TCP_FASTOPEN_CONNECT);
-}
-
-static void stay_awake(int fd)
-{
-    struct sockets_stream *s = sockets_table_enter(fd);
-
-    if (!s)
-        return;
-    sockets_stream_stay_awake(s);
-    sockets_table_leave(s);
 }
 
 /* A cork holds wake-ups back, so that they do not count for others (send.c). */
@@ -165,11 +156,11 @@ SOCKETS_EXPORT int setsockopt(int fd, int level, int name, const void *value, so
 {
     sockets_call_prepare();
     if (needs_tcp(level, name, value, length))
-        pin(fd);
+        with_stream(fd, sockets_stream_pin);
     if (level == IPPROTO_TCP && name == TCP_CORK)
         note_cork(fd);
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO_OLD || name == SO_RCVTIMEO_NEW))
-        stay_awake(fd);
+        with_stream(fd, sockets_stream_stay_awake);
     if (level == IPPROTO_TCP && name == TCP_NODELAY && value && length >= sizeof(int) &&
         keep_nodelay(fd, *(const int *)value != 0))
         return 0;
