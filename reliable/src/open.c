@@ -145,7 +145,7 @@ static void endpoint_init(struct reliable_endpoint *r, struct unet_endpoint *low
     r->buffer_bytes = packet_bytes(lower);
     r->linger_left_us = LINGER_US;
     pthread_mutex_init(&r->lock, NULL);
-    reliable_streams_open(r, config->stream_bytes);
+    reliable_streams_open(r, config);
 }
 
 /* Of the endpoint below something is wanted last, so that the endpoint below is as it was if

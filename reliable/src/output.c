@@ -46,17 +46,19 @@ void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel)
 static int output_sendv_locked(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
                                const struct iovec *iov, uint32_t count)
 {
-    const uint64_t now = unet_now_us();
+    uint64_t now;
     int rc;
 
-    reliable_messages_send(r, now);
+    if (reliable_messages_queued(r))
+        reliable_messages_send(r, unet_now_us());
     if (reliable_messages_queued(r))
         return -EAGAIN;
     if (reliable_stream_is_corked(r, channel)) {
-        rc = reliable_stream_send(r, now, user, iov, count);
+        rc = reliable_stream_send(r, user, iov, count);
         if (rc != -EMSGSIZE)
             return rc;
     }
+    now = unet_now_us();
     rc = reliable_stream_leave(r, now, channel);
     if (rc == 0)
         rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);

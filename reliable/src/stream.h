@@ -39,6 +39,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+struct reliable_config;
 struct reliable_endpoint;
 
 enum {
@@ -46,6 +47,8 @@ enum {
     RELIABLE_STREAM_TRAIN = 132 << 10,      /* bytes that go with one system call, at most */
     RELIABLE_STREAM_TRAIN_LEAST = 47 << 10, /* and at least, if there are more */
     RELIABLE_STREAM_MOST = 16 << 10,        /* bytes of a record's message */
+    RELIABLE_STREAM_GAPS = 32,              /* messages of a train that lie elsewhere, at most, */
+    RELIABLE_STREAM_GAP = 2048,             /* and how long their parts there are at least */
     RELIABLE_STREAM_GREETINGS = 8,          /* connections that have not said yet whose they are, */
     RELIABLE_STREAM_ACCEPTS = 16,           /* and that are taken in at a time */
     RELIABLE_STREAM_OFFER_US = 5000000,     /* so long an offer is good */
@@ -119,6 +122,12 @@ enum reliable_stream_state {
     RELIABLE_STREAM_REFUSED, /* there is no way: packets carry everything, for good */
 };
 
+/* A part of a record that still lies where its sender has it. */
+struct reliable_stream_gap {
+    const uint8_t *from;
+    uint32_t at, length; /* the room for it in the stream's memory */
+};
+
 /* The streams to and from one peer. */
 struct reliable_stream {
     struct reliable_stream *next; /* of the endpoint's */
@@ -133,8 +142,10 @@ struct reliable_stream {
         uint64_t hot_until;  /* the peer looks at the stream by itself, us */
         uint64_t offered;    /* when the peer's offer came, us */
         uint8_t *bytes;      /* RELIABLE_STREAM_OUT of them: what the kernel has not taken */
-        uint32_t first, end; /* lies from there to there */
-        bool unarrived;      /* the kernel has taken something, which may not have arrived */
+        uint32_t first, end; /* lies from there to there, but for the gaps, which are in order */
+        unsigned gaps;       /* none when reliable_stream_uncork returns */
+        struct reliable_stream_gap gap[RELIABLE_STREAM_GAPS];
+        bool unarrived; /* the kernel has taken something, which may not have arrived */
     } out;
     struct reliable_stream_in {
         int fd;           /* -1: none */
@@ -156,6 +167,7 @@ struct reliable_stream {
 /* What the endpoint keeps of them all. */
 struct reliable_streams {
     size_t least;                  /* bytes of bulk that go by a stream; 0: none do */
+    size_t covered;                /* bytes of a message, by its code; the rest may stay in place */
     struct reliable_stream *first; /* the list of those there are, */
     unsigned count;                /* and its length */
     bool work;                     /* something has to be looked at in the next turn */
@@ -176,7 +188,7 @@ struct reliable_streams {
 
 /* ---- streams.c ----------------------------------------------------------------------- */
 
-void reliable_streams_open(struct reliable_endpoint *r, size_t least);
+void reliable_streams_open(struct reliable_endpoint *r, const struct reliable_config *config);
 void reliable_streams_close(struct reliable_endpoint *r);
 
 /* reliable_note_fn */
@@ -212,8 +224,8 @@ void reliable_stream_cork(struct reliable_endpoint *r, uint64_t now, uint16_t ch
 
 /* A message for the channel that is corked.
  * Errors: -EAGAIN there is no room now, -EMSGSIZE it is too long for a record. */
-int reliable_stream_send(struct reliable_endpoint *r, uint64_t now, uint32_t user,
-                         const struct iovec *iov, uint32_t count);
+int reliable_stream_send(struct reliable_endpoint *r, uint32_t user, const struct iovec *iov,
+                         uint32_t count);
 
 /* What follows goes by packets again. */
 void reliable_stream_uncork(struct reliable_endpoint *r, uint64_t now);

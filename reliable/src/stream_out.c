@@ -123,13 +123,56 @@ void reliable_stream_accepted(struct reliable_stream *s)
 
 /* ---- giving it to the kernel --------------------------------------------------------------- */
 
+/* What is there, in order.  Returns how many pieces. */
+static size_t out_pieces(const struct reliable_stream_out *out, struct iovec *iov)
+{
+    uint32_t at = out->first;
+    size_t count = 0;
+
+    for (unsigned i = 0; i < out->gaps; i++) {
+        const struct reliable_stream_gap *gap = &out->gap[i];
+
+        iov[count++] = (struct iovec){out->bytes + at, gap->at - at};
+        iov[count++] = (struct iovec){(void *)gap->from, gap->length};
+        at = gap->at + gap->length;
+    }
+    iov[count++] = (struct iovec){out->bytes + at, out->end - at};
+    return count;
+}
+
+/* What the kernel did not take is copied after all. */
+static void out_fill(struct reliable_stream_out *out)
+{
+    for (unsigned i = 0; i < out->gaps; i++) {
+        const struct reliable_stream_gap *gap = &out->gap[i];
+
+        if (gap->at + gap->length > out->first)
+            memcpy(out->bytes + gap->at, gap->from, gap->length);
+    }
+    out->gaps = 0;
+}
+
+/* Errors: as of sendmsg.  Whatever comes of it, there are no gaps afterwards. */
+static ssize_t out_send(struct reliable_stream_out *out)
+{
+    struct iovec iov[2 * RELIABLE_STREAM_GAPS + 1];
+    const struct msghdr message = {.msg_iov = iov, .msg_iovlen = out_pieces(out, iov)};
+    const ssize_t n = sendmsg(out->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const int error = errno;
+
+    if (n > 0)
+        out->first += (uint32_t)n;
+    out_fill(out);
+    errno = error;
+    return n;
+}
+
 bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     struct reliable_stream_out *out = &s->out;
 
     while (out->first < out->end) {
-        const ssize_t n = send(out->fd, out->bytes + out->first, out->end - out->first,
-                               MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t n = out_send(out);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -139,7 +182,6 @@ bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *
             reliable_stream_break(r, s);
             return false;
         }
-        out->first += (uint32_t)n;
         out->unarrived = true;
     }
     if (out->first == out->end)
@@ -215,19 +257,40 @@ static bool out_make_room(struct reliable_endpoint *r, struct reliable_stream *s
     return out->end + bytes <= RELIABLE_STREAM_OUT;
 }
 
-/* The message is hashed where it was copied to, in the cache. */
+/* A part of a message, of which so many bytes have to be copied: others may stay where they are if
+ * they are many. */
+static void out_add_part(struct reliable_stream_out *out, uint8_t *to, const struct iovec *part,
+                         size_t copied)
+{
+    const size_t rest = part->iov_len - copied;
+
+    if (rest < RELIABLE_STREAM_GAP || out->gaps == RELIABLE_STREAM_GAPS) {
+        memcpy(to, part->iov_base, part->iov_len);
+        return;
+    }
+    memcpy(to, part->iov_base, copied);
+    out->gap[out->gaps++] =
+        (struct reliable_stream_gap){.from = (const uint8_t *)part->iov_base + copied,
+                                     .at = (uint32_t)(to + copied - out->bytes),
+                                     .length = (uint32_t)rest};
+}
+
+/* The code is that of the copy, in the cache: the sender's memory may change meanwhile. */
 static void out_add(const struct reliable_endpoint *r, struct reliable_stream *s,
                     struct reliable_record record, const struct iovec *iov, uint32_t count)
 {
     struct reliable_stream_out *out = &s->out;
     uint8_t *const header = out->bytes + out->end, *const text = header + sizeof(record);
-    uint8_t *at = text;
+    size_t covered = r->streams.covered, at = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(at, iov[i].iov_base, iov[i].iov_len);
+        const size_t copied = covered < iov[i].iov_len ? covered : iov[i].iov_len;
+
+        out_add_part(out, text + at, &iov[i], copied);
+        covered -= copied;
         at += iov[i].iov_len;
     }
-    memset(at, 0, (size_t)-record.length & 7);
+    memset(text + at, 0, (size_t)-record.length & 7);
     record.mac =
         reliable_engine_mac_record(r->engine, r->rank, s->rank, out->records++, &record, text);
     memcpy(header, &record, sizeof(record));
@@ -282,8 +345,9 @@ int reliable_stream_tell(struct reliable_endpoint *r, uint64_t now, uint16_t cha
 }
 
 /* Whoever does not look at the stream is made to, while the records are on their way. */
-static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s)
 {
+    const uint64_t now = unet_now_us();
     const struct reliable_start start = {.episode = s->out.episodes + 1,
                                          .after = reliable_engine_accepted(r->engine, s->rank)};
     const struct iovec iov = {(void *)&start, sizeof(start)};
@@ -298,17 +362,17 @@ static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s
         reliable_stream_tell(r, now, s->channel);
 }
 
-static void episode_flush(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+static void episode_flush(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     if (s->out.end - s->out.first < r->streams.train)
         return;
     reliable_stream_flush(r, s);
     if (s->out.noted == s->out.episodes) /* the note is queued: it goes now */
-        reliable_output_send(r, now);
+        reliable_output_send(r, unet_now_us());
 }
 
-int reliable_stream_send(struct reliable_endpoint *r, uint64_t now, uint32_t user,
-                         const struct iovec *iov, uint32_t count)
+int reliable_stream_send(struct reliable_endpoint *r, uint32_t user, const struct iovec *iov,
+                         uint32_t count)
 {
     struct reliable_stream *s = r->streams.corked;
     size_t length = 0;
@@ -320,10 +384,10 @@ int reliable_stream_send(struct reliable_endpoint *r, uint64_t now, uint32_t use
     if (!out_make_room(r, s, record_bytes(length)))
         return -EAGAIN;
     if (!r->streams.begun)
-        episode_begin(r, s, now);
+        episode_begin(r, s);
     out_add(r, s, (struct reliable_record){.user = user, .length = (uint16_t)length}, iov, count);
     r->streams.messages_out++;
-    episode_flush(r, s, now);
+    episode_flush(r, s);
     return 0;
 }
 

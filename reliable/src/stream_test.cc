@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <netinet/in.h>
+#include <optional>
 #include <random>
 #include <string>
 #include <sys/socket.h>
@@ -45,7 +46,7 @@ uint64_t streamed(const Pair &pair, int from)
     return reliable_of(pair.ep[from])->streams.messages_out;
 }
 
-int send(Pair &pair, int from, const std::string &text)
+int send_message(Pair &pair, int from, const std::string &text)
 {
     const iovec iov[] = {
         {const_cast<char *>(text.data()), text.size() / 3},
@@ -84,13 +85,41 @@ std::string await(Pair &pair, int rank)
     return text;
 }
 
+// Bulk, whose pieces stay as they are until it is sent, and no longer.
+class Bulk {
+public:
+    Bulk(Pair &pair, int from, size_t bytes) : pair(pair), from(from)
+    {
+        unet_cork_bulk(pair.ep[from], pair.channel[from], bytes);
+    }
+    ~Bulk()
+    {
+        unet_uncork(pair.ep[from]);
+        for (std::string &text : texts)
+            text.assign(text.size(), '!');
+    }
+    Bulk(const Bulk &) = delete;
+    Bulk &operator=(const Bulk &) = delete;
+
+    bool send(const std::string &text)
+    {
+        texts.push_back(text);
+        return send_message(pair, from, texts.back()) == 0;
+    }
+
+private:
+    Pair &pair;
+    int from;
+    std::deque<std::string> texts;
+};
+
 // So many pieces as one bulk.
 void send_bulk(Pair &pair, int from, unsigned count, unsigned seed = 0)
 {
-    unet_cork_bulk(pair.ep[from], pair.channel[from], count * PIECE);
+    Bulk bulk(pair, from, count * PIECE);
+
     for (unsigned i = 0; i < count; i++)
-        REQUIRE(send(pair, from, text_of(PIECE, seed + i)) == 0);
-    unet_uncork(pair.ep[from]);
+        REQUIRE(bulk.send(text_of(PIECE, seed + i)));
 }
 
 void read_bulk(Pair &pair, int rank, unsigned count, unsigned seed = 0)
@@ -155,7 +184,7 @@ TEST_CASE("messages behind bulk come after it, although packets are faster")
         const std::string small = text_of(1 + round % 40, round);
 
         send_bulk(pair, 0, 7, round);
-        REQUIRE(send(pair, 0, small) == 0);
+        REQUIRE(send_message(pair, 0, small) == 0);
         read_bulk(pair, 1, 7, round);
         REQUIRE(await(pair, 1) == small);
     }
@@ -166,13 +195,15 @@ TEST_CASE("a short message in the midst of bulk keeps its place")
     Pair pair(NOTHING, BOTH);
 
     open_stream(pair, 0);
-    unet_cork_bulk(pair.ep[0], pair.channel[0], 8 * PIECE);
-    for (unsigned i = 0; i < 8; i++) {
-        REQUIRE(send(pair, 0, text_of(PIECE, i)) == 0);
-        if (i == 3)
-            REQUIRE(unet_send_inline(pair.ep[0], pair.channel[0], 0, "short", 5) == 0);
+    {
+        Bulk bulk(pair, 0, 8 * PIECE);
+
+        for (unsigned i = 0; i < 8; i++) {
+            REQUIRE(bulk.send(text_of(PIECE, i)));
+            if (i == 3)
+                REQUIRE(unet_send_inline(pair.ep[0], pair.channel[0], 0, "short", 5) == 0);
+        }
     }
-    unet_uncork(pair.ep[0]);
     read_bulk(pair, 1, 4);
     CHECK(await(pair, 1) == "short");
     read_bulk(pair, 1, 4, 4);
@@ -181,12 +212,14 @@ TEST_CASE("a short message in the midst of bulk keeps its place")
 TEST_CASE("random messages of both ranks, short and bulk, arrive once and in order")
 {
     const unsigned seed = GENERATE(range(1u, 9u));
+    const reliable_auth auth =
+        GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER, RELIABLE_AUTH_OFF);
     std::mt19937 random(seed);
-    Pair pair(NOTHING, {LEAST, seed % 4 == 0 ? 2 * LEAST : LEAST});
+    Pair pair(NOTHING, {LEAST, seed % 4 == 0 ? 2 * LEAST : LEAST}, auth);
     std::array<std::deque<std::string>, 2> due;
     unsigned sent = 0;
 
-    CAPTURE(seed);
+    CAPTURE(seed, auth);
     for (unsigned step = 0; step < 3000 || !due[0].empty() || !due[1].empty(); step++) {
         const int from = random() % 2;
         const unsigned count = random() % 3 ? 1 : random() % 12;
@@ -194,13 +227,13 @@ TEST_CASE("random messages of both ranks, short and bulk, arrive once and in ord
 
         REQUIRE(step < 1000000);
         if (step < 3000 && due[!from].size() + count < 40) {
-            unet_cork_bulk(pair.ep[from], pair.channel[from], count * PIECE);
+            Bulk bulk(pair, from, count * PIECE);
+
             for (unsigned i = 0; i < count; i++) {
                 text = text_of(random() % 4 ? PIECE : random() % 8192, sent++);
-                if (send(pair, from, text) == 0)
+                if (bulk.send(text))
                     due[!from].push_back(text);
             }
-            unet_uncork(pair.ep[from]);
         }
         if (random() % 2)
             unet_progress(pair.ep[random() % 2]);
@@ -220,22 +253,28 @@ TEST_CASE("random messages of both ranks, short and bulk, arrive once and in ord
 
 TEST_CASE("what the kernel does not take waits, and a sender that has no room is told so")
 {
-    Pair pair(NOTHING, BOTH);
+    const reliable_auth auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER);
+    Pair pair(NOTHING, BOTH, auth);
     unsigned sent = 0, refused = 0;
+
+    CAPTURE(auth);
 
     open_stream(pair, 0);
     const int few = 4096;
 
     setsockopt(stream_of(pair, 0)->out.fd, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
     while (sent < 400) {
-        unet_cork_bulk(pair.ep[0], pair.channel[0], 60 * PIECE);
         unsigned i = 0;
 
-        while (i < 60 && sent + i < 400 && send(pair, 0, text_of(PIECE, sent + i)) == 0) {
-            REQUIRE(stream_of(pair, 0)->out.end <= RELIABLE_STREAM_OUT);
-            i++;
+        {
+            Bulk bulk(pair, 0, 60 * PIECE);
+
+            while (i < 60 && sent + i < 400 && bulk.send(text_of(PIECE, sent + i))) {
+                REQUIRE(stream_of(pair, 0)->out.end <= RELIABLE_STREAM_OUT);
+                i++;
+            }
         }
-        unet_uncork(pair.ep[0]);
+        CHECK(stream_of(pair, 0)->out.gaps == 0);
         refused += i < 60;
         read_bulk(pair, 1, i, sent);
         sent += i;
@@ -360,16 +399,18 @@ TEST_CASE("an episode that is not finished keeps nobody awake")
     Pair pair(NOTHING, BOTH);
 
     open_stream(pair, 0);
-    unet_cork_bulk(pair.ep[0], pair.channel[0], 9 * PIECE);
+    std::optional<Bulk> bulk;
+
+    bulk.emplace(pair, 0, 9 * PIECE);
     for (unsigned i = 0; i < 9; i++)
-        REQUIRE(send(pair, 0, text_of(PIECE, i)) == 0);
+        REQUIRE(bulk->send(text_of(PIECE, i)));
     CHECK(reliable_of(pair.ep[0])->streams.begun);
     read_bulk(pair, 1, 6); // the rest is with its sender
     REQUIRE(stream_of(pair, 1)->in.episode);
     for (int i = 0; i < 1000000 && stream_of(pair, 1)->in.hot; i++)
         unet_progress(pair.ep[1]);
     CHECK_FALSE(stream_of(pair, 1)->in.hot);
-    unet_uncork(pair.ep[0]);
+    bulk.reset();
     for (unsigned i = 6; i < 9; i++)
         REQUIRE(await(pair, 1) == text_of(PIECE, i));
 }
@@ -430,10 +471,12 @@ TEST_CASE("a stream that breaks takes its peer for dead, at either end")
     open_stream(pair, 0);
     shutdown(end == 0 ? stream_of(pair, 0)->out.fd : stream_of(pair, 1)->in.fd, SHUT_RDWR);
     for (int i = 0; i < 20 && unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_OPEN; i++) {
-        unet_cork_bulk(pair.ep[0], pair.channel[0], 4 * PIECE);
-        for (unsigned k = 0; k < 4; k++)
-            send(pair, 0, text_of(PIECE, k));
-        unet_uncork(pair.ep[0]);
+        {
+            Bulk bulk(pair, 0, 4 * PIECE);
+
+            for (unsigned k = 0; k < 4; k++)
+                bulk.send(text_of(PIECE, k));
+        }
         pair.step();
     }
     CHECK(dies(pair, 0));
@@ -451,7 +494,7 @@ TEST_CASE("a stream that ends between episodes says nothing of its peer, until o
         pair.step();
     CHECK(stream_of(pair, 1)->in.fd == -1);
     CHECK(unet_channel_state(pair.ep[1], pair.channel[1]) == UNET_OPEN);
-    REQUIRE(send(pair, 0, "short") == 0);
+    REQUIRE(send_message(pair, 0, "short") == 0);
     CHECK(await(pair, 1) == "short");
     const uint64_t told = 1000;
 
@@ -469,12 +512,14 @@ TEST_CASE("a rank that disconnects right after bulk leaves nothing of it behind"
 
     open_stream(pair, 0);
     setsockopt(stream_of(pair, 0)->out.fd, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
-    unet_cork_bulk(pair.ep[0], pair.channel[0], COUNT * PIECE);
     unsigned sent = 0;
 
-    while (sent < COUNT && send(pair, 0, text_of(PIECE, sent)) == 0)
-        sent++;
-    unet_uncork(pair.ep[0]);
+    {
+        Bulk bulk(pair, 0, COUNT * PIECE);
+
+        while (sent < COUNT && bulk.send(text_of(PIECE, sent)))
+            sent++;
+    }
     CHECK(stream_of(pair, 0)->out.end > 0);                // some of it is still here
     pthread_mutex_t &lock = reliable_of(pair.ep[0])->lock; // which disconnecting keeps
     std::thread thread([&] {

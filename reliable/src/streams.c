@@ -3,6 +3,7 @@
  * streams.c - the streams of an endpoint: opening and closing, and what packets say of them.
  */
 #include "endpoint.h"
+#include "mac.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,9 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void reliable_streams_open(struct reliable_endpoint *r, size_t least)
+void reliable_streams_open(struct reliable_endpoint *r, const struct reliable_config *config)
 {
-    r->streams.least = r->datagrams ? least : 0;
+    r->streams.least = r->datagrams ? config->stream_bytes : 0;
+    r->streams.covered = config->auth == RELIABLE_AUTH_FULL ? SIZE_MAX : RELIABLE_MAC_SHORT;
     r->streams.listener = -1;
 }
 

@@ -27,10 +27,10 @@ struct Pair {
     // Rank r's bulk of at least stream_bytes[r] goes by TCP.
     explicit Pair(
         const Prepare &prepare = [](int, unet_endpoint *) {},
-        const std::array<size_t, 2> &stream_bytes = {0, 0})
+        const std::array<size_t, 2> &stream_bytes = {0, 0}, reliable_auth auth = RELIABLE_AUTH_FULL)
     {
         for (int rank = 0; rank < 2; rank++)
-            open(rank, prepare, stream_bytes[rank]);
+            open(rank, prepare, stream_bytes[rank], auth);
         for (int rank = 0; rank < 2; rank++)
             connect(rank);
         for (int i = 0; i < 1000 && !both_open(); i++)
@@ -67,10 +67,10 @@ struct Pair {
     }
 
 private:
-    void open(int rank, const Prepare &prepare, size_t stream_bytes)
+    void open(int rank, const Prepare &prepare, size_t stream_bytes, reliable_auth auth)
     {
-        const reliable_config config = {2,     static_cast<uint32_t>(rank), {1, 2},
-                                        60000, RELIABLE_AUTH_FULL,          stream_bytes};
+        const reliable_config config = {
+            2, static_cast<uint32_t>(rank), {1, 2}, 60000, auth, stream_bytes};
         unet_endpoint *lower;
         unet_config sizes = {};
 
