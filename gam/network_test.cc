@@ -107,7 +107,7 @@ struct Team {
     void open_endpoint(uint32_t rank)
     {
         const auto ranks = static_cast<uint32_t>(ep.size());
-        const reliable_config config = {ranks, rank, {1, 0}, 0, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {ranks, rank, {1, 0}, 0, RELIABLE_AUTH_FULL, 0, 0};
         unet_config sizes = {};
 
         reliable_lower_config(ranks, &sizes);

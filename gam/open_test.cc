@@ -287,7 +287,7 @@ namespace {
 // A reliable endpoint over udp, of a job of two ranks.
 unet_endpoint *network_of_two(uint32_t rank, uint32_t peer_timeout_ms)
 {
-    const reliable_config config = {2, rank, {1, 0}, peer_timeout_ms, RELIABLE_AUTH_FULL, 0};
+    const reliable_config config = {2, rank, {1, 0}, peer_timeout_ms, RELIABLE_AUTH_FULL, 0, 0};
     unet_endpoint *lower, *ep;
     unet_config sizes = {};
 

@@ -88,7 +88,7 @@ private:
     uint64_t done() const { return static_cast<uint64_t>(handled) + refused() + dropped(); }
     void open(uint32_t rank, struct unet_address *address)
     {
-        const reliable_config config = {2, rank, {KEY[0], KEY[1]}, 60000, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {2, rank, {KEY[0], KEY[1]}, 60000, RELIABLE_AUTH_FULL, 0, 0};
         unet_endpoint *lower;
         unet_config sizes = {};
 

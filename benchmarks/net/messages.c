@@ -228,7 +228,8 @@ static void open_reliable(const char *backend)
                                            .rank = (uint32_t)side,
                                            .key = {TAG, TAG},
                                            .auth = auth,
-                                           .stream_bytes = RELIABLE_STREAM_BYTES};
+                                           .stream_bytes = RELIABLE_STREAM_BYTES,
+                                           .stream_after = RELIABLE_STREAM_AFTER};
     struct unet_config sizes = {.polled = true};
 
     reliable_lower_config(2, &sizes);

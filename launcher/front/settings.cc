@@ -43,6 +43,9 @@ const Setting settings[] = {
      "seconds, from 0.1 to 86400"},
     {"SPLITC_AUTH", [](const char *value) { return splitc_told_auth(value) >= 0; },
      "full, header or off"},
+    {"SPLITC_STREAMS",
+     [](const char *value) { return strcmp(value, "0") == 0 || splitc_told_bytes(value) != 0; },
+     "bytes, with K, M, G or T behind the number, or 0"},
 };
 
 [[noreturn]] void refuse(const std::string &told_by, const std::string &wants,

@@ -20,15 +20,18 @@ TEST_CASE("variables that ranks would not understand are named")
         Case{"SPLITC_BACKEND=pigeon", "SPLITC_BACKEND wants shm, udp, eth, fe, ni or ofi; or two"},
         Case{"SPLITC_CHAOS=luck", "SPLITC_CHAOS wants loss=P"},
         Case{"SPLITC_PEER_TIMEOUT=1h", "SPLITC_PEER_TIMEOUT wants seconds"},
-        Case{"SPLITC_AUTH=none", "SPLITC_AUTH wants full, header or off, not 'none'"});
+        Case{"SPLITC_AUTH=none", "SPLITC_AUTH wants full, header or off, not 'none'"},
+        Case{"SPLITC_STREAMS=no", "SPLITC_STREAMS wants bytes, with K, M, G or T behind the "
+                                  "number, or 0, not 'no'"});
     CHECK_THROWS_WITH(check_settings({"A=1", bad.entry}), Contains(bad.says));
 }
 
 TEST_CASE("variables that ranks understand, and others, pass")
 {
-    CHECK_NOTHROW(check_settings({"SPLITC_HEAP=64M", "SPLITC_BACKEND=shm,udp",
-                                  "SPLITC_CHAOS=loss=0.1", "SPLITC_PEER_TIMEOUT=3",
-                                  "SPLITC_AUTH=header", "SPLITC_HEAPS=x", "nonsense", ""}));
+    CHECK_NOTHROW(
+        check_settings({"SPLITC_HEAP=64M", "SPLITC_BACKEND=shm,udp", "SPLITC_CHAOS=loss=0.1",
+                        "SPLITC_PEER_TIMEOUT=3", "SPLITC_AUTH=header", "SPLITC_STREAMS=0",
+                        "SPLITC_STREAMS=2M", "SPLITC_HEAPS=x", "nonsense", ""}));
 }
 
 TEST_CASE("a network that this machine is not in is told, and an interface it has not")

@@ -117,7 +117,7 @@ struct Direct : Below {
 
     explicit Direct(bool with_ranges = true)
     {
-        const reliable_config config = {RANKS, 0, {1, 2}, 1000, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {RANKS, 0, {1, 2}, 1000, RELIABLE_AUTH_FULL, 0, 0};
         unet_config sizes = {};
 
         below = this;

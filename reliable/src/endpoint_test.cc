@@ -36,7 +36,7 @@ struct Front {
 
     Front()
     {
-        const reliable_config config = {RANKS, 0, {}, 1000, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {RANKS, 0, {}, 1000, RELIABLE_AUTH_FULL, 0, 0};
         const unet_config sizes = {};
 
         open_endpoint(lower);
@@ -257,7 +257,7 @@ private:
 
     void open_endpoint(uint32_t rank)
     {
-        const reliable_config config = {2, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {2, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0, 0};
         unet_config sizes = {};
 
         reliable_lower_config(2, &sizes);
@@ -422,7 +422,7 @@ TEST_CASE("all closing together waits no longer than a second for peers that do 
     uint16_t channel;
 
     for (uint32_t rank = 0; rank <= SILENT; rank++) {
-        const reliable_config config = {1 + SILENT, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0};
+        const reliable_config config = {1 + SILENT, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0, 0};
         unet_endpoint *lower;
         unet_config sizes = {};
 
@@ -486,7 +486,7 @@ TEST_CASE("who sleeps while a channel is connecting looks for its peer now and t
 TEST_CASE("a reliable endpoint has what its endpoint below leaves room for")
 {
     const uint32_t segment = GENERATE(2u << 20, 128u << 10);
-    const reliable_config config = {2, 0, {1, 2}, 0, RELIABLE_AUTH_FULL, 0};
+    const reliable_config config = {2, 0, {1, 2}, 0, RELIABLE_AUTH_FULL, 0, 0};
     unet_endpoint *lower, *ep;
     unet_config sizes = {};
 
@@ -514,7 +514,7 @@ TEST_CASE("a job may have one rank, and none has more ranks than a packet can na
 {
     const auto [ranks, rank, expected] = GENERATE(table<uint32_t, uint32_t, int>(
         {{1, 0, 0}, {0, 0, -EINVAL}, {1, 1, -EINVAL}, {65535, 65534, 0}, {65536, 0, -EINVAL}}));
-    const reliable_config config = {ranks, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0};
+    const reliable_config config = {ranks, rank, {1, 2}, 0, RELIABLE_AUTH_FULL, 0, 0};
     unet_config sizes = {};
     unet_endpoint *lower, *ep = nullptr;
 
@@ -527,7 +527,7 @@ TEST_CASE("a job may have one rank, and none has more ranks than a packet can na
 
 TEST_CASE("no more packets may wait than three quarters of a ring have slots for")
 {
-    const reliable_config config = {2, 0, {1, 2}, 0, RELIABLE_AUTH_FULL, 0};
+    const reliable_config config = {2, 0, {1, 2}, 0, RELIABLE_AUTH_FULL, 0, 0};
     unet_endpoint *lower, *ep;
     unet_config sizes = {};
 

@@ -33,7 +33,7 @@ public:
 
     explicit Forger(reliable_auth auth = RELIABLE_AUTH_FULL)
     {
-        const reliable_config config = {2, 0, {KEY[0], KEY[1]}, 0, auth, 0};
+        const reliable_config config = {2, 0, {KEY[0], KEY[1]}, 0, auth, 0, 0};
         unet_config sizes = {};
 
         handled = 0;

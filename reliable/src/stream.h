@@ -7,7 +7,7 @@
  * charge: they say what order messages have.
  *
  *      sender                                    receiver
- *        | note ASK ------------ packet ----------> |  once, when the first bulk is there
+ *        | note ASK ------------ packet ----------> |  once, when there has been enough bulk
  *        | <--------- packet -------- note OFFER    |  an address, and a number
  *        | greeting with that number --- TCP -----> |
  *        | <--------- packet ------- note ACCEPT    |  until then all goes by packets
@@ -136,6 +136,7 @@ struct reliable_stream {
     struct reliable_stream_out {
         enum reliable_stream_state state;
         int fd;              /* -1: none */
+        uint64_t bulk;       /* bytes that went by packets, about */
         uint64_t records;    /* so far */
         uint64_t episodes;   /* the same, */
         uint64_t noted;      /* and of those, how many the peer was told of by packets */
@@ -166,6 +167,7 @@ struct reliable_stream {
 
 /* What the endpoint keeps of them all. */
 struct reliable_streams {
+    uint64_t after;                /* bytes of it, to a peer, when one is opened */
     size_t least;                  /* bytes of bulk that go by a stream; 0: none do */
     size_t covered;                /* bytes of a message, by its code; the rest may stay in place */
     struct reliable_stream *first; /* the list of those there are, */

@@ -15,6 +15,7 @@
 void reliable_streams_open(struct reliable_endpoint *r, const struct reliable_config *config)
 {
     r->streams.least = r->datagrams ? config->stream_bytes : 0;
+    r->streams.after = config->stream_after;
     r->streams.covered = config->auth == RELIABLE_AUTH_FULL ? SIZE_MAX : RELIABLE_MAC_SHORT;
     r->streams.listener = -1;
 }

@@ -16,6 +16,7 @@ namespace pair {
 
 constexpr uint32_t BUFFER = 8192;
 constexpr uint32_t BUFFERS = 64;
+constexpr uint64_t STREAM_AFTER = 300000; // bytes of bulk
 
 // Called with a rank and its endpoint below, before the reliable one is opened in front of it.
 using Prepare = std::function<void(int rank, unet_endpoint *lower)>;
@@ -70,7 +71,7 @@ private:
     void open(int rank, const Prepare &prepare, size_t stream_bytes, reliable_auth auth)
     {
         const reliable_config config = {
-            2, static_cast<uint32_t>(rank), {1, 2}, 60000, auth, stream_bytes};
+            2, static_cast<uint32_t>(rank), {1, 2}, 60000, auth, stream_bytes, STREAM_AFTER};
         unet_endpoint *lower;
         unet_config sizes = {};
 

@@ -251,6 +251,8 @@ TEST_CASE("network: what makes no sense and no launcher has checked is told")
     refuses(2, "SPLITC_BACKEND=udp SPLITC_CHAOS=loss=2", "SPLITC_CHAOS is \"loss=2\": it may be");
     refuses(2, "SPLITC_BACKEND=udp SPLITC_PEER_TIMEOUT=0.01",
             "SPLITC_PEER_TIMEOUT is \"0.01\": it is a number of seconds from 0.1 ");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_STREAMS=no",
+            "SPLITC_STREAMS is \"no\": it is bytes, as in 512K, or 0");
     refuses(2, "SPLITC_BACKEND=udp SPLITC_AUTH=none",
             "SPLITC_AUTH is \"none\": it is full, header or off");
     refuses(2, "SPLITC_BACKEND=mux UNET_MUX_BACKEND=pigeon",

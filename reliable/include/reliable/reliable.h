@@ -51,14 +51,17 @@ enum reliable_auth {
  * a connection, and where there is none, all goes by packets.  All promises hold, of order, of
  * authenticity, of UNET_DEAD.  There are two descriptors and 200 KB for each rank to and from which
  * bulk goes, for 64 ranks at most. */
-#define RELIABLE_STREAM_BYTES 32768u /* shorter bulk gains nothing by it */
+#define RELIABLE_STREAM_BYTES 32768u     /* shorter bulk gains nothing by it, */
+#define RELIABLE_STREAM_AFTER (1u << 20) /* nor does less in all: opening takes each side 0.3 ms   \
+                                          */
 struct reliable_config {
     uint32_t ranks;           /* of the job, 1..65535 */
     uint32_t rank;            /* of this process, below `ranks` */
     uint64_t key[2];          /* the job's secret: packets under another key are refused */
     uint32_t peer_timeout_ms; /* a rank that is silent for so long is dead; 0: 10000 */
     enum reliable_auth auth;
-    size_t stream_bytes; /* bulk of at least so many bytes goes by TCP; 0: none does, see below */
+    size_t stream_bytes; /* bulk of at least so many bytes goes by TCP; 0: none does, see above; */
+    uint64_t stream_after; /* when about so many bytes of it have gone to the rank */
 };
 
 /* Fills in the sizes that the endpoint below should be opened with, for a job of that many ranks.

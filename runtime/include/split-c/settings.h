@@ -20,7 +20,7 @@ extern "C" {
 
 #define SPLITC_HEAP_MAX (1ul << 44) /* bytes */
 
-/* SPLITC_HEAP in bytes: "512M" and the like; 0 if it is no such thing. */
+/* SPLITC_HEAP or SPLITC_STREAMS in bytes: "512M" and the like; 0 if it is no such thing. */
 static inline uint64_t splitc_told_bytes(const char *text)
 {
     static const char suffix[] = "KMGT";

@@ -114,12 +114,17 @@ static enum reliable_auth authentication(void)
     return mode[told];
 }
 
-/* From which size on bulk goes by TCP; unless SPLITC_STREAMS=0. */
-static size_t stream_bytes(void)
+/* Which bulk goes by TCP. */
+static void streams(struct reliable_config *protect)
 {
     const char *setting = getenv("SPLITC_STREAMS");
 
-    return setting && strcmp(setting, "0") == 0 ? 0 : RELIABLE_STREAM_BYTES;
+    if (setting && strcmp(setting, "0") == 0)
+        return;
+    protect->stream_bytes = RELIABLE_STREAM_BYTES;
+    protect->stream_after = setting ? splitc_told_bytes(setting) : RELIABLE_STREAM_AFTER;
+    if (protect->stream_after == 0)
+        splitc_die_together("SPLITC_STREAMS is \"%s\": it is bytes, as in 512K, or 0", setting);
 }
 
 static void job_open_messages(const struct splitc_boot *boot)
@@ -129,12 +134,12 @@ static void job_open_messages(const struct splitc_boot *boot)
         .rank = boot->rank,
         .peer_timeout_ms = peer_timeout_ms(),
         .auth = authentication(),
-        .stream_bytes = stream_bytes(),
     };
     struct gam_config config = {
         .ranks = boot->ranks, .rank = boot->rank, .resolve = splitc_endpoints_resolve};
     int error;
 
+    streams(&protect);
     splitc_boot_publish(protect.key);
     memcpy(config.key, protect.key, sizeof config.key);
     splitc_endpoints_protect(&endpoints, &protect);

@@ -234,10 +234,9 @@ int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const 
  * in RFC 5041.)  Errors: -EOPNOTSUPP no `packets` operations. */
 int unet_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
 
-/* Until unet_uncork, messages that an endpoint would send in packets wait for more, tens of KiB at
- * most, so that they share packets and system calls.  About `bytes` of what comes next are for that
- * channel: there may be another way for so many, and what unet_sendv is given for it has to stay as
- * it is until unet_uncork.  Does not nest.  No-ops without packets. */
+/* Until unet_uncork, messages that go in packets wait for more, tens of KiB at most, to share them.
+ * About `bytes` of what comes are for that channel: they may have another way, and what unet_sendv
+ * is given for it stays as it is meanwhile.  Does not nest.  No-ops without packets. */
 static inline void unet_cork_bulk(struct unet_endpoint *ep, uint16_t channel, size_t bytes)
 {
     if (ep->ops->packets)
