@@ -19,7 +19,7 @@ class Peer:
     name = title = compiler = ""
     libraries = []
     launcher = []  # the command that starts ranks
-    source = "mpi.c"  # in peers/, what the benchmarks of messages run
+    sources = ["mpi.c", "mpi_window.c"]  # in peers/, what the benchmarks of messages run
 
     def missing(self):
         """The tool that is not installed, or None."""
@@ -106,7 +106,7 @@ class OpenMpi(Peer):
 class Ucx(Peer):
     """Has no launcher: its program makes both processes, and puts them on the hosts itself."""
 
-    name, title, compiler, source = "ucx", "UCX", "gcc", "ucx.c"
+    name, title, compiler, sources = "ucx", "UCX", "gcc", ["ucx.c"]
     libraries = ["-lucp", "-lucs"]
 
     def version(self):
