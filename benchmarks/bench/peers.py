@@ -95,7 +95,8 @@ class OpenMpi(Peer):
         far = ["--mca", "plm_rsh_agent", hosts.rsh] if hosts.are_two() else []
         return [*self.launcher, *self.as_root(), *far, "--mca", "pml", "ob1", "--mca", "btl",
                 "tcp,self", "--mca", "btl_tcp_if_include", hosts.interface,
-                "--mca", "osc", "^rdma",  # which takes TCP, and then makes no windows
+                # Windows of rdma fail over TCP, and those of ucx take up to three times as long.
+                "--mca", "osc", "^rdma,ucx",
                 "--bind-to", "none", "--oversubscribe"]
 
     def rank(self, hosts, number, program, arguments):
