@@ -6,7 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <reliable/reliable.h>
 #include <sched.h>
@@ -238,6 +241,19 @@ void run_threads(Shared &shared, const std::string &backend, uint32_t ranks, con
         thread.join();
 }
 
+// Within tests/testbed/within.sh every other rank is on another host.
+void choose_host(uint32_t me)
+{
+    const char *other = me % 2 == 1 ? getenv("OTHER_NETWORK") : nullptr;
+    const int network = other ? open(other, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (other && (network < 0 || setns(network, CLONE_NEWNET) != 0)) {
+        std::perror(other);
+        _exit(1);
+    }
+    close(network);
+}
+
 void run_processes(Shared &shared, const std::string &backend, uint32_t ranks, const Body &body,
                    const Options &options)
 {
@@ -248,6 +264,7 @@ void run_processes(Shared &shared, const std::string &backend, uint32_t ranks, c
 
         REQUIRE(pid >= 0);
         if (pid == 0) {
+            choose_host(me);
             live(shared, backend, me, ranks, body, options);
             _exit(0);
         }

@@ -64,11 +64,12 @@ std::vector<pid_t> ranks_of(const Job &job)
 }
 
 // Start an endless job of 4 ranks and have `strike` kill some of it when all run.
-Outcome run_and_strike(const Job &job, const std::function<void(pid_t launcher)> &strike)
+Outcome run_and_strike(const Job &job, const std::function<void(pid_t launcher)> &strike,
+                       const std::string &backend = "auto")
 {
     Command command = ranks(4, ENDLESS, {job.ready.path.string()});
 
-    command.environment = {job.mark()};
+    command.environment = {job.mark(), "SPLITC_BACKEND=" + backend};
     command.limit = 30s;
     command.meanwhile = [&](pid_t launcher) {
         if (eventually([&] { return files_in(job.ready.path) == 4; }, 20s))
@@ -101,18 +102,22 @@ TEST_CASE("A file that opens and cannot be read is empty")
 
 TEST_CASE("A rank that is killed ends the job, and nothing is left")
 {
+    const std::string backend = GENERATE(as<std::string>(), BACKENDS);
     const auto objects = shared_objects();
     Job job;
     std::chrono::steady_clock::time_point struck;
 
-    const Outcome outcome = run_and_strike(job, [&](pid_t) {
-        struck = std::chrono::steady_clock::now();
-        const std::vector<pid_t> found = ranks_of(job);
-        CHECK(found.size() == 4);
-        if (!found.empty())
-            kill(found.front(), SIGKILL);
-    });
-    INFO(outcome.out << outcome.err);
+    const Outcome outcome = run_and_strike(
+        job,
+        [&](pid_t) {
+            struck = std::chrono::steady_clock::now();
+            const std::vector<pid_t> found = ranks_of(job);
+            CHECK(found.size() == 4);
+            if (!found.empty())
+                kill(found.front(), SIGKILL);
+        },
+        backend);
+    INFO(backend << ": " << outcome.out << outcome.err);
     CHECK(outcome.code == 128 + SIGKILL);
     CHECK(std::chrono::steady_clock::now() - struck < 5s);
     CHECK_THAT(outcome.err, Catch::Contains("killed"));

@@ -101,6 +101,14 @@ std::vector<pid_t> named(const std::vector<pid_t> &pids, const std::string &name
 
 const char *const tell_host = "echo rank $PMIX_RANK on $(hostname)";
 
+std::string files_in(const fs::path &folder)
+{
+    std::string names;
+    for (const auto &file : fs::directory_iterator(folder))
+        names += file.path().filename().string() + "\n";
+    return names;
+}
+
 // Tells that it is there, has children, one of which hides, and waits for ever.
 std::string endless(const Bed &bed)
 {
@@ -632,6 +640,30 @@ TEST_CASE("a connection that is killed ends the job, and nothing is left on eith
                Matches("(.|\n)*unetrun: (lost the connection to host[123] |the daemon of host[123] "
                        "\\(pid [0-9]+\\) died)(.|\n)*; ending the job\n(.|\n)*"));
     bed.check_clean();
+}
+
+TEST_CASE("a rank that is killed ends the job over any network, and nothing is left on either side")
+{
+    Bed bed(2);
+    if (!bed)
+        return;
+    const std::string network =
+        GENERATE(as<std::string>(), "--backend=shm,udp", "--backend=shm,ofi");
+    Command command = bed.job({"--ppn", "2", network, ENDLESS, bed.ready()});
+    command.meanwhile = [&](pid_t) {
+        CHECK(bed.all_up(4));
+        const std::vector<pid_t> found = named(bed->guests(), "endless");
+        CHECK(found.size() == 4);
+        if (!found.empty())
+            kill(found.back(), SIGKILL);
+    };
+    const Outcome outcome = run(command);
+    INFO(network << ": " << outcome.err);
+    CHECK(outcome.code == 128 + SIGKILL);
+    CHECK_THAT(outcome.err, Contains("killed by signal 9"));
+    bed.check_clean();
+    for (const int host : {1, 2})
+        CHECK(files_in("/proc/" + std::to_string(bed->sshd(host)) + "/root/dev/shm").empty());
 }
 
 // All that makes up a job, but not what a shell runs for itself at its start.

@@ -34,7 +34,7 @@ class Driver:
         """Build what is measured of a peer; why that fails, or None."""
         folder = options.build / "benchmarks" / "peers"
         folder.mkdir(parents=True, exist_ok=True)
-        return peer.compile(folder / peer.name, f"peers/{peer.source}")
+        return peer.compile(folder / peer.name, *(f"peers/{name}" for name in peer.sources))
 
     def measure(self, options):
         """The rows, the failures, and what else goes into the file (results.py)."""

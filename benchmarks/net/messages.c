@@ -4,14 +4,17 @@
  */
 #include "net.h"
 
+#include <errno.h>
 #include <gam/gam.h>
 #include <reliable/reliable.h>
+#include <string.h>
 
 enum {
-    STORES = 16, /* on their way at once */
-    FEW = 16,    /* messages for which no sender has to wait */
+    STORES = 16,         /* on their way at once */
+    FEW = 16,            /* messages for which no sender has to wait */
+    PLACE = LONGEST / 2, /* in `landing`: where puts land, behind what is put */
 };
-enum { PING = 1, PONG, COUNT, LAST, LANDED };
+enum { PING = 1, PONG, COUNT, LAST, LANDED, PUT };
 
 static struct gam *g;
 static uint64_t pongs, counted, landed;
@@ -156,6 +159,67 @@ static double store_round_trips(long n)
     return ns;
 }
 
+/* ---- puts that are complete ------------------------------------------------------------------ */
+
+static void on_put(struct gam *mine, const struct gam_message *m)
+{
+    gam_reply_1(mine, PONG, m->word[0]);
+}
+
+/* As Split-C's bulk_put and a sync behind it. */
+static void put(void)
+{
+    need(gam_store_async(g, (uint32_t)!side, landing, landing + PLACE, message_bytes, PUT, 0, NULL,
+                         NULL),
+         "put");
+    await_pong(pongs + 1);
+}
+
+static double puts_one_way(long n)
+{
+    double ns;
+
+    meet();
+    ns = now_ns();
+    for (long i = 0; side == 0 && i < n; i++)
+        put();
+    ns = now_ns() - ns;
+    part();
+    return ns;
+}
+
+/* Both put at once, until all is complete on both sides. */
+static double puts_both_ways(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++)
+        put();
+    part();
+    return now_ns() - start;
+}
+
+static uint8_t byte_of(int whose, size_t i)
+{
+    return (uint8_t)(i * 37 + (i >> 8) + (size_t)whose * 101);
+}
+
+static void fill_with_own(void)
+{
+    for (size_t i = 0; i < PLACE; i++)
+        landing[i] = byte_of(side, i);
+    memset(landing + PLACE, 0, PLACE);
+    meet();
+}
+
+static void expect_those_of_other(void)
+{
+    for (size_t i = 0; i < message_bytes; i++)
+        need(landing[PLACE + i] == byte_of(!side, i) ? 0 : -EBADMSG, "bytes of a put");
+}
+
 /* ---- overheads ---------------------------------------------------------------------------- */
 
 static void send_few(void)
@@ -263,6 +327,7 @@ static void open_messages(const char *backend)
     need(gam_register(g, COUNT, on_count), "register");
     need(gam_register(g, LAST, on_last), "register");
     need(gam_register(g, LANDED, on_landed), "register");
+    need(gam_register(g, PUT, on_put), "register");
     meet();
 }
 
@@ -280,6 +345,21 @@ static void measure_all(const struct team *team, const char *backend, int count,
     measure(team, "am_round_trip", 1, round_trips, NULL);
     measure(team, "am_one_way", BURST, one_way, NULL);
     measure_sizes(team, "stream", 1, stream, count, sizes);
+    close_messages();
+}
+
+static void measure_puts(const struct team *team, const char *backend, int count, char **sizes)
+{
+    open_messages(backend);
+    for (; count > 0; count--, sizes++) {
+        need(strtoul(*sizes, NULL, 10) <= PLACE ? 0 : -EINVAL, "size of a put");
+        fill_with_own();
+        measure_sizes(team, "put", 1, puts_one_way, 1, sizes);
+        if (side == 1)
+            expect_those_of_other();
+        measure_sizes(team, "exchange", 1, puts_both_ways, 1, sizes);
+        expect_those_of_other();
+    }
     close_messages();
 }
 
@@ -364,4 +444,22 @@ void measure_our_eth_sizes(const struct team *team, int count, char **sizes)
 {
     use_interface();
     measure_layers(team, "eth", count, sizes);
+}
+
+void measure_our_udp_puts(const struct team *team, int count, char **sizes)
+{
+    use_interface();
+    measure_puts(team, "udp", count, sizes);
+}
+
+void measure_our_eth_puts(const struct team *team, int count, char **sizes)
+{
+    use_interface();
+    measure_puts(team, "eth", count, sizes);
+}
+
+void measure_our_ofi_puts(const struct team *team, int count, char **sizes)
+{
+    use_interface();
+    measure_puts(team, "ofi", count, sizes);
 }

@@ -4,13 +4,15 @@
  *
  *   net MODE MILLISECONDS INTERFACE PID PID [BYTES...]
  *
- * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams, our_udp_header or our_eth;
- * or, for round trips and streams against the size of their messages, udp_sizes, tcp_sizes,
- * our_shm_sizes, our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or eth_endpoint and
- * ni_endpoint for round trips of endpoints that poll and that block (the latter with a folder of
- * services' sockets for BYTES); or eth_alone and ni_alone, where one process has both sides, and
- * the second core is the service's.  The sides live in the networks of these two processes (0: in
- * ours) and use the interface of that name there.  Streams have messages of so many bytes.
+ * MODE is udp, tcp, packets (sockets alone), our_udp, our_udp_streams, our_udp_header, our_eth or
+ * our_ofi; or tcp_puts, our_udp_puts, our_eth_puts or our_ofi_puts for transfers that are complete
+ * at the other side; or, for round trips and streams against the size of their messages, udp_sizes,
+ * tcp_sizes, our_shm_sizes, our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or
+ * eth_endpoint and ni_endpoint for round trips of endpoints that poll and that block (the latter
+ * with a folder of services' sockets for BYTES); or eth_alone and ni_alone, where one process has
+ * both sides, and the second core is the service's.  The sides live in the networks of these two
+ * processes (0: in ours) and use the interface of that name there.  Streams have messages of so
+ * many bytes.
  */
 #include "net.h"
 
@@ -147,12 +149,16 @@ static const struct mode *mode_of(const char *name)
         {"udp_sizes", measure_udp_sizes, false},
         {"tcp", measure_tcp, false},
         {"tcp_sizes", measure_tcp_sizes, false},
+        {"tcp_puts", measure_tcp_puts, false},
         {"packets", measure_packets, false},
         {"our_udp", measure_our_udp, false},
         {"our_udp_streams", measure_our_udp_streams, false},
         {"our_udp_header", measure_our_udp_header, false},
         {"our_eth", measure_our_eth, false},
         {"our_ofi", measure_our_ofi, false},
+        {"our_udp_puts", measure_our_udp_puts, false},
+        {"our_eth_puts", measure_our_eth_puts, false},
+        {"our_ofi_puts", measure_our_ofi_puts, false},
         {"our_shm_sizes", measure_shm_sizes, false},
         {"our_udp_sizes", measure_our_udp_sizes, false},
         {"our_eth_sizes", measure_our_eth_sizes, false},

@@ -70,10 +70,12 @@ struct team team_of(double budget_ns);
 typedef void mode_fn(const struct team *team, int count, char **sizes);
 
 /* sockets.c */
-mode_fn measure_udp, measure_udp_sizes, measure_tcp, measure_tcp_sizes, measure_packets;
-/* messages.c; those called sizes measure round trips and streams for each size, layer by layer. */
+mode_fn measure_udp, measure_udp_sizes, measure_tcp, measure_tcp_sizes, measure_tcp_puts;
+mode_fn measure_packets;
+/* messages.c; those called sizes measure round trips and streams for each size, layer by layer,
+ * those called puts one put after the other, by one side and by both. */
 mode_fn measure_our_udp, measure_our_udp_streams, measure_our_udp_header, measure_our_eth;
-mode_fn measure_our_ofi;
+mode_fn measure_our_ofi, measure_our_udp_puts, measure_our_eth_puts, measure_our_ofi_puts;
 mode_fn measure_shm_sizes, measure_our_udp_sizes, measure_our_eth_sizes;
 mode_fn measure_our_atm_sizes, measure_our_ni_sizes;
 

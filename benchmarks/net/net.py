@@ -23,6 +23,9 @@ FULL = Effort(turns=5, millis=60, limit=480, each=60,
 QUICK = Effort(turns=3, millis=20, limit=170, each=30, sizes=[256, 1024, 4096, 65536, 1 << 20])
 TINY = Effort(turns=1, millis=1, limit=100, each=40, sizes=[1024, 65536])
 BULK = 65536
+PUTS = {16384: 0.8, BULK: 0.65, 262144: 0.8}  # how much of the best peer's time one may take
+# Over TCP UCX, and MPICH on it, put in half the time with longer segments than their 8 KiB.
+LONG_SEGMENTS = ["env", "UCX_TCP_TX_SEG_SIZE=64K", "UCX_TCP_RX_SEG_SIZE=64K"]
 LOSSY_SIZE = BULK
 LOSS = "1 % loss"
 HEADER = "headers alone authenticated"
@@ -112,6 +115,22 @@ def plan(options, hosts, samples):
                          {"ours": run("our_eth", *sizes), "raw": run("packets", *sizes)})
     yield from turns(options, hosts, samples, "streams over TCP", "", {"raw": run("tcp", *sizes)},
                      {name: ["stream", millis, *sizes] for name in peers.MPIS})
+    yield from puts_plan(options, hosts, samples)
+
+
+def puts_plan(options, hosts, samples):
+    """Ours over each backend, the limit and the peers over TCP, all in the same turns."""
+    millis, sizes = str(options.effort.millis), [str(size) for size in PUTS]
+    commands = {("raw", "TCP", ""): bench(options, hosts, "tcp_puts", *sizes)}
+    for backend in networks(options.backends):
+        commands["ours", backend, f"_{backend}"] = bench(options, hosts, f"our_{backend}_puts",
+                                                         *sizes)
+    for peer in options.peers:
+        commands[peer.name, "TCP", ""] = LONG_SEGMENTS + peer.between_hosts(
+            hosts, f"{options.build}/benchmarks/peers/{peer.name}", "puts", millis, *sizes)
+    for _ in range(options.effort.turns):
+        for (column, network, suffix), command in commands.items():
+            yield samples.step(column, f"puts over {network}", command, suffix)
 
 
 def lossy_plan(options, hosts, samples):
@@ -149,6 +168,11 @@ def measure_ni(options, hosts, samples, runner):
                   f"{max(kind.cores) + 1} cores, here are {cores()}", file=sys.stderr)
 
 
+def networks(backends):
+    """Those that messages are measured over; of ni it is endpoints."""
+    return [name for name in backends if name != "ni"]
+
+
 # ---- the rows -----------------------------------------------------------------------------------
 
 
@@ -158,7 +182,7 @@ def all_rows(effort, backends):
     one_way = {peer: "am_one_way" + suffix for peer in peers.NAMES}
     aims = {"udp": [at_most(1.1, "raw"), at_most(0.7, "peer")],
             "eth": [at_most(1.2, "raw"), at_most(0.35, "peer")]}
-    for backend in (name for name in backends if name != "ni"):
+    for backend in networks(backends):
         yield Row(f"am_round_trip_{backend}", f"AM request and reply, {backend}", "us",
                   aims.get(backend, []), round_trip)
         yield Row(f"reliability_{backend}", f"the same beside {backend}'s endpoint", "us",
@@ -172,6 +196,7 @@ def all_rows(effort, backends):
             yield Row(f"stream_{size}_{backend}", f"stream of {table.size(size)}, {backend}",
                       "GB/s", [at_least(0.75, "raw")] if size == BULK and backend == "udp" else [],
                       same, size)
+        yield from puts_rows(backend)
     if "ni" in backends:
         yield from ni_rows()
     if "udp" not in backends:
@@ -180,6 +205,17 @@ def all_rows(effort, backends):
               [at_least(0.9, "raw")], {"raw": f"stream_{BULK}"}, BULK)
     yield Row(f"stream_{LOSSY_SIZE}_lossy", f"stream of {table.size(LOSSY_SIZE)}, udp, {LOSS}",
               "GB/s", [at_least(1, "raw")], size=LOSSY_SIZE)
+
+
+def puts_rows(backend):
+    """What is put counts when it is complete at the target; the limit and the peers go by TCP."""
+    aims = {"udp": {size: [at_most(part, "peer")] for size, part in PUTS.items()},
+            "eth": {BULK: [at_most(1, "raw")]}}.get(backend, {})
+    for what, wanted in ("put", aims), ("exchange", {}):
+        for size in PUTS:
+            same = {column: f"{what}_{size}" for column in ("raw",) + peers.NAMES}
+            yield Row(f"{what}_{size}_{backend}", f"{what} of {table.size(size)}, {backend}", "us",
+                      wanted.get(size, []), same)
 
 
 def ni_rows():

@@ -10,11 +10,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import net
-from bench.hosts import SOURCES
-from bench.results import Row
+from bench import peers
+from bench.hosts import SOURCES, Hosts
+from bench.results import Row, Samples
 
 BUILD = ""
 
@@ -45,6 +47,55 @@ class Summary(unittest.TestCase):
         lossy.samples = {"ours": [net.LOSSY_SIZE / 3]}
         self.assertEqual(net.kept_under_loss(rows + [lossy]), 75)
         self.assertIsNone(net.kept_under_loss(rows))
+
+
+class Puts(unittest.TestCase):
+    """Who is compared with whom."""
+
+    def verdict(self, ours, mpich, ucx):
+        samples = Samples()
+        samples.add("ours", f"put_{net.BULK}_udp", ours)
+        samples.add("mpich", f"put_{net.BULK}", mpich)
+        samples.add("ucx", f"put_{net.BULK}", ucx)
+        row = next(row for row in net.all_rows(net.TINY, ["udp"])
+                   if row.name == f"put_{net.BULK}_udp")
+        return row.collect(samples).verdict()
+
+    def test_the_best_peer_is_the_measure(self):
+        self.assertEqual(self.verdict(65, 100, 120), "pass")
+        self.assertEqual(self.verdict(66, 100, 120), "miss")
+        self.assertEqual(self.verdict(65, 120, 99), "miss")
+
+    def test_everybody_is_in_each_turn(self):
+        options = types.SimpleNamespace(effort=net.TINY, backends=["udp", "eth", "ni"],
+                                        build=pathlib.Path(BUILD), peers=list(peers.ALL.values()))
+        steps = list(net.puts_plan(options, Hosts(), Samples()))
+        self.assertEqual(sorted((step.who, step.what) for step in steps),
+                         sorted([("ours", "puts over udp"), ("ours", "puts over eth"),
+                                 ("raw", "puts over TCP")] +
+                                [(name, "puts over TCP") for name in peers.NAMES]))
+        for step in steps:
+            self.assertEqual(step.command[-3:], [str(size) for size in net.PUTS])
+
+    def test_peers_put_as_well(self):
+        """Their programs look whether what was put has arrived."""
+        for peer in peers.ALL.values():
+            if peer.missing() or (peer.name in peers.MPIS and not peer.has_headers()):
+                print(f"left out: {peer.title}: it is not installed")
+                continue
+            with self.subTest(peer=peer.name), tempfile.TemporaryDirectory() as folder:
+                program = pathlib.Path(folder) / peer.name
+                why = peer.compile(program, *(f"peers/{name}" for name in peer.sources))
+                if why and peer.name not in peers.MPIS:
+                    print(f"left out: {peer.title}: {why}")
+                    continue
+                self.assertIsNone(why)
+                here = Hosts()  # without its context: this machine
+                done = subprocess.run(peer.between_hosts(here, program, "puts", "1", "16384"),
+                                      capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual({line.split()[0] for line in done.stdout.splitlines()},
+                                 {"put_16384", "exchange_16384"})
 
 
 class Report(unittest.TestCase):

@@ -113,29 +113,36 @@ void measure_udp_sizes(const struct team *team, int count, char **sizes)
 
 /* ---- TCP ---------------------------------------------------------------------------------- */
 
-static void receive_bytes(size_t n)
+/* As many as there are, at most n. */
+static size_t some_received(size_t n)
 {
     static uint8_t bytes[LONGEST];
+    const ssize_t got = recv(fd, bytes, n < sizeof bytes ? n : sizeof bytes, MSG_DONTWAIT);
 
-    while (n > 0) {
-        const ssize_t got = recv(fd, bytes, n < sizeof bytes ? n : sizeof bytes, MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN))
+        die("recv");
+    return got > 0 ? (size_t)got : 0;
+}
 
-        if (got == 0 || (got < 0 && errno != EAGAIN))
-            die("recv");
-        if (got > 0)
-            n -= (size_t)got;
-    }
+static void receive_bytes(size_t n)
+{
+    while (n > 0)
+        n -= some_received(n);
+}
+
+static size_t some_sent(size_t n, int flags)
+{
+    const ssize_t sent = send(fd, landing, n, MSG_NOSIGNAL | flags);
+
+    if (sent < 0 && errno != EAGAIN)
+        die("send");
+    return sent > 0 ? (size_t)sent : 0;
 }
 
 static void send_bytes(size_t n)
 {
-    while (n > 0) {
-        const ssize_t sent = send(fd, landing, n, MSG_NOSIGNAL);
-
-        if (sent < 0)
-            die("send");
-        n -= (size_t)sent;
-    }
+    while (n > 0)
+        n -= some_sent(n, 0);
 }
 
 static void send_one(void)
@@ -172,6 +179,47 @@ static double tcp_stream(long n)
     return now_ns() - start;
 }
 
+/* What is sent counts when a byte has come back. */
+static double tcp_puts(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++) {
+        if (side == 0) {
+            send_bytes(message_bytes);
+            receive_bytes(1);
+        } else {
+            receive_bytes(message_bytes);
+            send_bytes(1);
+        }
+    }
+    return now_ns() - start;
+}
+
+/* A side that only sent could wait for the other one, which only sends, too. */
+static void send_and_receive(size_t n)
+{
+    for (size_t to_send = n, to_receive = n; to_send + to_receive > 0;) {
+        to_send -= to_send > 0 ? some_sent(to_send, MSG_DONTWAIT) : 0;
+        to_receive -= to_receive > 0 ? some_received(to_receive) : 0;
+    }
+}
+
+/* What the other side sends tells that it has got on as far. */
+static double tcp_exchanges(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++)
+        send_and_receive(message_bytes);
+    meet();
+    return now_ns() - start;
+}
+
 static void connect_both(void)
 {
     const struct sockaddr_in other = bind_socket(SOCK_STREAM);
@@ -193,6 +241,13 @@ void measure_tcp(const struct team *team, int count, char **sizes)
     message_bytes = WORDS * 8;
     measure(team, "tcp_round_trip", 1, tcp_round_trips, NULL);
     measure_sizes(team, "stream", 1, tcp_stream, count, sizes);
+}
+
+void measure_tcp_puts(const struct team *team, int count, char **sizes)
+{
+    connect_both();
+    measure_sizes(team, "put", 1, tcp_puts, count, sizes);
+    measure_sizes(team, "exchange", 1, tcp_exchanges, count, sizes);
 }
 
 /* There are no empty messages. */

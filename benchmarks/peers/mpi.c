@@ -7,27 +7,29 @@
  *   mpi stream MILLISECONDS BYTES...   messages of up to 1 MiB one behind the other
  *   mpi sizes MILLISECONDS BYTES...    round trips and streams of messages of those sizes
  *   mpi bulk MILLISECONDS BYTES...     one-sided transfers of what rank 1 has just written
+ *   mpi puts MILLISECONDS BYTES...     puts, each complete at the target, by one rank and by both
  *   mpi collective MILLISECONDS
  *   mpi allocation MILLISECONDS
  *   mpi start                          a program that only starts and ends
  */
-#include "../micro/measure.h"
 #include "../mpi/wait.h"
+#include "mpi_peer.h"
 
 #include <mpi.h>
 #include <string.h>
 
-enum { WORDS = 4, BURST = 4096, OBJECTS = 2048, LEAST = 256 << 10, BLOCKS = 64, STREAMS = 16 };
+enum { WORDS = 4, BURST = 4096, STREAMS = 16 };
 
-static int rank;
+int rank;
+long bytes;
 
-static double share(double mine)
+double share(double mine)
 {
     MPI_Bcast(&mine, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return mine;
 }
 
-static double meet_and_start(void)
+double meet_and_start(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     return now_ns();
@@ -75,181 +77,12 @@ static double one_way(long n)
     return now_ns() - start;
 }
 
-/* ---- one-sided accesses ------------------------------------------------------------------ */
-
-static MPI_Win window;
-static char *base; /* of our part of it */
-static char *own;
-static long bytes, blocks;
-
-static void open_window(long size)
-{
-    MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-    own = malloc((size_t)size);
-    memset(base, 1, (size_t)size);
-    memset(own, 1, (size_t)size);
-    MPI_Win_lock_all(0, window);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void close_window(void)
-{
-    MPI_Win_unlock_all(window);
-    MPI_Win_free(&window);
-    free(own);
-}
-
-static double reads(long n)
-{
-    double start = now_ns();
-    long value;
-
-    for (; n > 0; n--)
-        for (long i = 0; i < OBJECTS; i++) {
-            MPI_Get(&value, 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
-            MPI_Win_flush(1, window);
-        }
-    return now_ns() - start;
-}
-
-static double writes(long n)
-{
-    double start = now_ns();
-
-    for (; n > 0; n--)
-        for (long i = 0; i < OBJECTS; i++) {
-            MPI_Put(&i, 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
-            MPI_Win_flush(1, window);
-        }
-    return now_ns() - start;
-}
-
-static double gets(long n)
-{
-    long *to = (long *)own;
-    double start = now_ns();
-
-    for (; n > 0; n--) {
-        for (long i = 0; i < OBJECTS; i++)
-            MPI_Get(&to[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
-        MPI_Win_flush(1, window);
-    }
-    return now_ns() - start;
-}
-
-static double put_all(long n)
-{
-    const long *from = (const long *)own;
-    double start = now_ns();
-
-    for (; n > 0; n--) {
-        for (long i = 0; i < OBJECTS; i++)
-            MPI_Put(&from[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
-        MPI_Win_flush(1, window);
-    }
-    return now_ns() - start;
-}
-
-static double fetch_adds(long n)
-{
-    const long one = 1;
-    double start = now_ns();
-    long old;
-
-    for (; n > 0; n--) {
-        MPI_Fetch_and_op(&one, &old, MPI_LONG, 1, 0, MPI_SUM, window);
-        MPI_Win_flush(1, window);
-    }
-    return now_ns() - start;
-}
-
 static void measure_messages(double budget)
 {
     struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
 
     measure(&team, "am_round_trip", 1, round_trips, NULL);
     measure(&team, "am_one_way", BURST, one_way, NULL);
-}
-
-static void measure_pair(double budget)
-{
-    struct team alone = {.measures = rank == 0, .alone = 1, .share = share, .budget_ns = budget};
-
-    measure_messages(budget);
-    open_window(OBJECTS * 8);
-    measure(&alone, "read", OBJECTS, reads, NULL);
-    measure(&alone, "write", OBJECTS, writes, NULL);
-    measure(&alone, "get", OBJECTS, gets, NULL);
-    measure(&alone, "put", OBJECTS, put_all, NULL);
-    measure(&alone, "fetch_add", 1, fetch_adds, NULL);
-    close_window();
-}
-
-/* ---- large ones ----------------------------------------------------------------------------- */
-
-static void read_block(long i)
-{
-    MPI_Get(own + i * bytes, (int)bytes, MPI_BYTE, 1, i * bytes, (int)bytes, MPI_BYTE, window);
-    MPI_Win_flush(1, window);
-}
-
-static void write_block(long i)
-{
-    MPI_Put(own + i * bytes, (int)bytes, MPI_BYTE, 1, i * bytes, (int)bytes, MPI_BYTE, window);
-    MPI_Win_flush(1, window);
-}
-
-/* Each time rank 1 has written the blocks before. */
-static double move(long n, void (*one)(long i))
-{
-    double ns = 0;
-
-    for (long turn = 0; turn < n; turn++) {
-        double start;
-
-        if (rank == 1)
-            memset(base, (int)turn, (size_t)(blocks * bytes));
-        MPI_Win_sync(window);
-        start = meet_and_start();
-        for (long i = 0; rank == 0 && i < blocks; i++)
-            one(i);
-        ns += now_ns() - start;
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    return ns;
-}
-
-static double bulk_reads(long n)
-{
-    return move(n, read_block);
-}
-
-static double bulk_writes(long n)
-{
-    return move(n, write_block);
-}
-
-static void measure_size(const struct team *team, const char *text)
-{
-    char metric[64];
-
-    bytes = atol(text);
-    blocks = bytes < LEAST ? LEAST / bytes : 1;
-    blocks = blocks < BLOCKS ? blocks : BLOCKS;
-    open_window(bytes * blocks);
-    snprintf(metric, sizeof metric, "bulk_read_%ld", bytes);
-    measure(team, metric, blocks, bulk_reads, NULL);
-    snprintf(metric, sizeof metric, "bulk_write_%ld", bytes);
-    measure(team, metric, blocks, bulk_writes, NULL);
-    close_window();
-}
-
-static void measure_bulk(double budget, int count, char **sizes)
-{
-    struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
-
-    for (int i = 0; i < count; i++)
-        measure_size(&team, sizes[i]);
 }
 
 /* ---- messages of any size -------------------------------------------------------------------- */
@@ -412,24 +245,6 @@ static void measure_collective(double budget, int count, char **sizes)
         measure_exchange(&team, sizes[i]);
 }
 
-static double allocations(long n)
-{
-    double start = meet_and_start();
-
-    for (long i = 0; i < n; i++) {
-        MPI_Win_allocate(1 << 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-        MPI_Win_free(&window);
-    }
-    return now_ns() - start;
-}
-
-static void measure_allocation(double budget)
-{
-    struct team team = {.measures = rank == 0, .share = share, .budget_ns = budget};
-
-    measure(&team, "spread_malloc", 1, allocations, NULL);
-}
-
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "start";
@@ -437,9 +252,10 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (strcmp(what, "pair") == 0)
-        measure_pair(budget);
-    else if (strcmp(what, "messages") == 0)
+    if (strcmp(what, "pair") == 0) {
+        measure_messages(budget);
+        measure_accesses(budget);
+    } else if (strcmp(what, "messages") == 0)
         measure_messages(budget);
     else if (strcmp(what, "stream") == 0)
         measure_sizes(budget, "stream", stream, argc - 3, argv + 3);
@@ -448,6 +264,8 @@ int main(int argc, char **argv)
         measure_sizes(budget, "stream", stream, argc - 3, argv + 3);
     } else if (strcmp(what, "bulk") == 0)
         measure_bulk(budget, argc - 3, argv + 3);
+    else if (strcmp(what, "puts") == 0)
+        measure_puts(budget, argc - 3, argv + 3);
     else if (strcmp(what, "collective") == 0)
         measure_collective(budget, argc - 3, argv + 3);
     else if (strcmp(what, "allocation") == 0)

@@ -5,6 +5,7 @@
  *   ucx pair MILLISECONDS                    active messages, and accesses to mapped memory
  *   ucx messages MILLISECONDS PID PID        active messages between these processes' networks
  *   ucx sizes MILLISECONDS PID PID BYTES...  round trips and streams of messages of those sizes
+ *   ucx puts MILLISECONDS PID PID BYTES...   puts, each complete at the target, by one and by both
  *
  * A PID of 0 is for the network in which this is started.
  * The two processes are a parent and its child; they tell each other their addresses through a
@@ -30,8 +31,8 @@ static struct shared {
     struct blob {
         size_t length;
         char bytes[TOLD];
-    } address[2], key;
-    void *objects;
+    } address[2], key[2];
+    char *objects[2]; /* mapped memory of each */
     double told;
     int arrived;
 } * shared;
@@ -228,7 +229,7 @@ static void measure_sizes(const struct team *team, const char *prefix, batch_fn 
 
 static uint64_t there(long i)
 {
-    return (uint64_t)shared->objects + (uint64_t)i * 8;
+    return (uint64_t)shared->objects[!side] + (uint64_t)i * 8;
 }
 
 static void flush(void)
@@ -271,30 +272,85 @@ static double put_all(long n)
     return now_ns() - start;
 }
 
-static void map_objects(void)
+static void map_objects(size_t length)
 {
     const ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                                                        UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-                                         .length = OBJECTS * 8,
+                                         .length = length,
                                          .flags = UCP_MEM_MAP_ALLOCATE};
     ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    struct blob *mine = &shared->key[side];
     ucp_mem_h memory;
     void *packed;
-    size_t length;
 
     need(ucp_mem_map(context, &params, &memory), "memory");
     need(ucp_mem_query(memory, &attr), "memory");
-    need(ucp_rkey_pack(context, memory, &packed, &length), "a key");
-    memset(attr.address, 0, OBJECTS * 8);
-    if (side == 1 && length <= TOLD) {
-        shared->objects = attr.address;
-        shared->key.length = length;
-        memcpy(shared->key.bytes, packed, length);
-    }
+    need(ucp_rkey_pack(context, memory, &packed, &mine->length), "a key");
+    if (mine->length > TOLD)
+        need(UCS_ERR_BUFFER_TOO_SMALL, "a key");
+    memset(attr.address, 0, length);
+    shared->objects[side] = attr.address;
+    memcpy(mine->bytes, packed, mine->length);
     ucp_rkey_buffer_release(packed);
     meet();
-    if (side == 0)
-        need(ucp_ep_rkey_unpack(peer, shared->key.bytes, &key), "the other's key");
+    need(ucp_ep_rkey_unpack(peer, shared->key[!side].bytes, &key), "the other's key");
+}
+
+/* ---- puts that are complete ----------------------------------------------------------------- */
+
+static void put_block(void)
+{
+    complete(ucp_put_nbx(peer, landing, (size_t)bytes, there(0), key, &plain));
+    flush();
+}
+
+/* The target waits in meet meanwhile, where it serves puts. */
+static double puts_one_way(long n)
+{
+    double ns;
+
+    meet();
+    ns = now_ns();
+    for (long i = 0; side == 0 && i < n; i++)
+        put_block();
+    ns = now_ns() - ns;
+    meet();
+    return ns;
+}
+
+static double puts_both_ways(long n)
+{
+    double start;
+
+    meet();
+    start = now_ns();
+    for (long i = 0; i < n; i++)
+        put_block();
+    meet();
+    return now_ns() - start;
+}
+
+static void expect_from_other(void)
+{
+    for (long i = 0; i < bytes; i++)
+        if (shared->objects[side][i] != 2 + !side)
+            need(UCS_ERR_IO_ERROR, "bytes of a put");
+}
+
+static void measure_puts(const struct team *team, char **size)
+{
+    memset(landing, 2 + side, sizeof landing);
+    map_objects(sizeof landing);
+    for (; *size; size++) {
+        char *one[] = {*size, NULL};
+
+        memset(shared->objects[side], 0, sizeof landing);
+        measure_sizes(team, "put", puts_one_way, one);
+        if (side == 1)
+            expect_from_other();
+        measure_sizes(team, "exchange", puts_both_ways, one);
+        expect_from_other();
+    }
 }
 
 /* ---- two processes ------------------------------------------------------------------------ */
@@ -351,12 +407,14 @@ static void run_side(double budget, char **argv)
     if (strcmp(mode, "sizes") == 0) {
         measure_sizes(&team, "round_trip", long_round_trips, argv + 5);
         measure_sizes(&team, "stream", stream, argv + 5);
+    } else if (strcmp(mode, "puts") == 0) {
+        measure_puts(&team, argv + 5);
     } else {
         measure(&team, "am_round_trip", 1, round_trips, NULL);
         measure(&team, "am_one_way", BURST, one_way, NULL);
     }
     if (strcmp(mode, "pair") == 0) {
-        map_objects();
+        map_objects(OBJECTS * 8);
         measure(&alone, "read", OBJECTS, reads, NULL);
         measure(&alone, "write", OBJECTS, writes, NULL);
         measure(&alone, "put", OBJECTS, put_all, NULL);
@@ -369,9 +427,9 @@ static void check_arguments(int argc, char **argv)
     const char *mode = argc > 2 ? argv[1] : "";
 
     if ((strcmp(mode, "pair") == 0 && argc == 3) || (strcmp(mode, "messages") == 0 && argc == 5) ||
-        (strcmp(mode, "sizes") == 0 && argc > 5))
+        ((strcmp(mode, "sizes") == 0 || strcmp(mode, "puts") == 0) && argc > 5))
         return;
-    fprintf(stderr, "usage: ucx pair MS | messages MS PID PID | sizes MS PID PID BYTES...\n");
+    fprintf(stderr, "usage: ucx pair MS | messages MS PID PID | sizes|puts MS PID PID BYTES...\n");
     exit(2);
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs_test.py BUILD_FOLDER [mpich|openmpi] [CASE...]: the benchmark programs, or their MPI
-twins where these can be built, against known answers, their own checks and malformed files."""
+"""programs_test.py BUILD_FOLDER [mpich|openmpi|ofi] [CASE...]: the benchmark programs, or their MPI
+twins where these can be built, against known answers, their own checks and malformed files; with
+ofi, over that instead of shared memory, udp and eth."""
 import cmath
 import ctypes.util
 import json
@@ -18,6 +19,7 @@ from bench import hosts, peers
 
 BUILD = pathlib.Path()
 PEER = None  # whose twins are tested
+NETWORKS = programs.NETWORKS  # between hosts
 RANKS = (1, 2, 3, 8)
 
 
@@ -370,7 +372,7 @@ class Malformed(Folder):
 
 @unittest.skipIf(os.geteuid() != 0, "left out: hosts made of namespaces take root")
 class Hosts(Folder):
-    """Sorts and products with ranks on two hosts: ours over udp and eth, twins over TCP."""
+    """Sorts and products with ranks on two hosts: ours over each network, twins over TCP."""
 
     hosts = None
 
@@ -385,7 +387,7 @@ class Hosts(Folder):
         if PEER:
             yield 2, programs.twin_between(self.hosts, PEER, BUILD, program, *arguments)
             return
-        for network in programs.NETWORKS:
+        for network in NETWORKS:
             for each in (1, 2):
                 yield 2 * each, programs.ours_between(self.hosts, BUILD, network, program,
                                                       *arguments, per_host=each)
@@ -427,8 +429,11 @@ class Hosts(Folder):
 
 
 def main():
-    global BUILD, PEER  # pylint: disable=global-statement
+    global BUILD, PEER, NETWORKS  # pylint: disable=global-statement
     BUILD = pathlib.Path(sys.argv.pop(1))
+    if sys.argv[1:2] == ["ofi"]:
+        NETWORKS = (sys.argv.pop(1),)
+        os.environ["SPLITC_BACKEND"] = "ofi"
     if len(sys.argv) > 1 and sys.argv[1] in peers.MPIS:
         PEER = peers.ALL[sys.argv.pop(1)]
         if PEER.missing() or not PEER.has_headers():

@@ -11,6 +11,9 @@
  *   - to CWND_MIN if only a time-out showed the loss.
  * Losses are isolated if over ISOLATED packets have arrived since the one before, on the average
  * of the latest.  A cut is taken back when all losses since were none (RFC 4015).
+ *
+ * Packets that the network has marked, because they queue (RFC 3168), cut it by a fifth (RFC 8511),
+ * and count as a loss of that window: a mark comes while the queue is short.
  */
 #include "connection.h"
 
@@ -75,6 +78,22 @@ void reliable_congestion_loss(struct reliable_engine *engine, struct reliable_co
     cc->recover = conn->snd.nxt;
     engine->stats.congestions++;
     reliable_rack_cut(conn);
+}
+
+void reliable_congestion_mark(struct reliable_engine *engine, struct reliable_connection *conn,
+                              uint64_t una, uint8_t marks)
+{
+    struct reliable_congestion *cc = &conn->cc;
+
+    cc->marks = marks;
+    if (una < cc->recover)
+        return;
+    cc->cwnd = at_least_min(4 * cc->cwnd / 5);
+    cc->ssthresh = cc->cwnd;
+    cc->acked = 0;
+    cc->doubtful = 0;
+    cc->recover = conn->snd.nxt;
+    engine->stats.congestions++;
 }
 
 void reliable_congestion_undo(struct reliable_engine *engine, struct reliable_connection *conn)

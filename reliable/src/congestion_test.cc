@@ -205,3 +205,45 @@ TEST_CASE(
     s.loss(999); // was sent before
     CHECK(s.conn.cc.ssthresh == 50);
 }
+
+TEST_CASE("a mark cuts the window by a fifth, once in a window")
+{
+    Sender s;
+
+    s.window(100, RELIABLE_WINDOW);
+    reliable_congestion_mark(&s.engine, &s.conn, 500, 1);
+    CHECK(s.conn.cc.cwnd == 80);
+    CHECK(s.conn.cc.ssthresh == 80);
+    reliable_congestion_mark(&s.engine, &s.conn, 999, 2);
+    CHECK(s.conn.cc.cwnd == 80);
+    s.conn.snd.nxt = 2000;
+    reliable_congestion_mark(&s.engine, &s.conn, 1000, 3);
+    CHECK(s.conn.cc.cwnd == 64);
+    CHECK(s.engine.stats.congestions == 2);
+}
+
+TEST_CASE("a mark and a loss of one window cut it once")
+{
+    const bool mark_first = GENERATE(true, false);
+    Sender s;
+
+    s.window(100, RELIABLE_WINDOW);
+    s.queue_on_the_way();
+    if (mark_first)
+        reliable_congestion_mark(&s.engine, &s.conn, 500, 1);
+    s.loss(900);
+    reliable_congestion_mark(&s.engine, &s.conn, 901, 2);
+    CHECK(s.conn.cc.cwnd == (mark_first ? 80 : 50));
+}
+
+TEST_CASE("marks leave a window of 2")
+{
+    Sender s;
+
+    s.window(2, 2);
+    for (uint64_t i = 1; i <= 10; i++) {
+        reliable_congestion_mark(&s.engine, &s.conn, 1000 * i, static_cast<uint8_t>(i));
+        s.conn.snd.nxt += 1000;
+    }
+    CHECK(s.conn.cc.cwnd == 2);
+}

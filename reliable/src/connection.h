@@ -64,6 +64,7 @@ struct reliable_congestion {
     uint32_t ssthresh;  /* up to which cwnd grows exponentially */
     uint32_t acked;     /* packets acknowledged since cwnd last grew, above ssthresh */
     uint32_t prior_cwnd, prior_ssthresh; /* before the last cut */
+    uint8_t marks;                       /* the count of marks that the peer last told */
     uint32_t doubtful; /* losses since then that may turn out to be none; 0: the cut stays */
 };
 
@@ -108,6 +109,8 @@ struct reliable_receive {
     bool ack_waits;                 /* it goes when nothing more arrives */
     bool pinged;                    /* the peer's question is to be answered, */
     uint8_t answer;                 /* which has this number */
+    uint8_t marks;                  /* acknowledgements of packets of which any was marked */
+    bool marked;                    /* one is since the last acknowledgement went */
     uint32_t early_mask;            /* length of the ring - 1 */
     struct reliable_buffer **early; /* the ring of packets held; NULL when none is */
     struct reliable_slab *slab;     /* in which the next one will lie; NULL: in a new one */
@@ -180,10 +183,10 @@ struct reliable_engine {
     uint32_t heap_room;
     struct reliable_connection *ready_first, *ready_last;
     struct reliable_connection *waiting_first; /* whose acknowledgements wait for a lull */
-    bool arriving;                             /* packets are taken in, and more may be there */
-    uint32_t burst;                /* packets that the first ready connection has sent in a row */
-    struct reliable_buffer *spare; /* the list of free buffers, */
-    uint32_t spares;               /* and its length */
+    bool arriving, marked; /* packets are taken in, and more may be there; those are marked */
+    uint32_t burst;        /* packets that the first ready connection has sent in a row */
+    struct reliable_buffer *spare;    /* the list of free buffers, */
+    uint32_t spares;                  /* and its length */
     struct reliable_slab *spare_slab; /* the same of slabs */
     uint32_t spare_slabs;
     uint64_t random;
@@ -342,8 +345,7 @@ bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_conne
 void reliable_recovery_timeout(struct reliable_engine *engine, struct reliable_connection *conn,
                                uint64_t now);
 
-/* The peer has answered the question of that number: it has acknowledged all that arrived before.
- */
+/* The peer has answered the question of that number: it acknowledges all that came before. */
 void reliable_recovery_answer(struct reliable_engine *engine, struct reliable_connection *conn,
                               uint64_t now, uint8_t question);
 
@@ -369,8 +371,7 @@ static inline void reliable_rack_arrived(struct reliable_connection *conn, uint6
     conn->rack.rtt = now - buffer->sent_at;
 }
 
-/* The same of one that had been taken for lost, and as a rule was sent again: perhaps for nothing.
- */
+/* The same of one that was taken for lost and, as a rule, sent again: perhaps for nothing. */
 void reliable_rack_arrived_after_all(struct reliable_engine *engine,
                                      struct reliable_connection *conn, uint64_t now,
                                      const struct reliable_buffer *buffer);
@@ -403,6 +404,10 @@ static inline void reliable_congestion_ack(struct reliable_connection *conn)
 /* Packet `number` was lost, as later ones show. */
 void reliable_congestion_loss(struct reliable_engine *engine, struct reliable_connection *conn,
                               uint64_t number);
+
+/* The peer tells another count of marks; packets below `una` were acknowledged before. */
+void reliable_congestion_mark(struct reliable_engine *engine, struct reliable_connection *conn,
+                              uint64_t una, uint8_t marks);
 
 /* One of the packets taken for lost was not. */
 void reliable_congestion_undo(struct reliable_engine *engine, struct reliable_connection *conn);

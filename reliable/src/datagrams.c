@@ -21,13 +21,15 @@ static const void *align_packet(struct reliable_endpoint *r, const void *bytes, 
 }
 
 /* unet_packet_fn.  The channel says nothing that the packet's authentication code does not. */
-static void packet_arrived(void *arg, uint16_t channel, const void *bytes, size_t length)
+static void packet_arrived(void *arg, uint16_t channel, const void *bytes, size_t length,
+                           bool marked)
 {
     struct reliable_endpoint *r = arg;
     const uint64_t now = r->turn_now ? r->turn_now : unet_now_us();
     const void *packet = align_packet(r, bytes, length);
 
     (void)channel;
+    reliable_engine_marked(r->engine, marked);
     if (packet)
         reliable_engine_receive(r->engine, now, packet, length);
     else

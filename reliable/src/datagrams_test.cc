@@ -58,12 +58,12 @@ void attach(unet_endpoint *ep, unet_packet_fn *fn, void *arg)
     f.arg = arg;
     f.real->datagrams->attach(
         ep,
-        [](void *arg, uint16_t channel, const void *bytes, size_t length) {
+        [](void *arg, uint16_t channel, const void *bytes, size_t length, bool marked) {
             auto *f = static_cast<Fault *>(arg);
             std::vector<uint8_t> room(length + 9);
 
             memcpy(room.data() + 1, bytes, length);
-            f->arrived(f->arg, channel, room.data() + 1, length);
+            f->arrived(f->arg, channel, room.data() + 1, length, marked);
         },
         &f);
 }

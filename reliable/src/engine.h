@@ -101,6 +101,7 @@ struct reliable_engine_stats {
                               sends */
     uint64_t timeouts;     /* times a retransmission timer expired */
     uint64_t congestions;  /* times a congestion window was cut */
+    uint64_t marked;       /* packets that the network had marked, for congestion */
     uint64_t spurious;     /* packets taken for lost that were not */
     uint64_t undone;       /* cuts taken back, because all losses were none */
     uint64_t tail_probes;  /* questions about packets that no later one could show to be lost */
@@ -148,6 +149,9 @@ void reliable_engine_receive(struct reliable_engine *engine, uint64_t now, const
  * was there, so that acknowledgements which waited for that are sent next (true: there are some).
  * Without them, or between them, none waits. */
 void reliable_engine_arriving(struct reliable_engine *engine);
+
+/* Whether what is received from now on was marked by the network, because packets queue there. */
+void reliable_engine_marked(struct reliable_engine *engine, bool marked);
 bool reliable_engine_lull(struct reliable_engine *engine);
 
 /* What was accepted goes as soon as the windows allow it, without waiting for more. */

@@ -82,6 +82,30 @@ TEST_CASE("an answer carries the acknowledgement of packets that were taken in t
     CHECK(b.stats().acks == 0);
 }
 
+TEST_CASE(
+    "marks of the network are told with the acknowledgement, and cut the sender's window once")
+{
+    Peer a(0), b(1);
+    const auto cut_by = [&](bool marked) {
+        const uint64_t before = a.stats().congestions;
+
+        reliable_engine_marked(b.engine, marked);
+        b.receive(flight_of(a, 6));
+        reliable_engine_marked(b.engine, false);
+        a.receive(b.transmit());
+        REQUIRE(reliable_engine_idle(a.engine));
+        return a.stats().congestions - before;
+    };
+
+    for (int i = 0; i < 40; i++) {
+        CHECK(cut_by(false) == 0);
+        a.engine->heap[0]->cc.cwnd = 64;
+        CHECK(cut_by(true) == 1);
+    }
+    CHECK(b.stats().marked == 40 * 6);
+    CHECK(a.engine->heap[0]->snd.rwnd == b.engine->share);
+}
+
 TEST_CASE("what is pushed does not wait until it is worth a call")
 {
     Peer a(0);

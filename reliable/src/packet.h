@@ -18,7 +18,7 @@
 #error "packets are read and written as they lie in memory: little-endian machines only"
 #endif
 
-#define RELIABLE_PACKET_VERSION 7u
+#define RELIABLE_PACKET_VERSION 8u
 
 enum reliable_packet_flag {
     RELIABLE_PACKET_PING = 1u << 0,    /* asks for an answer at once */
@@ -42,7 +42,8 @@ struct reliable_packet {
     uint16_t source;   /* the sender's rank */
     uint16_t dest;     /* the receiver's */
     uint16_t length;   /* bytes of frames */
-    uint16_t rwnd;     /* packets that the receiver of this one may have in flight */
+    uint16_t rwnd;     /* packets that the receiver of this one may have in flight; and in the bits
+                          from RELIABLE_PACKET_MARKS on how often the network has marked some */
     uint8_t version;
     uint8_t flags;      /* enum reliable_packet_flag, and two bits each for question and answer */
     uint16_t confirmed; /* length of a probe; without RELIABLE_PACKET_CONFIRM: the sender's smoothed
@@ -57,6 +58,20 @@ static inline uint8_t reliable_packet_asked(const struct reliable_packet *packet
 static inline uint8_t reliable_packet_answered(const struct reliable_packet *packet)
 {
     return packet->flags >> RELIABLE_PACKET_ANSWERED;
+}
+
+/* What is told of marks (explicit congestion notification, RFC 3168) is counted anew with every
+ * acknowledgement of packets of which any was marked.  Its last five bits are in `rwnd`. */
+enum { RELIABLE_PACKET_MARKS = 11, RELIABLE_PACKET_MARKS_MASK = 31 };
+
+static inline uint16_t reliable_packet_rwnd(const struct reliable_packet *packet)
+{
+    return packet->rwnd & ((1u << RELIABLE_PACKET_MARKS) - 1);
+}
+
+static inline uint8_t reliable_packet_marks(const struct reliable_packet *packet)
+{
+    return (uint8_t)(packet->rwnd >> RELIABLE_PACKET_MARKS);
 }
 
 /* A packet without frames that is no probe may have words there that go on where `selected` ends.

@@ -87,6 +87,8 @@ static inline void count_arrival(struct reliable_engine *engine, struct reliable
     if (conn->rcv.epoch != engine->epoch_start)
         count_sender(engine, conn);
     engine->arrived++;
+    engine->stats.marked += engine->marked;
+    conn->rcv.marked |= engine->marked;
     if (now >= engine->round_end)
         end_round(engine, now, packet);
 }
@@ -138,7 +140,10 @@ void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliabl
 {
     packet->ack = (uint32_t)conn->rcv.nxt;
     packet->selected = conn->rcv.held > 0 ? selected_bits(conn, 0) : 0;
-    packet->rwnd = (uint16_t)engine->share;
+    conn->rcv.marks += conn->rcv.marked;
+    conn->rcv.marked = false;
+    packet->rwnd = (uint16_t)(engine->share | (conn->rcv.marks & RELIABLE_PACKET_MARKS_MASK)
+                                                  << RELIABLE_PACKET_MARKS);
     conn->rcv.unacked = 0;
     conn->rcv.ack_now = conn->rcv.ack_now && is_beyond_selected(conn);
     conn->rcv.ack_deadline = RELIABLE_NEVER;
@@ -162,6 +167,11 @@ static void acknowledge_at_lull(struct reliable_engine *engine, struct reliable_
 void reliable_engine_arriving(struct reliable_engine *engine)
 {
     engine->arriving = true;
+}
+
+void reliable_engine_marked(struct reliable_engine *engine, bool marked)
+{
+    engine->marked = marked;
 }
 
 bool reliable_engine_lull(struct reliable_engine *engine)

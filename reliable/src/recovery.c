@@ -274,7 +274,9 @@ bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_conne
     news = ack != una;
     if (disordered)
         news |= ack_all_selected(engine, conn, now, packet);
-    conn->snd.rwnd = packet->rwnd > 0 ? packet->rwnd : 1;
+    conn->snd.rwnd = reliable_packet_rwnd(packet) > 0 ? reliable_packet_rwnd(packet) : 1;
+    if (reliable_packet_marks(packet) != conn->cc.marks)
+        reliable_congestion_mark(engine, conn, una, reliable_packet_marks(packet));
     if (ack != una)
         conn->rto.denied_since = RELIABLE_NEVER;
     if (news)

@@ -133,6 +133,7 @@ struct Packet {
     std::vector<uint64_t> words;
     size_t length = 0;
     uint32_t to = 0;
+    bool marked = false;
 };
 
 struct World {
@@ -219,6 +220,7 @@ struct World {
         std::memcpy(packets[n].words.data(), bytes, length);
         packets[n].length = length;
         packets[n].to = to;
+        packets[n].marked = false;
         return n;
     }
 
@@ -273,6 +275,7 @@ struct World {
             free_packets.push_back(n);
             return;
         }
+        packets[n].marked = options.mark > 0 && port.queued(now) > options.mark;
         push(port.free_at + half / 2, What::AT_HOST, 0, n);
     }
 
@@ -316,6 +319,7 @@ struct World {
         for (size_t i = 0; i < host.arrived.size(); i++) {
             const uint32_t n = host.arrived[i];
 
+            reliable_engine_marked(host.engine, packets[n].marked);
             reliable_engine_receive(host.engine, now / 1000, packets[n].words.data(),
                                     packets[n].length);
             free_packets.push_back(n);

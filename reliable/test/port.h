@@ -28,6 +28,7 @@ struct Options {
     uint64_t buffer = 512 * 1024; // bytes
     double round_trip_us = 10;    // without queues, and without waiting for a host to look
     double look_us = 2;           // a host looks this much after a packet, at most
+    uint64_t mark = 0;            // packets that find more bytes queued are marked; 0: none is
     double loss = 0;              // share of the ranks' packets that get lost
     double late = 0;              // share of them that come late, by this much:
     double late_from_us = 1, late_to_us = 5;

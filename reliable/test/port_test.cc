@@ -71,6 +71,21 @@ TEST_CASE("many senders share the port equally, and lose little")
     CHECK(r.drops < 0.05);
 }
 
+TEST_CASE("where the port marks packets, many senders lose none")
+{
+    const uint32_t ranks = GENERATE(4u, 32u, 64u);
+    Options o;
+
+    o.ranks = ranks;
+    o.buffer = 256 * 1024;
+    o.mark = 64 * 1024;
+    const Report r = mean(o, 2, 0.1);
+    INFO(ranks << " senders");
+    CHECK(r.goodput > 0.9);
+    CHECK(r.jain > 0.95);
+    CHECK(r.drops < 0.001);
+}
+
 TEST_CASE("packets that are late are not taken for lost")
 {
     const double round_trip = GENERATE(5., 10., 50.), interface = GENERATE(25., 100.);

@@ -59,6 +59,20 @@ static pid_t fork_flushed()
     return fork();
 }
 
+// Within tests/testbed/within.sh a child is on the other host.
+static bool choose_host()
+{
+    const char *other = std::getenv("OTHER_NETWORK");
+    const int network = other ? open(other, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (other && (network < 0 || setns(network, CLONE_NEWNET) != 0)) {
+        std::perror(other);
+        return false;
+    }
+    close(network);
+    return true;
+}
+
 Child::Child(const std::function<bool()> &body) : id(fork_flushed())
 {
     REQUIRE(id >= 0);
@@ -67,7 +81,7 @@ Child::Child(const std::function<bool()> &body) : id(fork_flushed())
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     bool good = false;
     try {
-        good = body();
+        good = choose_host() && body();
     } catch (...) {
         // A REQUIRE that failed has said so already.
     }

@@ -64,6 +64,7 @@ struct datagram_endpoint {
     uint32_t bucket_mask;       /* their number - 1 */
     bool unsent;                /* the transport keeps something that the socket did not take */
     uint32_t no_room;           /* times in a row that the network took not even the next frame */
+    bool marked;                /* what arrives now was, by the network, for congestion */
     unet_packet_fn *arrived;    /* takes in messages instead of the queues; NULL: none does */
     void *arrived_arg;
 };

@@ -305,7 +305,7 @@ void unet_datagram_take(struct datagram_endpoint *de, uint16_t n, const struct u
     }
     datagram_heard(&de->link[n]);
     de->ni.handed++;
-    de->arrived(de->arrived_arg, n, bytes, frame->length);
+    de->arrived(de->arrived_arg, n, bytes, frame->length, de->marked);
 }
 
 bool unet_datagram_is_message(const struct unet_frame *frame)

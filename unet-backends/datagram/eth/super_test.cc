@@ -66,7 +66,7 @@ public:
 private:
     Endpoint ep;
 
-    static void keep(void *arg, uint16_t, const void *bytes, size_t length)
+    static void keep(void *arg, uint16_t, const void *bytes, size_t length, bool)
     {
         const auto *first = static_cast<const uint8_t *>(bytes);
         static_cast<Taker *>(arg)->arrived.emplace_back(first, first + length);

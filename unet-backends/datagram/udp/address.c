@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +58,20 @@ static void udp_address_of(const union unet_sockaddr *from, struct udp_address *
 
 /* Errors of the network come by a queue of their own.  Over IPv4, routers may fragment our packets
  * where a path takes less than it did: the kernel's own path MTU discovery needs ICMP messages,
- * which firewalls keep back.  Over IPv6 routers never fragment. */
+ * which firewalls keep back.  Over IPv6 routers never fragment.  Where packets queue, they may be
+ * marked instead of dropped (RFC 3168). */
 static void set_family_options(int fd, int family)
 {
-    const int on = 1, may_be_cut = IP_PMTUDISC_DONT;
+    const int on = 1, may_be_cut = IP_PMTUDISC_DONT, may_be_marked = IPTOS_ECN_ECT0;
 
     if (family == AF_INET6) {
         setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
+        setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &may_be_marked, sizeof may_be_marked);
         return;
     }
     setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
     setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &may_be_cut, sizeof may_be_cut);
+    setsockopt(fd, IPPROTO_IP, IP_TOS, &may_be_marked, sizeof may_be_marked);
 }
 
 /* And buffers are large, and datagrams may come joined.  None of it is needed to work. */

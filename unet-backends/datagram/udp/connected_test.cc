@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <memory>
 #include <netinet/in.h>
+#include <netinet/ip.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unet/unet_ni.h>
@@ -22,14 +23,16 @@ constexpr int EPOCH =
 struct Attached {
     Endpoint ep;
     std::vector<int> arrived = std::vector<int>(256);
+    int marked = 0;
 
     explicit Attached(const unet_config &config = {}) : ep(config)
     {
         ep->ops->datagrams->attach(ep, count, this);
     }
-    static void count(void *arg, uint16_t channel, const void *, size_t)
+    static void count(void *arg, uint16_t channel, const void *, size_t, bool marked)
     {
         static_cast<Attached *>(arg)->arrived[channel]++;
+        static_cast<Attached *>(arg)->marked += marked;
     }
     uint32_t backlog(uint32_t length) { return ep->ops->datagrams->backlog(ep, length); }
     bool send(uint16_t channel, uint32_t length = 100)
@@ -241,4 +244,68 @@ TEST_CASE("as many packets can wait as the endpoint says")
         return arrived == most;
     });
     CHECK(arrived == most);
+}
+
+namespace {
+
+// Sockets of this process at that port.
+std::vector<int> sockets_of(const Endpoint &ep)
+{
+    std::vector<int> found;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        sockaddr_in local = {};
+        socklen_t length = sizeof(local);
+
+        if (getsockname(fd, reinterpret_cast<sockaddr *>(&local), &length) == 0 &&
+            local.sin_family == AF_INET && port_of(local) == port_of(ep))
+            found.push_back(fd);
+    }
+    return found;
+}
+
+// What all its packets say of congestion from now on.
+void say(const Endpoint &ep, int ecn)
+{
+    for (const int fd : sockets_of(ep))
+        REQUIRE(setsockopt(fd, IPPROTO_IP, IP_TOS, &ecn, sizeof(ecn)) == 0);
+}
+
+int said(const Endpoint &ep)
+{
+    int ecn = 0;
+    socklen_t length = sizeof(ecn);
+
+    REQUIRE(getsockopt(sockets_of(ep).at(0), IPPROTO_IP, IP_TOS, &ecn, &length) == 0);
+    return ecn & IPTOS_ECN_MASK;
+}
+
+} // namespace
+
+TEST_CASE("packets may be marked by the network, and a receiver of long ones tells which are")
+{
+    Star star(1);
+    Attached &peer = *star.peer[0];
+    const auto arrive = [&](int count) {
+        const int before = peer.arrived[star.from[0]];
+
+        for (int i = 0; i < count; i++)
+            REQUIRE(star.center.send(star.to[0], 1200));
+        REQUIRE(eventually([&] {
+            unet_progress(peer.ep);
+            return peer.arrived[star.from[0]] == before + count;
+        }));
+    };
+
+    CHECK(said(star.center.ep) == IPTOS_ECN_ECT0);
+    arrive(20);
+    CHECK(peer.marked == 0);
+    say(star.center.ep, IPTOS_ECN_CE);
+    arrive(20);
+    CHECK(peer.marked == 20);
+    arrive(20);
+    CHECK(peer.marked == 40);
+    say(star.center.ep, IPTOS_ECN_ECT0);
+    arrive(20);
+    CHECK(peer.marked == 40);
 }

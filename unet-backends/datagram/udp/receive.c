@@ -8,11 +8,20 @@
 #include "datagram/udp/udp.h"
 
 #include <errno.h>
+#include <netinet/ip.h>
 #include <sys/mman.h>
 
 enum {
+    LONG = 1000,       /* bytes of a datagram that is hardly a lone message's */
+    ASK = 64,          /* for marks, until so many shorter ones have come in a row */
     RECEIVE_MOST = 16, /* system calls that take in what arrived, at a time */
     PAUSE_MOST = 15,   /* looks that leave out the first socket while others are connected */
+};
+
+/* How the kernel tells of UDP_GRO and of the mark for congestion. */
+union arrival_control {
+    struct cmsghdr align;
+    uint8_t bytes[2 * CMSG_SPACE(sizeof(int))];
 };
 
 /* What recvmmsg fills. */
@@ -20,6 +29,7 @@ struct udp_arrivals {
     struct mmsghdr message[UDP_ARRIVALS];
     struct iovec iov[UDP_ARRIVALS];
     struct datagram_place from[UDP_ARRIVALS];
+    union arrival_control control[UDP_ARRIVALS];
     uint8_t bytes[UDP_ARRIVALS][UDP_ROOM];
 };
 
@@ -32,8 +42,35 @@ static void arrivals_prepare(struct udp_arrivals *a)
         a->message[i].msg_hdr = (struct msghdr){.msg_name = &a->from[i].any,
                                                 .msg_namelen = PLACE_BYTES,
                                                 .msg_iov = &a->iov[i],
-                                                .msg_iovlen = 1};
+                                                .msg_iovlen = 1,
+                                                .msg_control = &a->control[i],
+                                                .msg_controllen = sizeof a->control[i]};
     }
+}
+
+static bool is_marked(struct msghdr *message)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) ||
+            (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS))
+            return (*CMSG_DATA(c) & IPTOS_ECN_MASK) == IPTOS_ECN_CE;
+    }
+    return false;
+}
+
+/* Number i of what was received, of so many bytes.  Its message can be filled again then. */
+static int arrival_take(struct datagram_endpoint *de, struct udp_arrivals *a, int i, size_t length)
+{
+    struct msghdr *message = &a->message[i].msg_hdr;
+    int count;
+
+    a->from[i].length = message->msg_namelen;
+    de->marked = is_marked(message);
+    message->msg_namelen = PLACE_BYTES;
+    message->msg_controllen = sizeof a->control[i];
+    count = unet_datagram_train_arrived(de, a->bytes[i], length, &a->from[i]);
+    de->marked = false;
+    return count;
 }
 
 /* A connected socket's datagrams can have come from its peer alone. */
@@ -50,11 +87,39 @@ static ssize_t socket_receive_from(const struct udp_socket *s, uint8_t *bytes,
     return n;
 }
 
-static int socket_receive_one(struct datagram_endpoint *de, const struct udp_socket *s)
+static void ask_for_marks(const struct udp_endpoint *ue, const struct udp_socket *s, int on)
+{
+    if (ue->own.family == AF_INET6)
+        setsockopt(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
+    else
+        setsockopt(s->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+}
+
+/* The kernel takes 0.1 us to tell of marks, which lone messages need not lose: they queue nowhere.
+ */
+static void length_arrived(const struct udp_endpoint *ue, struct udp_socket *s, size_t length)
+{
+    const bool asked = s->asks > 0;
+
+    if (length >= LONG)
+        s->asks = ASK;
+    else if (asked)
+        s->asks--;
+    if (asked != (s->asks > 0))
+        ask_for_marks(ue, s, s->asks > 0);
+}
+
+static int socket_receive_one(struct datagram_endpoint *de, struct udp_socket *s)
 {
     struct udp_arrivals *a = udp_of(de)->arrivals;
-    const ssize_t n = socket_receive_from(s, a->bytes[0], &a->from[0]);
+    const bool asked = s->asks > 0;
+    const ssize_t n = asked ? recvmsg(s->fd, &a->message[0].msg_hdr, 0)
+                            : socket_receive_from(s, a->bytes[0], &a->from[0]);
 
+    if (n >= 0)
+        length_arrived(udp_of(de), s, (size_t)n);
+    if (n >= 0 && asked)
+        return arrival_take(de, a, 0, (size_t)n);
     if (n >= 0)
         return unet_datagram_train_arrived(de, a->bytes[0], (size_t)n,
                                            s->peer.length > 0 ? &s->peer : &a->from[0]);
@@ -70,14 +135,8 @@ static int socket_receive_many(struct datagram_endpoint *de, const struct udp_so
 
     for (int calls = 0; calls < RECEIVE_MOST && n == UDP_ARRIVALS; calls++) {
         n = recvmmsg(s->fd, a->message, UDP_ARRIVALS, 0, NULL);
-        for (int i = 0; i < n; i++) {
-            struct msghdr *message = &a->message[i].msg_hdr;
-
-            a->from[i].length = message->msg_namelen;
-            message->msg_namelen = PLACE_BYTES;
-            count +=
-                unet_datagram_train_arrived(de, a->bytes[i], a->message[i].msg_len, &a->from[i]);
-        }
+        for (int i = 0; i < n; i++)
+            count += arrival_take(de, a, i, a->message[i].msg_len);
     }
     return count;
 }

@@ -37,6 +37,7 @@ struct udp_socket {
     int fd;                     /* -1: there is none */
     uint16_t channel;           /* whose peer it is connected to */
     bool found;                 /* something, when we last looked for arrivals */
+    uint8_t asks;               /* for marks, until so many short datagrams have come; 0: no more */
     struct datagram_place peer; /* that it is connected to; length 0: it takes anybody's */
 };
 

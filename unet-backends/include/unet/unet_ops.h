@@ -27,8 +27,10 @@ typedef size_t unet_placement_fn(void *arg, uint16_t channel, uint32_t user, con
                                  void **to);
 
 /* A packet has arrived on a channel.  The bytes stay only until the function returns, which may not
- * call anything of the endpoint's. */
-typedef void unet_packet_fn(void *arg, uint16_t channel, const void *bytes, size_t length);
+ * call anything of the endpoint's.  `marked`: the network has marked it, because packets queue
+ * there (explicit congestion notification, RFC 3168). */
+typedef void unet_packet_fn(void *arg, uint16_t channel, const void *bytes, size_t length,
+                            bool marked);
 
 /* What a backend with UNET_CAP_RANGES adds.  No entry is NULL, and each does what the function of
  * its name in unet.h promises (export_range: unet_export, end_range: unet_unexport). */
