@@ -465,10 +465,18 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
     return (ssize_t)done;
 }
 
+/* TCP has space if the receiver has taken all that it was given. */
+static bool tcp_has_space(const struct sockets_stream *s)
+{
+    return !s->carrier && atomic_load(&s->tx->sending) == 0 &&
+           atomic_load(&s->tx->taken) == atomic_load(&s->tx->sent);
+}
+
 bool sockets_stream_has_space(const struct sockets_stream *s)
 {
     const ssize_t unsent = sockets_ring_unsent(s->tx, &s->record->tx.ring);
 
-    return sockets_phase_is_ring(s->record->tx.phase) && unsent >= 0 &&
-           unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
+    if (!sockets_phase_is_ring(atomic_load_explicit(&s->tx->phase, memory_order_relaxed)))
+        return tcp_has_space(s);
+    return unsent >= 0 && unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
 }

@@ -169,7 +169,7 @@ uint64_t sockets_stream_arrived(const struct sockets_stream *s);
  * nobody needs any more is taken away. */
 bool sockets_stream_readable(struct sockets_stream *s, int fd);
 
-/* Whether a send would find space in the ring. */
+/* Whether it is known that a send would find space, in the ring or in TCP. */
 bool sockets_stream_has_space(const struct sockets_stream *s);
 
 /* Around a sleep in the kernel in which data should wake the caller.  After _arm the caller looks
