@@ -15,7 +15,7 @@ enum {
     WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
     LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
     SPACE_NS = 2000000,     /* how long a blocking sender waits for space before it turns to TCP */
-    SPACE_BRIEF_NS = 20000, /* and one that must not block */
+    SPACE_BRIEF_NS = 50000, /* and one that must not block */
     CARRIED_MOST = 1280,    /* bytes of a call that are brought by a carrier, in one packet */
     PIECES = 16,            /* of a message that goes by TCP in part */
 };
