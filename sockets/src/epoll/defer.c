@@ -19,8 +19,8 @@ bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_ent
                        uint32_t events)
 {
     return !set->cold && !set->shared && !set->edges && set->sleepers == 0 &&
-           !(events & ~SOCKETS_BY_LEVEL) && entry->via == entry->fd && entry->s->upgraded &&
-           !entry->s->carrier && sockets_stream_is_tcp_empty(entry->s);
+           !(events & ~(uint32_t)SOCKETS_BY_LEVEL) && entry->via == entry->fd &&
+           entry->s->upgraded && !entry->s->carrier && sockets_stream_is_tcp_empty(entry->s);
 }
 
 void sockets_defer(struct sockets_epoll *set, int epfd, struct sockets_entry *entry)
