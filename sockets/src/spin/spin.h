@@ -30,13 +30,11 @@ void sockets_spin_begin_far(struct sockets_spin *spin, bool far);
 /* One look later.  False when it is time to sleep, which counts as lost. */
 bool sockets_spin_turn(struct sockets_spin *spin);
 
-/* Whether it is time to ask the kernel, too, of who looks at rings alone: after 16 looks, and then
- * less and less often, as that takes longer than many looks. */
+/* Whether it is time to ask the kernel, too, of who looks at rings alone: seldom, as that takes
+ * longer than many looks, and not before others had the processor once. */
 static inline bool sockets_spin_asks(const struct sockets_spin *spin)
 {
-    const uint32_t turn = spin->turn;
-
-    return turn % 128 == 0 || turn == 16 || turn == 32 || turn == 64;
+    return spin->turn == 64 || spin->turn % 128 == 0;
 }
 
 /* What was waited for has come. */
