@@ -17,9 +17,11 @@ void front_print_counters(FILE *out, const struct sockets_counters *counters)
             fprintf(out, "  %10" PRIu64 "  %s\n", counters->reason[i], sockets_reason_text(i));
     fprintf(out,
             "  by the rings %" PRIu64 " bytes; upgraded, but by TCP %" PRIu64 " bytes\n"
-            "  %" PRIu64 " bells, %" PRIu64 " sleeps, %" PRIu64 " looks in vain\n",
+            "  %" PRIu64 " bells, %" PRIu64 " sleeps, %" PRIu64 " looks in vain\n"
+            "  %" PRIu64 " changes of epoll sets put off, %" PRIu64
+            " polls of several answered by rings\n",
             counters->ring_bytes, counters->tcp_bytes, counters->bells, counters->sleeps,
-            counters->spins_lost);
+            counters->spins_lost, counters->deferred, counters->answers);
 }
 
 /* The pool of a process that maps it twice was forked; its own one is the last. */
@@ -86,7 +88,7 @@ int front_explain(FILE *out, pid_t pid)
     ours = (struct iovec){pool, sizeof(*pool)};
     theirs = (struct iovec){(void *)(uintptr_t)address, sizeof(*pool)};
     if (process_vm_readv(pid, &ours, 1, &theirs, 1, 0) != (ssize_t)sizeof(*pool) ||
-        pool->magic != SOCKETS_POOL_MAGIC || pool->version != 3) {
+        pool->magic != SOCKETS_POOL_MAGIC || pool->version != 4) {
         fprintf(stderr,
                 "unetsock: cannot read what process %ld keeps: %s; run this as its user, or root\n",
                 (long)pid, errno ? strerror(errno) : "another version of unetsock");

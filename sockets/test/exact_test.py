@@ -76,6 +76,50 @@ def sleeps_by_tcp(build):
     return None
 
 
+# A client waits for space and then for data, and changes its set for each; and polls two connections.
+CHANGES = """
+import os, select, socket
+listener = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    talk = [listener.accept()[0] for _ in range(2)]
+    while data := talk[0].recv(100):
+        talk[0].sendall(data)
+        talk[1].sendall(talk[1].recv(100))
+    os._exit(0)
+pair = [socket.create_connection(listener.getsockname()) for _ in range(2)]
+s, numbers = select.epoll(), [one.fileno() for one in pair]
+for turn in range(1000):
+    for one in pair:
+        s.register(one, select.EPOLLOUT)
+        assert s.poll() == [(one.fileno(), select.EPOLLOUT)]
+        one.sendall(b"x")
+        s.unregister(one)
+        s.register(one, select.EPOLLIN)
+        assert s.poll() == [(one.fileno(), select.EPOLLIN)]
+        assert one.recv(100) == b"x"
+        s.unregister(one)
+p = select.poll()
+for one in pair:
+    p.register(one, select.POLLIN)
+for turn in range(1000):
+    for one in pair:
+        one.sendall(b"x")
+    for _ in pair:
+        told = p.poll()[0]
+        assert told[1] == select.POLLIN and pair[numbers.index(told[0])].recv(100) == b"x"
+"""
+
+
+def asks_the_kernel(build):
+    """Who tells the kernel what it need not know, or asks it, or None."""
+    for mode in both.MODES[:2]:
+        ours = build.run([sys.executable, "-c", CHANGES], mode, stats=True)
+        told = re.search(r"(\d+) changes of epoll sets put off, (\d+) polls of several", ours.stderr)
+        if ours.returncode != 0 or not told or int(told[1]) < 1000 or int(told[2]) < 200:
+            return f"UNETSOCK_UPGRADE={mode}: {ours.stderr}"
+    return None
+
+
 # Sockets of MPTCP at the numbers of such of TCP, which are closed where nobody sees it.
 REPLACED = """
 import ctypes, os, socket
@@ -116,6 +160,12 @@ def main():
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
+    if text := differs(build, "change_calls", 2, least=4):
+        print(f"change_calls: {text}")
+        return 1
+    if text := asks_the_kernel(build):
+        print(f"calls of the kernel: {text}")
+        return 1
     if text := sleeps_by_tcp(build):
         print(f"never spinning: {text}")
         return 1

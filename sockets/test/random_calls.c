@@ -46,7 +46,8 @@ struct pair {
 
 static struct pair pairs[PAIRS];
 static int listener, epfd, file, pipes[2];
-static bool far; /* what is sent may be on its way for a while */
+static bool by_level; /* all that epoll tells, in this program alone */
+static bool far;      /* what is sent may be on its way for a while */
 static uint64_t state;
 static unsigned step;
 static off_t file_end;
@@ -288,14 +289,11 @@ static void do_select(void)
 
 static void do_epoll_ctl(int p, int e)
 {
-    static const uint32_t kinds[] = {EPOLLIN,
-                                     EPOLLIN | EPOLLOUT,
-                                     EPOLLIN | EPOLLRDHUP,
-                                     EPOLLIN | EPOLLONESHOT,
-                                     EPOLLIN | EPOLLET,
-                                     EPOLLOUT};
+    static const uint32_t kinds[] = {EPOLLIN,  EPOLLIN | EPOLLOUT,     EPOLLIN | EPOLLRDHUP,
+                                     EPOLLOUT, EPOLLIN | EPOLLONESHOT, EPOLLIN | EPOLLET};
     static const int ops[] = {EPOLL_CTL_ADD, EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL};
-    struct epoll_event event = {.events = kinds[draw(6)], .data.u32 = (uint32_t)(2 * p + e)};
+    struct epoll_event event = {.events = kinds[draw(by_level ? 4 : 6)],
+                                .data.u32 = (uint32_t)(2 * p + e)};
     const int n = epoll_ctl(epfd, ops[draw(4)], pairs[p].end[e].fd, &event);
 
     tell("epoll_ctl", p, e, n);
@@ -454,6 +452,8 @@ static void do_step(void)
         do_select();
         break;
     case 47 ... 49:
+        for (unsigned i = by_level ? draw(4) : 0; i > 0; i--)
+            do_epoll_ctl(p, e);
         do_epoll_ctl(p, e);
         break;
     case 50 ... 53:
@@ -470,7 +470,8 @@ static void do_step(void)
             do_dup(p, e);
         break;
     case 59:
-        do_fork(p, e);
+        if (!by_level)
+            do_fork(p, e);
         break;
     case 60:
         do_shutdown(p, e);
@@ -497,6 +498,7 @@ int main(int argc, char **argv)
         return 2;
     }
     state = (uint64_t)atoll(argv[1]) * 2654435761u + 1;
+    by_level = draw(2);
     signal(SIGPIPE, SIG_IGN);
     alarm(50);
     listener = listen_anywhere(0, 8, &address);

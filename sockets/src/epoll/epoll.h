@@ -58,6 +58,9 @@ void sockets_epoll_state_changed(struct sockets_stream *s);
  * or if it is in several; then nothing was done. */
 bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), void *argument);
 
+/* Before a fork: the kernel hears of all that sets have deferred, at once from now on. */
+void sockets_epoll_share(void);
+
 /* Around a fork; the child's sets have counted nothing yet. */
 void sockets_epoll_before_fork(void);
 void sockets_epoll_after_fork(bool is_child);

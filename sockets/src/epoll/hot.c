@@ -16,10 +16,20 @@
 
 enum { HOT_FIRST = 16 };
 
+bool sockets_entry_has_data(const struct sockets_entry *entry)
+{
+    return !entry->told && sockets_entry_wants_data(entry) && sockets_stream_has_data(entry->s) &&
+           (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
+}
+
+bool sockets_entry_has_space(const struct sockets_entry *entry)
+{
+    return sockets_entry_wants_space(entry) && sockets_stream_has_space(entry->s);
+}
+
 bool sockets_entry_has_news(const struct sockets_entry *entry)
 {
-    return !entry->told && sockets_stream_has_data(entry->s) &&
-           (!(entry->events & EPOLLET) || sockets_stream_arrived(entry->s) != entry->seen);
+    return sockets_entry_has_data(entry) || sockets_entry_has_space(entry);
 }
 
 void sockets_entry_disarm(struct sockets_entry *entry)
@@ -88,7 +98,8 @@ void sockets_entry_make_hot(struct sockets_entry *entry)
         sockets_entry_disarm(entry);
         return;
     }
-    if (set->cold || !sockets_entry_wants_data(entry) || (!entry->hot && !append(set, entry))) {
+    if (set->cold || !(sockets_entry_wants_data(entry) || sockets_entry_wants_space(entry)) ||
+        (!entry->hot && !append(set, entry))) {
         sockets_entry_arm(entry);
         if (sockets_entry_wants_data(entry))
             make_owed(set, entry);
@@ -125,6 +136,7 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     uint32_t count;
 
     pthread_mutex_lock(&set->lock);
+    sockets_defer_no_more(set);
     if (!set->cold) {
         set->cold = true;
         if (set->owed < 0)

@@ -16,11 +16,15 @@ struct sockets_entry {
     epoll_data_t data;
     _Atomic uint64_t seen; /* of the stream's arrivals, when they were last told (EPOLLET) */
     uint32_t events;
-    int fd;  /* by which it came into the set */
-    int via; /* by which it is reached now */
+    uint32_t kernels; /* events that the kernel's set has of it; its own if none are deferred */
+    int fd;           /* by which it came into the set */
+    int via;          /* by which it is reached now */
     uint32_t idle;
     uint32_t withheld; /* of the stream's, for which the kernel was asked again */
     bool hot, armed;
+    bool deferred; /* the kernel is still to be told of a change (defer.c) ... */
+    bool removed;  /* ... of which one is that it is in the set no more */
+    struct sockets_entry *next_deferred;
     bool told;        /* EPOLLONESHOT, until it is modified */
     uint64_t told_at; /* or when it came into the set */
     uint64_t scan;    /* in which it is already among what is told */
@@ -39,19 +43,37 @@ struct sockets_epoll {
     uint64_t value;
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;
-    bool edges;                      /* something has ever been told of by edges, or once */
-    uint64_t asked_at, asked_before; /* the kernel: all before this time is known */
-    uint64_t scan;                   /* counts collections (order.c) ... */
-    bool by_kernel;                  /* what came last was from other files than rings */
+    bool edges;  /* something has ever been told of by edges, or once */
+    bool shared; /* with other processes, by a fork */
+    struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of ... */
+    int deferred_by;                                /* ... and by which descriptor it is to be */
+    uint64_t told_at;                               /* when something was told of last */
+    uint64_t asked_at, asked_before;                /* the kernel: all before this time is known */
+    uint64_t scan;                                  /* counts collections (order.c) ... */
+    bool by_kernel;    /* what came last was from other files than rings */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */
     struct sockets_told *told;
 };
 
+enum {
+    SOCKETS_SPACE = EPOLLOUT | EPOLLWRNORM,
+    SOCKETS_BY_LEVEL = EPOLLIN | EPOLLRDNORM | SOCKETS_SPACE | EPOLLPRI | EPOLLRDHUP | EPOLLERR |
+                       EPOLLHUP | EPOLLRDBAND | EPOLLWRBAND,
+};
+
 static inline bool sockets_entry_wants_data(const struct sockets_entry *entry)
 {
     return entry->events & (EPOLLIN | EPOLLRDNORM);
+}
+
+/* Of a set of this process alone, in which all is told of by level, space in rings is told of
+ * without the kernel. */
+static inline bool sockets_entry_wants_space(const struct sockets_entry *entry)
+{
+    return (entry->events & SOCKETS_SPACE) && !entry->set->edges && !entry->set->cold &&
+           !entry->set->shared && !entry->s->carrier;
 }
 
 /* What the kernel's user data is: an entry of ours, or NULL. */
@@ -60,6 +82,12 @@ struct sockets_entry *sockets_entry_of(uint64_t data);
 /* An unused entry, or NULL. */
 struct sockets_entry *sockets_entry_new(void);
 
+/* Of a stream that came into the set by a descriptor; NULL if there is none. */
+struct sockets_entry *sockets_entry_find(struct sockets_epoll *set, int fd,
+                                         struct sockets_stream *s);
+void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, int fd,
+                        struct sockets_stream *s);
+
 /* All of these want the set's lock.  Hot: the set looks at the ring, and nobody need wake it.
  * Armed: the sender wakes whoever sleeps in the set. */
 void sockets_entry_make_hot(struct sockets_entry *entry);
@@ -67,9 +95,11 @@ void sockets_entry_arm(struct sockets_entry *entry);
 void sockets_entry_disarm(struct sockets_entry *entry);
 void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
 
-/* Whether its ring has something that the program is still to be told of: edges of the ring are
- * told from here, those of TCP by the kernel. */
+/* Whether its rings have something that the program is still to be told of: edges of the ring are
+ * told from here, those of TCP by the kernel.  Of two kinds: data, and space. */
 bool sockets_entry_has_news(const struct sockets_entry *entry);
+bool sockets_entry_has_data(const struct sockets_entry *entry);
+bool sockets_entry_has_space(const struct sockets_entry *entry);
 
 /* The hot entry `i` of the set is no longer looked at. */
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);
@@ -83,6 +113,19 @@ void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd);
 void sockets_epoll_join(struct sockets_epoll *set, int epfd);
 void sockets_epoll_part(struct sockets_epoll *set);
 void sockets_epoll_kick(struct sockets_epoll *set);
+
+/* Changes of which the kernel hears later (defer.c); all with the set's lock.  Whether those of an
+ * entry may be, to these events; that there is one; and before somebody asks the kernel. */
+bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_entry *entry,
+                       uint32_t events);
+void sockets_defer(struct sockets_epoll *set, int epfd, struct sockets_entry *entry);
+void sockets_defer_no_more(struct sockets_epoll *set);
+
+/* An entry is out of the set, of which the kernel knows: nothing of it is deferred; it is used for
+ * nothing any more; or both, and nobody sleeps for it. */
+void sockets_defer_forget(struct sockets_epoll *set, struct sockets_entry *entry);
+void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry);
+void sockets_entry_remove(struct sockets_epoll *set, struct sockets_entry *entry);
 
 /* From now on the connection has wake-ups of its own. */
 void sockets_entry_leave_together(struct sockets_entry *entry);

@@ -64,35 +64,49 @@ bool sockets_order_make_room(struct sockets_epoll *set, uint32_t room)
 }
 
 /* The events of an entry that has news. */
-static uint32_t ring_events(struct sockets_epoll *set, const struct sockets_entry *entry)
+static uint32_t ring_events(struct sockets_epoll *set, const struct sockets_entry *entry, bool data)
 {
-    const uint32_t space = EPOLLOUT | EPOLLWRNORM;
-    uint32_t events = entry->events & DATA;
+    const uint32_t events = data ? entry->events & DATA : 0;
 
-    if (!(entry->events & space))
+    if (!(entry->events & SOCKETS_SPACE))
         return events;
     if (sockets_stream_has_space(entry->s))
-        return events | (entry->events & space);
+        return events | (entry->events & SOCKETS_SPACE);
     set->unsure = true;
     return events;
+}
+
+/* It has space and no data: nobody but this process and the peer may have done what the kernel
+ * would tell of before. */
+static void look_at_space(struct sockets_epoll *set, const struct sockets_entry *entry)
+{
+    if (sockets_stream_kernel_at(entry->s) > set->asked_at ||
+        sockets_stream_own_kernel_at() > set->asked_at ||
+        (sockets_entry_wants_data(entry) && sockets_stream_hint(entry->s)))
+        set->unsure = true;
 }
 
 static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint64_t most,
                     uint64_t known)
 {
     uint64_t at, key, arrived;
+    bool data;
 
     if (entry->scan == set->scan)
         return;
     arrived = sockets_stream_arrived(entry->s);
-    if (!sockets_entry_has_news(entry)) {
+    data = sockets_entry_has_data(entry);
+    if (!data && !sockets_entry_has_space(entry)) {
         if (sockets_stream_hint(entry->s) && !sockets_stream_has_data(entry->s))
             set->unsure = true; /* it may be readable by TCP */
         return;
     }
-    key = key_of(entry);
+    key = data ? key_of(entry) : entry->told_at;
     at = sockets_stream_kernel_at(entry->s);
-    if (at > set->asked_at && sockets_stream_since(entry->s) > set->asked_at && key >= known) {
+    if (!data) {
+        look_at_space(set, entry);
+    } else if (at > set->asked_at && sockets_stream_since(entry->s) > set->asked_at &&
+               key >= known) {
         set->unsure = set->late = true;
         return;
     }
@@ -100,12 +114,12 @@ static void look_at(struct sockets_epoll *set, struct sockets_entry *entry, uint
         return;
     entry->scan = set->scan;
     entry->idle = 0;
-    set->found[set->found_count++] =
-        (struct sockets_found){.entry = entry,
-                               .key = key,
-                               .arrived = arrived,
-                               .events = ring_events(set, entry),
-                               .follows = sockets_stream_other_at(entry->s) > set->asked_before};
+    set->found[set->found_count++] = (struct sockets_found){
+        .entry = entry,
+        .key = key,
+        .arrived = arrived,
+        .events = ring_events(set, entry, data),
+        .follows = data && sockets_stream_other_at(entry->s) > set->asked_before};
 }
 
 void sockets_order_look(struct sockets_epoll *set, uint64_t most, uint64_t known)
@@ -234,7 +248,7 @@ static uint32_t put_in_order(struct sockets_epoll *set, const struct epoll_event
 }
 
 /* The program gets its own data instead of our entry. */
-static void tell(struct sockets_epoll *set, struct epoll_event *event, uint64_t now)
+static void tell(struct sockets_epoll *set, struct epoll_event *event, uint64_t at)
 {
     struct sockets_entry *entry = sockets_entry_of(event->data.u64);
 
@@ -242,7 +256,7 @@ static void tell(struct sockets_epoll *set, struct epoll_event *event, uint64_t 
         return;
     event->data = entry->data;
     entry->told = entry->events & EPOLLONESHOT;
-    entry->told_at = now;
+    entry->told_at = at;
 }
 
 /* No memory: rings are told of another time. */
@@ -254,7 +268,7 @@ static int tell_kernels(struct sockets_epoll *set, const struct epoll_event *ker
     n = n < max ? n : max;
     for (int i = 0; i < n; i++) {
         events[i] = kernels[i];
-        tell(set, &events[i], now);
+        tell(set, &events[i], now ? now + (uint64_t)i : 0);
     }
     return n;
 }
@@ -267,6 +281,7 @@ int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kern
     uint32_t count;
     int told = 0;
 
+    set->told_at = now;
     if (set->found_count == 0 || !make_told(set, set->found_count + (uint32_t)n))
         return tell_kernels(set, kernels, n, events, max, now);
     sort(set->found, set->found_count);
@@ -280,7 +295,8 @@ int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kern
         if (one->found)
             one->found->entry->seen = one->found->arrived;
         events[told] = one->event;
-        tell(set, &events[told++], now);
+        tell(set, &events[told], now ? now + (uint64_t)told : 0); /* in this order again */
+        told++;
     }
     return told;
 }

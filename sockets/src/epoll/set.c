@@ -112,16 +112,14 @@ struct sockets_entry *sockets_entry_of(uint64_t data)
                : NULL;
 }
 
-/* ---- adding and removing -------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------- */
 
-/* With the set's lock: out of the set, and out of the stream's list. */
-static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
+/* Out of the stream's list. */
+void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry)
 {
     struct sockets_entry **at = &entry->s->entries;
 
-    sockets_entry_forget_hot(set, entry);
-    sockets_entry_leave_together(entry);
-    sockets_entry_disarm(entry);
+    sockets_defer_forget(set, entry);
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
         at = &(*at)->next;
@@ -132,6 +130,15 @@ static void remove_entry(struct sockets_epoll *set, struct sockets_entry *entry)
     entry->next = free_entries;
     free_entries = entry;
     pthread_mutex_unlock(&entries_lock);
+}
+
+/* With the set's lock: out of the set. */
+void sockets_entry_remove(struct sockets_epoll *set, struct sockets_entry *entry)
+{
+    sockets_entry_forget_hot(set, entry);
+    sockets_entry_leave_together(entry);
+    sockets_entry_disarm(entry);
+    sockets_entry_free(set, entry);
     sockets_epoll_kick(set);
 }
 
@@ -146,6 +153,15 @@ static struct sockets_entry *first_entry(struct sockets_stream *s, struct socket
     return entry;
 }
 
+/* The kernel hears of what was deferred of the entry while its descriptor is open; that may be the
+ * end of it. */
+static void settle(struct sockets_epoll *set, const struct sockets_entry *entry,
+                   const struct sockets_stream *s)
+{
+    if (entry->set == set && entry->s == s && entry->deferred)
+        sockets_defer_no_more(set);
+}
+
 void sockets_epoll_forget(struct sockets_stream *s)
 {
     struct sockets_epoll *set;
@@ -153,8 +169,9 @@ void sockets_epoll_forget(struct sockets_stream *s)
 
     while ((entry = first_entry(s, &set)) != NULL) {
         pthread_mutex_lock(&set->lock);
+        settle(set, entry, s); /* another process may have it still */
         if (entry->set == set && entry->s == s)
-            remove_entry(set, entry);
+            sockets_entry_remove(set, entry);
         pthread_mutex_unlock(&set->lock);
     }
 }
@@ -179,6 +196,7 @@ void sockets_epoll_move(struct sockets_stream *s, int fd, int other)
 
     while ((entry = entry_via(s, fd, &set)) != NULL) {
         pthread_mutex_lock(&set->lock);
+        settle(set, entry, s);
         if (entry->set == set && entry->s == s)
             entry->via = other;
         pthread_mutex_unlock(&set->lock);
@@ -195,9 +213,11 @@ void sockets_epoll_closing(int epfd)
     atomic_store(&sets[epfd], NULL);
     pthread_mutex_lock(&set->lock);
     last = --set->descriptors == 0;
+    if (!last)
+        sockets_defer_no_more(set);
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
-            remove_entry(set, &arena[i]);
+            sockets_entry_remove(set, &arena[i]);
     last = last && set->sleepers == 0; /* else another thread will still look at it */
     if (last) {
         sockets_hidden_close(set->owed);
@@ -216,7 +236,8 @@ void sockets_epoll_closing(int epfd)
     pthread_mutex_unlock(&entries_lock);
 }
 
-static struct sockets_entry *find_entry(struct sockets_epoll *set, int fd, struct sockets_stream *s)
+struct sockets_entry *sockets_entry_find(struct sockets_epoll *set, int fd,
+                                         struct sockets_stream *s)
 {
     struct sockets_entry *entry;
 
@@ -228,95 +249,13 @@ static struct sockets_entry *find_entry(struct sockets_epoll *set, int fd, struc
     return entry;
 }
 
-static void link_entry(struct sockets_epoll *set, struct sockets_entry *entry, int fd,
-                       struct sockets_stream *s)
+void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, int fd,
+                        struct sockets_stream *s)
 {
     pthread_mutex_lock(&entries_lock);
     *entry = (struct sockets_entry){.set = set, .s = s, .fd = fd, .via = fd, .next = s->entries};
     s->entries = entry;
     pthread_mutex_unlock(&entries_lock);
-}
-
-static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
-               const struct epoll_event *event)
-{
-    struct sockets_entry *entry = sockets_entry_new();
-    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
-
-    if (!entry) {
-        errno = ENOMEM;
-        return -1;
-    }
-    link_entry(set, entry, fd, s);
-    entry->events = event->events;
-    entry->data = event->data;
-    entry->told_at = sockets_now_ns();
-    if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ours) < 0) {
-        const int error = errno;
-        remove_entry(set, entry);
-        errno = error;
-        return -1;
-    }
-    sockets_entry_make_hot(entry);
-    return 0;
-}
-
-static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
-                  const struct epoll_event *event)
-{
-    struct sockets_entry *entry = find_entry(set, fd, s);
-    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
-
-    if (!entry)
-        return sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, (struct epoll_event *)event);
-    if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, &ours) < 0)
-        return -1;
-    entry->events = event->events;
-    entry->data = event->data;
-    entry->told = false;
-    entry->seen = SOCKETS_UNKNOWN;
-    if (!sockets_entry_wants_data(entry))
-        sockets_entry_forget_hot(set, entry);
-    sockets_entry_make_hot(entry);
-    sockets_epoll_kick(set);
-    return 0;
-}
-
-static void note_edges(struct sockets_epoll *set, const struct epoll_event *event)
-{
-    if (event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
-        set->edges = true;
-}
-
-void sockets_epoll_note(struct sockets_epoll *set, const struct epoll_event *event)
-{
-    pthread_mutex_lock(&set->lock);
-    note_edges(set, event);
-    pthread_mutex_unlock(&set->lock);
-}
-
-int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
-                      struct epoll_event *event)
-{
-    struct sockets_entry *entry;
-    int result;
-
-    pthread_mutex_lock(&set->lock);
-    if (event && op != EPOLL_CTL_DEL)
-        note_edges(set, event);
-    if (op == EPOLL_CTL_ADD && event) {
-        result = add(set, epfd, fd, s, event);
-    } else if (op == EPOLL_CTL_MOD && event) {
-        result = modify(set, epfd, fd, s, event);
-    } else {
-        result = sockets_real.epoll_ctl(epfd, op, fd, event);
-        if (result == 0 && (entry = find_entry(set, fd, s)) != NULL)
-            remove_entry(set, entry);
-    }
-    if (set->cold)
-        sockets_epoll_settle(set);
-    pthread_mutex_unlock(&set->lock);
-    return result;
 }
 
 bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), void *argument)
@@ -381,6 +320,21 @@ static void reset(struct sockets_epoll *set)
     set->sleepers = 0;
     set->hot_count = 0;
     set->together = set->kicked = false;
+    set->shared = true;
+}
+
+/* Who else asks the kernel shall find what the program has told it. */
+static void share(struct sockets_epoll *set)
+{
+    pthread_mutex_lock(&set->lock);
+    set->shared = true;
+    sockets_defer_no_more(set);
+    pthread_mutex_unlock(&set->lock);
+}
+
+void sockets_epoll_share(void)
+{
+    for_each_set(share);
 }
 
 void sockets_epoll_before_fork(void)
@@ -406,7 +360,7 @@ void sockets_epoll_after_fork(bool is_child)
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = false;
-        if (arena[i].set)
+        if (arena[i].set && !arena[i].removed)
             sockets_entry_make_hot(&arena[i]);
     }
 }

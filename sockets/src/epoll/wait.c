@@ -29,7 +29,7 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
     sockets_stream_answer(entry->s, entry->via);
     if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->via))
         found &= ~data;
-    if (sockets_entry_has_news(entry))
+    if (sockets_entry_has_data(entry))
         found |= entry->events & data;
     if (found & data)
         entry->seen = sockets_stream_arrived(entry->s);
@@ -72,8 +72,9 @@ static int keep_events(struct sockets_epoll *set, struct epoll_event *events, in
         if (!entry && is_kept(events, before, &event))
             continue;
         if (entry) {
-            if (entry->set != set || entry->told)
+            if (entry->set != set || entry->told || entry->removed)
                 continue;
+            event.events &= entry->events | EPOLLERR | EPOLLHUP; /* it may have been changed */
             if (entry->s->upgraded)
                 event.events = without_bells(entry, event.events);
             if (!event.events && (entry->events & EPOLLONESHOT))
@@ -270,8 +271,10 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         n = sockets_order_tell(set, NULL, 0, events, max);
         settle_told(set);
     }
-    if (kernel)
+    if (kernel) {
         make_room(&k, set, events, max);
+        sockets_defer_no_more(set);
+    }
     pthread_mutex_unlock(&set->lock);
     if (!kernel)
         return n;
@@ -305,14 +308,15 @@ static bool begin_spinning(struct sockets_epoll *set)
 static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                 const sigset_t *mask)
 {
-    const bool far = begin_spinning(set);
+    const bool far = begin_spinning(set), by_kernel = far || set->by_kernel;
     const uint32_t looks = far ? FAR_LOOKS : LOOKS_PER_CALL;
     struct sockets_spin spinning;
     bool bells;
 
     sockets_spin_begin_far(&spinning, far);
     while (sockets_spin_turn(&spinning)) {
-        const int n = look(set, epfd, events, max, mask, spinning.turn % looks == 0, &bells);
+        const bool asks = by_kernel ? spinning.turn % looks == 0 : sockets_spin_asks(&spinning);
+        const int n = look(set, epfd, events, max, mask, asks, &bells);
 
         if (n != 0) {
             sockets_spin_won(&spinning);
@@ -329,6 +333,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
 
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
+    sockets_defer_no_more(set);
     sockets_epoll_join(set, epfd);
     ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++) {

@@ -30,6 +30,13 @@ static _Atomic bool by_tcp;
 static bool is_forced;
 static uint32_t force_after;
 
+static uint64_t real_now(void)
+{
+    return sockets_now_ns();
+}
+
+uint64_t (*sockets_judge_now)(void) = real_now;
+
 /* All under the lock. */
 static struct {
     struct sockets_lock lock;
@@ -71,7 +78,7 @@ static void change_links(uint32_t count)
         judge.links = count;
         judge.pause_ns = first_pause_ns;
         atomic_store(&by_tcp, judge.verdict);
-        wait_until(sockets_now_ns() + CALM_NS);
+        wait_until(sockets_judge_now() + CALM_NS);
     }
     sockets_lock_give(&judge.lock);
 }
@@ -160,7 +167,7 @@ bool sockets_judge_count(uint64_t taken)
             atomic_store(&by_tcp, !before);
     } else if (count % READS == 0 && atomic_load(&links) >= LEAST_LINKS &&
                sockets_lock_try(&judge.lock)) {
-        make_step(sockets_now_ns(), count);
+        make_step(sockets_judge_now(), count);
         sockets_lock_give(&judge.lock);
     }
     return atomic_load(&by_tcp) != before;

@@ -28,6 +28,9 @@ bool sockets_judge_count(uint64_t taken);
 /* Whether they are to go by TCP now. */
 bool sockets_judge_says_tcp(void);
 
+/* The time in nanoseconds, which tests make up. */
+extern uint64_t (*sockets_judge_now)(void);
+
 /* The child of a fork has no links. */
 void sockets_judge_after_fork(void);
 

@@ -18,6 +18,7 @@
 enum {
     FEW = 64,            /* descriptors for which no memory is allocated */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
+    KERNEL_EVERY = 8,    /* answers from rings alone until the kernel is asked, too */
     DATA = POLLIN | POLLRDNORM,
     SPACE = POLLOUT | POLLWRNORM,
 };
@@ -29,11 +30,16 @@ struct polled {
     const sigset_t *mask;
     bool any;   /* of them is upgraded ... */
     bool rings; /* ... and has rings to look at */
+    bool alone; /* all are, share the machine with their peers, and are asked for nothing else */
 };
+
+/* Answers of this thread from rings alone. */
+static _Thread_local uint32_t answers __attribute__((tls_model("initial-exec")));
 
 static void enter(struct polled *p)
 {
     p->any = p->rings = false;
+    p->alone = true;
     for (nfds_t i = 0; i < p->count; i++) {
         struct sockets_epoll *set = sockets_epoll_find(p->fds[i].fd);
 
@@ -42,6 +48,8 @@ static void enter(struct polled *p)
             p->any = true;
             p->rings |= !sockets_carrier_is_resting(p->stream[i]);
         }
+        p->alone = p->alone && p->stream[i] && p->stream[i]->upgraded && !p->stream[i]->carrier &&
+                   !(p->fds[i].events & ~(DATA | SPACE));
         if (set)
             sockets_epoll_make_cold(set, p->fds[i].fd);
     }
@@ -109,6 +117,62 @@ static bool begin_spinning(struct polled *p)
     return far;
 }
 
+/* What rings tell of one of those: 1, 0, or -1 if the kernel has to be asked. */
+static int look_at(const struct polled *p, nfds_t i)
+{
+    const struct sockets_stream *s = p->stream[i];
+    struct pollfd *fd = &p->fds[i];
+    const bool data = (fd->events & DATA) && sockets_stream_has_data(s);
+
+    fd->revents = 0;
+    if ((fd->events & DATA) && !data && !sockets_stream_is_tcp_empty(s))
+        return -1;
+    if ((fd->events & SPACE) && !sockets_stream_has_space(s))
+        return -1;
+    fd->revents = (short)((data ? fd->events & DATA : 0) | (fd->events & SPACE));
+    return fd->revents != 0;
+}
+
+/* As in a client that waits for answers to what it has sent: how many are ready, or 0 if the kernel
+ * is to be asked.  If there are several it is now and then, for the ends of peers that were killed.
+ */
+static int answer_by_rings(const struct polled *p)
+{
+    int ready = 0;
+
+    if (!p->alone)
+        return 0;
+    if (p->count > 1 && answers % KERNEL_EVERY == KERNEL_EVERY - 1) {
+        answers++;
+        return 0;
+    }
+    for (nfds_t i = 0; i < p->count; i++) {
+        const int one = look_at(p, i);
+
+        if (one < 0)
+            return 0;
+        ready += one;
+    }
+    if (ready == 0 || p->count == 1)
+        return ready;
+    answers++;
+    atomic_fetch_add_explicit(&sockets_counters->answers, 1, memory_order_relaxed);
+    return ready;
+}
+
+static int answer(struct polled *p)
+{
+    const int ready = answer_by_rings(p);
+
+    return ready > 0 ? ready : ask_kernel(p, &at_once);
+}
+
+/* Who waits for rings alone asks the kernel but now and then. */
+static bool asks(const struct polled *p, const struct sockets_spin *spinning)
+{
+    return p->alone ? sockets_spin_asks(spinning) : spinning->turn % LOOKS_PER_CALL == 0;
+}
+
 static int spin(struct polled *p)
 {
     struct sockets_spin spinning;
@@ -116,7 +180,9 @@ static int spin(struct polled *p)
 
     sockets_spin_begin_far(&spinning, begin_spinning(p));
     while (n == 0 && sockets_spin_turn(&spinning)) {
-        if (any(p, sockets_stream_hint) || spinning.turn % LOOKS_PER_CALL == 0)
+        if (any(p, sockets_stream_hint))
+            n = answer(p);
+        else if (asks(p, &spinning))
             n = ask_kernel(p, &at_once);
         if (n > 0)
             sockets_spin_won(&spinning);
@@ -142,18 +208,16 @@ static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
     return n;
 }
 
-/* One descriptor with data in its ring, as in a client that waits for its answer. */
-static bool answer_one(struct polled *p)
+/* Before anybody waits.  Who has rings alone, and nothing there, begins to spin. */
+static int look(struct polled *p, bool only_looks)
 {
-    struct pollfd *fd = p->fds;
+    const int ready = !only_looks || p->count == 1 ? answer_by_rings(p) : 0;
 
-    if (p->count != 1 || !wants_data(p, 0) || !sockets_stream_has_data(p->stream[0]) ||
-        (fd->events & ~(DATA | SPACE)))
-        return false;
-    if ((fd->events & SPACE) && !sockets_stream_has_space(p->stream[0]))
-        return false;
-    fd->revents = fd->events;
-    return true;
+    if (ready > 0)
+        return ready;
+    if (!only_looks && (!p->rings || (p->alone && !any(p, sockets_stream_hint))))
+        return 0;
+    return ask_kernel(p, &at_once);
 }
 
 static int poll_streams(struct polled *p, const struct timespec *timeout)
@@ -165,9 +229,7 @@ static int poll_streams(struct polled *p, const struct timespec *timeout)
                                  : 0;
     int n;
 
-    if (answer_one(p))
-        return 1;
-    n = p->rings || only_looks ? ask_kernel(p, &at_once) : 0;
+    n = look(p, only_looks);
     if (n != 0 || only_looks)
         return n;
     for (;;) {

@@ -89,6 +89,9 @@ struct sockets_counters {
     _Atomic uint64_t reason[SOCKETS_REASONS]; /* at close */
     _Atomic uint64_t ring_bytes, tcp_bytes;   /* sent by connections that were upgraded */
     _Atomic uint64_t bells, sleeps, spins_won, spins_lost;
+    _Atomic uint64_t
+        deferred;             /* changes of epoll sets of which the kernel hears later, if at all */
+    _Atomic uint64_t answers; /* polls of several that rings alone have answered */
     _Atomic uint64_t broken;
 };
 

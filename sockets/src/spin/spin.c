@@ -11,7 +11,7 @@
 enum {
     DEFAULT_US = 50,
     LOOK_AT_CLOCK = 16, /* turns; one is some 40 ns */
-    YIELD = 64,
+    YIELD = 32,
     BUSY_NS = 10000, /* a yield takes so long only if another process runs meanwhile */
     LEAST_NS = 2000, /* a shorter spin is not worth its while ... */
     TRY_AGAIN = 16,  /* ... but every so often the whole is tried */

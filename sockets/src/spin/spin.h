@@ -30,6 +30,13 @@ void sockets_spin_begin_far(struct sockets_spin *spin, bool far);
 /* One look later.  False when it is time to sleep, which counts as lost. */
 bool sockets_spin_turn(struct sockets_spin *spin);
 
+/* Whether it is time to ask the kernel, too, of who looks at rings alone: seldom, as that takes
+ * longer than many looks, and not before others had the processor once. */
+static inline bool sockets_spin_asks(const struct sockets_spin *spin)
+{
+    return spin->turn == 64 || spin->turn % 128 == 0;
+}
+
 /* What was waited for has come. */
 void sockets_spin_won(const struct sockets_spin *spin);
 

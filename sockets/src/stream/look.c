@@ -30,6 +30,19 @@ bool sockets_stream_hint(const struct sockets_stream *s)
            atomic_load_explicit(&dir->fin, memory_order_relaxed);
 }
 
+bool sockets_stream_is_tcp_empty(const struct sockets_stream *s)
+{
+    const struct sockets_direction *dir = s->rx;
+    const uint64_t sent = atomic_load_explicit(&dir->sent, memory_order_relaxed);
+    const uint64_t taken = atomic_load_explicit(&dir->taken, memory_order_relaxed);
+
+    return sent != SOCKETS_UNKNOWN && (int64_t)(sent - taken) <= 0 &&
+           !atomic_load_explicit(&dir->sending, memory_order_relaxed) &&
+           !atomic_load_explicit(&dir->fin, memory_order_relaxed) &&
+           !atomic_load_explicit(&s->record->rx.eof, memory_order_relaxed) &&
+           !sockets_stream_bell_is_due(s);
+}
+
 int sockets_stream_unread(struct sockets_stream *s, int tcp)
 {
     const struct sockets_record *record = s->record;

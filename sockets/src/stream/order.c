@@ -31,6 +31,11 @@ void sockets_stream_note_kernel_now(bool other)
         note(&other_at, now);
 }
 
+uint64_t sockets_stream_own_kernel_at(void)
+{
+    return atomic_load_explicit(&kernel_at, memory_order_relaxed);
+}
+
 void sockets_stream_stamp_now(struct sockets_stream *s)
 {
     /* Before `since`: what is not later than that is in the kernel. */

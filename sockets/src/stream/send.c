@@ -15,7 +15,7 @@ enum {
     WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
     LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
     SPACE_NS = 2000000,     /* how long a blocking sender waits for space before it turns to TCP */
-    SPACE_BRIEF_NS = 20000, /* and one that must not block */
+    SPACE_BRIEF_NS = 50000, /* and one that must not block */
     CARRIED_MOST = 1280,    /* bytes of a call that are brought by a carrier, in one packet */
     PIECES = 16,            /* of a message that goes by TCP in part */
 };
@@ -465,10 +465,18 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
     return (ssize_t)done;
 }
 
+/* TCP has space if the receiver has taken all that it was given. */
+static bool tcp_has_space(const struct sockets_stream *s)
+{
+    return !s->carrier && atomic_load(&s->tx->sending) == 0 &&
+           atomic_load(&s->tx->taken) == atomic_load(&s->tx->sent);
+}
+
 bool sockets_stream_has_space(const struct sockets_stream *s)
 {
     const ssize_t unsent = sockets_ring_unsent(s->tx, &s->record->tx.ring);
 
-    return sockets_phase_is_ring(s->record->tx.phase) && unsent >= 0 &&
-           unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
+    if (!sockets_phase_is_ring(atomic_load_explicit(&s->tx->phase, memory_order_relaxed)))
+        return tcp_has_space(s);
+    return unsent >= 0 && unsent < (ssize_t)1 << (s->record->tx.ring.log - 1);
 }

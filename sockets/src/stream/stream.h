@@ -159,6 +159,9 @@ bool sockets_stream_has_data(const struct sockets_stream *s);
  * who spin. */
 bool sockets_stream_hint(const struct sockets_stream *s);
 
+/* Nothing of the stream is in TCP, neither data nor a bell nor its end. */
+bool sockets_stream_is_tcp_empty(const struct sockets_stream *s);
+
 /* How much has ever arrived in the ring. */
 uint64_t sockets_stream_arrived(const struct sockets_stream *s);
 
@@ -166,7 +169,7 @@ uint64_t sockets_stream_arrived(const struct sockets_stream *s);
  * nobody needs any more is taken away. */
 bool sockets_stream_readable(struct sockets_stream *s, int fd);
 
-/* Whether a send would find space in the ring. */
+/* Whether it is known that a send would find space, in the ring or in TCP. */
 bool sockets_stream_has_space(const struct sockets_stream *s);
 
 /* Around a sleep in the kernel in which data should wake the caller.  After _arm the caller looks
@@ -204,6 +207,9 @@ static inline void sockets_stream_order(struct sockets_stream *s)
 uint64_t sockets_stream_since(const struct sockets_stream *s);
 uint64_t sockets_stream_kernel_at(const struct sockets_stream *s);
 uint64_t sockets_stream_other_at(const struct sockets_stream *s);
+
+/* When this process last did. */
+uint64_t sockets_stream_own_kernel_at(void);
 
 /* A caller that waits for edges leaves data in the ring that it was woken for: let the sender ring
  * for what follows, too.  At most two bells are ever under way. */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * control.c - what the program says of its connections to a set: epoll_ctl.
+ */
+#include "epoll/internal.h"
+#include "real/real.h"
+#include "record/pause.h"
+#include <errno.h>
+
+/* What the program wants of an entry is new. */
+static void change(struct sockets_entry *entry, const struct epoll_event *event)
+{
+    entry->events = event->events;
+    entry->data = event->data;
+    entry->told = false;
+}
+
+/* One that was removed, while the kernel has not heard of it, comes again. */
+static bool add_again(struct sockets_epoll *set, int epfd, struct sockets_entry *entry,
+                      const struct epoll_event *event)
+{
+    if (!sockets_defer_may(set, entry, event->events)) {
+        sockets_defer_no_more(set);
+        return false;
+    }
+    sockets_defer(set, epfd, entry);
+    entry->removed = false;
+    change(entry, event);
+    entry->told_at = sockets_now_ns();
+    sockets_entry_make_hot(entry);
+    return true;
+}
+
+static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
+               const struct epoll_event *event)
+{
+    struct sockets_entry *entry = sockets_entry_new();
+    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
+
+    if (!entry) {
+        errno = ENOMEM;
+        return -1;
+    }
+    sockets_entry_link(set, entry, fd, s);
+    change(entry, event);
+    entry->kernels = event->events;
+    entry->told_at = sockets_now_ns();
+    if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ours) < 0) {
+        const int error = errno;
+        sockets_entry_remove(set, entry);
+        errno = error;
+        return -1;
+    }
+    sockets_entry_make_hot(entry);
+    return 0;
+}
+
+static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
+                  const struct epoll_event *event)
+{
+    struct sockets_entry *entry = sockets_entry_find(set, fd, s);
+    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
+
+    if (!entry)
+        return sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, (struct epoll_event *)event);
+    if (sockets_defer_may(set, entry, event->events)) {
+        sockets_defer(set, epfd, entry);
+        if (entry->told_at < set->told_at) /* what is ready now was not when others were told */
+            entry->told_at = sockets_now_ns();
+    } else {
+        if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, &ours) < 0)
+            return -1;
+        entry->kernels = event->events;
+    }
+    change(entry, event);
+    entry->seen = SOCKETS_UNKNOWN;
+    if (!sockets_entry_wants_data(entry) && !sockets_entry_wants_space(entry))
+        sockets_entry_forget_hot(set, entry);
+    sockets_entry_make_hot(entry);
+    sockets_epoll_kick(set);
+    return 0;
+}
+
+static void note_edges(struct sockets_epoll *set, const struct epoll_event *event)
+{
+    if (event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
+        set->edges = true;
+}
+
+void sockets_epoll_note(struct sockets_epoll *set, const struct epoll_event *event)
+{
+    pthread_mutex_lock(&set->lock);
+    note_edges(set, event);
+    pthread_mutex_unlock(&set->lock);
+}
+
+static int remove_from(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s)
+{
+    struct sockets_entry *entry = sockets_entry_find(set, fd, s);
+
+    if (entry && sockets_defer_may(set, entry, entry->kernels)) {
+        sockets_entry_forget_hot(set, entry);
+        sockets_entry_leave_together(entry);
+        sockets_entry_disarm(entry);
+        sockets_defer(set, epfd, entry);
+        entry->removed = true;
+        return 0;
+    }
+    if (sockets_real.epoll_ctl(epfd, EPOLL_CTL_DEL, fd, NULL) < 0)
+        return -1;
+    if (entry)
+        sockets_entry_remove(set, entry);
+    return 0;
+}
+
+/* An entry that is removed is none for the program. */
+static struct sockets_entry *removed_entry(struct sockets_epoll *set, int fd,
+                                           struct sockets_stream *s)
+{
+    struct sockets_entry *entry = set->deferred ? sockets_entry_find(set, fd, s) : NULL;
+
+    return entry && entry->removed ? entry : NULL;
+}
+
+static int control(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
+                   struct epoll_event *event)
+{
+    struct sockets_entry *removed = removed_entry(set, fd, s);
+
+    if (op == EPOLL_CTL_ADD && event) {
+        if (removed && add_again(set, epfd, removed, event))
+            return 0;
+        return add(set, epfd, fd, s, event);
+    }
+    if (removed)
+        sockets_defer_no_more(set); /* the kernel's to judge */
+    if (op == EPOLL_CTL_MOD && event)
+        return modify(set, epfd, fd, s, event);
+    if (op == EPOLL_CTL_DEL)
+        return remove_from(set, epfd, fd, s);
+    return sockets_real.epoll_ctl(epfd, op, fd, event);
+}
+
+int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
+                      struct epoll_event *event)
+{
+    int result;
+
+    pthread_mutex_lock(&set->lock);
+    if (event && op != EPOLL_CTL_DEL)
+        note_edges(set, event);
+    result = control(set, epfd, op, fd, s, event);
+    if (set->cold)
+        sockets_epoll_settle(set);
+    pthread_mutex_unlock(&set->lock);
+    return result;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * change_calls: what programs see of changes of their sets of epoll, of which the library tells the
+ * kernel late, or never.  It has to be the same over plain TCP and over unetsock.
+ */
+#include "matrix.h"
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+static void tell_of(const char *what, int epfd, int timeout)
+{
+    struct epoll_event told[2] = {0};
+    const int n = epoll_wait(epfd, told, 2, timeout);
+
+    printf(" %s %d %x %u", what, n, told[0].events, told[0].data.u32);
+}
+
+static int change(int epfd, int op, int fd, uint32_t events, uint32_t name)
+{
+    struct epoll_event event = {.events = events, .data.u32 = name};
+
+    return epoll_ctl(epfd, op, fd, &event);
+}
+
+/* As clients do that wait until they can write, write, wait for the answer, and begin anew. */
+static void test_changes(void)
+{
+    const int epfd = epoll_create1(0);
+    char text[8];
+    int fd[2];
+
+    make_pair(fd);
+    change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLOUT, 0);
+    for (uint32_t i = 1; i <= 20; i++) {
+        printf("changes:");
+        tell_of("space", epfd, 5000);
+        if (write(fd[0], "ask", 3) != 3)
+            die("write");
+        printf(" %s", result(change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0)));
+        printf(" %s", result(change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0)));
+        printf(" %s", result(change(epfd, EPOLL_CTL_MOD, fd[0], EPOLLIN, i)));
+        printf(" %s", result(change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLIN, i)));
+        printf(" %s", result(change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLOUT, i)));
+        tell_of("nothing", epfd, 0);
+        if (await_unread(fd[1], 3) != 3 || read(fd[1], text, 8) != 3 ||
+            write(fd[1], "told", 4) != 4)
+            die("answer");
+        tell_of("data", epfd, 5000);
+        if (await_unread(fd[0], 4) != 4 || read(fd[0], text, 8) != 4)
+            die("read");
+        printf(" %s", result(change(epfd, EPOLL_CTL_MOD, fd[0], EPOLLIN | EPOLLRDHUP, i)));
+        printf(" %s", result(change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0)));
+        printf(" %s\n", result(change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLOUT, 100 + i)));
+    }
+    close(epfd);
+    close_pair(fd);
+}
+
+/* Who learns of changes that have not been asked for since: a poll of the set, a copy of its
+ * descriptor, a child, and a set that keeps a connection whose descriptor is closed. */
+static void test_changes_seen(int how)
+{
+    const int epfd = epoll_create1(0), copy = dup(epfd);
+    struct pollfd p = {.fd = copy, .events = POLLIN};
+    int fd[2], other = -1;
+    pid_t child;
+
+    make_pair(fd);
+    change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLIN | EPOLLOUT, 1);
+    printf("changes seen %d:", how);
+    tell_of("space", epfd, 5000);
+    if (how == 0)
+        change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0);
+    else if (how != 3)
+        change(epfd, EPOLL_CTL_MOD, fd[0], EPOLLIN, 2);
+    if (how < 2)
+        printf(" poll %d", poll(&p, 1, 0));
+    close(epfd);
+    tell_of("copy", copy, 0);
+    if (how == 3) {
+        change(copy, EPOLL_CTL_MOD, fd[0], EPOLLOUT, 3);
+        change(copy, EPOLL_CTL_DEL, fd[0], 0, 0);
+        other = dup(fd[0]);
+        close(fd[0]);
+        printf(" closed %d", poll(&p, 1, 0));
+        fd[0] = other;
+    }
+    if (how == 2 || how == 4) {
+        change(copy, how == 2 ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, fd[0], EPOLLOUT, 4);
+        fflush(stdout);
+        if ((child = fork()) == 0) {
+            tell_of("child", copy, 0);
+            printf(" %s", result(change(copy, EPOLL_CTL_ADD, fd[0], EPOLLOUT, 5)));
+            printf(" %s", result(change(copy, EPOLL_CTL_MOD, fd[0], EPOLLIN, 6)));
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        tell_of("parent", copy, 0);
+        printf(" %s", result(change(copy, EPOLL_CTL_DEL, fd[0], 0, 0)));
+    }
+    printf("\n");
+    close(copy);
+    close_pair(fd);
+}
+
+struct changing {
+    pid_t thread;
+    int epfd, fd;
+};
+
+/* Somebody sleeps for data, and is to be told of space instead. */
+static void *change_when_asleep(void *argument)
+{
+    const struct changing *c = argument;
+
+    wait_asleep(c->thread);
+    change(c->epfd, EPOLL_CTL_MOD, c->fd, EPOLLOUT, 8);
+    return NULL;
+}
+
+static void test_changed_asleep(void)
+{
+    const int epfd = epoll_create1(0);
+    int fd[2];
+
+    make_pair(fd);
+    change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLOUT, 6);
+    for (int i = 0; i < 10; i++) {
+        struct changing c = {(pid_t)syscall(SYS_gettid), epfd, fd[0]};
+        pthread_t thread;
+
+        printf("changed asleep:");
+        tell_of("space", epfd, 5000);
+        change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0);
+        change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLIN, 7);
+        pthread_create(&thread, NULL, change_when_asleep, &c);
+        tell_of("changed", epfd, 5000);
+        printf("\n");
+        pthread_join(thread, NULL);
+    }
+    close(epfd);
+    close_pair(fd);
+}
+
+int main(int argc, char **argv)
+{
+    begin(argc, argv);
+    test_changes();
+    for (int how = 0; how < 5; how++)
+        test_changes_seen(how);
+    test_changed_asleep();
+    return 0;
+}
