@@ -217,3 +217,18 @@ TEST_CASE("dev test tells what runs, and what is left, while no test ends")
     CHECK_THAT(out, !Catch::Matches("[^]*running for [0-9]+ s: a_test[^]*"));
     CHECK_THAT(out, Catch::Contains("\n2/3 Test #8: b_test: two ..***Failed\n"));
 }
+
+TEST_CASE("the tests of the kernel module say of which folders Linux's make takes none")
+{
+    for (const char *name : {"a b", "a:b"}) {
+        const TemporaryFolder folder;
+
+        fs::create_directories(folder.path / name / "test");
+        const Outcome outcome = run({{PROJECT_SOURCE "/tests/kernel/run.sh", folder / name}});
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Catch::StartsWith("kernel: ") &&
+                                    Catch::EndsWith(std::string(name) + "/kernel\n"));
+        CHECK(fs::is_empty(folder.path / name / "test"));
+    }
+}
