@@ -96,6 +96,10 @@ if(NOT TARGET catch_header)
 endif()
 include(Catch)
 
+# tests/quoted.h, for tests of any layer, also where there is nothing else of tests/.
+add_library(test_quoted INTERFACE)
+target_include_directories(test_quoted INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+
 # project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [LONG s]
 # [GUEST] [WITHIN command...]): a Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.
 # SERIAL cases run alone: they count processes or need both cores.  LONG is the time of cases

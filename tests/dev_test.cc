@@ -2,6 +2,7 @@
 //
 // The front door: what ./dev says without building anything.
 #include "process.h"
+#include "quoted.h"
 #include "splitc_run.h"
 
 #include <catch2/catch.hpp>
@@ -40,8 +41,8 @@ struct BareMachine {
         fs::copy(PROJECT_SOURCE "/CMakePresets.json", folder.path);
         tool("dpkg-query", "exit 1");
         tool("cmake", "echo no compiler here; exit 1");
-        tool("apt-get", "echo \"$*\" >>'" + folder / "calls" +
-                            "'\n[ $1 = update ] || grep -q update '" + folder / "calls" + "'");
+        tool("apt-get", "echo \"$*\" >>" + quoted(folder / "calls") +
+                            "\n[ $1 = update ] || grep -q update " + quoted(folder / "calls"));
     }
 
     void tool(const std::string &name, const std::string &script) const
@@ -108,7 +109,7 @@ TEST_CASE("dev installs programs without what only debuggers read")
     const BareMachine machine;
 
     machine.tool("dpkg-query", "for name; do echo $name installed; done");
-    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    machine.tool("cmake", "echo \"$*\" >>" + quoted(machine.folder / "calls"));
     const Outcome outcome =
         run(machine.command({machine.folder / "dev", "install", "--prefix", "/nowhere"}));
     INFO(outcome.out << outcome.err);
@@ -124,7 +125,7 @@ TEST_CASE("dev configures anew when packages have come")
 
     machine.tool("sudo", "shift; exec \"$@\"");
     machine.tool("apt-get", "exit 0");
-    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    machine.tool("cmake", "echo \"$*\" >>" + quoted(machine.folder / "calls"));
     write_file(machine.folder / "build/build.ninja", "");
     run(machine.command({machine.folder / "dev", "build"}));
     const std::string calls = read_file(machine.folder / "calls");
@@ -154,7 +155,7 @@ TEST_CASE("dev demo builds what it runs and no tests")
     const BareMachine machine;
 
     machine.tool("dpkg-query", "for name; do echo $name installed; done");
-    machine.tool("cmake", "echo \"$*\" >>'" + machine.folder / "calls" + "'");
+    machine.tool("cmake", "echo \"$*\" >>" + quoted(machine.folder / "calls"));
     run(machine.command(
         {machine.folder / "dev", "demo"})); // fails, as there are no programs to run
     const std::string calls = read_file(machine.folder / "calls");
@@ -201,11 +202,11 @@ TEST_CASE("dev test tells what runs, and what is left, while no test ends")
                           "echo '    Start 7: a_test: one'; echo '    Start 8: b_test: two'\n"
                           "printf '1/3 Test #7: a_test: one ..   Passed\\n2/3 Test'; tries=0\n"
                           "until grep -q running " +
-                              said +
+                              quoted(said) +
                               " || [ $tries = 1000 ]; do tries=$((tries+1)); sleep 0.01; done\n"
                               "echo ' #8: b_test: two ..***Failed'; exit 8");
-    Command command =
-        machine.command({"bash", "-c", machine.folder / "dev" + " test >" + said + " 2>&1"});
+    Command command = machine.command(
+        {"bash", "-c", quoted(machine.folder / "dev") + " test >" + quoted(said) + " 2>&1"});
     command.environment.push_back("DEV_QUIET_SECONDS=0.1");
     const Outcome outcome = run(command);
     const std::string out = read_file(said);
@@ -215,4 +216,19 @@ TEST_CASE("dev test tells what runs, and what is left, while no test ends")
     CHECK_THAT(out, Catch::Matches("[^]*dev: running for [0-9]+ s: b_test: two\n[^]*"));
     CHECK_THAT(out, !Catch::Matches("[^]*running for [0-9]+ s: a_test[^]*"));
     CHECK_THAT(out, Catch::Contains("\n2/3 Test #8: b_test: two ..***Failed\n"));
+}
+
+TEST_CASE("the tests of the kernel module say of which folders Linux's make takes none")
+{
+    for (const char *name : {"a b", "a:b"}) {
+        const TemporaryFolder folder;
+
+        fs::create_directories(folder.path / name / "test");
+        const Outcome outcome = run({{PROJECT_SOURCE "/tests/kernel/run.sh", folder / name}});
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, Catch::StartsWith("kernel: ") &&
+                                    Catch::EndsWith(std::string(name) + "/kernel\n"));
+        CHECK(fs::is_empty(folder.path / name / "test"));
+    }
 }

@@ -2,6 +2,7 @@
 //
 // Jobs on several hosts by ssh: that they run, what is said when they cannot, and that they
 // leave nothing behind whatever dies.  As root only.
+#include "quoted.h"
 #include "splitc_run.h"
 #include "testbed/hosts.h"
 
@@ -112,7 +113,7 @@ std::string files_in(const fs::path &folder)
 // Tells that it is there, has children, one of which hides, and waits for ever.
 std::string endless(const Bed &bed)
 {
-    return "sleep 1000 & setsid sleep 1000 & touch " + bed.ready() + "/$PMIX_RANK; wait";
+    return "sleep 1000 & setsid sleep 1000 & touch " + quoted(bed.ready()) + "/$PMIX_RANK; wait";
 }
 
 } // namespace
@@ -264,10 +265,10 @@ public:
 private:
     static pid_t start(pid_t on)
     {
-        const Outcome outcome =
-            run({{"nsenter", "-n", "-m", "-t", std::to_string(on), "sh", "-c",
-                  "mkdir -p /run/unetni\n" BUILD_FOLDER
-                  "/bin/unetni --interface eth0 >/dev/null 2>&1 & echo $!\n"
+        const Outcome outcome = run(
+            {{"nsenter", "-n", "-m", "-t", std::to_string(on), "sh", "-c",
+              "mkdir -p /run/unetni\n" + quoted(BUILD_FOLDER "/bin/unetni") +
+                  " --interface eth0 >/dev/null 2>&1 & echo $!\n"
                   "for i in $(seq 500); do [ -S /run/unetni/eth0 ] && exit; sleep 0.01; done"}});
         INFO(outcome.err);
         REQUIRE(outcome.code == 0);
@@ -561,7 +562,7 @@ TEST_CASE("why a host cannot be used is told, with what to do")
         config.insert(config.find("IdentityFile"), "IdentityFile " + folder / "id\n    Unused");
         write_file(folder / "ssh_config", "IgnoreUnknown Unused*\n" + config);
         Command command = bed.job({"true"});
-        command.arguments[4] = "ssh -F " + folder / "ssh_config";
+        command.arguments[4] = "ssh -F " + quoted(folder / "ssh_config");
         const Outcome outcome = run(command);
         CHECK(outcome.code == 1);
         CHECK_THAT(outcome.err, Contains("refuses the key: ") && Contains("Permission denied") &&
@@ -588,7 +589,7 @@ TEST_CASE("a program that a host lacks is told, and --stage sends it")
     TemporaryFolder folder;
     fs::copy_file("/bin/hostname", folder / "program");
     const std::string on_host2 = "nsenter -m -t " + std::to_string(bed->sshd(2));
-    REQUIRE(std::system((on_host2 + " mount -t tmpfs tmpfs " + folder.path.string()).c_str()) == 0);
+    REQUIRE(std::system((on_host2 + " mount -t tmpfs tmpfs " + quoted(folder.path)).c_str()) == 0);
     const Outcome lacking = run(bed.job({folder / "program"}));
     CHECK(lacking.code == 127);
     CHECK_THAT(lacking.err, Contains("host2: cannot run " + folder / "program: No such file") &&
@@ -608,7 +609,8 @@ TEST_CASE("a host without unetrun is told")
     const std::string on_host2 = "nsenter -m -t " + std::to_string(bed->sshd(2));
     TemporaryFolder folder;
     write_file(folder / "unetrun", "");
-    const std::string mount = " mount --bind " + folder / "unetrun " + launcher();
+    const std::string mount =
+        " mount --bind " + quoted(folder / "unetrun") + " " + quoted(launcher());
     REQUIRE(std::system((on_host2 + mount).c_str()) == 0);
     const Outcome outcome = run(bed.job({"true"}));
     CHECK(outcome.code == 1);
@@ -749,8 +751,9 @@ TEST_CASE("a host that is cut off for a while comes back", "[long]")
     Bed bed(2);
     if (!bed)
         return;
-    Command command = bed.job(
-        {"--ppn", "2", "sh", "-c", "touch " + bed.ready() + "/$PMIX_RANK; sleep 8; echo alive"});
+    Command command =
+        bed.job({"--ppn", "2", "sh", "-c",
+                 "touch " + quoted(bed.ready()) + "/$PMIX_RANK; sleep 8; echo alive"});
     command.meanwhile = [&](pid_t) {
         CHECK(bed.all_up(4));
         bed->unplug(2);
@@ -770,7 +773,7 @@ TEST_CASE("a suspended job stays so for as long as one likes", "[long]")
     if (!bed)
         return;
     Command command =
-        bed.job({"sh", "-c", "touch " + bed.ready() + "/$PMIX_RANK; sleep 2; echo alive"});
+        bed.job({"sh", "-c", "touch " + quoted(bed.ready()) + "/$PMIX_RANK; sleep 2; echo alive"});
     command.meanwhile = [&](pid_t launcher_pid) {
         CHECK(bed.all_up(2));
         kill(launcher_pid, SIGTSTP);

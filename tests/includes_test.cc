@@ -99,6 +99,12 @@ bool is_in(const fs::path &file, const std::vector<std::string> &folders)
     return starts_with_any(file.generic_string(), folders);
 }
 
+// What tests of all layers share; targets without test_quoted do not find it.
+bool is_for_tests(const Include &include)
+{
+    return include.quoted && include.name == "quoted.h";
+}
+
 using Rule = std::function<bool(const Include &)>;
 
 // What breaks the rule, one include a line; empty when all is well.
@@ -107,7 +113,7 @@ std::string violations(const std::vector<Include> &includes, const Rule &allowed
     std::string list;
 
     for (const Include &i : includes)
-        if (!allowed(i))
+        if (!is_for_tests(i) && !allowed(i))
             list += i.file.string() + ":" + std::to_string(i.line) + ": " + i.name + "\n";
     return list;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Programs start under other launchers as well: Open MPI's mpirun and Slurm's srun.
+#include "quoted.h"
 #include "splitc_run.h"
 #include "testbed/hosts.h"
 
@@ -273,7 +274,7 @@ TEST_CASE("srun without PMIx is told of once, and a batch script's program is al
 
     const TemporaryFolder folder;
     const Outcome batch = run(slurm.with_slurm(
-        {"sbatch", "--wait", "-N2", "-n4", "-o", folder / "out", "--wrap", hello}));
+        {"sbatch", "--wait", "-N2", "-n4", "-o", folder / "out", "--wrap", quoted(hello)}));
     INFO(batch.err << read_file(folder / "out"));
     CHECK(batch.code == 0);
     CHECK_THAT(read_file(folder / "out"), Contains("processor 0 of 1"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What goes wrong in a program of splitcc -g is told with the line of its source.
+#include "quoted.h"
 #include "splitc_run.h"
 
 #include <catch2/catch.hpp>
@@ -148,8 +149,8 @@ int splitc_main(int argc, char *argv[])
                    "int before;\nvoid call_back(void (*f)(const char *), const char "
                    "*how)\n{\n    f(how);\n    before++;\n}\n");
         Command compile{{"sh", "-c",
-                         "cc -g -shared -fPIC part.c -o libpart.so && " + std::string(compiler()) +
-                             " -w -g prog.sc -L. -lpart -Wl,-rpath,$PWD -o prog" + strip}};
+                         "cc -g -shared -fPIC part.c -o libpart.so && " + quoted(compiler()) +
+                             " -w -g prog.sc -L. -lpart -Wl,-rpath,\"$PWD\" -o prog" + strip}};
         compile.folder = folder_.path;
         const Outcome compiled = run(compile);
         INFO(compiled.err);

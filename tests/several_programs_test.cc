@@ -2,6 +2,7 @@
 //
 // Several programs in one job: in C they may differ, in Split-C they are one, and on several hosts
 // it is as on one.
+#include "quoted.h"
 #include "splitc_run.h"
 #include "testbed/hosts.h"
 
@@ -112,7 +113,7 @@ TEST_CASE("a job of several programs runs on several hosts")
     const Hosts hosts(2);
     const TemporaryFolder folder;
     const std::string file = folder / "programs";
-    write_file(file, std::string("-n 3 ") + SERVER + "\n-n 3 " + CLIENT + "\n");
+    write_file(file, "-n 3 " + quoted(SERVER) + "\n-n 3 " + quoted(CLIENT) + "\n");
     const Outcome outcome = unetrun({"--hosts", hosts.all(), "--rsh", hosts.rsh(), "--ppn", "3",
                                      "--stage", "--configfile", file});
     INFO(outcome.err);

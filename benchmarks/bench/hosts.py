@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,7 @@ class Hosts:
         self.pids = [(folder / f"host{i}.pid").read_text().strip() for i in (1, 2)]
         self.interface = "eth0"
         rsh = folder / "rsh"
-        rsh.write_text(f'#!/bin/sh\nexec ssh -F {folder}/ssh_config "$@"\n', encoding="ascii")
+        rsh.write_text(f'#!/bin/sh\nexec ssh -F {shlex.quote(str(folder))}/ssh_config "$@"\n', encoding="utf-8")
         rsh.chmod(0o755)
         return self
 

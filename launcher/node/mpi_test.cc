@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "node/mpi.h"
+#include "quoted.h"
 
 using namespace unetrun;
 using Catch::Matchers::Contains;
@@ -28,7 +29,7 @@ public:
             shell("cc -shared -fPIC f.c -o " + other + " -Wl,-soname," + other);
         shell("cc -shared -fPIC f.c -o " + library + " -Wl,--no-as-needed " + other +
               " -Wl,-soname," + library);
-        shell("cc main.c -o main ./" + library + " -Wl,-rpath," + folder_.string());
+        shell("cc main.c -o main ./" + library + " -Wl,-rpath," + quoted(folder_));
     }
     ~Program() { std::filesystem::remove_all(folder_); }
     Program(const Program &) = delete;
@@ -45,7 +46,7 @@ private:
     void shell(const std::string &command) const
     {
         INFO(command);
-        REQUIRE(std::system(("cd '" + folder_.string() + "' && " + command).c_str()) == 0);
+        REQUIRE(std::system(("cd " + quoted(folder_) + " && " + command).c_str()) == 0);
     }
 
     std::filesystem::path folder_;

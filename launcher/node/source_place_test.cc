@@ -8,6 +8,7 @@
 
 #include "common/test_scratch.h"
 #include "node/source_place.h"
+#include "quoted.h"
 
 using namespace unetrun;
 using Catch::Matchers::EndsWith;
@@ -25,14 +26,14 @@ std::string told_of_work(const std::string &options, const std::string &after = 
     std::ofstream(folder.path.string() + "/prog.c")
         << "int work(int x)\n{\n    return x + 1;\n}\n"
            "int main(void)\n{\n    return work(1);\n}\n";
-    const std::string build = "cd " + folder.path.string() + " && cc -g -O0 " + options +
+    const std::string build = "cd " + quoted(folder.path) + " && cc -g -O0 " + options +
                               " prog.c -o prog && nm prog | grep ' T work' | cut -c1-16 > at && " +
                               after;
     REQUIRE(std::system(build.c_str()) == 0);
     std::string at;
     std::getline(std::ifstream(folder.path.string() + "/at"), at);
-    const std::string look = std::string("timeout 20 " UNETRUN_PROGRAM " --source-places ") +
-                             binary + " " + at + " > " + folder.path.string() + "/told";
+    const std::string look = "timeout 20 " + quoted(UNETRUN_PROGRAM) + " --source-places " +
+                             quoted(binary) + " " + at + " > " + quoted(folder.path / "told");
     REQUIRE(std::system(look.c_str()) == 0);
     std::ifstream told(folder.path.string() + "/told");
     return {std::istreambuf_iterator<char>(told), {}};

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "front/hosts.h"
+#include "quoted.h"
 #include "test/job.h"
 
 using Catch::Matchers::Contains;
@@ -27,7 +28,7 @@ constexpr auto aftermath = 4s; // for everything of a job to be gone
 
 Strings on(const std::string &hosts, const Strings &more)
 {
-    Strings arguments{"--hosts", hosts, "--rsh", std::string("sh ") + TEST_RSH};
+    Strings arguments{"--hosts", hosts, "--rsh", "sh " + quoted(TEST_RSH)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "quoted.h"
 #include "test/commands.h"
 #include "test/job.h"
 
@@ -124,7 +125,7 @@ TEST_CASE("a limit of file sizes that leaves no room for what ranks show is told
 
 TEST_CASE("a daemon that cannot watch its ranks sleeps while they run")
 {
-    TestJob job(script("ulimit -f 1; exec \"$0\" -n 2 " PMIX_CLIENT " hang"));
+    TestJob job(script("ulimit -f 1; exec \"$0\" -n 2 " + quoted(PMIX_CLIENT) + " hang"));
     REQUIRE(job.prints("rank ", 2));
     const std::vector<pid_t> daemons = job.named("unetd"); // that of the script, too
     REQUIRE(daemons.size() == 2);

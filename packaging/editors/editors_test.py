@@ -62,6 +62,11 @@ def library():
     return names | {"toglobal", "tospread"}
 
 
+def vim_string(path):
+    """In a script for vim, where a path in a command would end at a space."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
 class Vim(unittest.TestCase):
     KINDS = {"splitcQualifier": "type", "splitcOperator": "operator", "splitcSpread": "operator",
              "splitcConstant": "constant", "splitcStatement": "statement", "splitcFunction": "function"}
@@ -73,9 +78,10 @@ class Vim(unittest.TestCase):
             source.write_text("\n".join(text) + "\n")
             asked = ", ".join(f"[{line + 1}, {column + 1}]" for line, column in places)
             (pathlib.Path(folder) / "ask.vim").write_text(
-                f"set runtimepath^={EDITORS / 'vim'}\nfiletype on\nsyntax on\nedit {source}\nsyntax sync fromstart\n"
+                f"let &runtimepath = {vim_string(EDITORS / 'vim')} . ',' . &runtimepath\nfiletype on\nsyntax on\n"
+                f"execute 'edit' fnameescape({vim_string(source)})\nsyntax sync fromstart\n"
                 f"call writefile([&filetype] + map([{asked}], 'synIDattr(synID(v:val[0], v:val[1], 1), \"name\")'), "
-                f"'{result}')\nqall!\n")
+                f"{vim_string(result)})\nqall!\n")
             subprocess.run(["vim", "-u", "NONE", "-N", "-es", "-S", f"{folder}/ask.vim"], check=False, timeout=60,
                            stdin=subprocess.DEVNULL, capture_output=True)
             kind, *groups = result.read_text().splitlines()

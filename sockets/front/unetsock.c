@@ -33,27 +33,50 @@ static int find_library(char *path, size_t size)
     return access(path, R_OK) < 0 ? -errno : 0;
 }
 
+/* Puts a word in front of a list of the environment. */
+static int put_first(const char *list, const char *word)
+{
+    const char *others = getenv(list);
+    char *all = NULL;
+    int error;
+
+    if (!others || !*others)
+        return setenv(list, word, 1) < 0 ? -errno : 0;
+    if (asprintf(&all, "%s:%s", word, others) < 0)
+        return -ENOMEM;
+    error = setenv(list, all, 1) < 0 ? -errno : 0;
+    free(all);
+    return error;
+}
+
+/* Where the dynamic linker takes LD_PRELOAD apart, and where LD_LIBRARY_PATH. */
+static const char preload_ends[] = " :", folder_ends[] = ":;";
+
 static int preload(void)
 {
-    char path[4200], all[8400];
-    const char *others = getenv("LD_PRELOAD");
-    const int error = find_library(path, sizeof(path));
+    char path[4200];
+    char *name;
+    int error = find_library(path, sizeof(path));
 
     if (error < 0) {
         fprintf(stderr, "unetsock: no library at '%s': %s; install it, or set LD_PRELOAD\n", path,
                 strerror(-error));
         return error;
     }
-    if (strpbrk(path, " :")) { /* where the dynamic linker takes LD_PRELOAD apart */
+    if (!strpbrk(path, preload_ends))
+        return put_first("LD_PRELOAD", path);
+    if (strpbrk(path, folder_ends)) {
         fprintf(stderr,
-                "unetsock: the dynamic linker cannot preload '%s', whose path has a space or a "
-                "colon; install it elsewhere\n",
+                "unetsock: the dynamic linker cannot preload '%s', whose path has a colon, or a "
+                "space and a semicolon; install it elsewhere\n",
                 path);
         return -EINVAL;
     }
-    snprintf(all, sizeof(all), "%s%s%s", path, others && *others ? ":" : "",
-             others && *others ? others : "");
-    return setenv("LD_PRELOAD", all, 1) < 0 ? -errno : 0;
+    /* A name alone is looked for in folders, whose names may have spaces. */
+    name = strrchr(path, '/');
+    *name++ = '\0';
+    error = put_first("LD_LIBRARY_PATH", path);
+    return error < 0 ? error : put_first("LD_PRELOAD", name);
 }
 
 static int execute(char **argv)

@@ -273,21 +273,44 @@ class Front(unittest.TestCase):
             self.assertEqual(done.returncode, status, arguments)
             self.assertIn(text, done.stderr)
 
+    @contextlib.contextmanager
+    def installed_below(self, name):
+        """The program unetsock in a folder of that name, with the library where it looks for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            there = pathlib.Path(folder) / name
+            for part in "bin", "lib/split-c":
+                (there / part).mkdir(parents=True)
+            shutil.copy(BUILD.folder / "lib" / "split-c" / "libunetsock.so", there / "lib" / "split-c")
+            yield shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
+
     def test_refuses_a_path_that_the_linker_would_split(self):
-        """LD_PRELOAD is a list: of a path with a space or a colon it would load the parts."""
-        for name in "a b", "a:b":
-            with tempfile.TemporaryDirectory() as folder:
-                there = pathlib.Path(folder) / name
-                for part in "bin", "lib/split-c":
-                    (there / part).mkdir(parents=True)
-                program = shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
-                shutil.copy(BUILD.folder / "lib" / "split-c" / "libunetsock.so",
-                            there / "lib" / "split-c")
+        """LD_PRELOAD and LD_LIBRARY_PATH are lists: of a path with a colon they would name the parts."""
+        for name in "a:b", "a b:c", "a b;c":
+            with self.installed_below(name) as program:
                 done = subprocess.run([program, "true"], capture_output=True, text=True,
                                       timeout=20, check=False)
                 self.assertEqual(done.returncode, 126, done.stderr)
                 self.assertIn(f"{name}/lib/split-c/libunetsock.so", done.stderr)
                 self.assertIn("install it elsewhere", done.stderr)
+
+    def test_is_preloaded_from_a_path_with_spaces(self):
+        """Into what the program starts, too, in front of what else is preloaded and looked for."""
+        script = ("import os, subprocess, sys\n"
+                  "print(os.environ['LD_PRELOAD'], os.environ.get('LD_LIBRARY_PATH'), sep='\\n')\n"
+                  "grep = subprocess.run(['grep', '-q', '/libunetsock.so', '/proc/self/maps'], cwd='/')\n"
+                  "sys.exit(grep.returncode)\n")
+        for name, others in (("a", {}), ("a;b", {}), ("a b", {}), (" a  b ", {}),
+                             ("a b", {"LD_PRELOAD": "libm.so.6", "LD_LIBRARY_PATH": "/no/such"})):
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("LD_")} | others
+            with self.installed_below(name) as program:
+                done = subprocess.run([program, sys.executable, "-c", script], env=environment,
+                                      capture_output=True, text=True, timeout=20, check=False)
+                folder = os.path.join(os.path.dirname(os.path.dirname(program)), "lib", "split-c")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            preload, path = ("libunetsock.so", folder) if " " in name else (f"{folder}/libunetsock.so", "None")
+            if others:
+                preload, path = f"{preload}:libm.so.6", f"{path}:/no/such"
+            self.assertEqual(done.stdout.splitlines(), [preload, path], name)
 
     def test_explains_a_process(self):
         script = ("import socket, subprocess, sys, os\nL = socket.create_server(('127.0.0.1', 0))\n"

@@ -6,8 +6,8 @@
 # and nothing else that this machine has.
 #
 # ROOT is made by mmdebstrap unless it is there.  The command runs in a copy of it, which is
-# thrown away at the end, as root, in the clone or copy, /root/split-c.  Mounts, processes and System V
-# IPC are its own; the kernel and the network are this machine's.
+# thrown away at the end, as root, in the clone or copy, "/root/split c": paths may have spaces.  Mounts,
+# processes and System V IPC are its own; the kernel and the network are this machine's.
 #
 # Needs root, mmdebstrap and git.
 set -euo pipefail
@@ -38,7 +38,7 @@ cp -a "$root/." "$work/"
 if [[ -e $source/.git ]]; then
     git -C "$source" bundle create -q "$work/root/split-c.bundle" HEAD
 else
-    cp -R "$source" "$work/root/split-c"
+    cp -R "$source" "$work/root/split c"
 fi
 
 # As the first process of its namespaces: "$work" becomes the root.
@@ -60,8 +60,8 @@ enter() {
     umount -l /.host
     rmdir /.host
     cd /root
-    [[ -e split-c ]] || git -c advice.detachedHead=false clone -q split-c.bundle split-c
-    cd split-c
+    [[ -e "split c" ]] || git -c advice.detachedHead=false clone -q split-c.bundle "split c"
+    cd "split c"
     exec env -i HOME=/root USER=root TERM=dumb LANG=C.UTF-8 \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }

@@ -42,6 +42,7 @@ while (($#)); do
     shift 2 || die "$1 needs a value"
 done
 work=$(readlink -f -- "$build")/kernel
+[[ $work != *[[:space:]:]* ]] || die "Linux is not built below a path with a space or a colon: $work"
 mkdir -p "$work"
 rm -rf "$work/log"
 # shellcheck source=tests/kernel/kernels.sh

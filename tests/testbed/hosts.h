@@ -5,6 +5,7 @@
 #define TESTS_TESTBED_HOSTS_H
 
 #include "process.h"
+#include "quoted.h"
 
 #include <string>
 #include <sys/types.h>
@@ -23,7 +24,7 @@ public:
 
     std::string all() const; // "host1,host2"
     std::string ssh_config() const { return folder_ / "ssh_config"; }
-    std::string rsh() const { return "ssh -F " + ssh_config(); } // for unetrun --rsh
+    std::string rsh() const { return "ssh -F " + quoted(ssh_config()); } // for unetrun --rsh
     pid_t sshd(int host) const;
 
     // A process in the network that has the other ends of their cables, host1, host2 and so on, and

@@ -62,9 +62,9 @@ keys() {
     done
     cat >"$dir/ssh_config" <<END
 Host *
-    IdentityFile $dir/id
+    IdentityFile "$dir/id"
     IdentitiesOnly yes
-    UserKnownHostsFile $dir/known_hosts
+    UserKnownHostsFile "$dir/known_hosts"
     StrictHostKeyChecking yes
     BatchMode yes
     LogLevel ERROR
@@ -88,9 +88,9 @@ host() {
     local i=$1
     cat >"$dir/sshd_config.$i" <<END
 ListenAddress 10.78.0.$i
-HostKey $dir/host_key
-PidFile $dir/host$i.pid
-AuthorizedKeysFile $dir/id.pub
+HostKey "$dir/host_key"
+PidFile "$dir/host$i.pid"
+AuthorizedKeysFile "$dir/id.pub"
 StrictModes no
 UsePAM no
 PasswordAuthentication no

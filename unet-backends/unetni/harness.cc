@@ -2,6 +2,7 @@
 #include "unetni/harness.h"
 
 #include "conformance/process.h"
+#include "quoted.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -199,12 +200,12 @@ void use(const Service &service)
 
 Outcome run_unetni(const std::vector<std::string> &options)
 {
-    std::string command = std::string(UNETNI_PROGRAM);
+    std::string command = quoted(UNETNI_PROGRAM);
     Outcome outcome{};
     char part[256];
 
     for (const std::string &option : options)
-        command += " '" + option + "'";
+        command += " " + quoted(option);
     FILE *pipe = popen(("timeout 5 " + command + " 2>&1").c_str(), "r");
     REQUIRE(pipe);
     while (std::fgets(part, sizeof part, pipe))

@@ -218,7 +218,7 @@ TEST_CASE("a user sends no more than his rate, all of it in the end, and others 
     inside.s.now_ns = unetni_now_ns();
     unetni_schedule_round(&inside.s);
     inside.fill(0, 100, 1000);
-    ep->user->tokens = -1000;
+    ep->user->tokens = -int64_t(60 * rate); // a minute's, which the rest of this does not take
     ep->user->token_ns = inside.s.now_ns;
     CHECK(unetni_schedule_round(&inside.s) == 0);
     CHECK(inside.s.throttled);

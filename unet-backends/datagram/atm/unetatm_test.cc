@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "quoted.h"
+
 namespace {
 
 struct Ran {
@@ -19,7 +21,7 @@ struct Ran {
 
 Ran run(const std::string &arguments)
 {
-    const std::string command = UNETATM " " + arguments + " 2>&1";
+    const std::string command = quoted(UNETATM) + " " + arguments + " 2>&1";
     FILE *pipe = popen(command.c_str(), "r");
     std::array<char, 512> some;
     Ran ran;
