@@ -323,6 +323,39 @@ TEST_CASE("the sender learns of its asynchronous stores in order, each once")
     });
 }
 
+TEST_CASE("what an asynchronous store was sent from may change when its sender is told")
+{
+    const reliable_auth auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER);
+
+    run("udp", 2,
+        [](Rank &r) {
+            constexpr size_t N = 90000;
+            constexpr uint64_t STORES = 40;
+            Guarded from(N);
+            std::vector<std::unique_ptr<Guarded>> to;
+
+            use_all(r);
+            for (uint64_t i = 0; i < STORES; i++) {
+                to.push_back(std::make_unique<Guarded>(N));
+                r.show(0, to.back()->data());
+                from.fill(i);
+                r.barrier();
+                r.expect("store",
+                         gam_store_async(
+                             r.g, r.right(), from.data(), r.address(r.right(), 0), N, COUNT, 0,
+                             [](void *source) { static_cast<Guarded *>(source)->clear(); }, &from),
+                         0);
+                r.until("sent and there",
+                        [&] { return gam_pending(r.g) == 0 && r.count[COUNT] == i + 1; });
+                r.barrier();
+            }
+            for (uint64_t i = 0; i < STORES; i++)
+                r.expect("contents", to[i]->wrong(i), "");
+            r.barrier();
+        },
+        {.auth = auth});
+}
+
 TEST_CASE("many gets at once are answered, more than the window")
 {
     const uint32_t window = GENERATE(0u, 1u, 4u);

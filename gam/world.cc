@@ -84,8 +84,8 @@ static int open_lower(const std::string &backend, uint32_t me, const unet_config
 
 unet_endpoint *Rank::open_endpoint(const std::string &backend, const Options &options)
 {
-    const reliable_config config = {
-        ranks, me, {KEY, ~KEY}, 0, RELIABLE_AUTH_FULL, RELIABLE_STREAM_BYTES, 0};
+    const reliable_config config = {ranks, me, {KEY, ~KEY}, 0, options.auth, RELIABLE_STREAM_BYTES,
+                                    0};
     unet_config sizes = {};
     unet_endpoint *ep, *lower;
 

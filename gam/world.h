@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <gam/gam.h>
+#include <reliable/reliable.h>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,7 @@ struct Options {
     uint32_t window = 0;
     bool polled = false;
     bool may_die = false; // ranks may leave without meeting the others
+    reliable_auth auth = RELIABLE_AUTH_FULL;
 };
 
 class Failure : public std::runtime_error {

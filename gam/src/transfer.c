@@ -84,13 +84,24 @@ static int answer_step(struct gam *g, struct gam_peer *peer)
 
 /* ---- stores ------------------------------------------------------------------ */
 
-static void store_finish(struct gam *g, struct gam_peer *peer, int status)
+/* Those that have been sent, the first one first. */
+struct sent_stores {
+    struct gam_transfer *first, **end;
+};
+
+/* The first one goes no further. */
+static struct gam_transfer *store_take(struct gam_peer *peer)
 {
     struct gam_transfer *store = peer->stores;
 
     peer->stores = store->next;
     if (!peer->stores)
         peer->stores_end = &peer->stores;
+    return store;
+}
+
+static void store_finish(struct gam *g, struct gam_transfer *store, int status)
+{
     store->status = status;
     if (!store->async)
         return;
@@ -103,30 +114,43 @@ static void store_finish(struct gam *g, struct gam_peer *peer, int status)
     free(store);
 }
 
-static int store_step(struct gam *g, struct gam_peer *peer)
+static int store_step(struct gam *g, struct gam_peer *peer, struct sent_stores *sent)
 {
     int rc = stream_step(g, peer, &peer->stores->stream);
 
-    if (rc == 0 && peer->stores->stream.finished)
-        store_finish(g, peer, 0);
+    if (rc == 0 && peer->stores->stream.finished) {
+        *sent->end = store_take(peer);
+        sent->end = &(*sent->end)->next;
+        *sent->end = NULL;
+    }
     return rc;
 }
 
+static void stores_finish(struct gam *g, struct gam_transfer *store)
+{
+    while (store) {
+        struct gam_transfer *next = store->next;
+
+        store_finish(g, store, 0);
+        store = next;
+    }
+}
+
 /* Our stores and our answers take turns, so that neither starves the other. */
-static int peer_work_step(struct gam *g, struct gam_peer *peer)
+static int peer_work_step(struct gam *g, struct gam_peer *peer, struct sent_stores *sent)
 {
     bool answer = peer->answers_count > 0 && (peer->answer_next || !peer->stores);
 
     peer->answer_next = !answer;
-    return answer ? answer_step(g, peer) : store_step(g, peer);
+    return answer ? answer_step(g, peer) : store_step(g, peer, sent);
 }
 
-static bool peer_work(struct gam *g, struct gam_peer *peer)
+static bool peer_work(struct gam *g, struct gam_peer *peer, struct sent_stores *sent)
 {
     if (!gam_deferred_send(peer))
         return false;
     while (peer->answers_count > 0 || peer->stores) {
-        if (peer_work_step(g, peer) != 0)
+        if (peer_work_step(g, peer, sent) != 0)
             return false;
     }
     return true;
@@ -145,13 +169,17 @@ static size_t bulk_going(const struct gam_peer *peer)
     return bytes;
 }
 
+/* What was sent since the cork may still be read from where it lies until the uncorking, so nobody
+ * is told earlier that it was sent. */
 bool gam_peer_work(struct gam *g, struct gam_peer *peer)
 {
+    struct sent_stores sent = {.end = &sent.first};
     bool done;
 
     unet_cork_bulk(peer->ep, peer->channel, bulk_going(peer));
-    done = peer_work(g, peer);
+    done = peer_work(g, peer, &sent);
     unet_uncork(peer->ep);
+    stores_finish(g, sent.first);
     return done;
 }
 
@@ -159,7 +187,7 @@ void gam_transfers_drop(struct gam *g, struct gam_peer *peer)
 {
     peer->answers_count = 0;
     while (peer->stores)
-        store_finish(g, peer, -EPIPE);
+        store_finish(g, store_take(peer), -EPIPE);
 }
 
 /* ---- calls -------------------------------------------------------------------- */
