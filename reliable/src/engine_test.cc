@@ -106,6 +106,30 @@ TEST_CASE(
     CHECK(a.engine->heap[0]->snd.rwnd == b.engine->share);
 }
 
+TEST_CASE("neither old acknowledgements nor packets that come again tell of marks")
+{
+    Peer a(0), b(1);
+    const auto flight = flight_of(a, 3);
+    const auto receive = [&](size_t i, bool marked) {
+        reliable_engine_marked(b.engine, marked);
+        b.receive({flight[i]});
+        reliable_engine_marked(b.engine, false);
+        return b.transmit();
+    };
+    const auto old = receive(1, false), fresh = receive(2, true);
+
+    REQUIRE(old.size() == 1);
+    REQUIRE(fresh.size() == 1);
+    a.receive(fresh);
+    CHECK(a.stats().congestions == 1);
+    CHECK(a.engine->heap[0]->cc.marks == 1);
+    a.receive(old);
+    CHECK(a.engine->heap[0]->cc.marks == 1);
+    a.receive(receive(2, true));
+    CHECK(a.engine->heap[0]->cc.marks == 1);
+    CHECK(b.engine->heap[0]->rcv.marks == 1);
+}
+
 TEST_CASE("what is pushed does not wait until it is worth a call")
 {
     Peer a(0);

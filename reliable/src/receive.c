@@ -88,7 +88,6 @@ static inline void count_arrival(struct reliable_engine *engine, struct reliable
         count_sender(engine, conn);
     engine->arrived++;
     engine->stats.marked += engine->marked;
-    conn->rcv.marked |= engine->marked;
     if (now >= engine->round_end)
         end_round(engine, now, packet);
 }
@@ -226,6 +225,12 @@ static void take_in_order(struct reliable_engine *engine, struct reliable_connec
         acknowledge_soon(engine, conn, now);
 }
 
+/* Of a packet that had not come yet: a mark on one that somebody sends again says nothing. */
+static inline void note_mark(const struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    conn->rcv.marked |= engine->marked;
+}
+
 /* A packet that is longer than a buffer cannot be held; it has to come again, in order. */
 static void take_early(struct reliable_engine *engine, struct reliable_connection *conn,
                        const struct reliable_packet *packet)
@@ -234,6 +239,7 @@ static void take_early(struct reliable_engine *engine, struct reliable_connectio
         engine->stats.duplicates++;
     } else {
         engine->stats.early++;
+        note_mark(engine, conn);
         if (packet->length <= engine->config.packet_bytes - sizeof(*packet))
             reliable_order_hold(engine, conn, packet);
     }
@@ -248,6 +254,7 @@ static void take(struct reliable_engine *engine, struct reliable_connection *con
         engine->stats.duplicates++;
         acknowledge_now(engine, conn);
     } else if (packet->number == conn->rcv.nxt) {
+        note_mark(engine, conn);
         take_in_order(engine, conn, now, packet);
     } else if (packet->number - conn->rcv.nxt < RELIABLE_WINDOW) {
         take_early(engine, conn, packet);

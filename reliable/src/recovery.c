@@ -257,6 +257,16 @@ static void ack_is_news(struct reliable_engine *engine, struct reliable_connecti
         reliable_recovery_start_timer(engine, conn, now);
 }
 
+/* A packet that others have overtaken tells of fewer marks than they did. */
+static bool has_new_marks(const struct reliable_connection *conn,
+                          const struct reliable_packet *packet)
+{
+    const unsigned more =
+        (reliable_packet_marks(packet) - conn->cc.marks) & RELIABLE_PACKET_MARKS_MASK;
+
+    return more > 0 && more <= RELIABLE_PACKET_MARKS_MASK / 2;
+}
+
 bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_connection *conn,
                            uint64_t now, const struct reliable_packet *packet)
 {
@@ -275,7 +285,7 @@ bool reliable_recovery_ack(struct reliable_engine *engine, struct reliable_conne
     if (disordered)
         news |= ack_all_selected(engine, conn, now, packet);
     conn->snd.rwnd = reliable_packet_rwnd(packet) > 0 ? reliable_packet_rwnd(packet) : 1;
-    if (reliable_packet_marks(packet) != conn->cc.marks)
+    if (has_new_marks(conn, packet))
         reliable_congestion_mark(engine, conn, una, reliable_packet_marks(packet));
     if (ack != una)
         conn->rto.denied_since = RELIABLE_NEVER;

@@ -282,21 +282,23 @@ int said(const Endpoint &ep)
 
 } // namespace
 
-TEST_CASE("packets may be marked by the network, and a receiver of long ones tells which are")
+TEST_CASE("packets may be marked by the network, and a receiver of long or many tells which are")
 {
+    const size_t bytes = GENERATE(1200, 100);
     Star star(1);
     Attached &peer = *star.peer[0];
     const auto arrive = [&](int count) {
         const int before = peer.arrived[star.from[0]];
 
         for (int i = 0; i < count; i++)
-            REQUIRE(star.center.send(star.to[0], 1200));
+            REQUIRE(star.center.send(star.to[0], bytes));
         REQUIRE(eventually([&] {
             unet_progress(peer.ep);
             return peer.arrived[star.from[0]] == before + count;
         }));
     };
 
+    CAPTURE(bytes);
     CHECK(said(star.center.ep) == IPTOS_ECN_ECT0);
     arrive(20);
     CHECK(peer.marked == 0);

@@ -13,7 +13,8 @@
 
 enum {
     LONG = 1000,       /* bytes of a datagram that is hardly a lone message's */
-    ASK = 64,          /* for marks, until so many shorter ones have come in a row */
+    FEW = 4,           /* datagrams, more of which queue */
+    ASK = 64,          /* for marks, until so many lone ones have come in a row */
     RECEIVE_MOST = 16, /* system calls that take in what arrived, at a time */
     PAUSE_MOST = 15,   /* looks that leave out the first socket while others are connected */
 };
@@ -97,11 +98,11 @@ static void ask_for_marks(const struct udp_endpoint *ue, const struct udp_socket
 
 /* The kernel takes 0.1 us to tell of marks, which lone messages need not lose: they queue nowhere.
  */
-static void length_arrived(const struct udp_endpoint *ue, struct udp_socket *s, size_t length)
+static void note_queued(const struct udp_endpoint *ue, struct udp_socket *s, bool queued)
 {
     const bool asked = s->asks > 0;
 
-    if (length >= LONG)
+    if (queued)
         s->asks = ASK;
     else if (asked)
         s->asks--;
@@ -117,7 +118,7 @@ static int socket_receive_one(struct datagram_endpoint *de, struct udp_socket *s
                             : socket_receive_from(s, a->bytes[0], &a->from[0]);
 
     if (n >= 0)
-        length_arrived(udp_of(de), s, (size_t)n);
+        note_queued(udp_of(de), s, n >= LONG);
     if (n >= 0 && asked)
         return arrival_take(de, a, 0, (size_t)n);
     if (n >= 0)
@@ -128,7 +129,7 @@ static int socket_receive_one(struct datagram_endpoint *de, struct udp_socket *s
     return 0;
 }
 
-static int socket_receive_many(struct datagram_endpoint *de, const struct udp_socket *s)
+static int socket_receive_many(struct datagram_endpoint *de, struct udp_socket *s)
 {
     struct udp_arrivals *a = udp_of(de)->arrivals;
     int count = 0, n = UDP_ARRIVALS;
@@ -137,6 +138,8 @@ static int socket_receive_many(struct datagram_endpoint *de, const struct udp_so
         n = recvmmsg(s->fd, a->message, UDP_ARRIVALS, 0, NULL);
         for (int i = 0; i < n; i++)
             count += arrival_take(de, a, i, a->message[i].msg_len);
+        if (n > FEW)
+            note_queued(udp_of(de), s, true);
     }
     return count;
 }
