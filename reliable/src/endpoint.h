@@ -54,6 +54,7 @@ struct reliable_assembly {
 /* What is kept of a channel: a link of unet_ni.h. */
 struct reliable_peer {
     uint32_t rank;
+    uint32_t bulk_kib; /* that went to it by packets, about, before a stream was asked for */
     uint64_t connecting_since;
     struct reliable_assembly assembly;
     struct reliable_stream *stream; /* NULL: there is none */

@@ -136,7 +136,6 @@ struct reliable_stream {
     struct reliable_stream_out {
         enum reliable_stream_state state;
         int fd;              /* -1: none */
-        uint64_t bulk;       /* bytes that went by packets, about */
         uint64_t records;    /* so far */
         uint64_t episodes;   /* the same, */
         uint64_t noted;      /* and of those, how many the peer was told of by packets */

@@ -311,26 +311,30 @@ static uint32_t train_of(size_t bytes)
 }
 
 /* What it takes to open a stream, 0.3 ms on either side, is lost on a peer that gets little. */
-static void out_ask(struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now,
-                    size_t bytes)
+static bool is_worth_it(const struct reliable_endpoint *r, struct reliable_peer *peer, size_t bytes)
 {
-    s->out.bulk += bytes;
-    if (s->out.bulk >= r->streams.after &&
-        reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_ASK, NULL, 0) == 0)
+    peer->bulk_kib += (uint32_t)(bytes >> 10);
+    return peer->bulk_kib >= r->streams.after >> 10;
+}
+
+static void out_ask(const struct reliable_endpoint *r, struct reliable_stream *s, uint64_t now)
+{
+    if (reliable_engine_note(r->engine, now, s->rank, RELIABLE_NOTE_ASK, NULL, 0) == 0)
         s->out.state = RELIABLE_STREAM_ASKED;
 }
 
 void reliable_stream_cork(struct reliable_endpoint *r, uint64_t now, uint16_t channel, size_t bytes)
 {
-    struct reliable_stream *s;
+    struct reliable_stream *s = r->peer[channel].stream;
 
     if (r->ni.ep.channel[channel].state != UNET_OPEN)
         return;
-    s = reliable_stream_of(r, channel);
-    if (!s)
+    if (!s || s->out.state == RELIABLE_STREAM_NONE) {
+        s = is_worth_it(r, &r->peer[channel], bytes) ? reliable_stream_of(r, channel) : NULL;
+        if (s)
+            out_ask(r, s, now);
         return;
-    if (s->out.state == RELIABLE_STREAM_NONE)
-        out_ask(r, s, now, bytes);
+    }
     if (s->out.state != RELIABLE_STREAM_OPEN)
         return;
     r->streams.corked = s;

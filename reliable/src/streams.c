@@ -70,6 +70,7 @@ void reliable_stream_close(struct reliable_endpoint *r, uint16_t channel)
 {
     struct reliable_stream *s = r->peer[channel].stream, **link = &r->streams.first;
 
+    r->peer[channel].bulk_kib = 0;
     if (!s)
         return;
     if (r->streams.corked == s) {
