@@ -117,7 +117,7 @@ public:
         write_file(folder_ / "prog.sc", R"(#include <split-c/split-c.h>
 #include <stdlib.h>
 #include <string.h>
-extern void call_back(void (*f)(const char *), const char *how);
+extern void call_back(void (*f)(const char *), const char *how), end_elsewhere(void);
 static int *global nowhere;
 static void die(const char *how)
 {
@@ -133,6 +133,8 @@ static void die(const char *how)
         abort();
     if (strcmp(how, "null") == 0)
         *nowhere = 1;
+    if (strcmp(how, "elsewhere") == 0)
+        end_elsewhere();
     while (strcmp(how, "spin") == 0)
         zero++;
 }
@@ -145,11 +147,44 @@ int splitc_main(int argc, char *argv[])
     return 0;
 }
 )");
-        write_file(folder_ / "part.c",
-                   "int before;\nvoid call_back(void (*f)(const char *), const char "
-                   "*how)\n{\n    f(how);\n    before++;\n}\n");
+        write_file(folder_ / "part.c", R"(int before;
+void call_back(void (*f)(const char *), const char *how)
+{
+    f(how);
+    before++;
+}
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static void *wait_for_signals(void *ready)
+{
+    pthread_barrier_wait(ready);
+    for (;;)
+        pause();
+}
+/* As if the kernel gave another thread the signal that ends the rank. */
+void end_elsewhere(void)
+{
+    static pthread_barrier_t ready;
+    pthread_t thread;
+    sigset_t term, pending;
+
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_barrier_init(&ready, NULL, 2);
+    pthread_create(&thread, NULL, wait_for_signals, &ready);
+    pthread_barrier_wait(&ready);
+    pthread_sigmask(SIG_BLOCK, &term, NULL);
+    kill(getpid(), SIGTERM);
+    do
+        sigpending(&pending);
+    while (!sigismember(&pending, SIGTERM));
+    pthread_sigmask(SIG_UNBLOCK, &term, NULL);
+}
+)");
         Command compile{{"sh", "-c",
-                         "cc -g -shared -fPIC part.c -o libpart.so && " + quoted(compiler()) +
+                         "cc -g -pthread -shared -fPIC part.c -o libpart.so && " +
+                             quoted(compiler()) +
                              " -w -g prog.sc -L. -lpart -Wl,-rpath,\"$PWD\" -o prog" + strip}};
         compile.folder = folder_.path;
         const Outcome compiled = run(compile);
@@ -207,8 +242,10 @@ TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
         int code;
         const char *line;
         bool ends; // unetrun's last line has the place, too
-    } deaths[] = {{"segv", 139, "11", true},  {"fpe", 136, "13", true}, {"ill", 132, "15", true},
-                  {"abort", 134, "17", true}, {"null", 1, "19", true},  {"spin", 124, "2", false}};
+    } deaths[] = {{"segv", 139, "11", true}, {"fpe", 136, "13", true},
+                  {"ill", 132, "15", true},  {"abort", 134, "17", true},
+                  {"null", 1, "19", true},   {"elsewhere", 143, "21", true},
+                  {"spin", 124, "2", false}};
 
     for (const auto &[how, code, line, ends] : deaths) {
         const std::string said = program.dies(how, code);
@@ -216,13 +253,13 @@ TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
         CHECK_THAT(said, Matches("[^]*rank 1 \\(pid [0-9]+\\) #[0-9]+ die at [^\n]*/prog\\.sc:" +
                                  std::string(line) + "[0-9]*\n[^]*"));
         CHECK_THAT(said, Contains(" call_back at ") && Contains("/part.c:4\n"));
-        CHECK_THAT(said, Contains(" splitc_main at ") && Contains("/prog.sc:27\n"));
+        CHECK_THAT(said, Contains(" splitc_main at ") && Contains("/prog.sc:29\n"));
         if (ends)
             CHECK_THAT(said,
                        Contains("/prog.sc:" + std::string(line) + (code == 1 ? " without" : ";")));
         if (!ends)
             CHECK_THAT(said, Matches("[^]*rank 0 \\(pid [0-9]+\\) #[0-9]+ splitc_main at "
-                                     "[^\n]*/prog\\.sc:28\n[^]*"));
+                                     "[^\n]*/prog\\.sc:30\n[^]*"));
     }
 }
 

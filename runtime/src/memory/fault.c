@@ -193,6 +193,13 @@ static void fault_report(const siginfo_t *info, const struct fault *f)
 
 /* ---- the handler --------------------------------------------------------------------------- */
 
+/* What somebody sends to the process is for the program's thread to die of, so that its stack is
+ * told: the kernel may give it to any thread, and libraries have some. */
+static bool passes_on(int number, const siginfo_t *info)
+{
+    return info->si_code == SI_USER && gettid() != process && tgkill(process, process, number) == 0;
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const struct sigaction dies = {.sa_handler = SIG_DFL};
@@ -200,6 +207,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     struct fault f = {.address = (uintptr_t)info->si_addr};
 
     if (getpid() == process) {
+        if (passes_on(number, info))
+            return;
         fault_read_registers(&f, context);
         splitc_event_tell(&(struct splitc_event){.kind = SPLITC_EVENT_FAULT, .n = f.pc});
         if (!sent)
