@@ -145,6 +145,115 @@ static void test_changed_asleep(void)
     close_pair(fd);
 }
 
+/* The same, who is to be told of data all the time: it comes before the change or after that. */
+struct renewing {
+    struct changing who;
+    uint32_t events;
+    bool anew, before;
+    int from;
+};
+
+static void *renew_when_asleep(void *argument)
+{
+    const struct renewing *r = argument;
+
+    wait_asleep(r->who.thread);
+    if (r->before && write(r->from, "x", 1) != 1)
+        die("write");
+    if (r->anew) {
+        change(r->who.epfd, EPOLL_CTL_DEL, r->who.fd, 0, 0);
+        change(r->who.epfd, EPOLL_CTL_ADD, r->who.fd, r->events, 9);
+    } else {
+        change(r->who.epfd, EPOLL_CTL_MOD, r->who.fd, r->events, 9);
+    }
+    if (!r->before && write(r->from, "x", 1) != 1)
+        die("write");
+    return NULL;
+}
+
+static void test_renewed_asleep(uint32_t kind, bool anew, bool before)
+{
+    const int epfd = epoll_create1(0);
+    char text[8];
+    int fd[2];
+
+    make_pair(fd);
+    for (int i = 0; i < 5; i++) {
+        const pid_t self = (pid_t)syscall(SYS_gettid);
+        struct renewing r = {{self, epfd, fd[0]}, EPOLLIN | kind, anew, before, fd[1]};
+        pthread_t thread;
+
+        change(epfd, EPOLL_CTL_ADD, fd[0], (before ? EPOLLPRI : EPOLLIN) | kind, 7);
+        pthread_create(&thread, NULL, renew_when_asleep, &r);
+        printf("renewed asleep %x %d %d:", kind, anew, before);
+        tell_of("data", epfd, 2000);
+        pthread_join(thread, NULL);
+        printf(" %s\n", result(await_unread(fd[0], 1) == 1 ? read(fd[0], text, 8) : -1));
+        change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0);
+    }
+    close(epfd);
+    close_pair(fd);
+}
+
+/* Two threads sleep in a set.  Who is told of data reads it, and does not come back before the
+ * other one was told of more. */
+struct pair_of_sleepers {
+    int epfd, fd;
+    uint32_t events;
+    _Atomic pid_t threads[2];
+    _Atomic int begun, told, ended;
+};
+
+static void *sleep_for_one(void *argument)
+{
+    struct pair_of_sleepers *p = argument;
+    struct epoll_event event;
+    char byte;
+
+    p->threads[p->begun++] = (pid_t)syscall(SYS_gettid);
+    if (epoll_wait(p->epfd, &event, 1, 2000) == 1 && read(p->fd, &byte, 1) == 1) {
+        if (p->events & EPOLLONESHOT)
+            change(p->epfd, EPOLL_CTL_MOD, p->fd, p->events, 0);
+        p->told++;
+    }
+    p->ended++;
+    return NULL;
+}
+
+static void test_two_sleepers(uint32_t kind)
+{
+    struct pair_of_sleepers p = {.epfd = epoll_create1(0), .events = EPOLLIN | kind};
+    pthread_t threads[2];
+    int fd[2];
+
+    make_pair(fd);
+    p.fd = fd[0];
+    change(p.epfd, EPOLL_CTL_ADD, fd[0], p.events, 0);
+    for (int i = 0; i < 20; i++) {
+        p.begun = p.told = p.ended = 0;
+        for (int j = 0; j < 2; j++) {
+            p.threads[j] = 0;
+            pthread_create(&threads[j], NULL, sleep_for_one, &p);
+        }
+        for (int j = 0; j < 2; j++) {
+            while (!p.threads[j])
+                sched_yield();
+            wait_asleep(p.threads[j]);
+        }
+        for (int j = 0; j < 2; j++) {
+            if (write(fd[1], "x", 1) != 1)
+                die("write");
+            while (p.ended <= j)
+                sched_yield();
+        }
+        for (int j = 0; j < 2; j++)
+            pthread_join(threads[j], NULL);
+        printf("two sleepers %x: %d\n", kind, p.told);
+    }
+    close(p.epfd);
+    close_pair(fd);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -152,5 +261,12 @@ int main(int argc, char **argv)
     for (int how = 0; how < 5; how++)
         test_changes_seen(how);
     test_changed_asleep();
+    for (int how = 0; how < 4; how++) {
+        test_renewed_asleep(0, how & 1, how & 2);
+        test_renewed_asleep(EPOLLET, how & 1, how & 2);
+        test_renewed_asleep(EPOLLONESHOT, how & 1, how & 2);
+    }
+    test_two_sleepers(EPOLLET);
+    test_two_sleepers(EPOLLONESHOT);
     return 0;
 }

@@ -52,6 +52,7 @@ static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_strea
         return -1;
     }
     sockets_entry_make_hot(entry);
+    sockets_epoll_rouse(set, epfd, entry);
     return 0;
 }
 
@@ -78,6 +79,7 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
         sockets_entry_forget_hot(set, entry);
     sockets_entry_make_hot(entry);
     sockets_epoll_kick(set);
+    sockets_epoll_rouse(set, epfd, entry);
     return 0;
 }
 

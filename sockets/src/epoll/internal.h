@@ -93,6 +93,8 @@ void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, 
 void sockets_entry_make_hot(struct sockets_entry *entry);
 void sockets_entry_arm(struct sockets_entry *entry);
 void sockets_entry_disarm(struct sockets_entry *entry);
+/* Armed so that whoever sleeps already, or is about to, is woken by all that comes from now on. */
+void sockets_entry_watch(struct sockets_entry *entry);
 void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
 
 /* Whether its rings have something that the program is still to be told of: edges of the ring are
@@ -113,6 +115,9 @@ void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd);
 void sockets_epoll_join(struct sockets_epoll *set, int epfd);
 void sockets_epoll_part(struct sockets_epoll *set);
 void sockets_epoll_kick(struct sockets_epoll *set);
+
+/* Others sleep, and a connection has news from before it was armed for them: wake one of them. */
+void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry);
 
 /* Changes of which the kernel hears later (defer.c); all with the set's lock.  Whether those of an
  * entry may be, to these events; that there is one; and before somebody asks the kernel. */
