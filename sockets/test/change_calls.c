@@ -6,6 +6,7 @@
 #include "matrix.h"
 #include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
@@ -103,6 +104,78 @@ static void test_changes_seen(int how)
     }
     printf("\n");
     close(copy);
+    close_pair(fd);
+}
+
+/* A program that is executed, with the number of a set, tells what that has. */
+static int ask(const char *number)
+{
+    tell_of("other", atoi(number), 0);
+    fflush(stdout);
+    return 0;
+}
+
+/* What is left of a set is sent to whoever has the other end, who asks the kernel. */
+static int pass_set(int epfd)
+{
+    char byte = 0, control[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec iov = {&byte, 1};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = sizeof(control)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    int both[2], got;
+
+    *c = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(c), &epfd, sizeof(epfd));
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, both) < 0 || sendmsg(both[0], &msg, 0) != 1 ||
+        recvmsg(both[1], &msg, 0) != 1)
+        die("pass");
+    memcpy(&got, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(got));
+    close_pair(both);
+    return got;
+}
+
+/* Another program gets a set whose connection was just removed, by exec, by posix_spawn, or in a
+ * message, after which more is removed. */
+static void test_handed_over(int how)
+{
+    char number[16], *words[] = {"change_calls", "ask", number, NULL};
+    int fd[2], more[2], epfd, got;
+    pid_t child = 0;
+
+    printf("handed over %d:", how);
+    fflush(stdout);
+    if (how == 0 && (child = fork()) > 0) {
+        waitpid(child, NULL, 0);
+        printf("\n");
+        return;
+    }
+    make_pair(fd);
+    make_pair(more);
+    got = epfd = epoll_create1(0); /* not shared by the fork */
+    snprintf(number, sizeof(number), "%d", epfd);
+    change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLOUT, 1);
+    tell_of("space", epfd, 5000);
+    change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0);
+    fflush(stdout);
+    if (how == 0)
+        execv("/proc/self/exe", words);
+    if (how == 1 && posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+    if (how == 2) {
+        got = pass_set(epfd);
+        tell_of("passed", got, 0);
+        change(epfd, EPOLL_CTL_ADD, more[0], EPOLLOUT, 1);
+        tell_of("more", epfd, 5000);
+        change(epfd, EPOLL_CTL_DEL, more[0], 0, 0);
+        close(epfd);
+        tell_of("closed", got, 0);
+    }
+    printf("\n");
+    close(got);
+    close_pair(more);
     close_pair(fd);
 }
 
@@ -256,10 +329,14 @@ static void test_two_sleepers(uint32_t kind)
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "ask") == 0)
+        return ask(argv[2]);
     begin(argc, argv);
     test_changes();
     for (int how = 0; how < 5; how++)
         test_changes_seen(how);
+    for (int how = 0; how < 3; how++)
+        test_handed_over(how);
     test_changed_asleep();
     for (int how = 0; how < 4; how++) {
         test_renewed_asleep(0, how & 1, how & 2);

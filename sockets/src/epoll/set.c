@@ -32,6 +32,16 @@ struct sockets_epoll *sockets_epoll_find(int epfd)
                                     : NULL;
 }
 
+int sockets_epoll_next(int epfd)
+{
+    const int last = atomic_load(&highest);
+
+    for (int fd = epfd; fd <= last; fd++)
+        if (atomic_load(&sets[fd]))
+            return fd;
+    return -1;
+}
+
 static void set_at(int epfd, struct sockets_epoll *set)
 {
     int was = atomic_load(&highest);
@@ -213,8 +223,7 @@ void sockets_epoll_closing(int epfd)
     atomic_store(&sets[epfd], NULL);
     pthread_mutex_lock(&set->lock);
     last = --set->descriptors == 0;
-    if (!last)
-        sockets_defer_no_more(set);
+    sockets_defer_no_more(set); /* another process may have it by means that are not seen here */
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
@@ -303,9 +312,7 @@ void sockets_epoll_state_changed(struct sockets_stream *s)
 
 static void for_each_set(void (*do_it)(struct sockets_epoll *))
 {
-    const int last = atomic_load(&highest);
-
-    for (int fd = 0; fd <= last; fd++) {
+    for (int fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;) {
         struct sockets_epoll *set = atomic_load(&sets[fd]);
 
         if (set)
@@ -332,7 +339,15 @@ static void share(struct sockets_epoll *set)
     pthread_mutex_unlock(&set->lock);
 }
 
-void sockets_epoll_share(void)
+void sockets_epoll_share(int epfd)
+{
+    struct sockets_epoll *set = sockets_epoll_find(epfd);
+
+    if (set)
+        share(set);
+}
+
+void sockets_epoll_share_all(void)
 {
     for_each_set(share);
 }
