@@ -60,7 +60,8 @@ static void test_changes(void)
 }
 
 /* Who learns of changes that have not been asked for since: a poll of the set, a copy of its
- * descriptor, a child, and a set that keeps a connection whose descriptor is closed. */
+ * descriptor, also if the first one is closed among others, a child, and a set that keeps a
+ * connection whose descriptor is closed. */
 static void test_changes_seen(int how)
 {
     const int epfd = epoll_create1(0), copy = dup(epfd);
@@ -72,13 +73,16 @@ static void test_changes_seen(int how)
     change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLIN | EPOLLOUT, 1);
     printf("changes seen %d:", how);
     tell_of("space", epfd, 5000);
-    if (how == 0)
+    if (how == 0 || how == 5)
         change(epfd, EPOLL_CTL_DEL, fd[0], 0, 0);
     else if (how != 3)
         change(epfd, EPOLL_CTL_MOD, fd[0], EPOLLIN, 2);
     if (how < 2)
         printf(" poll %d", poll(&p, 1, 0));
-    close(epfd);
+    if (how != 5)
+        close(epfd);
+    else if (close_range((unsigned)epfd, (unsigned)epfd, 0) == 0)
+        printf(" poll %d", poll(&p, 1, 0));
     tell_of("copy", copy, 0);
     if (how == 3) {
         change(copy, EPOLL_CTL_MOD, fd[0], EPOLLOUT, 3);
@@ -333,7 +337,7 @@ int main(int argc, char **argv)
         return ask(argv[2]);
     begin(argc, argv);
     test_changes();
-    for (int how = 0; how < 5; how++)
+    for (int how = 0; how < 6; how++)
         test_changes_seen(how);
     for (int how = 0; how < 3; how++)
         test_handed_over(how);

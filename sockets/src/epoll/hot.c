@@ -147,7 +147,7 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     uint32_t count;
 
     pthread_mutex_lock(&set->lock);
-    sockets_defer_no_more(set);
+    sockets_defer_no_more(set, epfd);
     if (!set->cold) {
         set->cold = true;
         if (set->owed < 0)

@@ -45,8 +45,8 @@ struct sockets_epoll {
     struct sockets_entry **hot;
     bool edges;  /* something has ever been told of by edges, or once */
     bool shared; /* with other processes, by a fork */
-    struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of ... */
-    int deferred_by;                                /* ... and by which descriptor it is to be */
+    struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of */
+    int epfd;                                       /* a descriptor of its that was open last */
     uint64_t told_at;                               /* when something was told of last */
     uint64_t asked_at, asked_before;                /* the kernel: all before this time is known */
     uint64_t scan;                                  /* counts collections (order.c) ... */
@@ -120,11 +120,12 @@ void sockets_epoll_kick(struct sockets_epoll *set);
 void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry);
 
 /* Changes of which the kernel hears later (defer.c); all with the set's lock.  Whether those of an
- * entry may be, to these events; that there is one; and before somebody asks the kernel. */
+ * entry may be, to these events; that there is one; and before somebody asks the kernel, by a
+ * descriptor of the set. */
 bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_entry *entry,
                        uint32_t events);
-void sockets_defer(struct sockets_epoll *set, int epfd, struct sockets_entry *entry);
-void sockets_defer_no_more(struct sockets_epoll *set);
+void sockets_defer(struct sockets_epoll *set, struct sockets_entry *entry);
+void sockets_defer_no_more(struct sockets_epoll *set, int epfd);
 
 /* An entry is out of the set, of which the kernel knows: nothing of it is deferred; it is used for
  * nothing any more; or both, and nobody sleeps for it. */

@@ -276,7 +276,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     }
     if (kernel) {
         make_room(&k, set, events, max);
-        sockets_defer_no_more(set);
+        sockets_defer_no_more(set, epfd);
     }
     pthread_mutex_unlock(&set->lock);
     if (!kernel)
@@ -336,7 +336,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
 
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
-    sockets_defer_no_more(set);
+    sockets_defer_no_more(set, epfd);
     sockets_epoll_join(set, epfd);
     ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++)
