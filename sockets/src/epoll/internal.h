@@ -52,9 +52,11 @@ struct sockets_epoll {
     uint64_t scan;                                  /* counts collections (order.c) ... */
     bool by_kernel;    /* what came last was from other files than rings */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
-    uint32_t found_count, told_room;
+    uint32_t found_count, left_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */
-    struct sockets_told *told;
+    struct sockets_told *told;   /* these have so much room each ... */
+    struct sockets_ready *ready;
+    struct sockets_left *left; /* ... with what the kernel had when some of it was left out */
 };
 
 enum {

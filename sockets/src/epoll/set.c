@@ -88,6 +88,8 @@ void sockets_epoll_add(int epfd)
                                   .hot_room = old.hot_room,
                                   .found = old.found,
                                   .told = old.told,
+                                  .ready = old.ready,
+                                  .left = old.left,
                                   .told_room = old.told_room};
     set_at(epfd, set);
 }

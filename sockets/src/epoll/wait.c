@@ -264,8 +264,8 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
-    kernel |=
-        set->unsure || is_tcps(set) || (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
+    kernel |= set->unsure || set->left_count > 0 || is_tcps(set) ||
+              (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
     if (set->found_count > 0)
         set->by_kernel = false;
     if (!kernel && set->found_count > 0) {
