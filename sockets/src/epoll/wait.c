@@ -165,6 +165,7 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
 {
     int more;
 
+    sockets_defer_no_more(set, epfd); /* another thread's, while this one was in the kernel */
     know_kernel(set, sockets_now_ns());
     more = max > n ? wait_in_kernel(epfd, events + n, max - n, &at_once, NULL) : 0;
     sockets_order_begin(set);
