@@ -222,13 +222,45 @@ static void test_changed_asleep(void)
     close_pair(fd);
 }
 
-/* The same, who is to be told of data all the time: it comes before the change or after that. */
+/* What happens while somebody sleeps: data comes before the change or after that. */
 struct renewing {
     struct changing who;
     uint32_t events;
     bool anew, before;
     int from;
 };
+
+/* Somebody sleeps, and is to be told of an end instead, which the kernel alone tells of. */
+static void *end_when_asleep(void *argument)
+{
+    const struct renewing *r = argument;
+
+    wait_asleep(r->who.thread);
+    change(r->who.epfd, EPOLL_CTL_MOD, r->who.fd, r->events, 9);
+    shutdown(r->from, SHUT_WR);
+    return NULL;
+}
+
+static void test_ended_asleep(void)
+{
+    const int epfd = epoll_create1(0);
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+    struct renewing r = {.who = {self, epfd}, .events = EPOLLRDHUP};
+    pthread_t thread;
+    int fd[2];
+
+    make_pair(fd);
+    r.who.fd = fd[0];
+    r.from = fd[1];
+    change(epfd, EPOLL_CTL_ADD, fd[0], EPOLLPRI, 7);
+    pthread_create(&thread, NULL, end_when_asleep, &r);
+    printf("ended asleep:");
+    tell_of("end", epfd, 2000);
+    printf("\n");
+    pthread_join(thread, NULL);
+    close(epfd);
+    close_pair(fd);
+}
 
 static void *renew_when_asleep(void *argument)
 {
@@ -342,6 +374,7 @@ int main(int argc, char **argv)
     for (int how = 0; how < 3; how++)
         test_handed_over(how);
     test_changed_asleep();
+    test_ended_asleep();
     for (int how = 0; how < 4; how++) {
         test_renewed_asleep(0, how & 1, how & 2);
         test_renewed_asleep(EPOLLET, how & 1, how & 2);
