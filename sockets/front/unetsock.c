@@ -49,8 +49,9 @@ static int put_first(const char *list, const char *word)
     return error;
 }
 
-/* Where the dynamic linker takes LD_PRELOAD apart, and where LD_LIBRARY_PATH. */
-static const char preload_ends[] = " :", folder_ends[] = ":;";
+/* Where the dynamic linker takes LD_PRELOAD apart, and where LD_LIBRARY_PATH, or puts in something
+ * else. */
+static const char preload_ends[] = " :$", folder_ends[] = ":;$";
 
 static int preload(void)
 {
@@ -66,10 +67,11 @@ static int preload(void)
     if (!strpbrk(path, preload_ends))
         return put_first("LD_PRELOAD", path);
     if (strpbrk(path, folder_ends)) {
-        fprintf(stderr,
-                "unetsock: the dynamic linker cannot preload '%s', whose path has a colon, or a "
-                "space and a semicolon; install it elsewhere\n",
-                path);
+        fprintf(
+            stderr,
+            "unetsock: the dynamic linker cannot preload '%s', whose path has a colon, a dollar "
+            "sign, or a space and a semicolon; install it elsewhere\n",
+            path);
         return -EINVAL;
     }
     /* A name alone is looked for in folders, whose names may have spaces. */

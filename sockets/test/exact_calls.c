@@ -471,6 +471,62 @@ static void test_killed(void)
     close(fd[0]);
 }
 
+enum { POLLED = 4 };
+
+/* Whether select, or poll of `count` connections, tells of more than space. */
+static bool tells_of_ends(const int (*fd)[2], int count, bool by_select)
+{
+    struct pollfd p[POLLED];
+    struct timeval second = {1, 0};
+    fd_set readable, writable;
+    bool told = true;
+
+    FD_ZERO(&readable);
+    FD_ZERO(&writable);
+    FD_SET(fd[0][0], &readable);
+    FD_SET(fd[0][0], &writable);
+    if (by_select)
+        return select(fd[0][0] + 1, &readable, &writable, NULL, &second) > 0 &&
+               FD_ISSET(fd[0][0], &readable);
+    for (int i = 0; i < count; i++)
+        p[i] = (struct pollfd){.fd = fd[i][0], .events = POLLIN | POLLOUT};
+    if (poll(p, (nfds_t)count, 1000) != count)
+        die("poll");
+    for (int i = 0; i < count; i++)
+        told = told && p[i].revents != POLLOUT;
+    return told;
+}
+
+/* Peers that were killed said nothing into the rings, which tell of space all the time: who asks
+ * for it, about one connection or about two pairs of them in turns, is told of the ends as well. */
+static void test_killed_and_polled(int count, bool by_select)
+{
+    bool told[2] = {false, false};
+    int fd[POLLED][2];
+    pid_t child;
+
+    for (int i = 0; i < POLLED; i++)
+        make_pair(fd[i]);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        for (int i = 0; i < POLLED; i++)
+            close(fd[i][0]);
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < POLLED; i++)
+        close(fd[i][1]);
+    tells_of_ends(fd, count, by_select);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    for (int turn = 0; turn < 1000 && !(told[0] && told[1]); turn++)
+        for (int which = 0; which < 2; which++)
+            told[which] |= tells_of_ends(fd + 2 * which, count, by_select);
+    printf("killed and polled %d %d: %d %d\n", count, by_select, told[0], told[1]);
+    for (int i = 0; i < POLLED; i++)
+        close(fd[i][0]);
+}
+
 /* ---- what only the kernel does ----------------------------------------------------------- */
 
 static void test_urgent(void)
@@ -642,6 +698,9 @@ int main(void)
     test_exec();
     test_vfork();
     test_killed();
+    test_killed_and_polled(1, false);
+    test_killed_and_polled(1, true);
+    test_killed_and_polled(2, false);
     test_urgent();
     test_least(false);
     test_least(true);

@@ -284,8 +284,9 @@ class Front(unittest.TestCase):
             yield shutil.copy(BUILD.unetsock, there / "bin" / "unetsock")
 
     def test_refuses_a_path_that_the_linker_would_split(self):
-        """LD_PRELOAD and LD_LIBRARY_PATH are lists: of a path with a colon they would name the parts."""
-        for name in "a:b", "a b:c", "a b;c":
+        """LD_PRELOAD and LD_LIBRARY_PATH are lists: of a path with a colon they would name the parts; and the linker
+        puts something else for $LIB."""
+        for name in "a:b", "a b:c", "a b;c", "a $LIB", "$LIB", "a${ORIGIN}":
             with self.installed_below(name) as program:
                 done = subprocess.run([program, "true"], capture_output=True, text=True,
                                       timeout=20, check=False)

@@ -298,8 +298,57 @@ static void test_many_sets(void)
     close_pair(fd);
 }
 
+enum { FAIR_MOST = 48, FAIR_TURNS = 4000 };
+
+/* More is ready all the time than is asked for: rings, with data that nobody reads or with space,
+ * and pipes; all that is in the set has its turn, and as often if the wait is for nothing. */
+static void test_fair(int rings, uint32_t kind, int pipes, int max, int timeout)
+{
+    static struct epoll_event events[FAIR_MOST];
+    const int epfd = epoll_create1(0), all = rings + pipes;
+    int fd[FAIR_MOST][2], told[FAIR_MOST] = {0}, least = FAIR_TURNS;
+
+    for (int i = 0; i < all; i++) {
+        struct epoll_event event = {.events = i < rings ? kind : EPOLLIN, .data.u32 = (uint32_t)i};
+
+        if (i < rings)
+            make_pair(fd[i]);
+        else if (pipe(fd[i]) < 0)
+            die("pipe");
+        epoll_ctl(epfd, EPOLL_CTL_ADD, fd[i][0], &event);
+        if (write(fd[i][1], "x", 1) != 1)
+            die("write");
+        while (i < rings && await_unread(fd[i][0], 1) < 1)
+            ;
+    }
+    for (int turn = 0; turn < FAIR_TURNS; turn++) {
+        const int n = epoll_wait(epfd, events, max, timeout);
+
+        for (int i = 0; i < n; i++)
+            told[events[i].data.u32]++;
+    }
+    for (int i = 0; i < all; i++)
+        least = told[i] < least ? told[i] : least;
+    printf("fair %d %x %d %d: %d\n", rings, kind, pipes, max,
+           least >= FAIR_TURNS * max / all / (timeout == 0 ? 2 : 10));
+    for (int i = 0; i < all; i++)
+        close_pair(fd[i]);
+    close(epfd);
+}
+
+static void test_all_fair(int timeout)
+{
+    test_fair(1, EPOLLIN, 1, 1, timeout);
+    test_fair(1, EPOLLOUT, 1, 1, timeout);
+    test_fair(1, EPOLLPRI, 3, 1, timeout);
+    test_fair(1, EPOLLIN | EPOLLOUT, 3, 2, timeout);
+    test_fair(40, EPOLLIN, 2, 32, timeout);
+}
+
 static void test_sets(void)
 {
+    test_all_fair(0);
+    test_all_fair(1000);
     test_many_sets();
     test_registered_by_copy();
     for (int modified = 0; modified < 2; modified++) {

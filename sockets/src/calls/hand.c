@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * hand.c - connections that are handed to programs that know nothing of rings: by exec, by
- * posix_spawn, as standard input or output, by SCM_RIGHTS.
+ * posix_spawn, as standard input or output, by SCM_RIGHTS; and sets of epoll that are.
  *
  * What lies unread in their rings goes back to TCP first.  In the child of a vfork the table is its
  * parent's, whose descriptors may mean something else there; so a stream is only touched by
@@ -9,6 +9,7 @@
  */
 #include "calls/hand.h"
 #include "calls/call.h"
+#include "epoll/epoll.h"
 #include <string.h>
 
 static bool means(const struct sockets_stream *s, int fd)
@@ -45,11 +46,19 @@ static bool hand_stream(struct sockets_stream *s, int fd)
     return true;
 }
 
+/* A child of vfork may have closed what the table knows. */
+static void hand_set(int fd)
+{
+    if (sockets_table_is_ours())
+        sockets_epoll_share(fd);
+}
+
 bool sockets_call_hand_over(int fd)
 {
     struct sockets_stream *s = sockets_table_enter(fd);
     bool handed;
 
+    hand_set(fd);
     if (!s)
         return false;
     handed = hand_stream(s, fd);
@@ -84,6 +93,9 @@ void sockets_call_hand_over_all(void)
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;)
         if (survives_exec(fd))
             sockets_call_hand_over(fd);
+    for (int fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;)
+        if (survives_exec(fd))
+            hand_set(fd);
     for (int fd = 0; fd <= STDERR_FILENO && !sockets_table_is_ours(); fd++)
         if (survives_exec(fd))
             hand_over_by_cookie(fd);
@@ -94,6 +106,7 @@ static void pass(int fd)
 {
     struct sockets_stream *s = sockets_table_enter(fd);
 
+    hand_set(fd);
     if (!s)
         return;
     if (hand_stream(s, fd))

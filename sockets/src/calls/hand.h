@@ -9,7 +9,8 @@
 #include <sys/socket.h>
 
 /* A descriptor is about to be used by such a program: its connection goes back to the kernel, with
- * what lies unread in its ring.  False if it is none of ours. */
+ * what lies unread in its ring; or it is a set's, of which the kernel hears all.  False if it is
+ * none of ours. */
 bool sockets_call_hand_over(int fd);
 
 /* The same for all that a program has that is about to be executed. */

@@ -142,11 +142,17 @@ static void forgotten(struct sockets_stream *s)
     errno = error;
 }
 
+static int close_ours(int fd)
+{
+    struct sockets_stream *s = forget(fd);
+    const int result = sockets_real.close(fd);
+
+    forgotten(s);
+    return result;
+}
+
 SOCKETS_EXPORT int close(int fd)
 {
-    struct sockets_stream *s;
-    int result;
-
     sockets_call_prepare();
     if (sockets_hidden_is_ours())
         return sockets_hidden_close_made(fd);
@@ -154,10 +160,7 @@ SOCKETS_EXPORT int close(int fd)
         errno = EBADF;
         return -1;
     }
-    s = forget(fd);
-    result = sockets_real.close(fd);
-    forgotten(s);
-    return result;
+    return close_ours(fd);
 }
 
 SOCKETS_EXPORT int __close(int fd)
@@ -169,11 +172,10 @@ static void forget_range(unsigned first, unsigned last)
 {
     if (!sockets_table_is_ours())
         return;
-    for (int fd = (int)first - 1; (fd = sockets_table_next(fd + 1)) >= 0 && (unsigned)fd <= last;) {
-        struct sockets_stream *s = forget(fd);
-        sockets_real.close(fd);
-        forgotten(s);
-    }
+    for (int fd = (int)first - 1; (fd = sockets_table_next(fd + 1)) >= 0 && (unsigned)fd <= last;)
+        close_ours(fd);
+    for (int fd = (int)first - 1; (fd = sockets_epoll_next(fd + 1)) >= 0 && (unsigned)fd <= last;)
+        close_ours(fd);
 }
 
 SOCKETS_EXPORT int close_range(unsigned first, unsigned last, int flags)

@@ -47,7 +47,7 @@ static void before_fork(void)
     retire_carriers(BEGIN, until);
     retire_carriers(READERS, until);
     retire_carriers(WRITERS, until);
-    sockets_epoll_share();
+    sockets_epoll_share_all();
     sockets_stream_lock_all();
     sockets_epoll_before_fork();
     sockets_table_before_fork();

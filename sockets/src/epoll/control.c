@@ -20,10 +20,10 @@ static bool add_again(struct sockets_epoll *set, int epfd, struct sockets_entry 
                       const struct epoll_event *event)
 {
     if (!sockets_defer_may(set, entry, event->events)) {
-        sockets_defer_no_more(set);
+        sockets_defer_no_more(set, epfd);
         return false;
     }
-    sockets_defer(set, epfd, entry);
+    sockets_defer(set, entry);
     entry->removed = false;
     change(entry, event);
     entry->told_at = sockets_now_ns();
@@ -52,6 +52,7 @@ static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_strea
         return -1;
     }
     sockets_entry_make_hot(entry);
+    sockets_epoll_rouse(set, epfd, entry);
     return 0;
 }
 
@@ -64,7 +65,7 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     if (!entry)
         return sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, (struct epoll_event *)event);
     if (sockets_defer_may(set, entry, event->events)) {
-        sockets_defer(set, epfd, entry);
+        sockets_defer(set, entry);
         if (entry->told_at < set->told_at) /* what is ready now was not when others were told */
             entry->told_at = sockets_now_ns();
     } else {
@@ -78,6 +79,7 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
         sockets_entry_forget_hot(set, entry);
     sockets_entry_make_hot(entry);
     sockets_epoll_kick(set);
+    sockets_epoll_rouse(set, epfd, entry);
     return 0;
 }
 
@@ -102,7 +104,7 @@ static int remove_from(struct sockets_epoll *set, int epfd, int fd, struct socke
         sockets_entry_forget_hot(set, entry);
         sockets_entry_leave_together(entry);
         sockets_entry_disarm(entry);
-        sockets_defer(set, epfd, entry);
+        sockets_defer(set, entry);
         entry->removed = true;
         return 0;
     }
@@ -133,7 +135,7 @@ static int control(struct sockets_epoll *set, int epfd, int op, int fd, struct s
         return add(set, epfd, fd, s, event);
     }
     if (removed)
-        sockets_defer_no_more(set); /* the kernel's to judge */
+        sockets_defer_no_more(set, epfd); /* the kernel's to judge */
     if (op == EPOLL_CTL_MOD && event)
         return modify(set, epfd, fd, s, event);
     if (op == EPOLL_CTL_DEL)

@@ -23,10 +23,9 @@ bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_ent
            entry->s->upgraded && !entry->s->carrier && sockets_stream_is_tcp_empty(entry->s);
 }
 
-void sockets_defer(struct sockets_epoll *set, int epfd, struct sockets_entry *entry)
+void sockets_defer(struct sockets_epoll *set, struct sockets_entry *entry)
 {
     atomic_fetch_add_explicit(&sockets_counters->deferred, 1, memory_order_relaxed);
-    set->deferred_by = epfd;
     if (entry->deferred)
         return;
     entry->deferred = true;
@@ -59,21 +58,21 @@ void sockets_defer_forget(struct sockets_epoll *set, struct sockets_entry *entry
         set->last_deferred = before;
 }
 
-static void tell_kernel(struct sockets_epoll *set, struct sockets_entry *entry)
+static void tell_kernel(struct sockets_epoll *set, int epfd, struct sockets_entry *entry)
 {
     struct epoll_event event = {.events = entry->events, .data.ptr = entry};
 
     entry->deferred = false;
     if (entry->removed) {
-        sockets_real.epoll_ctl(set->deferred_by, EPOLL_CTL_DEL, entry->fd, NULL);
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_DEL, entry->fd, NULL);
         sockets_entry_free(set, entry);
     } else if (entry->events != entry->kernels) {
-        sockets_real.epoll_ctl(set->deferred_by, EPOLL_CTL_MOD, entry->fd, &event);
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
         entry->kernels = entry->events;
     }
 }
 
-void sockets_defer_no_more(struct sockets_epoll *set)
+void sockets_defer_no_more(struct sockets_epoll *set, int epfd)
 {
     struct sockets_entry *entry = set->deferred;
 
@@ -81,7 +80,7 @@ void sockets_defer_no_more(struct sockets_epoll *set)
     while (entry) {
         struct sockets_entry *next = entry->next_deferred;
 
-        tell_kernel(set, entry);
+        tell_kernel(set, epfd, entry);
         entry = next;
     }
 }

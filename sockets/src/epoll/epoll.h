@@ -58,8 +58,13 @@ void sockets_epoll_state_changed(struct sockets_stream *s);
  * or if it is in several; then nothing was done. */
 bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), void *argument);
 
-/* Before a fork: the kernel hears of all that sets have deferred, at once from now on. */
-void sockets_epoll_share(void);
+/* The next descriptor of a set, from this one on, or -1. */
+int sockets_epoll_next(int epfd);
+
+/* Another process gets the set, if this descriptor is one's: the kernel hears of all that was
+ * deferred, at once from now on.  And before a fork, of all sets. */
+void sockets_epoll_share(int epfd);
+void sockets_epoll_share_all(void);
 
 /* Around a fork; the child's sets have counted nothing yet. */
 void sockets_epoll_before_fork(void);

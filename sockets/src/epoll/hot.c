@@ -46,6 +46,14 @@ void sockets_entry_arm(struct sockets_entry *entry)
     entry->armed = entry->s->upgraded;
 }
 
+void sockets_entry_watch(struct sockets_entry *entry)
+{
+    sockets_entry_arm(entry);
+    sockets_stream_answer(entry->s, entry->via);
+    if (entry->events & EPOLLET)
+        sockets_stream_expect_bell(entry->s, entry->via);
+}
+
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
 {
     set->hot[i]->hot = false;
@@ -105,7 +113,10 @@ void sockets_entry_make_hot(struct sockets_entry *entry)
             make_owed(set, entry);
         return;
     }
-    sockets_entry_disarm(entry);
+    if (set->sleepers > 0) /* the last of them disarms it when it wakes */
+        sockets_entry_watch(entry);
+    else
+        sockets_entry_disarm(entry);
 }
 
 void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry)
@@ -136,7 +147,7 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     uint32_t count;
 
     pthread_mutex_lock(&set->lock);
-    sockets_defer_no_more(set);
+    sockets_defer_no_more(set, epfd);
     if (!set->cold) {
         set->cold = true;
         if (set->owed < 0)

@@ -45,16 +45,18 @@ struct sockets_epoll {
     struct sockets_entry **hot;
     bool edges;  /* something has ever been told of by edges, or once */
     bool shared; /* with other processes, by a fork */
-    struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of ... */
-    int deferred_by;                                /* ... and by which descriptor it is to be */
+    struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of */
+    int epfd;                                       /* a descriptor of its that was open last */
     uint64_t told_at;                               /* when something was told of last */
     uint64_t asked_at, asked_before;                /* the kernel: all before this time is known */
     uint64_t scan;                                  /* counts collections (order.c) ... */
     bool by_kernel;    /* what came last was from other files than rings */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
-    uint32_t found_count, told_room;
+    uint32_t found_count, left_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */
-    struct sockets_told *told;
+    struct sockets_told *told;   /* these have so much room each ... */
+    struct sockets_ready *ready;
+    struct sockets_left *left; /* ... with what the kernel had when some of it was left out */
 };
 
 enum {
@@ -93,6 +95,8 @@ void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, 
 void sockets_entry_make_hot(struct sockets_entry *entry);
 void sockets_entry_arm(struct sockets_entry *entry);
 void sockets_entry_disarm(struct sockets_entry *entry);
+/* Armed so that whoever sleeps already, or is about to, is woken by all that comes from now on. */
+void sockets_entry_watch(struct sockets_entry *entry);
 void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
 
 /* Whether its rings have something that the program is still to be told of: edges of the ring are
@@ -114,12 +118,16 @@ void sockets_epoll_join(struct sockets_epoll *set, int epfd);
 void sockets_epoll_part(struct sockets_epoll *set);
 void sockets_epoll_kick(struct sockets_epoll *set);
 
+/* Others sleep, and a connection has news from before it was armed for them: wake one of them. */
+void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry);
+
 /* Changes of which the kernel hears later (defer.c); all with the set's lock.  Whether those of an
- * entry may be, to these events; that there is one; and before somebody asks the kernel. */
+ * entry may be, to these events; that there is one; and before somebody asks the kernel, by a
+ * descriptor of the set. */
 bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_entry *entry,
                        uint32_t events);
-void sockets_defer(struct sockets_epoll *set, int epfd, struct sockets_entry *entry);
-void sockets_defer_no_more(struct sockets_epoll *set);
+void sockets_defer(struct sockets_epoll *set, struct sockets_entry *entry);
+void sockets_defer_no_more(struct sockets_epoll *set, int epfd);
 
 /* An entry is out of the set, of which the kernel knows: nothing of it is deferred; it is used for
  * nothing any more; or both, and nobody sleeps for it. */

@@ -13,6 +13,10 @@
  *   one already looked at: after data was found the others are looked at once more, for what is
  *   older than the latest of it.
  *
+ * What is left out, as more is ready than the program asks for, keeps its place, and what is told
+ * comes behind it.  Connections have a time for that; of the kernel's files it is remembered as
+ * long as some were left out (`left`).
+ *
  * The peer's times are believed as far as the order goes, and no further.
  */
 #include "epoll/internal.h"
@@ -31,10 +35,27 @@ struct sockets_found {
     bool follows; /* its sender has used another file since the kernel was last asked */
 };
 
+/* One of the kernel's. */
+struct sockets_ready {
+    struct epoll_event event;
+    uint64_t key;   /* or 0: when it happened is not known */
+    uint64_t rank;  /* of what was among those before, when some were left out; others follow */
+    uint32_t place; /* in the kernel's order */
+};
+
+/* One of the kernel's when some of them were left out: which has its turn when.  Such as were told
+ * come behind the others then, as in the kernel, which does not know who was left out. */
+struct sockets_left {
+    uint64_t data;
+    uint64_t key; /* or 0: found again */
+};
+
 /* One of what is told, or, as far as it is not lost by that, left to be told later. */
 struct sockets_told {
     struct epoll_event event;
-    const struct sockets_found *found; /* or NULL: the kernel's */
+    const struct sockets_found *found; /* or NULL: the kernel's, at this place */
+    uint32_t place;
+    uint64_t key;
     bool dropped;
 };
 
@@ -190,14 +211,14 @@ static void sort(struct sockets_found *found, uint32_t count)
 
 /* How many of the kernel's come before what was found in a ring: those before the first that is
  * known to be later, and those of no known time only if the sender may have done them. */
-static int kernels_before(const struct sockets_found *found, const struct epoll_event *kernels,
+static int kernels_before(const struct sockets_found *found, const struct sockets_ready *ready,
                           int n, int least)
 {
     int before = least;
 
-    while (before < n && kernels_key(&kernels[before]) <= found->key)
+    while (before < n && ready[before].key <= found->key)
         before++;
-    while (!found->follows && before > least && kernels_key(&kernels[before - 1]) == 0)
+    while (!found->follows && before > least && ready[before - 1].key == 0)
         before--;
     return before;
 }
@@ -205,45 +226,104 @@ static int kernels_before(const struct sockets_found *found, const struct epoll_
 static bool make_told(struct sockets_epoll *set, uint32_t room)
 {
     struct sockets_told *told;
+    struct sockets_ready *ready;
+    struct sockets_left *left;
 
     if (room <= set->told_room)
         return true;
-    if (!(told = realloc(set->told, room * sizeof(*told))))
+    if ((told = realloc(set->told, room * sizeof(*told))))
+        set->told = told;
+    if ((ready = realloc(set->ready, room * sizeof(*ready))))
+        set->ready = ready;
+    if ((left = realloc(set->left, room * sizeof(*left))))
+        set->left = left;
+    if (!told || !ready || !left)
         return false;
-    set->told = told;
     set->told_room = room;
     return true;
 }
 
-/* The last ones are left out until the rest fits: those of rings, and the kernel's unless some are
- * told of but once. */
-static void leave_out(struct sockets_epoll *set, uint32_t count, uint32_t most)
+/* When it has its turn, or 0.  Several files may have the same data, and the kernel tells of what
+ * stays ready in the same order: the search goes on behind what was found before. */
+static uint64_t find_left(struct sockets_epoll *set, uint64_t data, uint32_t *from)
 {
+    for (uint32_t i = 0; i < set->left_count; i++) {
+        const uint32_t at = (*from + i) % set->left_count;
+        const uint64_t key = set->left[at].key;
+
+        if (key == 0 || set->left[at].data != data)
+            continue;
+        set->left[at].key = 0;
+        *from = at + 1;
+        return key;
+    }
+    return 0;
+}
+
+static int compare_ready(const void *a, const void *b)
+{
+    const struct sockets_ready *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* The kernel's events, with those first that have their turn because some were left out. */
+static void make_ready(struct sockets_epoll *set, const struct epoll_event *kernels, int n)
+{
+    uint32_t from = 0;
+
+    for (int i = 0; i < n; i++) {
+        const uint64_t left = find_left(set, kernels[i].data.u64, &from);
+        uint64_t key = kernels_key(&kernels[i]);
+
+        key = key > left ? key : left;
+        set->ready[i] = (struct sockets_ready){
+            kernels[i], .key = key, .rank = left ? key : UINT64_MAX, .place = (uint32_t)i};
+    }
+    if (set->left_count > 0)
+        qsort(set->ready, (size_t)n, sizeof(*set->ready), compare_ready);
+}
+
+/* The last ones are left out until the rest fits: those of rings, and the kernel's unless some are
+ * told of but once.  Whether there are any of the kernel's, which is to be asked again then. */
+static bool leave_out(struct sockets_epoll *set, uint32_t count, uint32_t most)
+{
+    bool any = false;
+
     for (uint32_t i = count; count > most && i-- > 0;)
         if (set->told[i].found || !set->edges) {
             set->told[i].dropped = true;
-            if (!set->told[i].found) /* it has to be asked again before anything later is told */
-                set->asked_at = set->asked_before;
+            any |= !set->told[i].found;
             count--;
         }
+    return any;
 }
 
-static uint32_t put_in_order(struct sockets_epoll *set, const struct epoll_event *kernels, int n)
+static struct sockets_told told_of(const struct sockets_ready *ready)
+{
+    return (struct sockets_told){.event = ready->event, .place = ready->place, .key = ready->key};
+}
+
+static uint32_t put_in_order(struct sockets_epoll *set, int n)
 {
     uint32_t count = 0;
     int next = 0;
 
     for (uint32_t i = 0; i < set->found_count; i++) {
         const struct sockets_found *found = &set->found[i];
-        const int before = kernels_before(found, kernels, n, next);
+        const int before = kernels_before(found, set->ready, n, next);
 
         while (next < before)
-            set->told[count++] = (struct sockets_told){.event = kernels[next++]};
-        set->told[count++] = (struct sockets_told){
-            .event = {.events = found->events, .data.ptr = found->entry}, .found = found};
+            set->told[count++] = told_of(&set->ready[next++]);
+        set->told[count++] =
+            (struct sockets_told){.event = {.events = found->events, .data.ptr = found->entry},
+                                  .found = found,
+                                  .key = found->key};
     }
     while (next < n)
-        set->told[count++] = (struct sockets_told){.event = kernels[next++]};
+        set->told[count++] = told_of(&set->ready[next++]);
     return count;
 }
 
@@ -259,12 +339,11 @@ static void tell(struct sockets_epoll *set, struct epoll_event *event, uint64_t 
     entry->told_at = at;
 }
 
-/* No memory: rings are told of another time. */
+/* There is nothing else, or no memory: then rings are told of another time. */
 static int tell_kernels(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
                         struct epoll_event *events, int max, uint64_t now)
 {
-    if (n > max)
-        set->asked_at = set->asked_before;
+    set->left_count = 0;
     n = n < max ? n : max;
     for (int i = 0; i < n; i++) {
         events[i] = kernels[i];
@@ -273,23 +352,39 @@ static int tell_kernels(struct sockets_epoll *set, const struct epoll_event *ker
     return n;
 }
 
+/* One that is left out keeps its place, and comes before all that is told of now, whatever times
+ * peers have written down. */
+static uint64_t turn_of(const struct sockets_told *one, uint64_t latest, uint64_t now, int told)
+{
+    const uint64_t key = one->key > latest ? one->key : latest;
+
+    return !one->dropped ? now + (uint64_t)told : key < now ? key : now;
+}
+
 int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kernels, int n,
                        struct epoll_event *events, int max)
 {
     const uint64_t now =
         n > 0 || (set->found_count > 0 && set->hot_count > 1) ? sockets_now_ns() : 0;
+    uint64_t latest = 1; /* times of what came before are earlier */
     uint32_t count;
     int told = 0;
 
     set->told_at = now;
-    if (set->found_count == 0 || !make_told(set, set->found_count + (uint32_t)n))
+    if ((set->found_count == 0 && set->left_count == 0 && n <= max) ||
+        !make_told(set, set->found_count + (uint32_t)n))
         return tell_kernels(set, kernels, n, events, max, now);
     sort(set->found, set->found_count);
-    count = put_in_order(set, kernels, n);
-    leave_out(set, count, (uint32_t)max);
+    make_ready(set, kernels, n);
+    count = put_in_order(set, n);
+    set->left_count = leave_out(set, count, (uint32_t)max) ? (uint32_t)n : 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct sockets_told *one = &set->told[i];
 
+        if (!one->found)
+            set->left[one->place] =
+                (struct sockets_left){one->event.data.u64, turn_of(one, latest, now, told)};
+        latest = one->key >= latest ? one->key + (one->found != NULL) : latest;
         if (one->dropped)
             continue;
         if (one->found)

@@ -32,6 +32,29 @@ struct sockets_epoll *sockets_epoll_find(int epfd)
                                     : NULL;
 }
 
+int sockets_epoll_next(int epfd)
+{
+    const int last = atomic_load(&highest);
+
+    for (int fd = epfd; fd <= last; fd++)
+        if (atomic_load(&sets[fd]))
+            return fd;
+    return -1;
+}
+
+/* A descriptor of the set's that is open, or -1. */
+static int descriptor_of(struct sockets_epoll *set)
+{
+    int fd = set->epfd;
+
+    if (sockets_epoll_find(fd) == set)
+        return fd;
+    for (fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;)
+        if (sockets_epoll_find(fd) == set)
+            return set->epfd = fd;
+    return -1;
+}
+
 static void set_at(int epfd, struct sockets_epoll *set)
 {
     int was = atomic_load(&highest);
@@ -60,10 +83,13 @@ void sockets_epoll_add(int epfd)
     *set = (struct sockets_epoll){.lock = PTHREAD_MUTEX_INITIALIZER,
                                   .descriptors = 1,
                                   .owed = -1,
+                                  .epfd = epfd,
                                   .hot = old.hot,
                                   .hot_room = old.hot_room,
                                   .found = old.found,
                                   .told = old.told,
+                                  .ready = old.ready,
+                                  .left = old.left,
                                   .told_room = old.told_room};
     set_at(epfd, set);
 }
@@ -159,7 +185,7 @@ static void settle(struct sockets_epoll *set, const struct sockets_entry *entry,
                    const struct sockets_stream *s)
 {
     if (entry->set == set && entry->s == s && entry->deferred)
-        sockets_defer_no_more(set);
+        sockets_defer_no_more(set, descriptor_of(set));
 }
 
 void sockets_epoll_forget(struct sockets_stream *s)
@@ -213,8 +239,8 @@ void sockets_epoll_closing(int epfd)
     atomic_store(&sets[epfd], NULL);
     pthread_mutex_lock(&set->lock);
     last = --set->descriptors == 0;
-    if (!last)
-        sockets_defer_no_more(set);
+    /* Copies stay, and another process may have it by means that are not seen here. */
+    sockets_defer_no_more(set, last ? epfd : descriptor_of(set));
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
@@ -303,9 +329,7 @@ void sockets_epoll_state_changed(struct sockets_stream *s)
 
 static void for_each_set(void (*do_it)(struct sockets_epoll *))
 {
-    const int last = atomic_load(&highest);
-
-    for (int fd = 0; fd <= last; fd++) {
+    for (int fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;) {
         struct sockets_epoll *set = atomic_load(&sets[fd]);
 
         if (set)
@@ -328,11 +352,19 @@ static void share(struct sockets_epoll *set)
 {
     pthread_mutex_lock(&set->lock);
     set->shared = true;
-    sockets_defer_no_more(set);
+    sockets_defer_no_more(set, descriptor_of(set));
     pthread_mutex_unlock(&set->lock);
 }
 
-void sockets_epoll_share(void)
+void sockets_epoll_share(int epfd)
+{
+    struct sockets_epoll *set = sockets_epoll_find(epfd);
+
+    if (set)
+        share(set);
+}
+
+void sockets_epoll_share_all(void)
 {
     for_each_set(share);
 }

@@ -59,6 +59,22 @@ void sockets_epoll_join(struct sockets_epoll *set, int epfd)
     write_value(set);
 }
 
+static bool has_news(const struct sockets_epoll *set)
+{
+    for (uint32_t i = 0; i < set->hot_count; i++)
+        if (sockets_entry_has_news(set->hot[i]))
+            return true;
+    return false;
+}
+
+static void wake(struct sockets_epoll *set)
+{
+    const uint64_t one = 1;
+
+    set->kicked = true;
+    sockets_real.write(sockets_hidden_fd(set->owed), &one, sizeof(one));
+}
+
 void sockets_epoll_part(struct sockets_epoll *set)
 {
     uint64_t count;
@@ -66,26 +82,31 @@ void sockets_epoll_part(struct sockets_epoll *set)
     if (set->together && set->sleepers == 0)
         for (uint32_t i = 0; i < set->hot_count; i++)
             atomic_store_explicit(&set->hot[i]->s->together, 0, memory_order_relaxed);
-    if (set->kicked)
-        sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));
+    if (!set->kicked || (set->sleepers > 0 && has_news(set))) /* it may have been another's */
+        return;
+    sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));
     set->kicked = false;
 }
 
 void sockets_epoll_kick(struct sockets_epoll *set)
 {
-    const uint64_t one = 1;
-
     if (!set->together || set->sleepers == 0)
         return;
     new_value(set);
     write_value(set);
     atomic_thread_fence(memory_order_seq_cst);
-    for (uint32_t i = 0; i < set->hot_count; i++)
-        if (sockets_entry_has_news(set->hot[i])) {
-            set->kicked = true;
-            sockets_real.write(sockets_hidden_fd(set->owed), &one, sizeof(one));
-            return;
-        }
+    if (has_news(set))
+        wake(set);
+}
+
+void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry)
+{
+    if (set->sleepers == 0 || set->cold || !sockets_entry_has_news(entry))
+        return;
+    if (set->owed < 0)
+        sockets_epoll_add_owed(set, epfd);
+    if (set->owed >= 0)
+        wake(set);
 }
 
 void sockets_entry_leave_together(struct sockets_entry *entry)

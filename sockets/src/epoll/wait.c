@@ -22,7 +22,7 @@ enum {
 /* An event of the kernel's for an upgraded connection: what is left of it for the program, and what
  * its ring adds.  Arrivals count as seen only if the program is told of data: those that come after
  * a bell was found to be nothing else, or together with space alone, are still to be told. */
-static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
+static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
 
@@ -36,6 +36,8 @@ static uint32_t without_bells(struct sockets_entry *entry, uint32_t found)
     sockets_entry_make_hot(entry);
     if (!entry->hot && (entry->events & EPOLLET))
         sockets_stream_expect_bell(entry->s, entry->via);
+    if (!(entry->events & EPOLLONESHOT))
+        sockets_epoll_rouse(entry->set, epfd, entry);
     return found;
 }
 
@@ -61,7 +63,8 @@ static bool is_kept_with(struct epoll_event *events, int kept, const struct epol
 
 /* Of `n` more events of the kernel's, behind those that were `kept` before, keep those that the
  * program is told.  Returns how many there are then. */
-static int keep_events(struct sockets_epoll *set, struct epoll_event *events, int kept, int n)
+static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *events, int kept,
+                       int n)
 {
     const int before = kept;
 
@@ -76,7 +79,7 @@ static int keep_events(struct sockets_epoll *set, struct epoll_event *events, in
                 continue;
             event.events &= entry->events | EPOLLERR | EPOLLHUP; /* it may have been changed */
             if (entry->s->upgraded)
-                event.events = without_bells(entry, event.events);
+                event.events = without_bells(entry, epfd, event.events);
             if (!event.events && (entry->events & EPOLLONESHOT))
                 entry->withheld--; /* the kernel has told once, and is to be asked again */
             if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
@@ -162,6 +165,7 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
 {
     int more;
 
+    sockets_defer_no_more(set, epfd); /* another thread's, while this one was in the kernel */
     know_kernel(set, sockets_now_ns());
     more = max > n ? wait_in_kernel(epfd, events + n, max - n, &at_once, NULL) : 0;
     sockets_order_begin(set);
@@ -171,7 +175,7 @@ static int ask_again(struct sockets_epoll *set, int epfd, struct epoll_event *ev
         if (entry)
             entry->scan = set->scan;
     }
-    return keep_events(set, events, n, more);
+    return keep_events(set, epfd, events, n, more);
 }
 
 /* What a cold set owed and is told of but once is owed no longer: who asks the kernel sees so. */
@@ -215,7 +219,7 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     set->asked_before = set->asked_at;
     know_kernel(set, asked);
     sockets_order_begin(set);
-    n = add_rings(set, epfd, k, keep_events(set, k->events, 0, n), events, max);
+    n = add_rings(set, epfd, k, keep_events(set, epfd, k->events, 0, n), events, max);
     if (n > 0)
         set->by_kernel = set->found_count == 0;
     return n;
@@ -261,8 +265,8 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
-    kernel |=
-        set->unsure || is_tcps(set) || (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
+    kernel |= set->unsure || set->left_count > 0 || is_tcps(set) ||
+              (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
     if (set->found_count > 0)
         set->by_kernel = false;
     if (!kernel && set->found_count > 0) {
@@ -273,7 +277,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     }
     if (kernel) {
         make_room(&k, set, events, max);
-        sockets_defer_no_more(set);
+        sockets_defer_no_more(set, epfd);
     }
     pthread_mutex_unlock(&set->lock);
     if (!kernel)
@@ -333,15 +337,11 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
 
     pthread_mutex_lock(&set->lock);
     set->sleepers++;
-    sockets_defer_no_more(set);
+    sockets_defer_no_more(set, epfd);
     sockets_epoll_join(set, epfd);
     ask_for_withheld(set, epfd);
-    for (uint32_t i = 0; i < set->hot_count; i++) {
-        sockets_entry_arm(set->hot[i]);
-        sockets_stream_answer(set->hot[i]->s, set->hot[i]->via);
-        if (set->hot[i]->events & EPOLLET)
-            sockets_stream_expect_bell(set->hot[i]->s, set->hot[i]->via);
-    }
+    for (uint32_t i = 0; i < set->hot_count; i++)
+        sockets_entry_watch(set->hot[i]);
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);

@@ -18,7 +18,8 @@
 enum {
     FEW = 64,            /* descriptors for which no memory is allocated */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
-    KERNEL_EVERY = 8,    /* answers from rings alone until the kernel is asked, too */
+    KERNEL_EVERY = 8, /* answers from rings alone, on average, for each from the kernel, too ... */
+    KERNEL_SELDOM = 64, /* ... and of one connection that has data, of which the program knows */
     DATA = POLLIN | POLLRDNORM,
     SPACE = POLLOUT | POLLWRNORM,
 };
@@ -33,8 +34,14 @@ struct polled {
     bool alone; /* all are, share the machine with their peers, and are asked for nothing else */
 };
 
-/* Answers of this thread from rings alone. */
-static _Thread_local uint32_t answers __attribute__((tls_model("initial-exec")));
+/* By chance: a program that polls several things in turns could be in step with a counter. */
+static bool is_kernels_turn(uint32_t every)
+{
+    static _Thread_local uint32_t chance __attribute__((tls_model("initial-exec")));
+
+    chance = chance * 1664525 + 1013904223;
+    return (chance >> 16) % every == 0;
+}
 
 static void enter(struct polled *p)
 {
@@ -133,19 +140,20 @@ static int look_at(const struct polled *p, nfds_t i)
     return fd->revents != 0;
 }
 
-/* As in a client that waits for answers to what it has sent: how many are ready, or 0 if the kernel
- * is to be asked.  If there are several it is now and then, for the ends of peers that were killed.
- */
+static bool is_told_of_data(const struct polled *p)
+{
+    return p->count == 1 && (p->fds[0].revents & DATA);
+}
+
+/* As in a client that waits for answers to what it has sent: how many are ready, 0 if rings do not
+ * tell, or -1 if it is the kernel's turn, which it is now and then, for the ends of peers that were
+ * killed. */
 static int answer_by_rings(const struct polled *p)
 {
     int ready = 0;
 
     if (!p->alone)
         return 0;
-    if (p->count > 1 && answers % KERNEL_EVERY == KERNEL_EVERY - 1) {
-        answers++;
-        return 0;
-    }
     for (nfds_t i = 0; i < p->count; i++) {
         const int one = look_at(p, i);
 
@@ -153,10 +161,10 @@ static int answer_by_rings(const struct polled *p)
             return 0;
         ready += one;
     }
-    if (ready == 0 || p->count == 1)
-        return ready;
-    answers++;
-    atomic_fetch_add_explicit(&sockets_counters->answers, 1, memory_order_relaxed);
+    if (ready > 0 && is_kernels_turn(is_told_of_data(p) ? KERNEL_SELDOM : KERNEL_EVERY))
+        return -1;
+    if (ready > 0 && p->count > 1)
+        atomic_fetch_add_explicit(&sockets_counters->answers, 1, memory_order_relaxed);
     return ready;
 }
 
@@ -215,7 +223,7 @@ static int look(struct polled *p, bool only_looks)
 
     if (ready > 0)
         return ready;
-    if (!only_looks && (!p->rings || (p->alone && !any(p, sockets_stream_hint))))
+    if (ready == 0 && !only_looks && (!p->rings || (p->alone && !any(p, sockets_stream_hint))))
         return 0;
     return ask_kernel(p, &at_once);
 }
