@@ -245,7 +245,7 @@ static void test_ended_asleep(void)
 {
     const int epfd = epoll_create1(0);
     const pid_t self = (pid_t)syscall(SYS_gettid);
-    struct renewing r = {.who = {self, epfd}, .events = EPOLLRDHUP};
+    struct renewing r = {.who = {self, epfd, -1}, .events = EPOLLRDHUP};
     pthread_t thread;
     int fd[2];
 
