@@ -99,4 +99,20 @@ static inline void wait_asleep(pid_t thread)
     }
 }
 
+/* For a thread that writes a byte once another one sleeps. */
+struct waking {
+    pid_t thread;
+    int fd;
+};
+
+static inline void *write_when_asleep(void *argument)
+{
+    const struct waking *w = argument;
+
+    wait_asleep(w->thread);
+    if (write(w->fd, "x", 1) != 1)
+        die("write");
+    return NULL;
+}
+
 #endif

@@ -160,22 +160,6 @@ static void test_poll_in_thread(void)
 
 /* ---- edges ---------------------------------------------------------------------------- */
 
-/* Write a byte once a thread sleeps. */
-struct waking {
-    pid_t thread;
-    int fd;
-};
-
-static void *write_when_asleep(void *argument)
-{
-    const struct waking *w = argument;
-
-    wait_asleep(w->thread);
-    if (write(w->fd, "x", 1) != 1)
-        die("write");
-    return NULL;
-}
-
 /* Have another thread write a byte to fd once this one sleeps in epoll_wait.  Returns what that
  * tells. */
 static int wake_by_write(int epfd, int fd, struct epoll_event *event)

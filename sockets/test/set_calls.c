@@ -12,22 +12,6 @@
 
 /* ---- sets of epoll ---------------------------------------------------------------------- */
 
-/* Write a byte once a thread sleeps. */
-struct waking {
-    pid_t thread;
-    int fd;
-};
-
-static void *write_when_asleep(void *argument)
-{
-    const struct waking *w = argument;
-
-    wait_asleep(w->thread);
-    if (write(w->fd, "x", 1) != 1)
-        die("write");
-    return NULL;
-}
-
 /* The descriptor by which a connection came into the set is closed and means something else, while
  * a copy keeps the connection in the set.  Bells are taken from the connection, not from that. */
 static void test_registered_by_copy(void)
