@@ -33,7 +33,7 @@ trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
 read -r word <&"${bed[0]}" && [[ $word == ready ]]
-printf '#!/bin/sh\nexec ssh -F %s "$@"\n' "$dir/ssh_config" >"$dir/rsh"
+printf '#!/bin/sh\nexec ssh -F "%s" "$@"\n' "$dir/ssh_config" >"$dir/rsh"
 chmod +x "$dir/rsh"
 export JOB_HOSTS="--hosts host1,host2 --rsh $dir/rsh"
 OTHER_NETWORK=/proc/$(<"$dir/host2.pid")/ns/net
