@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""net_test.py BUILD_FOLDER [long]: `unetsock --net`.  Connections within this machine are met and carried as those between
+"""net_test.py BUILD_FOLDER [long] [Net.TEST...]: `unetsock --net`.  Connections within this machine are met and carried as those between
 hosts are (UNETSOCK_NET_ALL), and look the same as over plain TCP, also where the network's path dies; peers without a key,
 with another one, and without unetsock stay with TCP."""
+import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -138,6 +139,88 @@ s.sendall((40000000).to_bytes(4, "little"))
 left = 40000000
 while left:
     left -= len(s.recv(left))
+print("ok")
+"""
+
+# The path dies, and the connection on which the link falls back is deaf for some seconds: a filter drops all that comes
+# for it, as if TCP's pauses between tries had become long.  What the other end then says by TCP is here sooner than the
+# word that it has left the ring.
+DEAF = """
+import ctypes, os, select, socket, struct, sys, threading, time
+DEAF = 3
+libc = ctypes.CDLL("libc.so.6")
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+stream = bytes(range(251)) * 40
+how = int(sys.argv[3])
+who = select.epoll()
+if how == 1:
+    s.settimeout(40)
+elif how == 2:
+    who.register(s, select.EPOLLIN)
+elif how == 3:
+    who.register(s, select.EPOLLIN | select.EPOLLET)
+def turn(at):
+    n = 1 + at % 3000
+    s.sendall(stream[at % 251:][:n])
+    got = b""
+    while len(got) < n:
+        if how > 1:
+            assert who.poll(40)
+        piece = s.recv(n - len(got))
+        assert piece
+        got += piece
+    assert got == stream[at % 251:][:n]
+def is_control(fd):
+    name, kind = ctypes.create_string_buffer(128), ctypes.c_int()
+    size, four = ctypes.c_uint32(128), ctypes.c_uint32(4)
+    return (libc.getpeername(fd, name, ctypes.byref(size)) == 0 and name.raw[:2] == struct.pack("H", socket.AF_INET) and
+            libc.getsockopt(fd, socket.SOL_SOCKET, socket.SO_TYPE, ctypes.byref(kind), ctypes.byref(four)) == 0 and
+            kind.value == socket.SOCK_STREAM)
+def find_control():
+    fds = {int(name) for name in os.listdir("/proc/self/fd")} - {s.fileno()}
+    return max((fd for fd in fds if is_control(fd)), default=None)
+def hear(fd, option):
+    drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(drop)))
+    assert libc.setsockopt(fd, socket.SOL_SOCKET, option, program, len(program) - 1) == 0
+at = 0
+control = None
+while at < 3000 and control is None:
+    turn(at)
+    at += 1
+    control = find_control() if at % 20 == 0 else None
+if control is not None:
+    for at in range(at, at + 100):
+        turn(at)
+    hear(control, 26)  # SO_ATTACH_FILTER
+    threading.Timer(DEAF, hear, (control, 27)).start()
+until = time.monotonic() + DEAF + 1
+while control is not None and time.monotonic() < until:
+    turn(at)
+    at += 1
+print("ok")
+"""
+
+# Waits for edges, of which a bell's may come before the carrier's word of it.
+EDGES = """
+import select, socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+until = time.monotonic() + float(sys.argv[2])
+who = select.epoll()
+who.register(s, select.EPOLLIN | select.EPOLLET)
+stream = bytes(range(251)) * 40
+at = 0
+while at < 300 or time.monotonic() < until:
+    n = 1 + at * 7 % 3000
+    s.sendall(stream[at % 251:][:n])
+    got = b""
+    while len(got) < n:
+        assert who.poll(20), (at, len(got), n)
+        piece = s.recv(n - len(got))
+        assert piece
+        got += piece
+    assert got == stream[at % 251:][:n]
+    at += 1
 print("ok")
 """
 
@@ -406,6 +489,13 @@ class Net(unittest.TestCase):
                 return
         self.fail(server)
 
+    # More of them at a time than there are processors, so that each is interrupted between any two steps.
+    def test_edges(self):
+        with concurrent.futures.ThreadPoolExecutor(8) as several:
+            talks = [several.submit(self.talk, self.key, self.key, 20 if LONG else 2, EDGES, **chaos)
+                     for chaos in 4 * [{}, {"UNETSOCK_NET_CHAOS": CHAOS}]]
+        self.assertGreater(sum(both.upgraded(talk.result()[0]) for talk in talks), 0)
+
     def test_streams_between_answers(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
             carried = self.bursts(range(20 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **chaos)
@@ -443,6 +533,15 @@ class Net(unittest.TestCase):
         self.assertGreater(sum(
             self.bursts(range(10 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS, UNETSOCK_NET_DIES=str(dies))
             for dies in ((1, 2, 3, 20, 77, 150, 400) if LONG else (3, 77))), 0)
+
+    def test_the_path_dies_and_the_word_of_it_comes_late(self):
+        for how in range(4):
+            for _ in range(8):  # the two may miss each other, or the path may die too soon
+                client, _ = self.talk(self.key, self.key, 0, DEAF, how, UNETSOCK_NET_DIES="1000")
+                if "the path between the hosts died" in client and not re.search("by the rings 0 bytes", client):
+                    break
+            else:
+                self.fail(client)
 
     def crowd(self, seeds, **more):
         return self.bursts(seeds, CROWD, server_code=CROWD_SERVER, **more)
@@ -532,4 +631,4 @@ class Net(unittest.TestCase):
 if __name__ == "__main__":
     BUILD = both.Build(sys.argv[1])
     LONG = "long" in sys.argv[2:]
-    unittest.main(argv=[sys.argv[0]])
+    unittest.main(argv=[sys.argv[0], *(word for word in sys.argv[2:] if word != "long")])

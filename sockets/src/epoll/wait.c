@@ -31,8 +31,11 @@ static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t fo
         found &= ~data;
     if (sockets_entry_has_data(entry))
         found |= entry->events & data;
-    if (found & data)
+    if (found & data) {
         entry->seen = sockets_stream_arrived(entry->s);
+        if ((entry->events & EPOLLET) && sockets_stream_may_hear_of_bell(entry->s))
+            entry->withheld--; /* once more, if nobody has taken it */
+    }
     sockets_entry_make_hot(entry);
     if (!entry->hot && (entry->events & EPOLLET))
         sockets_stream_expect_bell(entry->s, entry->via);
@@ -368,6 +371,17 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     return n;
 }
 
+static bool anything_is_withheld_long(struct sockets_epoll *set)
+{
+    bool is = false;
+
+    pthread_mutex_lock(&set->lock);
+    for (uint32_t i = 0; !is && i < set->hot_count; i++)
+        is = sockets_stream_is_withheld_long(set->hot[i]->s);
+    pthread_mutex_unlock(&set->lock);
+    return is;
+}
+
 int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                        int64_t timeout_ns, const sigset_t *mask)
 {
@@ -398,6 +412,8 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
             bells = true; /* look again */
         }
         n = sleep_in_kernel(set, epfd, events, max, limited ? &wait : NULL, mask, &bells);
+        if (n == 0 && anything_is_withheld_long(set))
+            n = sockets_stream_nap(mask);
         if (n != 0)
             return n;
         if (end > 0 && sockets_now_ns() >= end)

@@ -35,9 +35,8 @@ static bool is_at_rest(const struct sockets_stream *s)
            !sockets_phase_is_ring(atomic_load_explicit(&s->tx->phase, memory_order_relaxed));
 }
 
-static void link_publish(struct sockets_stream *s)
+static void tell(struct sockets_link *link, bool only_news)
 {
-    struct sockets_link *link = link_of(s);
     bool stolen;
     const bool locked = sockets_lock_take(&link->lock, &stolen);
 
@@ -46,10 +45,16 @@ static void link_publish(struct sockets_stream *s)
         return;
     }
     link->busy = true;
-    sockets_link_flush(link);
+    if (!only_news || !sockets_link_has_told(link))
+        sockets_link_flush(link);
     link->busy = false;
     if (locked)
         sockets_lock_give(&link->lock);
+}
+
+static void link_publish(struct sockets_stream *s)
+{
+    tell(link_of(s), false);
 }
 
 /* ---- in the place of a thread that is in no call --------------------------------------- */
@@ -269,8 +274,7 @@ static void link_taken(struct sockets_stream *s)
 
     if (s->is_server && count_for_judge(link, s))
         sockets_link_wake();
-    /* A sender that is to leave the ring waits until all was read. */
-    if (untold >= TELL_HEAD || (untold > 0 && atomic_load(&s->rx->want_tcp)))
+    if (untold >= TELL_HEAD || (untold > 0 && sockets_link_is_being_left(s)))
         link_publish(s);
 }
 
@@ -329,7 +333,8 @@ static void link_spins(struct sockets_stream *s)
     link_publish(s);
 }
 
-/* The agent looks for what crosses that on its way. */
+/* The agent looks for what crosses that on its way.  Who is woken again and again by what is
+ * withheld from it has said once that it sleeps. */
 static void link_sleeps(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
@@ -339,7 +344,7 @@ static void link_sleeps(struct sockets_stream *s)
     if (link->told && link->tell_log < TELL_LOG_MAX)
         link->tell_log++;
     link->told = false;
-    link_publish(s);
+    tell(link, true);
     sockets_link_wake();
 }
 

@@ -60,10 +60,10 @@ struct sockets_link {
     bool told;                         /* ... and that it was, and has not used it yet */
     _Atomic uint32_t seen;             /* the phase that the other end has seen */
     _Atomic bool heard, returned;      /* it knows of a recall; and gives the last ring back */
-    uint64_t there;                    /* bytes of the ring that have arrived there */
     _Atomic uint64_t looked_ns;        /* when somebody other than the agent last looked */
     struct sockets_wire_reader reader; /* of the control connection */
     bool later;                        /* its message is still to be taken */
+    struct sockets_wire_writer writer; /* to the same */
 };
 
 /* Makes a link of a lane and a control connection, both of which it owns from now on, even if it
@@ -98,6 +98,16 @@ void sockets_link_init(void);
 
 /* Send all that is new, as far as there is room; link->owing says that something is left. */
 void sockets_link_flush(struct sockets_link *link);
+
+/* One end wants TCP: who is to leave its ring waits to hear how much of it has arrived and was
+ * read. */
+static inline bool sockets_link_is_being_left(const struct sockets_stream *s)
+{
+    return atomic_load(&s->rx->want_tcp) || atomic_load(&s->tx->want_tcp);
+}
+
+/* Whether the last message says all that is to be said of what this end receives. */
+bool sockets_link_has_told(const struct sockets_link *link);
 
 /* Say what was taken in, and nothing new of what this end sends. */
 void sockets_link_acknowledge(struct sockets_link *link);

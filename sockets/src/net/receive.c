@@ -59,6 +59,13 @@ static bool take_rest(struct sockets_link *link, const struct sockets_wire *wire
     return true;
 }
 
+/* Behind what tells whether the reader has taken its bell. */
+static void take_arrived(struct sockets_link *link, uint64_t arrived)
+{
+    if (arrived > atomic_load(&link->carrier.arrived) && arrived <= link->pushed)
+        atomic_store_explicit(&link->carrier.arrived, arrived, memory_order_release);
+}
+
 static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)
 {
     struct sockets_stream *s = link->stream;
@@ -69,8 +76,7 @@ static void take_receivers_half(struct sockets_link *link, const struct sockets_
         atomic_store(&s->tx->belled, 0);
     link->lets = wire->lets;
     link->out_taken = wire->taken_in;
-    if (wire->arrived > link->there && wire->arrived <= link->pushed)
-        link->there = wire->arrived;
+    take_arrived(link, wire->arrived);
     atomic_store_explicit(&link->seen, wire->seen, memory_order_release);
     take_flags(s, wire->flags);
     link->told_to_rest = (wire->flags & SOCKETS_WIRE_TCP) != 0;
@@ -95,6 +101,7 @@ static int take_bytes(struct sockets_link *link, const struct sockets_wire *wire
         !sockets_stream_has_unread(s))
         atomic_store_explicit(&s->rx->since, sockets_now_ns(), memory_order_relaxed);
     n = sockets_ring_write(s->rx, &link->ring, s->rx_data, &cursor, SOCKETS_RING_LOG_MIN);
+    link->owing |= sockets_link_is_being_left(s); /* the other end waits to hear of that */
     return n == (ssize_t)iov.iov_len ? 0 : -EPROTO;
 }
 

@@ -29,7 +29,7 @@ void sockets_link_fall_back(struct sockets_link *link)
         return;
     link->state = SOCKETS_LINK_CONTROL;
     sockets_lane_kill(link->lane);
-    link->pushed = link->there;
+    link->pushed = atomic_load(&link->carrier.arrived);
     link->owing = true;
     atomic_store(&s->record->pinned, 1);
     atomic_store(&s->rx->want_tcp, 1);
@@ -61,7 +61,7 @@ static int link_send(struct sockets_link *link, const struct sockets_wire *wire,
 
     if (link->state == SOCKETS_LINK_NETWORK)
         return sockets_lane_send(link->lane, iov, wire->length ? 2 : 1);
-    return sockets_wire_write(link->control, wire, data);
+    return sockets_wire_write(&link->writer, link->control, wire, data);
 }
 
 /* The words of this end.  What is read first is not newer than what is read behind it: an end has
@@ -164,7 +164,19 @@ static bool link_send_next(struct sockets_link *link, struct sockets_wire *wire,
     link->head_told = wire->head;
     link->taken_told = wire->taken;
     link->last = *wire;
+    if (sockets_wire_is_behind(&link->writer))
+        link->owing = true;
     return true;
+}
+
+bool sockets_link_has_told(const struct sockets_link *link)
+{
+    struct sockets_wire wire = link->last;
+
+    describe_receiver(link, &wire);
+    return wire.flags == link->last.flags && wire.lets == link->last.lets &&
+           wire.seen == link->last.seen && wire.head == link->last.head &&
+           wire.taken == link->last.taken && wire.arrived == link->last.arrived;
 }
 
 /* All that is new; under the lock. */

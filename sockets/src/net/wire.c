@@ -5,8 +5,7 @@
 #include "net/wire.h"
 #include "real/real.h"
 #include <errno.h>
-
-enum { WRITE_MS = 1000 };
+#include <string.h>
 
 bool sockets_wire_is_sound(const struct sockets_wire *wire, size_t bytes)
 {
@@ -39,25 +38,33 @@ int sockets_wire_read(struct sockets_wire_reader *reader, int fd)
     }
 }
 
-int sockets_wire_write(int fd, const struct sockets_wire *wire, const void *data)
+int sockets_wire_flush(struct sockets_wire_writer *writer, int fd)
 {
-    const size_t head = sizeof(*wire), whole = head + wire->length;
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    size_t done = 0;
-
-    while (done < whole) {
-        struct iovec iov[2] = {{(char *)wire + done, done < head ? head - done : 0},
-                               {(char *)data + (done < head ? 0 : done - head),
-                                done < head ? wire->length : whole - done}};
-        const struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
-        const ssize_t n = sockets_real.sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sockets_wire_is_behind(writer)) {
+        const ssize_t n =
+            sockets_real.send(fd, (const char *)&writer->message + writer->done,
+                              writer->bytes - writer->done, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n >= 0)
-            done += (size_t)n;
-        else if (errno != EAGAIN && errno != EINTR)
-            return -errno;
-        else if (sockets_real.poll(&p, 1, WRITE_MS) == 0)
-            return -ETIMEDOUT;
+            writer->done += (size_t)n;
+        else if (errno != EINTR)
+            return errno == EWOULDBLOCK ? -EAGAIN : -errno;
     }
     return 0;
+}
+
+int sockets_wire_write(struct sockets_wire_writer *writer, int fd, const struct sockets_wire *wire,
+                       const void *data)
+{
+    int error = sockets_wire_flush(writer, fd);
+
+    if (error)
+        return error;
+    writer->message.wire = *wire;
+    if (wire->length > 0)
+        memcpy(writer->message.data, data, wire->length);
+    writer->done = 0;
+    writer->bytes = sizeof(*wire) + wire->length;
+    error = sockets_wire_flush(writer, fd);
+    return error == -EAGAIN ? 0 : error;
 }

@@ -50,20 +50,38 @@ enum sockets_wire_flag {
 /* Whether a message of so many bytes can be one. */
 bool sockets_wire_is_sound(const struct sockets_wire *wire, size_t bytes);
 
+struct sockets_wire_message {
+    struct sockets_wire wire;
+    char data[SOCKETS_WIRE_BYTES];
+};
+
 /* Messages out of a byte stream, as they come. */
 struct sockets_wire_reader {
     size_t have;
-    struct {
-        struct sockets_wire wire;
-        char data[SOCKETS_WIRE_BYTES];
-    } message;
+    struct sockets_wire_message message;
 };
 
 /* Read on.  1: reader->message is whole, and the next call begins another one; 0: not yet;
  * -EPROTO, -EPIPE: the stream has ended, or another -errno. */
 int sockets_wire_read(struct sockets_wire_reader *reader, int fd);
 
-/* Write a message to the same, waiting for a second at most.  0 or -errno. */
-int sockets_wire_write(int fd, const struct sockets_wire *wire, const void *data);
+/* Messages into a byte stream, as it takes them: what it has not taken of the last one. */
+struct sockets_wire_writer {
+    size_t done, bytes;
+    struct sockets_wire_message message;
+};
+
+static inline bool sockets_wire_is_behind(const struct sockets_wire_writer *writer)
+{
+    return writer->done < writer->bytes;
+}
+
+/* Write on.  0: the stream has taken all; -EAGAIN: not yet; or another -errno. */
+int sockets_wire_flush(struct sockets_wire_writer *writer, int fd);
+
+/* Write a message behind the last one.  0: it will be taken, by calls of _flush if need be;
+ * -EAGAIN: the last one has not been; or another -errno.  Never blocks. */
+int sockets_wire_write(struct sockets_wire_writer *writer, int fd, const struct sockets_wire *wire,
+                       const void *data);
 
 #endif

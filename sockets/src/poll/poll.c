@@ -213,7 +213,7 @@ static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
         if (wants_data(p, i))
             sockets_stream_disarm(p->stream[i]);
     errno = error;
-    return n;
+    return n == 0 && any(p, sockets_stream_is_withheld_long) ? sockets_stream_nap(p->mask) : n;
 }
 
 /* Before anybody waits.  Who has rings alone, and nothing there, begins to spin. */

@@ -14,8 +14,8 @@
  *   has told whether it is a bell or the next phase's;
  * - the end of a stream is told once all that was in the ring has arrived;
  * - bells may be on their way to one that closes, who takes them before the kernel has to judge;
- * - a ring is left without data for TCP only when its reader has read it or has its bell, as a
- *   reader that falls asleep is known late.
+ * - a ring is left without data for TCP only when its reader has read it, or had a bell when all of
+ *   it had arrived: a reader that falls asleep is known late.
  */
 #ifndef SOCKETS_CARRIER_H
 #define SOCKETS_CARRIER_H
@@ -59,7 +59,9 @@ struct sockets_carrier_ops {
 
 struct sockets_carrier {
     const struct sockets_carrier_ops *ops;
-    _Atomic uint32_t lost;  /* nothing comes any more */
+    _Atomic uint32_t lost; /* nothing comes any more */
+    /* Bytes of the ring that the other end has.  What is told with that is written before it. */
+    _Atomic uint64_t arrived;
     _Atomic uint32_t rests; /* the other end takes what TCP brings, and looks at no ring */
     /* So does this one, for connections as a whole, and the other end knows: all is TCP's.  Until
      * that ends; who sleeps is armed, so that the other end enters no ring before somebody wakes.

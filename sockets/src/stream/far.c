@@ -13,6 +13,8 @@ enum {
     SETTLE_NS = 10000000, /* how long a call that must not block waits */
     KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
+    LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
+    NAP_NS = 1000000,     /* ... and how long then nobody looks */
 };
 
 /* ---- the sender's side ------------------------------------------------------------- */
@@ -75,8 +77,29 @@ int sockets_stream_await_given_back(struct sockets_stream *s, uint64_t until)
 
 ssize_t sockets_stream_withhold(struct sockets_stream *s)
 {
+    if (atomic_load_explicit(&s->withheld_since, memory_order_relaxed) == 0)
+        atomic_store_explicit(&s->withheld_since, sockets_now_ns(), memory_order_relaxed);
     atomic_fetch_add(&s->withheld, 1);
     return -EAGAIN;
+}
+
+bool sockets_stream_may_hear_of_bell(const struct sockets_stream *s)
+{
+    return s->carrier && !sockets_stream_bell_is_due(s);
+}
+
+bool sockets_stream_is_withheld_long(const struct sockets_stream *s)
+{
+    const uint64_t since = atomic_load_explicit(&s->withheld_since, memory_order_relaxed);
+
+    return since != 0 && sockets_now_ns() - since > LONG_NS;
+}
+
+int sockets_stream_nap(const sigset_t *mask)
+{
+    static const struct timespec nap = {.tv_nsec = NAP_NS};
+
+    return sockets_real.ppoll(NULL, 0, &nap, mask);
 }
 
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)

@@ -45,11 +45,16 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
 
 /* Of a carried stream, whose ring is left without data for TCP.  No bell is rung after that, and a
  * receiver that falls asleep before it tells us would miss what it has not read: so it has read
- * all, or has its bell.  A recalled ring is not read any more. */
+ * all, or has a bell that it had not taken when all had arrived.  A recalled ring is not read any
+ * more. */
 static inline bool sockets_stream_may_leave(const struct sockets_stream *s)
 {
-    return atomic_load(&s->tx->recall) || atomic_load(&s->tx->belled) ||
-           sockets_ring_unsent(s->tx, &s->record->tx.ring) <= 0;
+    const struct sockets_writer *ring = &s->record->tx.ring;
+
+    if (atomic_load(&s->tx->recall) || sockets_ring_unsent(s->tx, ring) <= 0)
+        return true;
+    return atomic_load_explicit(&s->carrier->arrived, memory_order_acquire) == ring->tail &&
+           atomic_load(&s->tx->belled);
 }
 
 bool sockets_stream_enter_ring(struct sockets_stream *s, int fd);
@@ -130,6 +135,13 @@ bool sockets_stream_killed_is_all_here(struct sockets_stream *s);
 /* TCP has something of which the carrier is still to tell.  The kernel tells of that by one edge,
  * for which sets of epoll have to ask again.  Returns -EAGAIN. */
 ssize_t sockets_stream_withhold(struct sockets_stream *s);
+
+/* The receiver's lock.  Something was taken. */
+static inline void sockets_stream_end_withholding(struct sockets_stream *s)
+{
+    if (s->carrier)
+        atomic_store_explicit(&s->withheld_since, 0, memory_order_relaxed);
+}
 
 /* Who spins looks at TCP, too, now and then: it may be faster than what tells of its bytes. */
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn);

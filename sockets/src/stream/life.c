@@ -68,6 +68,7 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->recalling = false;
     s->entries = NULL;
     atomic_store(&s->nodelay, 0);
+    atomic_store(&s->withheld_since, 0);
     atomic_store(&s->together, 0);
     atomic_store(&s->fds, 0);
     atomic_store(&s->busy, 0);

@@ -228,6 +228,8 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
         n = s->record->rx.error;
         s->record->rx.error = 0;
     }
+    if (n != -EAGAIN)
+        sockets_stream_end_withholding(s);
     sockets_lock_give(&s->record->rx.lock);
     return n == -EPROTO ? sockets_stream_break(s, fd) : n;
 }
@@ -289,7 +291,11 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     if (total_of(r) < LONG_READ &&
         sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, &n))
         return n;
-    return sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0 ? -errno : SLEPT;
+    if (sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0)
+        return -errno;
+    if (__builtin_expect(sockets_stream_is_withheld_long(s), 0))
+        sockets_stream_nap(NULL);
+    return SLEPT;
 }
 
 static bool spin_for_data(struct sockets_stream *s, int fd)

@@ -56,10 +56,11 @@ struct sockets_stream {
         *carrier; /* of the segment's words (carrier.h); NULL: both ends share it */
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
-    _Atomic bool recalling;        /* the other end has not said what becomes of its ring */
-    _Atomic uint32_t withheld;     /* how often TCP had what the carrier had not yet told of */
-    _Atomic uint32_t together;     /* its epoll set sleeps, and shares wake-ups */
-    struct sockets_entry *entries; /* in epoll sets; the lock of epoll/set.c */
+    _Atomic bool recalling;          /* the other end has not said what becomes of its ring */
+    _Atomic uint32_t withheld;       /* how often TCP had what the carrier had not yet told of */
+    _Atomic uint64_t withheld_since; /* or 0 */
+    _Atomic uint32_t together;       /* its epoll set sleeps, and shares wake-ups */
+    struct sockets_entry *entries;   /* in epoll sets; the lock of epoll/set.c */
     struct sockets_stream *next_free;
 };
 
@@ -176,6 +177,16 @@ bool sockets_stream_has_space(const struct sockets_stream *s);
  * once more (sockets_stream_readable) before it sleeps. */
 void sockets_stream_arm(struct sockets_stream *s);
 void sockets_stream_disarm(struct sockets_stream *s);
+
+/* The kernel has told of something in TCP which may be a bell that the carrier is still to tell of,
+ * although there are data in the ring: then nobody takes it with these. */
+bool sockets_stream_may_hear_of_bell(const struct sockets_stream *s);
+
+/* TCP has had something of which the carrier does not tell for so long that who waits should not
+ * ask the kernel all the time, which tells of it again and again; but nap, for a millisecond.  0,
+ * or -1 and errno, with the signal mask of a call if it has one. */
+bool sockets_stream_is_withheld_long(const struct sockets_stream *s);
+int sockets_stream_nap(const sigset_t *mask);
 
 /* Who sleeps for this stream wakes for several, by a wake-up of any, and then looks at all: `value`
  * is unique to this sleep, and 0 for a stream that is woken for itself. */
