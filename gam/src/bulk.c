@@ -181,25 +181,66 @@ static bool place_ok(const struct gam_place *place, size_t length)
            (length > 0 || place->total == 0) && gam_range_ok(place->base, place->total);
 }
 
+/* How many rows a piece of so many bytes, at least one, reaches into. */
+static uint64_t rows_reached(const struct gam_rows_place *place, size_t length)
+{
+    return (place->start + (uint64_t)length - 1) / place->bytes + 1;
+}
+
+static bool rows_place_ok(const struct gam_rows_place *place, size_t length)
+{
+    return length > 0 && place->start < place->bytes &&
+           gam_rows_range_ok(place->base, place->bytes, (int64_t)place->stride,
+                             rows_reached(place, length));
+}
+
+static struct unet_place rows_at(const struct gam_rows_place *rows)
+{
+    return (struct unet_place){.to = (uint8_t *)(uintptr_t)(rows->base + rows->start),
+                               .left = rows->bytes - rows->start,
+                               .bytes = rows->bytes,
+                               .stride = rows->stride};
+}
+
+/* Rows that the piece might reach into have to be there, too; else it goes into a buffer. */
+static size_t rows_place(const struct gam_rows_place *rows, struct unet_place *place)
+{
+    *place = rows_at(rows);
+    return rows_place_ok(rows, GAM_MEDIUM_MAX) ? GAM_MEDIUM_MAX : 0;
+}
+
+static size_t piece_place(const struct gam_place *piece, struct unet_place *place)
+{
+    size_t length = piece->total - piece->offset; /* nonsense if it is beyond, and then not ok */
+
+    length = length < GAM_MEDIUM_MAX ? length : GAM_MEDIUM_MAX;
+    if (!place_ok(piece, length))
+        return 0;
+    *place = (struct unet_place){.to = (uint8_t *)(uintptr_t)(piece->base + piece->offset),
+                                 .left = length};
+    return length;
+}
+
 /* unet_placement_fn: pieces of transfers go straight to their address.  A piece without a place is
  * put into a buffer, and refused when it is read.  Who sends more pieces than it has credits, or
  * names no handler, has its bytes placed, where it could have put them in order, and is refused
  * afterwards. */
-size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *header, void **to)
+size_t gam_bulk_place(void *arg, uint16_t channel, uint32_t user, const void *header,
+                      struct unet_place *place)
 {
     const struct gam_port *port = arg;
     const struct gam_peer *peer = port->by_channel[channel];
     const uint32_t kind = gam_user_kind(user);
-    struct gam_place place;
-    size_t length;
+    union gam_header piece;
 
-    memcpy(&place, header, sizeof(place));
-    if (!peer || (kind != GAM_STORE_DATA && (kind != GAM_GET_DATA || peer->gets == 0)))
+    memcpy(&piece, header, sizeof(piece));
+    if (!peer)
         return 0;
-    length = place.total - place.offset; /* nonsense if it is beyond, and then not ok */
-    length = length < GAM_MEDIUM_MAX ? length : GAM_MEDIUM_MAX;
-    *to = (uint8_t *)(uintptr_t)place.base + place.offset;
-    return place_ok(&place, length) ? length : 0;
+    if (kind == GAM_ROWS_DATA)
+        return rows_place(&piece.rows, place);
+    if (kind == GAM_STORE_DATA || (kind == GAM_GET_DATA && peer->gets > 0))
+        return piece_place(&piece.place, place);
+    return 0;
 }
 
 /* A piece of a transfer is copied to its address, unless it is there; the last one runs the
@@ -235,50 +276,24 @@ static void piece_arrived(struct gam *g, enum gam_context context, const struct 
     }
 }
 
-/* How many rows a piece of so many bytes, at least one, reaches into. */
-static uint64_t rows_reached(const struct gam_rows_place *place, size_t length)
-{
-    return (place->start + (uint64_t)length - 1) / place->bytes + 1;
-}
-
-static bool rows_place_ok(const struct gam_rows_place *place, size_t length)
-{
-    return length > 0 && place->start < place->bytes &&
-           gam_rows_range_ok(place->base, place->bytes, (int64_t)place->stride,
-                             rows_reached(place, length));
-}
-
-static void rows_copy(const struct gam_rows_place *place, const uint8_t *from, size_t length)
-{
-    uint64_t row = place->base;
-    size_t start = place->start;
-
-    while (length > 0) {
-        const size_t left = place->bytes - start, n = length < left ? length : left;
-
-        memcpy((uint8_t *)(uintptr_t)row + start, from, n);
-        from += n;
-        length -= n;
-        row += place->stride;
-        start = 0;
-    }
-}
-
 static void rows_arrived(struct gam *g, const struct gam_bulk *bulk)
 {
-    const struct gam_rows_place *place = &bulk->header.rows;
+    const struct gam_rows_place *rows = &bulk->header.rows;
     const uint32_t index = gam_user_handler(bulk->user);
+    struct unet_place place;
 
-    if (!bulk->data || !rows_place_ok(place, bulk->length) || (index != 0 && !g->handler[index])) {
+    if (!rows_place_ok(rows, bulk->length) || (index != 0 && !g->handler[index])) {
         g->stats.refused++;
         return;
     }
-    rows_copy(place, bulk->data, bulk->length);
+    place = rows_at(rows);
+    if (bulk->data)
+        unet_place_copy(&place, bulk->data, bulk->length);
     if (index != 0) {
         const struct gam_message m = {.source = bulk->peer->rank,
                                       .words = 1,
                                       .handler = (uint16_t)index,
-                                      .word = {place->arg}};
+                                      .word = {rows->arg}};
 
         gam_handler_run(g, GAM_IN_REQUEST, g->handler[index], &m);
     }

@@ -278,7 +278,8 @@ struct gam_bulk {
 void gam_bulk_arrived(struct gam *g, const struct gam_bulk *bulk);
 
 /* unet_placement_fn; the argument is the port. */
-size_t gam_bulk_place(void *port, uint16_t channel, uint32_t user, const void *header, void **to);
+size_t gam_bulk_place(void *port, uint16_t channel, uint32_t user, const void *header,
+                      struct unet_place *place);
 
 /* ---- place.c ------------------------------------------------------------ */
 
