@@ -68,6 +68,13 @@ struct Liar {
 
         REQUIRE(unet_sendv(ep[1], channel, gam_user(kind, HANDLER, 0), iov, 2) == 0);
     }
+    void send_rows(const gam_rows_place &place, const std::vector<uint8_t> &bytes)
+    {
+        gam_place words;
+
+        std::memcpy(&words, &place, sizeof(words));
+        send(GAM_ROWS_DATA, words, bytes);
+    }
     // Until rank 0 has handled, refused or dropped that many messages in all.
     void await(uint64_t messages)
     {
@@ -172,4 +179,61 @@ TEST_CASE("a piece that is longer than the rest of the whole writes nothing behi
     liar.await(1);
     CHECK(liar.dropped() == 1);
     CHECK(std::count(memory.begin() + 2999, memory.end(), 0xee) == 1001);
+}
+
+TEST_CASE("a piece of rows is in them when its handler runs, and no buffer has held it")
+{
+    std::vector<uint8_t> memory(12000, 0xee), bytes(3000, 7);
+    Liar liar;
+    const uint32_t buffers = liar.ep[0]->free.position;
+
+    // 600 of the first row, and two whole ones; those that there might be behind them are no rows.
+    liar.send_rows({address_of(&memory[0]), 600, 1200, 4000, 0}, bytes);
+    liar.await(1);
+    CHECK(handled == 1);
+    CHECK(std::count(memory.begin(), memory.end(), 7) == 3000);
+    for (size_t begin : {600, 4000, 8000}) {
+        const size_t end = begin == 600 ? 1200 : begin + 1200;
+
+        CHECK(std::count(&memory[begin], &memory[end], 7) == static_cast<long>(end - begin));
+    }
+    CHECK(liar.ep[0]->free.position == buffers);
+}
+
+TEST_CASE("a piece of rows that lies about its place is refused, and nothing is written")
+{
+    std::vector<uint8_t> memory(12000, 0xee), bytes(3000, 7);
+    const uint64_t base = address_of(&memory[4000]);
+    const gam_rows_place lies[] = {
+        {base, 1000, 1000, 1000, 0},  {base, 5, 0, 1000, 0},
+        {0, 0, 1000, 1000, 0},        {~0ull - 1500, 0, 1000, 1000, 0},
+        {base, 0, 1000, 0 - base, 0}, {base, 0, 1000, 1ull << 62, 0},
+    };
+
+    for (const gam_rows_place &lie : lies) {
+        Liar liar;
+
+        INFO("at " << lie.base << " from " << lie.start << " of " << lie.bytes << " every "
+                   << lie.stride);
+        liar.send_rows(lie, bytes);
+        liar.await(1);
+        CHECK(liar.refused() == 1);
+        CHECK(std::count(memory.begin(), memory.end(), 0xee) == 12000);
+        liar.send_rows({base, 0, 1000, 1000, 0}, bytes);
+        liar.await(2);
+        CHECK(handled == 1); // the way is still open
+        std::fill(memory.begin(), memory.end(), 0xee);
+    }
+}
+
+TEST_CASE("rows that only a longer piece would reach may be nowhere")
+{
+    std::vector<uint8_t> memory(3000, 0xee), bytes(1500, 7);
+    Liar liar;
+
+    const uint64_t base = address_of(&memory[1000]);
+    liar.send_rows({base, 0, 1500, 0 - base / 2, 0}, bytes); // a third row would be at 0
+    liar.await(1);
+    CHECK(handled == 1);
+    CHECK(std::count(&memory[1000], &memory[2500], 7) == 1500);
 }

@@ -417,6 +417,54 @@ TEST_CASE("pieces for buffers that lie about their place, or have no header, are
     h.still_works();
 }
 
+TEST_CASE("pieces of rows that contradict themselves, or name no memory, write nothing")
+{
+    Hostile h(EACH_RELIABLE_BACKEND);
+    uint8_t bytes[32] = {};
+    const auto base = reinterpret_cast<uintptr_t>(bytes);
+    const struct {
+        const char *what;
+        gam_rows_place place;
+        uint32_t handler, length;
+    } bad[] = {
+        {"no bytes", {base, 0, 8, 8, 0}, GOOD, 0},
+        {"rows of nothing", {base, 0, 0, 8, 0}, 0, 8},
+        {"begins behind its row", {base, 8, 8, 8, 0}, 0, 8},
+        {"begins far behind", {base, ~0u, 8, 8, 0}, 0, 8},
+        {"nowhere", {0, 0, 8, 8, 0}, 0, 8},
+        {"the first row wraps", {~0ull - 3, 0, 8, 8, 0}, 0, 4},
+        {"the second row wraps", {~0ull - 11, 0, 8, 8, 0}, 0, 12},
+        {"three rows span too much", {base, 0, 4, 1ull << 62, 0}, 0, 12},
+        {"the second row is nowhere", {base, 4, 8, 0 - base, 0}, 0, 8},
+        {"the second row is below", {base, 4, 8, 1ull << 63, 0}, 0, 8},
+        {"an unknown handler", {base, 0, 8, 8, 0}, UNKNOWN, 8},
+    };
+
+    bytes[0] = 7;
+    for (const auto &b : bad) {
+        uint8_t message[48] = {};
+        const uint64_t refused = h.refused();
+
+        INFO(b.what);
+        std::memcpy(message, &b.place, sizeof(b.place));
+        h.send(gam_user(GAM_ROWS_DATA, b.handler, 0), message, 32 + b.length);
+        CHECK(h.refused() == refused + 1);
+        CHECK(h.drain().second == 1);
+    }
+    CHECK(bytes[0] == 7);
+    CHECK(handled == 0);
+    const struct {
+        gam_rows_place place;
+        uint8_t data[16];
+    } good = {{base + 8, 1, 3, 0 - 4ull, 0}, {1, 2, 3, 4, 5}};
+    const uint64_t refused = h.refused();
+    h.send(gam_user(GAM_ROWS_DATA, GOOD, 0), &good, 32 + 5);
+    CHECK(h.refused() == refused);
+    CHECK(handled == 1);
+    CHECK(std::memcmp(bytes + 4, "\3\4\5\0\0\1\2", 7) == 0);
+    h.still_works();
+}
+
 TEST_CASE("answers to gets that were not asked for write nothing")
 {
     Hostile h(EACH_RELIABLE_BACKEND);

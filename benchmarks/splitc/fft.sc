@@ -6,10 +6,11 @@
 #include "fourier.h"
 
 #include <split-c/split-c.h>
+#include <split-c/strided.h>
 #include <stdlib.h>
 
 /* What of one processor goes to one row of another lies there as one piece: the columns
- * are turned first, then each is stored where it belongs. */
+ * are turned first, then stored where they belong. */
 static void transpose(const struct complex *own, long rows, long columns, long block,
                       struct complex to[PROCS]::[block][rows], struct watch *watch)
 {
@@ -22,8 +23,8 @@ static void transpose(const struct complex *own, long rows, long columns, long b
 
         turn_columns(own, mine, columns, begin, begin + n, turned);
         watch_computed(watch);
-        for (long c = 0; c < n && mine > 0; c++)
-            bulk_store(&to[q][c][first], turned + c * mine, mine * sizeof *turned);
+        bulk_store_2d(&to[q][0][first], rows * sizeof *turned, turned, mine * sizeof *turned,
+                      mine * sizeof *turned, n);
         watch_communicated(watch);
     }
     all_store_sync();

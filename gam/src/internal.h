@@ -51,7 +51,8 @@ struct gam_stream {
 
 /* A store, from the call until its source may be reused. */
 struct gam_transfer {
-    struct gam_stream stream;
+    struct gam_stream stream; /* of rows: base is the first row's address, total is of all */
+    struct gam_rows rows;     /* its count is 0: they are not rows */
     struct gam_transfer *next;
     int status; /* -EINPROGRESS, then what the call returns */
     bool async; /* allocated; `done` is called when it ends */
@@ -253,7 +254,16 @@ void gam_handler_run(struct gam *g, enum gam_context context, gam_handler_fn *fn
 
 /* ---- bulk.c ------------------------------------------------------------- */
 
+/* Parts of memory that make up a message of class bulk, behind its header. */
+struct gam_parts {
+    struct iovec part[UNET_PIECES_MAX - 1];
+    uint32_t count; /* at least 1 */
+    size_t length;  /* of all */
+};
+
 /* Send a message of class bulk.  -EAGAIN: no credit, slot or buffer now. */
+int gam_bulk_send_parts(struct gam_peer *peer, uint32_t user, const union gam_header *header,
+                        const struct gam_parts *data);
 int gam_bulk_send(struct gam_peer *peer, uint32_t user, const union gam_header *header,
                   const void *data, size_t length);
 
@@ -268,7 +278,8 @@ struct gam_bulk {
 void gam_bulk_arrived(struct gam *g, const struct gam_bulk *bulk);
 
 /* unet_placement_fn; the argument is the port. */
-size_t gam_bulk_place(void *port, uint16_t channel, uint32_t user, const void *header, void **to);
+size_t gam_bulk_place(void *port, uint16_t channel, uint32_t user, const void *header,
+                      struct unet_place *place);
 
 /* ---- place.c ------------------------------------------------------------ */
 
@@ -322,6 +333,18 @@ static inline bool gam_handler_ok(uint32_t handler)
 static inline bool gam_range_ok(uint64_t address, uint64_t n)
 {
     return n == 0 || (address != 0 && address + n > address);
+}
+
+/* The same of rows, at least one: those between the first and the last lie between them. */
+static inline bool gam_rows_range_ok(uint64_t address, uint64_t bytes, int64_t stride,
+                                     uint64_t count)
+{
+    int64_t span;
+    uint64_t last;
+
+    return !__builtin_mul_overflow(stride, count - 1, &span) &&
+           !__builtin_add_overflow(address, span, &last) && gam_range_ok(address, bytes) &&
+           gam_range_ok(last, bytes);
 }
 
 #endif

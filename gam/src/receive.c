@@ -147,7 +147,7 @@ static bool is_bulk(uint32_t user)
 {
     const uint32_t kind = gam_user_kind(user);
 
-    return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_PLACE_DATA;
+    return kind >= GAM_MEDIUM_REQUEST && kind <= GAM_ROWS_DATA;
 }
 
 static bool is_receive_buffer(const struct gam_port *port, uint32_t offset)

@@ -22,21 +22,24 @@ static bool stream_at_last_piece(const struct gam_stream *stream)
     return stream_left(stream) <= GAM_MEDIUM_MAX;
 }
 
+static void stream_advance(struct gam *g, struct gam_stream *stream, size_t n)
+{
+    stream->place.offset += n;
+    stream->finished = stream_left(stream) == 0;
+    g->stats.bulk_bytes += n;
+}
+
 /* Send the next piece.  -EAGAIN: not now. */
 static int stream_step(struct gam *g, struct gam_peer *peer, struct gam_stream *stream)
 {
     const union gam_header header = {.place = stream->place};
-    const bool last = stream_at_last_piece(stream);
-    const size_t n = last ? stream->place.total - stream->place.offset : GAM_MEDIUM_MAX;
+    const size_t n = stream_at_last_piece(stream) ? stream_left(stream) : GAM_MEDIUM_MAX;
     const uint8_t *from = n > 0 ? stream->from + stream->place.offset : NULL;
     int rc = gam_bulk_send(peer, stream->user, &header, from, n);
 
-    if (rc)
-        return rc;
-    stream->place.offset += n;
-    stream->finished = last;
-    g->stats.bulk_bytes += n;
-    return 0;
+    if (rc == 0)
+        stream_advance(g, stream, n);
+    return rc;
 }
 
 /* ---- the target of a get --------------------------------------------- */
@@ -114,9 +117,60 @@ static void store_finish(struct gam *g, struct gam_transfer *store, int status)
     free(store);
 }
 
+/* Where the rows that are left lie, as much of them as one piece takes. */
+static struct gam_parts rows_parts(const struct gam_transfer *store)
+{
+    const struct gam_rows *rows = &store->rows;
+    const bool joined = rows->from_stride == (ptrdiff_t)rows->bytes;
+    const size_t all = store->stream.place.total, bytes = joined ? all : rows->bytes;
+    size_t at = store->stream.place.offset;
+    struct gam_parts parts = {.count = 0};
+
+    while (at < all && parts.length < GAM_MEDIUM_MAX && parts.count < UNET_PIECES_MAX - 1) {
+        const size_t start = at % bytes, row = at / bytes, room = GAM_MEDIUM_MAX - parts.length;
+        const size_t n = bytes - start < room ? bytes - start : room;
+        const uint8_t *from = store->stream.from + (ptrdiff_t)row * rows->from_stride + start;
+
+        parts.part[parts.count++] = (struct iovec){(void *)from, n};
+        parts.length += n;
+        at += n;
+    }
+    return parts;
+}
+
+static struct gam_rows_place rows_place(const struct gam_transfer *store)
+{
+    const struct gam_rows *rows = &store->rows;
+    const struct gam_place *place = &store->stream.place;
+
+    return (struct gam_rows_place){
+        .base = place->base + place->offset / rows->bytes * (uint64_t)rows->to_stride,
+        .start = (uint32_t)(place->offset % rows->bytes),
+        .bytes = rows->bytes,
+        .stride = (uint64_t)rows->to_stride,
+        .arg = place->arg,
+    };
+}
+
+/* The last piece has the handler. */
+static int rows_step(struct gam *g, struct gam_peer *peer, struct gam_transfer *store)
+{
+    const union gam_header header = {.rows = rows_place(store)};
+    const struct gam_parts parts = rows_parts(store);
+    const bool last = stream_left(&store->stream) == parts.length;
+    const uint32_t user = last ? store->stream.user : gam_user(GAM_ROWS_DATA, 0, 0);
+    int rc = gam_bulk_send_parts(peer, user, &header, &parts);
+
+    if (rc == 0)
+        stream_advance(g, &store->stream, parts.length);
+    return rc;
+}
+
 static int store_step(struct gam *g, struct gam_peer *peer, struct sent_stores *sent)
 {
-    int rc = stream_step(g, peer, &peer->stores->stream);
+    struct gam_transfer *store = peer->stores;
+    int rc =
+        store->rows.count > 0 ? rows_step(g, peer, store) : stream_step(g, peer, &store->stream);
 
     if (rc == 0 && peer->stores->stream.finished) {
         *sent->end = store_take(peer);
@@ -192,11 +246,48 @@ void gam_transfers_drop(struct gam *g, struct gam_peer *peer)
 
 /* ---- calls -------------------------------------------------------------------- */
 
+static bool call_ok(const struct gam *g, uint32_t dest, uint32_t handler)
+{
+    return dest < g->ranks && handler < GAM_HANDLERS && g->context == GAM_MAIN;
+}
+
 static bool store_ok(const struct gam *g, uint32_t dest, const void *lva, const void *rva, size_t n,
                      uint32_t handler)
 {
-    return dest < g->ranks && handler < GAM_HANDLERS && g->context == GAM_MAIN &&
-           gam_range_ok((uintptr_t)lva, n) && gam_range_ok((uintptr_t)rva, n);
+    return call_ok(g, dest, handler) && gam_range_ok((uintptr_t)lva, n) &&
+           gam_range_ok((uintptr_t)rva, n);
+}
+
+static bool rows_ok(const struct gam *g, uint32_t dest, const void *lva, const void *rva,
+                    const struct gam_rows *rows, uint32_t handler)
+{
+    size_t all;
+
+    return call_ok(g, dest, handler) && rows->bytes > 0 && rows->count > 0 &&
+           !__builtin_mul_overflow(rows->bytes, rows->count, &all) &&
+           gam_rows_range_ok((uintptr_t)lva, rows->bytes, rows->from_stride, rows->count) &&
+           gam_rows_range_ok((uintptr_t)rva, rows->bytes, rows->to_stride, rows->count);
+}
+
+static struct gam_transfer store_of(const void *lva, const void *rva, size_t n, uint32_t handler,
+                                    uint64_t arg)
+{
+    return (struct gam_transfer){
+        .stream = {.from = lva,
+                   .place = {.base = (uintptr_t)rva, .total = n, .arg = arg},
+                   .user = gam_user(GAM_STORE_DATA, handler, 0)},
+        .status = -EINPROGRESS,
+    };
+}
+
+static struct gam_transfer rows_of(const void *lva, const void *rva, const struct gam_rows *rows,
+                                   uint32_t handler, uint64_t arg)
+{
+    struct gam_transfer store = store_of(lva, rva, rows->bytes * rows->count, handler, arg);
+
+    store.rows = *rows;
+    store.stream.user = gam_user(GAM_ROWS_DATA, handler, 0);
+    return store;
 }
 
 static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store)
@@ -215,6 +306,8 @@ int gam_transfer_run(struct gam *g, uint32_t dest, struct gam_transfer *store)
 {
     uint32_t rounds = 0;
 
+    if (g->peer[dest].dead)
+        return -EPIPE;
     store_begin(g, dest, store);
     g->stats.stalls += store->status == -EINPROGRESS;
     /* A peer found dead ends the store too, so it is never left behind. */
@@ -223,45 +316,59 @@ int gam_transfer_run(struct gam *g, uint32_t dest, struct gam_transfer *store)
     return store->status;
 }
 
-int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n, uint32_t handler,
-              uint64_t arg)
-{
-    struct gam_transfer store = {
-        .stream = {.from = lva,
-                   .place = {.base = (uintptr_t)rva, .total = n, .arg = arg},
-                   .user = gam_user(GAM_STORE_DATA, handler, 0)},
-        .status = -EINPROGRESS,
-    };
-
-    if (!store_ok(g, dest, lva, rva, n, handler))
-        return gam_call_refuse(g);
-    if (g->peer[dest].dead)
-        return -EPIPE;
-    return gam_transfer_run(g, dest, &store);
-}
-
-int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
-                    uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg)
+static int transfer_start(struct gam *g, uint32_t dest, const struct gam_transfer *transfer,
+                          gam_done_fn *done, void *done_arg)
 {
     struct gam_transfer *store;
 
-    if (!store_ok(g, dest, lva, rva, n, handler))
-        return gam_call_refuse(g);
     if (g->peer[dest].dead)
         return -EPIPE;
     store = malloc(sizeof(*store));
     if (!store)
         return -ENOMEM;
-    *store = (struct gam_transfer){
-        .stream = {.from = lva,
-                   .place = {.base = (uintptr_t)rva, .total = n, .arg = arg},
-                   .user = gam_user(GAM_STORE_DATA, handler, 0)},
-        .status = -EINPROGRESS,
-        .async = true,
-        .done = done,
-        .done_arg = done_arg,
-    };
+    *store = *transfer;
+    store->async = true;
+    store->done = done;
+    store->done_arg = done_arg;
     g->pending++;
     store_begin(g, dest, store);
     return 0;
+}
+
+int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n, uint32_t handler,
+              uint64_t arg)
+{
+    struct gam_transfer store = store_of(lva, rva, n, handler, arg);
+
+    return store_ok(g, dest, lva, rva, n, handler) ? gam_transfer_run(g, dest, &store)
+                                                   : gam_call_refuse(g);
+}
+
+int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
+                    uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg)
+{
+    const struct gam_transfer store = store_of(lva, rva, n, handler, arg);
+
+    return store_ok(g, dest, lva, rva, n, handler) ? transfer_start(g, dest, &store, done, done_arg)
+                                                   : gam_call_refuse(g);
+}
+
+int gam_store_rows(struct gam *g, uint32_t dest, const void *lva, void *rva,
+                   const struct gam_rows *rows, uint32_t handler, uint64_t arg)
+{
+    struct gam_transfer store = rows_of(lva, rva, rows, handler, arg);
+
+    return rows_ok(g, dest, lva, rva, rows, handler) ? gam_transfer_run(g, dest, &store)
+                                                     : gam_call_refuse(g);
+}
+
+int gam_store_rows_async(struct gam *g, uint32_t dest, const void *lva, void *rva,
+                         const struct gam_rows *rows, uint32_t handler, uint64_t arg,
+                         gam_done_fn *done, void *done_arg)
+{
+    const struct gam_transfer store = rows_of(lva, rva, rows, handler, arg);
+
+    return rows_ok(g, dest, lva, rva, rows, handler)
+               ? transfer_start(g, dest, &store, done, done_arg)
+               : gam_call_refuse(g);
 }

@@ -32,7 +32,8 @@ enum gam_kind {
     GAM_STORE_DATA = 7, /* header: where it lands, see struct gam_header */
     GAM_GET_DATA = 8,
     GAM_PLACE_DATA = 9,   /* as GAM_STORE_DATA: base is an offset, arg has buffer and argument */
-    GAM_PLACE_SMALL = 10, /* class small, inline: struct gam_place_header, then the bytes */
+    GAM_ROWS_DATA = 10,   /* header: struct gam_rows_place; only the last piece names a handler */
+    GAM_PLACE_SMALL = 11, /* class small, inline: struct gam_place_header, then the bytes */
 };
 
 /* Two classes of message, each with its own window per peer. */
@@ -51,9 +52,19 @@ struct gam_place {
     uint64_t arg;
 };
 
+/* Where a piece of rows is copied to: to the rest of one row, then to those behind it. */
+struct gam_rows_place {
+    uint64_t base;   /* address of the row that the piece begins in, */
+    uint32_t start;  /* and where in that */
+    uint32_t bytes;  /* of a row */
+    uint64_t stride; /* from the beginning of a row to that of the next, as a signed number */
+    uint64_t arg;
+};
+
 union gam_header {
     uint64_t word[GAM_WORDS_MAX];
     struct gam_place place;
+    struct gam_rows_place rows;
 };
 
 /* A store of few bytes to a buffer of the receiver's. */

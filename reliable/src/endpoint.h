@@ -45,7 +45,7 @@ struct reliable_assembly {
     bool begun;
     bool dropped; /* there was no buffer for it, or it is longer than that */
     bool placed;  /* it goes where the owner wants it, with this header and so much room */
-    uint8_t *to;
+    struct unet_place place; /* of the bytes that come next */
     size_t room_there;
     uint32_t unplaced; /* the position of the receive ring behind the last message that was not */
     uint64_t header[UNET_PLACED_HEADER / 8];

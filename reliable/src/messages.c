@@ -56,13 +56,10 @@ static bool placement_in_order(const struct reliable_endpoint *r, const struct r
 static bool assembly_place(struct reliable_endpoint *r, struct reliable_assembly *a,
                            uint16_t channel, uint32_t user, const void *data, size_t length)
 {
-    void *to;
-
     if (!r->placement || length < UNET_PLACED_HEADER || !placement_in_order(r, a, channel))
         return false;
     memcpy(a->header, data, UNET_PLACED_HEADER);
-    a->room_there = r->placement(r->placement_arg, channel, user, a->header, &to);
-    a->to = to;
+    a->room_there = r->placement(r->placement_arg, channel, user, a->header, &a->place);
     return a->room_there > 0;
 }
 
@@ -79,13 +76,15 @@ static void assembly_add(struct reliable_endpoint *r, struct reliable_assembly *
                          size_t length)
 {
     const size_t room = a->placed ? a->room_there : a->room;
-    uint8_t *to = a->placed ? a->to : r->ni.ep.segment + a->offset;
 
     if (a->dropped || length > room - a->length) {
         a->dropped = true;
         return;
     }
-    memcpy(to + a->length, data, length);
+    if (a->placed)
+        unet_place_copy(&a->place, data, length);
+    else
+        memcpy(r->ni.ep.segment + a->offset + a->length, data, length);
     a->length += (uint32_t)length;
 }
 

@@ -30,7 +30,7 @@ struct Memory {
     int asked = 0;
 };
 
-size_t place(void *arg, uint16_t, uint32_t user, const void *header, void **to)
+size_t place(void *arg, uint16_t, uint32_t user, const void *header, unet_place *where)
 {
     auto *memory = static_cast<Memory *>(arg);
     Header h;
@@ -39,7 +39,7 @@ size_t place(void *arg, uint16_t, uint32_t user, const void *header, void **to)
     memcpy(&h, header, sizeof(h));
     if (user != PLACED)
         return 0;
-    *to = memory->bytes.data() + h.offset;
+    *where = {memory->bytes.data() + h.offset, h.room, 0, 0};
     return h.room;
 }
 
@@ -91,6 +91,50 @@ TEST_CASE("a message lands where the receiver wants it, whatever its length, and
         unet_rx_release(pair.ep[1]);
     }
     CHECK(pair.ep[1]->stats.overruns == 0);
+}
+
+namespace {
+
+// Rows of the length that the header has in place of 0, with as many bytes between them.
+size_t place_rows(void *arg, uint16_t, uint32_t, const void *header, unet_place *where)
+{
+    auto *memory = static_cast<Memory *>(arg);
+    Header h;
+
+    memcpy(&h, header, sizeof(h));
+    // The message begins in the middle of a row, and each lies in front of the one before.
+    *where = {memory->bytes.data() + h.offset, h.zero - h.number, h.zero, 0 - 2 * h.zero};
+    return h.room;
+}
+
+} // namespace
+
+TEST_CASE("a message lands in rows, wherever packets cut it, and no byte between them")
+{
+    Memory memory;
+    Pair pair;
+
+    REQUIRE(unet_set_placement(pair.ep[1], place_rows, &memory) == 0);
+    for (uint64_t row : {1, 3, 300, 1400, 2800, 4032, 8000, 20000}) {
+        for (uint64_t start : {uint64_t{0}, row / 2, row - 1}) {
+            const std::vector<uint8_t> bytes = pattern(8000, static_cast<unsigned>(row));
+            const Header header = {40000 + start, bytes.size(), row, start};
+            std::vector<uint8_t> wanted(memory.bytes.size(), 0xee);
+            uint8_t *to = &wanted[40000];
+
+            INFO("rows of " << row << " bytes, from " << start << " on");
+            std::fill(memory.bytes.begin(), memory.bytes.end(), 0xee);
+            for (size_t i = 0, at = start; i < bytes.size(); i++, at++)
+                *(to - at / row * 2 * row + at % row) = bytes[i];
+            send(pair, PLACED, header, bytes);
+            const unet_desc *slot = pair.await(1);
+            REQUIRE(slot);
+            CHECK(slot->kind == UNET_PLACED);
+            CHECK(slot->length == UNET_PLACED_HEADER + bytes.size());
+            CHECK(memory.bytes == wanted);
+            unet_rx_release(pair.ep[1]);
+        }
+    }
 }
 
 TEST_CASE("what is longer than its room is dropped and counted, and the next message arrives")

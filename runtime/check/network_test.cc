@@ -105,6 +105,14 @@ TEST_CASE("network: a rank that computes for longer than the peer timeout is not
                    "function_takes_long");
 }
 
+TEST_CASE("network: what a rank has stored arrives while it computes")
+{
+    for (const char *options : {"--backend udp", "--backend udp -x SPLITC_STREAMS=0",
+                                "--backend udp -x SPLITC_STREAMS=64K --auth header",
+                                "--backend udp -x SPLITC_STREAMS=64K", "-x SPLITC_WINDOWS=0"})
+        job_passes(2, options, "stores_of_a_busy_rank");
+}
+
 TEST_CASE("network: a rank that does not answer is named")
 {
     for (const char *options : {"--backend udp --peer-timeout 1", "--nodes 3 --peer-timeout 1"}) {

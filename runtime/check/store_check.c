@@ -2,6 +2,9 @@
 #include "check.h"
 #include "library.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 static const size_t sizes[] = {1,  2,   3,   4,   7,    8,    9,    12,   15,   16,    17,
                                23, 24,  25,  31,  32,   33,   47,   48,   49,   63,    64,
                                65, 100, 128, 255, 1000, 4095, 4096, 8064, 8065, 65537, 300001};
@@ -247,7 +250,63 @@ static void random_stores(void)
     area_close(area);
 }
 
+/* ---- a rank that stores and then computes --------------------------------------------- */
+
+static volatile sig_atomic_t told;
+
+static void be_told(int signal)
+{
+    (void)signal;
+    told = 1;
+}
+
+enum { BUSY_ROW = 4096, BUSY_ROWS = 300 };
+
+static void store_one_by_one(splitc_ptr to, const char *from, int rows)
+{
+    for (int i = 0; i < rows; i++)
+        splitc_bulk_store(to + (splitc_ptr)i * BUSY_ROW, from + (size_t)i * BUSY_ROW, BUSY_ROW);
+}
+
+static void store_rows(splitc_ptr to, const char *from, int rows)
+{
+    splitc_bulk_store_2d(to, BUSY_ROW, from + (size_t)(rows - 1) * BUSY_ROW, -BUSY_ROW, BUSY_ROW,
+                         rows);
+}
+
+/* Whatever was stored arrives while its sender is outside the library: the other rank tells it by a
+ * signal that all has come, and only then does it go on. */
+static void stores_of_a_busy_rank(void)
+{
+    static void (*const way[])(splitc_ptr, const char *, int) = {store_one_by_one, store_rows};
+    static const int rows[] = {1, 2, 7, 8, 9, 40, 127, 128, 129, BUSY_ROWS};
+    splitc_ptr area = area_open((size_t)BUSY_ROWS * BUSY_ROW);
+    char *from = calloc(BUSY_ROWS, BUSY_ROW);
+    int pid = getpid();
+
+    signal(SIGUSR1, be_told);
+    splitc_bulk_write(area_at(area, neighbour(1), 0), &pid, sizeof pid);
+    splitc_barrier();
+    memcpy(&pid, area_here(area), sizeof pid);
+    for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
+        splitc_barrier();
+        if (my_rank() == 0) {
+            told = 0;
+            way[i % 2](area_at(area, 1, 0), from, rows[i / 2]);
+            while (!told)
+                ;
+        } else if (my_rank() == 1) {
+            splitc_store_sync((long)rows[i / 2] * BUSY_ROW);
+            kill(pid, SIGUSR1);
+        }
+    }
+    splitc_barrier();
+    free(from);
+    area_close(area);
+}
+
 const struct check store_checks[] = {
+    {"stores_of_a_busy_rank", stores_of_a_busy_rank},
     {"store_sizes", store_sizes},
     {"bulk_store_sizes", bulk_store_sizes},
     {"store_sync_consumes", store_sync_consumes},

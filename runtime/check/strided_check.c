@@ -27,9 +27,11 @@ static size_t first_row(long stride, long rows)
 
 static struct shape random_shape(uint64_t *state)
 {
-    const long longest = next_random(state) % 4 ? 64 : 700;
-    struct shape s = {.bytes = (long)(next_random(state) % (uint64_t)longest),
-                      .rows = (long)(next_random(state) % 160)};
+    static const long longest[] = {64, 64, 700, 9000};
+    const long bytes = (long)(next_random(state) % (uint64_t)longest[next_random(state) % 4]);
+    const long most = SPAN / (bytes + 120);
+    struct shape s = {.bytes = bytes,
+                      .rows = (long)(next_random(state) % (uint64_t)(most < 160 ? most : 160))};
 
     s.here_stride = random_stride(state, s.bytes);
     s.there_stride = random_stride(state, s.bytes);
@@ -45,7 +47,23 @@ static void copy_rows(char *to, long to_stride, const char *from, long from_stri
         memcpy(to + i * to_stride, from + i * from_stride, (size_t)s->bytes);
 }
 
-/* Puts rows to a neighbour, gets others from it, and compares with plain loops. */
+static void put_rows(splitc_ptr to, const char *from, const struct shape *s)
+{
+    splitc_bulk_put_2d(to, s->there_stride, from, s->here_stride, s->bytes, s->rows);
+    splitc_sync();
+    splitc_barrier();
+}
+
+/* The other form counts bytes, and leaves the source alone. */
+static void store_rows(splitc_ptr to, const char *from, const struct shape *s)
+{
+    splitc_bulk_store_2d(to, s->there_stride, from, s->here_stride, s->bytes, s->rows);
+    splitc_store_sync(s->bytes * s->rows);
+    EXPECT(!splitc_is_store_sync(1));
+    splitc_barrier();
+}
+
+/* Puts or stores rows to a neighbour, gets others from it, and compares with plain loops. */
 static void rows_of_every_shape(void)
 {
     splitc_ptr area = area_open(SPAN);
@@ -59,10 +77,7 @@ static void rows_of_every_shape(void)
         fill(area_here(area), SPAN, (unsigned)my_rank());
         fill(here, SPAN, (unsigned)my_rank() + 100);
         splitc_barrier();
-        splitc_bulk_put_2d(area_at(area, to, s.there), s.there_stride, here + s.here, s.here_stride,
-                           s.bytes, s.rows);
-        splitc_sync();
-        splitc_barrier();
+        (turn % 2 ? put_rows : store_rows)(area_at(area, to, s.there), here + s.here, &s);
         fill(model, SPAN, (unsigned)my_rank());
         fill(there, SPAN, (unsigned)from + 100);
         copy_rows(model + s.there, s.there_stride, there + s.here, s.here_stride, &s);
@@ -132,6 +147,9 @@ static void rows_of_nothing(void)
 
     splitc_bulk_put_2d(area_at(area, neighbour(1), 0), 8, here, 8, 0, 5);
     splitc_bulk_put_2d(area_at(area, neighbour(1), 0), 8, here, 8, 5, 0);
+    splitc_bulk_store_2d(area_at(area, neighbour(1), 0), 8, here, 8, 0, 5);
+    splitc_bulk_store_2d(area_at(area, neighbour(1), 0), 8, here, 8, 5, 0);
+    EXPECT(!splitc_is_store_sync(1));
     splitc_bulk_get_2d(here, 8, area_at(area, neighbour(1), 0), 8, 5, 0);
     splitc_bulk_gather(here, area_at(area, neighbour(1), 0), NULL, 0, 5);
     EXPECT(splitc_is_sync());

@@ -40,6 +40,8 @@ void splitc_bulk_get_2d(void *to, long to_stride, splitc_ptr from, long from_str
                         long rows);
 void splitc_bulk_put_2d(splitc_ptr to, long to_stride, const void *from, long from_stride,
                         long bytes, long rows);
+void splitc_bulk_store_2d(splitc_ptr to, long to_stride, const void *from, long from_stride,
+                          long bytes, long rows);
 void splitc_bulk_gather(void *to, splitc_ptr from, const long *index, long count, long bytes);
 void splitc_bulk_scatter(splitc_ptr to, const long *index, const void *from, long count,
                          long bytes);

@@ -31,6 +31,26 @@ int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes)
     return sum == desc->length && sum > 0 ? 0 : -EINVAL;
 }
 
+/* Rows are at addresses that need not be in the same object. */
+void unet_place_copy(struct unet_place *place, const void *from, size_t length)
+{
+    const uint8_t *next = from;
+
+    while (length > place->left) {
+        const uint64_t row = (uint64_t)(uintptr_t)place->to + place->left - place->bytes;
+
+        memcpy(place->to, next, place->left);
+        next += place->left;
+        length -= place->left;
+        place->to = (uint8_t *)(uintptr_t)(row + place->stride);
+        place->left = place->bytes;
+    }
+    if (length > 0)
+        memcpy(place->to, next, length);
+    place->to += length;
+    place->left -= length;
+}
+
 /* Whether the copied descriptor may be shown to the application.  What is wrong with it is counted.
  */
 static bool rx_is_acceptable(struct unet_endpoint *ep, uint32_t ring)

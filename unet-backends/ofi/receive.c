@@ -106,20 +106,20 @@ static bool message_place(struct ofi_endpoint *oe, uint16_t n, struct unet_desc 
                           const struct packet *p)
 {
     const size_t rest = p->bytes - UNET_PLACED_HEADER;
-    void *to = NULL;
+    struct unet_place place;
     size_t room;
 
     if (!may_be_placed(oe, n, p))
         return false;
     memcpy(slot->data, p->data, UNET_PLACED_HEADER);
-    room = oe->placement(oe->placement_arg, n, p->header.user, slot->data, &to);
+    room = oe->placement(oe->placement_arg, n, p->header.user, slot->data, &place);
     if (room == 0)
         return false;
     if (rest > room) {
         oe->ni.ep.stats.overruns++;
         return true;
     }
-    memcpy(to, p->data + UNET_PLACED_HEADER, rest);
+    unet_place_copy(&place, p->data + UNET_PLACED_HEADER, rest);
     slot->kind = UNET_PLACED;
     slot->pieces = 0;
     slot_submit(oe, n, slot, p);

@@ -192,6 +192,23 @@ int gam_store(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n
 int gam_store_async(struct gam *g, uint32_t dest, const void *lva, void *rva, size_t n,
                     uint32_t handler, uint64_t arg, gam_done_fn *done, void *done_arg);
 
+/* Rows of memory, here and there: each begins a stride behind the one before, which may be
+ * negative. */
+struct gam_rows {
+    uint32_t bytes; /* of each; not 0 */
+    size_t count;   /* not 0 */
+    ptrdiff_t from_stride, to_stride;
+};
+
+/* As gam_store and gam_store_async, of rows, the first of which are at `lva` and `rva`.  They go as
+ * one transfer.  The handler runs when all are there, with word[0] = arg and no data.
+ * Errors: as those, and -EINVAL for nothing, or rows that wrap around. */
+int gam_store_rows(struct gam *g, uint32_t dest, const void *lva, void *rva,
+                   const struct gam_rows *rows, uint32_t handler, uint64_t arg);
+int gam_store_rows_async(struct gam *g, uint32_t dest, const void *lva, void *rva,
+                         const struct gam_rows *rows, uint32_t handler, uint64_t arg,
+                         gam_done_fn *done, void *done_arg);
+
 /* ---- stores to buffers: the receiver says where they land ---------------- */
 
 #define GAM_PLACE_SMALL_MAX 32u /* bytes that one small message carries to a buffer */

@@ -292,12 +292,17 @@ bool splitc_direct_move(void)
     return stuck;
 }
 
+bool splitc_direct_takes(uint32_t rank, size_t n)
+{
+    return direct_enabled && n >= LEAST && splitc_is_by_network(rank);
+}
+
 static struct put *put_remember(uint32_t rank, void *to, const void *from, size_t n,
                                 uint64_t handle)
 {
     struct put *put;
 
-    if (!direct_enabled || n < LEAST || !splitc_is_by_network(rank))
+    if (!splitc_direct_takes(rank, n))
         return NULL;
     put = malloc(sizeof *put);
     if (put)

@@ -50,10 +50,11 @@ void splitc_on_store(struct gam *g, const struct gam_message *m)
     splitc_runtime.stored_in += n;
 }
 
+/* Of rows, the word says how many bytes they are. */
 void splitc_on_store_landed(struct gam *g, const struct gam_message *m)
 {
     (void)g;
-    splitc_runtime.stored_in += m->length;
+    splitc_runtime.stored_in += m->length + m->word[0];
 }
 
 static bool stores_landed(uint64_t bytes, uint64_t *all)

@@ -225,7 +225,7 @@ int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
 int unet_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const struct iovec *iov,
                uint32_t count);
 
-/* Ask `fn` where the bytes of a message go behind its first UNET_PLACED_HEADER ones: it sets *to
+/* Ask `fn` where the bytes of a message go behind its first UNET_PLACED_HEADER ones: it sets *place
  * and returns for how many bytes there is room there, or 0 for a message that goes into a buffer
  * like others.  What was placed is told by a descriptor of kind UNET_PLACED; a message longer than
  * the room is dropped and counted in stats.overruns.  `fn` is called while the owner makes

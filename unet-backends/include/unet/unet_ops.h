@@ -22,9 +22,21 @@ struct unet_config;
 struct unet_endpoint;
 struct unet_packet;
 
+/* Where the bytes of a message go: `left` of them to `to`, and those behind into rows of `bytes`,
+ * each of which begins `stride` behind the one before. */
+struct unet_place {
+    uint8_t *to;
+    size_t left;
+    size_t bytes;    /* not 0 if the message may be longer than `left` */
+    uint64_t stride; /* from the beginning of a row to that of the next, as a signed number */
+};
+
+/* Copy the next bytes of a message to its place, of which then is left what comes behind them. */
+void unet_place_copy(struct unet_place *place, const void *from, size_t length);
+
 /* See unet_set_placement in unet.h. */
 typedef size_t unet_placement_fn(void *arg, uint16_t channel, uint32_t user, const void *header,
-                                 void **to);
+                                 struct unet_place *place);
 
 /* A packet has arrived on a channel.  The bytes stay only until the function returns, which may not
  * call anything of the endpoint's.  `marked`: the network has marked it, because packets queue
