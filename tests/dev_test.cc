@@ -188,6 +188,26 @@ TEST_CASE("dev test installs the sanitizers of clang, and tells what could not r
                                             "    b_test\n"));
 }
 
+TEST_CASE("dev test leaves jobs of many ranks out under the address sanitizer alone")
+{
+    const BareMachine machine;
+    const auto left_out = [&](std::vector<std::string> options) {
+        options.insert(options.begin(), {machine.folder / "dev", "test"});
+        const Outcome outcome = run(machine.command(std::move(options)));
+        INFO(outcome.out << outcome.err);
+        return read_file(machine.folder / "tests");
+    };
+
+    machine.tool("cmake", "exit 0");
+    machine.tool("sudo", "shift; exec \"$@\"");
+    machine.tool("ctest",
+                 "echo \"$*\" >" + quoted(machine.folder / "tests") +
+                     "; mkdir -p $2/Testing/Temporary; : >$2/Testing/Temporary/LastTest.log");
+    CHECK_THAT(left_out({"--sanitize"}), Catch::Contains("-LE ^(long|job)$"));
+    CHECK_THAT(left_out({"--preset", "thread-sanitize", "-R", "progress:"}),
+               Catch::Contains("-LE ^long$ -R progress:"));
+}
+
 TEST_CASE("dev test tells what runs, and what is left, while no test ends")
 {
     const BareMachine machine;

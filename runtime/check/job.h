@@ -19,6 +19,14 @@
 #define ONE_NODE
 #endif
 
+// The check of who is reached through a window, on one node.  Programs with a sanitizer have no
+// windows.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr const char *reach_within_node = "reach far";
+#else
+inline constexpr const char *reach_within_node = "reach near";
+#endif
+
 struct Ended {
     int code; // as a shell sees it
     std::string output;

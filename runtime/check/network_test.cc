@@ -45,8 +45,8 @@ void serves_meanwhile(const std::string &options, const std::string &by = "threa
 TEST_CASE("network: who is reached through a window")
 {
     job_passes(2, "--backend udp", "reach far");
-    job_passes(2, "--backend shm,udp", "reach near");
-    job_passes(2, "--backend auto", "reach near");
+    job_passes(2, "--backend shm,udp", reach_within_node);
+    job_passes(2, "--backend auto", reach_within_node);
     job_passes(2, "--nodes 2", "reach far");
     job_passes(2, "--nodes 2 --backend udp", "reach far");
 }

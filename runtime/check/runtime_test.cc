@@ -463,7 +463,7 @@ TEST_CASE("crowd: 32 ranks")
 {
     for (const char *check : {"random_traffic", "random_stores", "mixed_collectives", "fetch_add"})
         passes(32, check);
-    passes(32, "reach near");
+    passes(32, reach_within_node);
     passes(32, "mixed_collectives", "SPLITC_WINDOWS=0");
 }
 
