@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdexcept>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -41,6 +42,7 @@ Pipe make_pipe()
     for (const std::string &variable : command.environment)
         putenv(const_cast<char *>(variable.c_str()));
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves no program that never ends
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTSTP})
         signal(number, SIG_DFL); // whatever whoever runs the tests ignores
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
