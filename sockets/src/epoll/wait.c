@@ -396,7 +396,8 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
             n = look(set, epfd, events, max, mask, timeout_ns == 0, &bells);
             if (n == 0 && timeout_ns != 0)
                 n = spin(set, epfd, events, max, mask);
-            if (n != 0 || (timeout_ns == 0 && !bells))
+            /* What is withheld is told of again and again, which keeps nobody who does not wait. */
+            if (n != 0 || (timeout_ns == 0 && (!bells || anything_is_withheld_long(set))))
                 return n;
             if (timeout_ns == 0)
                 continue;

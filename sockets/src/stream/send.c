@@ -441,6 +441,11 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
     const bool block = !atomic_load(&record->nonblocking);
     size_t done = 0;
 
+    if (count == 0 && s->carrier) { /* as a send of nothing */
+        const ssize_t n = sockets_real.sendfile(fd, in, offset, 0);
+
+        return n < 0 ? -errno : n;
+    }
     if (!take_lock(s, fd))
         return -EINTR;
     if (count == 0 || !choose_ring(s, fd, count, 0))
