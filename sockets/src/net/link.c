@@ -48,6 +48,8 @@ static void tell(struct sockets_link *link, bool only_news)
     if (!only_news || !sockets_link_has_told(link))
         sockets_link_flush(link);
     link->busy = false;
+    if (sockets_wire_is_behind(&link->writer))
+        sockets_link_wake(); /* who sees to the rest */
     if (locked)
         sockets_lock_give(&link->lock);
 }

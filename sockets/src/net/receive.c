@@ -62,8 +62,12 @@ static bool take_rest(struct sockets_link *link, const struct sockets_wire *wire
 /* Behind what tells whether the reader has taken its bell. */
 static void take_arrived(struct sockets_link *link, uint64_t arrived)
 {
-    if (arrived > atomic_load(&link->carrier.arrived) && arrived <= link->pushed)
-        atomic_store_explicit(&link->carrier.arrived, arrived, memory_order_release);
+    if (arrived <= atomic_load(&link->carrier.arrived) ||
+        arrived > atomic_load(&link->stream->tx->tail))
+        return;
+    if (arrived > link->pushed) /* before the path died, and need not be sent again */
+        link->pushed = arrived;
+    atomic_store_explicit(&link->carrier.arrived, arrived, memory_order_release);
 }
 
 static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)

@@ -92,7 +92,7 @@ bool sockets_stream_is_withheld_long(const struct sockets_stream *s)
 {
     const uint64_t since = atomic_load_explicit(&s->withheld_since, memory_order_relaxed);
 
-    return since != 0 && sockets_now_ns() - since > LONG_NS;
+    return since != 0 && sockets_now_ns() - since > LONG_NS && !sockets_stream_hint(s);
 }
 
 int sockets_stream_nap(const sigset_t *mask)

@@ -136,7 +136,7 @@ bool sockets_stream_killed_is_all_here(struct sockets_stream *s);
  * for which sets of epoll have to ask again.  Returns -EAGAIN. */
 ssize_t sockets_stream_withhold(struct sockets_stream *s);
 
-/* The receiver's lock.  Something was taken. */
+/* The receiver's lock.  Something was taken, or it was a bell. */
 static inline void sockets_stream_end_withholding(struct sockets_stream *s)
 {
     if (s->carrier)

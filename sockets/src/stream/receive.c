@@ -30,6 +30,7 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
         return -errno;
     if (n > 0) {
         s->record->rx.drained++;
+        sockets_stream_end_withholding(s);
         if (!atomic_load(&s->record->rx.recalled))
             sockets_stream_let_bell(s);
     }
