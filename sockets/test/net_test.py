@@ -256,6 +256,42 @@ for at in range(20000):
 print("ok")
 """
 
+# Never blocks, and hears of space by edges alone: who was refused although TCP has space waits for one.
+SPACE_EDGES = """
+import random, select, socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.setblocking(False)
+until = time.monotonic() + float(sys.argv[2])
+chance = random.Random(int(sys.argv[3]))
+who = select.epoll()
+who.register(s, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+stream = bytes(range(251)) * 400
+at = turns = refused = 0
+while turns < 100 or time.monotonic() < until:
+    begin = at % 251
+    length = sum(chance.choice((1, 8, 100, 1280, 9000)) for _ in range(chance.randint(1, 4)))
+    sent = have = 0
+    while have < length:
+        moved = False
+        try:
+            n = s.send(stream[(begin + sent) % 251:][:min(length - sent, chance.randint(1, 9000))]) if sent < length else 0
+            sent += n
+            moved = n > 0
+        except BlockingIOError:
+            refused += 1
+        try:
+            got = s.recv(length - have)
+            assert got and got == stream[(begin + have) % 251:][:len(got)], (turns, have, length, len(got))
+            have += len(got)
+            moved = True
+        except BlockingIOError:
+            pass
+        assert moved or who.poll(10), (turns, sent, have, length, refused)
+    at += length
+    turns += 1
+print("ok")
+"""
+
 # Nothing comes back before the end.
 ONE_WAY_SERVER = """
 import socket
@@ -529,6 +565,12 @@ class Net(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(8) as several:
             talks = [several.submit(self.talk, self.key, self.key, 20 if LONG else 2, EDGES, **chaos)
                      for chaos in 4 * [{}, {"UNETSOCK_NET_CHAOS": CHAOS}]]
+        self.assertGreater(sum(both.upgraded(talk.result()[0]) for talk in talks), 0)
+
+    def test_edges_of_space(self):
+        with concurrent.futures.ThreadPoolExecutor(8) as several:
+            talks = [several.submit(self.talk, self.key, self.key, 20 if LONG else 2, SPACE_EDGES, seed, **chaos)
+                     for seed in range(4) for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS})]
         self.assertGreater(sum(both.upgraded(talk.result()[0]) for talk in talks), 0)
 
     def test_streams_between_answers(self):

@@ -54,7 +54,11 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
         return 0;
     if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
         return sockets_stream_break(s, fd);
-    return seen == 0 ? -EAGAIN : 0;
+    if (seen == 0) {
+        atomic_fetch_add(&s->withheld, 1); /* TCP may have space all the time, and has no edge */
+        return -EAGAIN;
+    }
+    return 0;
 }
 
 void sockets_stream_settle_end(struct sockets_stream *s)
