@@ -210,6 +210,17 @@ public:
         return credits;
     }
 
+    // A piece that says where it goes, with so many bytes.
+    void refuses(uint32_t user, const void *place, uint32_t length)
+    {
+        const uint64_t before = refused();
+        uint8_t message[48] = {};
+
+        std::memcpy(message, place, sizeof(gam_header));
+        send(user, message, sizeof(gam_header) + length);
+        CHECK(refused() == before + 1);
+    }
+
     uint64_t refused() const
     {
         struct gam_stats stats;
@@ -359,13 +370,8 @@ TEST_CASE("stores whose place contradicts itself write nothing")
     std::memset(to, 0x5a, sizeof(to));
     std::memcpy(before, to, sizeof(to));
     for (const auto &b : bad) {
-        uint8_t message[48] = {};
-        const uint64_t refused = h.refused();
-
         INFO(b.what);
-        std::memcpy(message, &b.place, sizeof(b.place));
-        h.send(gam_user(GAM_STORE_DATA, b.handler, 0), message, 32 + b.length);
-        CHECK(h.refused() == refused + 1);
+        h.refuses(gam_user(GAM_STORE_DATA, b.handler, 0), &b.place, b.length);
         CHECK(std::memcmp(to, before, sizeof(to)) == 0);
         CHECK(h.drain().second == 1);
     }
@@ -397,13 +403,8 @@ TEST_CASE("pieces for buffers that lie about their place, or have no header, are
     REQUIRE(gam_set_placement(h.g, place, nullptr) == 0);
     asked = 0;
     for (const auto &b : bad) {
-        uint8_t message[48] = {};
-        const uint64_t refused = h.refused();
-
         INFO(b.what);
-        std::memcpy(message, &b.place, sizeof(b.place));
-        h.send(gam_user(GAM_PLACE_DATA, b.handler, 0), message, 32 + b.length);
-        CHECK(h.refused() == refused + 1);
+        h.refuses(gam_user(GAM_PLACE_DATA, b.handler, 0), &b.place, b.length);
         CHECK(h.drain().second == 1);
     }
     const uint8_t small[48] = {};
@@ -442,13 +443,8 @@ TEST_CASE("pieces of rows that contradict themselves, or name no memory, write n
 
     bytes[0] = 7;
     for (const auto &b : bad) {
-        uint8_t message[48] = {};
-        const uint64_t refused = h.refused();
-
         INFO(b.what);
-        std::memcpy(message, &b.place, sizeof(b.place));
-        h.send(gam_user(GAM_ROWS_DATA, b.handler, 0), message, 32 + b.length);
-        CHECK(h.refused() == refused + 1);
+        h.refuses(gam_user(GAM_ROWS_DATA, b.handler, 0), &b.place, b.length);
         CHECK(h.drain().second == 1);
     }
     CHECK(bytes[0] == 7);

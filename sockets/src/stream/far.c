@@ -55,7 +55,7 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
     if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
         return sockets_stream_break(s, fd);
     if (seen == 0) {
-        atomic_fetch_add(&s->withheld, 1); /* TCP may have space all the time, and has no edge */
+        atomic_fetch_add(&s->withheld, 1); /* TCP may have had space all along: it has no edge */
         return -EAGAIN;
     }
     return 0;

@@ -57,7 +57,7 @@ struct sockets_stream {
     struct sockets_direction *rx, *tx;
     char *rx_data, *tx_data;
     _Atomic bool recalling;          /* the other end has not said what becomes of its ring */
-    _Atomic uint32_t withheld;       /* how often TCP had what the carrier had not yet told of */
+    _Atomic uint32_t withheld;       /* how often the kernel could not be believed: see far.c */
     _Atomic uint64_t withheld_since; /* or 0 */
     _Atomic uint32_t together;       /* its epoll set sleeps, and shares wake-ups */
     struct sockets_entry *entries;   /* in epoll sets; the lock of epoll/set.c */
