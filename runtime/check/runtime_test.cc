@@ -531,12 +531,14 @@ TEST_CASE("error: the spread heap is exhausted")
     ends(2, "large_arrays", 1, "the spread heap of 1048576 bytes per rank", "SPLITC_HEAP=1M");
 }
 
-TEST_CASE("error: sizes below zero")
+TEST_CASE("error: sizes below zero, and beyond all memory")
 {
     ends(2, "negative_size", 1, "all_spread_malloc of -1 blocks of 8 bytes\n");
     ends(2, "negative_bulk", 1, "bulk_write of -2 bytes\n");
-    ends(2, "rows_negative bytes", 1, "bulk_put_2d of rows of -1 bytes\n");
-    ends(2, "rows_negative count", 1, "bulk_gather of -5 rows\n");
+    ends(2, "rows_impossible bytes", 1, "bulk_put_2d of rows of -1 bytes\n");
+    ends(2, "rows_impossible count", 1, "bulk_gather of -5 rows\n");
+    ends(2, "rows_impossible all", 1,
+         "bulk_store_2d of 2305843009213693951 rows of 8 bytes: no memory has so many\n");
 }
 
 TEST_CASE("error: spread storage freed twice")

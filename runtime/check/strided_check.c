@@ -5,6 +5,8 @@
 #include "check.h"
 #include "library.h"
 
+#include <limits.h>
+
 enum { SPAN = 1 << 17, TURNS = 60 };
 
 /* What a transfer of rows is to do, with room for all on both sides. */
@@ -156,12 +158,14 @@ static void rows_of_nothing(void)
     area_close(area);
 }
 
-static void rows_negative(void)
+static void rows_impossible(void)
 {
     char here[64] = {0};
 
     if (strcmp(check_argv[0], "bytes") == 0)
         splitc_bulk_put_2d(splitc_make(my_rank(), here), 8, here, 8, -1, 5);
+    else if (strcmp(check_argv[0], "all") == 0)
+        splitc_bulk_store_2d(splitc_make(my_rank(), here), 8, here, 8, 8, LONG_MAX / 4);
     else
         splitc_bulk_gather(here, splitc_make(my_rank(), here), NULL, -5, 1);
 }
@@ -188,6 +192,6 @@ static void castable_where_near(void)
 
 const struct check strided_checks[] = {
     {"rows_of_every_shape", rows_of_every_shape}, {"elements_by_index", elements_by_index},
-    {"rows_of_nothing", rows_of_nothing},         {"rows_negative", rows_negative},
+    {"rows_of_nothing", rows_of_nothing},         {"rows_impossible", rows_impossible},
     {"castable_where_near", castable_where_near}, {0},
 };

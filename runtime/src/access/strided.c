@@ -26,10 +26,15 @@ struct rows {
 
 static void rows_check(const struct rows *r)
 {
+    long all;
+
     if (r->bytes < 0)
         splitc_die("%s of rows of %ld bytes", r->call, r->bytes);
     if (r->count < 0)
         splitc_die("%s of %ld rows", r->call, r->count);
+    if (__builtin_mul_overflow(r->bytes, r->count, &all))
+        splitc_die("%s of %ld rows of %ld bytes: no memory has so many", r->call, r->count,
+                   r->bytes);
 }
 
 /* Rows that follow one another on both sides are one. */
