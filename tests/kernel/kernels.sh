@@ -104,8 +104,8 @@ build_adapter() {
 # The kernel's own judgement of how the module is written; its errors are ours.
 check_style() {
     local source=$work/linux-source-$1
-    (cd "$root/unet-backends/fe/module" &&
-        perl "$source/scripts/checkpatch.pl" --no-tree --terse --show-types -f ./*.c ./*.h) |
-        grep -E ' ERROR:' && return 1
-    return 0
+
+    ! (cd "$root/unet-backends/fe/module" &&
+        perl "$source/scripts/checkpatch.pl" --no-tree --terse --show-types -f ./*.c ./*.h || true) |
+        grep -E ' ERROR:'
 }

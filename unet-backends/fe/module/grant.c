@@ -88,8 +88,7 @@ void fe_revoke_channel(struct fe_endpoint *ep, u32 channel)
 {
 	unsigned int slot;
 
-	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX)
-	{
+	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX) {
 		if (ep->grant[slot].channel == channel)
 			end(ep, slot);
 	}
@@ -99,8 +98,7 @@ void fe_revoke_range(struct fe_endpoint *ep, u64 range)
 {
 	unsigned int slot;
 
-	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX)
-	{
+	for_each_set_bit(slot, ep->granted, UNET_GRANTS_MAX) {
 		if (ep->grant[slot].place >> 48 == range)
 			end(ep, slot);
 	}

@@ -8,7 +8,8 @@
  * it does not take what it had pinned once for what is there now.
  *
  * The receive handler looks pages up under rx_lock, and a page leaves the table under it before it
- * is unpinned.  Who sends looks under the mutex.
+ * is unpinned.  Who sends looks under the mutex.  A table's own lock is taken within rx_lock, so it
+ * keeps bottom halves away as that does.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -26,7 +27,7 @@ void fe_ranges_init(struct fe_endpoint *ep)
 	unsigned int n;
 
 	for (n = 0; n <= UNET_RANGES_MAX; n++) {
-		xa_init(&ep->range[n].pages);
+		xa_init_flags(&ep->range[n].pages, XA_FLAGS_LOCK_BH);
 		ep->range[n].ep = ep;
 	}
 }
@@ -219,8 +220,8 @@ static int enter(struct fe_endpoint *ep, struct fe_range *range, const struct un
 	int error = 0;
 
 	for (entered = 0; entered < request->pages; entered++) {
-		error = xa_insert(&range->pages, first + entered, page[entered],
-				  GFP_KERNEL_ACCOUNT);
+		error = xa_insert_bh(&range->pages, first + entered, page[entered],
+				     GFP_KERNEL_ACCOUNT);
 		if (error)
 			break;
 	}
