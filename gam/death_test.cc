@@ -120,11 +120,11 @@ TEST_CASE("medium requests to a dead peer are EPIPE")
 
 TEST_CASE("a store to a peer that dies meanwhile is EPIPE")
 {
+    std::vector<uint8_t> to(BIG); // pieces arrive until the endpoint has been closed
+
     with_death(
         EACH_BACKEND,
-        [](Rank &r) {
-            std::vector<uint8_t> to(BIG);
-
+        [&to](Rank &r) {
             r.show(0, to.data());
             r.show(1, 1);
             // A poll handles at most 256 of the store's thousand pieces.

@@ -52,7 +52,8 @@ key *global *exchange_places(const struct exchange *x, const struct keys *room)
     return place;
 }
 
-/* Stored rather than by team_alltoallv: where processors share cores, none has to run twice. */
+/* Stored rather than by team_alltoallv: where processors share cores, none has to run twice.  Nobody
+ * stores keys of the next exchange before all have begun it, so the bytes that arrive are this one's. */
 struct keys exchange_keys(const key *keys, const long out[])
 {
     struct exchange x = exchange_plan(out);
@@ -65,7 +66,7 @@ struct keys exchange_keys(const key *keys, const long out[])
         if (out[q] > 0)
             bulk_store(place[q], keys + x.out_at[q], out[q] * sizeof(key));
     }
-    all_store_sync();
+    store_sync(room.n * sizeof(key));
     free(place);
     exchange_free(&x);
     return room;

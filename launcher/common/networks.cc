@@ -5,7 +5,10 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <sstream>
+#include <sys/socket.h>
 #include <unet/unet.h>
 
 #include "common/environment.h"
@@ -26,7 +29,25 @@ std::string reachable_address()
     return server.empty() ? "auto" : server;
 }
 
+bool is_up(const ifaddrs &interface)
+{
+    return (interface.ifa_flags & IFF_UP) != 0 && interface.ifa_addr &&
+           (interface.ifa_addr->sa_family == AF_INET || interface.ifa_addr->sa_family == AF_INET6);
+}
+
 } // namespace
+
+bool any_interface_is_up()
+{
+    ifaddrs *all = nullptr;
+    if (getifaddrs(&all) < 0)
+        return true; // whoever needs one will say so
+    const ifaddrs *one = all;
+    while (one && !is_up(*one))
+        one = one->ifa_next;
+    freeifaddrs(all);
+    return one != nullptr;
+}
 
 std::string interface_of(const std::vector<std::string> &environment)
 {

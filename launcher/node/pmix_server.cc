@@ -8,6 +8,7 @@
 #include <pmix_server.h>
 
 #include "common/failure.h"
+#include "common/networks.h"
 
 namespace unetrun {
 
@@ -277,6 +278,10 @@ void forget_outer_job()
 void start_library(const Job &job, std::uint32_t node, const std::string &directory,
                    hwloc_topology_t topology)
 {
+    if (!any_interface_is_up())
+        throw Failure(exit_trouble,
+                      "no network interface is up, and the PMIx library needs one even "
+                      "within a machine: bring one up, as by ip link set lo up");
     static pmix_server_module_t module = callbacks();
     char source[] = "hwloc";
     pmix_topology_t loaded{source, topology};

@@ -62,6 +62,19 @@ TEST_CASE("what cannot be run gets one line and its exit code")
     check_clean(job);
 }
 
+TEST_CASE("a machine whose interfaces are all down is told to bring one up")
+{
+    if (std::system("unshare --net true 2>/dev/null") != 0) {
+        std::puts("\nnot run: a namespace of networks takes root");
+        return;
+    }
+    TestJob job({"unshare", "--net", UNETRUN_PROGRAM, "-n", "2", "true"});
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(),
+               StartsWith("unetrun: no network interface is up") && Contains("ip link set lo up"));
+    check_clean(job);
+}
+
 TEST_CASE("a directory for temporary files that does not exist is told")
 {
     TestJob job({"true"}, {"TMPDIR=/no/such"});
