@@ -10,7 +10,7 @@ import figures
 from bench import table
 from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort, names
-from bench.hosts import Hosts, tcp_note
+from bench.hosts import Hosts
 from bench.results import Row, Samples, at_least, at_most
 
 # Turns; milliseconds for each operation and turn; seconds for all, and for a program; sizes.
@@ -155,7 +155,7 @@ class Ip(Driver):
             rows = [row.collect(samples).as_json()
                     for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": rows, "hosts": hosts.are_two(),
-                    "cores": f"{runner.note()} {tcp_note()}".strip()}
+                    "cores": f"{runner.note()} {hosts.tcp_note()}".strip()}
 
     def tables(self, data):
         return [table.Table("TCP and UDP over U-Net", measured(data), f"{NOTE} {data.get('cores', '')}".strip()),

@@ -11,7 +11,7 @@ import sys
 from bench import peers, table
 from bench.distance import PlacedRunner
 from bench.driver import Driver, Effort, names
-from bench.hosts import Hosts, cores, tcp_note
+from bench.hosts import Hosts, cores
 from bench.results import Row, Samples, at_least, at_least_million, at_most
 from bench.runner import Failure
 from bench.services import Services
@@ -304,7 +304,7 @@ class Net(Driver):
                 measure_ni(options, hosts, samples, runner)
             rows = [row.collect(samples) for row in all_rows(options.effort, options.backends)]
             return {"failures": runner.failures, "rows": [row.as_json() for row in rows],
-                    **summary(rows), "hosts": hosts.are_two(), "cores": f"{runner.note()} {tcp_note()}".strip()}
+                    **summary(rows), "hosts": hosts.are_two(), "cores": f"{runner.note()} {hosts.tcp_note()}".strip()}
 
     def tables(self, data):
         return [table.measured("Messages between two networks", data)]

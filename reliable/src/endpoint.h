@@ -96,6 +96,11 @@ struct reliable_endpoint {
 
     struct reliable_streams streams;
 
+    /* messages.c, under the lock */
+    uint64_t
+        *buffer; /* of the owner's free buffers those that were collected: as in its free queue */
+    uint32_t buffers; /* so many, at most as many as that has slots */
+
     /* packets.c, under the lock */
     uint32_t buffer_next; /* the send buffer to be used next */
     uint32_t ticket[RELIABLE_SEND_BUFFERS];

@@ -32,16 +32,27 @@ static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32
 
 /* The consumer's position is published at once.  There may be as many buffers as the ring has
  * slots, and the message brings its buffer back: one that found no free slot would be lost. */
+static void buffers_collect(struct reliable_endpoint *r)
+{
+    const struct unet_desc *slot;
+
+    while (r->buffers < r->ni.ep.config.free_slots && (slot = unet_ring_peek(&r->ni.free))) {
+        r->buffer[r->buffers++] = slot->word[0];
+        unet_ring_release(&r->ni.free);
+    }
+    unet_ring_publish(&r->ni.free);
+}
+
+/* The one that the owner gave back last is in the cache; and those that are never needed are not
+ * touched, which would cost a page fault each. */
 static void assembly_take_buffer(struct reliable_endpoint *r, struct reliable_assembly *a)
 {
-    const struct unet_desc *slot = unet_ring_peek(&r->ni.free);
-
-    if (!slot)
+    buffers_collect(r);
+    if (r->buffers == 0)
         return;
-    a->offset = (uint32_t)slot->word[0];
-    a->room = (uint32_t)(slot->word[0] >> 32);
-    unet_ring_release(&r->ni.free);
-    unet_ring_publish(&r->ni.free);
+    r->buffers--;
+    a->offset = (uint32_t)r->buffer[r->buffers];
+    a->room = (uint32_t)(r->buffer[r->buffers] >> 32);
 }
 
 /* A message must not land before the owner has read those that came before it, because both may

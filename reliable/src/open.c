@@ -42,6 +42,7 @@ static void endpoint_free(struct reliable_endpoint *r)
     reliable_engine_close(r->engine);
     reliable_datagrams_close(r);
     pthread_mutex_destroy(&r->lock);
+    free(r->buffer);
     free(r->channel_of);
     unet_ni_close(&r->ni);
 }
@@ -155,7 +156,8 @@ static int open_parts(struct reliable_endpoint *r, const struct reliable_config 
     int rc;
 
     r->channel_of = calloc(r->ranks, sizeof(*r->channel_of));
-    if (!r->channel_of)
+    r->buffer = calloc(r->ni.ep.config.free_slots, sizeof(*r->buffer));
+    if (!r->channel_of || !r->buffer)
         return -ENOMEM;
     rc = open_engine(r, config);
     if (rc)

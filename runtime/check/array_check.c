@@ -447,6 +447,35 @@ static void array_root_begins_early(void)
         EXPECT_EQ(i, value[i]);
 }
 
+/* Blocks of one member come before the others are in the call. */
+static void array_blocks_come_early(void)
+{
+    enum { ALL = 40, N = 4000 };
+    uint32_t *from[ALL], *to[ALL];
+    splitc_ptr area = area_open(sizeof(int));
+
+    for (int i = 0; i < ALL; i++) {
+        from[i] = values((unsigned)i, my_rank(), (long)N * ranks());
+        to[i] = room_for((long)N * ranks());
+    }
+    while (my_rank() > 0 && splitc_fetch_add(area_at(area, 0, 0), 0) == 0)
+        ;
+    for (int i = 0; i < ALL; i++)
+        splitc_team_alltoall_begin(&splitc_team_all, to[i], from[i], N, sizeof *to[i]);
+    if (my_rank() == 0)
+        splitc_fetch_add(area_at(area, 0, 0), 1);
+    splitc_sync();
+    splitc_barrier();
+    area_close(area);
+    for (int i = 0; i < ALL; i++) {
+        for (int m = 0; m < ranks(); m++)
+            for (long k = 0; k < N; k++)
+                EXPECT_EQ(value_of((unsigned)i, m, (long)my_rank() * N + k), to[i][m * N + k]);
+        free(from[i]);
+        free(to[i]);
+    }
+}
+
 /* Sums of doubles: the same bits on all, and each time. */
 static void array_sums_repeat(void)
 {
@@ -499,6 +528,14 @@ static void array_counts_differ(void)
 static void array_blocks_differ(void)
 {
     splitc_team_alltoall(&splitc_team_all, longs + 50, longs, my_rank() ? 1 : 2, sizeof(long));
+}
+
+/* The same of blocks that over a network are sent before they are asked for. */
+static void array_long_blocks_differ(void)
+{
+    static long from[2000], to[2000];
+
+    splitc_team_alltoall(&splitc_team_all, to, from, my_rank() ? 900 : 1000, sizeof(long));
 }
 
 static void array_begun_by_some(void)
@@ -685,17 +722,38 @@ static void lying_pieces(void)
     splitc_barrier();
 }
 
+/* The same in several messages: the second one is longer than what is left, or belongs to something
+ * else; or the piece is longer than those that go so. */
+static void lying_parts(void)
+{
+    static uint8_t bytes[2000];
+    const char *lie = check_argv[0];
+    uint64_t word[2] = {piece_of(0, SPLITC_ARRAY_ALLTOALL, 1),
+                        piece_from(1, 1, strcmp(lie, "much") == 0 ? 40000 : 3000)};
+
+    splitc_barrier();
+    for (int i = 0; my_rank() == 1 && i < 2; i++) {
+        gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_PIECE, bytes,
+                           strcmp(lie, "beyond") == 0 ? 2000 : 1000, 2, word);
+        word[0] += strcmp(lie, "other") == 0;
+    }
+    splitc_barrier();
+}
+
 const struct check array_checks[] = {
     {"lying_pieces", lying_pieces},
+    {"lying_parts", lying_parts},
     {"array_operations", array_operations},
     {"array_operations_on_teams", array_operations_on_teams},
     {"many_under_way", many_under_way},
     {"array_root_runs_ahead", array_root_runs_ahead},
     {"array_root_begins_early", array_root_begins_early},
+    {"array_blocks_come_early", array_blocks_come_early},
     {"array_sums_repeat", array_sums_repeat},
     {"array_short_blocks_in_turn", array_short_blocks_in_turn},
     {"array_counts_differ", array_counts_differ},
     {"array_blocks_differ", array_blocks_differ},
+    {"array_long_blocks_differ", array_long_blocks_differ},
     {"array_begun_by_some", array_begun_by_some},
     {"array_own_block", array_own_block},
     {"array_count_negative", array_count_negative},

@@ -216,6 +216,13 @@ TEST_CASE("network: pieces of operations, and atomic ones, that make no sense en
           "kind",    "behind", "words",  "taken",  "pulled", "asker", "nothing", "early",
           "unnamed", "value",  "type",   "odd",    "real",   "old",   "got",     "put"})
         job_ends(2, "--backend udp", std::string("lying_pieces ") + lie, 1, "malformed message");
+    for (const char *lie : {"beyond", "other", "much"})
+        job_ends(2, "--backend udp", std::string("lying_parts ") + lie, 1, "malformed message");
+}
+
+TEST_CASE("network: members whose long blocks differ are told")
+{
+    job_ends(2, "--backend udp", "array_long_blocks_differ", 1, "bytes where ");
 }
 
 TEST_CASE("network: over ATM, also when cells get lost")

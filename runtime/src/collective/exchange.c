@@ -28,6 +28,16 @@ static size_t block_at(const struct splitc_blocks *b, uint32_t i)
     return b->size * (b->offset ? (size_t)b->offset[i] : b->each * i);
 }
 
+/* Of n bytes, to a member that sends a block of so many bytes in the same round. */
+static void block_send(struct splitc_operation *o, uint32_t peer, const void *from, size_t n,
+                       size_t theirs)
+{
+    if (theirs > 0)
+        splitc_operation_send_ahead(o, peer, from, n);
+    else
+        splitc_operation_send(o, peer, from, n);
+}
+
 static bool by_network(const struct splitc_team *t)
 {
     return t->near_size < t->size;
@@ -201,7 +211,7 @@ static void allgather_direct(struct splitc_operation *o, uint8_t *to, struct spl
     for (uint32_t i = 1; i < t->size; i++) {
         const uint32_t other = (t->at + i) % t->size;
 
-        splitc_operation_send(o, other, from, n);
+        block_send(o, other, from, n, block_size(&blocks, other));
         splitc_operation_take(o, other, to + block_at(&blocks, other), block_size(&blocks, other));
     }
     splitc_operation_copy(o, to + block_at(&blocks, t->at), from, n);
@@ -271,7 +281,8 @@ static void alltoall_direct(struct splitc_operation *o, uint8_t *to, struct spli
     for (uint32_t i = 1; i < t->size; i++) {
         const uint32_t out = (t->at + i) % t->size, in = (t->at + t->size - i) % t->size;
 
-        splitc_operation_send(o, out, from + block_at(&of_from, out), block_size(&of_from, out));
+        block_send(o, out, from + block_at(&of_from, out), block_size(&of_from, out),
+                   block_size(&of_to, out));
         splitc_operation_take(o, in, to + block_at(&of_to, in), block_size(&of_to, in));
     }
     splitc_operation_copy(o, to + block_at(&of_to, t->at), from + block_at(&of_from, t->at),

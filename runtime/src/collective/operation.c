@@ -53,6 +53,18 @@ void splitc_operation_send(struct splitc_operation *o, uint32_t peer, const void
         step_add(o, SPLITC_SEND, peer, n)->from = from;
 }
 
+void splitc_operation_send_ahead(struct splitc_operation *o, uint32_t peer, const void *from,
+                                 size_t n)
+{
+    struct splitc_step *s;
+
+    if (n == 0)
+        return;
+    s = step_add(o, SPLITC_SEND, peer, n);
+    s->from = from;
+    s->ahead = splitc_is_by_network(splitc_team_proc(o->team, peer));
+}
+
 void splitc_operation_take(struct splitc_operation *o, uint32_t peer, void *to, size_t n)
 {
     if (n > 0)

@@ -20,6 +20,10 @@ struct splitc_operation *splitc_operation_new(struct splitc_team *t, enum splitc
 
 /* Add a step to the round; nothing for 0 bytes. */
 void splitc_operation_send(struct splitc_operation *o, uint32_t peer, const void *from, size_t n);
+/* The same, to a member from which this one takes something in the same round: as neither gets far
+ * ahead of the other, what is sent over a network need not wait until it is asked for. */
+void splitc_operation_send_ahead(struct splitc_operation *o, uint32_t peer, const void *from,
+                                 size_t n);
 void splitc_operation_take(struct splitc_operation *o, uint32_t peer, void *to, size_t n);
 void splitc_operation_take_combine(struct splitc_operation *o, uint32_t peer, void *to, size_t n);
 void splitc_operation_take_combine_before(struct splitc_operation *o, uint32_t peer, void *to,

@@ -115,7 +115,7 @@ static void butterfly(struct splitc_operation *o, const struct splitc_group *g, 
     for (uint32_t step = 1; step < most; step *= 2) {
         const uint32_t partner = butterfly_member(g, pairs, number ^ step);
 
-        splitc_operation_send(o, partner, to, n);
+        splitc_operation_send_ahead(o, partner, to, n);
         splitc_operation_take(o, partner, theirs, n);
         if (number & step)
             splitc_operation_combine_before(o, to, theirs, n);
@@ -196,8 +196,8 @@ static void scatter_parts(struct splitc_operation *o, const struct splitc_group 
         const uint32_t other = (g->at + g->size - i) % g->size;
         const struct part theirs = part_of(whole, other, g->size);
 
-        splitc_operation_send(o, splitc_group_member(g, other), from + theirs.first * size,
-                              theirs.count * size);
+        splitc_operation_send_ahead(o, splitc_group_member(g, other), from + theirs.first * size,
+                                    theirs.count * size);
     }
     for (uint32_t i = g->at; i-- > 0;)
         splitc_operation_take_combine_before(o, splitc_group_member(g, i), acc, mine.count * size);
@@ -217,8 +217,8 @@ static void gather_parts(struct splitc_operation *o, const struct splitc_group *
         const uint32_t other = (g->at + i) % g->size;
         const struct part theirs = part_of(whole, other, g->size);
 
-        splitc_operation_send(o, splitc_group_member(g, other), to + mine.first * size,
-                              mine.count * size);
+        splitc_operation_send_ahead(o, splitc_group_member(g, other), to + mine.first * size,
+                                    mine.count * size);
         splitc_operation_take(o, splitc_group_member(g, other), to + theirs.first * size,
                               theirs.count * size);
     }

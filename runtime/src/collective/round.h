@@ -36,6 +36,7 @@ struct splitc_step {
     bool noticed; /* the peer has sent it */
     bool arrived; /* and it is here */
     bool pulling;
+    bool ahead; /* what is sent may be there before its taker is (operation.h) */
     size_t n;
     const void *from;
     void *to;
