@@ -20,18 +20,18 @@ const char sort_summary[] = "Radix sort of 32-bit keys.";
  * digits, and those of the same digit on earlier processors. */
 static void rank_digits(const long own[RADIX], long rank[RADIX])
 {
-    long *all = allocate(RADIX * sizeof *all), smaller = 0;
+    const int processors = team_size(), here = team_rank();
+    long *of = allocate(processors * RADIX * sizeof *of), smaller = 0;
 
-    MPI_Allreduce(own, all, RADIX, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    memset(rank, 0, RADIX * sizeof *rank);
-    MPI_Exscan(own, rank, RADIX, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    if (team_rank() == 0)
-        memset(rank, 0, RADIX * sizeof *rank);
+    MPI_Allgather(own, RADIX, MPI_LONG, of, RADIX, MPI_LONG, MPI_COMM_WORLD);
     for (int d = 0; d < RADIX; d++) {
-        rank[d] += smaller;
-        smaller += all[d];
+        rank[d] = smaller;
+        for (int p = 0; p < processors; p++) {
+            rank[d] += p < here ? of[p * RADIX + d] : 0;
+            smaller += of[p * RADIX + d];
+        }
     }
-    free(all);
+    free(of);
 }
 
 /* ---- bulk messages --------------------------------------------------------------------- */

@@ -16,44 +16,22 @@ const char sort_summary[] = "Radix sort of 32-bit keys.";
 
 /* ---- global ranks ------------------------------------------------------------ */
 
-/* Counts become ranks: those of smaller digits first, then those of the same
- * digit on earlier processors.  count[p * width + d]. */
-static void counts_to_ranks(long count[], long width)
+/* Collective: where this processor's first key with each digit goes: behind those of smaller
+ * digits, and those of the same digit on earlier processors. */
+static void rank_digits(const long own[RADIX], long rank[RADIX])
 {
-    long all = 0, rank;
+    long *of = allocate(PROCS * RADIX * sizeof *of);
+    long smaller = 0;
 
-    for (long i = 0; i < width * PROCS; i++)
-        all += count[i];
-    rank = (long)all_scan_dadd(all) - all;
-    for (long d = 0; d < width; d++)
-        for (long p = 0; p < PROCS; p++) {
-            long here = count[p * width + d];
-            count[p * width + d] = rank;
-            rank += here;
+    team_allgather(TEAM_ALL, of, own, RADIX);
+    for (int d = 0; d < RADIX; d++) {
+        rank[d] = smaller;
+        for (int p = 0; p < PROCS; p++) {
+            rank[d] += p < MYPROC ? of[p * RADIX + d] : 0;
+            smaller += of[p * RADIX + d];
         }
-}
-
-/* A count for each digit, and for some more that no key has: as many of them belong to each
- * processor, which ranks them.  From malloc. */
-static long *make_histogram(void)
-{
-    size_t bytes = PROCS * block_length(RADIX) * sizeof(long);
-    long *histogram = allocate(bytes);
-
-    memset(histogram, 0, bytes);
-    return histogram;
-}
-
-/* Collective: the counts become the ranks of this processor's first key with each digit. */
-static void rank_digits(long histogram[])
-{
-    long width = block_length(RADIX);
-    long *count = allocate(PROCS * width * sizeof *count);
-
-    team_alltoall(TEAM_ALL, count, histogram, width);
-    counts_to_ranks(count, width);
-    team_alltoall(TEAM_ALL, histogram, count, width);
-    free(count);
+    }
+    free(of);
 }
 
 /* ---- small messages ------------------------------------------------------------ */
@@ -127,7 +105,7 @@ static void send_by_rank(const key *from, long n, int which, const long rank[RAD
 static void sort_small(struct keys *keys, long total, struct watch *watch)
 {
     long block = block_length(total);
-    long *histogram = make_histogram();
+    long own[RADIX], rank[RADIX];
     key here[PROCS]::[block], there[PROCS]::[block];
     key (*spread from)[block] = here;
     key (*spread to)[block] = there;
@@ -136,63 +114,60 @@ static void sort_small(struct keys *keys, long total, struct watch *watch)
     for (int which = 0; which < DIGITS; which++) {
         key (*spread swap)[block] = from;
 
-        count_digits(tolocal(from[MYPROC]), keys->n, which, histogram);
+        count_digits(tolocal(from[MYPROC]), keys->n, which, own);
         watch_computed(watch);
-        rank_digits(histogram);
-        send_by_rank(tolocal(from[MYPROC]), keys->n, which, histogram, block, to);
+        rank_digits(own, rank);
+        send_by_rank(tolocal(from[MYPROC]), keys->n, which, rank, block, to);
         watch_communicated(watch);
         from = to;
         to = swap;
     }
     memcpy(keys->at, tolocal(from[MYPROC]), keys->n * sizeof(key));
-    free(histogram);
 }
 
 /* ---- bulk messages ----------------------------------------------------------------- */
 
 /* How many of this processor's keys go to each: the ranks of one digit may lie
  * in several blocks. */
-static void count_by_rank(const long own[RADIX], const long rank[RADIX], long block, long count[])
+static void count_by_rank(const long own[RADIX], const long rank[RADIX], long block, long to[])
 {
-    memset(count, 0, PROCS * sizeof count[0]);
+    memset(to, 0, PROCS * sizeof to[0]);
     for (int d = 0; d < RADIX; d++)
         for (long at = rank[d], end = at + own[d]; at < end;) {
             long block_end = (at / block + 1) * block;
             long stop = end < block_end ? end : block_end;
-            count[at / block] += stop - at;
+            to[at / block] += stop - at;
             at = stop;
         }
 }
 
 /* Sorted by the digit here, the keys lie in the order of their processors; what
  * arrives, sorted by it again, lies in the order of the ranks. */
-static void pass_bulk(struct keys *keys, int which, long block, long count[], struct watch *watch)
+static void pass_bulk(struct keys *keys, int which, long block, long to[], struct watch *watch)
 {
     key *sorted = allocate(keys->n * sizeof *sorted);
-    long own[RADIX], *histogram = make_histogram();
+    long own[RADIX], rank[RADIX];
     struct keys room;
 
     count_digits(keys->at, keys->n, which, own);
-    memcpy(histogram, own, sizeof own);
     sort_by_digit(keys->at, sorted, keys->n, which);
     watch_computed(watch);
-    rank_digits(histogram);
-    count_by_rank(own, histogram, block, count);
-    room = exchange_keys(sorted, count);
+    rank_digits(own, rank);
+    count_by_rank(own, rank, block, to);
+    room = exchange_keys(sorted, to);
     watch_communicated(watch);
     sort_by_digit(room.at, keys->at, room.n, which);
     free(room.at);
-    free(histogram);
     free(sorted);
 }
 
 static void sort_bulk(struct keys *keys, long total, struct watch *watch)
 {
-    long *count = allocate(PROCS * sizeof *count);
+    long *to = allocate(PROCS * sizeof *to);
 
     for (int which = 0; which < DIGITS; which++)
-        pass_bulk(keys, which, block_length(total), count, watch);
-    free(count);
+        pass_bulk(keys, which, block_length(total), to, watch);
+    free(to);
     watch_computed(watch);
 }
 
