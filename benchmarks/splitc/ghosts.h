@@ -15,10 +15,18 @@ struct copy {
     double *global to;
 };
 
+/* The runs that one processor has copies of, where they lie one behind the other. */
+struct bundle {
+    const struct copy *first, *end;
+    long n;         /* elements */
+    double *packed; /* room for them to go together; NULL: each run is stored for itself */
+};
+
 struct ghosts {
     const double *own;
     struct copy *copy;
-    long copies;
+    struct bundle *bundle;
+    int bundles;
     long bytes; /* that others store here each time */
 };
 

@@ -3,6 +3,7 @@
 
 #include "common.h"
 #include "exchange.h"
+#include <split-c/castable.h>
 #include <split-c/collective.h>
 #include <split-c/split-c.h>
 #include <stdlib.h>
@@ -25,31 +26,76 @@ static struct copy *list_wanted(const struct sparse *a, double *vector, long cou
     return wanted;
 }
 
+/* Between nodes a message costs more than copying what goes with it, unless that is long. */
+static double *room_to_pack(const struct bundle *b)
+{
+    enum { LONG_RUN = 64 };
+
+    if (castable(b->first->to) || b->n >= LONG_RUN * (b->end - b->first))
+        return NULL;
+    return allocate(b->n * sizeof *b->packed);
+}
+
+static struct bundle bundle_of(const struct copy *first, long copies)
+{
+    struct bundle b = {first, first + copies, 0, NULL};
+
+    for (const struct copy *c = b.first; c < b.end; c++)
+        b.n += c->n;
+    b.packed = room_to_pack(&b);
+    return b;
+}
+
 struct ghosts ghosts_plan(const struct sparse *a, double *vector)
 {
     long *count = allocate(PROCS * sizeof *count);
     struct copy *wanted = list_wanted(a, vector, count);
     struct exchange x = exchange_plan(count);
-    struct ghosts g = {vector, allocate(x.in_all * sizeof *g.copy), x.in_all,
-                       a->ghosts * sizeof *vector};
+    struct ghosts g = {vector, allocate(x.in_all * sizeof *g.copy),
+                       allocate(PROCS * sizeof *g.bundle), 0, a->ghosts * sizeof *vector};
 
     team_alltoallv(TEAM_ALL, g.copy, x.in, x.in_at, wanted, x.out, x.out_at);
+    for (int p = 0; p < PROCS; p++)
+        if (x.in[p] > 0)
+            g.bundle[g.bundles++] = bundle_of(g.copy + x.in_at[p], x.in[p]);
     exchange_free(&x);
     free(wanted);
     free(count);
     return g;
 }
 
+static void send_packed(const struct bundle *b, const double *own)
+{
+    double *next = b->packed;
+
+    for (const struct copy *c = b->first; c < b->end; c++)
+        for (long i = 0; i < c->n; i++)
+            *next++ = own[c->place + i];
+    bulk_store(b->first->to, b->packed, b->n * sizeof *b->packed);
+}
+
+static void send_each(const struct bundle *b, const double *own)
+{
+    for (const struct copy *c = b->first; c < b->end; c++)
+        if (c->n == 1)
+            *c->to :- own[c->place];
+        else
+            bulk_store(c->to, own + c->place, c->n * sizeof(double));
+}
+
 void ghosts_send(const struct ghosts *g)
 {
-    for (const struct copy *c = g->copy; c < g->copy + g->copies; c++)
-        if (c->n == 1)
-            *c->to :- g->own[c->place];
+    for (int i = 0; i < g->bundles; i++)
+        if (g->bundle[i].packed)
+            send_packed(&g->bundle[i], g->own);
         else
-            bulk_store(c->to, g->own + c->place, c->n * sizeof(double));
+            send_each(&g->bundle[i], g->own);
 }
 
 void ghosts_free(struct ghosts *g)
 {
+    for (int i = 0; i < g->bundles; i++)
+        free(g->bundle[i].packed);
+    free(g->bundle);
     free(g->copy);
 }
