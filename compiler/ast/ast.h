@@ -251,8 +251,9 @@ struct Stmt : Node {
     const Type *result = nullptr;         // the type that this function returns
 };
 
-// An operand of an attribute or of _Alignas that has to change, and its new text.
-struct AttributeOperand {
+// Tokens that have to change wherever they are copied, such as the operand of an attribute or of
+// _Alignas, and their new text.
+struct Replacement {
     uint32_t first, last;
     std::string text;
 };
@@ -300,7 +301,7 @@ public:
     // The external declarations that matter after parsing, in their order: definitions of
     // functions, declarations of split-c.h, and what has to change.
     std::vector<const Node *> unit;
-    std::vector<AttributeOperand> in_attributes;
+    std::vector<Replacement> replaced;
     std::vector<Symbol *> handlers; // the functions that active messages may run
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;

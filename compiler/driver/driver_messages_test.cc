@@ -226,3 +226,32 @@ void f(int n)
                Contains("a.sc:15:9: warning: ") && Contains("a.sc:19:9: warning: ") &&
                    Contains("a.sc:21:34: warning: ") && !Contains("a.sc:8:"));
 }
+
+// What -Wall says nothing of in C it says nothing of in the translation either.
+TEST_CASE("the C compiler warns of nothing that only the translation has")
+{
+    const std::string sources[] = {
+        // values that nobody uses, in commas, loops and conditional expressions
+        "void f(int *global g, int *global h, int n)\n{\n"
+        "    *g += 1, *h |= 2, (*g)++;\n"
+        "    for (n = 0, *g = 0; n < 3; n++, --*h)\n"
+        "        n ? (*g = 1) : (*h)++;\n"
+        "    n = ({ n++, *g += 2; });\n"
+        "    (g++, h++), ((*g)++, (*h)++);\n}\n",
+        // one comparison in parentheses
+        "int f(int *global g, int *spread s)\n{\n"
+        "    while (g == 0)\n        g++;\n"
+        "    if (s == 0)\n        return 1;\n"
+        "    return g != s + 1;\n}\n",
+        // qualifiers of objects that hold far pointers
+        "typedef int *global place;\n"
+        "struct pair { place restrict a; volatile place b; };\n"
+        "int f(place restrict p, struct pair *q)\n{\n"
+        "    q->b--;\n    q->b += 2;\n    return *p + *q->a++ + *q->b;\n}\n",
+    };
+    for (const std::string &source : sources)
+        for (const std::string &said : said_about(source, "-Wall")) {
+            INFO(source);
+            CHECK(said == "");
+        }
+}

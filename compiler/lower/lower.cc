@@ -12,8 +12,8 @@ Rope Lower::unit(const Ast &ast)
     translated_ = ast.translated;
     for (const Symbol *symbol : ast.renamed)
         rename(symbol);
-    for (const AttributeOperand &operand : ast.in_attributes)
-        substitutions_[operand.first] = {operand.last, operand.text};
+    for (const Replacement &tokens : ast.replaced)
+        substitutions_[tokens.first] = {tokens.last, tokens.text};
     Splice splice(*this, 0);
     for (const Node *n : ast.unit) {
         if (!n->touched)

@@ -182,7 +182,7 @@ Rope Lower::change_local(const Expr *e, const Expr *operand, const Type *t, bool
     // A register variable has no address; and a name can be evaluated twice.
     Rope rope(kBlock);
     if (!simple) {
-        rope += "splitc_ptr *" + p + " = &(" + object + "); ";
+        rope += quals_text(e->a->type->quals) + "splitc_ptr *" + p + " = &(" + object + "); ";
         object = "*" + p;
     }
     rope += "splitc_ptr " + old + " = " + object + "; ";

@@ -165,8 +165,10 @@ Rope Lower::binary(const Expr *e)
     default:
         break;
     }
-    return "((" + node(e->a) + ") " + std::string(tokens_.spelling(e->name_token)) + " (" +
-           node(e->b) + "))";
+    // Without parentheses around it, of which clang warns in `if (p == q)`: the operator is the
+    // source's, so it binds as it does there.
+    return "(" + node(e->a) + ") " + std::string(tokens_.spelling(e->name_token)) + " (" +
+           node(e->b) + ")";
 }
 
 } // namespace splitcc

@@ -54,9 +54,9 @@ void Parser::alignment()
     if (starts_type()) {
         const TypeName *type = type_name();
         if (type->touched) // the alignment of all far pointers
-            ast_.in_attributes.push_back({type->first, type->last, "unsigned long"});
+            ast_.replaced.push_back({type->first, type->last, "unsigned long"});
     } else if (const Expr *e = constant(); e->touched && e->value) {
-        ast_.in_attributes.push_back({e->first, e->last, std::to_string(*e->value)});
+        ast_.replaced.push_back({e->first, e->last, std::to_string(*e->value)});
     }
     expect(Tok::RParen, "')'");
 }

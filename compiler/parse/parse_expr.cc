@@ -390,7 +390,7 @@ Expr *Parser::statement_expression(uint32_t first)
         if (last->node == NodeKind::Stmt && last->kind == StmtKind::Expression &&
             !last->children.empty()) {
             Expr *value = static_cast<Expr *>(last->children.back());
-            value->discarded = false;
+            sema_.mark_discarded(value, false);
             last->children.back() = value = sema_.value(value);
             last->touched |= value->touched;
             body->touched |= value->touched;

@@ -74,6 +74,9 @@ void Parser::specifiers(Specifiers &s, bool allow_storage)
     }
     s.last = pos_;
     s.type = finish_type(s, words);
+    if (s.type->is_far()) // an integer in C, which takes no `restrict`
+        for (uint32_t at : words.restricts)
+            ast_.replaced.push_back({at, at + 1, ""});
 }
 
 bool Parser::storage_specifier(Specifiers &s)
@@ -141,6 +144,7 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         words.quals |= kVolatile;
         break;
     case Tok::KwRestrict:
+        words.restricts.push_back(pos_);
         break;
     case Tok::KwExtension:
         break;

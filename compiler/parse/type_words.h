@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ast/type.h"
 
@@ -12,6 +13,7 @@ namespace splitcc {
 struct TypeWords {
     const Type *named = nullptr; // a typedef name, struct, enum or typeof
     uint8_t quals = 0;
+    std::vector<uint32_t> restricts; // the tokens `restrict`
     bool complex = false;
     int longs = 0, shorts = 0, signs = 0, unsigns = 0, ints = 0;
     Tok core = Tok::End; // void, char, float, double, _Bool, __int128

@@ -77,6 +77,8 @@ public:
     Expr *value(Expr *e);
     // Returns a full expression whose value is not used.
     Expr *discard(Expr *e);
+    // Says whether the value of the expression, and so of the parts that give it, is used.
+    void mark_discarded(Expr *e, bool discarded);
 
     // Returns the value converted to the type, as by an assignment.  `what` names the place in
     // messages ("assignment", "argument 2 of 'f'").

@@ -32,12 +32,33 @@ Expr *Sema::value(Expr *e)
     return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
 }
 
+static bool is_global_write(const Expr *e)
+{
+    e = strip(e);
+    bool writes =
+        e->kind == ExprKind::Assign || e->kind == ExprKind::PreInc || e->kind == ExprKind::PostInc;
+    return writes && e->a->global;
+}
+
+void Sema::mark_discarded(Expr *e, bool discarded)
+{
+    e->discarded = discarded;
+    if (e->kind == ExprKind::Paren) {
+        mark_discarded(e->a, discarded);
+    } else if (e->kind == ExprKind::Comma) {
+        mark_discarded(e->b, discarded);
+    } else if (e->kind == ExprKind::Conditional && e->b && is_global_write(e->b) &&
+               is_global_write(e->c)) { // both become void
+        mark_discarded(e->b, discarded);
+        mark_discarded(e->c, discarded);
+    }
+}
+
 Expr *Sema::discard(Expr *e)
 {
     if (e->type->kind != TypeKind::Void)
         e = value(e);
-    for (Expr *inner = e; inner; inner = inner->kind == ExprKind::Paren ? inner->a : nullptr)
-        inner->discarded = true;
+    mark_discarded(e, true);
     return e;
 }
 
