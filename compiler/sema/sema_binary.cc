@@ -48,7 +48,9 @@ Expr *Sema::additive(Expr *e)
     bool far = a->is_far() || b->is_far();
     e->touched = far;
     if (a->is_pointer() && b->is_pointer()) {
-        if (far && (e->op == Tok::Plus || a->space != b->space)) {
+        bool unlike = a->space == Space::Global && b->space == Space::Global &&
+                      compare_pointees(a->base, b->base) == Pointees::Different;
+        if (far && (e->op == Tok::Plus || a->space != b->space || unlike)) {
             diag_.error(range(e->name_token),
                         std::string(e->op == Tok::Plus ? "addition" : "difference") + " of " +
                             quoted(a) + " and " + quoted(b));
@@ -71,6 +73,10 @@ const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
 {
     const Type *ta = value_type(a), *tb = value_type(b);
     const Type *far = ta->is_far() ? ta : tb;
+    // Spread pointers stand for each other, a block's for that of its first element.
+    if (ta->is_far() && tb->is_far() &&
+        (ta->space == Space::Global || tb->space == Space::Global) && !is_null_constant(a))
+        check_pointees(b, tb, ta, what);
     for (Expr **side : {&a, &b}) {
         const Type *type = value_type(*side);
         if (type->is_far() || type->is_unknown())

@@ -161,6 +161,20 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
     return e;
 }
 
+// Checks an argument of a function with a K&R definition, which gets what the call has: of a local
+// pointer a function that takes a global one reads the processor 0.
+Expr *Sema::unconverted(Expr *e, const Type *to, std::string_view what)
+{
+    const Type *from = value_type(e);
+    if (from->is_pointer() && to->is_pointer() && from->is_far() != to->is_far() &&
+        !is_null_constant(e))
+        diag_.warning(range(e), "-Wincompatible-pointer-types",
+                      std::string(what) + " is " + quoted(from) + ", and the parameter is " +
+                          quoted(to) +
+                          ": a function without a prototype converts nothing; cast it");
+    return e;
+}
+
 const Type *Sema::promote(const Type *type)
 {
     if (type->kind == TypeKind::Enum)

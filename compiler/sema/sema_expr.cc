@@ -175,11 +175,15 @@ Expr *Sema::call(Expr *e)
                                                           : tokens_.spelling(e->a->first)) +
                                  "'"
                            : "";
-    for (size_t i = 0; i < e->args.size(); i++)
-        e->args[i] =
-            i < type->params.size() && type->prototype
-                ? convert(e->args[i], type->params[i], "argument " + std::to_string(i + 1) + name)
-                : value(e->args[i]);
+    for (size_t i = 0; i < e->args.size(); i++) {
+        const std::string what = "argument " + std::to_string(i + 1) + name;
+        if (i >= type->params.size())
+            e->args[i] = value(e->args[i]);
+        else if (type->prototype)
+            e->args[i] = convert(e->args[i], type->params[i], what);
+        else
+            e->args[i] = unconverted(value(e->args[i]), type->params[i], what);
+    }
     check_argument_count(e, type);
     if (e->a->symbol && e->a->symbol->library) {
         check_arguments_kept(e, type->params);
