@@ -71,7 +71,7 @@ CASES = [
          hosts_aim=1.2),
     Case("EM3D", "em3d",
          fixed("--nodes", "200000", "--steps", "20", quick=("--nodes", "40000", "--steps", "10")),
-         {}),
+         {}, hosts_aim=2),
     Case("stencil", "stencil",
          fixed("--rows", "2048", "--columns", "2048", "--steps", "100",
                quick=("--rows", "1024", "--columns", "1024", "--steps", "50")), BULK,

@@ -80,8 +80,10 @@ bool Sema::check_spread_array(const InitDeclarator &d, const Symbol &symbol)
             diag_.error(extent.size ? range(extent.size) : name.range(), wrong);
         return wrong.empty();
     };
-    // A parameter points to the first of any number of blocks, so its first size may be missing.
-    for (size_t i = symbol.parameter && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
+    // A parameter points to the first of any number of blocks, and an array that is defined elsewhere
+    // may have any number, so their first size may be missing.
+    const bool open = symbol.parameter || symbol.storage == Storage::Extern;
+    for (size_t i = open && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
         if (!check(*d.type->spread[i]))
             return false;
     for (const Type *block = d.type->base;

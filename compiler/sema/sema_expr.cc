@@ -352,8 +352,12 @@ Expr *Sema::size(Expr *e)
     if (e->op == Tok::KwSizeof && element->kind != TypeKind::Record &&
         element->kind != TypeKind::Enum)
         e->value = size_of(type);
-    if (type->kind == TypeKind::SpreadArray)
+    if (type->kind == TypeKind::SpreadArray) {
         e->touched = true;
+        if (!type->spread.front()->size)
+            diag_.error(range(e), "the size of a spread array is not known where its first "
+                                  "dimension is left open");
+    }
     return finish(e, types_.basic(TypeKind::ULong));
 }
 
