@@ -230,6 +230,34 @@ TEST_CASE("a transfer of 1 MiB and 3 bytes, each way")
     });
 }
 
+// More than a network takes before acknowledgements come.  What gets lost would be pushed by
+// nobody.
+TEST_CASE("a store goes although its sender does nothing but push it")
+{
+    run("udp", 2, [](Rank &r) {
+        constexpr size_t bytes = 200000;
+        Guarded from(bytes), to(bytes);
+
+        use_all(r);
+        from.fill(r.me);
+        r.show(0, to.data());
+        r.barrier();
+        if (r.me == 0) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+
+            r.expect("store", gam_store(r.g, 1, from.data(), r.address(1, 0), bytes, STORED, 0), 0);
+            while (r.shown(1, 1) != 1 && std::chrono::steady_clock::now() < end)
+                gam_push(r.g, 1);
+            r.expect("it has come", r.shown(1, 1), uint64_t{1});
+        } else {
+            r.until("stored", [&] { return r.count[STORED] == 1; });
+            r.expect("stored contents", to.wrong(0), "");
+            r.show(1, 1);
+        }
+        r.barrier();
+    });
+}
+
 TEST_CASE("transfers without a handler")
 {
     run(EACH_BACKEND, 2, [](Rank &r) {

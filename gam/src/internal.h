@@ -34,6 +34,8 @@ enum gam_context {
     GAM_IN_REPLY = 2,   /* the handler of a reply, or a completion function: may send nothing */
 };
 
+enum { GAM_LEFT_MOST = 16 };
+
 /* Lists of peers that need attention apart from messages. */
 enum gam_list {
     GAM_OWING = 0,   /* credits have to be returned to it */
@@ -136,6 +138,8 @@ struct gam {
     bool replied;
 
     struct gam_peer *list[GAM_LISTS];
+    uint32_t left[GAM_LEFT_MOST]; /* ranks for which something was left when it was pushed, */
+    uint32_t left_count;          /* the first ones of them: the others have to wait */
     gam_handler_fn *handler[GAM_HANDLERS];
     gam_placement_fn *place; /* NULL: nothing is let in */
     void *place_arg;

@@ -304,15 +304,18 @@ static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store
 
 int gam_transfer_run(struct gam *g, uint32_t dest, struct gam_transfer *store)
 {
+    struct gam_peer *peer = &g->peer[dest];
     uint32_t rounds = 0;
 
-    if (g->peer[dest].dead)
+    if (peer->dead)
         return -EPIPE;
     store_begin(g, dest, store);
     g->stats.stalls += store->status == -EINPROGRESS;
     /* A peer found dead ends the store too, so it is never left behind. */
     while (store->status == -EINPROGRESS)
-        gam_wait_step(g, &g->peer[dest], &rounds);
+        gam_wait_step(g, peer, &rounds);
+    if (store->stream.place.total > GAM_MEDIUM_MAX)
+        gam_push(g, dest);
     return store->status;
 }
 

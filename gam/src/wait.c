@@ -4,6 +4,7 @@
  */
 #include "internal.h"
 #include <poll.h>
+#include <string.h>
 #include <time.h>
 #include <unet/unet_rest.h>
 
@@ -13,6 +14,8 @@ enum {
     SLICE_MS = 100,     /* a sleep while waiting for a message, until peers are checked */
     CHECK_MS = 20,      /* the least time between two checks by polls */
     CHECK_BATCH = 64,   /* peers in one check */
+    PUSH_US = 50,       /* without anything going, until what waits for the network is left; */
+    PUSH_LEFT_US = 300, /* and if the target has just been heard of */
 };
 
 /* ---- death -------------------------------------------------------------------- */
@@ -39,6 +42,14 @@ static int64_t clock_ms(clockid_t clock)
 
     clock_gettime(clock, &t);
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int64_t clock_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static void peers_check_batch(struct gam *g)
@@ -103,6 +114,43 @@ int gam_wait_step(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
     if (!unet_rest_after(&unet_rest_room, round))
         sleep_at_ports(g, NAP_MS);
     return 0;
+}
+
+static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
+{
+    const struct gam_peer *peer = &g->peer[dest];
+    int64_t since = clock_us();
+    uint32_t least = UINT32_MAX, left;
+
+    while (!peer->dead && (left = unet_unsent(peer->ep, peer->channel)) > 0) {
+        const int64_t now = clock_us();
+
+        if (left < least)
+            since = now;
+        least = left < least ? left : least;
+        if (now - since > most_us) {
+            if (g->left_count < GAM_LEFT_MOST)
+                g->left[g->left_count++] = dest;
+            return;
+        }
+        gam_poll(g);
+    }
+}
+
+void gam_push(struct gam *g, uint32_t dest)
+{
+    push_for(g, dest, PUSH_US);
+}
+
+void gam_push_left(struct gam *g)
+{
+    uint32_t left[GAM_LEFT_MOST];
+    const uint32_t count = g->left_count;
+
+    memcpy(left, g->left, count * sizeof(*left));
+    g->left_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        push_for(g, left[i], PUSH_LEFT_US);
 }
 
 /* How long the next sleep may last until `deadline`; -1: there is none. */

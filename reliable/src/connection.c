@@ -276,6 +276,13 @@ bool reliable_engine_acked(const struct reliable_engine *engine, uint32_t rank)
     return !conn || conn->dead || conn->snd.una == conn->snd.end;
 }
 
+uint32_t reliable_engine_unsent(const struct reliable_engine *engine, uint32_t rank)
+{
+    const struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    return !conn || conn->dead ? 0 : (uint32_t)(conn->snd.end - conn->snd.nxt);
+}
+
 bool reliable_engine_aborted(const struct reliable_engine *engine, uint32_t rank)
 {
     const struct reliable_connection *conn = reliable_engine_find(engine, rank);

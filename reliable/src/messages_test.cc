@@ -54,3 +54,18 @@ TEST_CASE("more buffers than the free queue has slots are used, each once")
         REQUIRE(used.insert(receive_one(pair)).second);
     CHECK(pair.ep[1]->stats.overruns == 0);
 }
+
+TEST_CASE("what waits for acknowledgements is counted, until they have come")
+{
+    Pair pair;
+    const std::string text(8000, 'x');
+    const iovec iov = {const_cast<char *>(text.data()), text.size()};
+
+    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) == 0);
+    for (int i = 0; i < 20 && unet_sendv(pair.ep[0], pair.channel[0], 1, &iov, 1) == 0; i++)
+        ;
+    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) > 0);
+    for (int i = 0; i < 100000 && unet_unsent(pair.ep[0], pair.channel[0]) > 0; i++)
+        pair.step();
+    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) == 0);
+}

@@ -249,7 +249,9 @@ void reliable_stream_greet(struct reliable_stream *s, uint64_t now);
 /* Gives the kernel what it takes.  False: it breaks. */
 bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s);
 
-/* Whether all has been given to the kernel; and has arrived. */
+/* Whether the kernel has all of it; and the peer was told of it by packets, too; and whether that
+ * of all streams has arrived. */
+bool reliable_stream_is_given(const struct reliable_endpoint *r, uint16_t channel);
 bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t channel);
 bool reliable_streams_arrived(struct reliable_endpoint *r);
 

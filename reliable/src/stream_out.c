@@ -191,12 +191,19 @@ bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *
     return true;
 }
 
+bool reliable_stream_is_given(const struct reliable_endpoint *r, uint16_t channel)
+{
+    const struct reliable_stream *s = r->peer[channel].stream;
+
+    return !s || s->out.state != RELIABLE_STREAM_OPEN || s->out.first == s->out.end;
+}
+
 bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t channel)
 {
     const struct reliable_stream *s = r->peer[channel].stream;
 
-    return !s || s->out.state != RELIABLE_STREAM_OPEN ||
-           (s->out.first == s->out.end && s->out.noted == s->out.episodes);
+    return reliable_stream_is_given(r, channel) &&
+           (!s || s->out.state != RELIABLE_STREAM_OPEN || s->out.noted == s->out.episodes);
 }
 
 /* What the kernel counts stays as it is when the connection has broken. */

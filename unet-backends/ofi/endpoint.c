@@ -139,6 +139,14 @@ static void ofi_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, v
     ofi_of(ep)->placement_arg = arg;
 }
 
+/* What a provider has taken is its business. */
+static uint32_t ofi_unsent(struct unet_endpoint *ep, uint16_t channel)
+{
+    (void)ep;
+    (void)channel;
+    return 0;
+}
+
 static int ofi_arm(struct unet_endpoint *ep, int *timeout_ms)
 {
     struct ofi_endpoint *oe = ofi_of(ep);
@@ -164,6 +172,7 @@ static const struct unet_packet_ops ofi_packet_ops = {
     .cork = ofi_cork,
     .uncork = ofi_uncork,
     .idle = ofi_idle,
+    .unsent = ofi_unsent,
     .set_placement = ofi_set_placement,
     .arm = ofi_arm,
     .disarm = ofi_disarm,

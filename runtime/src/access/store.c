@@ -86,6 +86,7 @@ void splitc_store_sync(long bytes)
         splitc_die("store_sync of %ld bytes", bytes);
     for (before = splitc_stored_landed(); !stores_landed((uint64_t)bytes, &now); before = now)
         wait_for_stores(&w, now != before);
+    gam_push_left(splitc_runtime.gam); /* before this rank computes */
     splitc_wait_end(&w);
     splitc_runtime.consumed += (uint64_t)bytes;
     splitc_full_fence();

@@ -363,6 +363,7 @@ void splitc_operation_run(struct splitc_operation *o)
     operation_enqueue(o);
     while (!done)
         splitc_wait_step(&w);
+    gam_push_left(splitc_runtime.gam); /* before this rank computes */
     splitc_wait_end(&w);
 }
 

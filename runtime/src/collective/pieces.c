@@ -17,6 +17,7 @@
  */
 #include "pieces.h"
 #include "access/access.h"
+#include "parts.h"
 #include "round.h"
 
 #include <stdlib.h>
@@ -119,52 +120,6 @@ static void step_notice(struct splitc_operation *o, struct splitc_step *s, size_
     }
 }
 
-/* ---- pieces in several messages ----------------------------------------------------------- */
-
-/* Of which some have come.  A member sends all of one before anything else. */
-struct parts {
-    struct parts *next;
-    uint32_t source;
-    uint64_t word[2]; /* of all of its messages */
-    size_t n, got;
-    uint8_t bytes[];
-};
-
-static struct parts *incomplete;
-
-static struct parts *parts_begin(const struct gam_message *m, size_t n)
-{
-    struct parts *p = malloc(sizeof *p + n);
-
-    if (!p)
-        splitc_die("no memory for %zu bytes of what others send of collective operations", n);
-    *p = (struct parts){incomplete, m->source, {m->word[0], m->word[1]}, n, 0};
-    incomplete = p;
-    return p;
-}
-
-/* Adds a message.  The piece, which is then the caller's, or NULL: there is more to come. */
-static struct parts *parts_add(const struct gam_message *m, size_t n)
-{
-    struct parts **at = &incomplete, *p;
-
-    while (*at && (*at)->source != m->source)
-        at = &(*at)->next;
-    p = *at;
-    if (!p) {
-        p = parts_begin(m, n);
-        at = &incomplete;
-    }
-    splitc_expect(m, m->word[0] == p->word[0] && m->word[1] == p->word[1] &&
-                         m->length <= p->n - p->got);
-    memcpy(p->bytes + p->got, m->data, m->length);
-    p->got += m->length;
-    if (p->got < p->n)
-        return NULL;
-    *at = p->next;
-    return p;
-}
-
 /* ---- handlers ----------------------------------------------------------------------------- */
 
 static void keep_early(struct splitc_operations *all, const struct splitc_early *piece,
@@ -229,7 +184,7 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         .n = m->word[1] & ((1ul << BYTES_BITS) - 1),
         .what = (enum splitc_collective)(m->word[0] >> NUMBER_BITS & 63),
     };
-    struct parts *parts = NULL;
+    struct splitc_parts *parts = NULL;
     const void *data = NULL;
 
     (void)g;
@@ -249,7 +204,7 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         splitc_expect(m, m->data && m->length > 0 && m->length <= piece.n && piece.n <= AHEAD);
         data = m->data;
         if (m->length < piece.n) {
-            parts = parts_add(m, piece.n);
+            parts = splitc_parts_add(m, piece.n);
             if (!parts)
                 return;
             data = parts->bytes;
@@ -292,24 +247,6 @@ void splitc_on_pulled(struct gam *g, const struct gam_message *m)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-/* In as many messages as it takes, of equal length: a short one behind a long one would take as
- * long as that. */
-static void piece_send_behind(uint32_t rank, const struct splitc_step *s, const uint64_t word[2])
-{
-    const size_t messages = (s->n + GAM_MEDIUM_MAX - 1) / GAM_MEDIUM_MAX;
-    const size_t most = (s->n + messages - 1) / messages;
-    const uint8_t *from = s->from;
-
-    for (size_t left = s->n; left > 0;) {
-        const size_t n = left < most ? left : most;
-
-        splitc_sent(
-            rank, gam_request_medium(splitc_runtime.gam, rank, SPLITC_MSG_PIECE, from, n, 2, word));
-        from += n;
-        left -= n;
-    }
-}
-
 static void piece_send(struct splitc_operation *o, struct splitc_step *s)
 {
     const struct splitc_team *t = o->team;
@@ -328,7 +265,7 @@ static void piece_send(struct splitc_operation *o, struct splitc_step *s)
     } else if (s->n <= (s->ahead ? AHEAD : EAGER)) {
         word[1] = about | (uint64_t)PIECE_BEHIND << BYTES_BITS;
         step_is_done(o, s);
-        piece_send_behind(rank, s, word);
+        splitc_parts_send(rank, s->from, s->n, word);
     } else {
         word[1] = about | (uint64_t)PIECE_ELSEWHERE << BYTES_BITS;
         word[2] = (uintptr_t)s->from;

@@ -176,13 +176,12 @@ void unet_address(const struct unet_endpoint *ep, struct unet_address *address);
 
 /* ---- channels --------------------------------------------------------- */
 
-/* Open a channel to the endpoint at `peer`.  The peer has to open one to us
- * with the same tag: the 64-bit tag names the conversation and is its secret.
- * Both may open in either order; until both have, the channel is
- * UNET_CONNECTING.  Two channels between the same two endpoints need two tags.
- * Errors: -ENOSPC all config.channels are in use, -EADDRNOTAVAIL the address
- * is not one of this backend, -EHOSTUNREACH nothing is there (any more),
- * -EACCES it belongs to another user, -EEXIST same peer and tag already open. */
+/* Open a channel to the endpoint at `peer`.  The peer has to open one to us with the same tag: the
+ * 64-bit tag names the conversation and is its secret.  Both may open in either order; until both
+ * have, the channel is UNET_CONNECTING.  Two channels between the same two endpoints need two tags.
+ * Errors: -ENOSPC all config.channels are in use, -EADDRNOTAVAIL the address is not one of this
+ * backend, -EHOSTUNREACH nothing is there (any more), -EACCES it belongs to another user, -EEXIST
+ * same peer and tag already open. */
 int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
                  uint16_t *channel);
 
@@ -196,25 +195,21 @@ enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t ch
 
 /* ---- sending ---------------------------------------------------------- */
 
-/* Send `length` (at most UNET_INLINE_MAX) bytes inline on a channel, the general and
- * checked form.  `data` may be reused at once.
- * Errors: -EMSGSIZE, -EAGAIN no slot (back-pressure), -ENOTCONN no such
- * channel, -EPIPE the peer is dead. */
+/* Send `length` (at most UNET_INLINE_MAX) bytes inline on a channel, the general and checked form.
+ * `data` may be reused at once.  Errors: -EMSGSIZE, -EAGAIN no slot (back-pressure), -ENOTCONN no
+ * such channel, -EPIPE the peer is dead. */
 int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
                      uint32_t length);
 
-/* Send pieces of the segment, gathered into one message of 1..UNET_MESSAGE_MAX
- * bytes.  The NI takes the bytes later: leave them alone until unet_sent(ep,
- * *ticket).  `ticket` may be NULL.  The descriptor is checked by the NI, which
- * answers a bad one with an UNET_ERROR completion:
- *   EINVAL the descriptor contradicts itself, EFAULT a piece or `remote` lies outside
- *   its segment, EMSGSIZE too long, or longer than the next UNET_PIECES_MAX free
- *   buffers of the peer, ENOTCONN no such channel, EPIPE the peer is dead,
- *   EPROTO the peer's free queue holds nonsense.
- * A message waits in the send queue while the peer has no room for it, and with
- * it all that was queued behind it.
- * Errors: -EINVAL count is 0 or more than UNET_PIECES_MAX, -EAGAIN no slot or still
- * connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
+/* Send pieces of the segment, gathered into one message of 1..UNET_MESSAGE_MAX bytes.  The NI takes
+ * the bytes later: leave them alone until unet_sent(ep, *ticket).  `ticket` may be NULL.  The
+ * descriptor is checked by the NI, which answers a bad one with an UNET_ERROR completion:
+ *   EINVAL the descriptor contradicts itself, EFAULT a piece or `remote` lies outside its segment,
+ *   EMSGSIZE too long, or longer than the next UNET_PIECES_MAX free buffers of the peer, ENOTCONN
+ * no such channel, EPIPE the peer is dead, EPROTO the peer's free queue holds nonsense. A message
+ * waits in the send queue while the peer has no room for it, and with it all that was queued behind
+ * it. Errors: -EINVAL count is 0 or more than UNET_PIECES_MAX, -EAGAIN no slot or still connecting,
+ * -ENOTCONN no such channel, -EPIPE the peer is dead. */
 int unet_send(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
               const struct unet_piece *piece, uint32_t count, uint32_t *ticket);
 
@@ -259,6 +254,10 @@ static inline void unet_uncork(struct unet_endpoint *ep)
  * one with packets knows it by acknowledgements, any other when its send queue is empty. */
 bool unet_idle(struct unet_endpoint *ep);
 
+/* How many packets for an open channel wait for acknowledgements or room until they go to the
+ * network, while the endpoint makes progress.  0 without packets. */
+uint32_t unet_unsent(struct unet_endpoint *ep, uint16_t channel);
+
 /* As unet_send, and the next call on the endpoint must be unet_send or unet_send_more again: until
  * the former, the NI need not look at what is queued, and may then take it all at once. */
 int unet_send_more(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
@@ -271,9 +270,8 @@ int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
                      const struct unet_piece *piece, uint32_t count, uint64_t remote,
                      uint32_t *ticket);
 
-/* Push any prepared descriptor into the send queue (its `turn` is ignored): what
- * the functions above are made of, and how a test sends a bad one.
- * Errors: -EAGAIN no slot. */
+/* Push any prepared descriptor into the send queue (its `turn` is ignored): what the functions
+ * above are made of, and how a test sends a bad one.  Errors: -EAGAIN no slot. */
 int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
 
 /* True when the NI is done with the descriptor of that ticket and its pieces
