@@ -122,7 +122,7 @@ static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
     int64_t since = clock_us();
     uint32_t least = UINT32_MAX, left;
 
-    while (!peer->dead && (left = unet_unsent(peer->ep, peer->channel)) > 0) {
+    while (!peer->dead && (left = unet_push_packets(peer->ep, peer->channel)) > 0) {
         const int64_t now = clock_us();
 
         if (left < least)

@@ -276,6 +276,16 @@ bool reliable_engine_acked(const struct reliable_engine *engine, uint32_t rank)
     return !conn || conn->dead || conn->snd.una == conn->snd.end;
 }
 
+void reliable_engine_push_one(struct reliable_engine *engine, uint32_t rank)
+{
+    struct reliable_connection *conn = reliable_engine_find(engine, rank);
+
+    if (!conn || conn->dead || conn->snd.nxt == conn->snd.end)
+        return;
+    conn->snd.going = (uint32_t)(conn->snd.end - conn->snd.nxt);
+    reliable_engine_ready(engine, conn);
+}
+
 uint32_t reliable_engine_unsent(const struct reliable_engine *engine, uint32_t rank)
 {
     const struct reliable_connection *conn = reliable_engine_find(engine, rank);

@@ -28,15 +28,25 @@ static bool endpoint_idle(struct unet_endpoint *ep)
 }
 
 /* Those that the network has not taken are everybody's; the rest of a stream counts as one. */
-static uint32_t endpoint_unsent(struct unet_endpoint *ep, uint16_t channel)
+static uint32_t packets_unsent(const struct reliable_endpoint *r, uint16_t channel)
+{
+    return reliable_engine_unsent(r->engine, r->peer[channel].rank) + r->unsent_end -
+           r->unsent_first + !reliable_stream_is_given(r, channel);
+}
+
+static uint32_t endpoint_push(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     uint32_t count = 0;
 
     reliable_lock(r);
     if (ep->channel[channel].state == UNET_OPEN)
-        count = reliable_engine_unsent(r->engine, r->peer[channel].rank) + r->unsent_end -
-                r->unsent_first + !reliable_stream_is_given(r, channel);
+        count = packets_unsent(r, channel);
+    if (count > 0) {
+        reliable_engine_push_one(r->engine, r->peer[channel].rank);
+        reliable_output_send(r, unet_now_us());
+        count = packets_unsent(r, channel);
+    }
     reliable_unlock(r);
     return count;
 }
@@ -411,7 +421,7 @@ static const struct unet_packet_ops packet_ops = {
     .cork = reliable_output_cork,
     .uncork = reliable_output_uncork,
     .idle = endpoint_idle,
-    .unsent = endpoint_unsent,
+    .push = endpoint_push,
     .set_placement = endpoint_set_placement,
     .arm = endpoint_arm,
     .disarm = endpoint_disarm,

@@ -194,6 +194,9 @@ bool reliable_engine_reaches(const struct reliable_engine *engine, uint32_t rank
 /* Whether all that was sent to a rank is acknowledged, or the rank dead. */
 bool reliable_engine_acked(const struct reliable_engine *engine, uint32_t rank);
 
+/* Let packets for a rank go that wait for more messages. */
+void reliable_engine_push_one(struct reliable_engine *engine, uint32_t rank);
+
 /* How many packets for a rank have never been sent; 0 if it is dead. */
 uint32_t reliable_engine_unsent(const struct reliable_engine *engine, uint32_t rank);
 

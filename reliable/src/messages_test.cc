@@ -55,17 +55,40 @@ TEST_CASE("more buffers than the free queue has slots are used, each once")
     CHECK(pair.ep[1]->stats.overruns == 0);
 }
 
+// A packet that is not full waits while another one is on its way, unless it is pushed.
+TEST_CASE("what waits for more messages goes when it is pushed")
+{
+    Pair pair;
+    const std::string text(3000, 'x');
+    const iovec iov = {const_cast<char *>(text.data()), text.size()};
+    const unet_desc *slot;
+
+    REQUIRE(unet_sendv(pair.ep[0], pair.channel[0], 1, &iov, 1) == 0);
+    slot = pair.await(1);
+    REQUIRE(slot);
+    unet_rx_release(pair.ep[1]);
+    for (int i = 0; i < 12; i++)
+        REQUIRE(unet_send_inline(pair.ep[0], pair.channel[0], 7, "short", 5) == 0);
+    CHECK(unet_push_packets(pair.ep[0], pair.channel[0]) == 0);
+    for (int came = 0; came < 12; came++) { // although rank 0 does nothing more
+        for (int i = 0; i < 100000 && !unet_rx_peek(pair.ep[1]); i++)
+            unet_progress(pair.ep[1]);
+        REQUIRE(unet_rx_peek(pair.ep[1]));
+        unet_rx_release(pair.ep[1]);
+    }
+}
+
 TEST_CASE("what waits for acknowledgements is counted, until they have come")
 {
     Pair pair;
     const std::string text(8000, 'x');
     const iovec iov = {const_cast<char *>(text.data()), text.size()};
 
-    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) == 0);
+    CHECK(unet_push_packets(pair.ep[0], pair.channel[0]) == 0);
     for (int i = 0; i < 20 && unet_sendv(pair.ep[0], pair.channel[0], 1, &iov, 1) == 0; i++)
         ;
-    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) > 0);
-    for (int i = 0; i < 100000 && unet_unsent(pair.ep[0], pair.channel[0]) > 0; i++)
+    CHECK(unet_push_packets(pair.ep[0], pair.channel[0]) > 0);
+    for (int i = 0; i < 100000 && unet_push_packets(pair.ep[0], pair.channel[0]) > 0; i++)
         pair.step();
-    CHECK(unet_unsent(pair.ep[0], pair.channel[0]) == 0);
+    CHECK(unet_push_packets(pair.ep[0], pair.channel[0]) == 0);
 }

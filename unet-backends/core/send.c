@@ -181,7 +181,7 @@ bool unet_idle(struct unet_endpoint *ep)
     return ep->ops->packets ? ep->ops->packets->idle(ep) : unet_sent(ep, ep->tx.position);
 }
 
-uint32_t unet_unsent(struct unet_endpoint *ep, uint16_t channel)
+uint32_t unet_push_packets(struct unet_endpoint *ep, uint16_t channel)
 {
-    return ep->ops->packets ? ep->ops->packets->unsent(ep, channel) : 0;
+    return ep->ops->packets ? ep->ops->packets->push(ep, channel) : 0;
 }

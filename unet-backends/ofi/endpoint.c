@@ -140,7 +140,7 @@ static void ofi_set_placement(struct unet_endpoint *ep, unet_placement_fn *fn, v
 }
 
 /* What a provider has taken is its business. */
-static uint32_t ofi_unsent(struct unet_endpoint *ep, uint16_t channel)
+static uint32_t ofi_push(struct unet_endpoint *ep, uint16_t channel)
 {
     (void)ep;
     (void)channel;
@@ -172,7 +172,7 @@ static const struct unet_packet_ops ofi_packet_ops = {
     .cork = ofi_cork,
     .uncork = ofi_uncork,
     .idle = ofi_idle,
-    .unsent = ofi_unsent,
+    .push = ofi_push,
     .set_placement = ofi_set_placement,
     .arm = ofi_arm,
     .disarm = ofi_disarm,

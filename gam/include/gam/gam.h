@@ -244,10 +244,11 @@ void *gam_placement_arg(const struct gam *g);
 int gam_place_store(struct gam *g, uint32_t dest, const void *lva, size_t n, uint32_t buffer,
                     uint64_t offset, uint32_t handler, uint32_t arg);
 
-/* Let what was sent to a rank go.  A network takes only so much before acknowledgements come, and
- * those are only seen by who polls: the rest would wait for as long as this rank computes.  Polls
- * until all has gone, or nothing of it could go for 50 us, as the other rank computes, too.  Stores
- * of more than GAM_MEDIUM_MAX bytes do so by themselves.  Not in a handler. */
+/* Let what was sent to a rank go: also what waits for more messages.  A network takes only so much
+ * before acknowledgements come, and those are only seen by who polls: the rest would wait for as
+ * long as this rank computes.  Polls until all has gone, or nothing of it could go for 50 us, as
+ * the other rank computes, too.  Stores of more than GAM_MEDIUM_MAX bytes do so by themselves.  Not
+ * in a handler. */
 void gam_push(struct gam *g, uint32_t dest);
 
 /* The same for those ranks for which something was left, for 300 us: after waiting for something

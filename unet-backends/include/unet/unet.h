@@ -254,9 +254,9 @@ static inline void unet_uncork(struct unet_endpoint *ep)
  * one with packets knows it by acknowledgements, any other when its send queue is empty. */
 bool unet_idle(struct unet_endpoint *ep);
 
-/* How many packets for an open channel wait for acknowledgements or room until they go to the
- * network, while the endpoint makes progress.  0 without packets. */
-uint32_t unet_unsent(struct unet_endpoint *ep, uint16_t channel);
+/* Let packets for an open channel go that wait for more messages.  Returns how many still wait, for
+ * acknowledgements or room, until the endpoint makes progress; 0 without packets. */
+uint32_t unet_push_packets(struct unet_endpoint *ep, uint16_t channel);
 
 /* As unet_send, and the next call on the endpoint must be unet_send or unet_send_more again: until
  * the former, the NI need not look at what is queued, and may then take it all at once. */

@@ -64,7 +64,7 @@ struct unet_packet_ops {
     void (*cork)(struct unet_endpoint *ep, uint16_t channel, size_t bytes);
     void (*uncork)(struct unet_endpoint *ep);
     bool (*idle)(struct unet_endpoint *ep);
-    uint32_t (*unsent)(struct unet_endpoint *ep, uint16_t channel);
+    uint32_t (*push)(struct unet_endpoint *ep, uint16_t channel);
     void (*set_placement)(struct unet_endpoint *ep, unet_placement_fn *fn, void *arg);
     int (*arm)(struct unet_endpoint *ep, int *timeout_ms);
     void (*disarm)(struct unet_endpoint *ep);
