@@ -15,7 +15,7 @@ enum {
     CHECK_MS = 20,      /* the least time between two checks by polls */
     CHECK_BATCH = 64,   /* peers in one check */
     PUSH_US = 50,       /* without anything going, until what waits for the network is left; */
-    PUSH_LEFT_US = 300, /* and if the target has just been heard of */
+    PUSH_LEFT_US = 300, /* and of all that was left, in all */
 };
 
 /* ---- death -------------------------------------------------------------------- */
@@ -116,6 +116,18 @@ int gam_wait_step(struct gam *g, struct gam_peer *peer, uint32_t *rounds)
     return 0;
 }
 
+static void note_left(struct gam *g, uint32_t dest)
+{
+    uint32_t i = 0;
+
+    while (i < g->left_count && g->left[i] != dest)
+        i++;
+    if (i == GAM_LEFT_MOST)
+        return;
+    g->left[i] = dest;
+    g->left_count += i == g->left_count;
+}
+
 static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
 {
     const struct gam_peer *peer = &g->peer[dest];
@@ -129,8 +141,7 @@ static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
             since = now;
         least = left < least ? left : least;
         if (now - since > most_us) {
-            if (g->left_count < GAM_LEFT_MOST)
-                g->left[g->left_count++] = dest;
+            note_left(g, dest);
             return;
         }
         gam_poll(g);
@@ -146,11 +157,15 @@ void gam_push_left(struct gam *g)
 {
     uint32_t left[GAM_LEFT_MOST];
     const uint32_t count = g->left_count;
+    int64_t end;
 
+    if (count == 0)
+        return;
     memcpy(left, g->left, count * sizeof(*left));
+    end = clock_us() + PUSH_LEFT_US;
     g->left_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        push_for(g, left[i], PUSH_LEFT_US);
+        push_for(g, left[i], end - clock_us());
 }
 
 /* How long the next sleep may last until `deadline`; -1: there is none. */

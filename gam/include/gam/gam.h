@@ -251,8 +251,8 @@ int gam_place_store(struct gam *g, uint32_t dest, const void *lva, size_t n, uin
  * in a handler. */
 void gam_push(struct gam *g, uint32_t dest);
 
-/* The same for those ranks for which something was left, for 300 us: after waiting for something
- * else of them, and before this rank computes. */
+/* The same for those ranks for which something was left, for 300 us in all: after waiting for
+ * something else of them, and before this rank computes. */
 void gam_push_left(struct gam *g);
 
 /* Copy n bytes from `rva` at dest to `lva` here; then run `handler` here (as a
