@@ -15,7 +15,7 @@ enum {
     CHECK_MS = 20,      /* the least time between two checks by polls */
     CHECK_BATCH = 64,   /* peers in one check */
     PUSH_US = 50,       /* without anything going, until what waits for the network is left; */
-    PUSH_LEFT_US = 300, /* and of all that was left, in all */
+    PUSH_LEFT_US = 300, /* the same for all ranks together for which something was left */
 };
 
 /* ---- death -------------------------------------------------------------------- */
@@ -128,23 +128,30 @@ static void note_left(struct gam *g, uint32_t dest)
     g->left_count += i == g->left_count;
 }
 
+static uint32_t still_unsent(const struct gam_peer *peer)
+{
+    return peer->dead ? 0 : unet_push_packets(peer->ep, peer->channel);
+}
+
 static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
 {
     const struct gam_peer *peer = &g->peer[dest];
-    int64_t since = clock_us();
-    uint32_t least = UINT32_MAX, left;
+    uint32_t left = still_unsent(peer), least = left;
+    int64_t since = left > 0 ? clock_us() : 0;
 
-    while (!peer->dead && (left = unet_push_packets(peer->ep, peer->channel)) > 0) {
-        const int64_t now = clock_us();
+    while (left > 0) {
+        int64_t now;
 
-        if (left < least)
+        gam_poll(g);
+        left = still_unsent(peer);
+        now = clock_us();
+        if (left < least) {
+            least = left;
             since = now;
-        least = left < least ? left : least;
-        if (now - since > most_us) {
+        } else if (now - since > most_us) {
             note_left(g, dest);
             return;
         }
-        gam_poll(g);
     }
 }
 

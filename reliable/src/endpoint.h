@@ -96,10 +96,10 @@ struct reliable_endpoint {
 
     struct reliable_streams streams;
 
-    /* messages.c, under the lock */
-    uint64_t
-        *buffer; /* of the owner's free buffers those that were collected: as in its free queue */
-    uint32_t buffers; /* so many, at most as many as that has slots */
+    /* messages.c, under the lock: of the owner's free buffers those that were collected, as its
+     * free queue has them, and at most as many as that has slots */
+    uint64_t *buffer;
+    uint32_t buffers;
 
     /* packets.c, under the lock */
     uint32_t buffer_next; /* the send buffer to be used next */

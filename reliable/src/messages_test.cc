@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// messages_test.cc - which of the owner's free buffers messages come to.
+// messages_test.cc - which of the owner's free buffers messages come to, and when they go.
 #include "test/pair.h"
 
 #include <set>
