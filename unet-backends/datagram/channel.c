@@ -67,11 +67,12 @@ void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place
     sendto(de->socket, frame, sizeof *frame, 0, &to->any, to->length);
 }
 
-static void send_control(struct datagram_endpoint *de, uint16_t n, enum unet_frame_kind kind,
-                         uint32_t life, uint32_t user)
+struct unet_frame unet_datagram_control_frame(const struct datagram_endpoint *de,
+                                              const struct datagram_link *link,
+                                              enum unet_frame_kind kind, uint32_t life,
+                                              uint32_t user)
 {
-    const struct datagram_link *link = &de->link[n];
-    const struct unet_frame frame = {
+    return (struct unet_frame){
         .version = UNET_FRAME_VERSION,
         .kind = (uint8_t)kind,
         .to_port = link->peer_port,
@@ -80,6 +81,13 @@ static void send_control(struct datagram_endpoint *de, uint16_t n, enum unet_fra
         .life = life,
         .user = user,
     };
+}
+
+static void send_control(struct datagram_endpoint *de, uint16_t n, enum unet_frame_kind kind,
+                         uint32_t life, uint32_t user)
+{
+    const struct datagram_link *link = &de->link[n];
+    const struct unet_frame frame = unet_datagram_control_frame(de, link, kind, life, user);
 
     de->transport->say(de, &link->peer, &frame);
 }

@@ -48,6 +48,8 @@ struct datagram_link {
     uint16_t uncut;       /* train.c: frames that go one by one until a train is tried again */
     bool super;           /* eth: super-frames pass between the peer and us */
     uint8_t socket;       /* udp: the number of the socket that goes there; 0: the first */
+    uint32_t super_pause; /* eth: between two questions whether super-frames pass, in us */
+    uint64_t super_ask;   /* and when the next one may go */
 };
 
 struct datagram_endpoint {
@@ -183,6 +185,12 @@ int unet_datagram_name_opening(struct datagram_endpoint *de, uint16_t n,
 /* The entry `say` for transports whose socket takes frames unchanged. */
 void unet_datagram_say(struct datagram_endpoint *de, const struct datagram_place *to,
                        const struct unet_frame *frame);
+
+/* A frame without a message to the link's peer. */
+struct unet_frame unet_datagram_control_frame(const struct datagram_endpoint *de,
+                                              const struct datagram_link *link,
+                                              enum unet_frame_kind kind, uint32_t life,
+                                              uint32_t user);
 
 /* The answer to an ALIVE frame for a channel that does not exist. */
 struct unet_frame unet_datagram_gone_frame(const struct unet_frame *question);

@@ -14,7 +14,9 @@
  *
  * Whether a peer can take super-frames, and the network carries them both ways, shows by trying: an
  * OPEN goes this way, too, and is answered the way it came.  A network that filters our addresses
- * in one direction lets no such answer through.
+ * in one direction lets no such answer through.  An answer may also be missing because the peer had
+ * not opened its second socket yet, or by loss; so whoever has a train to send asks again, more and
+ * more rarely.
  */
 #include "datagram/eth/eth.h"
 
@@ -34,6 +36,8 @@ enum {
     SUPER_MOST = 65535, /* bytes of an IP packet */
     SUPER_ROOM = SUPER_MOST + sizeof(struct virtio_net_hdr) + ETH_HLEN,
     TRAIN_FRAME_LEAST = 256,  /* shorter frames are not worth the headers */
+    ASK_FIRST_US = 1000,      /* until a peer is asked again whether super-frames pass, */
+    ASK_MOST_US = 1024000,    /* at first, and when it has been asked often */
     BUFFER_BYTES = 8 << 20,   /* of what waits, whole; the kernel may grant less */
     OUR_ADDRESS = 0x00554e45, /* in 0.0.0.0/8 */
 };
@@ -120,15 +124,35 @@ static struct sockaddr_ll place_by_ip(const struct datagram_place *to)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
+static void __attribute__((noinline, cold))
+super_ask(const struct eth_endpoint *ge, struct datagram_link *link)
+{
+    const struct unet_frame frame =
+        unet_datagram_control_frame(&ge->de, link, UNET_FRAME_OPEN, 0, link->life);
+    const uint64_t now = unet_now_us();
+
+    if (now < link->super_ask)
+        return;
+    if (link->super_pause < ASK_MOST_US)
+        link->super_pause = link->super_pause ? 2 * link->super_pause : ASK_FIRST_US;
+    link->super_ask = now + link->super_pause;
+    unet_eth_super_say(ge, &link->peer, &frame);
+}
+
 unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datagram_batch *b,
                                unsigned first)
 {
-    const struct datagram_link *link = datagram_link_of(b, first);
+    struct datagram_link *link = datagram_link_of(b, first);
+    unsigned frames;
 
-    if (ge->super < 0 || !link->super || b->bytes[first] < TRAIN_FRAME_LEAST ||
+    if (ge->super < 0 || b->bytes[first] < TRAIN_FRAME_LEAST ||
         !unet_datagram_train_allowed(b, first))
         return 1;
-    return unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
+    frames = unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
+    if (link->super || frames == 1)
+        return frames;
+    super_ask(ge, link);
+    return 1;
 }
 
 /* Errors of sendmsg.  Where the kernel does not cut, frames go in another way from now on. */
@@ -181,7 +205,7 @@ void unet_eth_super_say(const struct eth_endpoint *ge, const struct datagram_pla
         .msg_name = &place, .msg_namelen = sizeof place, .msg_iov = piece, .msg_iovlen = 2};
 
     header_fill(&header, ge, to, frame->to_port, sizeof *frame);
-    sendmsg(ge->super, &message, 0); /* if it gets lost, frames go one by one */
+    sendmsg(ge->super, &message, 0); /* if it gets lost, frames go one by one for a while */
 }
 
 /* ---- receiving ---------------------------------------------------------------------------- */

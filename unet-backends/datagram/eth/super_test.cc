@@ -384,6 +384,26 @@ TEST_CASE("super: through a network that passes them in one direction, packets g
     filtered = -1;
 }
 
+TEST_CASE("super: a peer that did not answer when the channel was opened is asked again")
+{
+    Taker a, b;
+    uint16_t ab = 0, ba = 0;
+
+    filtered = GENERATE(false, true) ? a.eth()->super : b.eth()->super;
+    join(a, b, 1, ab, ba);
+    filtered = -1;
+    CHECK_FALSE(a.link(ab).super);
+    const Packets train(ab, {1000, 1000, 1000}, false);
+    CHECK(eventually([&] {
+        a.send(train.packet);
+        unet_progress(b);
+        unet_progress(a);
+        return a.link(ab).super;
+    }));
+    CHECK(a.link(ab).super_pause > 0);
+    CHECK_FALSE(b.link(ba).super); // it had nothing to send
+}
+
 TEST_CASE("super: to who takes none, packets go one by one")
 {
     Pairing p("0");
