@@ -64,21 +64,32 @@ static int packets_receive(struct reliable_endpoint *r, uint64_t now)
     return count;
 }
 
-/* One turn of the network interface.  What arrives is acknowledged in the first turn in which
- * nothing does: until then an answer may carry the acknowledgement.  After sending, which may take
- * longer than a round trip, the time is read anew. */
+/* Nothing was received in this turn.  What has arrived is acknowledged now: until then an answer
+ * may have carried the acknowledgement.  An owner that has sent nothing since the turn before is
+ * idle. */
+static bool interface_rest(struct reliable_endpoint *r, bool idle)
+{
+    const bool acknowledges = reliable_engine_lull(r->engine);
+
+    return (idle && reliable_engine_rest(r->engine)) || acknowledges;
+}
+
+/* One turn of the network interface.  After sending, which may take longer than a round trip, the
+ * time is read anew. */
 static int interface_turn(struct reliable_endpoint *r)
 {
     uint64_t now = unet_now_us();
     const int sent = reliable_messages_send(r, now);
+    const bool idle = sent == 0 && !r->sent_since_turn;
     int received;
 
     r->turns++;
+    r->sent_since_turn = false;
     if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
     received += reliable_streams_turn(r, now);
-    if (received == 0 && reliable_engine_lull(r->engine))
+    if (received == 0 && interface_rest(r, idle))
         reliable_output_send(r, now);
     return sent + received;
 }

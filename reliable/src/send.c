@@ -360,6 +360,12 @@ static const struct reliable_packet *send_bare(struct reliable_engine *engine,
     return &bare->packet;
 }
 
+/* Packets in flight that the receiver and the network allow. */
+static uint32_t send_window(const struct reliable_connection *conn)
+{
+    return (uint32_t)reliable_min(conn->snd.rwnd, conn->cc.cwnd);
+}
+
 static bool is_full(const struct reliable_buffer *buffer)
 {
     return room_in(buffer) < FULL_BYTES;
@@ -388,7 +394,8 @@ static uint32_t trains_of(const struct reliable_connection *conn, uint32_t count
  *  - With few packets in flight all may go: the end of a message does not wait until its beginning
  *    is acknowledged.
  *  - Otherwise a packet that is not full waits for more messages while another such packet is in
- *    flight (Minshall's variant of Nagle's rule).
+ *    flight (Minshall's variant of Nagle's rule); but where an acknowledgement is due it carries that,
+ *    as a packet of its own would cost as much.
  *  - Full packets wait until they are worth a system call; or, when an acknowledgement has come,
  *    until they are as many as are still in flight, because trains that each acknowledgement
  *    released would be as short as what it acknowledged. */
@@ -401,7 +408,7 @@ static uint32_t new_going(const struct reliable_engine *engine,
     if (count == 0 || snd->in_flight < RELIABLE_FEW)
         return count;
     if (count == 1 && !is_full(open_buffer(conn)))
-        return snd->sml <= snd->una;
+        return snd->sml <= snd->una || conn->rcv.ack_now;
     if ((snd->acked && count >= snd->in_flight) || count * conn->pmtu.bytes >= engine->config.batch)
         return trains_of(conn, count, window);
     return 0;
@@ -427,11 +434,46 @@ static bool asks_after_timeout(const struct reliable_connection *conn)
     return conn->snd.ping && conn->rto.backoff > 0;
 }
 
+static void hold(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    if (conn->snd.held)
+        return;
+    conn->snd.held = true;
+    conn->next_held = engine->held_first;
+    engine->held_first = conn;
+}
+
+static bool push_if_all_fits(struct reliable_engine *engine, struct reliable_connection *conn)
+{
+    struct reliable_send *snd = &conn->snd;
+    const uint64_t count = snd->end - snd->nxt;
+
+    if (conn->dead || count == 0 || snd->in_flight + count > send_window(conn))
+        return false;
+    snd->going = (uint32_t)count;
+    reliable_engine_ready(engine, conn);
+    return true;
+}
+
+bool reliable_engine_rest(struct reliable_engine *engine)
+{
+    bool any = false;
+
+    while (engine->held_first) {
+        struct reliable_connection *conn = engine->held_first;
+
+        engine->held_first = conn->next_held;
+        conn->snd.held = false;
+        any |= push_if_all_fits(engine, conn);
+    }
+    return any;
+}
+
 const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
                                                  struct reliable_connection *conn, uint64_t now,
                                                  size_t *length)
 {
-    const uint32_t window = (uint32_t)reliable_min(conn->snd.rwnd, conn->cc.cwnd);
+    const uint32_t window = send_window(conn);
     const bool room = conn->snd.in_flight < window;
 
     if (conn->life.heartbeat)
@@ -444,6 +486,8 @@ const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
         return send_new(engine, conn, now, length);
     conn->snd.acked = false;
     conn->snd.going = 0;
+    if (conn->snd.nxt < conn->snd.end)
+        hold(engine, conn);
     if (conn->rcv.ack_now || conn->snd.ping)
         return send_bare(engine, conn, now, length);
     return reliable_pmtu_probe(engine, conn, now, length);
