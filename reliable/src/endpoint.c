@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    RECENT_US = 50,    /* since the turn before: the owner looks often */
     LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
     UNSENT_MS = 1,     /* of sleep until the network may take packets again */
     KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
@@ -64,12 +65,13 @@ static int packets_receive(struct reliable_endpoint *r, uint64_t now)
     return count;
 }
 
-/* Nothing was received in this turn.  What has arrived is acknowledged now: until then an answer
- * may have carried the acknowledgement.  An owner that has sent nothing since the turn before is
- * idle. */
-static bool interface_rest(struct reliable_endpoint *r, bool idle)
+/* Nothing was received in this turn.  What has arrived is acknowledged now, unless the turn before
+ * was the one in which it arrived, a moment ago: then the owner may be about to send an answer that
+ * carries the acknowledgement.  An owner that has sent nothing since the turn before is idle.
+ * Returns whether there is something to send. */
+static bool interface_rest(struct reliable_endpoint *r, bool recent, bool idle)
 {
-    const bool acknowledges = reliable_engine_lull(r->engine);
+    const bool acknowledges = !recent && reliable_engine_lull(r->engine);
 
     return (idle && reliable_engine_rest(r->engine)) || acknowledges;
 }
@@ -81,15 +83,18 @@ static int interface_turn(struct reliable_endpoint *r)
     uint64_t now = unet_now_us();
     const int sent = reliable_messages_send(r, now);
     const bool idle = sent == 0 && !r->sent_since_turn;
+    const bool recent = r->received_in_turn && now < r->turned + RECENT_US;
     int received;
 
     r->turns++;
+    r->turned = now;
     r->sent_since_turn = false;
     if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
     received += reliable_streams_turn(r, now);
-    if (received == 0 && interface_rest(r, idle))
+    r->received_in_turn = received > 0;
+    if (received == 0 && interface_rest(r, recent, idle))
         reliable_output_send(r, now);
     return sent + received;
 }

@@ -130,6 +130,75 @@ TEST_CASE("neither old acknowledgements nor packets that come again tell of mark
     CHECK(b.engine->heap[0]->rcv.marks == 1);
 }
 
+namespace {
+
+// A rank with packets in flight, and a message that waits for more of them.
+struct Waiting {
+    Peer a{0}, b{1};
+
+    Waiting()
+    {
+        a.engine->config.batch = BATCH;
+        REQUIRE(a.send(std::string(3 * PART + 10, 'x')) == 0);
+        REQUIRE(a.transmit().size() == 4);
+        REQUIRE(a.send("barrier") == 0);
+        REQUIRE(a.transmit().empty());
+    }
+};
+
+} // namespace
+
+TEST_CASE("a packet that waits for more messages goes when its owner rests")
+{
+    Waiting w;
+
+    CHECK(reliable_engine_rest(w.a.engine));
+    w.b.receive(w.a.transmit());
+    CHECK_FALSE(reliable_engine_rest(w.a.engine));
+    CHECK(w.a.transmit().empty());
+}
+
+TEST_CASE("where the windows have no room for all that waits, it waits for acknowledgements")
+{
+    Waiting w;
+    reliable_connection *conn = w.a.engine->heap[0];
+    const bool by_receiver = GENERATE(false, true);
+
+    (by_receiver ? conn->snd.rwnd : conn->cc.cwnd) = conn->snd.in_flight;
+    CHECK_FALSE(reliable_engine_rest(w.a.engine));
+    CHECK(w.a.transmit().empty());
+    CHECK_FALSE(reliable_engine_rest(w.a.engine));
+}
+
+TEST_CASE("nothing goes to a dead rank when the owner rests")
+{
+    Waiting w;
+
+    reliable_engine_abort(w.a.engine, 1);
+    CHECK_FALSE(reliable_engine_rest(w.a.engine));
+    CHECK(w.a.transmit().empty());
+}
+
+TEST_CASE("a packet that waits for more messages carries an acknowledgement that is due")
+{
+    Waiting w;
+    const auto a_receives_one = [&] {
+        REQUIRE(w.b.send("from b", 0) == 0);
+        w.a.receive(w.b.transmit());
+    };
+
+    reliable_engine_arriving(w.a.engine);
+    a_receives_one();
+    REQUIRE(w.a.send("and one") == 0);
+    CHECK(w.a.transmit().empty()); // that of a single packet is not due
+    a_receives_one();
+    REQUIRE(w.a.send("and two") == 0);
+    w.b.receive(w.a.transmit());
+    CHECK(reliable_engine_acked(w.b.engine, 0));
+    CHECK(w.a.stats().acks == 0);
+    CHECK_FALSE(reliable_engine_lull(w.a.engine));
+}
+
 TEST_CASE("what is pushed does not wait until it is worth a call")
 {
     Peer a(0);

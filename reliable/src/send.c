@@ -390,12 +390,18 @@ static uint32_t trains_of(const struct reliable_connection *conn, uint32_t count
     return going > most ? going / most * most : going;
 }
 
+/* Whether an acknowledgement goes soon, alone if nothing else does. */
+static bool acknowledgement_is_due(const struct reliable_connection *conn)
+{
+    return conn->rcv.ack_now || conn->rcv.unacked >= RELIABLE_ACK_EVERY;
+}
+
 /* How many packets may go for the first time.
  *  - With few packets in flight all may go: the end of a message does not wait until its beginning
  *    is acknowledged.
  *  - Otherwise a packet that is not full waits for more messages while another such packet is in
- *    flight (Minshall's variant of Nagle's rule); but where an acknowledgement is due it carries that,
- *    as a packet of its own would cost as much.
+ *    flight (Minshall's variant of Nagle's rule); but where an acknowledgement is due it carries
+ * that, as a packet of its own would cost as much.
  *  - Full packets wait until they are worth a system call; or, when an acknowledgement has come,
  *    until they are as many as are still in flight, because trains that each acknowledgement
  *    released would be as short as what it acknowledged. */
@@ -408,7 +414,7 @@ static uint32_t new_going(const struct reliable_engine *engine,
     if (count == 0 || snd->in_flight < RELIABLE_FEW)
         return count;
     if (count == 1 && !is_full(open_buffer(conn)))
-        return snd->sml <= snd->una || conn->rcv.ack_now;
+        return snd->sml <= snd->una || acknowledgement_is_due(conn);
     if ((snd->acked && count >= snd->in_flight) || count * conn->pmtu.bytes >= engine->config.batch)
         return trains_of(conn, count, window);
     return 0;
