@@ -125,7 +125,8 @@ struct reliable_liveness {
     uint64_t spoke;         /* when the last one went */
     uint64_t waiting_since; /* since when an answer is awaited; RELIABLE_NEVER: none is */
     bool answers;           /* a packet has come since the beginning */
-    bool heartbeat;         /* a question has to go alone: frames may be what the network loses */
+    bool heartbeat;         /* a question has to go in a packet without frames, because packets with
+                               frames may be what the network loses */
     bool unreached;         /* nothing that we send arrives: the connection is to be aborted */
 };
 
@@ -149,7 +150,6 @@ struct reliable_send {
     bool ping;              /* the next packet asks for an answer */
     bool acked;             /* an acknowledgement has come, and what it allows has not all gone */
     uint32_t going;         /* packets that go next without waiting for more messages */
-    bool held;              /* packets have waited since the owner was last found idle */
     struct reliable_slab *slab;      /* in which the next packet will lie; NULL: in a new one */
     uint32_t mask;                   /* length of the ring - 1 */
     struct reliable_buffer **buffer; /* the ring of una..end-1; NULL: it has arrived */
@@ -162,7 +162,6 @@ struct reliable_connection {
     bool ready; /* in the list of connections that may have something to send */
     struct reliable_connection *next_ready;
     struct reliable_connection *next_waiting; /* of those with `rcv.ack_waits` */
-    struct reliable_connection *next_held;    /* of those with `snd.held` */
     struct reliable_timer timer;
     struct reliable_rtt rtt;
     struct reliable_congestion cc;
@@ -180,10 +179,10 @@ struct reliable_engine {
     struct reliable_connection **table; /* open hash by rank, at most half full */
     uint32_t table_bits;                /* it has 2 to the power of that many places */
     struct reliable_connection **heap;  /* of all living connections, the first due on top */
-    uint32_t heap_count, heap_room;
+    uint32_t heap_count;
+    uint32_t heap_room;
     struct reliable_connection *ready_first, *ready_last;
     struct reliable_connection *waiting_first; /* whose acknowledgements wait for a lull */
-    struct reliable_connection *held_first;    /* whose packets wait for more messages */
     bool arriving, marked; /* packets are taken in, and more may be there; those are marked */
     uint32_t burst;        /* packets that the first ready connection has sent in a row */
     struct reliable_buffer *spare;    /* the list of free buffers, */
@@ -195,10 +194,11 @@ struct reliable_engine {
     uint64_t grace;       /* silence before this time does not count against a peer */
     uint64_t epoch_start; /* of counting active senders */
     uint32_t active, active_before;
-    uint64_t round_start, round_end;  /* a round trip, for measuring what arrives: */
-    uint64_t arrived;                 /* packets so far, */
-    uint32_t product, product_before; /* in the one before, and before that */
-    uint32_t share;                   /* packets in flight that a sender is allowed */
+    uint64_t round_start, round_end; /* a round trip, for measuring what arrives: */
+    uint64_t arrived;                /* packets so far, */
+    uint32_t product;                /* in the one before, */
+    uint32_t product_before;         /* and before that */
+    uint32_t share;                  /* packets in flight that a sender is allowed */
     struct reliable_engine_stats stats;
     uint32_t window; /* packets of a connection that wait for acknowledgement */
     uint32_t bare_next;

@@ -65,36 +65,25 @@ static int packets_receive(struct reliable_endpoint *r, uint64_t now)
     return count;
 }
 
-/* Nothing was received in this turn.  What has arrived is acknowledged now, unless the turn before
- * was the one in which it arrived, a moment ago: then the owner may be about to send an answer that
- * carries the acknowledgement.  An owner that has sent nothing since the turn before is idle.
- * Returns whether there is something to send. */
-static bool interface_rest(struct reliable_endpoint *r, bool recent, bool idle)
-{
-    const bool acknowledges = !recent && reliable_engine_lull(r->engine);
-
-    return (idle && reliable_engine_rest(r->engine)) || acknowledges;
-}
-
-/* One turn of the network interface.  After sending, which may take longer than a round trip, the
- * time is read anew. */
+/* One turn of the network interface.  What has arrived is acknowledged in a turn in which nothing
+ * arrives; but not in the first one after a turn that was a moment ago, because the owner may be
+ * about to send an answer that carries the acknowledgement.  After sending, which may take longer
+ * than a round trip, the time is read anew. */
 static int interface_turn(struct reliable_endpoint *r)
 {
     uint64_t now = unet_now_us();
-    const int sent = reliable_messages_send(r, now);
-    const bool idle = sent == 0 && !r->sent_since_turn;
     const bool recent = r->received_in_turn && now < r->turned + RECENT_US;
+    const int sent = reliable_messages_send(r, now);
     int received;
 
     r->turns++;
     r->turned = now;
-    r->sent_since_turn = false;
     if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
     received += reliable_streams_turn(r, now);
     r->received_in_turn = received > 0;
-    if (received == 0 && interface_rest(r, recent, idle))
+    if (received == 0 && !recent && reliable_engine_lull(r->engine))
         reliable_output_send(r, now);
     return sent + received;
 }

@@ -94,8 +94,7 @@ struct reliable_endpoint {
     uint32_t turns;        /* of the network interface so far, */
     uint32_t turns_seen;   /* and as reliable_keepalive last saw it */
     uint64_t turned;       /* when the latest began */
-    bool received_in_turn; /* in the latest, */
-    bool sent_since_turn;  /* and by the owner since then */
+    bool received_in_turn; /* in that one */
 
     struct reliable_streams streams;
 

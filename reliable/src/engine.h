@@ -154,11 +154,6 @@ void reliable_engine_arriving(struct reliable_engine *engine);
 void reliable_engine_marked(struct reliable_engine *engine, bool marked);
 bool reliable_engine_lull(struct reliable_engine *engine);
 
-/* The owner has nothing to do but to wait, so no more messages come for now: packets that waited
- * for them go next, where the windows have room for all that a rank is to get (true: there are
- * some). Where they have not, acknowledgements are awaited anyway, and packets gather meanwhile. */
-bool reliable_engine_rest(struct reliable_engine *engine);
-
 /* What was accepted goes as soon as the windows allow it, without waiting for more. */
 void reliable_engine_push(struct reliable_engine *engine);
 

@@ -148,37 +148,6 @@ struct Waiting {
 
 } // namespace
 
-TEST_CASE("a packet that waits for more messages goes when its owner rests")
-{
-    Waiting w;
-
-    CHECK(reliable_engine_rest(w.a.engine));
-    w.b.receive(w.a.transmit());
-    CHECK_FALSE(reliable_engine_rest(w.a.engine));
-    CHECK(w.a.transmit().empty());
-}
-
-TEST_CASE("where the windows have no room for all that waits, it waits for acknowledgements")
-{
-    Waiting w;
-    reliable_connection *conn = w.a.engine->heap[0];
-    const bool by_receiver = GENERATE(false, true);
-
-    (by_receiver ? conn->snd.rwnd : conn->cc.cwnd) = conn->snd.in_flight;
-    CHECK_FALSE(reliable_engine_rest(w.a.engine));
-    CHECK(w.a.transmit().empty());
-    CHECK_FALSE(reliable_engine_rest(w.a.engine));
-}
-
-TEST_CASE("nothing goes to a dead rank when the owner rests")
-{
-    Waiting w;
-
-    reliable_engine_abort(w.a.engine, 1);
-    CHECK_FALSE(reliable_engine_rest(w.a.engine));
-    CHECK(w.a.transmit().empty());
-}
-
 TEST_CASE("a packet that waits for more messages carries an acknowledgement that is due")
 {
     Waiting w;

@@ -20,7 +20,6 @@ bool reliable_output_send(struct reliable_endpoint *r, uint64_t now)
  */
 static void output_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
 {
-    r->sent_since_turn = true;
     if (r->corked && r->corked_bytes < (r->cork_sent ? TRAIN_BYTES : TRAIN_FIRST_BYTES)) {
         r->packets_wait = true;
         return;

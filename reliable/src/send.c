@@ -360,12 +360,6 @@ static const struct reliable_packet *send_bare(struct reliable_engine *engine,
     return &bare->packet;
 }
 
-/* Packets in flight that the receiver and the network allow. */
-static uint32_t send_window(const struct reliable_connection *conn)
-{
-    return (uint32_t)reliable_min(conn->snd.rwnd, conn->cc.cwnd);
-}
-
 static bool is_full(const struct reliable_buffer *buffer)
 {
     return room_in(buffer) < FULL_BYTES;
@@ -400,8 +394,8 @@ static bool acknowledgement_is_due(const struct reliable_connection *conn)
  *  - With few packets in flight all may go: the end of a message does not wait until its beginning
  *    is acknowledged.
  *  - Otherwise a packet that is not full waits for more messages while another such packet is in
- *    flight (Minshall's variant of Nagle's rule); but where an acknowledgement is due it carries
- * that, as a packet of its own would cost as much.
+ *    flight (Minshall's variant of Nagle's rule); but it goes where an acknowledgement is due, as
+ *    that would cost as much in a packet of its own.
  *  - Full packets wait until they are worth a system call; or, when an acknowledgement has come,
  *    until they are as many as are still in flight, because trains that each acknowledgement
  *    released would be as short as what it acknowledged. */
@@ -440,46 +434,11 @@ static bool asks_after_timeout(const struct reliable_connection *conn)
     return conn->snd.ping && conn->rto.backoff > 0;
 }
 
-static void hold(struct reliable_engine *engine, struct reliable_connection *conn)
-{
-    if (conn->snd.held)
-        return;
-    conn->snd.held = true;
-    conn->next_held = engine->held_first;
-    engine->held_first = conn;
-}
-
-static bool push_if_all_fits(struct reliable_engine *engine, struct reliable_connection *conn)
-{
-    struct reliable_send *snd = &conn->snd;
-    const uint64_t count = snd->end - snd->nxt;
-
-    if (conn->dead || count == 0 || snd->in_flight + count > send_window(conn))
-        return false;
-    snd->going = (uint32_t)count;
-    reliable_engine_ready(engine, conn);
-    return true;
-}
-
-bool reliable_engine_rest(struct reliable_engine *engine)
-{
-    bool any = false;
-
-    while (engine->held_first) {
-        struct reliable_connection *conn = engine->held_first;
-
-        engine->held_first = conn->next_held;
-        conn->snd.held = false;
-        any |= push_if_all_fits(engine, conn);
-    }
-    return any;
-}
-
 const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
                                                  struct reliable_connection *conn, uint64_t now,
                                                  size_t *length)
 {
-    const uint32_t window = send_window(conn);
+    const uint32_t window = (uint32_t)reliable_min(conn->snd.rwnd, conn->cc.cwnd);
     const bool room = conn->snd.in_flight < window;
 
     if (conn->life.heartbeat)
@@ -492,8 +451,6 @@ const struct reliable_packet *reliable_send_next(struct reliable_engine *engine,
         return send_new(engine, conn, now, length);
     conn->snd.acked = false;
     conn->snd.going = 0;
-    if (conn->snd.nxt < conn->snd.end)
-        hold(engine, conn);
     if (conn->rcv.ack_now || conn->snd.ping)
         return send_bare(engine, conn, now, length);
     return reliable_pmtu_probe(engine, conn, now, length);
