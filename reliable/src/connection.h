@@ -107,6 +107,7 @@ struct reliable_receive {
     uint32_t unacked;               /* packets received since the last acknowledgement went */
     bool ack_now;                   /* the acknowledgement must not be delayed */
     bool ack_waits;                 /* it goes when nothing more arrives */
+    bool ack_late;                  /* it has been put off as the owner came back */
     bool pinged;                    /* the peer's question is to be answered, */
     uint8_t answer;                 /* which has this number */
     uint8_t marks;                  /* acknowledgements of packets of which any was marked */
@@ -179,8 +180,7 @@ struct reliable_engine {
     struct reliable_connection **table; /* open hash by rank, at most half full */
     uint32_t table_bits;                /* it has 2 to the power of that many places */
     struct reliable_connection **heap;  /* of all living connections, the first due on top */
-    uint32_t heap_count;
-    uint32_t heap_room;
+    uint32_t heap_count, heap_room;
     struct reliable_connection *ready_first, *ready_last;
     struct reliable_connection *waiting_first; /* whose acknowledgements wait for a lull */
     bool arriving, marked; /* packets are taken in, and more may be there; those are marked */
@@ -192,13 +192,13 @@ struct reliable_engine {
     uint64_t random;
     uint64_t ticked;      /* when the timers last ran */
     uint64_t grace;       /* silence before this time does not count against a peer */
+    uint64_t returned;    /* when the owner came back from other work */
     uint64_t epoch_start; /* of counting active senders */
     uint32_t active, active_before;
-    uint64_t round_start, round_end; /* a round trip, for measuring what arrives: */
-    uint64_t arrived;                /* packets so far, */
-    uint32_t product;                /* in the one before, */
-    uint32_t product_before;         /* and before that */
-    uint32_t share;                  /* packets in flight that a sender is allowed */
+    uint64_t round_start, round_end;  /* a round trip, for measuring what arrives: */
+    uint64_t arrived;                 /* packets so far, */
+    uint32_t product, product_before; /* in the one before, and before that */
+    uint32_t share;                   /* packets in flight that a sender is allowed */
     struct reliable_engine_stats stats;
     uint32_t window; /* packets of a connection that wait for acknowledgement */
     uint32_t bare_next;

@@ -77,6 +77,8 @@ static int interface_turn(struct reliable_endpoint *r)
     int received;
 
     r->turns++;
+    if (now > r->turned + RECENT_US && !r->kept_alive)
+        reliable_engine_return(r->engine, now);
     r->turned = now;
     if (reliable_output_send(r, now))
         now = unet_now_us();

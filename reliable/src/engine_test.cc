@@ -30,6 +30,43 @@ TEST_CASE("a message goes at once and its acknowledgement follows within 100 us"
     CHECK(a.transmit().empty());
 }
 
+TEST_CASE("whoever comes back from other work puts an overdue acknowledgement off, once")
+{
+    Peer a(0), b(1);
+
+    REQUIRE(a.send("hello") == 0);
+    b.receive(a.transmit());
+    b.now += 5000;
+    reliable_engine_return(b.engine, b.now);
+    CHECK(b.transmit().empty());
+    CHECK(reliable_engine_deadline(b.engine) <= b.now + 100);
+    SECTION("an answer carries it")
+    {
+        REQUIRE(b.send("answer", 0) == 0);
+        a.receive(b.transmit());
+        CHECK(reliable_engine_acked(a.engine, 1));
+        b.now += 100;
+        CHECK(b.stats().acks == 0);
+    }
+    SECTION("without an answer it goes")
+    {
+        b.now += 100;
+        reliable_engine_return(b.engine, b.now);
+        CHECK(b.transmit().size() == 1);
+        CHECK(b.stats().acks == 1);
+    }
+    SECTION("the next one is put off, too")
+    {
+        b.now += 100;
+        a.receive(b.transmit());
+        REQUIRE(a.send("again") == 0);
+        b.receive(a.transmit());
+        b.now += 5000;
+        reliable_engine_return(b.engine, b.now);
+        CHECK(b.transmit().empty());
+    }
+}
+
 TEST_CASE("an acknowledgement rides on what flows the other way")
 {
     Peer a(0), b(1);

@@ -7,9 +7,9 @@
  *
  * Any packet carries an acknowledgement.  A packet of its own is sent for it at once when a packet
  * came out of order, because the sender has to know; after RELIABLE_ACK_EVERY packets; and after
- * RELIABLE_ACK_DELAY_US.  While packets arrive one after the other, those of RELIABLE_ACK_EVERY
- * wait for a lull: what is received then may be answered by a packet that carries the
- * acknowledgement.
+ * RELIABLE_ACK_DELAY_US, which begin anew when the owner comes back from other work.  While packets
+ * arrive one after the other, those of RELIABLE_ACK_EVERY wait for a lull: what is received then
+ * may be answered by a packet that carries the acknowledgement.
  */
 #include "connection.h"
 #include <string.h>
@@ -144,6 +144,7 @@ void reliable_receive_acknowledge(struct reliable_engine *engine, struct reliabl
     packet->rwnd = (uint16_t)(engine->share | (conn->rcv.marks & RELIABLE_PACKET_MARKS_MASK)
                                                   << RELIABLE_PACKET_MARKS);
     conn->rcv.unacked = 0;
+    conn->rcv.ack_late = false;
     conn->rcv.ack_now = conn->rcv.ack_now && is_beyond_selected(conn);
     conn->rcv.ack_deadline = RELIABLE_NEVER;
 }

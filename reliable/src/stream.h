@@ -52,8 +52,8 @@ enum {
     RELIABLE_STREAM_GREETINGS = 8,          /* connections that have not said yet whose they are, */
     RELIABLE_STREAM_ACCEPTS = 16,           /* and that are taken in at a time */
     RELIABLE_STREAM_OFFER_US = 5000000,     /* so long an offer is good */
-    RELIABLE_STREAM_HOT_US = 100,  /* after an episode the receiver is taken to look for the next */
-    RELIABLE_STREAM_LOOK_US = 300, /* and that is how long it does, after nothing was there */
+    RELIABLE_STREAM_HOT_US = 500, /* after an episode the receiver is taken to look for the next */
+    RELIABLE_STREAM_LOOK_US = 1000, /* and that is how long it does, after nothing was there */
 };
 
 enum reliable_note_kind {

@@ -167,6 +167,17 @@ static ssize_t out_send(struct reliable_stream_out *out)
     return n;
 }
 
+/* The peer may not have been told yet that there are more episodes, and would miss nothing. */
+static void out_break(struct reliable_endpoint *r, struct reliable_stream *s)
+{
+    const uint64_t now = unet_now_us();
+
+    reliable_stream_tell(r, now, s->channel);
+    reliable_engine_push_one(r->engine, s->rank);
+    reliable_output_send(r, now);
+    reliable_stream_break(r, s);
+}
+
 bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     struct reliable_stream_out *out = &s->out;
@@ -179,7 +190,7 @@ bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *
         if (n < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM))
             break;
         if (n < 0) {
-            reliable_stream_break(r, s);
+            out_break(r, s);
             return false;
         }
         out->unarrived = true;

@@ -99,6 +99,24 @@ static uint64_t first_deadline(const struct reliable_engine *engine,
                                               reliable_liveness_death_at(engine, conn)));
 }
 
+void reliable_engine_return(struct reliable_engine *engine, uint64_t now)
+{
+    engine->returned = now;
+}
+
+static void expire_acknowledgement(const struct reliable_engine *engine,
+                                   struct reliable_connection *conn, uint64_t now)
+{
+    const uint64_t again = engine->returned + RELIABLE_ACK_DELAY_US;
+
+    if (conn->rcv.ack_late || again <= now) {
+        conn->rcv.ack_now = true;
+        return;
+    }
+    conn->rcv.ack_late = true;
+    conn->rcv.ack_deadline = again;
+}
+
 static void expire(struct reliable_engine *engine, struct reliable_connection *conn, uint64_t now)
 {
     if (conn->rto.deadline <= now)
@@ -106,7 +124,7 @@ static void expire(struct reliable_engine *engine, struct reliable_connection *c
     if (conn->rack.deadline <= now)
         reliable_rack_find_lost(engine, conn, now);
     if (conn->rcv.ack_deadline <= now)
-        conn->rcv.ack_now = true;
+        expire_acknowledgement(engine, conn, now);
     if (reliable_liveness_heartbeat_at(engine, conn) <= now) {
         conn->life.heartbeat = true;
         reliable_send_trim(conn);
