@@ -11,7 +11,7 @@
 enum {
     LEAST_LINKS = 2,
     READS = 16,            /* between two looks at the clock */
-    CALM_NS = 200000000,   /* after links have come or gone, before a trial */
+    CALM_NS = 50000000,    /* after links have come or gone, before a trial */
     SETTLE_NS = 2000000,   /* after a change of the way, which do not count */
     WINDOW_NS = 6000000,   /* in which reads are counted */
     BROKEN_NS = 100000000, /* a window that takes so long had a pause in it */

@@ -114,7 +114,7 @@ TEST_CASE("what is better is kept, and tried when links have been there for a wh
     const bool tcp_is_better = GENERATE(false, true);
     World world(tcp_is_better ? 10000 : 5000, tcp_is_better ? 5000 : 10000, 4);
 
-    world.run(190 * MS);
+    world.run(40 * MS);
     CHECK(world.changes() == 0);
     world.run(60 * MS);
     CHECK(world.changes() > 0);
@@ -129,7 +129,7 @@ TEST_CASE(
 {
     World world(5000, 10000, 4);
 
-    world.run(220 * MS);
+    world.run(70 * MS);
     CHECK_FALSE(world.is_tcp());
     for (const int seconds : {2, 4, 8, 16, 32, 64, 64}) {
         CHECK(world.until_change() == Approx(seconds).epsilon(0.02));
@@ -200,7 +200,7 @@ TEST_CASE("a pause in the middle of a trial does not count against either way")
 {
     World world(10000, 5000, 4);
 
-    world.run(215 * MS); // TCP's first window
+    world.run(65 * MS); // TCP's first window
     REQUIRE(world.is_tcp());
     world.pause(150 * MS);
     world.run(100 * MS);
