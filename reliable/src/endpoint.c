@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    RECENT_US = 50,    /* since the turn before: the owner looks often */
+    AWAY_US = 50,      /* between two turns: the owner did something else */
     LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
     UNSENT_MS = 1,     /* of sleep until the network may take packets again */
     KEEP_AWAKE_MS = 1, /* of sleep between two looks for acknowledgements, while disconnecting */
@@ -65,27 +65,24 @@ static int packets_receive(struct reliable_endpoint *r, uint64_t now)
     return count;
 }
 
-/* One turn of the network interface.  What has arrived is acknowledged in a turn in which nothing
- * arrives; but not in the first one after a turn that was a moment ago, because the owner may be
- * about to send an answer that carries the acknowledgement.  After sending, which may take longer
- * than a round trip, the time is read anew. */
+/* One turn of the network interface.  What arrives is acknowledged in the first turn in which
+ * nothing does: until then an answer may carry the acknowledgement.  After sending, which may take
+ * longer than a round trip, the time is read anew. */
 static int interface_turn(struct reliable_endpoint *r)
 {
     uint64_t now = unet_now_us();
-    const bool recent = r->received_in_turn && now < r->turned + RECENT_US;
     const int sent = reliable_messages_send(r, now);
     int received;
 
     r->turns++;
-    if (now > r->turned + RECENT_US && !r->kept_alive)
+    if (now > r->turned + AWAY_US && !r->kept_alive)
         reliable_engine_return(r->engine, now);
     r->turned = now;
     if (reliable_output_send(r, now))
         now = unet_now_us();
     received = packets_receive(r, now);
     received += reliable_streams_turn(r, now);
-    r->received_in_turn = received > 0;
-    if (received == 0 && !recent && reliable_engine_lull(r->engine))
+    if (received == 0 && reliable_engine_lull(r->engine))
         reliable_output_send(r, now);
     return sent + received;
 }

@@ -89,12 +89,11 @@ struct reliable_endpoint {
     uint64_t linger_left_us;   /* what disconnecting may still wait, in all */
 
     /* under the lock */
-    bool kept_alive;       /* another thread than the owner is at work: reliable_keepalive */
-    uint64_t turn_now;     /* the time in a turn of the network interface; 0: there is none now */
-    uint32_t turns;        /* of the network interface so far, */
-    uint32_t turns_seen;   /* and as reliable_keepalive last saw it */
-    uint64_t turned;       /* when the latest began */
-    bool received_in_turn; /* in that one */
+    bool kept_alive;     /* another thread than the owner is at work: reliable_keepalive */
+    uint64_t turn_now;   /* the time in a turn of the network interface; 0: there is none now */
+    uint32_t turns;      /* of the network interface so far, */
+    uint32_t turns_seen; /* and as reliable_keepalive last saw it */
+    uint64_t turned;     /* when the latest began */
 
     struct reliable_streams streams;
 

@@ -304,39 +304,6 @@ TEST_CASE("pieces of the segment are gathered")
     CHECK(pair.read(1) == text);
 }
 
-TEST_CASE("what arrived is acknowledged after two turns without arrivals, and by an answer before")
-{
-    const bool answered = GENERATE(false, true);
-    Pair pair;
-    const auto *engine = reliable_of(pair.ep[1])->engine;
-    const auto acks = [&] { return engine->stats.acks; };
-    reliable_endpoint *r = reliable_of(pair.ep[1]);
-
-    for (int i = 0; i < 20; i++) { // the path MTU is found out
-        REQUIRE(pair.send(0, text_of(5000)) == 0);
-        REQUIRE(pair.read(1) == text_of(5000));
-        REQUIRE(pair.until([&] { return unet_idle(pair.ep[0]); }));
-    }
-    const uint64_t before = acks();
-    for (int i = 0; i < 2; i++) { // that of one packet is delayed by time
-        REQUIRE(pair.send(0, text_of(5000)) == 0);
-        unet_progress(pair.ep[0]);
-    }
-    for (int i = 0; i < 100000 && engine->heap[0]->rcv.unacked < 2; i++)
-        unet_progress(pair.ep[1]);
-    REQUIRE(engine->heap[0]->rcv.unacked >= 2);
-    engine->heap[0]->rcv.ack_deadline = RELIABLE_NEVER;
-    r->turned = unet_now_us() + 1000000; // however slow this test is, it was a moment ago
-    unet_progress(pair.ep[1]);
-    CHECK(acks() == before);
-    if (answered)
-        REQUIRE(pair.send(1, text_of(10)) == 0);
-    unet_progress(pair.ep[1]);
-    unet_progress(pair.ep[1]);
-    CHECK(acks() == before + !answered);
-    CHECK(pair.until([&] { return unet_idle(pair.ep[0]); }));
-}
-
 TEST_CASE("corked messages share a packet")
 {
     Pair pair;

@@ -155,7 +155,7 @@ void reliable_engine_marked(struct reliable_engine *engine, bool marked);
 bool reliable_engine_lull(struct reliable_engine *engine);
 
 /* The owner comes back from other work.  As a rule it has something to send soon; so an
- * acknowledgement that would go alone now is delayed anew, once. */
+ * acknowledgement that would go alone now is delayed anew, once, unless it is overdue for long. */
 void reliable_engine_return(struct reliable_engine *engine, uint64_t now);
 
 /* What was accepted goes as soon as the windows allow it, without waiting for more. */

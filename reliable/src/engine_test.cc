@@ -36,7 +36,7 @@ TEST_CASE("whoever comes back from other work puts an overdue acknowledgement of
 
     REQUIRE(a.send("hello") == 0);
     b.receive(a.transmit());
-    b.now += 5000;
+    b.now += 300;
     reliable_engine_return(b.engine, b.now);
     CHECK(b.transmit().empty());
     CHECK(reliable_engine_deadline(b.engine) <= b.now + 100);
@@ -55,13 +55,23 @@ TEST_CASE("whoever comes back from other work puts an overdue acknowledgement of
         CHECK(b.transmit().size() == 1);
         CHECK(b.stats().acks == 1);
     }
-    SECTION("the next one is put off, too")
+    SECTION("where the next one is overdue for long it goes at once")
     {
         b.now += 100;
         a.receive(b.transmit());
         REQUIRE(a.send("again") == 0);
         b.receive(a.transmit());
         b.now += 5000;
+        reliable_engine_return(b.engine, b.now);
+        CHECK(b.transmit().size() == 1);
+    }
+    SECTION("the next one is put off, too")
+    {
+        b.now += 100;
+        a.receive(b.transmit());
+        REQUIRE(a.send("again") == 0);
+        b.receive(a.transmit());
+        b.now += 300;
         reliable_engine_return(b.engine, b.now);
         CHECK(b.transmit().empty());
     }

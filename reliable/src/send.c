@@ -387,7 +387,7 @@ static uint32_t trains_of(const struct reliable_connection *conn, uint32_t count
 /* Whether an acknowledgement goes soon, alone if nothing else does. */
 static bool acknowledgement_is_due(const struct reliable_connection *conn)
 {
-    return conn->rcv.ack_now || conn->rcv.unacked >= RELIABLE_ACK_EVERY;
+    return conn->rcv.ack_now || (conn->rcv.ack_waits && conn->rcv.unacked > 0);
 }
 
 /* How many packets may go for the first time.

@@ -167,7 +167,8 @@ static ssize_t out_send(struct reliable_stream_out *out)
     return n;
 }
 
-/* The peer may not have been told yet that there are more episodes, and would miss nothing. */
+/* The peer may not have been told yet that there are more episodes, and would miss nothing.  The
+ * note goes once, if the windows have room; else the peer finds out by silence. */
 static void out_break(struct reliable_endpoint *r, struct reliable_stream *s)
 {
     const uint64_t now = unet_now_us();

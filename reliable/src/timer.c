@@ -9,6 +9,8 @@
 #include "connection.h"
 #include <stdlib.h>
 
+enum { OVERDUE_US = 500 }; /* an acknowledgement that is put off once more */
+
 /* ---- the heap ----------------------------------------------------------------------- */
 
 static void heap_place(struct reliable_engine *engine, struct reliable_connection *conn,
@@ -104,12 +106,13 @@ void reliable_engine_return(struct reliable_engine *engine, uint64_t now)
     engine->returned = now;
 }
 
+/* Where it is overdue for long, its sender may be waiting for it. */
 static void expire_acknowledgement(const struct reliable_engine *engine,
                                    struct reliable_connection *conn, uint64_t now)
 {
     const uint64_t again = engine->returned + RELIABLE_ACK_DELAY_US;
 
-    if (conn->rcv.ack_late || again <= now) {
+    if (conn->rcv.ack_late || again <= now || now - conn->rcv.ack_deadline > OVERDUE_US) {
         conn->rcv.ack_now = true;
         return;
     }

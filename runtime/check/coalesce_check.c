@@ -157,6 +157,38 @@ static void burst_then_message(void)
     }
 }
 
+/* A rank that waits in all_store_sync for what usually comes sends its bursts: others, who read
+ * from it until they have those, store afterwards. */
+static void burst_then_all_store_sync(void)
+{
+    enum { PHASES = 40, USUAL = 20, WORDS = 6, READS = 200 };
+    const splitc_ptr area = splitc_make(my_rank(), values);
+    const long one = 1;
+    long reads_most = 0;
+
+    for (int round = 1; round <= PHASES; round++) {
+        heard = values[WORDS - 1] = 0;
+        for (int i = 0; i < USUAL; i++) {
+            splitc_barrier();
+            if (my_rank() > 0)
+                splitc_store(area_at(area, 0, WORDS * sizeof one), &one, sizeof one);
+            splitc_all_store_sync();
+        }
+        for (int to = 1; my_rank() == 0 && to < ranks(); to++)
+            burst_of_stores(area, to, WORDS);
+        if (my_rank() > 0) {
+            long reads = 0;
+
+            for (; ((volatile long *)values)[WORDS - 1] != WORDS; reads++)
+                splitc_bulk_read((void *)&heard, area_at(area, 0, 0), sizeof heard);
+            reads_most = reads > reads_most ? reads : reads_most;
+            splitc_store(area_at(area, 0, WORDS * sizeof one), &one, sizeof one);
+        }
+        splitc_all_store_sync();
+    }
+    EXPECT(splitc_castable(area_at(area, 0, 0)) || reads_most <= READS);
+}
+
 /* A rank that only polls sends its bursts, whatever their length. */
 static void burst_then_polls(void)
 {
@@ -306,6 +338,7 @@ static void lying_records(void)
 const struct check coalesce_checks[] = {
     {"bursts_of_everything", bursts_of_everything},
     {"burst_then_message", burst_then_message},
+    {"burst_then_all_store_sync", burst_then_all_store_sync},
     {"burst_then_polls", burst_then_polls},
     {"burst_then_collective", burst_then_collective},
     {"bursts_of_runs", bursts_of_runs},

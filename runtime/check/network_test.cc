@@ -202,6 +202,11 @@ TEST_CASE("network: bursts share messages or not, as is said")
             job_passes(4, std::string("--nodes 2 -x SPLITC_COALESCE=") + setting, check);
 }
 
+TEST_CASE("network: a rank that waits for stores sends its own bursts meanwhile")
+{
+    job_passes(2, "--nodes 2", "burst_then_all_store_sync");
+}
+
 TEST_CASE("network: records of accesses that contradict themselves end the job, with a word")
 {
     for (const char *lie :

@@ -26,7 +26,7 @@ static void note_stored(void)
 }
 
 enum {
-    PATIENCE_US = 100, /* since the last store has come */
+    PATIENCE_US = 100, /* since the last store has come: whoever sends more is late then */
     DOUBTS = 16,       /* calls that expect nothing, after one that has waited for nothing */
 };
 
@@ -49,22 +49,28 @@ static uint64_t habit_expects(void)
     return came[0] < came[1] ? came[0] : came[1];
 }
 
-/* Where ranks share a core, whoever would send may be waiting for it. */
-static void habit_await(void)
+/* True: what was expected has come.  What this rank has begun goes on meanwhile: others may wait
+ * for it before they store.  Where ranks share a core, whoever would send may be waiting for that.
+ */
+static bool habit_await(void)
 {
     const uint64_t expected = splitc_shares_cores() ? 0 : habit_expects();
-    double since = 0;
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_COLLECTIVE, .what = "all_store_sync", .whom = SPLITC_ANYBODY};
+    uint64_t in = splitc_runtime.stored_in;
+    double since = splitc_get_seconds();
 
-    while (splitc_runtime.stored_in - habit.in < expected) {
-        const double now = splitc_get_seconds() * 1e6;
-
-        if (gam_poll(splitc_runtime.gam) > 0 || since == 0) {
-            since = now;
-        } else if (now - since > PATIENCE_US) {
+    while (splitc_runtime.stored_in - habit.in < expected && habit.doubts == 0) {
+        splitc_wait_step_unrung(&w);
+        if (splitc_runtime.stored_in != in) {
+            in = splitc_runtime.stored_in;
+            since = splitc_get_seconds();
+        } else if ((splitc_get_seconds() - since) * 1e6 > PATIENCE_US) {
             habit.doubts = DOUBTS;
-            return;
         }
     }
+    splitc_wait_end(&w);
+    return expected > 0 && habit.doubts == 0;
 }
 
 static void habit_note(uint64_t in)
@@ -82,13 +88,15 @@ void splitc_all_store_sync(void)
 {
     SPLITC_INSIDE;
     uint64_t in, missing;
+    bool all; /* of what is expected has come: the sum carries its acknowledgement */
 
     splitc_check_collective(&splitc_team_all, SPLITC_ALL_STORE_SYNC, 0, 0);
     note_stored();
-    habit_await();
+    all = habit_await();
     do {
-        while (gam_poll(splitc_runtime.gam) > 0)
+        while (!all && gam_poll(splitc_runtime.gam) > 0)
             ;
+        all = false;
         in = splitc_runtime.stored_in;
         missing =
             splitc_reduce_to_all(&splitc_team_all, SPLITC_ADD, splitc_runtime.stored_out - in);

@@ -54,8 +54,10 @@ static unsigned eth_send(struct datagram_endpoint *de, struct datagram_batch *ba
     unsigned lone = batch->count;
     int sent;
 
-    if (ge->super >= 0)
+    if (ge->super >= 0) {
+        unet_eth_super_want(ge, batch);
         lone = lone_frames(ge, batch);
+    }
     if (lone > 0)
         return eth_send_frames(de, batch, lone);
     sent = unet_eth_super_send(ge, batch, unet_eth_super_frames(ge, batch, 0));

@@ -59,6 +59,10 @@ void unet_eth_super_close(struct eth_endpoint *ge);
 unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datagram_batch *b,
                                unsigned first);
 
+/* The first frames of the batch would go as one, if the peer had said that it takes super-frames:
+ * ask again, now and then. */
+void unet_eth_super_want(const struct eth_endpoint *ge, const struct datagram_batch *b);
+
 /* Send so many frames from the first on as one.  Returns what the entry `send` of a transport
  * returns, or -1: it cannot be done. */
 int unet_eth_super_send(struct eth_endpoint *ge, const struct datagram_batch *b, unsigned frames);

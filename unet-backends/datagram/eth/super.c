@@ -142,17 +142,21 @@ super_ask(const struct eth_endpoint *ge, struct datagram_link *link)
 unsigned unet_eth_super_frames(const struct eth_endpoint *ge, const struct datagram_batch *b,
                                unsigned first)
 {
-    struct datagram_link *link = datagram_link_of(b, first);
-    unsigned frames;
+    const struct datagram_link *link = datagram_link_of(b, first);
 
-    if (ge->super < 0 || b->bytes[first] < TRAIN_FRAME_LEAST ||
+    if (ge->super < 0 || !link->super || b->bytes[first] < TRAIN_FRAME_LEAST ||
         !unet_datagram_train_allowed(b, first))
         return 1;
-    frames = unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
-    if (link->super || frames == 1)
-        return frames;
-    super_ask(ge, link);
-    return 1;
+    return unet_datagram_train_frames(b, first, SUPER_MOST - ETH_SUPER_OVERHEAD);
+}
+
+void unet_eth_super_want(const struct eth_endpoint *ge, const struct datagram_batch *b)
+{
+    struct datagram_link *link = datagram_link_of(b, 0);
+
+    if (!link->super && b->count > 1 && b->bytes[0] >= TRAIN_FRAME_LEAST &&
+        unet_datagram_same_peer(b, 0, 1))
+        super_ask(ge, link);
 }
 
 /* Errors of sendmsg.  Where the kernel does not cut, frames go in another way from now on. */
