@@ -7,9 +7,9 @@
  *
  * Any packet carries an acknowledgement.  A packet of its own is sent for it at once when a packet
  * came out of order, because the sender has to know; after RELIABLE_ACK_EVERY packets; and after
- * RELIABLE_ACK_DELAY_US (see reliable_engine_return).  While packets
- * arrive one after the other, those of RELIABLE_ACK_EVERY wait for a lull: what is received then
- * may be answered by a packet that carries the acknowledgement.
+ * RELIABLE_ACK_DELAY_US (see reliable_engine_return).  While packets arrive one after the other,
+ * those of RELIABLE_ACK_EVERY wait for a lull: what is received then may be answered by a packet
+ * that carries the acknowledgement.
  */
 #include "connection.h"
 #include <string.h>
