@@ -19,9 +19,10 @@ void front_print_counters(FILE *out, const struct sockets_counters *counters)
             "  by the rings %" PRIu64 " bytes; upgraded, but by TCP %" PRIu64 " bytes\n"
             "  %" PRIu64 " bells, %" PRIu64 " sleeps, %" PRIu64 " looks in vain\n"
             "  %" PRIu64 " changes of epoll sets put off, %" PRIu64
-            " polls of several answered by rings\n",
+            " polls of several answered by rings\n"
+            "  %" PRIu64 " messages to other hosts waited to share a packet\n",
             counters->ring_bytes, counters->tcp_bytes, counters->bells, counters->sleeps,
-            counters->spins_lost, counters->deferred, counters->answers);
+            counters->spins_lost, counters->deferred, counters->answers, counters->shared);
 }
 
 /* The pool of a process that maps it twice was forked; its own one is the last. */

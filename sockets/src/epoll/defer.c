@@ -20,7 +20,7 @@ bool sockets_defer_may(const struct sockets_epoll *set, const struct sockets_ent
 {
     return !set->cold && !set->shared && !set->edges && set->sleepers == 0 &&
            !(events & ~(uint32_t)SOCKETS_BY_LEVEL) && entry->via == entry->fd &&
-           entry->s->upgraded && !entry->s->carrier && sockets_stream_is_tcp_empty(entry->s);
+           entry->s->upgraded && sockets_stream_is_tcp_empty(entry->s);
 }
 
 void sockets_defer(struct sockets_epoll *set, struct sockets_entry *entry)

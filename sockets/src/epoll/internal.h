@@ -50,6 +50,7 @@ struct sockets_epoll {
     uint64_t told_at;                               /* when something was told of last */
     uint64_t asked_at, asked_before;                /* the kernel: all before this time is known */
     uint64_t scan;                                  /* counts collections (order.c) ... */
+    _Atomic bool far;  /* connections are carried from other hosts; for who has no lock, too */
     bool by_kernel;    /* what came last was from other files than rings */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, left_count, told_room;

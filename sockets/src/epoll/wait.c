@@ -7,6 +7,7 @@
 #include "record/pause.h"
 #include "spin/spin.h"
 #include "stream/carrier.h"
+#include "stream/round.h"
 #include <errno.h>
 
 enum {
@@ -245,11 +246,10 @@ static void ask_for_withheld(struct sockets_epoll *set, int epfd)
     }
 }
 
-/* What came last came by TCP, and so may what comes next: who serves connections to other hosts
- * asks the kernel at once, as a look at these is no cheaper. */
-static bool is_tcps(const struct sockets_epoll *set)
+/* Whether the set has connections that are carried from other hosts. */
+static bool is_far(const struct sockets_epoll *set)
 {
-    return set->by_kernel && set->hot_count > 0 && set->hot[0]->s->carrier;
+    return set->hot_count > 0 && set->hot[0]->s->carrier;
 }
 
 /* Rings first, and the kernel if asked for, now and then, or if the rings say so.  Returns events,
@@ -268,7 +268,10 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
-    kernel |= set->unsure || set->left_count > 0 || is_tcps(set) ||
+    atomic_store_explicit(&set->far, is_far(set), memory_order_relaxed);
+    /* Where what came last came by TCP from another host, so may what comes next, and a look at
+     * links is no cheaper than the kernel. */
+    kernel |= set->unsure || set->left_count > 0 || (set->by_kernel && set->far) ||
               (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
     if (set->found_count > 0)
         set->by_kernel = false;
@@ -382,8 +385,8 @@ static bool anything_is_withheld_long(struct sockets_epoll *set)
     return is;
 }
 
-int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
-                       int64_t timeout_ns, const sigset_t *mask)
+static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                        int64_t timeout_ns, const sigset_t *mask)
 {
     const uint64_t end = timeout_ns > 0 ? sockets_now_ns() + (uint64_t)timeout_ns : 0;
 
@@ -420,4 +423,16 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
         if (end > 0 && sockets_now_ns() >= end)
             return 0;
     }
+}
+
+int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                       int64_t timeout_ns, const sigset_t *mask)
+{
+    int n;
+
+    sockets_round_end();
+    n = wait_for_set(set, epfd, events, max, timeout_ns, mask);
+    if (n > 1 && atomic_load_explicit(&set->far, memory_order_relaxed))
+        sockets_round_begin(n);
+    return n;
 }

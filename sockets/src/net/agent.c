@@ -76,6 +76,15 @@ static int serve_all(uint32_t *idle_turns)
     return again ? 0 : *idle_turns < BRIEF_TURNS ? BRIEF_MS : LONG_MS;
 }
 
+/* For so long, in ms, or a tick if messages wait for the agent to send them. */
+static int may_sleep(int ms)
+{
+    if (ms > 0 && sockets_road_agent_sleeps())
+        return ms;
+    sockets_road_agent_ticks();
+    return 0;
+}
+
 static nfds_t watch(struct pollfd *fds)
 {
     nfds_t n = 0;
@@ -102,7 +111,7 @@ static void *run(void *none)
 
     (void)none;
     for (;;) {
-        const int ms = serve_all(&idle_turns);
+        const int ms = may_sleep(serve_all(&idle_turns));
         const nfds_t all = watch(fds);
 
         if (sockets_real.poll(fds, ms ? all : 1, ms ? ms : TICK_MS) > 0)

@@ -7,6 +7,7 @@
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "stream/internal.h"
+#include "stream/round.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -195,7 +196,8 @@ static void link_glance(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t now = sockets_now_ns();
 
-    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS))
+    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS) ||
+        (sockets_lane_is_corked(link->lane) && !sockets_round_is_on()))
         look_at(link, now);
 }
 

@@ -7,6 +7,7 @@
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "record/record.h"
+#include "stream/round.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct sockets_road {
     uint16_t channel;
     _Atomic bool dead;
     uint32_t sent;
+    _Atomic bool corked;
     struct sockets_lane *looked_by; /* who looked at the endpoint last, and when */
     uint64_t looked_ns;
     /* Under the lock of all roads, and lanes under both. */
@@ -58,6 +60,8 @@ static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER, making = PTHREAD_MU
 static struct sockets_road *all;
 static uint64_t self;
 static uint32_t dies_after;
+static _Atomic uint32_t corked; /* roads */
+static _Atomic bool agent_ticks;
 
 /* ---- this process ------------------------------------------------------------------------ */
 
@@ -89,6 +93,8 @@ void sockets_road_after_fork(void)
     pthread_mutex_init(&making, NULL);
     all = NULL;
     self = 0;
+    atomic_store(&corked, 0);
+    atomic_store(&agent_ticks, false);
 }
 
 bool sockets_road_making_begin(void)
@@ -108,6 +114,55 @@ void sockets_road_making_end(bool begun)
 {
     if (begun)
         pthread_mutex_unlock(&making);
+}
+
+/* ---- messages that share packets ------------------------------------------------------------ */
+
+void sockets_road_agent_ticks(void)
+{
+    atomic_store(&agent_ticks, true);
+}
+
+bool sockets_road_agent_sleeps(void)
+{
+    atomic_store(&agent_ticks, false);
+    return atomic_load(&corked) == 0;
+}
+
+bool sockets_lane_is_corked(const struct sockets_lane *lane)
+{
+    return atomic_load_explicit(&lane->road->corked, memory_order_relaxed);
+}
+
+/* Under the road's lock, and hidden, as the next one.  A thread may leave its round for long: then
+ * the agent uncorks, so one of the two has to see the other. */
+static void cork(struct sockets_road *road)
+{
+    atomic_fetch_add(&corked, 1);
+    if (!atomic_load(&agent_ticks)) {
+        atomic_fetch_sub(&corked, 1);
+        return;
+    }
+    atomic_store(&road->corked, true);
+    unet_cork(road->ep);
+}
+
+static void uncork(struct sockets_road *road)
+{
+    if (!atomic_load_explicit(&road->corked, memory_order_relaxed))
+        return;
+    unet_uncork(road->ep);
+    atomic_store(&road->corked, false);
+    atomic_fetch_sub(&corked, 1);
+}
+
+/* What this thread is about to send may wait for what it sends next. */
+static void cork_for_round(struct sockets_road *road)
+{
+    if (!sockets_round_is_on())
+        uncork(road);
+    else if (!road->corked)
+        cork(road);
 }
 
 /* ---- roads and lanes --------------------------------------------------------------------- */
@@ -238,10 +293,13 @@ static void remove_road(struct sockets_road *road)
 void sockets_lane_free(struct sockets_lane *lane)
 {
     struct sockets_road *road = lane->road;
-    bool last;
+    bool last, hidden;
 
     pthread_mutex_lock(&all_lock);
     lock_road(road);
+    hidden = sockets_hidden_begin();
+    uncork(road);
+    sockets_hidden_end(hidden);
     for (; lane->count > 0; lane->count--)
         put_buffer(road, lane->waiting[lane->first++ % SOCKETS_LANE_WINDOW].offset);
     road->lane[lane->number % SOCKETS_ROAD_LANES] = NULL;
@@ -302,12 +360,15 @@ int sockets_lane_send(struct sockets_lane *lane, const struct iovec *iov, int n)
     if (!sockets_lock_take(&road->lock, &stolen))
         return -EAGAIN; /* a signal's handler has interrupted who has it */
     hidden = sockets_hidden_begin();
+    cork_for_round(road);
     if (__builtin_expect(dies_after != 0, 0) && road->sent >= dies_after)
         error = -EPIPE;
     else
         error = unet_sendv(road->ep, road->channel, 0, iov, (size_t)n);
     sockets_hidden_end(hidden);
     road->sent += error == 0;
+    if (road->corked)
+        atomic_fetch_add_explicit(&sockets_counters->shared, 1, memory_order_relaxed);
     sockets_lock_give(&road->lock);
     return error;
 }
@@ -377,6 +438,7 @@ void sockets_lane_take(struct sockets_lane *lane,
     if (!sockets_lock_try(&road->lock))
         return;
     hidden = sockets_hidden_begin();
+    uncork(road);
     lane->looked_ns = now;
     if (lane->count == 0 && is_worth_a_look(road, lane, now)) {
         wake = collect(road, lane, now);

@@ -70,6 +70,15 @@ void sockets_road_retire(struct sockets_lane *lane);
  * 0; -EAGAIN: later; -EPIPE or another: the path is dead. */
 int sockets_lane_send(struct sockets_lane *lane, const struct iovec *iov, int n);
 
+/* Whether messages wait for others that share their packets (stream/round.h).  They go when anybody
+ * takes messages, or sends one outside a round. */
+bool sockets_lane_is_corked(const struct sockets_lane *lane);
+
+/* The agent takes messages of all lanes every millisecond; and is about to sleep for longer, until
+ * it says the first again.  False: not now, as messages wait.  Nobody corks while it sleeps. */
+void sockets_road_agent_ticks(void);
+bool sockets_road_agent_sleeps(void);
+
 /* Take in what has come: call `take` for each message, which returns false for one that is to be
  * kept, as all behind it are.  It must not use the lane.  Messages of other lanes are kept for
  * them. */

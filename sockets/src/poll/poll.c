@@ -11,6 +11,7 @@
 #include "record/pause.h"
 #include "spin/spin.h"
 #include "stream/carrier.h"
+#include "stream/round.h"
 #include "table/table.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ struct polled {
     struct sockets_stream **stream; /* of each descriptor, or NULL; entered */
     const sigset_t *mask;
     bool any;   /* of them is upgraded ... */
-    bool rings; /* ... and has rings to look at */
+    bool far;   /* ... and carried from another host */
+    bool rings; /* ... or has rings to look at */
     bool alone; /* all are, share the machine with their peers, and are asked for nothing else */
 };
 
@@ -45,7 +47,7 @@ static bool is_kernels_turn(uint32_t every)
 
 static void enter(struct polled *p)
 {
-    p->any = p->rings = false;
+    p->any = p->far = p->rings = false;
     p->alone = true;
     for (nfds_t i = 0; i < p->count; i++) {
         struct sockets_epoll *set = sockets_epoll_find(p->fds[i].fd);
@@ -53,6 +55,7 @@ static void enter(struct polled *p)
         p->stream[i] = sockets_table_enter(p->fds[i].fd);
         if (p->stream[i] && p->stream[i]->upgraded) {
             p->any = true;
+            p->far |= p->stream[i]->carrier != NULL;
             p->rings |= !sockets_carrier_is_resting(p->stream[i]);
         }
         p->alone = p->alone && p->stream[i] && p->stream[i]->upgraded && !p->stream[i]->carrier &&
@@ -270,9 +273,12 @@ int sockets_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeo
             return sockets_real.ppoll(fds, count, timeout, mask);
         p.stream = many;
     }
+    sockets_round_end();
     enter(&p);
     n = p.any ? poll_streams(&p, timeout) : sockets_real.ppoll(fds, count, timeout, mask);
     error = errno;
+    if (n > 1 && p.far)
+        sockets_round_begin(n);
     leave(&p);
     free(many);
     errno = error;

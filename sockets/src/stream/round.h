@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * round.h - what a thread does between two waits for a set of epoll.
+ *
+ * A server answers all that a wait has told it of, and waits again.  Where rounds are brief the
+ * answers to another host share packets, which go when the thread waits again (net/road.c).
+ */
+#ifndef SOCKETS_ROUND_H
+#define SOCKETS_ROUND_H
+
+#include <stdbool.h>
+
+/* A wait has told this thread of so many events; and the thread waits for something again. */
+void sockets_round_begin(int told);
+void sockets_round_end(void);
+
+/* Whether more messages are likely to be sent within some microseconds: the round is one of several
+ * events, and the last one was brief. */
+bool sockets_round_is_on(void);
+
+#endif
