@@ -93,13 +93,24 @@ static void share_open_all(const struct splitc_boot *boot)
     splitc_runtime.node_at = index_of_rank(boot->local[0], splitc_runtime.first);
 }
 
+/* What a rank has to say about windows.  Either all ranks have them or none, so the least counts.
+ * Where each has a node to itself there is nobody to share with, and memory of its own is better:
+ * the spread heap has huge pages from its first byte on. */
+enum vote { UNABLE, SHARES, ALONE };
+
+static enum vote share_vote(const struct splitc_boot *boot)
+{
+    if (!splitc_window_is_offered() || !share_attach_all(boot))
+        return UNABLE;
+    return boot->local_ranks > 1 ? SHARES : ALONE;
+}
+
 /* The second reduction tells that all ranks have moved in. */
 void splitc_share_open(const struct splitc_boot *boot)
 {
-    const bool able = splitc_window_is_offered() && share_attach_all(boot);
     bool crowded;
 
-    if (!splitc_reduce_to_all(&splitc_team_all, SPLITC_MIN, able)) {
+    if (splitc_reduce_to_all(&splitc_team_all, SPLITC_MIN, share_vote(boot)) != SHARES) {
         share_give_up(boot);
         return;
     }
