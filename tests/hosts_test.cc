@@ -411,6 +411,29 @@ TEST_CASE("many hosts that send to one neither starve one of them nor choke it")
     bed.check_clean();
 }
 
+TEST_CASE("ranks of a host share memory, in jobs that have such, and have their own elsewhere")
+{
+    struct Job {
+        Words words;
+        std::vector<std::string> told;
+    };
+    const Job job =
+        GENERATE(Job{{"--ppn", "1", SHARING}, {"0 reaches 0: own", "1 reaches 0: own"}},
+                 Job{{"--ppn", "2", "-n", "3", SHARING},
+                     {"0 reaches 1: shared", "1 reaches 1: shared", "2 reaches 0: shared"}},
+                 Job{{"--ppn", "2", "-x", "SPLITC_WINDOWS=0", SHARING},
+                     {"0 reaches 0: own", "3 reaches 0: own"}});
+    Bed bed(2);
+    if (!bed)
+        return;
+    const Outcome outcome = run(bed.job(job.words));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    for (const std::string &line : job.told)
+        CHECK_THAT(outcome.out, Contains(line + "\n"));
+    bed.check_clean();
+}
+
 TEST_CASE("a network that lets nothing pass is told")
 {
     Bed bed(2);
