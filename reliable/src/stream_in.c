@@ -317,6 +317,9 @@ static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
         in_end(r, s);
     if (n > 0)
         in->end += (uint32_t)n;
+    if (s->unlooked)
+        s->crosses = n > 0;
+    s->unlooked = false;
     return n > 0;
 }
 

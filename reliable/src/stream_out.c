@@ -319,12 +319,12 @@ static void out_add(const struct reliable_endpoint *r, struct reliable_stream *s
 /* ---- episodes ------------------------------------------------------------------------------- */
 
 /* System calls are dear, so trains are long; but the receiver takes in the first three quarters of
- * a bulk while the rest is composed. */
-static uint32_t train_of(size_t bytes)
+ * a bulk while the rest is composed, unless it is composing one itself. */
+static uint32_t train_of(const struct reliable_stream *s, size_t bytes)
 {
     const size_t most = bytes / 4 * 3;
 
-    if (most > RELIABLE_STREAM_TRAIN)
+    if (s->crosses || most > RELIABLE_STREAM_TRAIN)
         return RELIABLE_STREAM_TRAIN;
     return most < RELIABLE_STREAM_TRAIN_LEAST ? RELIABLE_STREAM_TRAIN_LEAST : (uint32_t)most;
 }
@@ -357,7 +357,7 @@ void reliable_stream_cork(struct reliable_endpoint *r, uint64_t now, uint16_t ch
     if (s->out.state != RELIABLE_STREAM_OPEN)
         return;
     r->streams.corked = s;
-    r->streams.train = train_of(bytes);
+    r->streams.train = train_of(s, bytes);
 }
 
 int reliable_stream_tell(struct reliable_endpoint *r, uint64_t now, uint16_t channel)
@@ -435,6 +435,7 @@ void reliable_stream_uncork(struct reliable_endpoint *r, uint64_t now)
     reliable_stream_flush(r, s);
     r->packets_wait |= s->out.noted == s->out.episodes; /* the note may still be queued */
     s->out.hot_until = now + RELIABLE_STREAM_HOT_US;
+    s->unlooked = true;
 }
 
 int reliable_stream_give_way(struct reliable_endpoint *r, uint64_t now, uint16_t channel)

@@ -261,6 +261,36 @@ TEST_CASE("random messages of both ranks, short and bulk, arrive once and in ord
     CHECK(streamed(pair, 1) > 100);
 }
 
+TEST_CASE("bulk goes in two parts, so that its receiver begins early, and in one where that sends "
+          "bulk itself")
+{
+    Pair pair(NOTHING, BOTH);
+    const auto waiting_of = [&] { // after seven pieces of eight
+        Bulk bulk(pair, 0, 8 * PIECE);
+
+        for (unsigned i = 0; i < 7; i++)
+            REQUIRE(bulk.send(text_of(PIECE, i)));
+        const reliable_stream *s = stream_of(pair, 0);
+        const uint32_t waiting = s->out.end - s->out.first;
+
+        REQUIRE(bulk.send(text_of(PIECE, 7)));
+        return waiting;
+    };
+
+    open_stream(pair, 0);
+    open_stream(pair, 1);
+    for (int turn = 0; turn < 2; turn++) {
+        send_bulk(pair, 0, 8);
+        send_bulk(pair, 1, 8);
+        read_bulk(pair, 0, 8);
+        read_bulk(pair, 1, 8);
+        CHECK(waiting_of() > 7 * PIECE);
+        read_bulk(pair, 1, 8); // of which the sender looks in vain for the other one's
+        CHECK(waiting_of() < 2 * PIECE);
+        read_bulk(pair, 1, 8);
+    }
+}
+
 TEST_CASE("what the kernel does not take waits, and a sender that has no room is told so")
 {
     const reliable_auth auth = GENERATE(RELIABLE_AUTH_FULL, RELIABLE_AUTH_HEADER);
