@@ -133,8 +133,8 @@ struct reliable_stream {
     struct reliable_stream *next; /* of the endpoint's */
     uint16_t channel;
     uint32_t rank;
-    bool unlooked; /* since the last bulk that was sent nobody has looked for the peer's */
-    bool crosses;  /* the last time that was there: both send at the same time */
+    uint64_t sent; /* a bulk, us, since when nobody has looked for the peer's; 0: somebody has */
+    bool crosses;  /* that was there the last time: both send at the same time */
     struct reliable_stream_out {
         enum reliable_stream_state state;
         int fd;              /* -1: none */

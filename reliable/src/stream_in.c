@@ -14,7 +14,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { READS = 4 }; /* of a stream in one turn */
+enum {
+    READS = 4,        /* of a stream in one turn */
+    CROSSES_US = 500, /* what is found later may have been sent later */
+};
 
 /* ---- offers --------------------------------------------------------------------------------- */
 
@@ -297,6 +300,7 @@ static void in_end(struct reliable_endpoint *r, struct reliable_stream *s)
     close(s->in.fd);
     s->in.fd = -1;
     s->in.hot = false;
+    s->crosses = false;
 }
 
 /* False: nothing is there now, or ever again. */
@@ -317,9 +321,9 @@ static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
         in_end(r, s);
     if (n > 0)
         in->end += (uint32_t)n;
-    if (s->unlooked)
-        s->crosses = n > 0;
-    s->unlooked = false;
+    if (s->sent > 0)
+        s->crosses = n > 0 && unet_now_us() - s->sent < CROSSES_US;
+    s->sent = 0;
     return n > 0;
 }
 

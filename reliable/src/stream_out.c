@@ -435,7 +435,7 @@ void reliable_stream_uncork(struct reliable_endpoint *r, uint64_t now)
     reliable_stream_flush(r, s);
     r->packets_wait |= s->out.noted == s->out.episodes; /* the note may still be queued */
     s->out.hot_until = now + RELIABLE_STREAM_HOT_US;
-    s->unlooked = true;
+    s->sent = now;
 }
 
 int reliable_stream_give_way(struct reliable_endpoint *r, uint64_t now, uint16_t channel)

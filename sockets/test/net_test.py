@@ -361,6 +361,85 @@ while turns < 200 or time.monotonic() < until:
 print("ok")
 """
 
+# Is killed when it has sent something that nobody has read yet, and has not read all itself.
+KILLED_SERVER = """
+import os, signal, socket
+listener = socket.create_server(("127.0.0.1", 0))
+port = listener.getsockname()[1]
+end = socket.socket(socket.AF_UNIX)
+end.bind(f"\\0unetsock end {port}")
+end.listen()
+print(port, flush=True)
+s = listener.accept()[0]
+lives = end.accept()[0]
+for _ in range(200):
+    s.sendall(s.recv(100))
+while s.recv(1) != b"!":
+    pass
+for at in range(3):  # before an acknowledgement has to come
+    s.sendall(bytes([at]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+KILLED = """
+import socket, sys
+port = int(sys.argv[1])
+s = socket.create_connection(("127.0.0.1", port))
+end = socket.socket(socket.AF_UNIX)
+end.connect(f"\\0unetsock end {port}")
+for _ in range(200):
+    s.sendall(b"question")
+    assert s.recv(100) == b"question"
+s.sendall(b"!" + (b"unread" if sys.argv[3] == "1" else b""))
+assert end.recv(1) == b""
+got = b""
+try:
+    while piece := s.recv(100):
+        got += piece
+    how = "end"
+except ConnectionResetError:
+    how = "reset"
+assert got == bytes(range(3)), (got, how)
+print("ok")
+"""
+
+# Answers two processes, with which it shares a core, in rounds until their paths have died, and then counts how often
+# its threads wake.
+IDLE_SERVER = """
+import os, selectors, socket, time
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+who = selectors.EpollSelector()
+for _ in range(2):
+    who.register(listener.accept()[0], selectors.EVENT_READ)
+def wakes():
+    tasks = [open(f"/proc/self/task/{task}/status").read() for task in os.listdir("/proc/self/task")]
+    return sum(int(task.split("\\nvoluntary_ctxt_switches:")[1].split()[0]) for task in tasks)
+while found := who.select(1.5):
+    for key, _ in found:
+        key.fileobj.sendall(key.fileobj.recv(100))
+before = wakes()
+time.sleep(1)
+assert wakes() - before < 300, wakes() - before
+"""
+IDLE = """
+import os, socket, sys
+if os.environ.pop("UNETSOCK_NET_DIES", None):
+    os.execv(sys.executable, sys.orig_argv)
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+os.fork()
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+for _ in range(1000):
+    s.sendall(b"question")
+    assert s.recv(100) == b"question"
+assert s.recv(1) == b""
+try:
+    os.wait()
+    print("ok")
+except ChildProcessError:
+    pass
+"""
+
 # The same on several connections at a time, some of which end while the others go on, and then begin anew; a fork in
 # between takes all that are there from the network.
 CROWD_SERVER = """
@@ -551,7 +630,7 @@ class Net(unittest.TestCase):
 
     # ---- who may --------------------------------------------------------------------------
 
-    def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, server_code=SERVER, **more):
+    def talk(self, server_key, client_key, seconds, code=CLIENT, seed=0, server_code=SERVER, server_ends=0, **more):
         """What --stats says at both ends of a connection between two processes; a key may be None: plain TCP."""
         def environment(key):
             return {**os.environ, **self.environment, "UNETSOCK_UPGRADE": "1", **more, "UNETSOCK_KEY": key or ""}
@@ -566,7 +645,7 @@ class Net(unittest.TestCase):
                                     env=environment(client_key), timeout=60, check=False,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             _, text = server.communicate(timeout=20)
-        self.assertEqual((client.stdout, server.returncode), ("ok\n", 0), client.stderr + text)
+        self.assertEqual((client.stdout, server.returncode), ("ok\n", server_ends), client.stderr + text)
         return client.stderr, text
 
     def upgraded(self, *arguments):
@@ -615,6 +694,13 @@ class Net(unittest.TestCase):
             else:
                 self.fail(texts)
 
+    def test_what_was_sent_before_a_kill_is_read(self):
+        carried = 0
+        for unread in (0, 1) * (10 if LONG else 3):
+            client, _ = self.talk(self.key, self.key, 0, KILLED, unread, KILLED_SERVER, server_ends=128 + 9)
+            carried += int(re.search(r"by the rings (\d+) bytes", client).group(1))
+        self.assertGreater(carried, 0)
+
     def test_nothing_is_sent(self):
         self.assertGreater(self.bursts(range(4), NOTHING), 0)
 
@@ -662,6 +748,10 @@ class Net(unittest.TestCase):
     def test_the_verdict_is_tcp(self):
         # Until the other end has heard of it some are carried.
         self.assertLess(self.bursts(range(3), UNETSOCK_NET_JUDGE="tcp"), 10000)
+
+    def test_nobody_wakes_when_paths_have_died(self):
+        for dies in range(300, 330 if LONG else 303):
+            self.talk(self.key, self.key, 0, IDLE, 0, IDLE_SERVER, UNETSOCK_NET_DIES=str(dies))
 
     # A path may die before it has carried a byte, but not each time.
     def test_bursts_while_the_path_dies(self):

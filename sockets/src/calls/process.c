@@ -11,6 +11,7 @@
 #include "net/meet.h"
 #include "record/pause.h"
 #include "spin/spin.h"
+#include "stream/round.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -101,6 +102,7 @@ static void init(void)
     sockets_road_init();
     sockets_link_wake = sockets_agent_wake;
     sockets_road_wake = sockets_agent_wake;
+    sockets_round_send = sockets_road_uncork_all;
     sockets_link_descriptor_of = sockets_table_descriptor_of;
     sockets_table_after_clone = after_clone;
     sockets_stream_on_taken = sockets_epoll_taken;
@@ -145,6 +147,7 @@ static void before_exec(void)
 {
     sockets_call_prepare();
     sockets_call_hand_over_all();
+    retire_carriers(WRITERS, sockets_now_ns() + RETIRE_NS); /* those that exec closes */
     sockets_table_exec(false);
 }
 

@@ -79,6 +79,7 @@ static int serve_all(uint32_t *idle_turns)
 /* For so long, in ms, or a tick if messages wait for the agent to send them. */
 static int may_sleep(int ms)
 {
+    sockets_road_uncork_all();
     if (ms > 0 && sockets_road_agent_sleeps())
         return ms;
     sockets_road_agent_ticks();
@@ -97,7 +98,7 @@ static nfds_t watch(struct pollfd *fds)
             continue;
         if (link->state == SOCKETS_LINK_NETWORK)
             fds[n++] = (struct pollfd){.fd = sockets_lane_fd(link->lane), .events = POLLIN};
-        if (link->state != SOCKETS_LINK_LOST)
+        if (link->state != SOCKETS_LINK_LOST && link->ended_ns == 0)
             fds[n++] = (struct pollfd){.fd = link->control, .events = POLLIN};
     }
     return n;

@@ -7,7 +7,6 @@
 #include "real/hidden.h"
 #include "record/pause.h"
 #include "stream/internal.h"
-#include "stream/round.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -196,8 +195,7 @@ static void link_glance(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t now = sockets_now_ns();
 
-    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS) ||
-        (sockets_lane_is_corked(link->lane) && !sockets_round_is_on()))
+    if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS))
         look_at(link, now);
 }
 
@@ -234,7 +232,7 @@ enum sockets_link_served sockets_link_serve(struct sockets_link *link)
         retire_if_many(link->stream);
         look_for_death(link);
         link_work(link);
-        served = link->owing || link->later || wants_something(link->stream) ||
+        served = link->owing || link->later || link->ended_ns || wants_something(link->stream) ||
                          (link->state == SOCKETS_LINK_NETWORK && sockets_lane_has_more(link->lane))
                      ? SOCKETS_LINK_AGAIN
                      : SOCKETS_LINK_IDLE;

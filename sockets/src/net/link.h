@@ -63,6 +63,7 @@ struct sockets_link {
     _Atomic uint64_t looked_ns;        /* when somebody other than the agent last looked */
     struct sockets_wire_reader reader; /* of the control connection */
     bool later;                        /* its message is still to be taken */
+    uint64_t ended_ns; /* since when it has ended, while the network is still read */
     struct sockets_wire_writer writer; /* to the same */
 };
 

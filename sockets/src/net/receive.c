@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { KILLED_NS = 20000000 }; /* for the last messages of a peer that was killed */
+
 /* ---- messages in --------------------------------------------------------------------- */
 
 static void take_flags(struct sockets_stream *s, uint16_t flags)
@@ -181,6 +183,18 @@ void sockets_link_take_network(struct sockets_link *link)
     sockets_lane_take(link->lane, take_message, link);
 }
 
+/* The peer was killed, and what it sent last may still be on its way by the network. */
+static bool may_still_come(struct sockets_link *link)
+{
+    const uint64_t now = sockets_now_ns();
+
+    if (link->state != SOCKETS_LINK_NETWORK || atomic_load(&link->stream->rx->fin))
+        return false;
+    if (link->ended_ns == 0)
+        link->ended_ns = now;
+    return now - link->ended_ns < KILLED_NS;
+}
+
 void sockets_link_take_control(struct sockets_link *link)
 {
     const int fd = link->control;
@@ -188,7 +202,7 @@ void sockets_link_take_control(struct sockets_link *link)
 
     while (link->state != SOCKETS_LINK_LOST) {
         if (!link->later && (got = sockets_wire_read(&link->reader, fd)) <= 0) {
-            if (got < 0)
+            if (got < 0 && !may_still_come(link))
                 sockets_link_lose(link);
             return;
         }

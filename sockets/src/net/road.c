@@ -43,7 +43,7 @@ struct sockets_road {
     uint16_t channel;
     _Atomic bool dead;
     uint32_t sent;
-    _Atomic bool corked;
+    _Atomic bool corked;            /* changed under the lock */
     struct sockets_lane *looked_by; /* who looked at the endpoint last, and when */
     uint64_t looked_ns;
     /* Under the lock of all roads, and lanes under both. */
@@ -129,11 +129,6 @@ bool sockets_road_agent_sleeps(void)
     return atomic_load(&corked) == 0;
 }
 
-bool sockets_lane_is_corked(const struct sockets_lane *lane)
-{
-    return atomic_load_explicit(&lane->road->corked, memory_order_relaxed);
-}
-
 /* Under the road's lock, and hidden, as the next one.  A thread may leave its round for long: then
  * the agent uncorks, so one of the two has to see the other. */
 static void cork(struct sockets_road *road)
@@ -152,8 +147,27 @@ static void uncork(struct sockets_road *road)
     if (!atomic_load_explicit(&road->corked, memory_order_relaxed))
         return;
     unet_uncork(road->ep);
+    unet_push_packets(road->ep, road->channel);
     atomic_store(&road->corked, false);
     atomic_fetch_sub(&corked, 1);
+}
+
+/* Whoever has a road's lock uncorks it, or will soon. */
+void sockets_road_uncork_all(void)
+{
+    const bool hidden = sockets_hidden_begin();
+
+    if (atomic_load(&corked) > 0) {
+        pthread_mutex_lock(&all_lock);
+        for (struct sockets_road *road = all; road; road = road->next) {
+            if (!road->corked || !sockets_lock_try(&road->lock))
+                continue;
+            uncork(road);
+            sockets_lock_give(&road->lock);
+        }
+        pthread_mutex_unlock(&all_lock);
+    }
+    sockets_hidden_end(hidden);
 }
 
 /* What this thread is about to send may wait for what it sends next. */
@@ -365,10 +379,12 @@ int sockets_lane_send(struct sockets_lane *lane, const struct iovec *iov, int n)
         error = -EPIPE;
     else
         error = unet_sendv(road->ep, road->channel, 0, iov, (size_t)n);
-    sockets_hidden_end(hidden);
-    road->sent += error == 0;
     if (road->corked)
         atomic_fetch_add_explicit(&sockets_counters->shared, 1, memory_order_relaxed);
+    else if (error == 0) /* nothing waits in a process that may be killed */
+        unet_push_packets(road->ep, road->channel);
+    sockets_hidden_end(hidden);
+    road->sent += error == 0;
     sockets_lock_give(&road->lock);
     return error;
 }

@@ -70,12 +70,13 @@ void sockets_road_retire(struct sockets_lane *lane);
  * 0; -EAGAIN: later; -EPIPE or another: the path is dead. */
 int sockets_lane_send(struct sockets_lane *lane, const struct iovec *iov, int n);
 
-/* Whether messages wait for others that share their packets (stream/round.h).  They go when anybody
- * takes messages, or sends one outside a round. */
-bool sockets_lane_is_corked(const struct sockets_lane *lane);
+/* Messages that are sent in a round (stream/round.h) wait for others to share their packets, until
+ * the round ends, somebody takes messages, or sends one outside a round: send those of all roads.
+ */
+void sockets_road_uncork_all(void);
 
-/* The agent takes messages of all lanes every millisecond; and is about to sleep for longer, until
- * it says the first again.  False: not now, as messages wait.  Nobody corks while it sleeps. */
+/* The agent does that every millisecond; and is about to sleep for longer, until it says the first
+ * again.  False: not now, as messages wait.  Nobody corks while it sleeps. */
 void sockets_road_agent_ticks(void);
 bool sockets_road_agent_sleeps(void);
 

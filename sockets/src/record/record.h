@@ -60,7 +60,8 @@ struct sockets_record {
         uint32_t reader;    /* thread that has the gate */
         uint64_t streak;    /* bytes received since anything was sent */
         int error;          /* what the kernel told when nobody had asked */
-        uint64_t killed_ns; /* when TCP had ended and the carrier had not said so */
+        uint64_t killed_ns; /* when TCP had ended and the carrier had not said so, */
+        int killed_error;   /* and how: the kernel tells of a reset once */
         _Atomic uint32_t eof;
         _Atomic uint32_t wakeful;  /* only the kernel knows how long to sleep (doze.c) */
         _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */

@@ -37,6 +37,23 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
     return n;
 }
 
+/* TCP has ended, or was reset.  If the carrier has not said so the sender was killed, and what it
+ * sent before is read first. */
+static ssize_t end_of_tcp(struct sockets_stream *s, ssize_t n)
+{
+    int *const error = &s->record->rx.killed_error;
+
+    if (!s->carrier || sockets_stream_sender_moved_on(s))
+        return n;
+    if (n < 0)
+        *error = (int)n;
+    if (!sockets_stream_killed_is_all_here(s))
+        return sockets_stream_withhold(s);
+    n = *error;
+    *error = 0;
+    return n;
+}
+
 /* What TCP has while the stream is in the ring.  1: something changed, look again; 0: the stream
  * has ended; -EAGAIN: nothing; another -errno. */
 static ssize_t ask_kernel(struct sockets_stream *s, int fd)
@@ -47,14 +64,13 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
     if (sockets_stream_bell_is_due(s) && (n = sockets_stream_take_bell(s, fd)) != -EAGAIN)
         return n;
     n = sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n < 0)
+    if (n < 0 && errno != ECONNRESET)
         return -errno;
+    if (n <= 0)
+        return end_of_tcp(s, n < 0 ? -ECONNRESET : 0);
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
-    if (n > 0 && !sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
+    if (!sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
         return s->carrier && !atomic_load(&s->carrier->lost) ? sockets_stream_withhold(s) : -EPROTO;
-    if (n == 0 && s->carrier && !sockets_stream_sender_moved_on(s) &&
-        !sockets_stream_killed_is_all_here(s))
-        return sockets_stream_withhold(s);
     return n;
 }
 

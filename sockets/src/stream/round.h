@@ -10,12 +10,16 @@
 
 #include <stdbool.h>
 
-/* A wait has told this thread of so many events; and the thread waits for something again. */
+/* A wait has told this thread of so many events; and the thread waits for something again: what
+ * waits for that goes. */
 void sockets_round_begin(int told);
 void sockets_round_end(void);
 
 /* Whether more messages are likely to be sent within some microseconds: the round is one of several
- * events, and the last one was brief. */
+ * events, and this one and the last one are brief. */
 bool sockets_round_is_on(void);
+
+/* What is above: send what waits for the end of a round. */
+extern void (*sockets_round_send)(void);
 
 #endif

@@ -12,6 +12,13 @@ namespace {
 
 constexpr int MANY = 1000000; // events, for which every round is brief
 
+int sends; // what waited
+
+void send()
+{
+    sends++;
+}
+
 void spend(uint64_t ns)
 {
     for (const uint64_t until = sockets_now_ns() + ns; sockets_now_ns() < until;)
@@ -20,6 +27,7 @@ void spend(uint64_t ns)
 
 void run(int told, uint64_t ns)
 {
+    sockets_round_send = send;
     sockets_round_begin(told);
     spend(ns);
     sockets_round_end();
@@ -35,10 +43,17 @@ TEST_CASE("a round is on between two waits, if the last one was brief")
     CHECK_FALSE(sockets_round_is_on()); // nothing brief is known
     sockets_round_end();
     CHECK_FALSE(sockets_round_is_on()); // between rounds
-    sockets_round_begin(2);
+    sends = 0;
+    sockets_round_begin(MANY);
     CHECK(sockets_round_is_on());
-    spend(1000000);
+    CHECK(sends == 0);
     sockets_round_end();
+    CHECK(sends == 1);
+    sockets_round_begin(2);
+    spend(1000000);
+    CHECK_FALSE(sockets_round_is_on()); // it is no longer brief itself
+    sockets_round_end();
+    CHECK(sends == 2); // what was sent before that
     sockets_round_begin(MANY);
     CHECK_FALSE(sockets_round_is_on());
     sockets_round_end();
