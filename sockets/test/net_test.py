@@ -578,7 +578,7 @@ class Net(unittest.TestCase):
         return moved
 
     def test_random_programs(self):
-        moved = self.random_programs(range(1, 400 if LONG else 5))
+        moved = self.random_programs((*range(1, 400 if LONG else 5), 171))
         if LONG:  # how many are met while such a program runs is a matter of time
             self.assertGreater(moved, 40)
 

@@ -34,7 +34,8 @@ static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t fo
         found |= entry->events & data;
     if (found & data) {
         entry->seen = sockets_stream_arrived(entry->s);
-        if ((entry->events & EPOLLET) && sockets_stream_may_hear_of_bell(entry->s))
+        if ((entry->events & EPOLLET) && !(found & ends) &&
+            sockets_stream_may_hear_of_bell(entry->s))
             entry->withheld--; /* once more, if nobody has taken it */
     }
     sockets_entry_make_hot(entry);
