@@ -152,13 +152,13 @@ static void uncork(struct sockets_road *road)
     atomic_fetch_sub(&corked, 1);
 }
 
-/* Whoever has a road's lock uncorks it, or will soon. */
+/* Never waits, as a signal's handler may end a round, too: whoever has a road's lock uncorks it, and
+ * the agent what is left. */
 void sockets_road_uncork_all(void)
 {
     const bool hidden = sockets_hidden_begin();
 
-    if (atomic_load(&corked) > 0) {
-        pthread_mutex_lock(&all_lock);
+    if (atomic_load(&corked) > 0 && pthread_mutex_trylock(&all_lock) == 0) {
         for (struct sockets_road *road = all; road; road = road->next) {
             if (!road->corked || !sockets_lock_try(&road->lock))
                 continue;
