@@ -152,8 +152,8 @@ static void uncork(struct sockets_road *road)
     atomic_fetch_sub(&corked, 1);
 }
 
-/* Never waits, as a signal's handler may end a round, too: whoever has a road's lock uncorks it, and
- * the agent what is left. */
+/* Never waits, as a signal's handler may end a round, too: whoever has a road's lock uncorks it,
+ * and the agent what is left. */
 void sockets_road_uncork_all(void)
 {
     const bool hidden = sockets_hidden_begin();
