@@ -34,6 +34,7 @@ TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk
 NETWORKS = ("udp", "eth")  # between hosts
 IDLE = 64  # bytes of the messages that came before
 ASLEEP = ("redis", "nginx")  # programs that are also measured while nobody spins
+OFTEN = {"ftp": 3}  # times as many turns of short runs, most of which is Python's
 NEVER_SPINNING = ["env", "UNETSOCK_SPIN=0"]
 
 
@@ -68,7 +69,7 @@ def plan(options, samples):
         yield samples.step("raw", "an idle connection", idle)
     for name in serve.installed():
         command = [sys.executable, str(SOURCES / "sockets" / "serve.py"), name]
-        for _ in range(effort.turns):
+        for _ in range(effort.turns * OFTEN.get(name, 1)):
             yield samples.step("ours", name, [*command, unetsock])
             if name in ASLEEP:
                 yield samples.step("ours", name + ", never spinning", [*NEVER_SPINNING, *command, unetsock],

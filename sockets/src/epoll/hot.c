@@ -56,6 +56,7 @@ void sockets_entry_watch(struct sockets_entry *entry)
 
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
 {
+    sockets_entry_wake(set->hot[i]);
     set->hot[i]->hot = false;
     set->hot[i] = set->hot[--set->hot_count];
 }
@@ -149,6 +150,7 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     pthread_mutex_lock(&set->lock);
     sockets_defer_no_more(set, epfd);
     if (!set->cold) {
+        sockets_epoll_doze_no_more(set, epfd);
         set->cold = true;
         if (set->owed < 0)
             sockets_epoll_add_owed(set, epfd);

@@ -21,7 +21,9 @@ struct sockets_entry {
     int via;          /* by which it is reached now */
     uint32_t idle;
     uint32_t withheld; /* of the stream's, for which the kernel was asked again */
+    int waker_fd;      /* of the waker in the kernel's set, or 0 (doze.c) */
     bool hot, armed;
+    bool dozes; /* the sender wakes the set by the waker */
     bool deferred; /* the kernel is still to be told of a change (defer.c) ... */
     bool removed;  /* ... of which one is that it is in the set no more */
     struct sockets_entry *next_deferred;
@@ -79,8 +81,18 @@ static inline bool sockets_entry_wants_space(const struct sockets_entry *entry)
            !entry->set->shared && !entry->s->carrier;
 }
 
-/* What the kernel's user data is: an entry of ours, or NULL. */
+/* It is told of by level or by edges, each time, by this set alone, and in this process alone. */
+static inline bool sockets_entry_is_sole(const struct sockets_entry *entry)
+{
+    return !(entry->events & (EPOLLONESHOT | EPOLLEXCLUSIVE)) && !entry->told &&
+           entry->s->entries == entry && !entry->next &&
+           atomic_load_explicit(&entry->s->record->holders, memory_order_relaxed) == 1 &&
+           !atomic_load_explicit(&entry->s->record->pinned, memory_order_relaxed);
+}
+
+/* What the kernel's user data is: an entry of ours, or NULL; or the waker of one. */
 struct sockets_entry *sockets_entry_of(uint64_t data);
+struct sockets_entry *sockets_entry_of_waker(uint64_t data);
 
 /* An unused entry, or NULL. */
 struct sockets_entry *sockets_entry_new(void);
@@ -99,6 +111,17 @@ void sockets_entry_disarm(struct sockets_entry *entry);
 /* Armed so that whoever sleeps already, or is about to, is woken by all that comes from now on. */
 void sockets_entry_watch(struct sockets_entry *entry);
 void sockets_entry_forget_hot(struct sockets_epoll *set, struct sockets_entry *entry);
+
+/* Wake-ups without TCP (doze.c); all with the set's lock.  Before the only sleeper sleeps, instead
+ * of _watch if it returns true; when somebody woke; when the kernel has told of the waker; and when
+ * the entry leaves the set. */
+bool sockets_entry_doze(struct sockets_entry *entry, int epfd);
+void sockets_entry_wake(struct sockets_entry *entry);
+void sockets_entry_take_wake_ups(struct sockets_epoll *set, int epfd, struct sockets_entry *entry);
+void sockets_entry_remove_waker(struct sockets_entry *entry, int epfd);
+
+/* Others ask the kernel's set from now on: whoever sleeps is woken by TCP. */
+void sockets_epoll_doze_no_more(struct sockets_epoll *set, int epfd);
 
 /* Whether its rings have something that the program is still to be told of: edges of the ring are
  * told from here, those of TCP by the kernel.  Of two kinds: data, and space. */

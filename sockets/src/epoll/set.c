@@ -146,6 +146,7 @@ void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry)
     struct sockets_entry **at = &entry->s->entries;
 
     sockets_defer_forget(set, entry);
+    sockets_entry_remove_waker(entry, descriptor_of(set));
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
         at = &(*at)->next;
@@ -242,8 +243,10 @@ void sockets_epoll_closing(int epfd)
     /* Copies stay, and another process may have it by means that are not seen here. */
     sockets_defer_no_more(set, last ? epfd : descriptor_of(set));
     for (uint32_t i = 0; last && i < used_entries; i++)
-        if (arena[i].set == set)
+        if (arena[i].set == set) {
+            sockets_entry_remove_waker(&arena[i], epfd);
             sockets_entry_remove(set, &arena[i]);
+        }
     last = last && set->sleepers == 0; /* else another thread will still look at it */
     if (last) {
         sockets_hidden_close(set->owed);
@@ -353,6 +356,7 @@ static void share(struct sockets_epoll *set)
     pthread_mutex_lock(&set->lock);
     set->shared = true;
     sockets_defer_no_more(set, descriptor_of(set));
+    sockets_epoll_doze_no_more(set, descriptor_of(set));
     pthread_mutex_unlock(&set->lock);
 }
 
@@ -391,7 +395,7 @@ void sockets_epoll_after_fork(bool is_child)
     }
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
-        arena[i].armed = arena[i].hot = false;
+        arena[i].armed = arena[i].hot = arena[i].dozes = false;
         if (arena[i].set && !arena[i].removed)
             sockets_entry_make_hot(&arena[i]);
     }

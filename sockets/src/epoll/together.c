@@ -19,10 +19,7 @@ enum { LEAST = 2 }; /* connections for which it is worth while */
 
 static bool may_share(const struct sockets_entry *entry)
 {
-    return !(entry->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE)) && !entry->told &&
-           entry->s->entries == entry && !entry->next &&
-           atomic_load_explicit(&entry->s->record->holders, memory_order_relaxed) == 1 &&
-           !atomic_load_explicit(&entry->s->record->pinned, memory_order_relaxed);
+    return !(entry->events & EPOLLET) && sockets_entry_is_sole(entry);
 }
 
 static void new_value(struct sockets_epoll *set)

@@ -76,8 +76,11 @@ static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *
     for (int i = before; i < before + n; i++) {
         struct epoll_event event = events[i];
         struct sockets_entry *entry = sockets_entry_of(event.data.u64);
+        struct sockets_entry *of_waker = entry ? NULL : sockets_entry_of_waker(event.data.u64);
 
-        if (!entry && is_kept(events, before, &event))
+        if (of_waker)
+            sockets_entry_take_wake_ups(set, epfd, of_waker);
+        if (of_waker || (!entry && is_kept(events, before, &event)))
             continue;
         if (entry) {
             if (entry->set != set || entry->told || entry->removed)
@@ -115,6 +118,7 @@ static bool cools(struct sockets_entry *entry)
         entry->idle++;
         return false;
     }
+    sockets_entry_arm(entry);
     sockets_entry_leave_together(entry);
     return !sockets_stream_has_data(entry->s);
 }
@@ -127,6 +131,7 @@ static void end_sleep(struct sockets_epoll *set)
     if (set->cold)
         sockets_epoll_settle(set);
     for (uint32_t i = 0; !set->cold && i < set->hot_count;) {
+        sockets_entry_wake(set->hot[i]);
         if (cools(set->hot[i])) {
             sockets_epoll_cool(set, i);
             continue;
@@ -348,7 +353,8 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
     sockets_epoll_join(set, epfd);
     ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++)
-        sockets_entry_watch(set->hot[i]);
+        if (!sockets_entry_doze(set->hot[i], epfd))
+            sockets_entry_watch(set->hot[i]);
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);

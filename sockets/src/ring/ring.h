@@ -43,7 +43,7 @@ struct sockets_direction {
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */
     _Atomic uint64_t waiter;   /* who sleeps, and wakes for several connections at once; or 0 */
     _Atomic uint32_t armed;    /* how many may sleep in the kernel and want a bell */
-    _Atomic uint32_t dozing;   /* one sleeps, and is to be woken without TCP (stream/doze.c) */
+    _Atomic uint32_t dozing;   /* who sleeps is to be woken without TCP (stream/doze.c) */
     _Atomic uint32_t belled;   /* a bell is on its way: no other is rung */
     _Atomic uint32_t lets;     /* how often the receiver has let the sender ring again */
     _Atomic uint32_t want_tcp; /* the receiver asks for TCP from now on, for good */

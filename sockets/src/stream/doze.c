@@ -7,6 +7,9 @@
  * it is restarted after signals as one from TCP is, and ends with the peer's last process.  What
  * else TCP would tell, whoever does it says: an end that gives data to TCP, shuts down, closes,
  * recalls, or hands the connection on wakes the other one, which then sleeps on TCP.
+ *
+ * Who sleeps for several files has the waker among them, besides the connection.  A waker has one
+ * user in a process, who claims it: a byte that is meant for one sleeper is taken by no other.
  */
 #include "real/hidden.h"
 #include "real/real.h"
@@ -63,6 +66,11 @@ static bool give_up(struct sockets_stream *s)
     return true;
 }
 
+void sockets_stream_give_up_waker(struct sockets_stream *s)
+{
+    give_up(s);
+}
+
 bool sockets_stream_give_up_wakers(void)
 {
     bool any = false;
@@ -92,10 +100,17 @@ static void end_use(struct sockets_stream *s)
 void sockets_stream_rouse_now(struct sockets_stream *s)
 {
     static const char byte;
-    const int error = errno, fd = begin_use(s);
+    const uint64_t sleeper =
+        atomic_load(&s->tx->dozing) == SOCKETS_DOZE_SET ? sockets_stream_shared_sleeper(s) : 0;
+    int error, fd;
 
-    if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0)
-        sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sockets_stream_was_woken(sleeper))
+        return;
+    error = errno;
+    fd = begin_use(s);
+    if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0 &&
+        sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        sockets_stream_note_woken(sleeper);
     end_use(s);
     errno = error;
 }
@@ -122,27 +137,43 @@ static bool may_doze(const struct sockets_stream *s)
            !sockets_stream_bell_is_due(s);
 }
 
+/* Of those who may sleep one is to be woken so: false if it is another one, or TCP has something. */
+static bool begin_to_doze(struct sockets_stream *s, uint32_t who)
+{
+    uint32_t nobody = 0;
+
+    if (!may_doze(s) || !atomic_compare_exchange_strong(&s->rx->dozing, &nobody, who))
+        return false;
+    if (may_doze(s)) /* now that others see us */
+        return true;
+    atomic_compare_exchange_strong(&s->rx->dozing, &who, 0);
+    return false;
+}
+
+/* Whether the other end has woken us. */
+static bool end_to_doze(struct sockets_stream *s, uint32_t who)
+{
+    return !atomic_compare_exchange_strong(&s->rx->dozing, &who, 0);
+}
+
 /* 1: woken, 0: by a byte that was to wake somebody before; -EINTR; -EPIPE: never again; -EAGAIN:
  * did not sleep. */
 static int sleep_once(struct sockets_stream *s, int fd)
 {
-    uint32_t nobody = 0;
     ssize_t n;
     char byte;
+    bool woken;
 
-    if (!may_doze(s) || !atomic_compare_exchange_strong(&s->rx->dozing, &nobody, 1))
+    if (!begin_to_doze(s, SOCKETS_DOZE_READER))
         return -EAGAIN;
-    if (!may_doze(s)) { /* now that others see us */
-        atomic_store(&s->rx->dozing, 0);
-        return -EAGAIN;
-    }
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
     n = sockets_real.recv(fd, &byte, 1, 0);
     if (n < 0 && errno == EINTR) {
-        atomic_store(&s->rx->dozing, 0);
+        end_to_doze(s, SOCKETS_DOZE_READER);
         return -EINTR;
     }
-    return atomic_exchange(&s->rx->dozing, 0) == 0 ? 1 : n > 0 ? 0 : -EPIPE;
+    woken = end_to_doze(s, SOCKETS_DOZE_READER);
+    return woken ? 1 : n > 0 ? 0 : -EPIPE;
 }
 
 static int sleep_on(struct sockets_stream *s, int fd)
@@ -162,11 +193,66 @@ int sockets_stream_doze(struct sockets_stream *s)
 {
     int fd, result;
 
-    if (s->carrier || atomic_load(&s->waker) < 0)
+    if (s->carrier || atomic_load(&s->waker) < 0 || sockets_stream_claim_waker(s) < 0)
         return 0;
     fd = begin_use(s);
     result = fd < 0 ? 0 : sleep_on(s, fd);
     end_use(s);
+    sockets_stream_release_waker(s);
     /* Closed by another thread: by now it may be the number of another file. */
     return result == 0 && atomic_load(&s->fds) == 0 ? -EBADF : result;
+}
+
+/* ---- sleeping for several files ---- */
+
+int sockets_stream_claim_waker(struct sockets_stream *s)
+{
+    uint32_t nobody = 0;
+
+    if (!atomic_compare_exchange_strong(&s->waker_claimed, &nobody, 1))
+        return -1;
+    if (atomic_load(&s->waker) >= 0)
+        return sockets_stream_waker_fd(s);
+    sockets_stream_release_waker(s);
+    return -1;
+}
+
+void sockets_stream_release_waker(struct sockets_stream *s)
+{
+    atomic_store(&s->waker_claimed, 0);
+}
+
+int sockets_stream_waker_fd(const struct sockets_stream *s)
+{
+    const int slot = atomic_load(&s->waker);
+
+    return sockets_hidden_fd(slot >= 0 ? slot : s->spent);
+}
+
+bool sockets_stream_begin_doze(struct sockets_stream *s)
+{
+    if (begin_use(s) >= 0 && begin_to_doze(s, SOCKETS_DOZE_SET))
+        return true;
+    end_use(s);
+    return false;
+}
+
+void sockets_stream_end_doze(struct sockets_stream *s)
+{
+    end_to_doze(s, SOCKETS_DOZE_SET);
+    end_use(s);
+}
+
+bool sockets_stream_take_wake_ups(struct sockets_stream *s)
+{
+    char bytes[64];
+    const int error = errno;
+    const ssize_t n =
+        sockets_real.recv(sockets_stream_waker_fd(s), bytes, sizeof(bytes), MSG_DONTWAIT);
+    const bool lives = n > 0 || (n < 0 && errno == EAGAIN);
+
+    if (!lives)
+        atomic_store(&s->record->rx.wakeful, 1);
+    errno = error;
+    return lives;
 }

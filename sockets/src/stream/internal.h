@@ -26,6 +26,24 @@ static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
            atomic_load_explicit(&s->rx->head, memory_order_relaxed);
 }
 
+/* Who is to be woken without TCP (doze.c): one that reads, or one that sleeps for several. */
+enum { SOCKETS_DOZE_READER = 1, SOCKETS_DOZE_SET };
+
+/* Who sleeps at the other end, and is woken (wake.c).  Who sleeps for this stream and others, and
+ * has a value of its own for that, unless somebody else sleeps for this one, too; or 0. */
+uint64_t sockets_stream_shared_sleeper(const struct sockets_stream *s);
+
+/* It was woken by this process, by any of its streams. */
+bool sockets_stream_was_woken(uint64_t sleeper);
+void sockets_stream_note_woken(uint64_t sleeper);
+
+/* Somebody sleeps whom TCP is to wake. */
+static inline bool sockets_stream_receiver_sleeps(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0 &&
+           !sockets_stream_was_woken(sockets_stream_shared_sleeper(s));
+}
+
 /* Sleep for data until the other end has something to say (doze.c).  1: there is something to take;
  * 0: sleep on TCP; -EINTR, or -EBADF: closed meanwhile. */
 int sockets_stream_doze(struct sockets_stream *s);

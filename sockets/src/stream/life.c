@@ -58,6 +58,7 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->rendezvous = -1;
     s->waker = -1;
     s->waking = 0;
+    s->waker_claimed = 0;
     s->keeper = -1;
     s->spent = -1;
     s->record = record;

@@ -41,38 +41,11 @@ static bool leaves_by_chance(void)
 
 /* ---- phases ----------------------------------------------------------------------- */
 
-/* Receivers that sleep for several streams and were woken by one of them, by their values, which
- * are never used again.  One that is displaced is woken once more. */
-static _Atomic uint64_t woken[64];
-
-static _Atomic uint64_t *woken_slot(uint64_t value)
-{
-    return &woken[value * 0x9e3779b97f4a7c15 >> 58];
-}
-
-/* Who sleeps for this stream and others, unless there is another who sleeps for it, too. */
-static uint64_t shared_sleeper(const struct sockets_stream *s)
-{
-    return atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 1
-               ? atomic_load_explicit(&s->tx->waiter, memory_order_relaxed)
-               : 0;
-}
-
-/* The wake-up has left; one that TCP might hold back does not count. */
+/* The wake-up has left by TCP; one that might be held back does not count. */
 static void note_woken(const struct sockets_stream *s, uint64_t sleeper)
 {
     if (sleeper != 0 && atomic_load_explicit(&s->nodelay, memory_order_relaxed))
-        atomic_store(woken_slot(sleeper), sleeper);
-}
-
-static bool receiver_sleeps(const struct sockets_stream *s)
-{
-    uint64_t sleeper;
-
-    if (atomic_load_explicit(&s->tx->armed, memory_order_relaxed) == 0)
-        return false;
-    sleeper = shared_sleeper(s);
-    return sleeper == 0 || atomic_load(woken_slot(sleeper)) != sleeper;
+        sockets_stream_note_woken(sleeper);
 }
 
 bool sockets_stream_enter_ring(struct sockets_stream *s, int fd)
@@ -132,7 +105,7 @@ static bool needs_kernel(struct sockets_stream *s, int fd, int flags)
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
 {
     static const char bell;
-    const uint64_t sleeper = shared_sleeper(s);
+    const uint64_t sleeper = sockets_stream_shared_sleeper(s);
 
     if (sockets_carrier_seen(s, s->record->tx.phase) != 1 || atomic_exchange(&s->tx->belled, 1))
         return;
@@ -150,7 +123,7 @@ static void wake_receiver(struct sockets_stream *s, int fd)
 {
     sockets_carrier_publish(s);
     sockets_stream_rouse(s);
-    if (receiver_sleeps(s))
+    if (sockets_stream_receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
     if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0)) {
         sockets_stream_leave_ring(s);
@@ -180,7 +153,7 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
         sockets_stream_leave_ring(s);
         return false;
     }
-    if (receiver_sleeps(s) && total <= WAKES_BY_DATA) {
+    if (sockets_stream_receiver_sleeps(s) && total <= WAKES_BY_DATA) {
         if (!sockets_phase_is_ring(record->tx.phase))
             return false;
         if (sockets_ring_unsent(s->tx, &record->tx.ring) == 0) {
@@ -293,7 +266,7 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
     for (;;) {
         const size_t n = pieces_of(cursor, piece);
         const struct sockets_cursor offered = {piece, n, 0};
-        const uint64_t sleeper = shared_sleeper(s);
+        const uint64_t sleeper = sockets_stream_shared_sleeper(s);
         ssize_t sent;
 
         msg.msg_iov = piece;
@@ -326,7 +299,7 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     bool stolen, moved;
 
     wake_receiver(s, fd);
-    if ((receiver_sleeps(s) && !block) || s->carrier)
+    if ((sockets_stream_receiver_sleeps(s) && !block) || s->carrier)
         return false;
     sockets_lock_give(&record->tx.lock);
     for (uint32_t turn = 1;

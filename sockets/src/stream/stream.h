@@ -45,6 +45,7 @@ struct sockets_stream {
     _Atomic int rendezvous;          /* listening for the peer: a slot of real/hidden.h, or -1 */
     _Atomic int waker;               /* a slot as well, or -1 (doze.c) */
     _Atomic uint32_t waking;         /* threads that use it */
+    _Atomic uint32_t waker_claimed;  /* somebody sleeps on it, or has it in an epoll set */
     int keeper;                      /* its place among those of this process, or -1 */
     int spent;                       /* the slot of one that was given up in use, or -1 */
     struct sockets_record *record;
@@ -122,6 +123,23 @@ void sockets_stream_keep_waker(struct sockets_stream *s, int fd);
 
 /* The stream ends, or did not begin. */
 void sockets_stream_end_waker(struct sockets_stream *s);
+
+/* Who sleeps for several files may sleep on the waker among them, if nobody else of this process
+ * does: _claim returns its descriptor, or -1.  Around each sleep _begin says that the other end
+ * wakes by it, and returns false if data, or something else, may come by TCP alone; whoever is not
+ * woken looks at the ring after _begin.  The sleeper takes what made the waker readable after each
+ * sleep.  A waker of which _take returns false has ended. */
+int sockets_stream_claim_waker(struct sockets_stream *s);
+void sockets_stream_release_waker(struct sockets_stream *s);
+bool sockets_stream_begin_doze(struct sockets_stream *s);
+void sockets_stream_end_doze(struct sockets_stream *s);
+bool sockets_stream_take_wake_ups(struct sockets_stream *s);
+
+/* The descriptor of the waker as long as it is open, which may change; or -1. */
+int sockets_stream_waker_fd(const struct sockets_stream *s);
+
+/* Neither end is woken by it any more. */
+void sockets_stream_give_up_waker(struct sockets_stream *s);
 
 /* The program needs their descriptors: sleepers are woken by TCP.  False if there was none. */
 bool sockets_stream_give_up_wakers(void);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * wake.c - who sleeps at the other end of a stream, and whether it was woken.
+ *
+ * An epoll set that sleeps for several streams wakes by any of them, and looks at all
+ * (epoll/together.c).  It says so by a value that it never uses again.
+ */
+#include "stream/internal.h"
+
+/* By their values.  One that is displaced is woken once more. */
+static _Atomic uint64_t woken[64];
+
+static _Atomic uint64_t *woken_slot(uint64_t value)
+{
+    return &woken[value * 0x9e3779b97f4a7c15 >> 58];
+}
+
+uint64_t sockets_stream_shared_sleeper(const struct sockets_stream *s)
+{
+    const uint32_t armed = atomic_load_explicit(&s->tx->armed, memory_order_relaxed);
+    const bool dozes =
+        atomic_load_explicit(&s->tx->dozing, memory_order_relaxed) == SOCKETS_DOZE_SET;
+
+    return armed + dozes == 1 ? atomic_load_explicit(&s->tx->waiter, memory_order_relaxed) : 0;
+}
+
+bool sockets_stream_was_woken(uint64_t sleeper)
+{
+    return sleeper != 0 && atomic_load(woken_slot(sleeper)) == sleeper;
+}
+
+void sockets_stream_note_woken(uint64_t sleeper)
+{
+    if (sleeper != 0)
+        atomic_store(woken_slot(sleeper), sleeper);
+}
