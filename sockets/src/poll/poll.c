@@ -15,9 +15,11 @@
 #include "table/table.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FEW = 64,            /* descriptors for which no memory is allocated */
+    DOZERS = 16,         /* connections that wake without TCP */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel */
     KERNEL_EVERY = 8, /* answers from rings alone, on average, for each from the kernel, too ... */
     KERNEL_SELDOM = 64, /* ... and of one connection that has data, of which the program knows */
@@ -201,20 +203,88 @@ static int spin(struct polled *p)
     return n;
 }
 
-static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
-{
-    int n, error;
+/* Which of the descriptors, in their order, are woken by their wakers (stream/doze.c), and what is
+ * polled then: all of them, and the wakers. */
+struct dozers {
+    int count;
+    nfds_t at[DOZERS];
+    struct pollfd fds[FEW + DOZERS];
+};
 
+static bool add_dozer(struct dozers *d, struct polled *p, nfds_t i)
+{
+    struct sockets_stream *s = p->stream[i];
+    int fd;
+
+    if (d->count == DOZERS || p->count > FEW || s->carrier ||
+        atomic_load_explicit(&s->record->holders, memory_order_relaxed) != 1 ||
+        (fd = sockets_stream_claim_waker(s)) < 0)
+        return false;
+    if (!sockets_stream_begin_doze(s)) {
+        sockets_stream_release_waker(s);
+        return false;
+    }
+    d->fds[p->count + (nfds_t)d->count] = (struct pollfd){.fd = fd, .events = POLLIN};
+    d->at[d->count++] = i;
+    return true;
+}
+
+/* The others are armed. */
+static void begin_sleep(struct dozers *d, struct polled *p)
+{
+    d->count = 0;
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i)) {
+        if (wants_data(p, i) && !add_dozer(d, p, i)) {
             sockets_stream_arm(p->stream[i]);
             sockets_stream_answer(p->stream[i], p->fds[i].fd);
         }
-    n = ask_kernel(p, any(p, sockets_stream_has_data) ? &at_once : timeout);
-    error = errno;
+}
+
+static void end_sleep(const struct dozers *d, struct polled *p)
+{
+    int k = 0;
+
+    for (nfds_t i = 0; i < p->count; i++) {
+        struct sockets_stream *s = p->stream[i];
+
+        if (!wants_data(p, i))
+            continue;
+        if (k == d->count || d->at[k] != i) {
+            sockets_stream_disarm(s);
+            continue;
+        }
+        sockets_stream_end_doze(s);
+        if (d->fds[p->count + (nfds_t)k++].revents != 0)
+            sockets_stream_take_wake_ups(s);
+        sockets_stream_release_waker(s);
+    }
+}
+
+/* What ask_kernel does, but for wakers, too. */
+static int ask_with_wakers(struct dozers *d, struct polled *p, const struct timespec *timeout)
+{
+    int n;
+
+    memcpy(d->fds, p->fds, p->count * sizeof(*p->fds));
+    n = sockets_real.ppoll(d->fds, p->count + (nfds_t)d->count, timeout, p->mask);
+    if (n < 0)
+        return n;
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i))
-            sockets_stream_disarm(p->stream[i]);
+        p->fds[i].revents = d->fds[i].revents;
+    return merge(p);
+}
+
+static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
+{
+    struct dozers d;
+    int n, error;
+
+    begin_sleep(&d, p);
+    if (any(p, sockets_stream_has_data))
+        timeout = &at_once;
+    n = d.count > 0 ? ask_with_wakers(&d, p, timeout) : ask_kernel(p, timeout);
+    error = errno;
+    end_sleep(&d, p);
     errno = error;
     return n == 0 && any(p, sockets_stream_is_withheld_long) ? sockets_stream_nap(p->mask) : n;
 }

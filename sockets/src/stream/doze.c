@@ -137,7 +137,8 @@ static bool may_doze(const struct sockets_stream *s)
            !sockets_stream_bell_is_due(s);
 }
 
-/* Of those who may sleep one is to be woken so: false if it is another one, or TCP has something. */
+/* Of those who may sleep one is to be woken so: false if it is another one, or TCP has something.
+ */
 static bool begin_to_doze(struct sockets_stream *s, uint32_t who)
 {
     uint32_t nobody = 0;
