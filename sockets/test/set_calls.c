@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <time.h>
 
 /* ---- sets of epoll ---------------------------------------------------------------------- */
@@ -484,10 +485,171 @@ static void test_no_delay(void)
     close_pair(fd);
 }
 
+/* ---- who is asleep while others have to do with its set ----------------------------------- */
+
+enum disturbance { SLEEPS_TOO, LOOKS_TOO, FORKS, POLLS, CLOSES, TAKES_DESCRIPTORS, DISTURBANCES };
+
+enum { DISTURBED = 4, IDLE = DISTURBED, DISTURBED_ROUNDS = 40 };
+
+struct disturbed {
+    int epfd, fd[DISTURBED + 1][2]; /* the last one is seldom used */
+    _Atomic pid_t thread[2];
+    _Atomic unsigned taken;
+    _Atomic bool ends;
+};
+
+/* Of one connection at a time, as edges want it: until there is nothing more. */
+static void take_told(struct disturbed *d, int timeout)
+{
+    struct epoll_event event;
+    char byte;
+
+    if (epoll_wait(d->epfd, &event, 1, timeout) == 1)
+        while (recv(d->fd[event.data.u32][0], &byte, 1, MSG_DONTWAIT) == 1)
+            d->taken++;
+}
+
+static void *sleep_in_set(void *argument)
+{
+    struct disturbed *d = argument;
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+
+    d->thread[d->thread[0] != 0] = self;
+    while (!d->ends)
+        take_told(d, 5000);
+    return NULL;
+}
+
+/* All descriptors are wanted, so those of ours are given up, and then they are free again. */
+static void take_descriptors(void)
+{
+    static int fd[4096];
+    int n = 0;
+
+    while (n < 4096 && (fd[n] = dup(0)) >= 0)
+        n++;
+    while (n > 0)
+        close(fd[--n]);
+}
+
+static void disturb(struct disturbed *d, enum disturbance how)
+{
+    struct pollfd set = {.fd = d->epfd, .events = POLLIN};
+    struct epoll_event event = {.events = EPOLLIN};
+    int fd[2];
+    pid_t child;
+
+    switch (how) {
+    case LOOKS_TOO:
+        take_told(d, 0);
+        break;
+    case FORKS:
+        if ((child = fork()) == 0) {
+            epoll_wait(d->epfd, &event, 1, 0);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        break;
+    case POLLS:
+        poll(&set, 1, 0);
+        break;
+    case CLOSES:
+        make_pair(fd);
+        epoll_ctl(d->epfd, EPOLL_CTL_ADD, fd[0], &event);
+        close_pair(fd);
+        break;
+    case TAKES_DESCRIPTORS:
+        take_descriptors();
+        break;
+    default:
+        break;
+    }
+}
+
+static void wait_all_asleep(const struct disturbed *d)
+{
+    for (int i = 0; i < 2 && d->thread[i] != 0; i++)
+        wait_asleep(d->thread[i]);
+}
+
+static void write_byte(const struct disturbed *d, int which)
+{
+    if (write(d->fd[which][1], "x", 1) != 1)
+        die("write");
+}
+
+/* Whether so many bytes are taken before long. */
+static bool await_taken(const struct disturbed *d, unsigned bytes)
+{
+    struct timespec now, begin;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (d->taken < bytes) {
+        sched_yield();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec > begin.tv_sec + 3)
+            return false;
+    }
+    return true;
+}
+
+/* One byte, something happens to the set, and the others. */
+static bool disturb_round(struct disturbed *d, enum disturbance how, unsigned round)
+{
+    wait_all_asleep(d);
+    for (int i = 0; i < DISTURBED; i++) {
+        if (i == (int)(round % 2))
+            disturb(d, how);
+        write_byte(d, i);
+    }
+    return await_taken(d, (round + 1) * DISTURBED);
+}
+
+static void test_disturbed(enum disturbance how, uint32_t kind)
+{
+    struct epoll_event event = {.events = EPOLLIN | kind};
+    struct disturbed d = {.epfd = epoll_create1(0)};
+    const int sleepers = how == SLEEPS_TOO ? 2 : 1;
+    unsigned round = 0;
+    pthread_t id[2];
+
+    for (unsigned i = 0; i <= DISTURBED; i++) {
+        make_pair(d.fd[i]);
+        event.data.u32 = i;
+        epoll_ctl(d.epfd, EPOLL_CTL_ADD, d.fd[i][0], &event);
+    }
+    for (int i = 0; i < sleepers; i++) {
+        pthread_create(&id[i], NULL, sleep_in_set, &d);
+        while (!d.thread[i])
+            sched_yield();
+    }
+    while (round < DISTURBED_ROUNDS && disturb_round(&d, how, round))
+        round++;
+    wait_all_asleep(&d);
+    write_byte(&d, IDLE);
+    printf("disturbed %d %x: %u of %d rounds, %d\n", how, kind, round, DISTURBED_ROUNDS,
+           await_taken(&d, round * DISTURBED + 1));
+    d.ends = true;
+    for (int i = 0; i <= DISTURBED; i++)
+        close(d.fd[i][1]);
+    for (int i = 0; i < sleepers; i++)
+        pthread_join(id[i], NULL);
+    close(d.epfd);
+    for (int i = 0; i <= DISTURBED; i++)
+        close(d.fd[i][0]);
+}
+
 static void test_wakes(void)
 {
     for (int how = 0; how < 3; how++)
         test_together(how);
+    for (int how = 0; how < DISTURBANCES; how++) {
+        if (far && how == FORKS)
+            continue;
+        test_disturbed(how, 0);
+        if (how != FORKS && how != POLLS) /* the kernel tells somebody of an edge, once */
+            test_disturbed(how, EPOLLET);
+    }
     test_no_delay();
 }
 
