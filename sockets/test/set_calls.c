@@ -489,7 +489,7 @@ static void test_no_delay(void)
 
 enum disturbance { SLEEPS_TOO, LOOKS_TOO, FORKS, POLLS, CLOSES, TAKES_DESCRIPTORS, DISTURBANCES };
 
-enum { DISTURBED = 4, IDLE = DISTURBED, DISTURBED_ROUNDS = 40 };
+enum { DISTURBED = 4, IDLE = DISTURBED, EACH_ROUND = DISTURBED + 1, DISTURBED_ROUNDS = 40 };
 
 struct disturbed {
     int epfd, fd[DISTURBED + 1][2]; /* the last one is seldom used */
@@ -593,16 +593,22 @@ static bool await_taken(const struct disturbed *d, unsigned bytes)
     return true;
 }
 
-/* One byte, something happens to the set, and the others. */
+/* One byte, something happens to the set, one more, and the others. */
 static bool disturb_round(struct disturbed *d, enum disturbance how, unsigned round)
 {
+    const unsigned before = round * EACH_ROUND;
+
     wait_all_asleep(d);
-    for (int i = 0; i < DISTURBED; i++) {
-        if (i == (int)(round % 2))
-            disturb(d, how);
+    write_byte(d, 0);
+    disturb(d, how);
+    if (round % 2 == 0 && !await_taken(d, before + 1))
+        return false;
+    write_byte(d, 0);
+    if (round % 4 < 2 && !await_taken(d, before + 2))
+        return false;
+    for (int i = 1; i < DISTURBED; i++)
         write_byte(d, i);
-    }
-    return await_taken(d, (round + 1) * DISTURBED);
+    return await_taken(d, before + EACH_ROUND);
 }
 
 static void test_disturbed(enum disturbance how, uint32_t kind)
@@ -628,7 +634,7 @@ static void test_disturbed(enum disturbance how, uint32_t kind)
     wait_all_asleep(&d);
     write_byte(&d, IDLE);
     printf("disturbed %d %x: %u of %d rounds, %d\n", how, kind, round, DISTURBED_ROUNDS,
-           await_taken(&d, round * DISTURBED + 1));
+           await_taken(&d, round * EACH_ROUND + 1));
     d.ends = true;
     for (int i = 0; i <= DISTURBED; i++)
         close(d.fd[i][1]);
