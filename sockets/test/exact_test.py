@@ -3,6 +3,7 @@
 """exact_test.py BUILD_FOLDER: blocking, signals, forks, deaths, passed descriptors, sets of epoll and the rest look
 the same over plain TCP and over unetsock, whenever connections are upgraded."""
 import difflib
+import itertools
 import os
 import pathlib
 import re
@@ -35,44 +36,69 @@ def differs(build, program, turns, least=20, words=()):
 
 # Two processes that never spin ask and answer; then the one that is waited for is killed.
 ASLEEP = """
-import os, signal, socket
+import os, select, signal, socket, sys
+
+def waiting(s):
+    if sys.argv[1] == "epoll":
+        waiter = select.epoll()
+        waiter.register(s, select.EPOLLIN)
+    elif sys.argv[1] == "edges":
+        waiter = select.epoll()
+        waiter.register(s, select.EPOLLIN | select.EPOLLET)
+    elif sys.argv[1] == "poll":
+        waiter = select.poll()
+        waiter.register(s, select.POLLIN)
+    elif sys.argv[1] == "select":
+        return lambda: select.select([s], [], [])
+    else:
+        return lambda: None
+    return waiter.poll
+
 listener = socket.create_server(("127.0.0.1", 0))
 child = os.fork()
 if child == 0:
     s = listener.accept()[0]
+    wait = waiting(s)
+    wait()
     while data := s.recv(100):
         s.sendall(data)
         if data == b"last":
             s.recv(100)
             signal.pause()
+        wait()
 s = socket.create_connection(listener.getsockname())
-for turn in range(1000):
+wait = waiting(s)
+for turn in range(500):
     s.sendall(b"%d" % turn)
+    wait()
     assert s.recv(100) == b"%d" % turn, turn
 s.sendall(b"last")
+wait()
 assert s.recv(100) == b"last"
 if os.fork() == 0:
     while open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[0] != "S":
         pass
     os.kill(child, signal.SIGKILL)
     os._exit(0)
+wait()
 print(s.recv(100))
 """
 
 
 def sleeps_by_tcp(build):
     """How sleepers are woken that TCP would not have to wake, or None: as they should be."""
-    for mode in both.MODES:
+    for mode, how in itertools.product(both.MODES, ("recv", "epoll", "edges", "poll", "select")):
+        what = f"UNETSOCK_UPGRADE={mode}, {how}"
         try:
-            ours = build.run([sys.executable, "-c", ASLEEP], mode, stats=True, seconds=20,
+            ours = build.run([sys.executable, "-c", ASLEEP, how], mode, stats=True, seconds=20,
                              environment={"UNETSOCK_SPIN": "0"})
         except subprocess.TimeoutExpired:
-            return f"UNETSOCK_UPGRADE={mode}: somebody is not woken"
+            return f"{what}: somebody is not woken"
         told = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", ours.stderr)
         if ours.returncode != 0 or ours.stdout != "b''\n" or not told:
-            return f"UNETSOCK_UPGRADE={mode}: {ours.stdout}\n{ours.stderr}"
+            return f"{what}: {ours.stdout}\n{ours.stderr}"
         if int(told[1]) < int(told[2]):
-            return f"UNETSOCK_UPGRADE={mode}: woken by TCP\n{ours.stderr}"
+            return f"{what}: woken by TCP\n{ours.stderr}"
     return None
 
 
