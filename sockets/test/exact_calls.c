@@ -12,10 +12,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* ---- a thread that blocks ------------------------------------------------------------ */
 
@@ -533,6 +535,40 @@ static void test_urgent(void)
     close_pair(fd);
 }
 
+/* Urgent data in the middle of others: no call reads across the mark, and ioctl tells where it is.
+ */
+static void test_mark(bool is_inline, int flags)
+{
+    const struct timespec brief = {0, 1000000};
+    struct pollfd p;
+    char text[16];
+    int fd[2], one = 1, mark;
+
+    make_pair(fd);
+    if (is_inline)
+        setsockopt(fd[1], SOL_SOCKET, SO_OOBINLINE, &one, sizeof(one));
+    if (write(fd[0], "ab", 2) != 2 || send(fd[0], "!", 1, MSG_OOB) != 1 ||
+        write(fd[0], "cd", 2) != 2)
+        die("write");
+    p = (struct pollfd){.fd = fd[1], .events = POLLPRI};
+    printf("mark %d %x: %d", is_inline, (unsigned)flags, poll(&p, 1, 5000));
+    while (ioctl(fd[1], FIONREAD, &one) == 0 && one < 2) /* the kernel counts as far as the mark */
+        nanosleep(&brief, NULL);
+    for (int i = 0; i < 2; i++) {
+        ssize_t n;
+
+        mark = -1;
+        ioctl(fd[1], SIOCATMARK, &mark);
+        memset(text, 0, sizeof(text));
+        n = recv(fd[1], text, i == 0 ? 3 : 2 + is_inline, i == 0 ? flags : MSG_WAITALL);
+        printf(" %d %s '%s'", mark, result(n), text);
+        if (i == 0 && (flags & MSG_PEEK))
+            printf(" %s", result(recv(fd[1], text, 2, MSG_WAITALL)));
+    }
+    printf("\n");
+    close_pair(fd);
+}
+
 /* Of options that only the kernel obeys, those which a socket has from before it is a connection:
  * its own, or what an accepted one has from the listener. */
 enum { LEAST = 10 };
@@ -686,6 +722,12 @@ int main(void)
     test_killed_and_polled(1, true);
     test_killed_and_polled(2, false);
     test_urgent();
+    for (int is_inline = 0; is_inline < 2; is_inline++) {
+        test_mark(is_inline, 0);
+        test_mark(is_inline, MSG_DONTWAIT);
+        test_mark(is_inline, MSG_WAITALL);
+        test_mark(is_inline, MSG_PEEK);
+    }
     test_least(false);
     test_least(true);
     test_signalled();

@@ -93,6 +93,17 @@ static void correct_unread(int fd, int *bytes)
     sockets_table_leave(s);
 }
 
+static void correct_mark(int fd, int *is_at_mark)
+{
+    struct sockets_stream *s = sockets_table_enter(fd);
+
+    if (!s)
+        return;
+    if (s->upgraded)
+        *is_at_mark = sockets_stream_is_at_mark(s, fd);
+    sockets_table_leave(s);
+}
+
 SOCKETS_EXPORT int ioctl(int fd, unsigned long request, ...)
 {
     int result;
@@ -108,6 +119,8 @@ SOCKETS_EXPORT int ioctl(int fd, unsigned long request, ...)
         set_nonblocking(fd, *(int *)argument);
     else if (request == SIOCINQ)
         correct_unread(fd, argument);
+    else if (request == SIOCATMARK)
+        correct_mark(fd, argument);
     return result;
 }
 
@@ -119,8 +132,8 @@ static bool needs_tcp(int level, int name, const void *value, socklen_t length)
     if (value && length >= sizeof(number))
         number = *(const int *)value;
     if (level == SOL_SOCKET)
-        return (name == SO_RCVLOWAT && number > 1) || name == SO_OOBINLINE || name == SO_ZEROCOPY ||
-               name == SO_TIMESTAMP || name == SO_TIMESTAMPNS || name == SO_TIMESTAMPING;
+        return (name == SO_RCVLOWAT && number > 1) || name == SO_ZEROCOPY || name == SO_TIMESTAMP ||
+               name == SO_TIMESTAMPNS || name == SO_TIMESTAMPING;
     return level == IPPROTO_TCP &&
            (name == TCP_ULP || name == TCP_REPAIR || name == TCP_FASTOPEN_CONNECT);
 }

@@ -126,6 +126,9 @@ static inline bool sockets_stream_bell_is_due(const struct sockets_stream *s)
 }
 ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd);
 
+/* Whether the next byte of TCP is urgent, or follows one that is (urgent.c). */
+bool sockets_stream_is_tcp_at_mark(int fd);
+
 /* The sender may ring once more. */
 static inline void sockets_stream_let_bell(struct sockets_stream *s)
 {

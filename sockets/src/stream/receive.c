@@ -406,7 +406,8 @@ static ssize_t peek_beyond_ring(struct sockets_stream *s, int fd, const struct r
     if (!sockets_stream_take_gate(s, fd))
         return 0;
     sockets_stream_drain(s, fd);
-    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !sockets_stream_bell_is_due(s))
+    if (atomic_load(&s->rx->phase) == record->rx.phase + 1 && !sockets_stream_bell_is_due(s) &&
+        !sockets_stream_is_tcp_at_mark(fd))
         n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
     sockets_stream_give_gate(s);
     return n > 0 ? n : 0;
@@ -423,6 +424,13 @@ static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request 
         n = peek_beyond_ring(s, fd, r);
     sockets_lock_give(&s->record->rx.lock);
     return n;
+}
+
+/* Urgent data end a call, as they do over TCP; who sends such is pinned. */
+static bool is_at_mark(struct sockets_stream *s, int fd)
+{
+    return __builtin_expect(atomic_load_explicit(&s->tx->want_tcp, memory_order_relaxed), 0) &&
+           sockets_stream_is_at_mark(s, fd);
 }
 
 /* More that is there already: data may lie in TCP and in the ring. */
@@ -469,7 +477,7 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
     while (n > 0) {
         got += n;
         sockets_cursor_advance(&cursor, (size_t)n);
-        if (cursor.count == 0)
+        if (cursor.count == 0 || is_at_mark(s, fd))
             break;
         rest_of(&cursor, &first, &r);
         if (r.how == SOCKETS_PEEK) {

@@ -170,6 +170,9 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
 /* Bytes that wait to be read, as FIONREAD has them, of which `tcp` are in the kernel. */
 int sockets_stream_unread(struct sockets_stream *s, int tcp);
 
+/* Whether the next byte is the urgent one that TCP was given last, or would follow it. */
+bool sockets_stream_is_at_mark(struct sockets_stream *s, int fd);
+
 /* Whether the ring has data: a recv finds some. */
 bool sockets_stream_has_data(const struct sockets_stream *s);
 

@@ -15,10 +15,10 @@ bool sockets_upgrade_needs_tcp(int fd)
     static const struct {
         int level, name, most;
     } options[] = {
-        {SOL_SOCKET, SO_RCVLOWAT, 1},    {SOL_SOCKET, SO_OOBINLINE, 0},
-        {SOL_SOCKET, SO_ZEROCOPY, 0},    {SOL_SOCKET, SO_TIMESTAMP, 0},
-        {SOL_SOCKET, SO_TIMESTAMPNS, 0}, {SOL_SOCKET, SO_TIMESTAMPING, 0},
-        {IPPROTO_TCP, TCP_REPAIR, 0},    {IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0},
+        {SOL_SOCKET, SO_RCVLOWAT, 1},           {SOL_SOCKET, SO_ZEROCOPY, 0},
+        {SOL_SOCKET, SO_TIMESTAMP, 0},          {SOL_SOCKET, SO_TIMESTAMPNS, 0},
+        {SOL_SOCKET, SO_TIMESTAMPING, 0},       {IPPROTO_TCP, TCP_REPAIR, 0},
+        {IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0},
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
