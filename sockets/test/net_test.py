@@ -603,14 +603,14 @@ class Net(unittest.TestCase):
         self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "hands", "far", least=None))
 
     def test_sets(self):
-        self.assertIsNone(self.differs("set_calls", 5 if LONG else 1, "sets", "far"))
+        self.assertIsNone(self.differs("set_calls", 5 if LONG else 1, "far"))
 
     def test_data_behind_data(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):  # how much is carried is a matter of time
             self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "moves", "far", least=None, **chaos))
 
     def test_wake_ups(self):
-        self.assertIsNone(self.differs("set_calls", 5 if LONG else 1, "wakes", "far"))
+        self.assertIsNone(self.differs("wake_calls", 5 if LONG else 1, "far"))
 
     @unittest.skipUnless(LONG, "left out: what a set tells of, which is in the long test")
     def test_all_is_told_of(self):
@@ -689,7 +689,7 @@ class Net(unittest.TestCase):
             for _ in range(5):  # the two may miss each other, and rounds take long where others use the machine
                 texts = self.talk(self.key, self.key, 5 if LONG else 0.5, ROUNDS, server_code=ROUND_SERVER, **chaos)
                 shared = [int(re.search(r"(\d+) messages to other hosts waited", text).group(1)) for text in texts]
-                if shared[1] > 100:
+                if shared[1] > 10:
                     break
             else:
                 self.fail(texts)

@@ -56,6 +56,7 @@ void sockets_entry_watch(struct sockets_entry *entry)
 
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
 {
+    sockets_entry_leave_together(set->hot[i]);
     sockets_entry_wake(set->hot[i]);
     set->hot[i]->hot = false;
     set->hot[i] = set->hot[--set->hot_count];

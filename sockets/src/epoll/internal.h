@@ -23,7 +23,7 @@ struct sockets_entry {
     uint32_t withheld; /* of the stream's, for which the kernel was asked again */
     int waker_fd;      /* of the waker in the kernel's set, or 0 (doze.c) */
     bool hot, armed;
-    bool dozes; /* the sender wakes the set by the waker */
+    bool dozes;    /* the sender wakes the set by the waker */
     bool deferred; /* the kernel is still to be told of a change (defer.c) ... */
     bool removed;  /* ... of which one is that it is in the set no more */
     struct sockets_entry *next_deferred;
@@ -45,6 +45,7 @@ struct sockets_epoll {
     uint64_t value;
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;
+    bool by_tcp; /* several threads have slept in it: TCP wakes them (doze.c) */
     bool edges;  /* something has ever been told of by edges, or once */
     bool shared; /* with other processes, by a fork */
     struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of */
@@ -120,8 +121,11 @@ void sockets_entry_wake(struct sockets_entry *entry);
 void sockets_entry_take_wake_ups(struct sockets_epoll *set, int epfd, struct sockets_entry *entry);
 void sockets_entry_remove_waker(struct sockets_entry *entry, int epfd);
 
-/* Others ask the kernel's set from now on: whoever sleeps is woken by TCP. */
+/* Whoever sleeps now is woken by TCP, as others ask the kernel's set, too; or so are all from now
+ * on. */
 void sockets_epoll_doze_no_more(struct sockets_epoll *set, int epfd);
+void sockets_epoll_wake_by_tcp(struct sockets_epoll *set, int epfd);
+void sockets_epoll_remove_wakers(struct sockets_epoll *set, int epfd);
 
 /* Whether its rings have something that the program is still to be told of: edges of the ring are
  * told from here, those of TCP by the kernel.  Of two kinds: data, and space. */

@@ -230,6 +230,13 @@ void sockets_epoll_move(struct sockets_stream *s, int fd, int other)
     }
 }
 
+void sockets_epoll_remove_wakers(struct sockets_epoll *set, int epfd)
+{
+    for (uint32_t i = 0; i < used_entries; i++)
+        if (arena[i].set == set)
+            sockets_entry_remove_waker(&arena[i], epfd);
+}
+
 void sockets_epoll_closing(int epfd)
 {
     struct sockets_epoll *set = sockets_epoll_find(epfd);
@@ -242,11 +249,11 @@ void sockets_epoll_closing(int epfd)
     last = --set->descriptors == 0;
     /* Copies stay, and another process may have it by means that are not seen here. */
     sockets_defer_no_more(set, last ? epfd : descriptor_of(set));
+    if (last)
+        sockets_epoll_remove_wakers(set, epfd);
     for (uint32_t i = 0; last && i < used_entries; i++)
-        if (arena[i].set == set) {
-            sockets_entry_remove_waker(&arena[i], epfd);
+        if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
-        }
     last = last && set->sleepers == 0; /* else another thread will still look at it */
     if (last) {
         sockets_hidden_close(set->owed);

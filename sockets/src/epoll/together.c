@@ -5,7 +5,8 @@
  * Before a set sleeps it writes one value, that it has never used before and nobody can guess, into
  * the rings of its hot connections.  A sender that has woken the set by one of them need not do so
  * by the others: who wakes looks at all rings before it sleeps again.  That holds as long as the
- * wake-up does reach the one that sleeps.  So it is only done for a set with one sleeper, for
+ * wake-up does reach the one that sleeps.  So it is only done for a set with one sleeper, for peers
+ * of our user (another one could say a value that it has read to an honest peer of ours), for
  * connections that are told of by level, once, and belong to this process alone; and if another
  * thread takes a connection out of the set, or data from it, the sleeper gets a new value, and is
  * woken by an eventfd if something came meanwhile.
@@ -19,7 +20,7 @@ enum { LEAST = 2 }; /* connections for which it is worth while */
 
 static bool may_share(const struct sockets_entry *entry)
 {
-    return !(entry->events & EPOLLET) && sockets_entry_is_sole(entry);
+    return !(entry->events & EPOLLET) && sockets_entry_is_sole(entry) && entry->s->of_our_user;
 }
 
 static void new_value(struct sockets_epoll *set)
@@ -78,7 +79,7 @@ void sockets_epoll_part(struct sockets_epoll *set)
 
     if (set->together && set->sleepers == 0)
         for (uint32_t i = 0; i < set->hot_count; i++)
-            atomic_store_explicit(&set->hot[i]->s->together, 0, memory_order_relaxed);
+            sockets_stream_sleep_together(set->hot[i]->s, 0);
     if (!set->kicked || (set->sleepers > 0 && has_news(set))) /* it may have been another's */
         return;
     sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));

@@ -14,7 +14,8 @@ enum {
     IDLE = 16,           /* sleeps without data after which one is hot no longer ... */
     IDLE_EACH = 4,       /* ... and so many more for each that is hot */
     KERNEL_EVERY = 8,    /* turns with events from rings until the kernel is asked, too */
-    TURNS = 4,           /* of asking the kernel again, while rings have more and more */
+    TURNS = 4,           /* of asking the kernel again, while rings have more and more ... */
+    AT_ONCE_TURNS = 16,  /* ... and where all that it tells are bells, and nobody waits */
     ROOM = 64,           /* events that the kernel is asked for at least */
     LOOKS_PER_CALL = 16, /* at the rings, while spinning, between two calls of the kernel ... */
     FAR_LOOKS = 4,       /* ... and where a look may be a system call itself */
@@ -112,7 +113,7 @@ static int wait_in_kernel(int epfd, struct epoll_event *events, int max,
 /* One that was idle for long is left armed, and no longer looked at, unless its sender counts on
  * our looking (together.c).  Edges of data that follows unread data need a bell each time: see
  * begin_sleep. */
-static bool cools(struct sockets_entry *entry)
+static bool cools(struct sockets_entry *entry, int epfd)
 {
     if (entry->idle < IDLE + IDLE_EACH * entry->set->hot_count) {
         entry->idle++;
@@ -120,11 +121,14 @@ static bool cools(struct sockets_entry *entry)
     }
     sockets_entry_arm(entry);
     sockets_entry_leave_together(entry);
-    return !sockets_stream_has_data(entry->s);
+    if (sockets_stream_has_data(entry->s))
+        return false;
+    sockets_entry_remove_waker(entry, epfd); /* a read that blocks may want it */
+    return true;
 }
 
 /* With the set's lock. */
-static void end_sleep(struct sockets_epoll *set)
+static void end_sleep(struct sockets_epoll *set, int epfd)
 {
     set->sleepers--;
     sockets_epoll_part(set);
@@ -132,7 +136,7 @@ static void end_sleep(struct sockets_epoll *set)
         sockets_epoll_settle(set);
     for (uint32_t i = 0; !set->cold && i < set->hot_count;) {
         sockets_entry_wake(set->hot[i]);
-        if (cools(set->hot[i])) {
+        if (cools(set->hot[i], epfd)) {
             sockets_epoll_cool(set, i);
             continue;
         }
@@ -348,13 +352,15 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
     bool quiet = true;
 
     pthread_mutex_lock(&set->lock);
-    set->sleepers++;
+    if (++set->sleepers > 1 && !set->by_tcp)
+        sockets_epoll_wake_by_tcp(set, epfd);
     sockets_defer_no_more(set, epfd);
-    sockets_epoll_join(set, epfd);
     ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++)
         if (!sockets_entry_doze(set->hot[i], epfd))
             sockets_entry_watch(set->hot[i]);
+    sockets_epoll_join(set, epfd);
+    atomic_thread_fence(memory_order_seq_cst); /* senders look for us after they have published */
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !sockets_entry_has_news(set->hot[i]);
     pthread_mutex_unlock(&set->lock);
@@ -373,7 +379,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     error = errno;
     *bells |= n > 0;
     pthread_mutex_lock(&set->lock);
-    end_sleep(set);
+    end_sleep(set, epfd);
     if (n > 0)
         n = tell(set, epfd, &k, n, events, max, began);
     pthread_mutex_unlock(&set->lock);
@@ -397,7 +403,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
 {
     const uint64_t end = timeout_ns > 0 ? sockets_now_ns() + (uint64_t)timeout_ns : 0;
 
-    for (;;) {
+    for (int turn = 1;; turn++) {
         struct timespec wait = at_once;
         bool bells = false, limited = timeout_ns >= 0;
         int n;
@@ -407,7 +413,8 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
             if (n == 0 && timeout_ns != 0)
                 n = spin(set, epfd, events, max, mask);
             /* What is withheld is told of again and again, which keeps nobody who does not wait. */
-            if (n != 0 || (timeout_ns == 0 && (!bells || anything_is_withheld_long(set))))
+            if (n != 0 || (timeout_ns == 0 &&
+                           (!bells || turn == AT_ONCE_TURNS || anything_is_withheld_long(set))))
                 return n;
             if (timeout_ns == 0)
                 continue;

@@ -216,28 +216,31 @@ static bool add_dozer(struct dozers *d, struct polled *p, nfds_t i)
     struct sockets_stream *s = p->stream[i];
     int fd;
 
-    if (d->count == DOZERS || p->count > FEW || s->carrier ||
+    if (p->count > FEW || s->carrier ||
         atomic_load_explicit(&s->record->holders, memory_order_relaxed) != 1 ||
-        (fd = sockets_stream_claim_waker(s)) < 0)
+        !sockets_stream_claim_waker(s, SOCKETS_WAKER_SEVERAL))
         return false;
-    if (!sockets_stream_begin_doze(s)) {
-        sockets_stream_release_waker(s);
-        return false;
+    fd = sockets_stream_begin_use(s); /* if it is given up from here on, it hangs up */
+    if (fd >= 0 && sockets_stream_begin_doze(s, false)) {
+        d->fds[p->count + (nfds_t)d->count] = (struct pollfd){.fd = fd, .events = POLLIN};
+        d->at[d->count++] = i;
+        return true;
     }
-    d->fds[p->count + (nfds_t)d->count] = (struct pollfd){.fd = fd, .events = POLLIN};
-    d->at[d->count++] = i;
-    return true;
+    sockets_stream_end_use(s);
+    sockets_stream_release_waker(s);
+    return false;
 }
 
-/* The others are armed. */
-static void begin_sleep(struct dozers *d, struct polled *p)
+/* At most so many are woken by their wakers; the others are armed. */
+static void begin_sleep(struct dozers *d, struct polled *p, int most)
 {
     d->count = 0;
     for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i) && !add_dozer(d, p, i)) {
+        if (wants_data(p, i) && !(d->count < most && add_dozer(d, p, i))) {
             sockets_stream_arm(p->stream[i]);
             sockets_stream_answer(p->stream[i], p->fds[i].fd);
         }
+    atomic_thread_fence(memory_order_seq_cst); /* senders look for us after they have published */
 }
 
 static void end_sleep(const struct dozers *d, struct polled *p)
@@ -253,9 +256,10 @@ static void end_sleep(const struct dozers *d, struct polled *p)
             sockets_stream_disarm(s);
             continue;
         }
-        sockets_stream_end_doze(s);
+        sockets_stream_end_doze(s, false);
         if (d->fds[p->count + (nfds_t)k++].revents != 0)
             sockets_stream_take_wake_ups(s);
+        sockets_stream_end_use(s);
         sockets_stream_release_waker(s);
     }
 }
@@ -274,18 +278,27 @@ static int ask_with_wakers(struct dozers *d, struct polled *p, const struct time
     return merge(p);
 }
 
-static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
+static int sleep_with(struct polled *p, const struct timespec *timeout, int most)
 {
     struct dozers d;
     int n, error;
 
-    begin_sleep(&d, p);
+    begin_sleep(&d, p, most);
     if (any(p, sockets_stream_has_data))
         timeout = &at_once;
     n = d.count > 0 ? ask_with_wakers(&d, p, timeout) : ask_kernel(p, timeout);
     error = errno;
     end_sleep(&d, p);
     errno = error;
+    return n;
+}
+
+static int sleep_in_kernel(struct polled *p, const struct timespec *timeout)
+{
+    int n = sleep_with(p, timeout, DOZERS);
+
+    if (n < 0 && errno == EINVAL) /* more than descriptors are allowed */
+        n = sleep_with(p, timeout, 0);
     return n == 0 && any(p, sockets_stream_is_withheld_long) ? sockets_stream_nap(p->mask) : n;
 }
 

@@ -39,6 +39,11 @@ void sockets_stream_keep_waker(struct sockets_stream *s, int fd)
     }
 }
 
+static void close_spent(struct sockets_stream *s)
+{
+    sockets_hidden_close(atomic_exchange(&s->spent, -1));
+}
+
 void sockets_stream_end_waker(struct sockets_stream *s)
 {
     if (s->keeper < 0)
@@ -46,11 +51,22 @@ void sockets_stream_end_waker(struct sockets_stream *s)
     atomic_store(&keepers[s->keeper], NULL);
     s->keeper = -1;
     sockets_hidden_close(atomic_exchange(&s->waker, -1));
-    sockets_hidden_close(s->spent);
-    s->spent = -1;
+    close_spent(s);
 }
 
-/* A descriptor that is in use is closed at the stream's end. */
+int sockets_stream_begin_use(struct sockets_stream *s)
+{
+    atomic_fetch_add(&s->waking, 1);
+    return sockets_hidden_fd(atomic_load(&s->waker));
+}
+
+void sockets_stream_end_use(struct sockets_stream *s)
+{
+    if (atomic_fetch_sub(&s->waking, 1) == 1 && atomic_load(&s->spent) >= 0)
+        close_spent(s);
+}
+
+/* The last one who uses the descriptor closes it.  Whether that is done. */
 static bool give_up(struct sockets_stream *s)
 {
     const int slot = atomic_exchange(&s->waker, -1);
@@ -58,11 +74,10 @@ static bool give_up(struct sockets_stream *s)
     if (slot < 0)
         return false;
     sockets_real.shutdown(sockets_hidden_fd(slot), SHUT_RDWR); /* for forks of both ends, too */
-    if (atomic_load(&s->waking) > 0) {
-        s->spent = slot;
+    atomic_store(&s->spent, slot);
+    if (atomic_load(&s->waking) > 0)
         return false;
-    }
-    sockets_hidden_close(slot);
+    close_spent(s);
     return true;
 }
 
@@ -83,18 +98,6 @@ bool sockets_stream_give_up_wakers(void)
     return any;
 }
 
-/* The descriptor, or -1; it stays as long as somebody uses it. */
-static int begin_use(struct sockets_stream *s)
-{
-    atomic_fetch_add(&s->waking, 1);
-    return sockets_hidden_fd(atomic_load(&s->waker));
-}
-
-static void end_use(struct sockets_stream *s)
-{
-    atomic_fetch_sub(&s->waking, 1);
-}
-
 /* ---- waking ---- */
 
 void sockets_stream_rouse_now(struct sockets_stream *s)
@@ -107,22 +110,22 @@ void sockets_stream_rouse_now(struct sockets_stream *s)
     if (sockets_stream_was_woken(sleeper))
         return;
     error = errno;
-    fd = begin_use(s);
+    fd = sockets_stream_begin_use(s);
     if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0 &&
         sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         sockets_stream_note_woken(sleeper);
-    end_use(s);
+    sockets_stream_end_use(s);
     errno = error;
 }
 
 void sockets_stream_stay_awake(struct sockets_stream *s)
 {
-    const int fd = begin_use(s);
+    const int fd = sockets_stream_begin_use(s);
 
     atomic_store(&s->record->rx.wakeful, 1);
     if (fd >= 0)
         sockets_real.shutdown(fd, SHUT_RD);
-    end_use(s);
+    sockets_stream_end_use(s);
 }
 
 /* ---- sleeping ---- */
@@ -165,15 +168,15 @@ static int sleep_once(struct sockets_stream *s, int fd)
     char byte;
     bool woken;
 
-    if (!begin_to_doze(s, SOCKETS_DOZE_READER))
+    if (!begin_to_doze(s, SOCKETS_DOZE_ALONE))
         return -EAGAIN;
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
     n = sockets_real.recv(fd, &byte, 1, 0);
     if (n < 0 && errno == EINTR) {
-        end_to_doze(s, SOCKETS_DOZE_READER);
+        end_to_doze(s, SOCKETS_DOZE_ALONE);
         return -EINTR;
     }
-    woken = end_to_doze(s, SOCKETS_DOZE_READER);
+    woken = end_to_doze(s, SOCKETS_DOZE_ALONE);
     return woken ? 1 : n > 0 ? 0 : -EPIPE;
 }
 
@@ -194,11 +197,11 @@ int sockets_stream_doze(struct sockets_stream *s)
 {
     int fd, result;
 
-    if (s->carrier || atomic_load(&s->waker) < 0 || sockets_stream_claim_waker(s) < 0)
+    if (s->carrier || !sockets_stream_claim_waker(s, SOCKETS_WAKER_READER))
         return 0;
-    fd = begin_use(s);
+    fd = sockets_stream_begin_use(s);
     result = fd < 0 ? 0 : sleep_on(s, fd);
-    end_use(s);
+    sockets_stream_end_use(s);
     sockets_stream_release_waker(s);
     /* Closed by another thread: by now it may be the number of another file. */
     return result == 0 && atomic_load(&s->fds) == 0 ? -EBADF : result;
@@ -206,52 +209,48 @@ int sockets_stream_doze(struct sockets_stream *s)
 
 /* ---- sleeping for several files ---- */
 
-int sockets_stream_claim_waker(struct sockets_stream *s)
+bool sockets_stream_claim_waker(struct sockets_stream *s, enum sockets_waker_user user)
 {
-    uint32_t nobody = 0;
+    uint32_t nobody = SOCKETS_WAKER_FREE;
 
-    if (!atomic_compare_exchange_strong(&s->waker_claimed, &nobody, 1))
-        return -1;
-    if (atomic_load(&s->waker) >= 0)
-        return sockets_stream_waker_fd(s);
-    sockets_stream_release_waker(s);
-    return -1;
+    return atomic_load(&s->waker) >= 0 && !atomic_load(&s->record->rx.wakeful) &&
+           atomic_compare_exchange_strong(&s->waker_user, &nobody, user);
 }
 
 void sockets_stream_release_waker(struct sockets_stream *s)
 {
-    atomic_store(&s->waker_claimed, 0);
+    atomic_store(&s->waker_user, SOCKETS_WAKER_FREE);
 }
 
-int sockets_stream_waker_fd(const struct sockets_stream *s)
+static uint32_t dozer(bool in_set)
 {
-    const int slot = atomic_load(&s->waker);
-
-    return sockets_hidden_fd(slot >= 0 ? slot : s->spent);
+    return in_set ? SOCKETS_DOZE_SET : SOCKETS_DOZE_ALONE;
 }
 
-bool sockets_stream_begin_doze(struct sockets_stream *s)
+bool sockets_stream_begin_doze(struct sockets_stream *s, bool in_set)
 {
-    if (begin_use(s) >= 0 && begin_to_doze(s, SOCKETS_DOZE_SET))
+    if (sockets_stream_begin_use(s) >= 0 && begin_to_doze(s, dozer(in_set)))
         return true;
-    end_use(s);
+    sockets_stream_end_use(s);
     return false;
 }
 
-void sockets_stream_end_doze(struct sockets_stream *s)
+void sockets_stream_end_doze(struct sockets_stream *s, bool in_set)
 {
-    end_to_doze(s, SOCKETS_DOZE_SET);
-    end_use(s);
+    end_to_doze(s, dozer(in_set));
+    sockets_stream_end_use(s);
 }
 
+/* The other end sends one byte for each sleep: whoever sends many wants to keep us awake. */
 bool sockets_stream_take_wake_ups(struct sockets_stream *s)
 {
     char bytes[64];
-    const int error = errno;
-    const ssize_t n =
-        sockets_real.recv(sockets_stream_waker_fd(s), bytes, sizeof(bytes), MSG_DONTWAIT);
-    const bool lives = n > 0 || (n < 0 && errno == EAGAIN);
+    const int error = errno, fd = sockets_stream_begin_use(s);
+    const ssize_t n = fd < 0 ? 0 : sockets_real.recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    const bool lives =
+        (n > 0 && n < (ssize_t)sizeof(bytes)) || (n < 0 && (errno == EAGAIN || errno == EINTR));
 
+    sockets_stream_end_use(s);
     if (!lives)
         atomic_store(&s->record->rx.wakeful, 1);
     errno = error;

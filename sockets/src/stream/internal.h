@@ -26,8 +26,8 @@ static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
            atomic_load_explicit(&s->rx->head, memory_order_relaxed);
 }
 
-/* Who is to be woken without TCP (doze.c): one that reads, or one that sleeps for several. */
-enum { SOCKETS_DOZE_READER = 1, SOCKETS_DOZE_SET };
+/* Who is to be woken without TCP (doze.c): one that wakes for itself, or an epoll set. */
+enum { SOCKETS_DOZE_ALONE = 1, SOCKETS_DOZE_SET };
 
 /* Who sleeps at the other end, and is woken (wake.c).  Who sleeps for this stream and others, and
  * has a value of its own for that, unless somebody else sleeps for this one, too; or 0. */

@@ -58,7 +58,8 @@ struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
     s->rendezvous = -1;
     s->waker = -1;
     s->waking = 0;
-    s->waker_claimed = 0;
+    s->waker_user = SOCKETS_WAKER_FREE;
+    s->of_our_user = false;
     s->keeper = -1;
     s->spent = -1;
     s->record = record;
@@ -192,7 +193,7 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     if (!s->upgraded)
         return;
     sockets_carrier_look(s);
-    if (atomic_load(&s->waking) > 0) /* by another thread, that is to wake up */
+    if (atomic_load(&s->waker_user) == SOCKETS_WAKER_READER) /* another thread, that is to wake */
         sockets_stream_stay_awake(s);
     is_last = atomic_load(&record->holders) == 1;
     if (is_last)

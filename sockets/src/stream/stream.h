@@ -45,9 +45,10 @@ struct sockets_stream {
     _Atomic int rendezvous;          /* listening for the peer: a slot of real/hidden.h, or -1 */
     _Atomic int waker;               /* a slot as well, or -1 (doze.c) */
     _Atomic uint32_t waking;         /* threads that use it */
-    _Atomic uint32_t waker_claimed;  /* somebody sleeps on it, or has it in an epoll set */
+    _Atomic uint32_t waker_user;     /* who may sleep on it: enum sockets_waker_user */
     int keeper;                      /* its place among those of this process, or -1 */
-    int spent;                       /* the slot of one that was given up in use, or -1 */
+    _Atomic int spent;               /* the slot of one that was given up in use, or -1 */
+    bool of_our_user;                /* the peer is, too */
     struct sockets_record *record;
     uint64_t cookie;                         /* SO_COOKIE, of one that is upgraded */
     struct sockets_segment *_Atomic segment; /* NULL: with the kernel */
@@ -125,18 +126,22 @@ void sockets_stream_keep_waker(struct sockets_stream *s, int fd);
 void sockets_stream_end_waker(struct sockets_stream *s);
 
 /* Who sleeps for several files may sleep on the waker among them, if nobody else of this process
- * does: _claim returns its descriptor, or -1.  Around each sleep _begin says that the other end
- * wakes by it, and returns false if data, or something else, may come by TCP alone; whoever is not
- * woken looks at the ring after _begin.  The sleeper takes what made the waker readable after each
- * sleep.  A waker of which _take returns false has ended. */
-int sockets_stream_claim_waker(struct sockets_stream *s);
+ * does.  _claim says whether that is so; the waker stays open from _begin_use, which returns its
+ * descriptor or -1, to _end_use. */
+enum sockets_waker_user { SOCKETS_WAKER_FREE, SOCKETS_WAKER_READER, SOCKETS_WAKER_SEVERAL };
+bool sockets_stream_claim_waker(struct sockets_stream *s, enum sockets_waker_user user);
 void sockets_stream_release_waker(struct sockets_stream *s);
-bool sockets_stream_begin_doze(struct sockets_stream *s);
-void sockets_stream_end_doze(struct sockets_stream *s);
-bool sockets_stream_take_wake_ups(struct sockets_stream *s);
+int sockets_stream_begin_use(struct sockets_stream *s);
+void sockets_stream_end_use(struct sockets_stream *s);
 
-/* The descriptor of the waker as long as it is open, which may change; or -1. */
-int sockets_stream_waker_fd(const struct sockets_stream *s);
+/* Around each sleep: the other end wakes by the waker.  `in_set`: by an epoll set, which may wake
+ * for several streams at once.  _begin returns false if data, or something else, may come by TCP
+ * alone, or the waker is not to be used any more; else _end is to be called.  The sleeper looks at
+ * the ring after _begin, and after it slept takes what made the waker readable: _take returns false
+ * if it has ended. */
+bool sockets_stream_begin_doze(struct sockets_stream *s, bool in_set);
+void sockets_stream_end_doze(struct sockets_stream *s, bool in_set);
+bool sockets_stream_take_wake_ups(struct sockets_stream *s);
 
 /* Neither end is woken by it any more. */
 void sockets_stream_give_up_waker(struct sockets_stream *s);

@@ -13,8 +13,10 @@
 /* Under the lock.  Whether what is read next comes by TCP, and no bell is before it. */
 static bool tcp_is_next(struct sockets_stream *s, int fd)
 {
-    if (sockets_phase_is_ring(s->record->rx.phase) &&
-        (sockets_stream_has_unread(s) || (s->carrier && !sockets_stream_sender_moved_on(s))))
+    if (sockets_stream_has_unread(s) && !atomic_load(&s->record->rx.recalled))
+        return false; /* the sender may be in the ring, and its receiver not know yet */
+    if (s->carrier && sockets_phase_is_ring(s->record->rx.phase) &&
+        !sockets_stream_sender_moved_on(s))
         return false;
     sockets_stream_drain(s, fd);
     return !sockets_stream_bell_is_due(s);

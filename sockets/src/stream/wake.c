@@ -15,13 +15,18 @@ static _Atomic uint64_t *woken_slot(uint64_t value)
     return &woken[value * 0x9e3779b97f4a7c15 >> 58];
 }
 
+/* A set clears its value before it is counted as asleep no longer, and writes it after it is.  So
+ * the one that is counted is the set if it had the same value before and after. */
 uint64_t sockets_stream_shared_sleeper(const struct sockets_stream *s)
 {
-    const uint32_t armed = atomic_load_explicit(&s->tx->armed, memory_order_relaxed);
+    const uint64_t value = atomic_load_explicit(&s->tx->waiter, memory_order_acquire);
+    const uint32_t armed = atomic_load_explicit(&s->tx->armed, memory_order_acquire);
     const bool dozes =
-        atomic_load_explicit(&s->tx->dozing, memory_order_relaxed) == SOCKETS_DOZE_SET;
+        atomic_load_explicit(&s->tx->dozing, memory_order_acquire) == SOCKETS_DOZE_SET;
 
-    return armed + dozes == 1 ? atomic_load_explicit(&s->tx->waiter, memory_order_relaxed) : 0;
+    return armed + dozes == 1 && atomic_load_explicit(&s->tx->waiter, memory_order_relaxed) == value
+               ? value
+               : 0;
 }
 
 bool sockets_stream_was_woken(uint64_t sleeper)

@@ -190,14 +190,15 @@ static void give_up(struct sockets_stream *s, enum sockets_reason why)
         atomic_store(&s->record->reason, why);
 }
 
-static bool may_share(int unix_fd, int fd)
+static bool may_share(struct sockets_stream *s, int unix_fd, int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof(peer);
 
     if (sockets_real.getsockopt(unix_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
         return false;
-    return peer.uid == geteuid() || sockets_upgrade_peer_is(fd, peer.uid);
+    s->of_our_user = peer.uid == geteuid();
+    return s->of_our_user || sockets_upgrade_peer_is(fd, peer.uid);
 }
 
 /* ---- a peer on another host ------------------------------------------------------------- */
@@ -316,7 +317,7 @@ static void take_segment(struct sockets_stream *s, int fd, int from)
     struct sockets_segment *segment = NULL;
     int memory;
 
-    if (!may_share(from, fd)) {
+    if (!may_share(s, from, fd)) {
         give_up(s, SOCKETS_STRANGER);
         return;
     }
@@ -381,7 +382,7 @@ static void offer_segment(struct sockets_stream *s, int fd, int to)
     struct sockets_segment *segment;
     int memory;
 
-    if (!may_share(to, fd)) {
+    if (!may_share(s, to, fd)) {
         give_up(s, SOCKETS_STRANGER);
         return;
     }
