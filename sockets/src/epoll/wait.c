@@ -403,7 +403,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
 {
     const uint64_t end = timeout_ns > 0 ? sockets_now_ns() + (uint64_t)timeout_ns : 0;
 
-    for (int turn = 1;; turn++) {
+    for (uint32_t turn = 1;; turn++) {
         struct timespec wait = at_once;
         bool bells = false, limited = timeout_ns >= 0;
         int n;
