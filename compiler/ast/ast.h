@@ -302,6 +302,8 @@ public:
     // functions, declarations of split-c.h, and what has to change.
     std::vector<const Node *> unit;
     std::vector<Replacement> replaced;
+    // What is declared before the external declaration that begins with a token.
+    std::vector<std::pair<uint32_t, std::string>> early;
     std::vector<Symbol *> handlers; // the functions that active messages may run
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;

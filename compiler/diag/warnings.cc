@@ -22,6 +22,7 @@ constexpr Known kKnown[] = {
     {"-Wincompatible-pointer-types", Default::On, false},
     {"-Wint-conversion", Default::On, false},
     {"-Wlocal-escape", Default::On, true},
+    {"-Wmain", Default::On, false},
     {"-Wpointer-sign", Default::WithAll, false},
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},

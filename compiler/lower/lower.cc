@@ -15,16 +15,28 @@ Rope Lower::unit(const Ast &ast)
     for (const Replacement &tokens : ast.replaced)
         substitutions_[tokens.first] = {tokens.last, tokens.text};
     Splice splice(*this, 0);
+    std::vector<std::pair<uint32_t, std::string>> early = ast.early;
+    std::stable_sort(early.begin(), early.end(),
+                     [](const auto &a, const auto &b) { return a.first < b.first; });
+    size_t next = 0;
+    auto declare_early = [&](uint32_t until) {
+        for (; next < early.size() && early[next].first < until; next++)
+            splice.replace(early[next].first, early[next].first, early[next].second + " ");
+    };
     for (const Node *n : ast.unit) {
         if (!n->touched)
             continue;
+        declare_early(n->first);
         Rope rope = node(n);
+        for (; next < early.size() && early[next].first == n->first; next++)
+            pending_ += " " + early[next].second;
         // What the declaration needs at file scope is inserted behind the previous declaration,
         // where it changes the column of no token.
         splice.replace(n->first, n->first, std::move(pending_));
         pending_ = Rope();
         splice.replace(n->first, n->last, std::move(rope));
     }
+    declare_early(UINT32_MAX);
     if (checks_)
         end_ += "const char splitc_wants_checks __attribute__((weak)) = 1;\n";
     if (ast.large_stack)

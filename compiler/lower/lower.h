@@ -84,6 +84,7 @@ private:
     Rope array_suffix(const Part &part);
     Rope declaration(const Declaration *d);
     Rope far_item(const Declaration *d, const InitDeclarator &item, bool statement);
+    void forget_typedef(const Type *t);
     bool needs_split(const Declaration *d) const;
 
     // spread arrays (lower_spread.cc)

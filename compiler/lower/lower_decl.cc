@@ -130,6 +130,18 @@ bool Lower::needs_split(const Declaration *d) const
            (near || far > 1 || captures || d->specifiers.body || d->specifiers.enum_body);
 }
 
+// A type without a tag is known by the name that a typedef gives it, unless that is split off its
+// definition.
+void Lower::forget_typedef(const Type *t)
+{
+    if (t->kind == TypeKind::Record && !t->record->tag) {
+        t->record->spelled.clear();
+        base_name(t); // gives it a tag
+    }
+    if (t->kind == TypeKind::Enum && !t->enumeration->tag)
+        t->enumeration->spelled.clear();
+}
+
 Rope Lower::declaration(const Declaration *d)
 {
     if (d->dropped)
@@ -141,6 +153,7 @@ Rope Lower::declaration(const Declaration *d)
     Rope rope, base;
     if ((s.body || s.enum_body) && needs_split(d)) {
         // The struct or enum is defined by itself first, and then used.
+        forget_typedef(s.type);
         rope = specifiers(s, false) + "; ";
         base = not_type(s) + type(s.type);
     } else {

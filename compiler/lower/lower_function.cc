@@ -22,9 +22,15 @@ Rope Lower::function_definition(const Declaration *d)
 {
     const InitDeclarator &item = d->declarators[0];
     Splice splice(*this, d->first);
+    const Specifiers &s = d->specifiers;
+    Rope defined; // a struct, union or enum that the head defines
+    if (item.declarator.far && (s.body || s.enum_body)) {
+        forget_typedef(s.type);
+        defined = specifiers(s, false) + "; ";
+    }
     if (item.declarator.far)
         splice.replace(d->first, item.declarator.last,
-                       not_type(d->specifiers) + far_type(item.declarator) +
+                       std::move(defined) + not_type(s) + far_type(item.declarator) +
                            declarator(item.declarator));
     else if (d->specifiers.touched || item.declarator.touched)
         splice.replace(d->first, item.declarator.last,
@@ -80,15 +86,20 @@ void Lower::define_inlines(const Ast &ast, bool by_assembler)
 // The runtime calls splitc_entry, which calls splitc_main with the parameters that it has.
 Rope Lower::entry(const Declaration *d)
 {
-    const InitDeclarator &item = d->declarators[0];
-    size_t count = item.declarator.parts.front().param_symbols.size();
-    std::string call = count == 0   ? "splitc_main()"
-                       : count == 1 ? "splitc_main(argc)"
-                       : count == 2 ? "splitc_main(argc, argv)"
-                                    : "splitc_main(argc, argv, splitc_environment)";
-    bool is_void = item.type->base->kind == TypeKind::Void;
+    static constexpr const char *passed[] = {"argc", "argv", "splitc_environment"};
+    const std::vector<const Type *> &params = d->declarators[0].symbol->type->params;
+    Rope call = "splitc_main(";
+    for (size_t i = 0; i < params.size() && i < std::size(passed); i++) {
+        const bool cast = i > 0 && params[i]->is_integer();
+        call += std::string(i ? ", " : "") +
+                (cast ? "(int)(long)"
+                 : i  ? "(void *)"
+                      : "") +
+                passed[i];
+    }
+    bool is_void = d->declarators[0].type->base->kind == TypeKind::Void;
     return " int splitc_entry(int argc, char **argv) { (void)argc; (void)argv; " +
-           (is_void ? call + "; return 0; }" : "return " + call + "; }");
+           (is_void ? std::move(call) + "); return 0; }" : "return " + std::move(call) + "); }");
 }
 
 } // namespace splitcc

@@ -232,6 +232,7 @@ void Parser::external_declaration()
         return;
     }
     hiding_.clear();
+    externals_.push_back(pos_);
     Declaration *d = declaration();
     if (d->touched)
         ast_.renamed.insert(ast_.renamed.end(), hiding_.begin(), hiding_.end());

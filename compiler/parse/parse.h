@@ -5,6 +5,8 @@
 // that it parses.  A production first parses its operands, then hands its node to Sema.
 #pragma once
 
+#include <map>
+#include <set>
 #include <vector>
 
 #include "ast/ast.h"
@@ -147,6 +149,12 @@ private:
     Expr *binary(int least);
     Expr *cast();
     Expr *unary();
+    uint32_t external_of(uint32_t token) const;
+    void declare_early(const Symbol *symbol, uint32_t use, bool is_static);
+    void note_use_before(const Symbol *symbol, const Symbol *old);
+    void move_static(const Symbol *symbol, const Specifiers &s);
+    bool is_of_system(const Symbol *symbol) const;
+    bool replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition);
     Expr *sizeof_expression();
     Expr *postfix(Expr *e);
     Expr *primary();
@@ -181,6 +189,10 @@ private:
     Name *global_, *spread_;
     // symbols of the current external declaration that hide the name of a type
     std::vector<Symbol *> hiding_;
+    std::vector<uint32_t> externals_; // the first tokens of external declarations
+    std::set<const Name *> early_names_;
+    std::map<const Name *, uint32_t> used_in_blocks_; // functions that only blocks have declared
+    bool in_splitc_main_ = false;                     // of type int
     // What attributes have said since these were last reset.
     bool attribute_changes_type_ = false;
     bool attribute_changes_layout_ = false;

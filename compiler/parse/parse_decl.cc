@@ -59,7 +59,10 @@ void Parser::init_declarator(Declaration *declaration)
         fail(tokens_[d.declarator.first].range(),
              "a function inside a function is not supported; move it to file scope");
     replace_library(d, declaration->specifiers, definition);
-    d.symbol = declare(d, declaration->specifiers, DeclarationRole::Object);
+    Symbol *of_system = d.declarator.name->ordinary;
+    d.symbol = replace_of_system(d, declaration->specifiers, definition)
+                   ? declare(d, declaration->specifiers, DeclarationRole::Object)
+                   : of_system;
     if (is_function && attribute_overloads_) // one name for many functions
         d.symbol->type = types_.function(types_.unknown(), {}, false, true);
     declaration->touched |= touched_declarator(d.declarator);
@@ -150,19 +153,27 @@ void Parser::function_body(Declaration *declaration)
     for (Symbol *param : function.param_symbols)
         if (!param->type)
             param->type = types_.basic(TypeKind::Int);
-    // this is no prototype, but the types of the parameters are known now
+    // This is no prototype, but the types of the parameters are known now; unless one was before
+    // it.
     if (!function.prototype) {
         std::vector<const Type *> params;
         for (const Symbol *param : function.param_symbols)
             params.push_back(param->type);
-        d.symbol->type = types_.function(d.type->base, std::move(params), false, false);
+        const Type *type = types_.function(d.type->base, std::move(params), false, false);
+        if (d.symbol->type->prototype)
+            sema_.check_old_style(d, type);
+        else
+            d.symbol->type = type;
     }
     if (d.symbol->name && d.symbol->name->text == "main")
         ast_.main = d.declarator.name_token;
     result_ = d.type->base;
     const Ast::Mark before = ast_.mark();
     declaration->is_definition = true;
+    in_splitc_main_ = d.symbol->name && d.symbol->name->text == "splitc_main" &&
+                      result_->kind == TypeKind::Int && !ast_.translated;
     declaration->body = compound(&d.declarator);
+    in_splitc_main_ = false;
     declaration->body->result = result_;
     // lower/ adds splitc_entry to it; so its body counts as touched.
     if (d.symbol->name && d.symbol->name->text == "splitc_main") {
@@ -254,10 +265,17 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     if (ast_.index)
         ast_.index->name(symbol->token, symbol);
     Symbol *old = symbol->name->ordinary;
+    if (symbol->kind == SymbolKind::Function) {
+        note_use_before(symbol, old);
+        if (!symbol->file_scope && s.storage == Storage::Static)
+            move_static(symbol, s);
+    }
     if (old && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
         return symbol;
-    // A redeclaration with less information keeps the type that is known.
-    if (old && scopes_.is_local(old) && old->kind == symbol->kind && old->type) {
+    // A redeclaration with less information keeps the type that is known, and that of a function
+    // in a block means the one outside.
+    bool same = old && (scopes_.is_local(old) || symbol->kind == SymbolKind::Function);
+    if (same && old->kind == symbol->kind && old->type) {
         bool less = (symbol->type->kind == TypeKind::Array && !symbol->type->extent.size) ||
                     (symbol->type->kind == TypeKind::Function && !symbol->type->prototype);
         if (less && same_type(old->type, symbol->type))

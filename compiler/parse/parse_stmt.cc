@@ -207,6 +207,8 @@ void Parser::return_statement(Stmt *stmt)
         else
             e = sema_.value(e);
         add(stmt, e);
+    } else if (in_splitc_main_) { // as falling off its end does
+        ast_.replaced.push_back({pos_, pos_, " 0"});
     }
     semicolon("';' after the return value");
 }

@@ -62,6 +62,8 @@ public:
     void check_splitc_main(const InitDeclarator &d);
     // Compares with a declaration of the same name in the same scope.  Returns false if that is of
     // another kind of thing, which the name stays.
+    void check_old_style(const InitDeclarator &d, const Type *definition);
+    Expr *parameter_as_pointer(Expr *e);
     bool check_redeclaration(const Symbol *old, const Symbol *fresh);
     // Returns the type that typeof of `e` names.  A parameter that is a spread array is a spread
     // pointer.

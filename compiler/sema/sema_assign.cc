@@ -33,8 +33,23 @@ bool Sema::writable(const Expr *e, uint32_t token)
     return true;
 }
 
+// A parameter that is declared as a spread array is a spread pointer.
+Expr *Sema::parameter_as_pointer(Expr *e)
+{
+    const Expr *operand = strip(e);
+    if (e->type->kind == TypeKind::SpreadArray && operand->kind == ExprKind::Ident &&
+        operand->symbol->parameter)
+        for (Expr *at = e;; at = at->a) {
+            at->type = types_.decayed(at->type);
+            if (at == operand)
+                break;
+        }
+    return e;
+}
+
 Expr *Sema::step(Expr *e)
 {
+    e->a = parameter_as_pointer(e->a);
     if (const Expr *cast = as_cast_of_object(e->a))
         return change_cast(e, cast);
     if (!writable(e->a, e->name_token)) {
@@ -47,6 +62,7 @@ Expr *Sema::step(Expr *e)
 
 Expr *Sema::assign(Expr *e)
 {
+    e->a = parameter_as_pointer(e->a);
     if (const Expr *cast = as_cast_of_object(e->a))
         return change_cast(e, cast);
     const Type *type = e->a->type;

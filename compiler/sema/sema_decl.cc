@@ -80,8 +80,8 @@ bool Sema::check_spread_array(const InitDeclarator &d, const Symbol &symbol)
             diag_.error(extent.size ? range(extent.size) : name.range(), wrong);
         return wrong.empty();
     };
-    // A parameter points to the first of any number of blocks, and an array that is defined elsewhere
-    // may have any number, so their first size may be missing.
+    // A parameter points to the first of any number of blocks, and an array that is defined
+    // elsewhere may have any number, so their first size may be missing.
     const bool open = symbol.parameter || symbol.storage == Storage::Extern;
     for (size_t i = open && !d.type->spread[0]->size; i < d.type->spread.size(); i++)
         if (!check(*d.type->spread[i]))
@@ -93,24 +93,30 @@ bool Sema::check_spread_array(const InitDeclarator &d, const Symbol &symbol)
     return true;
 }
 
+// The launcher calls splitc_main with int and char **; integers and pointers of other types are
+// what old programs leave them, and get what is passed as well as it fits.
 void Sema::check_splitc_main(const InitDeclarator &d)
 {
     const Type *type = d.symbol->type, *result = type->base->unqualified;
-    auto is_kind = [](const Type *t, TypeKind kind) { return t->unqualified->kind == kind; };
     auto is_vector = [](const Type *t) {
         return t->is_local_pointer() && t->base->is_local_pointer();
     };
-    bool right = (is_kind(result, TypeKind::Int) || is_kind(result, TypeKind::Void)) &&
-                 type->params.size() <= 3 && !type->variadic;
-    if (right && !type->params.empty())
-        right = is_kind(type->params[0], TypeKind::Int);
-    for (size_t i = 1; right && i < type->params.size(); i++)
-        right = is_vector(type->params[i]);
-    if (!right)
-        diag_.error(
-            tokens_[d.declarator.name_token].range(),
-            "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
-                describe(type) + "'");
+    auto is_word = [](const Type *t) { return t->is_local_pointer() || t->is_integer(); };
+    const std::vector<const Type *> &params = type->params;
+    bool right = result->kind == TypeKind::Int || result->kind == TypeKind::Void;
+    bool possible = (right || result->is_integer()) && params.size() <= 3 && !type->variadic;
+    for (size_t i = 0; possible && i < params.size(); i++) {
+        right = right &&
+                (i == 0 ? params[i]->unqualified->kind == TypeKind::Int : is_vector(params[i]));
+        possible = i == 0 ? params[i]->is_integer() : is_word(params[i]);
+    }
+    const std::string text =
+        "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
+        describe(type) + "'";
+    if (!possible)
+        diag_.error(tokens_[d.declarator.name_token].range(), text);
+    else if (!right)
+        diag_.warning(tokens_[d.declarator.name_token].range(), "-Wmain", text);
 }
 
 bool Sema::check_redeclaration(const Symbol *old, const Symbol *fresh)
@@ -132,6 +138,22 @@ bool Sema::check_redeclaration(const Symbol *old, const Symbol *fresh)
                    "it was declared here as '" + describe(old->type) + "'");
     }
     return true;
+}
+
+// What the prototype converts arguments to is what the parameters are.
+void Sema::check_old_style(const InitDeclarator &d, const Type *definition)
+{
+    const std::vector<const Type *> &promised = d.symbol->type->params, &own = definition->params;
+    for (size_t i = 0; i < promised.size() && i < own.size(); i++) {
+        bool far = mentions_far(promised[i]) || mentions_far(own[i]);
+        if (!far || same_type(promised[i], own[i]))
+            continue;
+        const Part &function = d.declarator.parts.front();
+        diag_.error(tokens_[function.param_symbols[i]->token].range(),
+                    "this parameter is " + quoted(own[i]) + ", but a prototype says " +
+                        quoted(promised[i]));
+        return;
+    }
 }
 
 const Type *Sema::typeof_value(const Expr *e)

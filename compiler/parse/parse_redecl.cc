@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What old C compilers took and today's do not, where a program declares a function again: a static
+// function after its use, a function of another type than a use implied, and functions of the
+// program's own that system headers declare today.
+#include "parse/parse.h"
+
+#include <algorithm>
+
+namespace splitcc {
+
+// Returns the first token of the external declaration that a token is in.
+uint32_t Parser::external_of(uint32_t token) const
+{
+    auto next = std::upper_bound(externals_.begin(), externals_.end(), token);
+    return next == externals_.begin() ? token : *(next - 1);
+}
+
+// Returns whether the type is written as C writes it, wherever it stands.
+static bool is_plain(const Type *t)
+{
+    while (t->is_local_pointer())
+        t = t->base;
+    return t->is_arithmetic() || t->kind == TypeKind::Void ||
+           (t->kind == TypeKind::Record && t->record->tag);
+}
+
+// Declares a function before the external declaration in which it is first used.
+void Parser::declare_early(const Symbol *symbol, uint32_t use, bool is_static)
+{
+    if (!is_plain(symbol->type->base) || !early_names_.insert(symbol->name).second)
+        return;
+    ast_.early.emplace_back(external_of(use), (is_static ? "static " : "") +
+                                                  describe(symbol->type->base) + " " +
+                                                  std::string(symbol->name->text) + "();");
+}
+
+// A function that is static, or returns something else than int, after a use that did not say so.
+void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
+{
+    if (!scopes_.at_file_scope()) {
+        if (!old)
+            used_in_blocks_.emplace(symbol->name, symbol->token);
+        return;
+    }
+    auto in_block = used_in_blocks_.find(symbol->name);
+    const bool is_static = symbol->storage == Storage::Static;
+    if (old && old->kind == SymbolKind::Function) {
+        const Type *result = symbol->type->base;
+        if (is_static ? old->storage != Storage::Static
+                      : old->implicit && result->unqualified->kind != TypeKind::Int)
+            declare_early(symbol, old->token, is_static);
+    } else if (!old && is_static && in_block != used_in_blocks_.end()) {
+        declare_early(symbol, in_block->second, true);
+    }
+}
+
+// `static int f();` in a block declares a function of file scope.
+void Parser::move_static(const Symbol *symbol, const Specifiers &s)
+{
+    for (auto [first, last] : s.not_type)
+        if (tokens_[first].kind == Tok::KwStatic)
+            ast_.replaced.push_back({first, last, ""});
+    declare_early(symbol, symbol->token, true);
+}
+
+bool Parser::is_of_system(const Symbol *symbol) const
+{
+    return symbol && symbol->kind == SymbolKind::Function && !symbol->library &&
+           !symbol->implicit && symbol->file_scope &&
+           source_.position(tokens_[symbol->token].offset).system;
+}
+
+// The program declares what a system header does.  Without parameters, the header knows better;
+// false then: the program's declaration is of no more use.  Otherwise the program means its own.
+bool Parser::replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition)
+{
+    Name *name = d.declarator.name;
+    const Symbol *old = name->ordinary;
+    const bool function = d.type->kind == TypeKind::Function;
+    if (!is_of_system(old) || source_.position(tokens_[d.declarator.name_token].offset).system ||
+        s.storage == Storage::Typedef || (!function && !scopes_.at_file_scope()))
+        return true;
+    if (function && !definition && !d.type->prototype && s.storage != Storage::Static) {
+        ast_.replaced.push_back({d.declarator.name_token, d.declarator.name_token + 1,
+                                 "splitc_undeclared_" + std::string(name->text)});
+        return false;
+    }
+    if (!scopes_.at_file_scope() || (s.storage != Storage::Static && same_type(old->type, d.type)))
+        return true;
+    auto next = std::upper_bound(externals_.begin(), externals_.end(), old->token);
+    if (next != externals_.begin() && next != externals_.end())
+        ast_.replaced.push_back({*(next - 1), *next, ""});
+    name->ordinary = nullptr;
+    return true;
+}
+
+} // namespace splitcc

@@ -1,0 +1,2 @@
+int value(int *global);
+int value(g) int *g; { return *g; }
