@@ -34,6 +34,10 @@
 #include <split-c/split-c.hpp>
 #else
 
+#ifndef NULL /* programs that include nothing else have it, too */
+#define NULL ((void *)0)
+#endif
+
 /* Run the handlers of messages that have arrived. */
 extern void splitc_poll(void);
 
