@@ -265,11 +265,10 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     if (ast_.index)
         ast_.index->name(symbol->token, symbol);
     Symbol *old = symbol->name->ordinary;
-    if (symbol->kind == SymbolKind::Function) {
+    if (symbol->kind == SymbolKind::Function || symbol->kind == SymbolKind::Object)
         note_use_before(symbol, old);
-        if (!symbol->file_scope && s.storage == Storage::Static)
-            move_static(symbol, s);
-    }
+    if (symbol->kind == SymbolKind::Function && !symbol->file_scope && s.storage == Storage::Static)
+        move_static(symbol, s);
     if (old && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
         return symbol;
     // A redeclaration with less information keeps the type that is known, and that of a function

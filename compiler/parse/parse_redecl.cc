@@ -25,27 +25,29 @@ static bool is_plain(const Type *t)
            (t->kind == TypeKind::Record && t->record->tag);
 }
 
-// Declares a function before the external declaration in which it is first used.
+// Declares a function, or a static variable, before the external declaration of its first use.
 void Parser::declare_early(const Symbol *symbol, uint32_t use, bool is_static)
 {
-    if (!is_plain(symbol->type->base) || !early_names_.insert(symbol->name).second)
-        return;
-    ast_.early.emplace_back(external_of(use), (is_static ? "static " : "") +
-                                                  describe(symbol->type->base) + " " +
-                                                  std::string(symbol->name->text) + "();");
+    const bool function = symbol->kind == SymbolKind::Function;
+    const Type *type = function ? symbol->type->base : symbol->type;
+    if (is_plain(type) && early_names_.insert(symbol->name).second)
+        ast_.early.emplace_back(external_of(use), (is_static ? "static " : "") + describe(type) +
+                                                      " " + std::string(symbol->name->text) +
+                                                      (function ? "();" : ";"));
 }
 
-// A function that is static, or returns something else than int, after a use that did not say so.
+// What is static, or returns something else than int, after a use that did not say so.
 void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
 {
+    const bool function = symbol->kind == SymbolKind::Function;
     if (!scopes_.at_file_scope()) {
-        if (!old)
+        if (!old && (function || symbol->storage == Storage::Extern))
             used_in_blocks_.emplace(symbol->name, symbol->token);
         return;
     }
     auto in_block = used_in_blocks_.find(symbol->name);
     const bool is_static = symbol->storage == Storage::Static;
-    if (old && old->kind == SymbolKind::Function) {
+    if (function && old && old->kind == SymbolKind::Function) {
         const Type *result = symbol->type->base;
         if (is_static ? old->storage != Storage::Static
                       : old->implicit && result->unqualified->kind != TypeKind::Int)
@@ -86,7 +88,9 @@ bool Parser::replace_of_system(const InitDeclarator &d, const Specifiers &s, boo
                                  "splitc_undeclared_" + std::string(name->text)});
         return false;
     }
-    if (!scopes_.at_file_scope() || (s.storage != Storage::Static && same_type(old->type, d.type)))
+    const bool own = s.storage == Storage::Static || (definition && !d.type->prototype) ||
+                     !same_type(old->type, d.type);
+    if (!scopes_.at_file_scope() || !own)
         return true;
     auto next = std::upper_bound(externals_.begin(), externals_.end(), old->token);
     if (next != externals_.begin() && next != externals_.end())

@@ -9,7 +9,7 @@ namespace splitcc {
 void Sema::check_static(const Expr *e, const Type *type)
 {
     e = strip(e);
-    bool number = e->kind == ExprKind::Cast && (e->a->value || is_null_constant(strip(e->a)));
+    const bool number = e->kind == ExprKind::Cast && (e->a->value || is_null_constant(strip(e->a)));
     if (type->is_far() && !is_null_constant(e) && !number && !e->type->is_unknown())
         diag_.error(range(e),
                     "a static global pointer cannot start with this: its processor is known "

@@ -33,7 +33,12 @@ static int getline(line, most) char *line; int most;
     return most;
 }
 
+char *strchr(s, c) char *s; int c; { return s; }
+
 int round = 7;
+
+count() { extern int counter; return ++counter; }
+static int counter;
 
 int first()
 {
@@ -63,6 +68,8 @@ splitc_main()
     EXPECT(first(), 5);
     EXPECT((int)(half(3.0) * 2), 3);
     EXPECT(round, 7);
+    EXPECT(count() + count() + counter, 5);
+    EXPECT(*strchr("string", 'g'), 's');
     sprintf(line, "%d", 35);
     EXPECT(line[1], '5');
     return failures;
