@@ -146,7 +146,8 @@ void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry)
     struct sockets_entry **at = &entry->s->entries;
 
     sockets_defer_forget(set, entry);
-    sockets_entry_remove_waker(entry, descriptor_of(set));
+    if (entry->waker_fd != 0)
+        sockets_entry_remove_waker(entry, descriptor_of(set));
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
         at = &(*at)->next;
