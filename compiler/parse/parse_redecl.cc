@@ -84,6 +84,7 @@ bool Parser::replace_of_system(const InitDeclarator &d, const Specifiers &s, boo
         s.storage == Storage::Typedef || (!function && !scopes_.at_file_scope()))
         return true;
     if (function && !definition && !d.type->prototype && s.storage != Storage::Static) {
+        hidden_.emplace(name, ast_.replaced.size());
         ast_.replaced.push_back({d.declarator.name_token, d.declarator.name_token + 1,
                                  "splitc_undeclared_" + std::string(name->text)});
         return false;
@@ -95,6 +96,9 @@ bool Parser::replace_of_system(const InitDeclarator &d, const Specifiers &s, boo
     auto next = std::upper_bound(externals_.begin(), externals_.end(), old->token);
     if (next != externals_.begin() && next != externals_.end())
         ast_.replaced.push_back({*(next - 1), *next, ""});
+    auto [first, last] = hidden_.equal_range(name); // they were of the program's own after all
+    for (; first != last; ++first)
+        ast_.replaced[first->second].text = name->text;
     name->ordinary = nullptr;
     return true;
 }

@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include "../check.h"
 
 extern char *malloc(), *getenv();
+int index();
 extern char *sprintf();
 int printf();
 
@@ -68,6 +70,7 @@ splitc_main()
     EXPECT(first(), 5);
     EXPECT((int)(half(3.0) * 2), 3);
     EXPECT(round, 7);
+    EXPECT(index(3, 4), 34);
     EXPECT(count() + count() + counter, 5);
     EXPECT(*strchr("string", 'g'), 's');
     sprintf(line, "%d", 35);
@@ -86,3 +89,5 @@ struct node *new_node(n)
 }
 
 double half(x) double x; { return x / 2; }
+
+int index(tens, ones) int tens, ones; { return 10 * tens + ones; }
