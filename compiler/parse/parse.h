@@ -191,7 +191,7 @@ private:
     std::vector<Symbol *> hiding_;
     std::vector<uint32_t> externals_; // the first tokens of external declarations
     std::set<const Name *> early_names_;
-    std::map<const Name *, uint32_t> used_in_blocks_; // functions that only blocks have declared
+    std::map<const Name *, uint32_t> used_in_blocks_; // what only blocks have declared
     // What hides the declarations that say less than a system header's, in ast_.replaced.
     std::multimap<const Name *, size_t> hidden_;
     bool in_splitc_main_ = false; // of type int

@@ -45,15 +45,16 @@ void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
             used_in_blocks_.emplace(symbol->name, symbol->token);
         return;
     }
-    auto in_block = used_in_blocks_.find(symbol->name);
     const bool is_static = symbol->storage == Storage::Static;
     if (function && old && old->kind == SymbolKind::Function) {
         const Type *result = symbol->type->base;
         if (is_static ? old->storage != Storage::Static
                       : old->implicit && result->unqualified->kind != TypeKind::Int)
             declare_early(symbol, old->token, is_static);
-    } else if (!old && is_static && in_block != used_in_blocks_.end()) {
-        declare_early(symbol, in_block->second, true);
+    } else if (!old && is_static) {
+        auto in_block = used_in_blocks_.find(symbol->name);
+        if (in_block != used_in_blocks_.end())
+            declare_early(symbol, in_block->second, true);
     }
 }
 

@@ -9,7 +9,6 @@
  * TCP for good, as each of them would hear of a byte that another one is to take.
  */
 #include "epoll/internal.h"
-#include "real/hidden.h"
 #include "real/real.h"
 
 enum { EVENTS = EPOLLIN | EPOLLRDHUP };
