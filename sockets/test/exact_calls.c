@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -433,6 +434,35 @@ static void test_vfork(void)
     close_pair(fd);
 }
 
+static int move_over(void *fds)
+{
+    const int *fd = fds;
+
+    close(fd[0]);
+    dup2(fd[1], fd[0]);
+    close(fd[1]);
+    _exit(4);
+}
+
+/* A process that has its own descriptors and its parent's memory, as vfork's child, but a stack. */
+static void test_clone(void)
+{
+    static _Alignas(64) char stack[256 << 10];
+    char text[8] = "";
+    int fd[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    child = clone(move_over, stack + sizeof stack, CLONE_VM | SIGCHLD, fd);
+    if (child < 0)
+        die("clone");
+    waitpid(child, &status, 0);
+    printf("clone: %d %s", WEXITSTATUS(status), result(write(fd[0], "whole", 5)));
+    printf(" %s", result(read(fd[1], text, 5)));
+    printf(" '%s'\n", text);
+    close_pair(fd);
+}
+
 static void test_killed(void)
 {
     char text[64];
@@ -716,6 +746,7 @@ int main(void)
         test_early_copy(how);
     test_fork();
     test_exec();
+    test_clone();
     test_vfork();
     test_killed();
     test_killed_and_polled(1, false);

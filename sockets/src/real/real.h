@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
     X(select) X(pselect) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(epoll_wait) \
     X(epoll_pwait) X(epoll_pwait2) X(fdopen) X(vdprintf) X(execve) X(execvpe) X(_exit) \
     X(close_range) X(closefrom) X(recvmmsg) X(sendmmsg) X(posix_spawn) X(posix_spawnp) \
-    X(posix_spawn_file_actions_adddup2)
+    X(posix_spawn_file_actions_adddup2) X(vfork) X(clone)
 /* clang-format on */
 
 #define SOCKETS_REAL_MEMBER(name) __typeof__(&name) name;

@@ -16,8 +16,9 @@ static _Atomic bool of_tcp[SOCKETS_TABLE_FDS];
 static _Atomic int highest = -1;
 
 /* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
- * that they are told from those of vfork. */
+ * that they are told from those of vfork, which getpid has to tell. */
 static pid_t *owner;
+static _Atomic bool shares_memory;
 void (*sockets_table_after_clone)(void);
 
 static bool in_range(int fd)
@@ -43,7 +44,13 @@ bool sockets_table_is_ours(void)
         *owner = getpid();
         sockets_table_after_clone();
     }
-    return getpid() == *owner;
+    return !__builtin_expect(atomic_load_explicit(&shares_memory, memory_order_relaxed), 0) ||
+           getpid() == *owner;
+}
+
+void sockets_table_shares_memory(void)
+{
+    atomic_store_explicit(&shares_memory, true, memory_order_relaxed);
 }
 
 bool sockets_table_has(int fd)

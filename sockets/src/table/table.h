@@ -66,4 +66,7 @@ extern void (*sockets_table_after_clone)(void);
 /* Whether this is the process that the table belongs to, not a child of a vfork. */
 bool sockets_table_is_ours(void);
 
+/* From now on other processes may run in this one's memory: sockets_table_is_ours asks for it. */
+void sockets_table_shares_memory(void);
+
 #endif
