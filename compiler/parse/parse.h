@@ -57,6 +57,7 @@ private:
     void init_declarators(Declaration *declaration);
     void init_declarator(Declaration *declaration);
     void after_declarator(InitDeclarator &d);
+    void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
     void old_style_parameters(Declaration *declaration);
     bool note_library(Declaration *declaration);
@@ -161,6 +162,7 @@ private:
     Expr *parenthesized();
     Expr *statement_expression(uint32_t first);
     Expr *compound_literal(uint32_t first, TypeName *type);
+    bool is_string(uint32_t ahead = 0) const;
     Expr *string_literal();
     Expr *generic_selection();
     Expr *type_builtin();
@@ -184,8 +186,14 @@ private:
     unsigned depth_ = 0;
     // in the parameter list of a definition, where every parameter has a name
     bool named_parameters_ = false;
-    bool colon_ends_ = false;      // `:-` means C's `:` and `-` here
-    const Type *result_ = nullptr; // the result type of the function being defined
+    bool colon_ends_ = false; // `:-` means C's `:` and `-` here
+    // the function being defined
+    struct {
+        const Type *result = nullptr;
+        const Name *name = nullptr;
+        bool is_splitc_main = false; // of type int
+    } function_;
+    uint32_t nested_ = 0; // the name of the first function inside that of file scope, or 0
     Name *global_, *spread_;
     // symbols of the current external declaration that hide the name of a type
     std::vector<Symbol *> hiding_;
@@ -194,7 +202,6 @@ private:
     std::map<const Name *, uint32_t> used_in_blocks_; // what only blocks have declared
     // What hides the declarations that say less than a system header's, in ast_.replaced.
     std::multimap<const Name *, size_t> hidden_;
-    bool in_splitc_main_ = false; // of type int
     // What attributes have said since these were last reset.
     bool attribute_changes_type_ = false;
     bool attribute_changes_layout_ = false;

@@ -56,8 +56,7 @@ void Parser::init_declarator(Declaration *declaration)
                       (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) && !is(Tok::Semi) &&
                                            starts_declaration()));
     if (definition && !scopes_.at_file_scope())
-        fail(tokens_[d.declarator.first].range(),
-             "a function inside a function is not supported; move it to file scope");
+        check_nested(d, declaration->specifiers);
     replace_library(d, declaration->specifiers, definition);
     Symbol *of_system = d.declarator.name->ordinary;
     d.symbol = replace_of_system(d, declaration->specifiers, definition)
@@ -128,7 +127,7 @@ void Parser::replace_library(const InitDeclarator &d, const Specifiers &s, bool 
 {
     const Symbol *old = d.declarator.name->ordinary;
     bool linked = scopes_.at_file_scope() || s.storage == Storage::Extern ||
-                  d.type->kind == TypeKind::Function;
+                  (d.type->kind == TypeKind::Function && !definition);
     if (!old || !old->library || !linked)
         return;
     bool own = definition || s.storage == Storage::Static || s.storage == Storage::Typedef ||
@@ -140,9 +139,24 @@ void Parser::replace_library(const InitDeclarator &d, const Specifiers &s, bool 
         d.declarator.name->ordinary = nullptr;
 }
 
+// A function inside a function (of GNU C) is either meant, or a '}' is missing before it.
+void Parser::check_nested(const InitDeclarator &d, const Specifiers &s)
+{
+    if (s.storage == Storage::Static || s.storage == Storage::Extern)
+        fail(tokens_[d.declarator.name_token].range(),
+             "a function inside a function cannot be 'static' or 'extern'; "
+             "is a '}' missing before it?");
+    if (!nested_)
+        nested_ = d.declarator.name_token;
+}
+
 void Parser::function_body(Declaration *declaration)
 {
+    const bool nested = !scopes_.at_file_scope();
+    const auto outer = function_;
     InitDeclarator &d = declaration->declarators[0];
+    if (!nested)
+        nested_ = 0;
     Part &function = d.declarator.parts.front();
     scopes_.enter();
     for (Symbol *param : function.param_symbols)
@@ -165,18 +179,18 @@ void Parser::function_body(Declaration *declaration)
         else
             d.symbol->type = type;
     }
-    if (d.symbol->name && d.symbol->name->text == "main")
+    const bool is_splitc_main = !nested && d.symbol->name && d.symbol->name->text == "splitc_main";
+    if (!nested && d.symbol->name && d.symbol->name->text == "main")
         ast_.main = d.declarator.name_token;
-    result_ = d.type->base;
+    function_ = {d.type->base, d.symbol->name,
+                 is_splitc_main && d.type->base->kind == TypeKind::Int && !ast_.translated};
     const Ast::Mark before = ast_.mark();
     declaration->is_definition = true;
-    in_splitc_main_ = d.symbol->name && d.symbol->name->text == "splitc_main" &&
-                      result_->kind == TypeKind::Int && !ast_.translated;
     declaration->body = compound(&d.declarator);
-    in_splitc_main_ = false;
-    declaration->body->result = result_;
+    declaration->body->result = function_.result;
+    function_ = outer;
     // lower/ adds splitc_entry to it; so its body counts as touched.
-    if (d.symbol->name && d.symbol->name->text == "splitc_main") {
+    if (is_splitc_main) {
         declaration->body->touched = true;
         sema_.check_splitc_main(d);
     }
@@ -185,7 +199,7 @@ void Parser::function_body(Declaration *declaration)
     declaration->touched |= declaration->body->touched;
     check_split_phase(declaration, tokens_, diag_);
     scopes_.leave();
-    if (!declaration->body->touched) {
+    if (!declaration->body->touched && !nested) {
         declaration->body = nullptr;
         ast_.release_scope(before);
     }

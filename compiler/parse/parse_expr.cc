@@ -316,13 +316,15 @@ void Parser::arguments(Expr *call)
     expect(Tok::RParen, "')' after the arguments");
 }
 
-// primary = identifier | number | character | string {string} | "(" expression ")" |
+// primary = identifier | number | character | string | "(" expression ")" |
 //           "(" compound-statement ")" | _Generic ... | builtins that take types
 Expr *Parser::primary()
 {
     uint32_t first = pos_;
     switch (peek().kind) {
     case Tok::Ident: {
+        if (is_string() && is_string(1))
+            return string_literal();
         Name *name = peek().name;
         bool misplaced = is_space_word() && !name->ordinary && starts_type(1); // (global int *)
         pos_++;
@@ -353,12 +355,24 @@ Expr *Parser::primary()
     }
 }
 
+// Whether this is a string literal, or a word that was one before version 3.4 of gcc.
+bool Parser::is_string(uint32_t ahead) const
+{
+    const Token &token = peek(ahead);
+    return token.kind == Tok::String ||
+           (token.kind == Tok::Ident && function_.name &&
+            (token.name->text == "__FUNCTION__" || token.name->text == "__PRETTY_FUNCTION__"));
+}
+
+// string = literal {literal}
+// Macros between them (PRIu64 and the like) have been expanded.
 Expr *Parser::string_literal()
 {
     Expr *e = start(ExprKind::String, pos_);
-    // Adjacent literals are one.  Macros between them (PRIu64 and the like) have been expanded.
-    while (accept(Tok::String)) {
-    }
+    for (; is_string(); pos_++)
+        if (is(Tok::Ident))
+            ast_.replaced.push_back(
+                {pos_, pos_ + 1, '"' + std::string(function_.name->text) + '"'});
     return sema_.string(close(e));
 }
 

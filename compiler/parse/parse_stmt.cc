@@ -33,6 +33,9 @@ Stmt *Parser::compound(const Declarator *function)
             throw SyntaxError();
         diag_.error(peek().range(), "expected '}' before the end of the file");
         diag_.note(tokens_[stmt->first].range(), "to match this '{'");
+        if (nested_)
+            diag_.note(tokens_[nested_].range(),
+                       "this function begins inside another one; a '}' may be missing before it");
         throw SyntaxError();
     }
     return end(stmt);
@@ -202,12 +205,12 @@ void Parser::return_statement(Stmt *stmt)
 {
     if (!is(Tok::Semi)) {
         Expr *e = expression();
-        if (result_ && result_->kind != TypeKind::Void)
-            e = sema_.convert(e, result_, "return");
+        if (function_.result && function_.result->kind != TypeKind::Void)
+            e = sema_.convert(e, function_.result, "return");
         else
             e = sema_.value(e);
         add(stmt, e);
-    } else if (in_splitc_main_) { // as falling off its end does
+    } else if (function_.is_splitc_main) { // as falling off its end does
         ast_.replaced.push_back({pos_, pos_, " 0"});
     }
     semicolon("';' after the return value");

@@ -8,9 +8,12 @@
 #include "observe/observe.h"
 #include "settings.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -42,6 +45,18 @@ static struct splitc_range map_large_stack(void)
     return (struct splitc_range){(uint64_t)at + guard, SPLITC_LARGE_STACK};
 }
 
+/* Whether the linker asks for a stack that the processor may execute, as a pointer to a function
+ * inside a function (of GNU C) leads through a few instructions there. */
+static bool wants_executable_stack(void)
+{
+    const ElfW(Phdr) *header = (const void *)getauxval(AT_PHDR);
+
+    for (unsigned long left = getauxval(AT_PHNUM); header && left > 0; left--, header++)
+        if (header->p_type == PT_GNU_STACK)
+            return header->p_flags & PF_X;
+    return false;
+}
+
 /* The stack of the system is left for good: exit handlers run on the new one. */
 _Noreturn void splitc_stack_run(int (*entry)(int argc, char **argv), int argc, char **argv)
 {
@@ -52,6 +67,12 @@ _Noreturn void splitc_stack_run(int (*entry)(int argc, char **argv), int argc, c
     program.entry = entry;
     program.argc = argc;
     program.argv = argv;
+    if (stack.size && wants_executable_stack() &&
+        mprotect((void *)stack.start, stack.size, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
+        splitc_die(
+            "no executable stack, which the program's pointers to functions inside functions "
+            "need: %s",
+            strerror(errno));
     if (stack.size && getcontext(&context) == 0) {
         context.uc_stack.ss_sp = (void *)stack.start;
         context.uc_stack.ss_size = stack.size;
