@@ -293,6 +293,51 @@ static void together(struct scene *s)
     pthread_join(client, NULL);
 }
 
+/* ---- what the kernel lists -------------------------------------------------------------------- */
+
+/* Print which connections the set tells of, and take what they have. */
+static void tell_and_take(struct scene *s)
+{
+    struct epoll_event events[PAIRS];
+    char data[8];
+    const int n = epoll_wait(s->set, events, PAIRS, 2000);
+
+    for (int i = 0; i < n; i++) {
+        const uint32_t name = events[i].data.u32;
+
+        printf("%u", name);
+        if (read(s->pair[name][1], data, sizeof(data)) != 1)
+            die("read");
+    }
+}
+
+/* Files 1 and 2 are new, 0 is long in use.  The set tells of 2, then of 0, and is not asked again
+ * before something comes from 1 and from 2: in this order, of which the second is listed no longer
+ * from when it was told of. */
+static void take_listed(struct scene *s)
+{
+    for (uint32_t name = 1; name < PAIRS; name++) {
+        close_pair(s->pair[name]);
+        s->pair[name][0] = socket(AF_INET, SOCK_STREAM, 0);
+        connect_quietly(s->pair[name]);
+        watch(s, EPOLL_CTL_ADD, s->pair[name][1], name);
+    }
+    for (int i = 0; i < 20; i++) {
+        send_all(s->pair[0][0], 1);
+        tell_and_take(s);
+    }
+    for (uint32_t first = 1; first + 1 < PAIRS; first += 2) {
+        send_all(s->pair[first + 1][0], 1);
+        tell_and_take(s);
+        send_all(s->pair[0][0], 1);
+        tell_and_take(s);
+        send_all(s->pair[first][0], 1);
+        send_all(s->pair[first + 1][0], 1);
+        tell_and_take(s);
+        printf(" ");
+    }
+}
+
 static void run(const char *name, uint32_t kind, void (*rounds)(struct scene *))
 {
     struct scene s;
@@ -315,5 +360,7 @@ int main(int argc, char **argv)
     run("one thread, level", 0, alone);
     run("one thread, edges", EPOLLET, alone);
     run("one thread, once", EPOLLONESHOT, alone);
+    if (!far)
+        run("listed", 0, take_listed);
     return 0;
 }

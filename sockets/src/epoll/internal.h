@@ -55,6 +55,7 @@ struct sockets_epoll {
     uint64_t scan;                                  /* counts collections (order.c) ... */
     _Atomic bool far;  /* connections are carried from other hosts; for who has no lock, too */
     bool by_kernel;    /* what came last was from other files than rings */
+    bool listed;       /* the kernel has told of files, and lists them until it is asked again */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, left_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */

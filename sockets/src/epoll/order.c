@@ -13,6 +13,10 @@
  *   one already looked at: after data was found the others are looked at once more, for what is
  *   older than the latest of it.
  *
+ * The kernel looks only when it is asked again whether a file that it has told of is ready still,
+ * and a file that becomes ready before that has the place in its list that it had: who has been
+ * told of one asks again at the next wait, as if all were with the kernel (`listed`).
+ *
  * What is left out, as more is ready than the program asks for, keeps its place, and what is told
  * comes behind it.  Connections have a time for that; of the kernel's files it is remembered as
  * long as some were left out (`left`).

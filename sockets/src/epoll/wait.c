@@ -233,7 +233,9 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     set->asked_before = set->asked_at;
     know_kernel(set, asked);
     sockets_order_begin(set);
-    n = add_rings(set, epfd, k, keep_events(set, epfd, k->events, 0, n), events, max);
+    n = keep_events(set, epfd, k->events, 0, n);
+    set->listed = n > 0;
+    n = add_rings(set, epfd, k, n, events, max);
     if (n > 0)
         set->by_kernel = set->found_count == 0;
     return n;
@@ -281,7 +283,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     atomic_store_explicit(&set->far, is_far(set), memory_order_relaxed);
     /* Where what came last came by TCP from another host, so may what comes next, and a look at
      * links is no cheaper than the kernel. */
-    kernel |= set->unsure || set->left_count > 0 || (set->by_kernel && set->far) ||
+    kernel |= set->unsure || set->listed || set->left_count > 0 || (set->by_kernel && set->far) ||
               (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
     if (set->found_count > 0)
         set->by_kernel = false;
