@@ -293,7 +293,7 @@ static void together(struct scene *s)
     pthread_join(client, NULL);
 }
 
-/* ---- what the kernel lists -------------------------------------------------------------------- */
+/* ---- what the kernel lists ------------------------------------------------------------------ */
 
 /* Print which connections the set tells of, and take what they have. */
 static void tell_and_take(struct scene *s)
