@@ -171,6 +171,16 @@ Enumeration *Types::new_enumeration()
     return &enumerations_.emplace_back();
 }
 
+// A spread array as a parameter is passed as a pointer to its first element.
+static bool same_parameter(const Type *a, const Type *b)
+{
+    if (a->kind == TypeKind::SpreadArray && b->kind == TypeKind::Pointer)
+        std::swap(a, b);
+    if (a->kind == TypeKind::Pointer && b->kind == TypeKind::SpreadArray)
+        return a->space == Space::Spread && same_type(a->base, b->base);
+    return same_type(a, b);
+}
+
 bool same_type(const Type *a, const Type *b)
 {
     if (a->unqualified == b->unqualified)
@@ -191,7 +201,7 @@ bool same_type(const Type *a, const Type *b)
                (!a->prototype || !b->prototype ||
                 (a->variadic == b->variadic &&
                  std::equal(a->params.begin(), a->params.end(), b->params.begin(), b->params.end(),
-                            same_type)));
+                            same_parameter)));
     case TypeKind::Record:
         return a->record == b->record;
     case TypeKind::Enum:

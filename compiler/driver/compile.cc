@@ -4,6 +4,7 @@
 #include "driver/compile.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -145,6 +146,17 @@ int Compiler::translate_to(const std::string &source, const std::string &c_file,
     return 0;
 }
 
+static void check_writable(const std::string &file)
+{
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    const bool there = access(file.c_str(), F_OK) == 0;
+    if (std::filesystem::is_directory(file))
+        errno = EISDIR;
+    else if (access(there ? file.c_str() : folder.c_str(), W_OK) == 0)
+        return;
+    fatal(cannot("write", file));
+}
+
 // Runs the C compiler, and prints its messages together with those of the translation.
 int Compiler::compile_c(const Command &command, const std::string &result)
 {
@@ -152,7 +164,15 @@ int Compiler::compile_c(const Command &command, const std::string &result)
     const int code = tools_.run(command, result, errors);
     if (options_.show)
         return code;
-    CcMessages cc = read_cc_messages(read_file(errors).value_or(""), translation_);
+    const std::string said = read_file(errors).value_or("");
+    CcMessages cc = read_cc_messages(said, translation_);
+    const bool explained = std::any_of(cc.messages.begin(), cc.messages.end(), [](auto &message) {
+        return message.severity == Severity::Error || message.severity == Severity::Fatal;
+    });
+    if (code != 0 && !explained) { // the assembler, for one, has other words
+        check_writable(result);
+        cc.other = said;
+    }
     translation_.messages.insert(translation_.messages.end(), cc.messages.begin(),
                                  cc.messages.end());
     print_messages(options_, translation_);

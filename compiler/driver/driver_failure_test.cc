@@ -129,6 +129,7 @@ TEST_CASE("what cannot be written is named")
     check_refused(folder.splitcc("-trans a.sc -o folder"), "'folder'");
     check_refused(folder.splitcc("-trans a.sc -o none/a.c"), "'none/a.c'");
     check_refused(folder.splitcc("-MD -MF none/a.d -c a.sc -o folder/a.o"), "'none/a.d'");
+    check_refused(folder.splitcc("-c a.sc -o none/a.o"), "none/a.o");
     check_refused(folder.splitcc("-c a.sc", "TMPDIR=/proc/none"), "TMPDIR");
     CHECK(folder.others({"a.sc"}) == Names{"folder"});
 }

@@ -248,6 +248,18 @@ TEST_CASE("the C compiler warns of nothing that only the translation has")
         "struct pair { place restrict a; volatile place b; };\n"
         "int f(place restrict p, struct pair *q)\n{\n"
         "    q->b--;\n    q->b += 2;\n    return *p + *q->a++ + *q->b;\n}\n",
+        // types defined in front of far members, and with qualifiers
+        "struct graph { struct node { int v; struct node *global next; } *global head; int n; };\n"
+        "struct lists { union { int i; float f; } u, *global p; enum { A, B } *global c; };\n"
+        "volatile struct { int v; } *global v;\n"
+        "const struct point { int x, y; } origin = {0, 0}, *global where;\n",
+        // the address of what has no value yet
+        "void *malloc(unsigned long);\n"
+        "int f(void)\n{\n    int buffer[3];\n    int *global g = buffer, *global h = malloc(4);\n"
+        "    *g = 1;\n    *h = 2;\n    return *g + *h;\n}\n",
+        // a boolean bit-field
+        "struct flags { unsigned a : 3; _Bool b : 1; };\n"
+        "void f(struct flags *global g)\n{\n    g->b = 1;\n    g->a = 2;\n}\n",
     };
     for (const std::string &source : sources)
         for (const std::string &said : said_about(source, "-Wall")) {

@@ -61,7 +61,7 @@ Rope Lower::read(const Expr *e)
         Target from = {instrumented(std::move(parent), Access::Read, "sizeof " + v, e), {}};
         Rope place = hold_pointer(from);
         return kBlock + declare(record, v) + "; " + std::move(place) + "splitc_read(&" + v + ", " +
-               from.arguments() + ", sizeof " + v + "); " + v + "." +
+               from.arguments() + ", sizeof " + v + "); +" + v + "." + // promoted, by any compiler
                std::string(tokens_.spelling(strip(e)->name_token)) + "; })";
     }
     Target from = target(e, Access::Read, "sizeof " + v, e);
@@ -94,7 +94,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
     return kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
-           " = ~" + mask + field + "; " + bits + field + " = " + v + "; splitc_write_masked(" +
+           " = " + mask + field + " - 1; " + bits + field + " = " + v + "; splitc_write_masked(" +
            std::move(parent) + ", &" + mask + ", &" + bits + ", sizeof " + bits + "); " +
            (discarded ? std::string() : bits + field + "; ") + "})";
 }

@@ -149,12 +149,16 @@ Rope Lower::declaration(const Declaration *d)
     if (d->is_definition)
         return function_definition(d);
     const Specifiers &s = d->specifiers;
-    bool statement = tokens_[d->last - 1].kind == Tok::Semi; // a parameter of a prototype has none
+    // A parameter of a prototype has no semicolon.
+    bool statement = tokens_[d->last - 1].kind == Tok::Semi || d->role == DeclarationRole::Member;
     Rope rope, base;
     if ((s.body || s.enum_body) && needs_split(d)) {
         // The struct or enum is defined by itself first, and then used.
         forget_typedef(s.type);
-        rope = specifiers(s, false) + "; ";
+        // By itself the definition of a member's type, or a qualified one, is worth a warning.
+        rope = d->role == DeclarationRole::Member || s.type->quals
+                   ? "_Static_assert(sizeof(" + specifiers(s, false) + ") + 1, \"\"); "
+                   : specifiers(s, false) + "; ";
         base = not_type(s) + type(s.type);
     } else {
         base = specifiers(s, true);

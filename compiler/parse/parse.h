@@ -57,6 +57,7 @@ private:
     void init_declarators(Declaration *declaration);
     void init_declarator(Declaration *declaration);
     void after_declarator(InitDeclarator &d);
+    void check_size(const InitDeclarator &d);
     void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
     void old_style_parameters(Declaration *declaration);
@@ -114,7 +115,7 @@ private:
     bool before_body() const;
     void declarator_suffixes(Declarator &d);
     Extent array_suffix();
-    void function_suffix(Part &part);
+    void function_suffix(Part &part, bool first);
     void parameter_list(Part &part);
     void parameter(Part &part);
     void identifier_list(Part &part);
@@ -162,6 +163,7 @@ private:
     Expr *parenthesized();
     Expr *statement_expression(uint32_t first);
     Expr *compound_literal(uint32_t first, TypeName *type);
+    void check_reversed_pair();
     bool is_string(uint32_t ahead = 0) const;
     Expr *string_literal();
     Expr *generic_selection();

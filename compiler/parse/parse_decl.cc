@@ -50,6 +50,8 @@ void Parser::init_declarator(Declaration *declaration)
     declarator(d.declarator, Abstract::No, false);
     d.type = derive(declaration->specifiers.type, d.declarator);
     after_declarator(d);
+    if (declaration->file_scope)
+        check_size(d);
 
     bool is_function = d.type->kind == TypeKind::Function;
     bool definition = is_function && declaration->declarators.empty() &&
@@ -120,6 +122,24 @@ bool Parser::note_library(Declaration *declaration)
         }
     }
     return any;
+}
+
+// Reports an array of file scope with as many elements as there are processors: their number is not
+// known before the program runs, and such an array is likely to be a spread one without its `::`.
+void Parser::check_size(const InitDeclarator &d)
+{
+    for (const Type *t = d.type; t && t->kind == TypeKind::Array; t = t->base) {
+        const Expr *size = t->extent.size;
+        if (!size || t->extent.value)
+            continue;
+        for (uint32_t at = size->first; at < size->last; at++)
+            if (tokens_[at].kind == Tok::Ident && tokens_[at].name->text == "splitc_job")
+                fail(
+                    {tokens_[size->first].offset, tokens_[size->last - 1].end()},
+                    "the size of an array of file scope has to be constant; if the array is spread "
+                    "over the processors, it has '::', as in 'int " +
+                        std::string(d.declarator.name->text) + "[PROCS]::'");
+    }
 }
 
 // Drops the library's declaration if the program declares the name for something of its own.

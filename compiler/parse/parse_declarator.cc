@@ -185,6 +185,8 @@ void Parser::declarator_suffixes(Declarator &d)
             d.touched |= part.extents[0].size && part.extents[0].size->touched;
             d.parts.push_back(std::move(part));
             arrays++;
+        } else if (arrays > 0 && is(Tok::Colon) && peek(1).kind == Tok::LBracket) {
+            fail(peek().range(), "a spread array has two colons, as in 'int A[n]::[m]'");
         } else if (is_pair(Tok::Colon)) {
             if (arrays == 0)
                 fail(peek().range(), "'::' needs a dimension to its left, as in 'int A[n]::'");
@@ -204,7 +206,7 @@ void Parser::declarator_suffixes(Declarator &d)
             Part part;
             part.kind = Part::Function;
             part.first = pos_;
-            function_suffix(part);
+            function_suffix(part, d.parts.empty());
             part.last = pos_;
             for (Declaration *param : part.params)
                 d.touched |= param->touched;
@@ -228,7 +230,7 @@ Extent Parser::array_suffix()
     if (!is(Tok::RBracket)) {
         bool colon = colon_ends_;
         colon_ends_ = false;
-        extent.size = sema_.value(assignment());
+        extent.size = sema_.integer_value(assignment(), "the size of an array");
         colon_ends_ = colon;
         extent.value = extent.size->value;
         if (extent.value.value_or(-1) < 0)
@@ -251,11 +253,13 @@ bool Parser::before_body() const
 }
 
 // function = "(" [parameters ["," "..."] | name {"," name}] ")"
-void Parser::function_suffix(Part &part)
+// `first` is what the name is; what follows it, as in `int (*f(int a))(int *global)`, is what f
+// returns.
+void Parser::function_suffix(Part &part, bool first)
 {
     Depth depth(*this);
     bool outer = named_parameters_;
-    named_parameters_ = scopes_.at_file_scope() && before_body();
+    named_parameters_ = first && scopes_.at_file_scope() && before_body();
     pos_++;
     scopes_.enter();
     if (is(Tok::Ident) && !starts_type())

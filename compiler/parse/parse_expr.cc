@@ -351,8 +351,22 @@ Expr *Parser::primary()
     case Tok::KwConvertVector:
         return type_builtin();
     default:
+        check_reversed_pair();
         unexpected("an expression");
     }
+}
+
+// Reports `=:` and `-:`.
+void Parser::check_reversed_pair()
+{
+    if (!is(Tok::Colon) || pos_ == 0)
+        return;
+    const Token before = tokens_[pos_ - 1];
+    if ((before.kind != Tok::Assign && before.kind != Tok::Minus) || before.end() != peek().offset)
+        return;
+    const bool get = before.kind == Tok::Assign;
+    fail({before.offset, peek().end()},
+         get ? "a split-phase assignment is written ':='" : "a one-way store is written ':-'");
 }
 
 // Whether this is a string literal, or a word that was one before version 3.4 of gcc.

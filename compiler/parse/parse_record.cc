@@ -117,6 +117,7 @@ void Parser::member_declarations(RecordBody *body)
 }
 
 // member = specifiers [member-declarator {"," member-declarator}] ";"
+// The last one may do without the semicolon (GNU C).
 Declaration *Parser::member_declaration(Record *record)
 {
     Declaration *d = ast_.declaration();
@@ -131,7 +132,8 @@ Declaration *Parser::member_declaration(Record *record)
             member_declarator(d, record);
         while (accept(Tok::Comma));
     }
-    semicolon("';' after the member");
+    if (!is(Tok::RBrace))
+        semicolon("';' after the member");
     d->last = pos_;
     d->touched |= d->specifiers.touched;
     return d;

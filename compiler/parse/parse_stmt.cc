@@ -141,7 +141,9 @@ Stmt *Parser::statement()
 Expr *Parser::condition_in_parens()
 {
     expect(Tok::LParen, "'('");
-    Expr *e = sema_.value(expression());
+    Expr *e = expression();
+    if (sema_.check_waits(e))
+        e = sema_.value(e);
     expect(Tok::RParen, "')'");
     return e;
 }
@@ -159,7 +161,12 @@ Stmt *Parser::keyword_statement()
         if (accept(Tok::KwElse))
             add(stmt, statement());
         break;
-    case Tok::KwSwitch:
+    case Tok::KwSwitch: {
+        Expr *e = condition_in_parens();
+        add(stmt, sema_.integer_value(e, "the value of a switch"));
+        add(stmt, statement());
+        break;
+    }
     case Tok::KwWhile:
         add(stmt, condition_in_parens());
         add(stmt, statement());
@@ -281,7 +288,10 @@ Stmt *Parser::expression_statement()
         unknown_word();
     Stmt *stmt = ast_.stmt(StmtKind::Expression);
     stmt->first = pos_;
-    add(stmt, sema_.discard(expression()));
+    Expr *e = sema_.discard(expression());
+    add(stmt, e);
+    if (e->kind == ExprKind::Call && !is(Tok::Semi) && sema_.report_macro(e))
+        throw SyntaxError();
     semicolon("';' after the expression");
     return end(stmt);
 }

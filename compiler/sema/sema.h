@@ -71,12 +71,15 @@ public:
 
     // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
+    bool report_macro(const Expr *call);
 
     // Checks what can be checked only after everything has been declared.
     void end_of_unit();
 
     // Returns the operand as a value (C17 6.3.2.1): a read, if it is a global object.
     Expr *value(Expr *e);
+    Expr *integer_value(Expr *e, std::string_view what);
+    bool check_waits(Expr *e);
     // Returns a full expression whose value is not used.
     Expr *discard(Expr *e);
     // Says whether the value of the expression, and so of the parts that give it, is used.
@@ -159,7 +162,9 @@ private:
     void check_handler(const HandlerUse &use);
 
     // names (sema_names.cc)
+    bool has_header() const;
     std::string similar_name(const Name *name) const;
+    std::string about_macro(const Name *name) const;
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);
     void check_argument_count(const Expr *call, const Type *function);

@@ -100,7 +100,12 @@ Expr *Sema::split_phase(Expr *e)
         return fail(e, "':=' needs a value, and the function that atomic() runs returns nothing");
     bool fetch = !e->a->global && (e->b->global || result);
     if (!e->a->global && !fetch) {
-        Report report = diag_.error(range(e), "':=' needs a global side: both operands are local");
+        const bool value = e->b->touched && !value_type(e->b)->is_far();
+        Report report = diag_.error(
+            range(e), value
+                          ? "':=' gets an object, and the right side is a value that is computed; "
+                            "use '=', or get what it is computed from"
+                          : "':=' needs a global side: both operands are local");
         for (const Expr *side : {e->a, e->b})
             if (value_type(side)->is_far() && side->kind == ExprKind::Ident)
                 report.insert_before(range(side), "*");

@@ -32,6 +32,16 @@ Expr *Sema::value(Expr *e)
     return wrap(ExprKind::GlobalRead, e, e->type->unqualified);
 }
 
+// A global pointer is an integer in the translation, where the C compiler cannot refuse it.
+Expr *Sema::integer_value(Expr *e, std::string_view what)
+{
+    e = value(e);
+    const Type *type = value_type(e);
+    return type->is_far()
+               ? fail(e, std::string(what) + " has to be an integer, not " + quoted(type))
+               : e;
+}
+
 static bool is_global_write(const Expr *e)
 {
     e = strip(e);
@@ -69,6 +79,18 @@ bool Sema::is_null_constant(const Expr *e)
         e->type->base->kind == TypeKind::Void && !e->type->base->quals)
         return is_null_constant(e->a);
     return e->type->is_integer() && e->value == 0;
+}
+
+// Reports what is used as a value and waits for none.
+bool Sema::check_waits(Expr *e)
+{
+    const ExprKind kind = strip(e)->kind;
+    if (kind != ExprKind::SplitPhase && kind != ExprKind::Store)
+        return true;
+    if (!e->type->is_unknown())
+        fail(e, kind == ExprKind::Store ? "':-' has no value: it does not wait for what it moves"
+                                        : "':=' has no value: it does not wait for what it moves");
+    return false;
 }
 
 // Makes a far pointer of a null constant or a local pointer.
@@ -117,6 +139,8 @@ void Sema::check_pointers(const Expr *e, const Type *from, const Type *to, std::
 
 Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
 {
+    if (!check_waits(e))
+        return e;
     to = types_.decayed(to)->unqualified;
     e = retyped_local(value(e), to);
     const Type *from = value_type(e);
@@ -140,9 +164,12 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
                     std::string(what) + " cannot make " + quoted(to) + " from " + quoted(from));
         return e;
     }
-    // The C compiler cannot check this, because all far pointers have one type in the translation.
-    if (from->is_local_pointer() && to->is_local_pointer() && from->base->is_far() &&
-        to->base->is_far() && !same_type(from->base->unqualified, to->base->unqualified))
+    // The C compiler cannot check this, because all far pointers have one type in the translation,
+    // and what it says of one and a local one would speak of that.
+    if (from->is_local_pointer() && to->is_local_pointer() &&
+        (from->base->is_far() || to->base->is_far()) && !is_null_constant(e) &&
+        compare_pointees(from->base->unqualified, to->base->unqualified) == Pointees::Different &&
+        (from->base->is_far() == to->base->is_far() || !what.starts_with("argument ")))
         diag_.warning(range(e), "-Wincompatible-pointer-types",
                       std::string(what) + " makes " + quoted(to) + " from " + quoted(from));
     if (!from->is_far() || to->kind == TypeKind::Bool || to->kind == TypeKind::Opaque)

@@ -145,7 +145,7 @@ Expr *Sema::index(Expr *e)
         return fail(e,
                     "only an array or a pointer can be indexed, not " + quoted(value_type(e->a)));
     }
-    if (pointer->is_far() && !other->is_integer() && !other->is_unknown())
+    if ((pointer->is_far() && !other->is_integer() && !other->is_unknown()) || other->is_far())
         return fail(e, "an index has to be an integer");
     e->lvalue = true;
     e->global = pointer->is_far();
@@ -169,12 +169,12 @@ Expr *Sema::call(Expr *e)
             return finish(e, types_.unknown());
         return fail(e, "this is " + quoted(value_type(e->a)) + ", not a function");
     }
-    std::string name = e->a->kind == ExprKind::Ident
-                           ? " of '" +
-                                 std::string(e->a->symbol ? e->a->symbol->name->text
-                                                          : tokens_.spelling(e->a->first)) +
-                                 "'"
-                           : "";
+    const std::string_view callee = e->a->kind != ExprKind::Ident ? std::string_view()
+                                    : e->a->symbol                ? e->a->symbol->name->text
+                                                                  : tokens_.spelling(e->a->first);
+    // toglobal and tospread, whose expansion it is, are named where the place is.
+    const std::string name =
+        callee.empty() || callee == "splitc_make" ? "" : " of '" + std::string(callee) + "'";
     for (size_t i = 0; i < e->args.size(); i++) {
         const std::string what = "argument " + std::to_string(i + 1) + name;
         if (i >= type->params.size())

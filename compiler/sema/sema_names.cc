@@ -20,21 +20,35 @@ std::string plural(size_t n, std::string_view thing)
 
 } // namespace
 
+bool Sema::has_header() const
+{
+    return names_.declared("barrier") != nullptr;
+}
+
 // Returns the name that was probably meant; empty if none is similar.
 std::string Sema::similar_name(const Name *name) const
 {
     std::string near = names_.similar_declared(name);
     for (std::string_view macro : kHeaderMacros)
-        if (near.empty() && are_similar(name->text, macro) && names_.declared("barrier"))
+        if (near.empty() && name->text != macro && are_similar(name->text, macro) && has_header())
             near = macro;
     return near;
+}
+
+// Returns what there is to say of a macro of split-c.h that was not expanded; empty if it is none.
+std::string Sema::about_macro(const Name *name) const
+{
+    if (std::ranges::find(kHeaderMacros, name->text) == std::end(kHeaderMacros))
+        return {};
+    return has_header() ? "; it is a macro, and has its arguments in parentheses"
+                        : "; #include <split-c/split-c.h> defines it";
 }
 
 void Sema::report_undeclared(const Name *name, uint32_t token)
 {
     std::string message = "'" + std::string(name->text) + "' is not declared here";
-    if (std::ranges::find(kHeaderMacros, name->text) != std::end(kHeaderMacros)) {
-        diag_.error(range(token), message + "; #include <split-c/split-c.h> defines it");
+    if (const std::string macro = about_macro(name); !macro.empty()) {
+        diag_.error(range(token), message + macro);
         return;
     }
     std::string near = similar_name(name);
@@ -43,6 +57,17 @@ void Sema::report_undeclared(const Name *name, uint32_t token)
     else
         diag_.error(range(token), message + "; did you mean '" + near + "'?")
             .replace(range(token), near);
+}
+
+// Reports a call of a function without a declaration that looks like a macro of split-c.h, as in
+// `for_my_1d(i, n) statement`.
+bool Sema::report_macro(const Expr *call)
+{
+    const Symbol *fn = call->a->symbol;
+    if (!fn || !fn->implicit || (about_macro(fn->name).empty() && similar_name(fn->name).empty()))
+        return false;
+    report_undeclared(fn->name, call->a->first);
+    return true;
 }
 
 // Adds a note if the integer is the result of a function without a declaration.
@@ -54,8 +79,10 @@ void Sema::note_implicit(const Report &report, const Expr *e)
         return;
     std::string message =
         "'" + std::string(fn->name->text) + "' is not declared, and taken to return int";
-    std::string near = similar_name(fn->name);
-    if (!near.empty())
+    const std::string near = similar_name(fn->name), macro = about_macro(fn->name);
+    if (!macro.empty())
+        message += macro;
+    else if (!near.empty())
         message += "; did you mean '" + near + "'?";
     report.note(range(e->a), message);
 }

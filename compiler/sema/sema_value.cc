@@ -165,7 +165,7 @@ bool Sema::holds_result(const Type *to, const Expr *e)
             return holds_type(to, e->type);
         return holds(to, e->a) && holds(to, e->b);
     case Tok::Slash:
-        return integer ? holds(to, e->a) : is_real(to) && holds(to, e->a) && holds(to, e->b);
+        return holds(to, e->a) && (integer || (!to->is_integer() && holds(to, e->b)));
     case Tok::Percent:
     case Tok::Amp:
         return holds(to, e->a) || holds(to, e->b);
@@ -185,6 +185,8 @@ bool Sema::holds(const Type *to, const Expr *e)
 {
     e = strip(e);
     const Type *from = value_type(e);
+    if (to->kind == TypeKind::Bool) // C converts any value to 0 or 1
+        return true;
     if (e->value && from->is_integer())
         return holds_integer(to, *e->value, from) ||
                (is_bit_pattern(e) && holds_type(to, from) && !is_overflow(to, *e->value));

@@ -16,7 +16,7 @@ void handler(int source, am_word w)
 // What keeps its value, or means to lose it.
 void f(long n, unsigned u, int i, char c, float x, enum kind k, int *global g, float *global gf,
        char *global gc, unsigned *global gu, long *global gl, unsigned char *global gb,
-       struct bits *global gs, int b, _Bool *global flag)
+       double _Complex *global gz, struct bits *global gs, int b, _Bool *global flag)
 {
     all_reduce_to_all_add(2147483647L);
     all_reduce_to_all_add(2.0);
@@ -70,4 +70,6 @@ void f(long n, unsigned u, int i, char c, float x, enum kind k, int *global g, f
     sync();
     *gl :- i;
     gs->a = gs->wide;
+    *gz /= 4;
+    *(_Bool *global)g = 0.5;
 }

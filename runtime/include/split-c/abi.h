@@ -53,6 +53,17 @@ enum { splitc_display_columns = 0 };
 
 /* ---- making and taking apart ------------------------------------------ */
 
+/* The object is not looked at, so it may have no value yet. */
+#if defined __has_attribute && !defined __clang__
+#if __has_attribute(access)
+#define SPLITC_ADDRESS_ONLY(parameter) __attribute__((access(none, parameter)))
+#endif
+#endif
+#ifndef SPLITC_ADDRESS_ONLY
+#define SPLITC_ADDRESS_ONLY(parameter)
+#endif
+
+SPLITC_ADDRESS_ONLY(2)
 SPLITC_INLINE splitc_ptr splitc_make(int rank, const volatile void *address)
 {
     return (splitc_ptr)(unsigned short)rank << SPLITC_ADDRESS_BITS |
@@ -71,6 +82,7 @@ SPLITC_INLINE void *splitc_address(splitc_ptr g)
 }
 
 /* Conversion of a local pointer: (MYPROC, address), NULL stays NULL. */
+SPLITC_ADDRESS_ONLY(1)
 SPLITC_INLINE splitc_ptr splitc_from_local(const volatile void *address)
 {
     return address ? splitc_make(splitc_job.myproc, address) : 0;
