@@ -91,6 +91,17 @@ static void fault_stack(void)
     splitc_barrier();
 }
 
+/* Over all that is above it on the stack, and on. */
+static void fault_array(void)
+{
+    volatile char array[64];
+    volatile char *volatile at = array;
+
+    for (; my_rank() == 0; at++)
+        *at = 0;
+    splitc_barrier();
+}
+
 /* Memory that is there in name only: the file behind it ends. */
 static void fault_bus(void)
 {
@@ -167,6 +178,7 @@ const struct check fault_checks[] = {
     {"fault_constant", fault_constant},
     {"fault_as_local", fault_as_local},
     {"fault_stack", fault_stack},
+    {"fault_array", fault_array},
     {"fault_bus", fault_bus},
     {"fault_own_handler", fault_own_handler},
     {"fault_sent", fault_sent},

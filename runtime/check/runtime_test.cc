@@ -605,9 +605,12 @@ TEST_CASE("fault: a rank's own mistakes")
     ends(2, "fault_constant", 128 + SIGSEGV, ", which is constant; instruction 0x");
     ends(2, "fault_as_local", 128 + SIGSEGV, "is a global pointer taken for a local one?");
     ends(2, "fault_bus", 128 + SIGBUS, ", whose page cannot be had; instruction 0x");
-    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"})
+    for (const char *windows : {"SPLITC_WINDOWS=0", "SPLITC_WINDOWS=1"}) {
         ends(2, "fault_stack", 128 + SIGSEGV, ": the stack is full (ulimit -s sets its size); ",
              windows);
+        ends(2, "fault_array", 128 + SIGSEGV,
+             ", above the stack: is it behind the end of a local array?; ", windows);
+    }
 }
 
 TEST_CASE("fault: signals that are none of the runtime's business")

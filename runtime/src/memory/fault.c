@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -107,9 +108,18 @@ static void say_global(struct line *l, splitc_ptr g)
     say_part(l, (uint32_t)splitc_rank(g), (uintptr_t)splitc_address(g));
 }
 
-static bool below_stack(const struct fault *f)
+static bool near_stack(const struct fault *f)
 {
     return f->address - (f->sp - STACK_REACH) < 2 * STACK_REACH;
+}
+
+/* The stack grows down: where the stack pointer is in it, what is above is behind an array. */
+static bool above_stack(const struct fault *f)
+{
+    unsigned char resident;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return f->address > f->sp && mincore((void *)(f->sp & ~(page - 1)), 1, &resident) == 0;
 }
 
 static void say_local(struct line *l, const struct fault *f, const siginfo_t *info)
@@ -126,8 +136,9 @@ static void say_local(struct line *l, const struct fault *f, const siginfo_t *in
         say_part(l, splitc_runtime.rank, f->address);
     else if (info->si_signo == SIGBUS)
         say(l, ", whose page cannot be had");
-    else if (below_stack(f))
-        say(l, ": the stack is full (ulimit -s sets its size)");
+    else if (near_stack(f))
+        say(l, above_stack(f) ? ", above the stack: is it behind the end of a local array?"
+                              : ": the stack is full (ulimit -s sets its size)");
     else
         say(l, ", where nothing is");
 }
