@@ -96,7 +96,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
            " = " + mask + field + " - 1; " + bits + field + " = " + v + "; splitc_write_masked(" +
            std::move(parent) + ", &" + mask + ", &" + bits + ", sizeof " + bits + "); " +
-           (discarded ? std::string() : bits + field + "; ") + "})";
+           (discarded ? std::string() : "+" + bits + field + "; ") + "})";
 }
 
 // Returns `value op operand` for the operator of a compound assignment or of ++ and --.

@@ -12,6 +12,7 @@ int splitc_main(void)
 
     EXPECT(g->three - 8 < 0, 1);
     EXPECT((*g).three > -1, 1);
+    EXPECT((g->three = 7) - 8 < 0, 1);
     EXPECT(g->five, -3);
     EXPECT(g->all > 0, 1);
     barrier();
