@@ -58,7 +58,8 @@ struct Symbol {
     std::vector<uint32_t> uses; // the tokens that name it, if hides_type
     std::string emitted;        // its name in the output, if that differs
     Declaration *library = nullptr; // split-c.h declares it, there
-    bool implicit = false;          // a function that was called without a declaration
+    bool implicit = false;          // a function that was called without a declaration ...
+    uint32_t kept_calls = 0;        // ... of so many calls the value is used
 };
 
 // ---- expressions

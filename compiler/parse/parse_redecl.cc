@@ -48,8 +48,10 @@ void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
     const bool is_static = symbol->storage == Storage::Static;
     if (function && old && old->kind == SymbolKind::Function) {
         const Type *result = symbol->type->base;
+        // That there is no value is too late for who has used it, and so no more than a warning.
+        const bool none = result->kind == TypeKind::Void && old->kept_calls > 0;
         if (is_static ? old->storage != Storage::Static
-                      : old->implicit && result->unqualified->kind != TypeKind::Int)
+                      : old->implicit && result->unqualified->kind != TypeKind::Int && !none)
             declare_early(symbol, old->token, is_static);
     } else if (!old && is_static) {
         auto in_block = used_in_blocks_.find(symbol->name);

@@ -52,9 +52,13 @@ static bool is_global_write(const Expr *e)
 
 void Sema::mark_discarded(Expr *e, bool discarded)
 {
+    if (e->discarded == discarded)
+        return;
     e->discarded = discarded;
     if (e->kind == ExprKind::Paren) {
         mark_discarded(e->a, discarded);
+    } else if (e->kind == ExprKind::Call && e->a->symbol && e->a->symbol->implicit) {
+        e->a->symbol->kept_calls += discarded ? -1u : 1;
     } else if (e->kind == ExprKind::Comma) {
         mark_discarded(e->b, discarded);
     } else if (e->kind == ExprKind::Conditional && e->b && is_global_write(e->b) &&

@@ -189,6 +189,8 @@ Expr *Sema::call(Expr *e)
         check_arguments_kept(e, type->params);
         note_handler(e);
     }
+    if (e->a->symbol && e->a->symbol->implicit)
+        e->a->symbol->kept_calls++; // until it is known that the value is discarded
     const Symbol *called =
         strip(e->a)->symbol; // also of (name)(...), as macros of the library call
     if (called && called->library)
