@@ -413,54 +413,63 @@ static void test_exec(void)
     close(fd[0]);
 }
 
-static void test_vfork(void)
-{
-    char text[8] = "";
-    int fd[2], status;
-    pid_t child;
-
-    make_pair(fd);
-    child = vfork();
-    if (child == 0) {
-        close(fd[0]);
-        dup2(fd[1], fd[0]);
-        close(fd[1]);
-        _exit(3);
-    }
-    waitpid(child, &status, 0);
-    printf("vfork: %d %s", WEXITSTATUS(status), result(write(fd[0], "still", 5)));
-    printf(" %s", result(read(fd[1], text, 5)));
-    printf(" '%s'\n", text);
-    close_pair(fd);
-}
-
-static int move_over(void *fds)
+/* What a child does that has descriptors of its own, and its parent's memory. */
+static int close_mine(void *fds)
 {
     const int *fd = fds;
 
     close(fd[0]);
-    dup2(fd[1], fd[0]);
     close(fd[1]);
-    _exit(4);
+    _exit(3);
 }
 
-/* A process that has its own descriptors and its parent's memory, as vfork's child, but a stack. */
+/* The connection of the parent, one of whose ends has something to read. */
+static void open_half_read(int fd[2])
+{
+    const struct timeval patience = {.tv_sec = 2};
+
+    make_pair(fd);
+    setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (write(fd[1], "unread", 6) != 6)
+        die("write");
+}
+
+/* It is as before, whatever the child did. */
+static void end_half_read(const char *name, const int fd[2], pid_t child)
+{
+    char text[8] = "";
+    int status;
+
+    waitpid(child, &status, 0);
+    printf("%s: %d %s", name, WEXITSTATUS(status), result(read(fd[0], text, 6)));
+    printf(" '%s' %s", text, result(write(fd[0], "still", 5)));
+    printf(" %s\n", result(recv(fd[1], text, 5, MSG_WAITALL)));
+    close_pair(fd);
+}
+
+static void test_vfork(void)
+{
+    int fd[2];
+    pid_t child;
+
+    open_half_read(fd);
+    child = vfork();
+    if (child == 0)
+        close_mine(fd);
+    end_half_read("vfork", fd, child);
+}
+
 static void test_clone(void)
 {
     static _Alignas(64) char stack[256 << 10];
-    char text[8] = "";
-    int fd[2], status;
+    int fd[2];
     pid_t child;
 
-    make_pair(fd);
-    child = clone(move_over, stack + sizeof stack, CLONE_VM | SIGCHLD, fd);
+    open_half_read(fd);
+    child = clone(close_mine, stack + sizeof stack, CLONE_VM | SIGCHLD, fd);
     if (child < 0)
         die("clone");
-    waitpid(child, &status, 0);
-    printf("clone: %d %s", WEXITSTATUS(status), result(write(fd[0], "whole", 5)));
-    printf(" %s", result(read(fd[1], text, 5)));
-    printf(" '%s'\n", text);
-    close_pair(fd);
+    end_half_read("clone", fd, child);
 }
 
 static void test_killed(void)

@@ -46,6 +46,12 @@ double outer(int *global p, double scale)
     return twice(total); /* a double, whatever the functions inside return */
 }
 
+int *global behind(int *p)
+{
+    int one(void) { return 1; }
+    return p + one(); /* made a global pointer, whatever the function inside returns */
+}
+
 int compare_by(int *keys, int a, int b)
 {
     int compare(const void *x, const void *y)
@@ -93,6 +99,8 @@ int splitc_main(void)
     barrier();
     if (outer(toglobal(0, ours), 0.5) != 7)
         return 1;
+    if (toproc(behind(ours)) != MYPROC || *behind(ours) != 4)
+        return 5;
     if (compare_by(keys, 0, 2) != 2 || compare_by(keys, 0, 1) != 1)
         return 2;
     if (nested_barrier() != 5 || through(6) != 60)
