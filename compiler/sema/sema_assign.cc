@@ -47,9 +47,31 @@ Expr *Sema::parameter_as_pointer(Expr *e)
     return e;
 }
 
+// A choice of two global objects is an object, as choices of any objects were to gcc until version
+// 4.0: `x := up ? *above : *below`.
+Expr *Sema::choice_as_object(Expr *e)
+{
+    Expr *choice = e;
+    while (choice->kind == ExprKind::Paren)
+        choice = choice->a;
+    if (choice->kind != ExprKind::Conditional || !choice->b ||
+        choice->b->kind != ExprKind::GlobalRead || choice->c->kind != ExprKind::GlobalRead ||
+        is_bit_field(choice->b->a) || is_bit_field(choice->c->a) ||
+        !same_type(choice->b->type, choice->c->type))
+        return e;
+    choice->b = choice->b->a;
+    choice->c = choice->c->a;
+    for (Expr *at = e;; at = at->a) {
+        at->lvalue = at->global = at->touched = true;
+        at->type = choice->b->type;
+        if (at == choice)
+            return e;
+    }
+}
+
 Expr *Sema::step(Expr *e)
 {
-    e->a = parameter_as_pointer(e->a);
+    e->a = choice_as_object(parameter_as_pointer(e->a));
     if (const Expr *cast = as_cast_of_object(e->a))
         return change_cast(e, cast);
     if (!writable(e->a, e->name_token)) {
@@ -62,7 +84,7 @@ Expr *Sema::step(Expr *e)
 
 Expr *Sema::assign(Expr *e)
 {
-    e->a = parameter_as_pointer(e->a);
+    e->a = choice_as_object(parameter_as_pointer(e->a));
     if (const Expr *cast = as_cast_of_object(e->a))
         return change_cast(e, cast);
     const Type *type = e->a->type;
@@ -92,6 +114,9 @@ Expr *Sema::assign(Expr *e)
 Expr *Sema::split_phase(Expr *e)
 {
     e->touched = true;
+    e->a = choice_as_object(e->a);
+    if (!e->a->global)
+        e->b = choice_as_object(e->b);
     const Type *nothing = types_.basic(TypeKind::Void);
     if (e->a->type->is_unknown() || e->b->type->is_unknown())
         return finish(e, nothing);
@@ -140,6 +165,7 @@ Expr *Sema::split_phase(Expr *e)
 Expr *Sema::store(Expr *e)
 {
     e->touched = true;
+    e->a = choice_as_object(e->a);
     const Type *nothing = types_.basic(TypeKind::Void);
     if (e->a->type->is_unknown()) {
         e->b = value(e->b);
