@@ -356,40 +356,6 @@ Expr *Parser::primary()
     }
 }
 
-// Reports `=:` and `-:`.
-void Parser::check_reversed_pair()
-{
-    if (!is(Tok::Colon) || pos_ == 0)
-        return;
-    const Token before = tokens_[pos_ - 1];
-    if ((before.kind != Tok::Assign && before.kind != Tok::Minus) || before.end() != peek().offset)
-        return;
-    const bool get = before.kind == Tok::Assign;
-    fail({before.offset, peek().end()},
-         get ? "a split-phase assignment is written ':='" : "a one-way store is written ':-'");
-}
-
-// Whether this is a string literal, or a word that was one before version 3.4 of gcc.
-bool Parser::is_string(uint32_t ahead) const
-{
-    const Token &token = peek(ahead);
-    return token.kind == Tok::String ||
-           (token.kind == Tok::Ident && function_.name &&
-            (token.name->text == "__FUNCTION__" || token.name->text == "__PRETTY_FUNCTION__"));
-}
-
-// string = literal {literal}
-// Macros between them (PRIu64 and the like) have been expanded.
-Expr *Parser::string_literal()
-{
-    Expr *e = start(ExprKind::String, pos_);
-    for (; is_string(); pos_++)
-        if (is(Tok::Ident))
-            ast_.replaced.push_back(
-                {pos_, pos_ + 1, '"' + std::string(function_.name->text) + '"'});
-    return sema_.string(close(e));
-}
-
 Expr *Parser::parenthesized()
 {
     Bracketed colon(colon_ends_);

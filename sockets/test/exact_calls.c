@@ -472,6 +472,115 @@ static void test_clone(void)
     end_half_read("clone", fd, child);
 }
 
+/* ---- closed by syscall(2) ----------------------------------------------------------------------
+ */
+
+/* Who closes so is heard by a peer that sleeps, and its number serves the next connection. */
+static void test_raw_close(void)
+{
+    char text[8] = "";
+    int old[2], new[2], status;
+    pid_t child;
+
+    make_pair(old);
+    if ((child = fork()) == 0) {
+        close(old[0]);
+        _exit(read(old[1], text, 1) == 0 ? 7 : 8);
+    }
+    close(old[1]);
+    wait_asleep(child);
+    syscall(SYS_close, old[0]);
+    waitpid(child, &status, 0);
+    printf("raw close: %d", WEXITSTATUS(status));
+    make_pair(old);
+    syscall(SYS_close, old[0]);
+    make_pair(new);
+    printf(" %d %s", new[0] == old[0], result(write(new[0], "new", 3)));
+    printf(" %s", result(recv(new[1], text, 3, MSG_WAITALL)));
+    printf(" '%s' %s\n", text, result(read(old[1], text, 1)));
+    close(old[1]);
+    close_pair(new);
+}
+
+/* ---- into a pipe that is not empty -------------------------------------------------------------
+ */
+
+/* What it has no room for stays in the connection. */
+static void test_splice_to_full_pipe(void)
+{
+    enum { FILLED = 50000 };
+    static char data[60000];
+    size_t got = 0;
+    ssize_t n;
+
+    for (unsigned flags = 0; flags <= SPLICE_F_NONBLOCK; flags += SPLICE_F_NONBLOCK) {
+        int fd[2], end[2];
+
+        make_pair(fd);
+        if (pipe(end) < 0 || write(end[1], data, FILLED) != FILLED)
+            die("pipe");
+        if (write(fd[0], data, sizeof(data)) != sizeof(data))
+            die("write");
+        n = splice(fd[1], NULL, end[1], NULL, sizeof(data), flags);
+        printf("splice to a pipe in use: %d", n > 0);
+        while (splice(fd[1], NULL, end[1], NULL, sizeof(data), SPLICE_F_NONBLOCK) > 0)
+            ;
+        printf(" %s\n", strerrorname_np(errno));
+        fcntl(end[0], F_SETFL, O_NONBLOCK);
+        for (got = 0; got < FILLED + sizeof(data); got += (size_t)n) {
+            n = read(end[0], data, sizeof(data));
+            if (n < 0)
+                n = splice(fd[1], NULL, end[1], NULL, sizeof(data), flags) > 0 ? 0 : -1;
+            if (n < 0)
+                break;
+        }
+        printf("all of it: %zu\n", got);
+        close_pair(fd);
+        close_pair(end);
+    }
+}
+
+/* ---- added while another thread sleeps ----------------------------------------------------------
+ */
+
+struct sleeper {
+    int set;
+    _Atomic pid_t thread;
+};
+
+static void *sleep_in_set(void *arg)
+{
+    struct sleeper *sleeper = arg;
+    struct epoll_event event;
+
+    sleeper->thread = (pid_t)syscall(SYS_gettid);
+    printf("added to a set: %d\n", epoll_wait(sleeper->set, &event, 1, 10000));
+    return NULL;
+}
+
+static void test_added_while_asleep(bool fresh)
+{
+    struct sleeper sleeper = {.set = epoll_create1(0)};
+    struct epoll_event event = {.events = EPOLLIN};
+    pthread_t id;
+    int fd[2];
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    (fresh ? connect_quietly : connect_pair)(fd);
+    if (pthread_create(&id, NULL, sleep_in_set, &sleeper) != 0)
+        die("pthread_create");
+    while (sleeper.thread == 0)
+        sched_yield();
+    wait_asleep(sleeper.thread);
+    if (epoll_ctl(sleeper.set, EPOLL_CTL_ADD, fd[1], &event) < 0)
+        die("epoll_ctl");
+    if (write(fd[0], "x", 1) != 1)
+        die("write");
+    pthread_join(id, NULL);
+    close_pair(fd);
+    close(sleeper.set);
+}
+
 static void test_killed(void)
 {
     char text[64];
@@ -757,6 +866,10 @@ int main(void)
     test_exec();
     test_clone();
     test_vfork();
+    test_raw_close();
+    test_splice_to_full_pipe();
+    test_added_while_asleep(true);
+    test_added_while_asleep(false);
     test_killed();
     test_killed_and_polled(1, false);
     test_killed_and_polled(1, true);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* What the compiler calls instead, where it knows the size of a buffer, and libc's other names. */
 ssize_t __read_chk(int fd, void *buffer, size_t count, size_t size);
@@ -324,16 +325,45 @@ SOCKETS_EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t count
     return sendfile(out, in, offset, count);
 }
 
+/* Write what a pipe has room for, and wait for room, unless that must not be, only while it has
+ * none.  A pipe that can be written to takes a piece of PIPE_BUF bytes at once. */
+static ssize_t write_to_pipe(int out, const char *data, size_t count, bool wait)
+{
+    const int capacity = sockets_real.fcntl(out, F_GETPIPE_SZ);
+    struct pollfd pipe = {.fd = out, .events = POLLOUT};
+    size_t done = 0;
+    int unread;
+
+    if (capacity < 0)
+        return -EINVAL; /* it is none */
+    if (sockets_real.ioctl(out, FIONREAD, &unread) == 0 && unread == 0) {
+        const ssize_t n = sockets_real.write(out, data, MIN(count, (size_t)capacity));
+        return n < 0 ? -errno : n;
+    }
+    while (done < count) {
+        const int ready = sockets_real.poll(&pipe, 1, wait && done == 0 ? -1 : 0);
+        const ssize_t n =
+            ready > 0 ? sockets_real.write(out, data + done, MIN(count - done, PIPE_BUF)) : ready;
+
+        if (n <= 0)
+            return done > 0 ? (ssize_t)done : n < 0 ? -errno : -EAGAIN;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
 /* From the connection into a pipe: what the pipe has taken is taken from the connection. */
 static ssize_t splice_piece(struct sockets_stream *s, int fd, int out, struct iovec iov, int flags)
 {
+    const bool wait = !(flags & MSG_DONTWAIT) && !(sockets_real.fcntl(out, F_GETFL) & O_NONBLOCK);
     ssize_t n = sockets_stream_receive(s, fd, &iov, 1, MSG_PEEK | flags);
 
     if (n <= 0)
         return n;
-    n = sent_by_kernel(sockets_real.write(out, iov.iov_base, (size_t)n));
+    n = write_to_pipe(out, iov.iov_base, (size_t)n, wait);
+    sockets_stream_note_kernel(true);
     if (n <= 0)
-        return n < 0 ? -errno : n;
+        return n;
     iov.iov_len = (size_t)n;
     return sockets_stream_receive(s, fd, &iov, 1, MSG_WAITALL);
 }

@@ -24,6 +24,7 @@ SOCKETS_EXPORT int socket(int family, int type, int protocol)
     while (sockets_call_lacks_descriptor(fd));
     if (sockets_hidden_is_ours())
         return sockets_hidden_made(fd);
+    sockets_table_renew(fd);
     sockets_table_note_tcp(fd, (family == AF_INET || family == AF_INET6) &&
                                    (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM &&
                                    (protocol == 0 || protocol == IPPROTO_TCP));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * share.c - vfork and clone, by which a process comes that runs in the memory of its parent.
+ * share.c - vfork and clone, by which a process comes that runs in the memory of its parent; and
+ * syscall, by which some programs close.
  *
  * Only getpid tells the two apart, and only programs that have made such a process have to ask it
  * (sockets_table_shares_memory).  vfork returns twice from one frame of its caller, so nothing of
@@ -9,6 +10,7 @@
 #include "calls/call.h"
 #include <sched.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 /* What vfork jumps to. */
 __attribute__((used)) static __typeof__(&vfork) before_vfork(void)
@@ -80,3 +82,62 @@ SOCKETS_EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argum
         sockets_table_shares_memory();
     return sockets_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
 }
+
+/* ---- syscall(2) ---------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/* What the kernel says: a result, or an error below 0.  libc's function is not asked, as this
+ * library calls it before it has found out where that is. */
+static long call_kernel(long number, const long a[6])
+{
+#if defined(__x86_64__)
+    register long r10 __asm__("r10") = a[3];
+    register long r8 __asm__("r8") = a[4];
+    register long r9 __asm__("r9") = a[5];
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+#else
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a[0];
+    register long x1 __asm__("x1") = a[1];
+    register long x2 __asm__("x2") = a[2];
+    register long x3 __asm__("x3") = a[3];
+    register long x4 __asm__("x4") = a[4];
+    register long x5 __asm__("x5") = a[5];
+
+    __asm__ volatile("svc #0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+#endif
+}
+
+/* Programs close by it, as libuv does, so that no thread is cancelled by that. */
+SOCKETS_EXPORT long syscall(long number, ...)
+{
+    long a[6], result;
+    va_list more;
+
+    va_start(more, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(more, long);
+    va_end(more);
+    if (number == SYS_close)
+        return close((int)a[0]);
+    if (number == SYS_close_range)
+        return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
+    if (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
+        sockets_table_shares_memory();
+    result = call_kernel(number, a);
+    if (result >= 0 || result < -4095)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+#endif

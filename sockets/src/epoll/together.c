@@ -99,7 +99,7 @@ void sockets_epoll_kick(struct sockets_epoll *set)
 
 void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry)
 {
-    if (set->sleepers == 0 || set->cold || !sockets_entry_has_news(entry))
+    if (set->sleepers == 0 || set->cold || !entry->s->upgraded || !sockets_entry_has_news(entry))
         return;
     if (set->owed < 0)
         sockets_epoll_add_owed(set, epfd);

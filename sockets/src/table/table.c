@@ -96,13 +96,19 @@ static struct sockets_stream *make(int fd, bool is_server, bool nonblocking)
     return s;
 }
 
+void sockets_table_renew(int fd)
+{
+    if (sockets_table_has(fd))
+        sockets_table_closed(sockets_table_closing(fd));
+}
+
 void sockets_table_add(int fd, bool nonblocking)
 {
     struct sockets_stream *s;
 
     if (!in_range(fd) || !sockets_table_is_ours())
         return;
-    sockets_table_closed(sockets_table_closing(fd)); /* closed behind our back */
+    sockets_table_renew(fd);
     if ((s = make(fd, true, nonblocking)) != NULL)
         set(fd, s);
 }

@@ -13,6 +13,9 @@
 
 enum { SOCKETS_TABLE_FDS = 1 << 18 };
 
+/* A descriptor is new: what had its number was closed behind our back. */
+void sockets_table_renew(int fd);
+
 /* A descriptor is a connection that was accepted.  Does nothing if there is no memory, or fd is too
  * large. */
 void sockets_table_add(int fd, bool nonblocking);
