@@ -4,6 +4,7 @@
  * die.  It tells what it sees, which has to be the same over plain TCP and over unetsock.
  */
 #include "calls.h"
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -475,27 +476,40 @@ static void test_clone(void)
 /* ---- closed by syscall(2) ----------------------------------------------------------------------
  */
 
-/* Who closes so is heard by a peer that sleeps, and its number serves the next connection. */
+static int close_by_syscall(int fd)
+{
+    return (int)syscall(SYS_close, fd);
+}
+
+/* A peer that sleeps hears of it. */
 static void test_raw_close(void)
 {
-    char text[8] = "";
-    int old[2], new[2], status;
+    char byte;
+    int fd[2], status;
     pid_t child;
 
-    make_pair(old);
+    make_pair(fd);
     if ((child = fork()) == 0) {
-        close(old[0]);
-        _exit(read(old[1], text, 1) == 0 ? 7 : 8);
+        close(fd[0]);
+        _exit(read(fd[1], &byte, 1) == 0 ? 7 : 8);
     }
-    close(old[1]);
+    close(fd[1]);
     wait_asleep(child);
-    syscall(SYS_close, old[0]);
+    close_by_syscall(fd[0]);
     waitpid(child, &status, 0);
-    printf("raw close: %d", WEXITSTATUS(status));
+    printf("raw close: %d\n", WEXITSTATUS(status));
+}
+
+/* The number serves the next connection. */
+static void test_number_after(int (*close_old)(int fd))
+{
+    char text[8] = "";
+    int old[2], new[2];
+
     make_pair(old);
-    syscall(SYS_close, old[0]);
+    close_old(old[0]);
     make_pair(new);
-    printf(" %d %s", new[0] == old[0], result(write(new[0], "new", 3)));
+    printf("next connection: %d %s", new[0] == old[0], result(write(new[0], "new", 3)));
     printf(" %s", result(recv(new[1], text, 3, MSG_WAITALL)));
     printf(" '%s' %s\n", text, result(read(old[1], text, 1)));
     close(old[1]);
@@ -867,6 +881,8 @@ int main(void)
     test_clone();
     test_vfork();
     test_raw_close();
+    test_number_after(close_by_syscall);
+    test_number_after(dlsym(dlopen("libc.so.6", RTLD_LAZY), "close")); /* no other library's */
     test_splice_to_full_pipe();
     test_added_while_asleep(true);
     test_added_while_asleep(false);
