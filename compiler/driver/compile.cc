@@ -169,7 +169,7 @@ int Compiler::compile_c(const Command &command, const std::string &result)
     const bool explained = std::any_of(cc.messages.begin(), cc.messages.end(), [](auto &message) {
         return message.severity == Severity::Error || message.severity == Severity::Fatal;
     });
-    if (code != 0 && !explained) { // the assembler, for one, has other words
+    if (code != 0 && !explained && cc.other.empty()) { // the assembler, for one, has other words
         check_writable(result);
         cc.other = said;
     }

@@ -63,7 +63,7 @@ Expr *Sema::choice_as_object(Expr *e)
     choice->c = choice->c->a;
     for (Expr *at = e;; at = at->a) {
         at->lvalue = at->global = at->touched = true;
-        at->type = choice->b->type;
+        at->type = choice->c->type->quals & kConst ? choice->c->type : choice->b->type;
         if (at == choice)
             return e;
     }

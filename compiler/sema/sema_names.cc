@@ -59,12 +59,15 @@ void Sema::report_undeclared(const Name *name, uint32_t token)
             .replace(range(token), near);
 }
 
-// Reports a call of a function without a declaration that looks like a macro of split-c.h, as in
-// `for_my_1d(i, n) statement`.
+// Reports a call of a function without a declaration that looks like a macro of split-c.h or a
+// keyword, as in `for_my_1D(i, n) statement`.
 bool Sema::report_macro(const Expr *call)
 {
     const Symbol *fn = call->a->symbol;
-    if (!fn || !fn->implicit || (about_macro(fn->name).empty() && similar_name(fn->name).empty()))
+    if (!fn || !fn->implicit)
+        return false;
+    const std::string near = similar_name(fn->name);
+    if (about_macro(fn->name).empty() && (near.empty() || names_.declared(near)))
         return false;
     report_undeclared(fn->name, call->a->first);
     return true;

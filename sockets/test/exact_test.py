@@ -182,8 +182,8 @@ def takes_for_tcp(build):
 
 def main():
     build = both.Build(sys.argv[1])
-    for program, turns in (("exact_calls", 3), ("matrix_calls", 1), ("set_calls", 1), ("wake_calls", 1),
-                           ("order_calls", 2)):
+    for program, turns in (("exact_calls", 3), ("process_calls", 3), ("matrix_calls", 1),
+                           ("set_calls", 1), ("wake_calls", 1), ("order_calls", 2)):
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
@@ -200,7 +200,7 @@ def main():
         print(f"no TCP any more: {text}")
         return 1
     os.environ["UNETSOCK_SPIN"] = "0"
-    for program in "exact_calls", "wake_calls":
+    for program in "exact_calls", "process_calls", "wake_calls":
         if text := differs(build, program, 1):
             print(f"{program}, never spinning: {text}")
             return 1

@@ -618,7 +618,8 @@ class Net(unittest.TestCase):
 
     @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
     def test_exact_calls(self):
-        self.assertIsNone(self.differs("exact_calls", 1))
+        for program in "exact_calls", "process_calls":
+            self.assertIsNone(self.differs(program, 1), program)
 
     @unittest.skipUnless(LONG, "left out: kills, which are in the long test")
     def test_kills(self):

@@ -329,19 +329,17 @@ SOCKETS_EXPORT ssize_t sendfile64(int out, int in, off64_t *offset, size_t count
  * none.  A pipe that can be written to takes a piece of PIPE_BUF bytes at once. */
 static ssize_t write_to_pipe(int out, const char *data, size_t count, bool wait)
 {
-    const int capacity = sockets_real.fcntl(out, F_GETPIPE_SZ);
+    const size_t capacity = (size_t)sockets_real.fcntl(out, F_GETPIPE_SZ);
     struct pollfd pipe = {.fd = out, .events = POLLOUT};
     size_t done = 0;
     int unread;
 
-    if (capacity < 0)
-        return -EINVAL; /* it is none */
     if (sockets_real.ioctl(out, FIONREAD, &unread) == 0 && unread == 0) {
-        const ssize_t n = sockets_real.write(out, data, MIN(count, (size_t)capacity));
+        const ssize_t n = sockets_real.write(out, data, MIN(count, capacity));
         return n < 0 ? -errno : n;
     }
     while (done < count) {
-        const int ready = sockets_real.poll(&pipe, 1, wait && done == 0 ? -1 : 0);
+        const int ready = wait && done == 0 ? 1 : sockets_real.poll(&pipe, 1, 0);
         const ssize_t n =
             ready > 0 ? sockets_real.write(out, data + done, MIN(count - done, PIPE_BUF)) : ready;
 
@@ -356,8 +354,11 @@ static ssize_t write_to_pipe(int out, const char *data, size_t count, bool wait)
 static ssize_t splice_piece(struct sockets_stream *s, int fd, int out, struct iovec iov, int flags)
 {
     const bool wait = !(flags & MSG_DONTWAIT) && !(sockets_real.fcntl(out, F_GETFL) & O_NONBLOCK);
-    ssize_t n = sockets_stream_receive(s, fd, &iov, 1, MSG_PEEK | flags);
+    ssize_t n;
 
+    if (sockets_real.fcntl(out, F_GETPIPE_SZ) < 0)
+        return -EINVAL; /* it is no pipe */
+    n = sockets_stream_receive(s, fd, &iov, 1, MSG_PEEK | flags);
     if (n <= 0)
         return n;
     n = write_to_pipe(out, iov.iov_base, (size_t)n, wait);

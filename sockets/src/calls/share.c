@@ -8,6 +8,7 @@
  * ours may be on the stack meanwhile: what stands in front of libc's is a jump to it.
  */
 #include "calls/call.h"
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -118,7 +119,17 @@ static long call_kernel(long number, const long a[6])
 #endif
 }
 
-/* Programs close by it, as libuv does, so that no thread is cancelled by that. */
+/* Programs close by syscall, as libuv does, so that no thread is cancelled by that. */
+static int close_uncancelled(int fd)
+{
+    int state, result;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    result = close(fd);
+    pthread_setcancelstate(state, NULL);
+    return result;
+}
+
 SOCKETS_EXPORT long syscall(long number, ...)
 {
     long a[6], result;
@@ -129,10 +140,12 @@ SOCKETS_EXPORT long syscall(long number, ...)
         a[i] = va_arg(more, long);
     va_end(more);
     if (number == SYS_close)
-        return close((int)a[0]);
+        return close_uncancelled((int)a[0]);
     if (number == SYS_close_range)
         return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
-    if (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
+    /* What clone3 is asked for is not looked at: the kernel checks its pointer. */
+    if (number == SYS_clone3 ||
+        (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM))
         sockets_table_shares_memory();
     result = call_kernel(number, a);
     if (result >= 0 || result < -4095)

@@ -96,12 +96,6 @@ static struct sockets_stream *make(int fd, bool is_server, bool nonblocking)
     return s;
 }
 
-void sockets_table_renew(int fd)
-{
-    if (sockets_table_has(fd))
-        sockets_table_closed(sockets_table_closing(fd));
-}
-
 void sockets_table_add(int fd, bool nonblocking)
 {
     struct sockets_stream *s;
@@ -164,7 +158,8 @@ int sockets_table_descriptor_of(const struct sockets_stream *s)
     return -1;
 }
 
-struct sockets_stream *sockets_table_closing(int fd)
+/* The connection of a number, which is open at `open` still, or nowhere (-1). */
+static struct sockets_stream *take_out(int fd, int open)
 {
     struct sockets_stream *s;
 
@@ -177,8 +172,19 @@ struct sockets_stream *sockets_table_closing(int fd)
         return NULL;
     }
     sockets_epoll_forget(s);
-    sockets_stream_closing(s, fd);
+    sockets_stream_closing(s, open);
     return s;
+}
+
+struct sockets_stream *sockets_table_closing(int fd)
+{
+    return take_out(fd, fd);
+}
+
+void sockets_table_renew(int fd)
+{
+    if (sockets_table_has(fd))
+        sockets_table_closed(take_out(fd, -1));
 }
 
 void sockets_table_closed(struct sockets_stream *s)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * process_calls: what connections do when processes fork, execute, share their memory, close
+ * without close(2), and die.  It tells what it sees, which has to be the same over plain TCP and
+ * over unetsock.
+ */
+#include "calls.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+static void test_fork(void)
+{
+    char text[32] = "";
+    int fd[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    if (write(fd[0], "before ", 7) != 7)
+        die("write");
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        if (read(fd[1], text, 7) != 7 || write(fd[1], text, 7) != 7 || read(fd[1], text, 6) != 6 ||
+            write(fd[1], text, 6) != 6)
+            _exit(1);
+        _exit(0);
+    }
+    close(fd[1]);
+    if (write(fd[0], "after ", 6) != 6)
+        die("write");
+    printf("fork: %s", result(recv(fd[0], text, 13, MSG_WAITALL)));
+    waitpid(child, &status, 0);
+    printf(" '%s' %d", text, WEXITSTATUS(status));
+    printf(" %s\n", result(read(fd[0], text, 1)));
+    close(fd[0]);
+}
+
+static void test_exec(void)
+{
+    char *const argv[] = {"cat", NULL};
+    char text[32] = "";
+    int fd[2], executed[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    fflush(stdout);
+    if (pipe2(executed, O_CLOEXEC) < 0)
+        die("pipe2");
+    if ((child = fork()) == 0) {
+        dup2(fd[1], 0);
+        dup2(fd[1], 1);
+        close(fd[0]);
+        close(fd[1]);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    close(fd[1]);
+    close(executed[1]);
+    if (read(executed[0], text, 1) != 0)
+        die("exec");
+    close(executed[0]);
+    if (write(fd[0], "through cat", 11) != 11)
+        die("write");
+    printf("exec: %s", result(recv(fd[0], text, 11, MSG_WAITALL)));
+    shutdown(fd[0], SHUT_WR);
+    printf(" %s", result(read(fd[0], text + 11, 1)));
+    waitpid(child, &status, 0);
+    printf(" '%s' %d\n", text, WEXITSTATUS(status));
+    close(fd[0]);
+}
+
+/* What a child does that has descriptors of its own, and its parent's memory. */
+static int close_mine(void *fds)
+{
+    const int *fd = fds;
+
+    close(fd[0]);
+    close(fd[1]);
+    _exit(3);
+}
+
+/* The connection of the parent, one of whose ends has something to read. */
+static void open_half_read(int fd[2])
+{
+    const struct timeval patience = {.tv_sec = 2};
+
+    make_pair(fd);
+    setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (write(fd[1], "unread", 6) != 6)
+        die("write");
+}
+
+/* It is as before, whatever the child did. */
+static void end_half_read(const char *name, const int fd[2], pid_t child)
+{
+    char text[8] = "";
+    int status;
+
+    waitpid(child, &status, 0);
+    printf("%s: %d %s", name, WEXITSTATUS(status), result(read(fd[0], text, 6)));
+    printf(" '%s' %s", text, result(write(fd[0], "still", 5)));
+    printf(" %s\n", result(recv(fd[1], text, 5, MSG_WAITALL)));
+    close_pair(fd);
+}
+
+static void test_vfork(void)
+{
+    int fd[2];
+    pid_t child;
+
+    open_half_read(fd);
+    child = vfork();
+    if (child == 0)
+        close_mine(fd);
+    end_half_read("vfork", fd, child);
+}
+
+static void test_clone(void)
+{
+    static _Alignas(64) char stack[256 << 10];
+    int fd[2];
+    pid_t child;
+
+    open_half_read(fd);
+    child = clone(close_mine, stack + sizeof stack, CLONE_VM | SIGCHLD, fd);
+    if (child < 0)
+        die("clone");
+    end_half_read("clone", fd, child);
+}
+
+/* ---- closed behind libc's back ----------------------------------------------------------- */
+
+static int close_by_syscall(int fd)
+{
+    return (int)syscall(SYS_close, fd);
+}
+
+/* A peer that sleeps hears of it. */
+static void test_raw_close(void)
+{
+    char byte;
+    int fd[2], status;
+    pid_t child;
+
+    make_pair(fd);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        _exit(read(fd[1], &byte, 1) == 0 ? 7 : 8);
+    }
+    close(fd[1]);
+    wait_asleep(child);
+    close_by_syscall(fd[0]);
+    waitpid(child, &status, 0);
+    printf("raw close: %d\n", WEXITSTATUS(status));
+}
+
+/* The number serves the next connection, also if libc alone has closed it, and nothing of ours. */
+static void test_number_after(int (*close_old)(int fd), bool has_unread)
+{
+    char text[8] = "";
+    int old[2], new[2];
+
+    make_pair(old);
+    if (has_unread && write(old[1], "old", 3) != 3)
+        die("write");
+    close_old(old[0]);
+    make_pair(new);
+    printf("next connection: %d %s", new[0] == old[0], result(write(new[0], "new", 3)));
+    printf(" %s '%s'", result(recv(new[1], text, 3, MSG_WAITALL)), text);
+    if (!has_unread)
+        printf(" %s", result(read(old[1], text, 1)));
+    close(new[0]);
+    printf(" %s\n", result(read(new[1], text, 1)));
+    close(new[1]);
+    close(old[1]);
+}
+
+/* ---- killed ------------------------------------------------------------------------------- */
+
+static void test_killed(void)
+{
+    char text[64];
+    ssize_t n, got = 0;
+    int fd[2];
+    pid_t child;
+
+    make_pair(fd);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[0]);
+        if (write(fd[1], "last words", 10) == 10)
+            read(fd[1], text, 1);
+        _exit(0);
+    }
+    close(fd[1]);
+    while (got < 10 && (n = read(fd[0], text, sizeof(text))) > 0)
+        got += n;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    printf("killed: %zd %s\n", got, result(read(fd[0], text, 1)));
+    close(fd[0]);
+}
+
+enum { POLLED = 4 };
+
+/* Whether select, or poll of `count` connections, tells of more than space. */
+static bool tells_of_ends(const int (*fd)[2], int count, bool by_select)
+{
+    struct pollfd p[POLLED];
+    struct timeval second = {1, 0};
+    fd_set readable, writable;
+    bool told = true;
+
+    FD_ZERO(&readable);
+    FD_ZERO(&writable);
+    FD_SET(fd[0][0], &readable);
+    FD_SET(fd[0][0], &writable);
+    if (by_select)
+        return select(fd[0][0] + 1, &readable, &writable, NULL, &second) > 0 &&
+               FD_ISSET(fd[0][0], &readable);
+    for (int i = 0; i < count; i++)
+        p[i] = (struct pollfd){.fd = fd[i][0], .events = POLLIN | POLLOUT};
+    if (poll(p, (nfds_t)count, 1000) != count)
+        die("poll");
+    for (int i = 0; i < count; i++)
+        told = told && p[i].revents != POLLOUT;
+    return told;
+}
+
+/* Peers that were killed said nothing into the rings, which tell of space all the time: who asks
+ * for it, about one connection or about two pairs of them in turns, is told of the ends as well. */
+static void test_killed_and_polled(int count, bool by_select)
+{
+    bool told[2] = {false, false};
+    int fd[POLLED][2];
+    pid_t child;
+
+    for (int i = 0; i < POLLED; i++)
+        make_pair(fd[i]);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        for (int i = 0; i < POLLED; i++)
+            close(fd[i][0]);
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < POLLED; i++)
+        close(fd[i][1]);
+    tells_of_ends(fd, count, by_select);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    for (int turn = 0; turn < 1000 && !(told[0] && told[1]); turn++)
+        for (int which = 0; which < 2; which++)
+            told[which] |= tells_of_ends(fd + 2 * which, count, by_select);
+    printf("killed and polled %d %d: %d %d\n", count, by_select, told[0], told[1]);
+    for (int i = 0; i < POLLED; i++)
+        close(fd[i][0]);
+}
+
+int main(void)
+{
+    alarm(50);
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    begin_listening();
+    test_fork();
+    test_exec();
+    test_clone();
+    test_vfork();
+    test_raw_close();
+    for (int has_unread = 0; has_unread < 2; has_unread++) {
+        test_number_after(close_by_syscall, has_unread);
+        test_number_after(dlsym(dlopen("libc.so.6", RTLD_LAZY), "close"), has_unread);
+    }
+    test_killed();
+    test_killed_and_polled(1, false);
+    test_killed_and_polled(1, true);
+    test_killed_and_polled(2, false);
+    return 0;
+}
