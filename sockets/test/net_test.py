@@ -548,8 +548,9 @@ class Net(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.key = self.make_key("key")
-        self.environment = {"UNETSOCK_NET_ALL": "1", "UNETSOCK_NET": "udp", "UNETSOCK_NET_MANY": "1000",
-                            "UNETSOCK_KEY": self.key, "UNET_INTERFACE": "127.0.0.1"}
+        # Who finds its core busy would leave all to TCP, unless it is told to spin.
+        self.environment = {"UNETSOCK_SPIN": "50", "UNETSOCK_NET_ALL": "1", "UNETSOCK_NET": "udp",
+                            "UNETSOCK_NET_MANY": "1000", "UNETSOCK_KEY": self.key, "UNET_INTERFACE": "127.0.0.1"}
 
     def make_key(self, name):
         path = str(self.folder / name)
@@ -616,7 +617,6 @@ class Net(unittest.TestCase):
     def test_all_is_told_of(self):
         self.assertIsNone(self.differs("order_calls", 2, "far"))
 
-    @unittest.skipUnless(LONG, "left out: exact calls, which are in the long test")
     def test_exact_calls(self):
         self.assertIsNone(self.differs("exact_calls", 1))
 
@@ -687,6 +687,16 @@ class Net(unittest.TestCase):
             if int(found.group(1)) > int(found.group(2)):
                 return
         self.fail(server)
+
+    # A message to one that sleeps wakes the library's thread, too, and is answered by a bell.
+    def test_who_never_spins_is_left_to_tcp(self):
+        for _ in range(5):  # the two may miss each other
+            client, server = self.talk(self.key, self.key, 0.5, UNETSOCK_SPIN="0")
+            if both.upgraded(client) and both.upgraded(server):
+                break
+        for text in client, server:
+            found = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", text)
+            self.assertGreater(int(found.group(2)), 20 * int(found.group(1)), text)
 
     def test_answers_of_a_round_share_packets(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):

@@ -312,16 +312,16 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
 }
 
 /* Whether any connection is carried from another host. */
-static bool begin_spinning(struct sockets_epoll *set)
+static bool begin_spinning(struct sockets_spin *spinning, struct sockets_epoll *set)
 {
     bool far = false;
 
     pthread_mutex_lock(&set->lock);
-    for (uint32_t i = 0; i < set->hot_count; i++)
-        if (set->hot[i]->s->carrier) {
-            sockets_carrier_spins(set->hot[i]->s);
-            far = true;
-        }
+    for (uint32_t i = 0; !far && i < set->hot_count; i++)
+        far = set->hot[i]->s->carrier;
+    sockets_spin_begin_far(spinning, far);
+    for (uint32_t i = 0; far && spinning->limit_ns > 0 && i < set->hot_count; i++)
+        sockets_carrier_spins(set->hot[i]->s);
     pthread_mutex_unlock(&set->lock);
     return far;
 }
@@ -330,12 +330,11 @@ static bool begin_spinning(struct sockets_epoll *set)
 static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                 const sigset_t *mask)
 {
-    const bool far = begin_spinning(set), by_kernel = far || set->by_kernel;
-    const uint32_t looks = far ? FAR_LOOKS : LOOKS_PER_CALL;
     struct sockets_spin spinning;
+    const bool far = begin_spinning(&spinning, set), by_kernel = far || set->by_kernel;
+    const uint32_t looks = far ? FAR_LOOKS : LOOKS_PER_CALL;
     bool bells;
 
-    sockets_spin_begin_far(&spinning, far);
     while (sockets_spin_turn(&spinning)) {
         const bool asks = by_kernel ? spinning.turn % looks == 0 : sockets_spin_asks(&spinning);
         const int n = look(set, epfd, events, max, mask, asks, &bells);
@@ -369,6 +368,18 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd)
     return quiet;
 }
 
+/* With the set's lock.  Of those that the kernel tells of the first one woke this thread. */
+static void learn_wake(const struct sockets_epoll *set, const struct epoll_event *event,
+                       uint64_t slept_at)
+{
+    const struct sockets_entry *entry = sockets_entry_of(event->data.u64);
+
+    if (!entry)
+        entry = sockets_entry_of_waker(event->data.u64);
+    if (entry && entry->set == set && entry->s->upgraded)
+        sockets_stream_learn_wake(entry->s, slept_at);
+}
+
 static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                            const struct timespec *timeout, const sigset_t *mask, bool *bells)
 {
@@ -379,8 +390,10 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     make_room(&k, set, events, max);
     n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
     error = errno;
-    *bells |= n > 0;
     pthread_mutex_lock(&set->lock);
+    if (n > 0 && !*bells)
+        learn_wake(set, &k.events[0], began);
+    *bells |= n > 0;
     end_sleep(set, epfd);
     if (n > 0)
         n = tell(set, epfd, &k, n, events, max, began);

@@ -9,6 +9,7 @@
 #include "real/hidden.h"
 #include "real/real.h"
 #include "record/pause.h"
+#include "spin/spin.h"
 #include <pthread.h>
 #include <sys/eventfd.h>
 
@@ -24,6 +25,7 @@ enum {
 static struct sockets_link *_Atomic links[SOCKETS_AGENT_LINKS];
 static _Atomic int reserved;
 static _Atomic int event = -1; /* a slot of real/hidden.h */
+static _Atomic uint64_t woken_at;
 static _Atomic bool runs;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,8 +47,18 @@ void sockets_agent_wake(void)
     const uint64_t one = 1;
     const int fd = sockets_hidden_fd(atomic_load(&event));
 
+    atomic_store_explicit(&woken_at, sockets_now_ns(), memory_order_relaxed);
     if (fd >= 0 && sockets_real.write(fd, &one, sizeof(one)) < 0)
         return; /* it is awake */
+}
+
+/* What a wake-up takes: other hosts do not tell when they have woken one of this process. */
+static void learn_wake(uint64_t slept_at)
+{
+    const uint64_t at = atomic_load_explicit(&woken_at, memory_order_relaxed);
+
+    if (at > slept_at)
+        sockets_spin_learn(sockets_now_ns() - at);
 }
 
 /* Serve all.  Returns for how long nothing has to be done, in ms; 0: a tick. */
@@ -114,10 +126,14 @@ static void *run(void *none)
     for (;;) {
         const int ms = may_sleep(serve_all(&idle_turns));
         const nfds_t all = watch(fds);
+        const uint64_t slept_at = sockets_now_ns();
 
         if (sockets_real.poll(fds, ms ? all : 1, ms ? ms : TICK_MS) > 0)
             idle_turns = 0;
-        if (fds[0].revents && sockets_real.read(fds[0].fd, &count, sizeof(count)) < 0)
+        if (!fds[0].revents)
+            continue;
+        learn_wake(slept_at);
+        if (sockets_real.read(fds[0].fd, &count, sizeof(count)) < 0)
             continue;
     }
     return NULL;

@@ -166,6 +166,8 @@ static void link_work(struct sockets_link *link)
     link->busy = false;
     link_react(link);
     obey_judge(link);
+    atomic_store_explicit(&link->asleep, (link->rests & SOCKETS_REST_ASLEEP) && rest_is_known(link),
+                          memory_order_relaxed);
     link->busy = true;
     if (link->owing)
         sockets_link_flush(link);
@@ -185,11 +187,6 @@ static void look_at(struct sockets_link *link, uint64_t now)
     sockets_lock_give(&link->lock);
 }
 
-static void link_look(struct sockets_stream *s)
-{
-    look_at(link_of(s), sockets_now_ns());
-}
-
 static void link_glance(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
@@ -197,6 +194,16 @@ static void link_glance(struct sockets_stream *s)
 
     if (now - atomic_load(&link->looked_ns) >= (is_at_rest(s) ? REST_NS : GLANCE_NS))
         look_at(link, now);
+}
+
+static void link_look(struct sockets_stream *s)
+{
+    struct sockets_link *link = link_of(s);
+
+    if (atomic_load_explicit(&link->asleep, memory_order_relaxed) && is_at_rest(s))
+        link_glance(s);
+    else
+        look_at(link, sockets_now_ns());
 }
 
 static void retire_if_many(struct sockets_stream *s)
@@ -289,7 +296,7 @@ static bool link_rests(struct sockets_stream *s)
     if (!sockets_lock_try(&link->lock))
         return false;
     if (!link->rests) {
-        link->rests = SOCKETS_REST_BULK;
+        link->rests = SOCKETS_REST_ASLEEP;
         link->busy = true;
         sockets_link_flush(link);
         link->busy = false;
@@ -305,8 +312,10 @@ static void end_rest(struct sockets_link *link, const struct sockets_stream *s)
 
     if (!sockets_lock_take(&link->lock, &stolen))
         return;
-    if (s->record->rx.reader == 0)
-        link->rests &= ~(uint32_t)SOCKETS_REST_BULK;
+    if (s->record->rx.reader == 0) {
+        link->rests &= ~(uint32_t)SOCKETS_REST_ASLEEP;
+        atomic_store(&link->asleep, false);
+    }
     sockets_lock_give(&link->lock);
 }
 
@@ -319,8 +328,10 @@ static void link_spins(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
     const uint64_t taken = atomic_load_explicit(&s->rx->taken, memory_order_relaxed);
 
-    if (link->rests & SOCKETS_REST_BULK)
+    if (link->rests & SOCKETS_REST_ASLEEP)
         end_rest(link, s);
+    if (!atomic_load_explicit(&link->looks, memory_order_relaxed))
+        atomic_store(&link->looks, true);
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
         return;
@@ -341,6 +352,7 @@ static void link_sleeps(struct sockets_stream *s)
 {
     struct sockets_link *link = link_of(s);
 
+    atomic_store(&link->looks, false);
     if (!link->told && !sockets_phase_is_ring(sockets_stream_senders_phase(s)))
         return;
     if (link->told && link->tell_log < TELL_LOG_MAX)
@@ -411,6 +423,7 @@ struct sockets_link *sockets_link_new(struct sockets_lane *lane, int control)
     link->carrier.ops = &link_ops;
     link->lane = lane;
     link->control = control;
+    link->looks = true;
     return link;
 }
 

@@ -31,7 +31,8 @@ enum sockets_link_state {
 };
 
 enum sockets_rest {
-    SOCKETS_REST_BULK = 1 << 0,   /* a reader of bulk, until somebody spins */
+    SOCKETS_REST_ASLEEP =
+        1 << 0, /* a reader of bulk, or one that sleeps at once; until one spins */
     SOCKETS_REST_JUDGED = 1 << 1, /* judge.h */
 };
 
@@ -55,6 +56,8 @@ struct sockets_link {
     uint32_t rests;                    /* why this end does: enum sockets_rest ... */
     uint32_t rest_told;                /* ... and the message that says so */
     bool told_to_rest;                 /* by the other end, which judges */
+    _Atomic bool looks;                /* nobody has slept since one has spun */
+    _Atomic bool asleep;               /* who waits rests, as the other end knows */
     uint64_t judged;                   /* bytes of those read that the judge has counted */
     uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
     bool told;                         /* ... and that it was, and has not used it yet */

@@ -15,6 +15,7 @@ enum { KILLED_NS = 20000000 }; /* for the last messages of a peer that was kille
 static void take_flags(struct sockets_stream *s, uint16_t flags)
 {
     atomic_store(&s->tx->armed, (flags & SOCKETS_WIRE_ARMED) != 0);
+    atomic_store(&s->carrier->looks, (flags & SOCKETS_WIRE_LOOKS) != 0);
     if (flags & SOCKETS_WIRE_WANT_TCP)
         atomic_store(&s->tx->want_tcp, 1);
     if (flags & SOCKETS_WIRE_GONE)

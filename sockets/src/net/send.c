@@ -101,6 +101,8 @@ static void describe_receiver(const struct sockets_link *link, struct sockets_wi
         wire->flags |= SOCKETS_WIRE_GONE;
     if (link->rests)
         wire->flags |= SOCKETS_WIRE_RESTS;
+    if (atomic_load(&link->looks))
+        wire->flags |= SOCKETS_WIRE_LOOKS;
     if ((link->rests & SOCKETS_REST_JUDGED) && s->is_server)
         wire->flags |= SOCKETS_WIRE_TCP;
     wire->lets = atomic_load_explicit(&s->rx->lets, memory_order_acquire);

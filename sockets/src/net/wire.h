@@ -42,7 +42,8 @@ enum sockets_wire_flag {
     SOCKETS_WIRE_RETURNED = 1 << 6, /* the ring of the phase before goes by TCP once more */
     SOCKETS_WIRE_RESTS = 1 << 7,    /* the receiver sleeps in the kernel until it says otherwise */
     SOCKETS_WIRE_TCP = 1 << 8,      /* and the other end shall do the same (judge.h) */
-    SOCKETS_WIRE_FLAGS = (1 << 9) - 1,
+    SOCKETS_WIRE_LOOKS = 1 << 9,    /* the receiver looks at memory while it waits */
+    SOCKETS_WIRE_FLAGS = (1 << 10) - 1,
     /* Those of the sender's half. */
     SOCKETS_WIRE_SENDER = SOCKETS_WIRE_FIN | SOCKETS_WIRE_HEARD | SOCKETS_WIRE_RETURNED,
 };

@@ -116,17 +116,17 @@ static int ask_kernel(struct polled *p, const struct timespec *timeout)
 
 static const struct timespec at_once;
 
-/* Whether any is carried from another host. */
-static bool begin_spinning(struct polled *p)
+static bool is_carried(const struct sockets_stream *s)
 {
-    bool far = false;
+    return s->carrier;
+}
 
-    for (nfds_t i = 0; i < p->count; i++)
-        if (wants_data(p, i) && p->stream[i]->carrier) {
+static void begin_spinning(struct sockets_spin *spinning, struct polled *p)
+{
+    sockets_spin_begin_far(spinning, any(p, is_carried));
+    for (nfds_t i = 0; spinning->limit_ns > 0 && i < p->count; i++)
+        if (wants_data(p, i))
             sockets_carrier_spins(p->stream[i]);
-            far = true;
-        }
-    return far;
 }
 
 /* What rings tell of one of those: 1, 0, or -1 if the kernel has to be asked. */
@@ -191,7 +191,7 @@ static int spin(struct polled *p)
     struct sockets_spin spinning;
     int n = 0;
 
-    sockets_spin_begin_far(&spinning, begin_spinning(p));
+    begin_spinning(&spinning, p);
     while (n == 0 && sockets_spin_turn(&spinning)) {
         if (any(p, sockets_stream_hint))
             n = answer(p);
@@ -280,6 +280,7 @@ static int ask_with_wakers(struct dozers *d, struct polled *p, const struct time
 
 static int sleep_with(struct polled *p, const struct timespec *timeout, int most)
 {
+    const uint64_t slept_at = sockets_now_ns();
     struct dozers d;
     int n, error;
 
@@ -288,6 +289,9 @@ static int sleep_with(struct polled *p, const struct timespec *timeout, int most
         timeout = &at_once;
     n = d.count > 0 ? ask_with_wakers(&d, p, timeout) : ask_kernel(p, timeout);
     error = errno;
+    for (nfds_t i = 0; timeout != &at_once && p->count <= FEW && i < p->count; i++)
+        if (wants_data(p, i))
+            sockets_stream_learn_wake(p->stream[i], slept_at);
     end_sleep(&d, p);
     errno = error;
     return n;

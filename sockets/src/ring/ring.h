@@ -38,6 +38,7 @@ struct sockets_direction {
     _Atomic uint64_t kernel_at; /* when the sender had last done something that the kernel tells */
     _Atomic uint64_t other_at;  /* the same of files that are no connections with rings */
     _Atomic uint32_t sending;   /* threads that just give something to TCP */
+    _Atomic uint64_t woken_at;  /* when somebody who sleeps at the other end was last woken */
     /* The receiver's half. */
     _Alignas(128) _Atomic uint64_t head; /* bytes ever read from the ring */
     _Atomic uint64_t taken;              /* bytes of the stream ever taken from TCP */

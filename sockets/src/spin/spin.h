@@ -2,9 +2,11 @@
  *
  * spin.h - looking at memory for a while before the kernel is asked to wait.
  *
- * A waiter spins at most as long as UNETSOCK_SPIN says (50 us), and less where that was in vain the
- * last times.  It yields its processor now and then, so that on a machine without a free one the
- * peer gets it.
+ * A waiter spins at most as long as UNETSOCK_SPIN says, and less where that was in vain the last
+ * times.  If that says nothing it is 50 us, or what two wake-ups take on this machine, but no more
+ * than 200 us: of two ends of which one was late once both would sleep from then on, each because
+ * the other one has to be woken.  A waiter yields its processor now and then, so that on a machine
+ * without a free one the peer gets it.
  */
 #ifndef SOCKETS_SPIN_H
 #define SOCKETS_SPIN_H
@@ -15,10 +17,14 @@
 struct sockets_spin {
     uint64_t start_ns, limit_ns;
     uint32_t turn;
+    bool whole; /* it is tried once more whether spinning is worth while */
 };
 
 /* Read UNETSOCK_SPIN (microseconds; 0: never). */
 void sockets_spin_init(void);
+
+/* A wake-up took so long, from before the system call of who woke to behind that of who slept. */
+void sockets_spin_learn(uint64_t ns);
 
 /* Begin to spin. */
 void sockets_spin_begin(struct sockets_spin *spin);

@@ -63,6 +63,9 @@ struct sockets_carrier {
     /* Bytes of the ring that the other end has.  What is told with that is written before it. */
     _Atomic uint64_t arrived;
     _Atomic uint32_t rests; /* the other end takes what TCP brings, and looks at no ring */
+    /* While it waits it looks at memory, and has not slept since.  To one that sleeps a ring is no
+     * use: the message wakes the other host's thread, which says so, and is answered by a bell. */
+    _Atomic uint32_t looks;
     /* So does this one, for connections as a whole, and the other end knows: all is TCP's.  Until
      * that ends; who sleeps is armed, so that the other end enters no ring before somebody wakes.
      */

@@ -3,8 +3,8 @@
  * direct.c - a thread that takes what TCP brings while it sleeps in the kernel.
  *
  * The gate stays taken meanwhile, so that the sender stays in TCP.  One on another host would hear
- * of a sleeper too late; so there only a reader that rests sleeps so, of which the other end knows
- * (carrier.h).
+ * of a sleeper too late; so there only a reader that does not spin sleeps so, once the other end
+ * knows that it rests (carrier.h).
  */
 #include "real/real.h"
 #include "stream/internal.h"
@@ -22,8 +22,6 @@ static bool begin_direct(struct sockets_stream *s, int fd)
 {
     bool direct, stolen;
 
-    if (s->carrier && !sockets_stream_is_tcps(s)) /* whose sender learns late that we sleep here */
-        return false;
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return false;
     direct = !sockets_phase_is_ring(s->record->rx.phase) && !sockets_stream_bell_is_due(s) &&

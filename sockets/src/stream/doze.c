@@ -13,6 +13,7 @@
  */
 #include "real/hidden.h"
 #include "real/real.h"
+#include "record/pause.h"
 #include "stream/internal.h"
 #include <errno.h>
 
@@ -111,6 +112,7 @@ void sockets_stream_rouse_now(struct sockets_stream *s)
         return;
     error = errno;
     fd = sockets_stream_begin_use(s);
+    sockets_stream_stamp_wake(s);
     if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0 &&
         sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         sockets_stream_note_woken(sleeper);
@@ -164,6 +166,7 @@ static bool end_to_doze(struct sockets_stream *s, uint32_t who)
  * did not sleep. */
 static int sleep_once(struct sockets_stream *s, int fd)
 {
+    const uint64_t slept_at = sockets_now_ns();
     ssize_t n;
     char byte;
     bool woken;
@@ -176,6 +179,7 @@ static int sleep_once(struct sockets_stream *s, int fd)
         end_to_doze(s, SOCKETS_DOZE_ALONE);
         return -EINTR;
     }
+    sockets_stream_learn_wake(s, slept_at);
     woken = end_to_doze(s, SOCKETS_DOZE_ALONE);
     return woken ? 1 : n > 0 ? 0 : -EPIPE;
 }

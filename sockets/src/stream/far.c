@@ -87,9 +87,12 @@ ssize_t sockets_stream_withhold(struct sockets_stream *s)
     return -EAGAIN;
 }
 
+/* As far as we know the sender is in the ring, and has no bell under way: TCP, which may be faster
+ * than the carrier, may have one of which it is still to tell, or the next phase's data. */
 bool sockets_stream_may_hear_of_bell(const struct sockets_stream *s)
 {
-    return s->carrier && !sockets_stream_bell_is_due(s);
+    return s->carrier && !atomic_load(&s->carrier->lost) &&
+           sockets_phase_is_ring(sockets_stream_senders_phase(s)) && !sockets_stream_bell_is_due(s);
 }
 
 bool sockets_stream_is_withheld_long(const struct sockets_stream *s)
@@ -124,14 +127,11 @@ bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_
            (sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
 }
 
-/* TCP, which may be faster than the carrier, has a byte while the sender is in the ring as far as
- * we know: a bell that we have not been told of, or the next phase's. */
-static bool has_unaccounted_byte(struct sockets_stream *s, int fd)
+static bool has_untold_byte(struct sockets_stream *s, int fd)
 {
     char byte;
 
-    return !atomic_load(&s->carrier->lost) &&
-           sockets_phase_is_ring(sockets_stream_senders_phase(s)) &&
+    return sockets_stream_may_hear_of_bell(s) &&
            sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
@@ -142,7 +142,7 @@ void sockets_stream_await_bells(struct sockets_stream *s, int fd)
 
     if (!sockets_lock_take(&s->record->rx.lock, &stolen))
         return;
-    while ((sockets_stream_bell_is_due(s) || has_unaccounted_byte(s, fd)) && !s->record->rx.error &&
+    while ((sockets_stream_bell_is_due(s) || has_untold_byte(s, fd)) && !s->record->rx.error &&
            !tcp_has_ended(fd) && sockets_now_ns() < until) {
         sockets_carrier_look(s);
         sockets_stream_drain(s, fd);

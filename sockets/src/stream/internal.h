@@ -37,6 +37,9 @@ uint64_t sockets_stream_shared_sleeper(const struct sockets_stream *s);
 bool sockets_stream_was_woken(uint64_t sleeper);
 void sockets_stream_note_woken(uint64_t sleeper);
 
+/* Before a system call that wakes who may sleep at the other end: it learns what that takes. */
+void sockets_stream_stamp_wake(struct sockets_stream *s);
+
 /* Somebody sleeps whom TCP is to wake. */
 static inline bool sockets_stream_receiver_sleeps(const struct sockets_stream *s)
 {

@@ -128,7 +128,8 @@ struct request {
     size_t count;
     int flags;
     enum sockets_take how;
-    bool ask; /* the kernel, too */
+    bool ask;   /* the kernel, too */
+    bool rests; /* who waits sleeps at once */
 };
 
 static ssize_t read_ring(struct sockets_stream *s, const struct request *r)
@@ -264,8 +265,7 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
 {
     char byte;
     struct iovec iov = {&byte, 1};
-    const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true};
-
+    const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true, false};
     bool readable;
 
     if (sockets_stream_has_data(s) || sockets_carrier_is_resting(s) ||
@@ -283,8 +283,7 @@ static size_t total_of(const struct request *r)
     return sockets_cursor_left(&cursor);
 }
 
-/* Armed, as the other end may hear meanwhile that this one rests no more.  False: look as always.
- */
+/* Armed, as the other end may hear that this one rests no more.  False: look as always. */
 static bool receive_as_tcp(struct sockets_stream *s, int fd, const struct request *r, ssize_t *n)
 {
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
@@ -305,7 +304,7 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ &&
+    if (total_of(r) < LONG_READ && (r->rests || !s->carrier) &&
         sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, &n))
         return n;
     if (sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0)
@@ -315,14 +314,15 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     return SLEPT;
 }
 
-static bool spin_for_data(struct sockets_stream *s, int fd)
+static bool spin_for_data(struct sockets_stream *s, int fd, struct request *r)
 {
     struct sockets_spin spin;
 
-    if (sockets_stream_is_tcps(s))
+    if ((r->rests = sockets_stream_is_tcps(s)))
         return false;
     sockets_spin_begin_far(&spin, s->carrier != NULL);
-    if (spin.limit_ns > 0)
+    r->rests = spin.limit_ns == 0;
+    if (!r->rests)
         sockets_carrier_spins(s);
     while (!sockets_stream_hint(s) && !sockets_stream_tcp_has_some(s, fd, spin.turn))
         if (!sockets_spin_turn(&spin))
@@ -345,8 +345,12 @@ static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r
         r->ask = true;
         n = locked_receive(s, fd, r);
     }
-    if (n == -EAGAIN)
+    if (n == -EAGAIN) {
+        const uint64_t slept_at = sockets_now_ns();
+
         n = sleep_in_kernel(s, fd, r);
+        sockets_stream_learn_wake(s, slept_at);
+    }
     sockets_stream_disarm(s);
     return n;
 }
@@ -362,7 +366,7 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
         if ((n = locked_receive(s, fd, r)) != -EAGAIN)
             return n;
     }
-    if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd)) {
+    if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd, r)) {
         n = wait_for_data(s, fd, r);
         if (n != SLEPT)
             return n;
@@ -381,8 +385,7 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
     }
 }
 
-/* What of the call is still to be filled: the rest of the buffer in which the data ended, or all.
- */
+/* What of the call is to be filled: the rest of the buffer where the data ended, or all. */
 static void rest_of(const struct sockets_cursor *cursor, struct iovec *first, struct request *r)
 {
     if (cursor->offset == 0) {
@@ -452,7 +455,7 @@ static ssize_t receive_nothing(struct sockets_stream *s, int fd, int flags, bool
 {
     char byte;
     struct iovec iov = {&byte, 1};
-    struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false};
+    struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false, false};
     const ssize_t n = receive_some(s, fd, &r, block);
 
     return n > 0 ? 0 : n;

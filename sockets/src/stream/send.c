@@ -58,7 +58,7 @@ bool sockets_stream_enter_ring(struct sockets_stream *s, int fd)
         !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER))
         return false;
     quiet = sockets_stream_is_quiet(s) && !atomic_load(&s->tx->recall) &&
-            !(s->carrier && atomic_load(&s->carrier->rests));
+            !(s->carrier && (atomic_load(&s->carrier->rests) || !atomic_load(&s->carrier->looks)));
     if (quiet)
         atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
@@ -111,6 +111,7 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
         return;
     atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
     sockets_carrier_publish(s);
+    sockets_stream_stamp_wake(s);
     if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         note_woken(s, sleeper);
     sockets_stream_note_kernel(false);
@@ -200,6 +201,8 @@ static void begin_tcp(struct sockets_stream *s)
 {
     sockets_stream_stamp(s);
     atomic_store(&s->tx->sending, ++s->record->tx.inflight);
+    if (atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0)
+        sockets_stream_stamp_wake(s);
     sockets_stream_rouse(s);
     sockets_lock_give(&s->record->tx.lock);
 }

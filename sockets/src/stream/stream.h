@@ -186,6 +186,9 @@ bool sockets_stream_has_data(const struct sockets_stream *s);
  * who spin. */
 bool sockets_stream_hint(const struct sockets_stream *s);
 
+/* The caller slept from a time on, and was woken: learn how long that takes, as the peer says. */
+void sockets_stream_learn_wake(const struct sockets_stream *s, uint64_t slept_at);
+
 /* Nothing of the stream is in TCP, neither data nor a bell nor its end. */
 bool sockets_stream_is_tcp_empty(const struct sockets_stream *s);
 

@@ -5,6 +5,8 @@
  * An epoll set that sleeps for several streams wakes by any of them, and looks at all
  * (epoll/together.c).  It says so by a value that it never uses again.
  */
+#include "record/pause.h"
+#include "spin/spin.h"
 #include "stream/internal.h"
 
 /* By their values.  One that is displaced is woken once more. */
@@ -38,4 +40,18 @@ void sockets_stream_note_woken(uint64_t sleeper)
 {
     if (sleeper != 0)
         atomic_store(woken_slot(sleeper), sleeper);
+}
+
+void sockets_stream_stamp_wake(struct sockets_stream *s)
+{
+    atomic_store_explicit(&s->tx->woken_at, sockets_now_ns(), memory_order_relaxed);
+}
+
+void sockets_stream_learn_wake(const struct sockets_stream *s, uint64_t slept_at)
+{
+    const uint64_t woken_at = atomic_load_explicit(&s->rx->woken_at, memory_order_relaxed);
+    const uint64_t now = sockets_now_ns();
+
+    if (woken_at > slept_at && woken_at < now)
+        sockets_spin_learn(now - woken_at);
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How long a waiter spins: what it learns of wake-ups, and of waits that were in vain.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+extern "C" {
+#include "spin/spin.h"
+}
+
+namespace {
+
+void wake(uint64_t ns, int times)
+{
+    for (int i = 0; i < times; i++)
+        sockets_spin_learn(ns);
+}
+
+// Of a thread that has not waited yet.
+uint64_t limit()
+{
+    sockets_spin spin;
+
+    sockets_spin_begin(&spin);
+    return spin.limit_ns;
+}
+
+// How many of so many waits, which are all in vain, begin with spinning.
+int spins_of(int waits)
+{
+    sockets_spin spin;
+    int spins = 0;
+
+    for (int i = 0; i < waits; i++) {
+        sockets_spin_begin(&spin);
+        spins += spin.limit_ns > 0;
+        while (sockets_spin_turn(&spin))
+            ;
+    }
+    return spins;
+}
+
+} // namespace
+
+TEST_CASE("a waiter spins for as long as two wake-ups take, between 50 and 200 us")
+{
+    unsetenv("UNETSOCK_SPIN");
+    sockets_spin_init();
+    CHECK(limit() == 50000);
+    wake(5000, 100);
+    CHECK(limit() == 50000);
+    wake(80000, 100);
+    CHECK(limit() > 155000);
+    CHECK(limit() <= 160000);
+    wake(10000000, 100);
+    CHECK(limit() == 200000);
+    wake(10000, 100);
+    CHECK(limit() == 50000);
+}
+
+TEST_CASE("a limit that is given is the limit")
+{
+    setenv("UNETSOCK_SPIN", "20", 1);
+    sockets_spin_init();
+    wake(80000, 100);
+    CHECK(limit() == 20000);
+    setenv("UNETSOCK_SPIN", "0", 1);
+    sockets_spin_init();
+    CHECK(limit() == 0);
+    setenv("UNETSOCK_SPIN", "20 us", 1);
+    sockets_spin_init();
+    CHECK(limit() == 50000);
+}
+
+TEST_CASE("who spins in vain does so more and more seldom, and anew once it was worth while")
+{
+    sockets_spin spin;
+
+    unsetenv("UNETSOCK_SPIN");
+    sockets_spin_init();
+    CHECK(spins_of(1000) < 50);
+    CHECK(spins_of(1000) <= 4);
+    do
+        sockets_spin_begin(&spin);
+    while (spin.limit_ns == 0);
+    CHECK(spin.limit_ns == 50000);
+    while (sockets_spin_turn(&spin) && spin.turn < 200)
+        ;
+    const uint64_t took = 200 * 5; // a turn takes longer than that
+    sockets_spin_won(&spin);
+    CHECK(limit() >= took * 3 / 2);
+    CHECK(spins_of(100) > 4);
+}
