@@ -319,7 +319,7 @@ static bool begin_spinning(struct sockets_spin *spinning, struct sockets_epoll *
     pthread_mutex_lock(&set->lock);
     for (uint32_t i = 0; !far && i < set->hot_count; i++)
         far = set->hot[i]->s->carrier;
-    sockets_spin_begin_far(spinning, far);
+    sockets_spin_begin(spinning, far ? SOCKETS_SPIN_FAR : SOCKETS_SPIN_NEAR);
     for (uint32_t i = 0; far && spinning->limit_ns > 0 && i < set->hot_count; i++)
         sockets_carrier_spins(set->hot[i]->s);
     pthread_mutex_unlock(&set->lock);

@@ -123,7 +123,7 @@ static bool is_carried(const struct sockets_stream *s)
 
 static void begin_spinning(struct sockets_spin *spinning, struct polled *p)
 {
-    sockets_spin_begin_far(spinning, any(p, is_carried));
+    sockets_spin_begin(spinning, any(p, is_carried) ? SOCKETS_SPIN_FAR : SOCKETS_SPIN_NEAR);
     for (nfds_t i = 0; spinning->limit_ns > 0 && i < p->count; i++)
         if (wants_data(p, i))
             sockets_carrier_spins(p->stream[i]);

@@ -22,10 +22,9 @@ enum {
     TRY_AGAIN = 16,   /* ... but after so many waits the whole is tried ... */
     TRY_SELDOM = 256, /* ... and more and more seldom where that is in vain */
 
-    BUSY_NS = 10000,          /* a yield takes so long only if another process runs meanwhile ... */
-    SLICE_NS = 40000,        /* ... and so long if it has much to do */
-    BUSY_FIRST_NS = 10000000, /* for so long the core is taken to be busy ... */
-    BUSY_MOST_NS = 320000000, /* ... or if it is found so again and again */
+    BUSY_NS = 10000,    /* a yield takes so long only if another process runs meanwhile: */
+    BUSY_TIMES = 16,    /* so many times as long the core is taken to be busy */
+    SLICE_NS = 1400000, /* and so long if that has as much to do as we */
 };
 
 /* The longest spin, and what a wake-up takes. */
@@ -36,7 +35,7 @@ static bool learns = true;
 static _Thread_local struct {
     uint64_t worth_ns;           /* how long spinning seems worth while ... */
     uint32_t skipped, try_after; /* ... vain waits since it did not, and how many these may be */
-    uint64_t busy_ns, busy_until_ns; /* others want its core */
+    uint64_t slice_ns, busy_until_ns; /* others want its core, and had it for so long */
 } own
     __attribute__((tls_model("initial-exec"))) = {.worth_ns = ~(uint64_t)0, .try_after = TRY_AGAIN};
 
@@ -71,60 +70,66 @@ static uint64_t at_most(uint64_t ns)
     return ns < max ? ns : max;
 }
 
-void sockets_spin_begin(struct sockets_spin *spin)
+static bool is_busy(void)
 {
-    *spin = (struct sockets_spin){.limit_ns = at_most(own.worth_ns)};
-    if (spin->limit_ns >= LEAST_NS)
-        return;
-    spin->whole = ++own.skipped >= own.try_after;
-    spin->limit_ns = spin->whole ? at_most(UINT64_MAX) : 0;
-    if (spin->whole)
-        own.skipped = 0;
+    if (own.busy_until_ns == 0)
+        return false;
+    if (sockets_now_ns() < own.busy_until_ns)
+        return true;
+    own.busy_until_ns = 0;
+    return false;
 }
 
-/* A core that others want is no place to wait for what comes from another host: who yields it is
- * given it back when they have had their time, and who sleeps as soon as that has come. */
-void sockets_spin_begin_far(struct sockets_spin *spin, bool far)
+/* A core that others want is no place to wait for an answer: who yields it is given it back when
+ * they have had their time, and who sleeps as soon as the answer has come. */
+void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what)
 {
-    sockets_spin_begin(spin);
-    if (far)
-        spin->limit_ns *= sockets_now_ns() < own.busy_until_ns ? 0 : FAR;
+    *spin = (struct sockets_spin){.limit_ns = at_most(own.worth_ns)};
+    if (__builtin_expect(is_busy(), 0) && what != SOCKETS_SPIN_STREAM) {
+        spin->limit_ns = 0;
+        return;
+    }
+    if (spin->limit_ns < LEAST_NS) {
+        spin->whole = ++own.skipped >= own.try_after;
+        spin->limit_ns = spin->whole ? at_most(UINT64_MAX) : 0;
+        own.skipped = spin->whole ? 0 : own.skipped;
+    }
+    if (what == SOCKETS_SPIN_FAR)
+        spin->limit_ns *= FAR;
 }
 
 /* ---- turns --------------------------------------------------------------------------- */
 
 static void lost(const struct sockets_spin *spin)
 {
+    atomic_fetch_add_explicit(&sockets_counters->spins_lost, 1, memory_order_relaxed);
+    if (own.busy_until_ns != 0) /* that says nothing of how long waits take */
+        return;
     own.worth_ns = at_most(own.worth_ns) * 3 / 4;
     if (spin->whole && own.try_after < TRY_SELDOM)
         own.try_after *= 2;
-    atomic_fetch_add_explicit(&sockets_counters->spins_lost, 1, memory_order_relaxed);
 }
 
-static void note_busy(uint64_t now)
-{
-    const bool again = now < own.busy_until_ns + 2 * own.busy_ns;
-
-    own.busy_ns = again ? 2 * own.busy_ns : BUSY_FIRST_NS;
-    if (own.busy_ns > BUSY_MOST_NS)
-        own.busy_ns = BUSY_MOST_NS;
-    own.busy_until_ns = now + own.busy_ns;
-}
-
-/* Whoever comes back late has taken the processor from somebody: after one more look it is time to
- * sleep. */
-static void yield(struct sockets_spin *spin)
+/* Whoever comes back late has taken the processor from somebody.  Returns how late. */
+static uint64_t yield(void)
 {
     const uint64_t before = sockets_now_ns();
-    uint64_t now;
+    uint64_t took;
 
     sched_yield();
-    now = sockets_now_ns();
-    if (now - before <= BUSY_NS)
-        return;
-    spin->start_ns = before - spin->limit_ns;
-    if (learns && now - before > SLICE_NS)
-        note_busy(now);
+    took = sockets_now_ns() - before;
+    if (took > BUSY_NS && learns) {
+        own.slice_ns = took;
+        own.busy_until_ns = before + (1 + BUSY_TIMES) * took;
+    }
+    return took;
+}
+
+bool sockets_spin_yield(void)
+{
+    if (__builtin_expect(is_busy(), 0) && own.slice_ns > SLICE_NS)
+        return false;
+    return yield() <= SLICE_NS;
 }
 
 bool sockets_spin_turn(struct sockets_spin *spin)
@@ -141,8 +146,8 @@ bool sockets_spin_turn(struct sockets_spin *spin)
             return false;
         }
     }
-    if (spin->turn % YIELD == 0)
-        yield(spin);
+    if (spin->turn % YIELD == 0 && yield() > BUSY_NS)
+        spin->start_ns -= spin->limit_ns; /* after one more look it is time to sleep */
     sockets_pause();
     return true;
 }

@@ -26,12 +26,15 @@ void sockets_spin_init(void);
 /* A wake-up took so long, from before the system call of who woke to behind that of who slept. */
 void sockets_spin_learn(uint64_t ns);
 
-/* Begin to spin. */
-void sockets_spin_begin(struct sockets_spin *spin);
+/* What a waiter waits for. */
+enum sockets_spin_for {
+    SOCKETS_SPIN_NEAR,   /* an answer of this machine */
+    SOCKETS_SPIN_FAR,    /* one of another host, which takes longer, as does being woken for it */
+    SOCKETS_SPIN_STREAM, /* more of a stream: what is late has grown meanwhile */
+};
 
-/* The same, four times as long if what is waited for comes from another host: it takes longer, as
- * does being woken for it. */
-void sockets_spin_begin_far(struct sockets_spin *spin, bool far);
+/* Begin to spin.  A limit of 0: do not. */
+void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what);
 
 /* One look later.  False when it is time to sleep, which counts as lost. */
 bool sockets_spin_turn(struct sockets_spin *spin);
@@ -42,6 +45,9 @@ static inline bool sockets_spin_asks(const struct sockets_spin *spin)
 {
     return spin->turn == 64 || spin->turn % 128 == 0;
 }
+
+/* Let others have the processor.  False: they have much to do, and who waits should sleep. */
+bool sockets_spin_yield(void);
 
 /* What was waited for has come. */
 void sockets_spin_won(const struct sockets_spin *spin);

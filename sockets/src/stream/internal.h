@@ -5,6 +5,7 @@
 #ifndef SOCKETS_STREAM_INTERNAL_H
 #define SOCKETS_STREAM_INTERNAL_H
 
+#include "spin/spin.h"
 #include "stream/carrier.h"
 #include "stream/stream.h"
 
@@ -95,6 +96,7 @@ void sockets_stream_push(struct sockets_stream *s, int fd);
  * the ring may be entered; and it is not time for a while (quiet.c). */
 void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd);
 void sockets_stream_put_off_quiet(struct sockets_stream *s);
+void sockets_stream_put_off_quiet_long(struct sockets_stream *s);
 
 /* Data, or the end, are about to be given to the ring or to TCP: say when, if that is of interest.
  * The same lock. */
@@ -180,6 +182,13 @@ enum { SOCKETS_STREAK = 64 << 10 }; /* bytes one way without an answer: bulk, wh
 static inline bool sockets_stream_is_bulk(const struct sockets_stream *s)
 {
     return s->carrier && s->record->rx.streak > SOCKETS_STREAK;
+}
+
+static inline enum sockets_spin_for sockets_stream_spins_for(const struct sockets_stream *s)
+{
+    if (s->carrier)
+        return SOCKETS_SPIN_FAR;
+    return s->record->rx.streak > SOCKETS_STREAK ? SOCKETS_SPIN_STREAM : SOCKETS_SPIN_NEAR;
 }
 
 /* Of another host, from whom TCP brings all that comes. */

@@ -15,8 +15,9 @@ enum {
     QUIET_NS = 3000000,      /* how long a sender waits */
     QUIET_AFTER = 256 << 10, /* bytes by TCP, or ... */
     QUIET_WRITES = 128,      /* ... writes, before it does */
-    STEP = 4 << 20,       /* bytes until it waits again, which doubles, if that was in vain ... */
-    STEP_WRITE = 1 << 10, /* ... or as many writes as if each had so many bytes */
+    STEP = 4 << 20,        /* bytes until it waits again, if that was in vain, which doubles ... */
+    STEP_MOST = 256 << 20, /* ... up to so many; or as many writes as if each ... */
+    STEP_WRITE = 1 << 10,  /* ... had so many bytes */
 };
 
 void sockets_stream_put_off_quiet(struct sockets_stream *s)
@@ -27,6 +28,17 @@ void sockets_stream_put_off_quiet(struct sockets_stream *s)
         record->tx.next_quiet = record->tx.sent + QUIET_AFTER;
     if (record->tx.next_writes < record->tx.writes + QUIET_WRITES)
         record->tx.next_writes = record->tx.writes + QUIET_WRITES;
+}
+
+void sockets_stream_put_off_quiet_long(struct sockets_stream *s)
+{
+    struct sockets_record *record = s->record;
+
+    record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : STEP;
+    if (record->tx.quiet_step > STEP_MOST)
+        record->tx.quiet_step = STEP_MOST;
+    record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
+    record->tx.next_writes = record->tx.writes + record->tx.quiet_step / STEP_WRITE;
 }
 
 static bool is_due(const struct sockets_stream *s)
@@ -56,10 +68,7 @@ void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd)
     while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
         sched_yield();
     sockets_lock_take(&record->tx.lock, &stolen);
-    sockets_stream_put_off_quiet(s);   /* a receiver that sleeps now is woken by TCP all the same */
-    if (!sockets_stream_is_quiet(s)) { /* the receiver is slow */
-        record->tx.quiet_step = record->tx.quiet_step ? 2 * record->tx.quiet_step : STEP;
-        record->tx.next_quiet = record->tx.sent + record->tx.quiet_step;
-        record->tx.next_writes = record->tx.writes + record->tx.quiet_step / STEP_WRITE;
-    }
+    sockets_stream_put_off_quiet(s); /* a receiver that sleeps now is woken by TCP all the same */
+    if (!sockets_stream_is_quiet(s)) /* the receiver is slow */
+        sockets_stream_put_off_quiet_long(s);
 }

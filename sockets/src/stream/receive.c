@@ -320,7 +320,7 @@ static bool spin_for_data(struct sockets_stream *s, int fd, struct request *r)
 
     if ((r->rests = sockets_stream_is_tcps(s)))
         return false;
-    sockets_spin_begin_far(&spin, s->carrier != NULL);
+    sockets_spin_begin(&spin, sockets_stream_spins_for(s));
     r->rests = spin.limit_ns == 0;
     if (!r->rests)
         sockets_carrier_spins(s);

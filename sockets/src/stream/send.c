@@ -7,7 +7,6 @@
 #include "spin/spin.h"
 #include "stream/internal.h"
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +134,6 @@ static void wake_receiver(struct sockets_stream *s, int fd)
 /* What TCP does as well as a carrier, or better. */
 static bool is_bulk(struct sockets_stream *s, size_t total)
 {
-    s->record->rx.streak = 0;
     s->record->tx.streak += total;
     return total > CARRIED_MOST || s->record->tx.streak > SOCKETS_STREAK;
 }
@@ -299,23 +297,24 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     struct sockets_record *record = s->record;
     const uint64_t head = atomic_load_explicit(&s->tx->head, memory_order_relaxed);
     const uint64_t until = sockets_now_ns() + (block ? SPACE_NS : SPACE_BRIEF_NS);
-    bool stolen, moved;
+    bool stolen, moved, busy = false;
 
     wake_receiver(s, fd);
     if ((sockets_stream_receiver_sleeps(s) && !block) || s->carrier)
         return false;
     sockets_lock_give(&record->tx.lock);
     for (uint32_t turn = 1;
-         !(moved = atomic_load_explicit(&s->tx->head, memory_order_relaxed) != head) &&
+         !(moved = atomic_load_explicit(&s->tx->head, memory_order_relaxed) != head) && !busy &&
          !atomic_load_explicit(&s->tx->gone, memory_order_relaxed);
          turn++) {
         sockets_pause();
         if (turn % 32 == 0 && sockets_now_ns() >= until)
             break;
-        if (turn % 64 == 0)
-            sched_yield();
+        busy = turn % 64 == 0 && !sockets_spin_yield();
     }
     sockets_lock_take(&record->tx.lock, &stolen);
+    if (busy) /* the kernel wakes who waits for TCP before others had their time */
+        sockets_stream_put_off_quiet_long(s);
     return moved && sockets_phase_is_ring(record->tx.phase);
 }
 
@@ -334,6 +333,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
     }
     if (!take_lock(s, fd))
         return -EINTR;
+    record->rx.streak = 0;
     if (flags & MSG_OOB)
         sockets_stream_pin(s);
     if (block)
