@@ -2,6 +2,7 @@
 #include "driver/driver.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <unistd.h>
 
 #include "driver/command_line.h"
@@ -54,10 +55,22 @@ bool is_source(const Input &input)
     return input.language != Language::Linker;
 }
 
+// Whether the result would take the place of a file that it is made from.
+bool is_overwritten(const std::string &path, const std::string &output)
+{
+    std::error_code missing;
+    return std::filesystem::is_regular_file(output, missing) &&
+           std::filesystem::equivalent(path, output, missing);
+}
+
 void Driver::check_inputs() const
 {
     size_t sources = 0, files = 0;
     for (const Input &input : options_.inputs) {
+        if (is_overwritten(input.path, options_.output))
+            fatal("'" + input.path +
+                  "' would be overwritten by the result; name another file "
+                  "behind -o");
         sources += is_source(input);
         files += is_source(input) || input.path[0] != '-';
         if (options_.stage == Stage::Translate && input.language == Language::Other)

@@ -134,6 +134,26 @@ TEST_CASE("what cannot be written is named")
     CHECK(folder.others({"a.sc"}) == Names{"folder"});
 }
 
+TEST_CASE("a result does not take the place of what it is made from")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    folder.file("b.c", kTwice);
+    folder.file("c.o", "");
+    fs::create_symlink("a.sc", folder.work() / "link.sc");
+    for (std::string what :
+         {"a.sc -o a.sc", "-c a.sc -o ./a.sc", "-S a.sc -o a.sc", "-E a.sc -o a.sc",
+          "-trans a.sc -o a.sc", "-M a.sc -o a.sc", "-c a.sc -o link.sc", "-c link.sc -o a.sc",
+          "a.sc b.c -o b.c", "a.sc c.o -o c.o"}) {
+        INFO(what);
+        check_refused(folder.splitcc(what), "would be overwritten by the result");
+        CHECK(folder.text("a.sc") == kAlone);
+        CHECK(folder.text("b.c") == kTwice);
+    }
+    CHECK(folder.others({"a.sc", "b.c", "c.o", "link.sc"}).empty());
+    check_fine(folder.splitcc("-x splitc -c /dev/null -o /dev/null")); // as configure scripts do
+}
+
 TEST_CASE("a reader that goes away leaves nothing behind")
 {
     Folder folder;
