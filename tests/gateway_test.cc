@@ -55,15 +55,23 @@ TEST_CASE("The gateway says what is wrong with its command line")
 {
     CHECK(gateway({}).code == 2);
     CHECK(gateway({"--what"}).code == 2);
+    for (const std::vector<std::string> &arguments :
+         {std::vector<std::string>{"--network", "10.9.0.0/24"},
+          {"socket"},
+          {"--network", "10.9.0.0/24", "socket", "another"}}) {
+        const Outcome outcome = gateway(arguments);
+        CHECK(outcome.code == 2);
+        CHECK_THAT(outcome.err, Catch::Contains("--network and one SOCKET are needed"));
+    }
     for (const char *network :
          {"10.9.0.0", "10.9.0.0/30", "10.9.0.0/7", "10.9.0/24", "10.9.0.0/24x"}) {
         const Outcome outcome = gateway({"--network", network, "/nowhere/socket"});
         INFO(network);
-        CHECK(outcome.code == 1);
+        CHECK(outcome.code == 2);
         CHECK_THAT(outcome.err, Catch::Contains("is no network such as 10.9.0.0/24"));
     }
     const Outcome outcome = gateway({"--network", "10.9.0.0/24", "--backend", "none", "socket"});
-    CHECK(outcome.code == 1);
+    CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, Catch::Contains("no backend 'none'"));
 }
 

@@ -59,7 +59,11 @@ static void gateway_end(int signal)
     ended = 1;
 }
 
-static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *format, ...)
+#define die(...) end_with(1, __VA_ARGS__)
+#define refuse(...) end_with(2, __VA_ARGS__) /* of the command line */
+
+static void __attribute__((format(printf, 2, 3), noreturn))
+end_with(int code, const char *format, ...)
 {
     va_list arguments;
 
@@ -68,7 +72,7 @@ static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *form
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-    exit(1);
+    exit(code);
 }
 
 /* ---- guests ------------------------------------------------------------- */
@@ -272,13 +276,13 @@ static void open_endpoint(struct gateway *g, const char *name)
     int result;
 
     if (!backend)
-        die("there is no backend '%s'; shm, udp and eth are some", name);
+        refuse("there is no backend '%s'; shm, udp and eth are some", name);
     ip_endpoint_config(&config);
     result = unet_open(backend, &config, &g->ep);
     if (result < 0)
         die("%s: %s %s", name, strerror(-result), unet_remedy(backend, result));
     if (unet_fd(g->ep) < 0)
-        die("backend '%s' has no descriptor to wait for; take shm, udp or eth", name);
+        refuse("backend '%s' has no descriptor to wait for; take shm, udp or eth", name);
     g->mtu = g->ep->packet_bytes < IP_MTU_DEFAULT ? g->ep->packet_bytes : IP_MTU_DEFAULT;
     g->slot_bytes = g->buffer_bytes = (g->mtu + 63) / 64 * 64;
     offset = SLOTS * g->slot_bytes;
@@ -295,7 +299,7 @@ static void open_listener(struct gateway *g, const char *path)
     mode_t mask;
 
     if (strlen(path) >= sizeof to.sun_path)
-        die("%s: longer than a Unix socket's name may be (%zu)", path, sizeof to.sun_path - 1);
+        refuse("%s: longer than a Unix socket's name may be (%zu)", path, sizeof to.sun_path - 1);
     strcpy(to.sun_path, path);
     g->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mask = umask(077);
@@ -324,7 +328,7 @@ static void read_network(struct gateway *g, const char *text)
             return;
         }
     }
-    die("'%s' is no network such as 10.9.0.0/24 (of /8 to /29)", text);
+    refuse("'%s' is no network such as 10.9.0.0/24 (of /8 to /29)", text);
 }
 
 int main(int argc, char **argv)

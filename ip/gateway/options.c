@@ -74,8 +74,11 @@ int gateway_options_read(int argc, char **argv, struct gateway_options *options)
             return options_are_written() ? 0 : 1;
         *value[kind] = optarg;
     }
-    if (!options->network || optind + 1 != argc)
+    if (!options->network || optind + 1 != argc) {
+        fputs("unet-gateway: --network and one SOCKET are needed, and nothing but options\n",
+              stderr);
         return options_usage(stderr), 2;
+    }
     options->socket = argv[optind];
     return -1;
 }
