@@ -302,7 +302,7 @@ TEST_CASE("what ranks would not understand is refused, and named as the user wro
     const auto bad = GENERATE(
         Case{"--heap", "lots", "bytes, with K, M, G or T"}, Case{"--heap", "", "bytes"},
         Case{"--heap", "17T", "up to 16T"},
-        Case{"--backend", "pigeon", "shm, udp, eth, fe, ni or ofi"},
+        Case{"--backend", "pigeon", "shm, udp, eth, fe, ni, ofi or atm"},
         Case{"--backend", "udp,shm", "for the ranks of a node and between nodes"},
         Case{"--backend", "shm,", "shm,udp"}, Case{"--backend", "", "shm, udp"},
         Case{"--chaos", "loss=2", "probabilities P from 0 to 1"}, Case{"--chaos", "", "loss=P"},

@@ -30,7 +30,7 @@ const Setting settings[] = {
          splitc_backends told;
          return splitc_told_backends(value, &told) == 0;
      },
-     "shm, udp, eth, fe, ni or ofi; or two, for the ranks of a node and between nodes, as in "
+     "shm, udp, eth, fe, ni, ofi or atm; or two, for the ranks of a node and between nodes, as in "
      "shm,udp; or auto"},
     {"SPLITC_CHAOS",
      [](const char *value) {

@@ -17,7 +17,8 @@ TEST_CASE("variables that ranks would not understand are named")
         Case{"SPLITC_HEAP=lots", "SPLITC_HEAP wants bytes, with K, M, G or T behind the number, "
                                  "up to 16T, not 'lots'"},
         Case{"SPLITC_HEAP=", "SPLITC_HEAP wants"},
-        Case{"SPLITC_BACKEND=pigeon", "SPLITC_BACKEND wants shm, udp, eth, fe, ni or ofi; or two"},
+        Case{"SPLITC_BACKEND=pigeon",
+             "SPLITC_BACKEND wants shm, udp, eth, fe, ni, ofi or atm; or two"},
         Case{"SPLITC_CHAOS=luck", "SPLITC_CHAOS wants loss=P"},
         Case{"SPLITC_PEER_TIMEOUT=1h", "SPLITC_PEER_TIMEOUT wants seconds"},
         Case{"SPLITC_AUTH=none", "SPLITC_AUTH wants full, header or off, not 'none'"},
