@@ -275,6 +275,9 @@ TEST_CASE("network: what makes no sense and no launcher has checked is told")
             "SPLITC_STREAMS is \"no\": it is bytes, as in 512K, or 0");
     refuses(2, "SPLITC_BACKEND=udp SPLITC_AUTH=none",
             "SPLITC_AUTH is \"none\": it is full, header or off");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_COALESCE=7", "SPLITC_COALESCE is \"7\": it may be 1, ");
+    refuses(2, "SPLITC_BACKEND=udp SPLITC_DIRECT=no",
+            "SPLITC_DIRECT is \"no\": it may be 1, or 0 ");
     refuses(2, "SPLITC_BACKEND=mux UNET_MUX_BACKEND=pigeon",
             "mux is several endpoints on one of another network, which UNET_MUX_BACKEND names");
 }

@@ -79,6 +79,11 @@ void splitc_coalesce_open(void)
 {
     const char *setting = getenv("SPLITC_COALESCE");
 
+    if (setting && strcmp(setting, "0") != 0 && strcmp(setting, "1") != 0)
+        splitc_die_together(
+            "SPLITC_COALESCE is \"%s\": it may be 1, to have bursts of small accesses "
+            "share messages, or 0",
+            setting);
     if (splitc_runtime.network)
         burst = calloc(splitc_runtime.ranks, sizeof *burst); /* without memory there is none */
     if (setting)

@@ -76,6 +76,10 @@ void splitc_direct_open(void)
 {
     const char *setting = getenv("SPLITC_DIRECT");
 
+    if (setting && strcmp(setting, "0") != 0 && strcmp(setting, "1") != 0)
+        splitc_die_together("SPLITC_DIRECT is \"%s\": it may be 1, or 0 to have bulk puts go in "
+                            "messages",
+                            setting);
     network = splitc_runtime.network;
     path = splitc_direct_path();
     direct_enabled = network && !(setting && strcmp(setting, "0") == 0) && path->open(network) == 0;
