@@ -192,9 +192,11 @@ void end_elsewhere(void)
         REQUIRE(compiled.code == 0);
     }
 
-    std::string dies(const std::string &how, int code) const
+    std::string dies(const std::string &how, int code,
+                     const std::vector<std::string> &options = {}) const
     {
         Command command = ranks(2, folder_ / "prog", {how});
+        command.arguments.insert(command.arguments.begin() + 1, options.begin(), options.end());
         command.arguments.insert(command.arguments.begin() + 1, "--backtrace");
         if (how == "spin")
             command.arguments.insert(command.arguments.begin() + 1, {"--timeout", "1"});
@@ -261,6 +263,14 @@ TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
             CHECK_THAT(said, Matches("[^]*rank 0 \\(pid [0-9]+\\) #[0-9]+ splitc_main at "
                                      "[^\n]*/prog\\.sc:30\n[^]*"));
     }
+}
+
+TEST_CASE("A stack on the system's own ends where the program begins")
+{
+    const std::string said = Dying().dies("segv", 139, {"-x", "SPLITC_WINDOWS=0"});
+
+    INFO(said);
+    CHECK_THAT(said, Contains(" _start ") && !Contains("unknown code"));
 }
 
 TEST_CASE("A stripped program leaves addresses, and is told what is missing")

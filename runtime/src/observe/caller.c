@@ -23,13 +23,13 @@ bool splitc_caller_owns(uint64_t pc)
            (pc < (uintptr_t)__start_splitc_text || pc >= (uintptr_t)__stop_splitc_text);
 }
 
-/* The address of a frame that has called is that of the next instruction. */
+/* The address of a frame that has called is that of the next instruction; 0: nobody has called. */
 static uint64_t frame_instruction(struct _Unwind_Context *frame)
 {
     int at_it;
     const uint64_t pc = _Unwind_GetIPInfo(frame, &at_it);
 
-    return pc - (at_it ? 0 : 1);
+    return pc - (at_it || pc == 0 ? 0 : 1);
 }
 
 /* ---- the caller ------------------------------------------------------------------------ */
