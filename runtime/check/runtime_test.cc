@@ -213,6 +213,8 @@ TEST_CASE("windows: where they do not fit, messages do")
     passes(2, "reach far", "ulimit -f 1000000;");
     passes(2, "reach far", "ulimit -f 10000;");
     ends(2, "identity", 0, "no windows, ", "ulimit -v 12000000; SPLITC_VERBOSE=1 SPLITC_HEAP=16M");
+    CHECK(
+        run(2, "identity", "ulimit -v 12000000; SPLITC_VERBOSE=0 SPLITC_HEAP=16M").output.empty());
 }
 
 TEST_CASE("where the limit of file sizes leaves no room for shared memory, a network does")

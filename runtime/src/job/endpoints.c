@@ -157,7 +157,7 @@ static void do_without_near(struct splitc_backends *plan, int error)
 {
     if (!plan->network)
         plan->network = common_network();
-    if (getenv("SPLITC_VERBOSE"))
+    if (splitc_is_verbose())
         fprintf(stderr, "splitc: rank %u: no messages by %s: %s; by %s instead\n",
                 splitc_runtime.rank, plan->near->name, strerror(-error), plan->network->name);
     plan->near = NULL;
@@ -187,7 +187,7 @@ static struct unet_endpoint *open_network(const struct splitc_boot *boot,
     error = try_to_open(boot, backend, &endpoint);
     if (error)
         cannot_open(backend, error);
-    if (getenv("SPLITC_VERBOSE") && endpoint->about[0])
+    if (splitc_is_verbose() && endpoint->about[0])
         fprintf(stderr, "splitc: rank %u: %s over %s\n", boot->rank, backend->name,
                 endpoint->about);
     return endpoint;

@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct splitc_window) == 32, "a power of two");
 
 void splitc_window_warn(const char *what, int error)
 {
-    if (getenv("SPLITC_VERBOSE"))
+    if (splitc_is_verbose())
         fprintf(stderr, "splitc: rank %u: no windows, %s: %s; messages do instead\n",
                 splitc_runtime.rank, what, strerror(-error));
 }

@@ -12,10 +12,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 struct splitc_place splitc_place;
+
+bool splitc_is_verbose(void)
+{
+    const char *setting = getenv("SPLITC_VERBOSE");
+
+    return setting && strcmp(setting, "1") == 0;
+}
 
 /* The beginning of the line: the rank, and the place in the program if it is known. */
 static size_t error_begin_line(char *line, size_t room)

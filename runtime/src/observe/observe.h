@@ -15,6 +15,9 @@
 
 /* ---- errors (error.c) ------------------------------------------------------- */
 
+/* Whether the user wants to be told what the runtime does without (SPLITC_VERBOSE=1). */
+bool splitc_is_verbose(void);
+
 /* End the job: print one line on stderr, "splitc: rank R: ...", and exit with code 1. */
 _Noreturn void splitc_die(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold, noinline));

@@ -175,7 +175,7 @@ void splitc_stats_report(uint64_t stored, splitc_await_fn *await)
 {
     struct stats own = own_stats(stored);
 
-    if (!stats_wanted && getenv("SPLITC_VERBOSE"))
+    if (!stats_wanted && splitc_is_verbose())
         print_narrow(stderr, splitc_runtime.rank, own.narrow);
     if (!stats_wanted)
         return;
