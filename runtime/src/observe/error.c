@@ -113,6 +113,10 @@ _Noreturn void splitc_peer_died(uint32_t rank)
     const bool protocol = splitc_runtime.protocol && splitc_is_by_network(rank);
 
     error_give_way(1);
+    if (protocol && rank == splitc_runtime.rank)
+        splitc_die(
+            "what this rank sends itself over the network does not come: is the interface, or "
+            "the service unetni, gone?");
     if (protocol && !reliable_answers(splitc_runtime.protocol, rank))
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",
