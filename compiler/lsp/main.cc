@@ -18,6 +18,7 @@ constexpr const char *kUsage =
     "A language server for Split-C, for an editor to start: it speaks the Language Server\n"
     "Protocol on its standard input and output, and runs the splitcc that lies beside it.\n"
     "\n"
+    "  --stdio     what it does anyway, for editors that say so\n"
     "  --version   print the version\n"
     "  --help      print this\n";
 
