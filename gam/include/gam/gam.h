@@ -65,13 +65,13 @@ typedef void gam_done_fn(void *arg);
 typedef int gam_resolve_fn(void *arg, uint32_t rank, struct unet_address *address);
 
 struct gam_config {
-    uint32_t ranks;          /* 1..GAM_RANKS_MAX */
+    uint32_t ranks;          /* 1..GAM_RANKS_MAX; endpoints of today have room for 32767 */
     uint32_t rank;           /* this instance's, below `ranks` */
     uint64_t key[2];         /* the job's secret: channels under another are refused */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
-    uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 32 with more than
-                        64 ranks; the same on every rank */
+    uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 128 on a network, or
+                        32 with more than 64 ranks; the same on every rank */
     struct unet_endpoint *network; /* a second endpoint, for the ranks on other nodes
                                       (docs/adr/0007); NULL = none */
 };
@@ -92,7 +92,8 @@ struct gam_stats {
 
 /* What an endpoint has to be opened with so that `ranks` peers with that window (0 = default) fit:
  * fill in the sizes, and leave the other fields alone.  The second is for endpoints on a network
- * (unet_ops.network), whose round trips are longer.  Memory: see docs/gam.md. */
+ * (unet_ops.network), whose round trips are longer.  For more than 32767 ranks unet_open refuses
+ * what they say, as it has no room for so many buffers.  Memory: see docs/gam.md. */
 struct unet_config;
 void gam_endpoint_config(uint32_t ranks, uint32_t window, struct unet_config *config);
 void gam_network_config(uint32_t ranks, uint32_t window, struct unet_config *config);
@@ -118,6 +119,7 @@ int gam_register(struct gam *g, uint32_t index, gam_handler_fn *fn);
 /* Whether a handler of the instance runs now, which may not make all calls. */
 bool gam_in_handler(const struct gam *g);
 
+/* gam_config.ranks and gam_config.rank; and the counters, as they are now.  Any context. */
 uint32_t gam_ranks(const struct gam *g);
 uint32_t gam_rank(const struct gam *g);
 void gam_stats(const struct gam *g, struct gam_stats *stats);

@@ -104,6 +104,7 @@ struct reliable_stats {
     bool queued;     /* messages wait in the send queue for room in a window */
 };
 
+/* What has been counted since the endpoint was opened, and what waits now. */
 void reliable_stats(struct unet_endpoint *ep, struct reliable_stats *stats);
 
 /* ---- direct access, if the endpoint below has UNET_CAP_RANGES ------------------------ */

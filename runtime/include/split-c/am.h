@@ -63,6 +63,8 @@ extern int am_poll(void) SPLITC_AM(poll);
 
 /* ---- requests: never from a handler ------------------------------------------ */
 
+/* Run the handler at dest, this processor or another one, with these words.  They wait, and run
+ * the handlers of what arrives, while as many requests to dest are under way as there may be. */
 extern int am_request_0(int dest, am_handler h) SPLITC_AM(request_0);
 extern int am_request_1(int dest, am_handler h, am_word w0) SPLITC_AM(request_1);
 extern int am_request_2(int dest, am_handler h, am_word w0, am_word w1) SPLITC_AM(request_2);
@@ -71,6 +73,7 @@ extern int am_request_3(int dest, am_handler h, am_word w0, am_word w1, am_word 
 extern int am_request_4(int dest, am_handler h, am_word w0, am_word w1, am_word w2, am_word w3)
     SPLITC_AM(request_4);
 
+/* The same with a double behind the words. */
 extern int am_request_0_df(int dest, am_handler h, double d) SPLITC_AM(request_0_df);
 extern int am_request_1_df(int dest, am_handler h, am_word w0, double d) SPLITC_AM(request_1_df);
 extern int am_request_2_df(int dest, am_handler h, am_word w0, am_word w1, double d)
@@ -96,6 +99,7 @@ extern int am_request_medium_4(int dest, am_handler h, const void *address, spli
 
 /* ---- replies: from a request's handler, once, to its source -------------------- */
 
+/* As the requests, but they never wait.  dest is the source of the request. */
 extern int am_reply_0(int dest, am_handler h) SPLITC_AM(reply_0);
 extern int am_reply_1(int dest, am_handler h, am_word w0) SPLITC_AM(reply_1);
 extern int am_reply_2(int dest, am_handler h, am_word w0, am_word w1) SPLITC_AM(reply_2);

@@ -150,7 +150,9 @@ const char *unet_remedy(const struct unet_ops *backend, int error);
  *
  * On a network it is where the environment variable UNET_INTERFACE says: at an address of this
  * machine, in a network that one of its addresses is in ("10.0.0.0/8"), on an interface ("eth0"),
- * or "auto", where the default route goes out.  Without it: udp 127.0.0.1, eth lo, fe auto.
+ * or "auto", where the default route goes out.  Without it: udp 127.0.0.1, eth lo, fe and ni auto.
+ * An endpoint of atm is at the switch that UNET_ATM_CARRIER names; docs/unet.md has the variables
+ * of ofi, mux and ni.
  *
  * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f); of networks
  * also -EINVAL, -EADDRNOTAVAIL, -ENODEV there is no such address or interface, and others, of which

@@ -176,6 +176,7 @@ int vmmc_wait(struct vmmc *v, int timeout_ms);
 void vmmc_block(struct vmmc *v);
 void vmmc_unblock(struct vmmc *v);
 
+/* The counters, as they are now. */
 void vmmc_stats(const struct vmmc *v, struct vmmc_stats *stats);
 
 #ifdef __cplusplus
