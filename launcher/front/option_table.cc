@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -235,7 +234,7 @@ constexpr Option table[] = {
      [](Options &o, const std::string &) { o.report_bindings = true; }},
     {"--trace", nullptr, "FILE", "write what the ranks did, and when, for ui.perfetto.dev",
      [](Options &o, const std::string &value) {
-         o.variables.push_back("SPLITC_TRACE=" + std::filesystem::absolute(value).string());
+         o.variables.push_back("SPLITC_TRACE=" + absolute_path(value));
      }},
     {"--profile", nullptr, nullptr,
      "tell which lines made remote accesses and waited (splitcc -fprofile-lines)",

@@ -166,7 +166,7 @@ Job make_job(const Options &options)
     Job job;
     job.id = make_job_id(getpid(), random_hex(8), random_hex(16));
     job.key = random_hex(16);
-    job.directory = std::filesystem::absolute(options.directory.empty() ? "." : options.directory);
+    job.directory = absolute_path(options.directory.empty() ? "." : options.directory);
     job.environment = job_environment(options);
     if (options.hosts.empty() && !options.network.empty())
         check_network_is_here(options.network);

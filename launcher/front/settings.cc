@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <filesystem>
 #include <net/if.h>
 #include <split-c/settings.h>
 #include <unet/unet_chaos.h>
@@ -102,6 +103,16 @@ void check_settings(const std::vector<std::string> &environment)
         if (equals != std::string::npos)
             check_setting(variable, variable, entry.substr(equals + 1));
     }
+}
+
+std::string absolute_path(const std::string &path)
+{
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    if (error)
+        throw Failure(exit_trouble, "cannot tell which directory this is, for " + path + ": " +
+                                        error.message() + "; change to one that is there (cd)");
+    return absolute.string();
 }
 
 void check_network(const std::string &network)

@@ -16,6 +16,10 @@ void check_setting(const std::string &told_by, const std::string &variable,
 // The same for all variables of an environment (NAME=VALUE).
 void check_settings(const std::vector<std::string> &environment);
 
+// A path as ranks find it that begin in another directory.  Throws Failure if the current one is
+// gone.
+std::string absolute_path(const std::string &path);
+
 // Check the value of --net or --iface: how it is written and, if the job runs on this machine
 // alone, that this machine has it.  Throw Failure (exit_usage).
 void check_network(const std::string &network);

@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <unistd.h>
+
 #include "common/failure.h"
 #include "front/settings.h"
 
@@ -33,6 +36,21 @@ TEST_CASE("variables that ranks understand, and others, pass")
         check_settings({"SPLITC_HEAP=64M", "SPLITC_BACKEND=shm,udp", "SPLITC_CHAOS=loss=0.1",
                         "SPLITC_PEER_TIMEOUT=3", "SPLITC_AUTH=header", "SPLITC_STREAMS=0",
                         "SPLITC_STREAMS=2M", "SPLITC_HEAPS=x", "nonsense", ""}));
+}
+
+TEST_CASE("a path where the current directory is gone is told")
+{
+    const std::filesystem::path here = std::filesystem::current_path();
+    const std::filesystem::path gone =
+        std::filesystem::temp_directory_path() / ("gone-" + std::to_string(getpid()));
+    std::filesystem::create_directory(gone);
+    std::filesystem::current_path(gone);
+    CHECK(absolute_path("file") == (gone / "file").string());
+    std::filesystem::remove(gone);
+    CHECK_THROWS_WITH(absolute_path("."),
+                      Contains("cannot tell which directory this is") && Contains("(cd)"));
+    CHECK(absolute_path("/file") == "/file");
+    std::filesystem::current_path(here);
 }
 
 TEST_CASE("a network that this machine is not in is told, and an interface it has not")
