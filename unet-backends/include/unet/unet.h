@@ -151,8 +151,7 @@ const char *unet_remedy(const struct unet_ops *backend, int error);
  * On a network it is where the environment variable UNET_INTERFACE says: at an address of this
  * machine, in a network that one of its addresses is in ("10.0.0.0/8"), on an interface ("eth0"),
  * or "auto", where the default route goes out.  Without it: udp 127.0.0.1, eth lo, fe and ni auto.
- * An endpoint of atm is at the switch that UNET_ATM_CARRIER names; docs/unet.md has the variables
- * of ofi, mux and ni.
+ * docs/unet.md has the variables of atm, which does not look at this one, ofi, mux and ni.
  *
  * Errors: -EINVAL a size is out of its range, -ENOMEM, -EMFILE, -EFBIG (ulimit -f); of networks
  * also -EINVAL, -EADDRNOTAVAIL, -ENODEV there is no such address or interface, and others, of which
@@ -183,7 +182,8 @@ void unet_address(const struct unet_endpoint *ep, struct unet_address *address);
  * have, the channel is UNET_CONNECTING.  Two channels between the same two endpoints need two tags.
  * Errors: -ENOSPC all config.channels are in use, -EADDRNOTAVAIL the address is not one of this
  * backend, -EHOSTUNREACH nothing is there (any more), -EACCES it belongs to another user, -EEXIST
- * same peer and tag already open. */
+ * same peer and tag already open.  Over a network that is often not to be told: the
+ * channel then stays UNET_CONNECTING. */
 int unet_connect(struct unet_endpoint *ep, const struct unet_address *peer, uint64_t tag,
                  uint16_t *channel);
 
@@ -198,8 +198,8 @@ enum unet_channel_state unet_channel_state(struct unet_endpoint *ep, uint16_t ch
 /* ---- sending ---------------------------------------------------------- */
 
 /* Send `length` (at most UNET_INLINE_MAX) bytes inline on a channel, the general and checked form.
- * `data` may be reused at once.  Errors: -EMSGSIZE, -EAGAIN no slot (back-pressure), -ENOTCONN no
- * such channel, -EPIPE the peer is dead. */
+ * `data` may be reused at once.  Errors: -EMSGSIZE, -EAGAIN no slot (back-pressure) or still
+ * connecting, -ENOTCONN no such channel, -EPIPE the peer is dead. */
 int unet_send_inline(struct unet_endpoint *ep, uint16_t channel, uint32_t user, const void *data,
                      uint32_t length);
 
