@@ -77,7 +77,8 @@ int front_make_key(void)
         return 2;
     error = sockets_key_make(path);
     if (error < 0) {
-        fprintf(stderr, "unetsock: cannot make the key '%s': %s\n", path, strerror(-error));
+        fprintf(stderr, "unetsock: cannot make the key '%s': %s%s\n", path, strerror(-error),
+                error == -EEXIST ? "; copy that one to the other hosts, or remove it first" : "");
         return 1;
     }
     printf("%s\n", path);

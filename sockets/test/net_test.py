@@ -859,7 +859,9 @@ class Net(unittest.TestCase):
         self.assertIn("chmod 600", said.stderr)
         os.chmod(self.key, 0o600)
         self.assertEqual(self.front("--net", "udp", "--stats", "true").returncode, 0)
-        self.assertEqual(self.front("--make-key").returncode, 1)
+        said = self.front("--make-key")
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("copy that one to the other hosts, or remove it first", said.stderr)
         with open(self.key, "w", encoding="ascii") as file:
             file.write("x" * 32)
         self.assertIn("is no key", self.front("--net", "udp", "true").stderr)
