@@ -20,6 +20,10 @@ int front_explain(FILE *out, pid_t pid);
  */
 int front_set_net(const char *backend);
 
+/* Whether the library will understand the variables of its own; says which it will not.  0 or -1.
+ */
+int front_check_settings(void);
+
 /* Make the key that it takes.  An exit status. */
 int front_make_key(void);
 

@@ -181,6 +181,8 @@ static int option_run(char **words)
 {
     if (!*words)
         return -1;
+    if (front_check_settings() < 0)
+        return 2;
     return counts ? run_and_count(words) : preload() < 0 ? 126 : execute(words);
 }
 

@@ -276,6 +276,15 @@ class Front(unittest.TestCase):
             self.assertEqual(done.returncode, status, arguments)
             self.assertIn(text, done.stderr)
 
+    def test_tells_of_variables_that_the_library_would_pass_over(self):
+        for variable, value, good in (("UPGRADE", "soon", False), ("UPGRADE", "0", False), ("UPGRADE", "random", True),
+                                      ("SPIN", "-1", False), ("SPIN", "1000001", False), ("SPIN", "0", True),
+                                      ("NET_MANY", "few", False), ("NET_MANY", "", True)):
+            done = subprocess.run([BUILD.unetsock, "true"], capture_output=True, text=True, timeout=20, check=False,
+                                  env=dict(os.environ, **{f"UNETSOCK_{variable}": value}))
+            self.assertEqual(done.returncode, 0 if good else 2, variable)
+            self.assertEqual(f"UNETSOCK_{variable} is '{value}': it is a number from" in done.stderr, not good)
+
     @contextlib.contextmanager
     def installed_below(self, name):
         """The program unetsock in a folder of that name, with the library where it looks for it."""
