@@ -83,6 +83,43 @@ static void locks_exclude(void)
     area_close(area);
 }
 
+/* Rank 0 tries for its own lock until the last rank gives it back, for which it needs rank 0 where
+ * messages do it. */
+static bool attempt(int way, splitc_ptr lock)
+{
+    switch (way) {
+    case 0:
+        return splitc_test_and_set(lock) == 0;
+    case 1:
+        return splitc_exchange(lock, 1) == 0;
+    case 2:
+        return splitc_cmp_and_swap(lock, 0, 1) == 0;
+    default:
+        return splitc_trylock(lock);
+    }
+}
+
+static void attempts_serve_others(void)
+{
+    splitc_ptr area = area_open(16);
+    const int zero = 0;
+
+    for (int way = 0; way < 4; way++) {
+        splitc_ptr lock = area_at(area, 0, 4 * (size_t)way);
+
+        if (my_rank() == ranks() - 1)
+            EXPECT(attempt(way, lock));
+        splitc_barrier();
+        if (my_rank() == ranks() - 1)
+            splitc_write(lock, &zero, sizeof zero);
+        if (my_rank() == 0)
+            while (!attempt(way, lock))
+                ;
+        splitc_barrier();
+    }
+    area_close(area);
+}
+
 /* Ranks set fields of their own, 7 bits wide and side by side, as many as a word has room for. */
 static void masked_writes_keep_neighbours(void)
 {
@@ -243,6 +280,7 @@ const struct check atomic_checks[] = {
     {"fetch_add_long", fetch_add_long},
     {"operations_return_the_old_value", operations_return_the_old_value},
     {"locks_exclude", locks_exclude},
+    {"attempts_serve_others", attempts_serve_others},
     {"masked_writes_keep_neighbours", masked_writes_keep_neighbours},
     {"masked_write_sizes", masked_write_sizes},
     {0},

@@ -127,6 +127,12 @@ static void atomic_check(splitc_ptr object, enum splitc_type type)
     splitc_check_access(object, size, true);
 }
 
+void splitc_atomic_serve(void)
+{
+    if (!splitc_is_foreign_thread())
+        splitc_poll_once();
+}
+
 uint64_t splitc_atomic_far(enum splitc_atomic_operation operation, enum splitc_type type,
                            splitc_ptr object, uint64_t a, uint64_t b)
 {
@@ -135,8 +141,12 @@ uint64_t splitc_atomic_far(enum splitc_atomic_operation operation, enum splitc_t
     uint64_t old;
 
     atomic_check(object, type);
-    if (splitc_is_near(object))
-        return splitc_atomic_apply(operation, type, splitc_near(object), a, b);
+    if (splitc_is_near(object)) {
+        old = splitc_atomic_apply(operation, type, splitc_near(object), a, b);
+        if (splitc_atomic_in_vain(operation, type, old, a))
+            splitc_atomic_serve();
+        return old;
+    }
     w.whom = (uint32_t)splitc_rank(object);
     old = atomic_ask(operation, type, object, a, b, &w);
     splitc_wait_end(&w);

@@ -142,6 +142,19 @@ uint64_t splitc_atomic_far(enum splitc_atomic_operation operation, enum splitc_t
 uint64_t splitc_atomic_begin(enum splitc_atomic_operation operation, enum splitc_type type,
                              void *old, splitc_ptr object, uint64_t a, uint64_t b);
 
+/* Whether it changed nothing: as a rule a failed attempt to take what another rank has. */
+SPLITC_ALWAYS bool splitc_atomic_in_vain(enum splitc_atomic_operation operation,
+                                         enum splitc_type type, uint64_t old, uint64_t a)
+{
+    const bool same = (old ^ a) << (64 - 8 * splitc_atomic_size(type)) == 0;
+
+    return (operation == SPLITC_EXCHANGE && same) ||
+           (operation == SPLITC_COMPARE_AND_SWAP && !same);
+}
+
+/* The other rank may need us to give it back: serve what it asks for. */
+void splitc_atomic_serve(void) __attribute__((cold));
+
 /* What -fcheck does before n bytes at g are read or written; NULL: it is off. */
 extern void (*splitc_access_check)(splitc_ptr g, uint64_t n, bool writes);
 
@@ -150,9 +163,14 @@ SPLITC_ALWAYS uint64_t splitc_atomic_perform(enum splitc_atomic_operation operat
                                              enum splitc_type type, splitc_ptr object, uint64_t a,
                                              uint64_t b)
 {
-    if (splitc_is_near(object) && object % splitc_atomic_size(type) == 0 && !splitc_access_check)
-        return splitc_atomic_apply(operation, type, splitc_near(object), a, b);
-    return splitc_atomic_far(operation, type, object, a, b);
+    uint64_t old;
+
+    if (!splitc_is_near(object) || object % splitc_atomic_size(type) != 0 || splitc_access_check)
+        return splitc_atomic_far(operation, type, object, a, b);
+    old = splitc_atomic_apply(operation, type, splitc_near(object), a, b);
+    if (splitc_atomic_in_vain(operation, type, old, a))
+        splitc_atomic_serve();
+    return old;
 }
 
 #endif
