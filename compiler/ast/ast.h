@@ -59,7 +59,9 @@ struct Symbol {
     std::string emitted;        // its name in the output, if that differs
     Declaration *library = nullptr; // split-c.h declares it, there
     bool implicit = false;          // a function that was called without a declaration ...
-    uint32_t kept_calls = 0;        // ... of so many calls the value is used
+    uint32_t kept_calls = 0;        // ... of so many calls the value is used ...
+    uint32_t pointer_calls = 0;     // ... and of so many of these it becomes a local pointer,
+    uint32_t neutral_calls = 0;     // or could be one
 };
 
 // ---- expressions

@@ -116,6 +116,44 @@ bool Parser::before_a_word() const
     return next == Tok::Ident || next == Tok::Number || next == Tok::String || next == Tok::Char;
 }
 
+// Reports an undeclared name that, as what follows it shows, is meant as a type, and takes it as
+// one from here on.
+bool Parser::take_as_type(Among among)
+{
+    Name *name = peek().name;
+    if (!is(Tok::Ident) || name->ordinary || is_space_word())
+        return false;
+    const bool statement = among == Among::Statements; // it may be an expression
+    const Tok next = peek(1).kind, second = next == Tok::End ? next : peek(2).kind;
+    const bool before_name =
+        next == Tok::Ident &&
+        (second == Tok::Semi || second == Tok::Comma || second == Tok::Assign ||
+         second == Tok::LBracket ||
+         (!statement && (second == Tok::LParen || second == Tok::RParen || second == Tok::Colon)));
+    const bool space = second == Tok::Ident && (peek(2).name == global_ || peek(2).name == spread_);
+    const bool before_star =
+        next == Tok::Star && (!statement || (space && peek(3).kind == Tok::Ident));
+    if (!before_name && !before_star)
+        return false;
+    if (const Symbol *tag = name->tag) {
+        const std::string &type = tag->record ? tag->record->spelled : tag->enumeration->spelled;
+        diag_
+            .error(peek().range(),
+                   "'" + std::string(name->text) + "' is no type by itself; write '" + type + "'")
+            .replace(peek().range(), type);
+    } else {
+        sema_.report_undeclared(name, pos_);
+    }
+    Symbol *symbol = ast_.symbol();
+    symbol->kind = SymbolKind::Typedef;
+    symbol->file_scope = true;
+    symbol->name = name;
+    symbol->type = types_.unknown();
+    symbol->token = pos_;
+    name->ordinary = symbol;
+    return true;
+}
+
 void Parser::unknown_word()
 {
     sema_.report_undeclared(peek().name, pos_);
@@ -236,6 +274,7 @@ void Parser::translation_unit()
                 pos_++;
         }
     }
+    return_pointers();
     sema_.end_of_unit();
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <vector>
 
 #include "ast/ast.h"
@@ -40,6 +39,8 @@ private:
     [[noreturn]] void unexpected(std::string_view wanted);
     void semicolon(const char *what);
     bool before_a_word() const;
+    enum class Among { Declarations, Statements };
+    bool take_as_type(Among among);
     [[noreturn]] void unknown_word();
     bool endless_string() const;
     Range range_before() const;
@@ -153,8 +154,11 @@ private:
     Expr *unary();
     uint32_t external_of(uint32_t token) const;
     void declare_early(const Symbol *symbol, uint32_t use, bool is_static);
-    void note_use_before(const Symbol *symbol, const Symbol *old);
+    void note_use_before(const Symbol *symbol, Symbol *old);
     void move_static(const Symbol *symbol, const Specifiers &s);
+    void declared_in_block(const Symbol *function, Symbol *called);
+    void take_from_block(Name *name);
+    void return_pointers();
     bool is_of_system(const Symbol *symbol) const;
     bool replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition);
     Expr *sizeof_expression();
@@ -199,9 +203,11 @@ private:
     Name *global_, *spread_;
     // symbols of the current external declaration that hide the name of a type
     std::vector<Symbol *> hiding_;
-    std::vector<uint32_t> externals_; // the first tokens of external declarations
-    std::set<const Name *> early_names_;
+    std::vector<uint32_t> externals_;                 // the first tokens of external declarations
+    std::map<const Name *, size_t> early_names_;      // where they are in ast_.early
     std::map<const Name *, uint32_t> used_in_blocks_; // what only blocks have declared
+    // Functions that only blocks have declared, of which the first such declaration is kept.
+    std::map<const Name *, Symbol *> of_blocks_;
     // What hides the declarations that say less than a system header's, in ast_.replaced.
     std::multimap<const Name *, size_t> hidden_;
     // What attributes have said since these were last reset.

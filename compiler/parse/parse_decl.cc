@@ -19,6 +19,7 @@ Declaration *Parser::declaration()
     d->first = pos_;
     d->file_scope = scopes_.at_file_scope();
     attribute_overloads_ = false;
+    take_as_type(Among::Declarations);
     specifiers(d->specifiers, true);
     if (d->specifiers.first == d->specifiers.last && before_a_word() && !is_space_word())
         unknown_word();
@@ -54,6 +55,8 @@ void Parser::init_declarator(Declaration *declaration)
         check_size(d);
 
     bool is_function = d.type->kind == TypeKind::Function;
+    if (is_function && declaration->file_scope)
+        take_as_type(Among::Declarations); // for a K&R definition's parameters
     bool definition = is_function && declaration->declarators.empty() &&
                       (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) && !is(Tok::Semi) &&
                                            starts_declaration()));
@@ -234,6 +237,7 @@ void Parser::old_style_parameters(Declaration *declaration)
         Declaration *d = ast_.declaration();
         d->first = pos_;
         d->role = DeclarationRole::Parameter;
+        take_as_type(Among::Declarations);
         specifiers(d->specifiers, true);
         do {
             InitDeclarator item;

@@ -262,6 +262,7 @@ void Parser::function_suffix(Part &part, bool first)
     named_parameters_ = first && scopes_.at_file_scope() && before_body();
     pos_++;
     scopes_.enter();
+    take_as_type(Among::Declarations);
     if (is(Tok::Ident) && !starts_type())
         identifier_list(part);
     else if (!is(Tok::RParen))
@@ -300,6 +301,7 @@ void Parser::parameter(Part &part)
     Declaration *d = ast_.declaration();
     d->role = DeclarationRole::Parameter;
     d->first = pos_;
+    take_as_type(Among::Declarations);
     specifiers(d->specifiers, true);
     InitDeclarator item;
     item.declarator.first = pos_;

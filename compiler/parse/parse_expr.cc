@@ -330,6 +330,7 @@ Expr *Parser::primary()
         pos_++;
         if (misplaced)
             check_word_before_name();
+        take_from_block(name);
         return sema_.identifier(close(start(ExprKind::Ident, first)), name, is(Tok::LParen));
     }
     case Tok::Number:

@@ -123,6 +123,7 @@ Declaration *Parser::member_declaration(Record *record)
     Declaration *d = ast_.declaration();
     d->role = DeclarationRole::Member;
     d->first = pos_;
+    take_as_type(Among::Declarations);
     specifiers(d->specifiers, false);
     if (is(Tok::Semi)) {
         if (d->specifiers.type->kind == TypeKind::Record)

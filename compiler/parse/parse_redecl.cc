@@ -30,19 +30,27 @@ void Parser::declare_early(const Symbol *symbol, uint32_t use, bool is_static)
 {
     const bool function = symbol->kind == SymbolKind::Function;
     const Type *type = function ? symbol->type->base : symbol->type;
-    if (is_plain(type) && early_names_.insert(symbol->name).second)
-        ast_.early.emplace_back(external_of(use), (is_static ? "static " : "") + describe(type) +
-                                                      " " + std::string(symbol->name->text) +
+    if (!is_plain(type))
+        return;
+    const auto [known, added] = early_names_.emplace(symbol->name, ast_.early.size());
+    if (added)
+        ast_.early.emplace_back(external_of(use), describe(type) + " " +
+                                                      std::string(symbol->name->text) +
                                                       (function ? "();" : ";"));
+    std::string &text = ast_.early[known->second].second;
+    if (is_static && !text.starts_with("static "))
+        text.insert(0, "static ");
 }
 
 // What is static, or returns something else than int, after a use that did not say so.
-void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
+void Parser::note_use_before(const Symbol *symbol, Symbol *old)
 {
     const bool function = symbol->kind == SymbolKind::Function;
     if (!scopes_.at_file_scope()) {
         if (!old && (function || symbol->storage == Storage::Extern))
             used_in_blocks_.emplace(symbol->name, symbol->token);
+        if (function && symbol->storage != Storage::Static && (!old || old->implicit))
+            declared_in_block(symbol, old);
         return;
     }
     const bool is_static = symbol->storage == Storage::Static;
@@ -57,6 +65,55 @@ void Parser::note_use_before(const Symbol *symbol, const Symbol *old)
         auto in_block = used_in_blocks_.find(symbol->name);
         if (in_block != used_in_blocks_.end())
             declare_early(symbol, in_block->second, true);
+    }
+}
+
+// `char *f();` in one block says what f returns where others call it without a declaration, before
+// or behind, as it did in the compilers of the 1990s.
+void Parser::declared_in_block(const Symbol *function, Symbol *called)
+{
+    if (function->type->base->unqualified->kind == TypeKind::Int)
+        return;
+    if (called) {
+        declare_early(function, called->token, false);
+        called->type = function->type;
+        called->implicit = false;
+    } else if (Symbol *&of_block = of_blocks_[function->name]; !of_block) {
+        of_block = ast_.symbol();
+        of_block->kind = SymbolKind::Function;
+        of_block->file_scope = true;
+        of_block->name = function->name;
+        of_block->type = function->type;
+        of_block->token = function->token;
+    }
+}
+
+void Parser::take_from_block(Name *name)
+{
+    auto found = of_blocks_.find(name);
+    if (name->ordinary || !is(Tok::LParen) || found == of_blocks_.end())
+        return;
+    declare_early(found->second, found->second->token, false);
+    name->ordinary = found->second;
+}
+
+// A function that no declaration is of, and whose every value becomes a pointer, returns one: an
+// int was as good as that where pointers had 32 bits.
+void Parser::return_pointers()
+{
+    for (const Symbol *fn : sema_.implicit_functions()) {
+        const std::string name(fn->name->text);
+        if (fn->name->ordinary != fn || fn->pointer_calls == 0 ||
+            fn->pointer_calls + fn->neutral_calls != fn->kept_calls ||
+            early_names_.contains(fn->name))
+            continue;
+        const bool text = name.starts_with("st") || name.ends_with("index"); // to gcc, which knows
+        ast_.early.emplace_back(external_of(fn->token),
+                                (text ? "char *" : "void *") + name + "();");
+        diag_.warning(tokens_[fn->token].range(), "-Wint-to-pointer-cast",
+                      "'" + name +
+                          "' is not declared; it is taken to return a pointer, as its value "
+                          "becomes one");
     }
 }
 

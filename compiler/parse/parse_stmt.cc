@@ -78,8 +78,8 @@ Stmt *Parser::static_assertion()
 Stmt *Parser::block_item()
 {
     const bool extension = is(Tok::KwExtension);
-    if (!at_label() &&
-        (starts_declaration(extension) || peek(extension).kind == Tok::KwStaticAssert)) {
+    if (!at_label() && (take_as_type(Among::Statements) || starts_declaration(extension) ||
+                        peek(extension).kind == Tok::KwStaticAssert)) {
         Stmt *stmt = ast_.stmt(StmtKind::Declaration);
         stmt->first = pos_;
         pos_ += extension;
@@ -144,6 +144,7 @@ Expr *Parser::condition_in_parens()
     Expr *e = expression();
     if (sema_.check_waits(e))
         e = sema_.value(e);
+    sema_.note_pointer_result(e, nullptr);
     expect(Tok::RParen, "')'");
     return e;
 }

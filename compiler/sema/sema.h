@@ -9,6 +9,7 @@
 // GlobalRead, GlobalDecay or SpreadDecay node around it.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -69,6 +70,8 @@ public:
     // pointer.
     const Type *typeof_value(const Expr *e);
 
+    const std::vector<Symbol *> &implicit_functions() const { return implicit_; }
+    void note_pointer_result(const Expr *e, const Type *to);
     // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
     bool report_macro(const Expr *call);
@@ -197,6 +200,8 @@ private:
     Diagnostics &diag_;
     std::vector<Name *> function_values_; // functions whose names are used as values
     std::vector<HandlerUse> handler_uses_;
+    std::vector<Symbol *> implicit_;   // functions that were called without a declaration
+    std::set<uint32_t> pointer_calls_; // the first tokens of their calls that may be pointers
 };
 
 } // namespace splitcc

@@ -94,6 +94,9 @@ const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
 Expr *Sema::comparison(Expr *e)
 {
     const Type *a = value_type(e->a), *b = value_type(e->b);
+    const bool equality = e->op == Tok::EqEq || e->op == Tok::NotEq;
+    note_pointer_result(e->a, equality && is_null_constant(e->b) ? nullptr : b);
+    note_pointer_result(e->b, equality && is_null_constant(e->a) ? nullptr : a);
     if (a->is_far() || b->is_far()) {
         e->touched = true;
         if (!join_pointers(e->a, e->b, "comparison"))
@@ -107,6 +110,8 @@ Expr *Sema::logical(Expr *e)
 {
     e->a = value(e->a);
     e->b = value(e->b);
+    note_pointer_result(e->a, nullptr);
+    note_pointer_result(e->b, nullptr);
     if (e->a->value && e->b->value)
         e->value =
             e->op == Tok::AndAnd ? *e->a->value && *e->b->value : *e->a->value || *e->b->value;

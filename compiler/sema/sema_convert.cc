@@ -147,6 +147,7 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
         return e;
     to = types_.decayed(to)->unqualified;
     e = retyped_local(value(e), to);
+    note_pointer_result(e, to);
     const Type *from = value_type(e);
     if (from->is_unknown() || to->is_unknown())
         return e;
@@ -197,6 +198,7 @@ Expr *Sema::convert(Expr *e, const Type *to, std::string_view what)
 Expr *Sema::unconverted(Expr *e, const Type *to, std::string_view what)
 {
     const Type *from = value_type(e);
+    note_pointer_result(e, to);
     if (from->is_pointer() && to->is_pointer() && from->is_far() != to->is_far() &&
         !is_null_constant(e))
         diag_.warning(range(e), "-Wincompatible-pointer-types",

@@ -177,9 +177,10 @@ Expr *Sema::call(Expr *e)
         callee.empty() || callee == "splitc_make" ? "" : " of '" + std::string(callee) + "'";
     for (size_t i = 0; i < e->args.size(); i++) {
         const std::string what = "argument " + std::to_string(i + 1) + name;
-        if (i >= type->params.size())
+        if (i >= type->params.size()) {
             e->args[i] = value(e->args[i]);
-        else if (type->prototype)
+            note_pointer_result(e->args[i], nullptr);
+        } else if (type->prototype)
             e->args[i] = convert(e->args[i], type->params[i], what);
         else
             e->args[i] = unconverted(value(e->args[i]), type->params[i], what);
@@ -257,6 +258,7 @@ Expr *Sema::unary(Expr *e)
     e->a = value(e->a);
     const Type *type = value_type(e->a);
     if (e->op == Tok::Bang) {
+        note_pointer_result(e->a, nullptr);
         if (e->a->value)
             e->value = !*e->a->value;
         return finish(e, types_.basic(TypeKind::Int));
@@ -324,6 +326,7 @@ Expr *Sema::cast(Expr *e)
         return finish(e, to);
     }
     e->a = value(e->a);
+    note_pointer_result(e->a, to);
     const Type *from = value_type(e->a);
     bool from_scalar = from->is_pointer() || from->is_integer() || from->is_unknown();
     bool to_scalar = to->is_pointer() || to->is_integer() || to->is_unknown();

@@ -90,6 +90,21 @@ void Sema::note_implicit(const Report &report, const Expr *e)
     report.note(range(e->a), message);
 }
 
+// Notes that the value of a call of a function without a declaration becomes a local pointer, or,
+// if `to` is null, is used where there may be an integer or a pointer.
+void Sema::note_pointer_result(const Expr *e, const Type *to)
+{
+    e = strip(e);
+    if (e->kind == ExprKind::Conditional) {
+        note_pointer_result(e->b ? e->b : e->a, to);
+        note_pointer_result(e->c, to);
+    }
+    Symbol *fn = e->kind == ExprKind::Call ? e->a->symbol : nullptr;
+    if (fn && fn->implicit && (!to || to->is_local_pointer()) &&
+        pointer_calls_.insert(e->first).second)
+        ++(to ? fn->pointer_calls : fn->neutral_calls);
+}
+
 void Sema::check_argument_count(const Expr *call, const Type *function)
 {
     size_t wanted = function->params.size(), given = call->args.size();
@@ -124,6 +139,7 @@ void Sema::undeclared(Expr *e, Name *name)
     symbol->type = types_.unknown();
     if (called) { // an implicit declaration; the C compiler warns of it
         symbol->implicit = true;
+        implicit_.push_back(symbol);
         symbol->kind = SymbolKind::Function;
         symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
         e->type = symbol->type;
