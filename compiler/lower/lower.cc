@@ -65,7 +65,9 @@ void Lower::keep_comments(const std::vector<uint32_t> &tokens)
 // the type where it is hidden.
 void Lower::rename(const Symbol *symbol)
 {
-    std::string name = fresh("hiding") + "_" + std::string(symbol->name->text);
+    std::string name = symbol->emitted.empty()
+                           ? fresh("hiding") + "_" + std::string(symbol->name->text)
+                           : symbol->emitted;
     if (symbol->record)
         symbol->record->spelled = (symbol->record->is_union ? "union " : "struct ") + name;
     else if (symbol->enumeration)

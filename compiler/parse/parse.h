@@ -159,7 +159,9 @@ private:
     void declared_in_block(const Symbol *function, Symbol *called);
     void take_from_block(Name *name);
     void return_pointers();
+    bool stands_in_system(const Symbol *symbol) const;
     bool is_of_system(const Symbol *symbol) const;
+    bool take_type_of_system(Symbol *symbol);
     bool replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition);
     Expr *sizeof_expression();
     Expr *postfix(Expr *e);

@@ -286,19 +286,21 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     if (d.type->kind == TypeKind::SpreadArray && symbol->kind == SymbolKind::Object &&
         !sema_.check_spread_array(d, *symbol))
         throw SyntaxError();
+    const bool own_type = symbol->kind == SymbolKind::Typedef && take_type_of_system(symbol);
     if (symbol->kind == SymbolKind::Typedef) {
+        const std::string name = own_type ? symbol->emitted : std::string(symbol->name->text);
         if (d.type->kind == TypeKind::SpreadArray)
             fail(tokens_[symbol->token].range(),
                  "a spread array cannot be a typedef; declare the array itself");
         // Emitted code uses the typedef as the name of a type that has no tag, or a run-time size.
         if (d.type->kind == TypeKind::Record && d.type->record->spelled.empty())
-            d.type->record->spelled = symbol->name->text;
+            d.type->record->spelled = name;
         if (d.type->kind == TypeKind::Enum && d.type->enumeration->spelled.empty())
-            d.type->enumeration->spelled = symbol->name->text;
+            d.type->enumeration->spelled = name;
         if (variably_sized(d.type))
-            d.type->captured = symbol->name->text;
+            d.type->captured = name;
         if (d.type->kind == TypeKind::Opaque && d.type->spelled.starts_with("__typeof__"))
-            symbol->type = d.type = types_.opaque(symbol->name->text);
+            symbol->type = d.type = types_.opaque(name);
     }
     if (ast_.index)
         ast_.index->name(symbol->token, symbol);
@@ -307,7 +309,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
         note_use_before(symbol, old);
     if (symbol->kind == SymbolKind::Function && !symbol->file_scope && s.storage == Storage::Static)
         move_static(symbol, s);
-    if (old && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
+    if (old && !own_type && scopes_.is_local(old) && !sema_.check_redeclaration(old, symbol))
         return symbol;
     // A redeclaration with less information keeps the type that is known, and that of a function
     // in a block means the one outside.

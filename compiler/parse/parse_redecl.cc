@@ -126,11 +126,33 @@ void Parser::move_static(const Symbol *symbol, const Specifiers &s)
     declare_early(symbol, symbol->token, true);
 }
 
+bool Parser::stands_in_system(const Symbol *symbol) const
+{
+    return source_.position(tokens_[symbol->token].offset).system;
+}
+
 bool Parser::is_of_system(const Symbol *symbol) const
 {
     return symbol && symbol->kind == SymbolKind::Function && !symbol->library &&
-           !symbol->implicit && symbol->file_scope &&
-           source_.position(tokens_[symbol->token].offset).system;
+           !symbol->implicit && symbol->file_scope && stands_in_system(symbol);
+}
+
+// The program has a typedef of its own with the name of a system header's, as `key_t` may be, which
+// <stdlib.h> has today.  It gets another name.  Returns whether that is so.
+bool Parser::take_type_of_system(Symbol *symbol)
+{
+    const Symbol *old = symbol->name->ordinary;
+    if (!old || old->kind != SymbolKind::Typedef || !old->file_scope || !symbol->file_scope ||
+        stands_in_system(symbol))
+        return false;
+    const bool same = same_type(old->type, symbol->type);
+    const bool again = same && !old->emitted.empty();
+    if (!again && (same || old->token == 0 || !stands_in_system(old)))
+        return false;
+    symbol->emitted = "splitc_own_" + std::string(symbol->name->text);
+    symbol->hides_type = true;
+    ast_.renamed.push_back(symbol);
+    return true;
 }
 
 // The program declares what a system header does.  Without parameters, the header knows better;
