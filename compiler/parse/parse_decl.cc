@@ -322,6 +322,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     }
     scopes_.declare(symbol);
     note_hidden(symbol);
+    take_errno(symbol);
     if (symbol->hides_type)
         symbol->uses.push_back(symbol->token);
     return symbol;

@@ -137,6 +137,17 @@ bool Parser::is_of_system(const Symbol *symbol) const
            !symbol->implicit && symbol->file_scope && stands_in_system(symbol);
 }
 
+// `extern int errno;` without <errno.h> means what is a macro there today.
+void Parser::take_errno(Symbol *symbol)
+{
+    if (symbol->name->text != "errno" || symbol->storage != Storage::Extern ||
+        symbol->type->kind != TypeKind::Int || stands_in_system(symbol))
+        return;
+    symbol->emitted = "(*__errno_location ())"; // for the declaration, too
+    symbol->hides_type = true;
+    ast_.renamed.push_back(symbol);
+}
+
 // The program has a typedef of its own with the name of a system header's, as `key_t` may be, which
 // <stdlib.h> has today.  It gets another name.  Returns whether that is so.
 bool Parser::take_type_of_system(Symbol *symbol)
