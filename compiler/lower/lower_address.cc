@@ -30,6 +30,8 @@ Lower::Target Lower::locate(const Expr *e)
             return number;
         return std::move(number) + ("sizeof(" + type(e->type->unqualified) + ")");
     }
+    case ExprKind::Comma:
+        return {"(" + node(e->a) + ", " + address(e->b) + ")", {}};
     case ExprKind::Conditional:
         return {"(" + node(e->a) + " ? " + address(e->b) + " : " + address(e->c) + ")", {}};
     default:

@@ -78,6 +78,13 @@ Rope Lower::expr(const Expr *e)
         return "splitc_rank((splitc_ptr)(" + node(e->a) + "))";
     case ExprKind::Generic:
         return e->b ? "(" + node(e->b) + ")" : generic(e);
+    case ExprKind::Comma: // as an object: see choice_as_object()
+        return e->lvalue && !e->global ? "(*(" + node(e->a) + ", &" + node(e->b) + "))"
+                                       : generic(e);
+    case ExprKind::Conditional:
+        return e->lvalue && !e->global
+                   ? "(*(" + node(e->a) + " ? &" + node(e->b) + " : &" + node(e->c) + "))"
+                   : generic(e);
     case ExprKind::Store:
         return write(e->a, e->b, Access::Store, true);
     default:

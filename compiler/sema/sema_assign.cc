@@ -48,22 +48,36 @@ Expr *Sema::parameter_as_pointer(Expr *e)
 }
 
 // A choice of two global objects is an object, as choices of any objects were to gcc until version
-// 4.0: `x := up ? *above : *below`.
+// 4.0: `x := up ? *above : *below`.  So is what stands behind a comma, and, with -std=gnu89, a
+// choice of two local ones.
 Expr *Sema::choice_as_object(Expr *e)
 {
     Expr *choice = e;
     while (choice->kind == ExprKind::Paren)
         choice = choice->a;
-    if (choice->kind != ExprKind::Conditional || !choice->b ||
-        choice->b->kind != ExprKind::GlobalRead || choice->c->kind != ExprKind::GlobalRead ||
-        is_bit_field(choice->b->a) || is_bit_field(choice->c->a) ||
-        !same_type(choice->b->type, choice->c->type))
+    Expr *yes = choice->kind == ExprKind::Conditional ? choice->b
+                : choice->kind == ExprKind::Comma     ? choice->b
+                                                      : nullptr;
+    Expr *no = choice->kind == ExprKind::Conditional ? choice->c : yes;
+    if (!yes || !same_type(yes->type, no->type))
         return e;
-    choice->b = choice->b->a;
-    choice->c = choice->c->a;
+    const bool global = yes->kind == ExprKind::GlobalRead && no->kind == ExprKind::GlobalRead;
+    if (global) {
+        yes = yes->a;
+        no = no->a;
+    } else if (!ast_.gnu89 || !yes->lvalue || !no->lvalue || yes->global || no->global ||
+               yes->type->kind == TypeKind::Array) {
+        return e;
+    }
+    if (is_bit_field(yes) || is_bit_field(no))
+        return e;
+    choice->b = yes;
+    if (choice->kind == ExprKind::Conditional)
+        choice->c = no;
     for (Expr *at = e;; at = at->a) {
-        at->lvalue = at->global = at->touched = true;
-        at->type = choice->c->type->quals & kConst ? choice->c->type : choice->b->type;
+        at->lvalue = at->touched = true;
+        at->global = global;
+        at->type = no->type->quals & kConst ? no->type : yes->type;
         if (at == choice)
             return e;
     }

@@ -309,6 +309,7 @@ Expr *Sema::deref(Expr *e)
 
 Expr *Sema::address_of(Expr *e)
 {
+    e->a = choice_as_object(e->a);
     if (e->a->type->kind == TypeKind::SpreadArray)
         return fail(e, "a whole spread array has no address; use its name, or '&' of an element");
     if (e->a->type->is_unknown())
@@ -330,7 +331,8 @@ Expr *Sema::cast(Expr *e)
     const Type *from = value_type(e->a);
     bool from_scalar = from->is_pointer() || from->is_integer() || from->is_unknown();
     bool to_scalar = to->is_pointer() || to->is_integer() || to->is_unknown();
-    if ((from->is_far() && !to_scalar) || (to->is_far() && !from_scalar))
+    const bool to_union = to->kind == TypeKind::Record && to->record->is_union; // of GNU C
+    if ((from->is_far() && !to_scalar && !to_union) || (to->is_far() && !from_scalar))
         return fail(e, "cannot cast " + quoted(from) + " to " + quoted(to));
     e->touched = to->is_far() || (from->is_far() && to->is_pointer());
     if (from->is_far() && to->is_local_pointer())

@@ -23,6 +23,7 @@ int splitc_main(void)
     EXPECT(u.parts.rank, PROCS - 1);
     EXPECT(u.parts.address == (unsigned long)&cell, 1);
     EXPECT(*((union any){.bits = u.bits}).g, 2 + PROCS);
+    EXPECT(*((union any)toglobal(PROCS - 1, &cell)).g, 2 + PROCS); /* of GNU C */
     p->g++;
     EXPECT(u.bits - (long)toglobal(PROCS - 1, &cell), sizeof(int));
     far->g = toglobal(0, &cell);
