@@ -27,6 +27,7 @@ constexpr Known kKnown[] = {
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},
     {"-Wtolocal", Default::On, true},
+    {"-Wuncalled", Default::On, true},
     {"-Wvalue-loss", Default::On, true},
 };
 

@@ -291,6 +291,7 @@ Stmt *Parser::expression_statement()
     stmt->first = pos_;
     Expr *e = sema_.discard(expression());
     add(stmt, e);
+    sema_.check_called(e);
     if (e->kind == ExprKind::Call && !is(Tok::Semi) && sema_.report_macro(e))
         throw SyntaxError();
     semicolon("';' after the expression");

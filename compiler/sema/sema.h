@@ -75,6 +75,7 @@ public:
     // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
     bool report_macro(const Expr *call);
+    void check_called(const Expr *statement);
 
     // Checks what can be checked only after everything has been declared.
     void end_of_unit();

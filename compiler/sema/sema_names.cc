@@ -73,6 +73,22 @@ bool Sema::report_macro(const Expr *call)
     return true;
 }
 
+// Warns of a statement that names a function of the library and does not call it: `barrier;`.
+void Sema::check_called(const Expr *statement)
+{
+    const Expr *e = strip(statement);
+    if (e->kind != ExprKind::Ident || !e->symbol || !e->symbol->library ||
+        e->symbol->kind != SymbolKind::Function)
+        return;
+    const std::string name(e->symbol->name->text);
+    const bool alone = e->symbol->type->params.empty();
+    const Report &report = diag_.warning(range(e), "-Wuncalled",
+                                         "'" + name + "' is named, but not called; write '" + name +
+                                             (alone ? "()'" : "(...)'"));
+    if (alone)
+        report.replace(range(e), name + "()");
+}
+
 // Adds a note if the integer is the result of a function without a declaration.
 void Sema::note_implicit(const Report &report, const Expr *e)
 {

@@ -46,13 +46,12 @@ struct node *n, *m;
 splitc_main()
 {
     struct node *n = (struct node *)make_node(1, 0), *m;
-    char words[8], *text;
+    char words[8] = "a b", *text;
     int sum;
 
     if ((m = (struct node *)make_node(2, n)) == 0)
         splitc_exit(2);
     EXPECT(m->next->key + m->key, 3);
-    strcpy(words, "a b");
     text = (char *)strtok(words, " ");
     text = strtok(0, " ");
     EXPECT(text[0], 'b');
