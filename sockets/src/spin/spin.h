@@ -6,7 +6,8 @@
  * times.  If that says nothing it is 50 us, or what two wake-ups take on this machine, but no more
  * than 200 us: of two ends of which one was late once both would sleep from then on, each because
  * the other one has to be woken.  A waiter yields its processor now and then, so that on a machine
- * without a free one the peer gets it.
+ * without a free one the peer gets it; and sleeps for a while where that has taken long, as others
+ * have much to do there.
  */
 #ifndef SOCKETS_SPIN_H
 #define SOCKETS_SPIN_H
