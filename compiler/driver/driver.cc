@@ -69,8 +69,10 @@ void Driver::check_inputs() const
     for (const Input &input : options_.inputs) {
         if (is_overwritten(input.path, options_.output))
             fatal("'" + input.path +
-                  "' would be overwritten by the result; name another file "
-                  "behind -o");
+                  "' would be overwritten by the result; name another file behind -o");
+        if (is_overwritten(input.path, options_.dependency_file))
+            fatal("'" + input.path +
+                  "' would be overwritten by the dependencies; name another file behind -MF");
         sources += is_source(input);
         files += is_source(input) || input.path[0] != '-';
         if (options_.stage == Stage::Translate && input.language == Language::Other)

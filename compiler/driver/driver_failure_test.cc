@@ -150,6 +150,9 @@ TEST_CASE("a result does not take the place of what it is made from")
         CHECK(folder.text("a.sc") == kAlone);
         CHECK(folder.text("b.c") == kTwice);
     }
+    for (std::string what : {"-MD -MF a.sc -c a.sc", "-M -MF link.sc a.sc"})
+        check_refused(folder.splitcc(what), "would be overwritten by the dependencies");
+    CHECK(folder.text("a.sc") == kAlone);
     CHECK(folder.others({"a.sc", "b.c", "c.o", "link.sc"}).empty());
     check_fine(folder.splitcc("-x splitc -c /dev/null -o /dev/null")); // as configure scripts do
 }
