@@ -126,6 +126,9 @@ private:
     // operators that change an object (sema_assign.cc), and casts as their left sides
     // (sema_cast.cc)
     bool writable(const Expr *e, uint32_t token);
+    enum class Place { None, Local, Global };
+    Place place_of(const Expr *e) const;
+    Expr *as_object(Expr *e, bool global);
     Expr *choice_as_object(Expr *e);
     const Expr *as_cast_of_object(const Expr *e);
     std::string instead_of_change(const Expr *e, const Expr *cast);

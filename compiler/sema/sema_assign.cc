@@ -47,40 +47,63 @@ Expr *Sema::parameter_as_pointer(Expr *e)
     return e;
 }
 
-// A choice of two global objects is an object, as choices of any objects were to gcc until version
-// 4.0: `x := up ? *above : *below`.  So is what stands behind a comma, and, with -std=gnu89, a
-// choice of two local ones.
+// What a value can be an object of.  A choice of two global objects is one, as choices of any
+// objects were to gcc until version 4.0: `x := up ? *above : *below`.  So are choices of such
+// choices, what stands behind a comma, a member of these, and, with -std=gnu89, a choice of local
+// ones.
+Sema::Place Sema::place_of(const Expr *e) const
+{
+    while (e->kind == ExprKind::Paren && !e->lvalue)
+        e = e->a;
+    if (e->kind == ExprKind::GlobalRead)
+        return is_bit_field(e->a) ? Place::None : Place::Global;
+    if (e->lvalue)
+        return ast_.gnu89 && !e->global && !is_bit_field(e) && e->type->kind != TypeKind::Array
+                   ? Place::Local
+                   : Place::None;
+    if (e->kind == ExprKind::Comma)
+        return place_of(e->b);
+    if (e->kind == ExprKind::Dot && e->member)
+        return is_bit_field(e) ? Place::None : place_of(e->a);
+    if (e->kind != ExprKind::Conditional || !e->b || !same_type(e->b->type, e->c->type) ||
+        place_of(e->b) != place_of(e->c))
+        return Place::None;
+    return place_of(e->b);
+}
+
+Expr *Sema::as_object(Expr *e, bool global)
+{
+    if (e->kind == ExprKind::GlobalRead)
+        return e->a;
+    if (e->lvalue)
+        return e;
+    if (e->kind == ExprKind::Paren || e->kind == ExprKind::Dot) {
+        e->a = as_object(e->a, global);
+    } else {
+        e->b = as_object(e->b, global);
+        if (e->kind == ExprKind::Conditional)
+            e->c = as_object(e->c, global);
+    }
+    e->lvalue = e->touched = true;
+    e->global = global;
+    if (e->kind == ExprKind::Paren)
+        e->type = e->a->type;
+    else if (e->kind == ExprKind::Dot)
+        e->type = types_.qualified(e->member->type, e->a->type->quals);
+    else
+        e->type = e->c && e->c->type->quals & kConst ? e->c->type : e->b->type;
+    return e;
+}
+
 Expr *Sema::choice_as_object(Expr *e)
 {
-    Expr *choice = e;
+    const Expr *choice = e;
     while (choice->kind == ExprKind::Paren)
         choice = choice->a;
-    Expr *yes = choice->kind == ExprKind::Conditional ? choice->b
-                : choice->kind == ExprKind::Comma     ? choice->b
-                                                      : nullptr;
-    Expr *no = choice->kind == ExprKind::Conditional ? choice->c : yes;
-    if (!yes || !same_type(yes->type, no->type))
+    if (choice->lvalue || choice->kind == ExprKind::GlobalRead)
         return e;
-    const bool global = yes->kind == ExprKind::GlobalRead && no->kind == ExprKind::GlobalRead;
-    if (global) {
-        yes = yes->a;
-        no = no->a;
-    } else if (!ast_.gnu89 || !yes->lvalue || !no->lvalue || yes->global || no->global ||
-               yes->type->kind == TypeKind::Array) {
-        return e;
-    }
-    if (is_bit_field(yes) || is_bit_field(no))
-        return e;
-    choice->b = yes;
-    if (choice->kind == ExprKind::Conditional)
-        choice->c = no;
-    for (Expr *at = e;; at = at->a) {
-        at->lvalue = at->touched = true;
-        at->global = global;
-        at->type = no->type->quals & kConst ? no->type : yes->type;
-        if (at == choice)
-            return e;
-    }
+    const Place place = place_of(choice);
+    return place == Place::None ? e : as_object(e, place == Place::Global);
 }
 
 Expr *Sema::step(Expr *e)

@@ -133,6 +133,8 @@ Expr *Sema::index(Expr *e)
 {
     if (e->a->type->kind == TypeKind::SpreadArray)
         return spread_index(e);
+    if (e->a->type->kind == TypeKind::Array && place_of(e->a) == Place::Global)
+        e->a = choice_as_object(e->a); // `(up ? *above : *below).row[i]`
     e->a = value(e->a);
     e->b = value(e->b);
     const Type *pointer = value_type(e->a), *other = value_type(e->b);

@@ -56,6 +56,10 @@ splitc_main()
     to = &(c, y);
     *to = 13;
     EXPECT(x + y, 25);
+    (c > 9 ? x : c ? (first.b = 14, y) : x) += 2;
+    EXPECT(first.b + y, 29);
+    (c ? first : second).a = 16;
+    EXPECT(first.a, 16);
     far = &(c ? A[0] : A[1]);
     EXPECT(far == &A[0], 1);
     return failures;

@@ -7,6 +7,7 @@
 
 struct cell {
     int v, w;
+    short row[2];
 };
 
 int A[8]::;
@@ -47,5 +48,24 @@ int splitc_main(void)
     whole := n > 100 ? c[0] : c[1];
     sync();
     EXPECT(whole.v + whole.w, 16);
+    for (int i = 0; i < 8; i++) { // choices of choices
+        left := i == 0 ? A[7] : i == 1 ? A[0] : (n++, A[i - 1]);
+        sync();
+        EXPECT(left, 10 * (i ? i - 1 : 7));
+    }
+    EXPECT(n, 7);
+    barrier();
+    (n > 9 ? A[0] : n > 6 ? c->w : c->v) = 20;
+    (n > 6 ? c[0] : c[1]).v = 21; // and what is in them
+    (n > 6 ? c[0] : c[1]).row[1] = 22;
+    right := (n > 6 ? c[0] : c[1]).v;
+    sync();
+    EXPECT(right, 21);
+    EXPECT((n > 6 ? c[0] : c[1]).row[1], 22);
+    barrier();
+    EXPECT(cells[0].w, 20);
+    EXPECT(cells[0].v, 21);
+    EXPECT(cells[0].row[1], 22);
+    EXPECT(*&(n > 6 ? c[0] : n > 5 ? c[1] : *c).w, 20);
     return failures;
 }
