@@ -103,7 +103,7 @@ void Parser::return_pointers()
 {
     for (const Symbol *fn : sema_.implicit_functions()) {
         const std::string name(fn->name->text);
-        if (fn->name->ordinary != fn || fn->pointer_calls == 0 ||
+        if (fn->name->ordinary != fn || fn->pointer_calls == 0 || fn->type->base->is_pointer() ||
             fn->pointer_calls + fn->neutral_calls != fn->kept_calls ||
             early_names_.contains(fn->name))
             continue;

@@ -71,7 +71,7 @@ public:
     const Type *typeof_value(const Expr *e);
 
     const std::vector<Symbol *> &implicit_functions() const { return implicit_; }
-    void note_pointer_result(const Expr *e, const Type *to);
+    bool note_pointer_result(const Expr *e, const Type *to);
     // Reports a name without a declaration, and suggests a similar one.
     void report_undeclared(const Name *name, uint32_t token);
     bool report_macro(const Expr *call);

@@ -295,8 +295,11 @@ Expr *Sema::deref(Expr *e)
         if (type->is_unknown())
             return finish(e, type);
         if (std::string_view maker = far_pointer_maker(e); !maker.empty()) {
-            if (is_null_constant(e->a)) // the same as for NULL
-                return finish(e, types_.basic(TypeKind::Void));
+            const Type *nothing = types_.basic(TypeKind::Void);
+            const bool undeclared =
+                note_pointer_result(e->a, types_.pointer(nothing, Space::Local));
+            if (undeclared || is_null_constant(e->a)) // the same as for NULL
+                return finish(e, nothing);
             return fail(e, std::string(maker) +
                                "() needs a local address behind the processor; "
                                "this is " +

@@ -107,18 +107,20 @@ void Sema::note_implicit(const Report &report, const Expr *e)
 }
 
 // Notes that the value of a call of a function without a declaration becomes a local pointer, or,
-// if `to` is null, is used where there may be an integer or a pointer.
-void Sema::note_pointer_result(const Expr *e, const Type *to)
+// if `to` is null, is used where there may be an integer or a pointer.  Returns whether it is one.
+bool Sema::note_pointer_result(const Expr *e, const Type *to)
 {
     e = strip(e);
     if (e->kind == ExprKind::Conditional) {
-        note_pointer_result(e->b ? e->b : e->a, to);
-        note_pointer_result(e->c, to);
+        const bool first = note_pointer_result(e->b ? e->b : e->a, to);
+        return note_pointer_result(e->c, to) && first;
     }
     Symbol *fn = e->kind == ExprKind::Call ? e->a->symbol : nullptr;
-    if (fn && fn->implicit && (!to || to->is_local_pointer()) &&
-        pointer_calls_.insert(e->first).second)
+    if (!fn || !fn->implicit)
+        return false;
+    if ((!to || to->is_local_pointer()) && pointer_calls_.insert(e->first).second)
         ++(to ? fn->pointer_calls : fn->neutral_calls);
+    return true;
 }
 
 void Sema::check_argument_count(const Expr *call, const Type *function)
@@ -157,7 +159,11 @@ void Sema::undeclared(Expr *e, Name *name)
         symbol->implicit = true;
         implicit_.push_back(symbol);
         symbol->kind = SymbolKind::Function;
-        symbol->type = types_.function(types_.basic(TypeKind::Int), {}, false, false);
+        const bool allocates = text == "malloc" || text == "calloc" || text == "realloc";
+        const Type *result = types_.basic(allocates ? TypeKind::Void : TypeKind::Int);
+        if (allocates) // as the C compiler knows
+            result = types_.pointer(result, Space::Local);
+        symbol->type = types_.function(result, {}, false, false);
         e->type = symbol->type;
     } else {
         report_undeclared(name, e->first);

@@ -45,13 +45,15 @@ struct node *n, *m;
 
 splitc_main()
 {
-    struct node *n = (struct node *)make_node(1, 0), *m;
-    char words[8] = "a b", *text;
+    struct node *n = (struct node *)make_node(1, 0), *m, *global far;
+    int *global numbers;
+    char words[8], *text;
     int sum;
 
     if ((m = (struct node *)make_node(2, n)) == 0)
         splitc_exit(2);
     EXPECT(m->next->key + m->key, 3);
+    strcpy(words, "a b");
     text = (char *)strtok(words, " ");
     text = strtok(0, " ");
     EXPECT(text[0], 'b');
@@ -64,6 +66,13 @@ splitc_main()
     EXPECT(m->next->key, 4);
     m = sum_of_two(m, make_node(5, 0)) == 8 ? make_node(6, 0) : make_node(7, 0);
     EXPECT(m->key, 6);
+    far = toglobal(MYPROC, make_node(8, 0));
+    EXPECT(far->key, 8);
+    far = (struct node *global)malloc(sizeof(struct node)); /* the C compiler knows it */
+    far->key = 9;
+    numbers = toglobal(MYPROC, malloc(40));
+    numbers[3] = far->key;
+    EXPECT(((int *)numbers)[3], 9);
     sum = minus_one() + 2 * minus_one();
     EXPECT(sum, -3);
     EXPECT(uses_before_a_block() + block_says() + uses_behind_a_block(), 'b' + 'c' + 'b');
