@@ -97,13 +97,19 @@ void Parser::take_from_block(Name *name)
     name->ordinary = found->second;
 }
 
+// Functions of the C library whose values programs also hand on as they are: asctime(gmtime(&t)).
+static constexpr std::string_view kPointers[] = {"asctime", "ctime",     "getenv",
+                                                 "gmtime",  "localtime", "strerror"};
+
 // A function that no declaration is of, and whose every value becomes a pointer, returns one: an
 // int was as good as that where pointers had 32 bits.
 void Parser::return_pointers()
 {
     for (const Symbol *fn : sema_.implicit_functions()) {
         const std::string name(fn->name->text);
-        if (fn->name->ordinary != fn || fn->pointer_calls == 0 || fn->type->base->is_pointer() ||
+        const bool known = std::ranges::find(kPointers, name) != std::end(kPointers);
+        if (fn->name->ordinary != fn || (fn->pointer_calls == 0 && !known) ||
+            fn->type->base->is_pointer() ||
             fn->pointer_calls + fn->neutral_calls != fn->kept_calls ||
             early_names_.contains(fn->name))
             continue;

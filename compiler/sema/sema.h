@@ -175,6 +175,7 @@ private:
     std::string about_macro(const Name *name) const;
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);
+    bool prints_text(const Expr *call, size_t i) const;
     void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
 

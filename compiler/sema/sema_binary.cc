@@ -121,6 +121,8 @@ Expr *Sema::logical(Expr *e)
 Expr *Sema::conditional(Expr *e)
 {
     e->a = value(e->a);
+    if (e->b)
+        note_pointer_result(e->a, nullptr);
     Expr *&yes = e->b ? e->b : e->a; // GNU: a ?: c
     yes = value(yes);
     e->c = value(e->c);

@@ -177,11 +177,12 @@ Expr *Sema::call(Expr *e)
     // toglobal and tospread, whose expansion it is, are named where the place is.
     const std::string name =
         callee.empty() || callee == "splitc_make" ? "" : " of '" + std::string(callee) + "'";
+    const Type *text = types_.pointer(types_.basic(TypeKind::Char), Space::Local);
     for (size_t i = 0; i < e->args.size(); i++) {
         const std::string what = "argument " + std::to_string(i + 1) + name;
         if (i >= type->params.size()) {
             e->args[i] = value(e->args[i]);
-            note_pointer_result(e->args[i], nullptr);
+            note_pointer_result(e->args[i], prints_text(e, i) ? text : nullptr);
         } else if (type->prototype)
             e->args[i] = convert(e->args[i], type->params[i], what);
         else

@@ -123,6 +123,27 @@ bool Sema::note_pointer_result(const Expr *e, const Type *to)
     return true;
 }
 
+// Returns whether the call prints argument number `i` as text, as that behind "%s" of printf().
+bool Sema::prints_text(const Expr *call, size_t i) const
+{
+    const Symbol *fn = strip(call->a)->symbol;
+    const std::string_view name = fn && fn->name ? fn->name->text : std::string_view();
+    const size_t format = name == "printf" ? 0 : name == "fprintf" || name == "sprintf" ? 1 : i;
+    if (format >= i || strip(call->args[format])->kind != ExprKind::String)
+        return false;
+    const Expr *string = strip(call->args[format]);
+    const std::string_view text = tokens_.spelling(string->first, string->last);
+    constexpr std::string_view modifiers = "0123456789.-+ #*hlLqjzt";
+    size_t argument = format;
+    for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+        while (++at < text.size() && modifiers.find(text[at]) != text.npos)
+            argument += text[at] == '*';
+        if (at < text.size() && text[at] != '%' && ++argument >= i)
+            return argument == i && text[at] == 's';
+    }
+    return false;
+}
+
 void Sema::check_argument_count(const Expr *call, const Type *function)
 {
     size_t wanted = function->params.size(), given = call->args.size();

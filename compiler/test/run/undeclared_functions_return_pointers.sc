@@ -47,7 +47,8 @@ splitc_main()
 {
     struct node *n = (struct node *)make_node(1, 0), *m, *global far;
     int *global numbers;
-    char words[8], *text;
+    long start = 0;
+    char line[40], words[8], *text;
     int sum;
 
     if ((m = (struct node *)make_node(2, n)) == 0)
@@ -73,6 +74,10 @@ splitc_main()
     numbers = toglobal(MYPROC, malloc(40));
     numbers[3] = far->key;
     EXPECT(((int *)numbers)[3], 9);
+    sprintf(line, "%5.1f%% %-*s|%s", 2.5, 5, text_of(1), text_of(0)); /* text to nobody else */
+    EXPECT(strcmp(line, "  2.5% one  |none"), 0);
+    sprintf(line, "%.3s", asctime(gmtime(&start)));
+    EXPECT(strcmp(line, "Thu"), 0);
     sum = minus_one() + 2 * minus_one();
     EXPECT(sum, -3);
     EXPECT(uses_before_a_block() + block_says() + uses_behind_a_block(), 'b' + 'c' + 'b');

@@ -18,3 +18,8 @@ minus_one()
 {
     return -1;
 }
+
+char *text_of(int i)
+{
+    return i ? "one" : "none";
+}
