@@ -57,6 +57,8 @@ struct Symbol {
     bool hides_type = false;    // it hides the name of a type, which emitted code may have to use
     std::vector<uint32_t> uses; // the tokens that name it, if hides_type
     std::string emitted;        // its name in the output, if that differs
+    Symbol *twin = nullptr;     // the program's typedef for a system header's of its name, or this
+                                // one for the program's
     Declaration *library = nullptr; // split-c.h declares it, there
     bool implicit = false;          // a function that was called without a declaration ...
     uint32_t kept_calls = 0;        // ... of so many calls the value is used ...

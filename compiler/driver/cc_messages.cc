@@ -105,7 +105,8 @@ void replace_all(std::string &text, std::string_view what, std::string_view with
 std::string in_users_terms(std::string_view said, bool &ours)
 {
     std::string text(said);
-    replace_all(text, "splitc_own_", ""); // types with names of a system header's
+    for (std::string_view prefix : {"splitc_own_", "splitc_system_"}) // of types of one name
+        replace_all(text, prefix, "");
     for (std::string_view name : {"splitc_global", "splitc_spread"})
         replace_all(text, name, "splitc_ptr");
     for (std::string_view type :

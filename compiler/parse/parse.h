@@ -162,6 +162,7 @@ private:
     bool stands_in_system(const Symbol *symbol) const;
     bool is_of_system(const Symbol *symbol) const;
     bool take_type_of_system(Symbol *symbol);
+    Symbol *typedef_for(Symbol *symbol, uint32_t token) const;
     void take_errno(Symbol *symbol);
     bool replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition);
     Expr *sizeof_expression();

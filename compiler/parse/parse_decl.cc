@@ -288,7 +288,8 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
         throw SyntaxError();
     const bool own_type = symbol->kind == SymbolKind::Typedef && take_type_of_system(symbol);
     if (symbol->kind == SymbolKind::Typedef) {
-        const std::string name = own_type ? symbol->emitted : std::string(symbol->name->text);
+        const std::string name =
+            symbol->emitted.empty() ? std::string(symbol->name->text) : symbol->emitted;
         if (d.type->kind == TypeKind::SpreadArray)
             fail(tokens_[symbol->token].range(),
                  "a spread array cannot be a typedef; declare the array itself");

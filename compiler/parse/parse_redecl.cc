@@ -155,21 +155,42 @@ void Parser::take_errno(Symbol *symbol)
 }
 
 // The program has a typedef of its own with the name of a system header's, as `key_t` may be, which
-// <stdlib.h> has today.  It gets another name.  Returns whether that is so.
+// <stdlib.h> has today.  The second of them gets another name.  Returns whether that is so.
 bool Parser::take_type_of_system(Symbol *symbol)
 {
-    const Symbol *old = symbol->name->ordinary;
+    Symbol *old = symbol->name->ordinary;
     if (!old || old->kind != SymbolKind::Typedef || !old->file_scope || !symbol->file_scope ||
-        stands_in_system(symbol))
+        old->token == 0)
         return false;
+    const bool system = stands_in_system(symbol);
+    old = typedef_for(old, symbol->token);
     const bool same = same_type(old->type, symbol->type);
-    const bool again = same && !old->emitted.empty();
-    if (!again && (same || old->token == 0 || !stands_in_system(old)))
+    if (stands_in_system(old) == system) { // once more
+        if (!same || !old->twin)
+            return false;
+        symbol->emitted = old->emitted;
+        symbol->twin = old->twin;
+    } else if (!same) {
+        symbol->emitted =
+            (system ? "splitc_system_" : "splitc_own_") + std::string(symbol->name->text);
+        symbol->twin = old;
+        old->twin = symbol;
+    } else {
         return false;
-    symbol->emitted = "splitc_own_" + std::string(symbol->name->text);
-    symbol->hides_type = true;
-    ast_.renamed.push_back(symbol);
+    }
+    symbol->hides_type = !symbol->emitted.empty();
+    if (symbol->hides_type)
+        ast_.renamed.push_back(symbol);
     return true;
+}
+
+// The program's names mean its own types, and a header's those of headers.
+Symbol *Parser::typedef_for(Symbol *symbol, uint32_t token) const
+{
+    return symbol->twin &&
+                   stands_in_system(symbol) != source_.position(tokens_[token].offset).system
+               ? symbol->twin
+               : symbol;
 }
 
 // The program declares what a system header does.  Without parameters, the header knows better;

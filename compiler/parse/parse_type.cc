@@ -186,6 +186,7 @@ bool Parser::specifier(Specifiers &s, TypeWords &words, bool allow_storage)
         Symbol *symbol = peek().name->ordinary;
         if (words.any() || !symbol || symbol->kind != SymbolKind::Typedef)
             return false;
+        symbol = typedef_for(symbol, pos_);
         words.named = symbol->type;
         if (symbol->hides_type)
             symbol->uses.push_back(pos_);

@@ -2,6 +2,7 @@
 // with: parts/undeclared_results.c
 #include <split-c/split-c.h>
 #include "../check.h"
+/* no header of the C library, but for <stdio.h> */
 
 struct node {
     struct node *next;
