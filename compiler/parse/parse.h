@@ -165,6 +165,7 @@ private:
     Symbol *typedef_for(Symbol *symbol, uint32_t token) const;
     void take_errno(Symbol *symbol);
     bool replace_of_system(const InitDeclarator &d, const Specifiers &s, bool definition);
+    void forget_of_system(const Symbol *function);
     Expr *sizeof_expression();
     Expr *postfix(Expr *e);
     Expr *primary();

@@ -220,7 +220,10 @@ void Parser::enumerators(Specifiers &s, Enumeration *enumeration)
         enumeration->negative |= next && *next < 0;
         if (next)
             next = static_cast<int64_t>(static_cast<uint64_t>(*next) + 1);
-        if (const Symbol *old = symbol->name->ordinary; old && scopes_.is_local(old))
+        const Symbol *old = symbol->name->ordinary;
+        if (is_of_system(old) && scopes_.at_file_scope() && !stands_in_system(symbol))
+            forget_of_system(old);
+        else if (old && scopes_.is_local(old))
             sema_.check_redeclaration(old, symbol);
         scopes_.declare(symbol);
         if (!accept(Tok::Comma))

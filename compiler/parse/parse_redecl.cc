@@ -201,26 +201,33 @@ bool Parser::replace_of_system(const InitDeclarator &d, const Specifiers &s, boo
     const Symbol *old = name->ordinary;
     const bool function = d.type->kind == TypeKind::Function;
     if (!is_of_system(old) || source_.position(tokens_[d.declarator.name_token].offset).system ||
-        s.storage == Storage::Typedef || (!function && !scopes_.at_file_scope()))
+        (!function && !scopes_.at_file_scope()))
         return true;
-    if (function && !definition && !d.type->prototype && s.storage != Storage::Static) {
+    if (function && s.storage != Storage::Typedef && !definition && !d.type->prototype &&
+        s.storage != Storage::Static) {
         hidden_.emplace(name, ast_.replaced.size());
         ast_.replaced.push_back({d.declarator.name_token, d.declarator.name_token + 1,
                                  "splitc_undeclared_" + std::string(name->text)});
         return false;
     }
-    const bool own = s.storage == Storage::Static || (definition && !d.type->prototype) ||
-                     !same_type(old->type, d.type);
+    const bool own = s.storage == Storage::Static || s.storage == Storage::Typedef ||
+                     (definition && !d.type->prototype) || !same_type(old->type, d.type);
     if (!scopes_.at_file_scope() || !own)
         return true;
-    auto next = std::upper_bound(externals_.begin(), externals_.end(), old->token);
-    if (next != externals_.begin() && next != externals_.end())
-        ast_.replaced.push_back({*(next - 1), *next, ""});
+    forget_of_system(old);
     auto [first, last] = hidden_.equal_range(name); // they were of the program's own after all
     for (; first != last; ++first)
         ast_.replaced[first->second].text = name->text;
-    name->ordinary = nullptr;
     return true;
+}
+
+// The program has a function's name for something of its own.
+void Parser::forget_of_system(const Symbol *function)
+{
+    auto next = std::upper_bound(externals_.begin(), externals_.end(), function->token);
+    if (next != externals_.begin() && next != externals_.end())
+        ast_.replaced.push_back({*(next - 1), *next, ""});
+    function->name->ordinary = nullptr;
 }
 
 } // namespace splitcc
