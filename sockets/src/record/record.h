@@ -55,13 +55,13 @@ struct sockets_record {
         uint32_t phase;
         uint64_t head;
         uint64_t taken;
-        uint32_t drained;   /* bells taken from TCP */
-        uint32_t empty;     /* vain turns since the kernel was last asked */
-        uint32_t reader;    /* thread that has the gate */
-        uint64_t streak;    /* bytes received since anything was sent */
-        int error;          /* what the kernel told when nobody had asked */
-        uint64_t killed_ns; /* when TCP had ended and the carrier had not said so, */
-        int killed_error;   /* and how: the kernel tells of a reset once */
+        uint32_t drained;        /* bells taken from TCP */
+        uint32_t empty;          /* vain turns since the kernel was last asked */
+        uint32_t reader;         /* thread that has the gate */
+        _Atomic uint64_t streak; /* bytes received since anything was sent; sender sets it, too */
+        int error;               /* what the kernel told when nobody had asked */
+        uint64_t killed_ns;      /* when TCP had ended and the carrier had not said so, */
+        int killed_error;        /* and how: the kernel tells of a reset once */
         _Atomic uint32_t eof;
         _Atomic uint32_t wakeful;  /* only the kernel knows how long to sleep (doze.c) */
         _Atomic uint32_t recalled; /* nobody reads the ring: what lay there comes by TCP */

@@ -22,9 +22,10 @@ enum {
     TRY_AGAIN = 16,   /* ... but after so many waits the whole is tried ... */
     TRY_SELDOM = 256, /* ... and more and more seldom where that is in vain */
 
-    BUSY_NS = 10000,    /* a yield takes so long only if another process runs meanwhile: */
-    BUSY_TIMES = 16,    /* so many times as long the core is taken to be busy */
-    SLICE_NS = 1400000, /* and so long if that has as much to do as we */
+    BUSY_NS = 10000,      /* a yield takes so long only if another process runs meanwhile: */
+    BUSY_TIMES = 16,      /* so many times as long the core is taken to be busy */
+    SLICE_NS = 1400000,   /* and so long if that has as much to do as we */
+    SLICES_NS = 20000000, /* longer was not the other's doing: this one was stopped */
 };
 
 /* The longest spin, and what a wake-up takes. */
@@ -120,7 +121,7 @@ static uint64_t yield(void)
     took = sockets_now_ns() - before;
     if (took > BUSY_NS && learns) {
         own.slice_ns = took;
-        own.busy_until_ns = before + (1 + BUSY_TIMES) * took;
+        own.busy_until_ns = before + took + BUSY_TIMES * (took < SLICES_NS ? took : SLICES_NS);
     }
     return took;
 }

@@ -178,17 +178,28 @@ int sockets_stream_await_given_back(struct sockets_stream *s, uint64_t until);
 
 enum { SOCKETS_STREAK = 64 << 10 }; /* bytes one way without an answer: bulk, which is TCP's */
 
+/* How much of such has come; of two threads at a time one may be left out. */
+static inline uint64_t sockets_stream_streak(const struct sockets_stream *s)
+{
+    return atomic_load_explicit(&s->record->rx.streak, memory_order_relaxed);
+}
+static inline void sockets_stream_set_streak(struct sockets_stream *s, uint64_t bytes)
+{
+    if (sockets_stream_streak(s) != bytes)
+        atomic_store_explicit(&s->record->rx.streak, bytes, memory_order_relaxed);
+}
+
 /* Whether this end receives such from another host. */
 static inline bool sockets_stream_is_bulk(const struct sockets_stream *s)
 {
-    return s->carrier && s->record->rx.streak > SOCKETS_STREAK;
+    return s->carrier && sockets_stream_streak(s) > SOCKETS_STREAK;
 }
 
 static inline enum sockets_spin_for sockets_stream_spins_for(const struct sockets_stream *s)
 {
     if (s->carrier)
         return SOCKETS_SPIN_FAR;
-    return s->record->rx.streak > SOCKETS_STREAK ? SOCKETS_SPIN_STREAM : SOCKETS_SPIN_NEAR;
+    return sockets_stream_streak(s) > SOCKETS_STREAK ? SOCKETS_SPIN_STREAM : SOCKETS_SPIN_NEAR;
 }
 
 /* Of another host, from whom TCP brings all that comes. */

@@ -9,7 +9,7 @@ bool sockets_stream_has_data(const struct sockets_stream *s)
     if (__builtin_expect(s->carrier != NULL, 0)) {
         if (sockets_carrier_is_resting(s))
             return false;
-        if (s->record->rx.streak > SOCKETS_STREAK)
+        if (sockets_stream_streak(s) > SOCKETS_STREAK)
             sockets_carrier_glance(s);
         else
             sockets_carrier_look(s);

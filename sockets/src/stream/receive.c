@@ -493,7 +493,7 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
     if (got > 0) {
         sockets_carrier_taken(s);
         s->record->tx.streak = 0;
-        s->record->rx.streak += (uint64_t)got;
+        sockets_stream_set_streak(s, sockets_stream_streak(s) + (uint64_t)got);
     }
     tell_taken(s);
     return got ? got : n;

@@ -333,7 +333,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
     }
     if (!take_lock(s, fd))
         return -EINTR;
-    record->rx.streak = 0;
+    sockets_stream_set_streak(s, 0);
     if (flags & MSG_OOB)
         sockets_stream_pin(s);
     if (block)
