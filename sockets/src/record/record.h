@@ -72,10 +72,10 @@ struct sockets_record {
         struct sockets_writer ring;
         uint64_t sent;
         uint32_t bells;
-        uint32_t inflight; /* threads that write to TCP without the lock */
-        uint64_t streak;   /* bytes sent since anything was received */
-        uint32_t strikes;  /* how often the receiver held the gate for long */
-        uint64_t looked_ns;
+        uint32_t inflight;               /* threads that write to TCP without the lock */
+        uint64_t streak;                 /* bytes sent since anything was received */
+        uint32_t strikes;                /* how often the receiver held the gate for long */
+        uint64_t looked_ns, looked_head; /* when it was last asked whether the peer lives */
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again (quiet.c) */
         uint64_t writes, next_writes;    /* the same of calls that may block */
         uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */

@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-    WAKES_BY_DATA = 16 << 10, /* data up to this go by TCP to a receiver that sleeps */
-    LOOK_NS = 200000,         /* how often a sender looks whether a peer that does not read lives */
+    WAKES_BY_DATA = 16 << 10,  /* data up to this go by TCP to a receiver that sleeps */
+    LOOK_NS = 200000,          /* how often a sender asks whether a peer that reads nothing lives */
+    LOOK_READING_NS = 1000000, /* the same of one that has read since it last asked */
     SPACE_NS = 2000000,     /* how long a blocking sender waits for space before it turns to TCP */
     SPACE_BRIEF_NS = 50000, /* and one that must not block */
     CARRIED_MOST = 1280,    /* bytes of a call that are brought by a carrier, in one packet */
@@ -80,15 +81,21 @@ static bool peer_has_ended(struct sockets_stream *s, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLRDHUP};
     const ssize_t unsent = sockets_ring_unsent(s->tx, &s->record->tx.ring);
-    uint64_t now;
+    const uint64_t head = s->record->tx.ring.tail - (uint64_t)unsent;
+    uint64_t now, after;
 
     if (atomic_load_explicit(&s->tx->gone, memory_order_relaxed) ||
         atomic_load_explicit(&s->rx->fin, memory_order_relaxed) ||
         atomic_load_explicit(&s->record->rx.eof, memory_order_relaxed))
         return true;
-    if (unsent == 0 || (now = sockets_now_ns()) - s->record->tx.looked_ns < LOOK_NS)
+    if (unsent == 0)
+        return false;
+    now = sockets_now_ns();
+    after = head == s->record->tx.looked_head ? LOOK_NS : LOOK_READING_NS;
+    if (now - s->record->tx.looked_ns < after)
         return false;
     s->record->tx.looked_ns = now;
+    s->record->tx.looked_head = head;
     return sockets_real.poll(&p, 1, 0) > 0;
 }
 
