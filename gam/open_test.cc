@@ -76,6 +76,21 @@ TEST_CASE("the memory of an endpoint is what docs/gam.md says")
     }
 }
 
+TEST_CASE("windows are wider on a network")
+{
+    // ranks, bulk window, receive slots
+    const uint32_t known[][3] = {{2, 255, 2048}, {8, 64, 1024}, {64, 8, 1024}, {65, 7, 128}};
+
+    for (const auto &[ranks, bulk, slots] : known) {
+        unet_config config = {};
+
+        gam_network_config(ranks, 0, &config);
+        INFO("ranks " << ranks);
+        CHECK(config.segment_bytes == std::max((16 + ranks * bulk + 1) * 8192, 1u << 20));
+        CHECK(config.recv_slots == slots);
+    }
+}
+
 TEST_CASE("the receive rings grow with the window")
 {
     const uint32_t known[][2] = {{1, 32}, {32, 128}, {64, 256}, {128, 512}};
@@ -103,7 +118,7 @@ TEST_CASE("gam_open refuses what is out of range")
     a.config.rank = 1;
     CHECK(a.open() == -EINVAL);
     a.config = good;
-    a.config.window = 129;
+    a.config.window = 256;
     CHECK(a.open() == -EINVAL);
     a.config = good;
     a.config.resolve = nullptr;
@@ -207,9 +222,9 @@ TEST_CASE("an instance knows its rank, and starts with nothing")
 
 TEST_CASE("the largest window will do")
 {
-    Alone a("loopback", [](unet_config &c) { gam_endpoint_config(1, 128, &c); });
+    Alone a("loopback", [](unet_config &c) { gam_endpoint_config(1, 255, &c); });
 
-    a.config.window = 128;
+    a.config.window = 255;
     CHECK(a.open() == 0);
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 /* A sender does not wait for credits if a window covers a round trip: more than 32 messages at 60
- * million a second.  A round trip over a network is a hundred times longer, so that window is as
+ * million a second.  A round trip over a network is a hundred times longer, so those windows are as
  * large as a byte can count.  With many peers, memory matters more. */
-enum { WINDOW_FEW = 64, WINDOW_FAR = 128, WINDOW_MANY = 32, FEW_RANKS = 64 };
-enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 128, BULK_BUFFERS = 512 };
+enum { WINDOW_FEW = 64, WINDOW_FAR = 255, WINDOW_MANY = 32, FEW_RANKS = 64 };
+enum { BULK_LEAST = 2, BULK_NEAR = 8, BULK_FAR = 255, BULK_BUFFERS = 512 };
 
 enum { QUIET_POLLS = 32 }; /* some 10 us, each asks the system */
 

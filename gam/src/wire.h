@@ -76,7 +76,7 @@ struct gam_place_header {
 
 #define GAM_BUFFER_BYTES 8192u /* one message of class bulk, header included */
 #define GAM_INLINE_BYTES (UNET_INLINE_MAX - (uint32_t)sizeof(union gam_header))
-#define GAM_WINDOW_MAX 128u /* its credits have to fit into a byte */
+#define GAM_WINDOW_MAX 255u /* its credits have to fit into a byte */
 
 static inline uint32_t gam_user(enum gam_kind kind, uint32_t handler, uint32_t words)
 {

@@ -70,7 +70,7 @@ struct gam_config {
     uint64_t key[2];         /* the job's secret: channels under another are refused */
     gam_resolve_fn *resolve; /* asked once for every rank, this one included */
     void *resolve_arg;
-    uint32_t window; /* requests in flight per peer, at most 128; 0 = 64, or 128 on a network, or
+    uint32_t window; /* requests in flight per peer, at most 255; 0 = 64, or 255 on a network, or
                         32 with more than 64 ranks; the same on every rank */
     struct unet_endpoint *network; /* a second endpoint, for the ranks on other nodes
                                       (docs/adr/0007); NULL = none */

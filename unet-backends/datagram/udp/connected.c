@@ -177,11 +177,13 @@ static void connect_some(struct udp_endpoint *ue)
     }
 }
 
+/* The first epoch is short: most programs have few peers, who are known by then. */
 void unet_udp_end_epoch(struct udp_endpoint *ue)
 {
     disconnect_some(ue);
     connect_some(ue);
     ue->samples = 0;
+    ue->sample_sends = UDP_SAMPLE_SENDS;
 }
 
 /* ---- opening and closing ----------------------------------------------------------------- */

@@ -115,7 +115,7 @@ static bool is_cut(const struct datagrams *d)
 static void udp_sample(struct udp_endpoint *ue, const struct datagram_link *link)
 {
     ue->random = ue->random * 1664525 + 1013904223;
-    ue->until_sample = UDP_SAMPLE_SENDS / 2 + 1 + (ue->random >> 24) * UDP_SAMPLE_SENDS / 256;
+    ue->until_sample = ue->sample_sends / 2 + 1 + (ue->random >> 24) * ue->sample_sends / 256;
     if (ue->samples < UDP_SAMPLES)
         ue->sample[ue->samples++] = (uint16_t)(link - ue->de.link);
 }

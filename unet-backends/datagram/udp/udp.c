@@ -30,7 +30,7 @@ static int udp_bind(struct datagram_endpoint *de)
     for (unsigned i = 0; i < UDP_SOCKETS; i++)
         ue->socket[i].fd = -1;
     ue->epoll = -1;
-    ue->until_sample = UDP_SAMPLE_SENDS;
+    ue->sample_sends = ue->until_sample = UDP_SAMPLE_FIRST;
     ue->alone = true;
     error = unet_udp_open_arrivals(ue);
     if (error == 0)

@@ -30,7 +30,8 @@ enum {
     UDP_ROOM = 65536,        /* for each of them, or for several that the kernel has joined */
     UDP_SOCKETS = 4,         /* the first, and those that are connected to a peer */
     UDP_SAMPLES = 32,        /* of the channels that are sent to, an epoch has */
-    UDP_SAMPLE_SENDS = 32,   /* system calls from one sample to the next, on average */
+    UDP_SAMPLE_FIRST = 2,    /* system calls from one sample to the next in the first epoch, */
+    UDP_SAMPLE_SENDS = 32,   /* and in those after it, on average */
 };
 
 struct udp_socket {
@@ -53,7 +54,8 @@ struct udp_endpoint {
     unsigned pause, skip;                  /* looks that the first is left out, and are left */
     int epoll;                             /* ready when one of them is; -1: nobody sleeps */
     bool alone;                            /* no socket is to be connected */
-    unsigned until_sample;                 /* system calls */
+    unsigned sample_sends;                 /* system calls from one sample to the next, */
+    unsigned until_sample;                 /* and before the next one */
     uint32_t random;                       /* what their number is made of */
     unsigned samples;                      /* so far, of the epoch */
     uint16_t sample[UDP_SAMPLES];          /* channels */
