@@ -271,6 +271,30 @@ static void test_killed_and_polled(int count, bool by_select)
         close(fd[i][0]);
 }
 
+/* Of two processes that have a connection the one that reads is killed, and not reaped before the
+ * other one reads. */
+static void test_killed_and_not_reaped(void)
+{
+    siginfo_t info;
+    char byte = 0;
+    int fd[2];
+    pid_t child;
+
+    make_pair(fd);
+    fflush(stdout);
+    if ((child = fork()) == 0)
+        _exit(read(fd[0], &byte, 1) == 1);
+    wait_asleep(child);
+    kill(child, SIGKILL);
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+    if (write(fd[1], "x", 1) != 1)
+        die("write");
+    printf("not reaped: %s", result(read(fd[0], &byte, 1)));
+    printf(" %c\n", byte);
+    waitpid(child, NULL, 0);
+    close_pair(fd);
+}
+
 int main(void)
 {
     alarm(50);
@@ -287,6 +311,7 @@ int main(void)
         test_number_after(dlsym(dlopen("libc.so.6", RTLD_LAZY), "close"), has_unread);
     }
     test_killed();
+    test_killed_and_not_reaped();
     test_killed_and_polled(1, false);
     test_killed_and_polled(1, true);
     test_killed_and_polled(2, false);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 /* ---- sets of epoll ---------------------------------------------------------------------- */
 
@@ -328,12 +329,106 @@ static void test_all_fair(int timeout)
     test_fair(40, EPOLLIN, 2, 32, timeout);
 }
 
+/* A connection of the set is looked at for space alone, as by servers whose client does not read.
+ * What comes by it wakes nobody, so what comes by another one after that has to. */
+struct waking_by_second {
+    pid_t thread;
+    int first, second;
+};
+
+static void *write_to_both_when_asleep(void *argument)
+{
+    const struct waking_by_second *w = argument;
+
+    wait_asleep(w->thread);
+    if (write(w->first, "x", 1) != 1 || write(w->second, "x", 1) != 1)
+        die("write");
+    return NULL;
+}
+
+static void test_woken_by_second(void)
+{
+    struct epoll_event space = {.events = EPOLLOUT, .data.u32 = 1};
+    struct epoll_event data = {.events = EPOLLIN, .data.u32 = 2}, told = {0};
+    const int epfd = epoll_create1(0);
+    int first[2], second[2], n;
+    char byte;
+
+    make_pair(first);
+    make_pair(second);
+    while (send(first[0], &space, sizeof(space), MSG_DONTWAIT) > 0)
+        ;
+    epoll_ctl(epfd, EPOLL_CTL_ADD, first[0], &space);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, second[0], &data);
+    for (int i = 0; i < 5; i++) {
+        struct waking_by_second w = {(pid_t)syscall(SYS_gettid), first[1], second[1]};
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, write_to_both_when_asleep, &w);
+        n = epoll_wait(epfd, &told, 1, 5000);
+        pthread_join(thread, NULL);
+        printf("woken by second: %d %u %x", n, told.data.u32, told.events);
+        printf(" %s\n", result(read(second[0], &byte, 1)));
+    }
+    close(epfd);
+    close_pair(first);
+    close_pair(second);
+}
+
+/* A descriptor comes into the set to be told of by edges while a thread waits, for less than is
+ * ready then. */
+static void *write_both_at_once(void *argument)
+{
+    const struct waking_by_second *w = argument; /* the set, and an eventfd that is in it twice */
+    struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.u32 = 9};
+    const uint64_t one = 1;
+
+    wait_asleep(w->thread);
+    epoll_ctl(w->first, EPOLL_CTL_ADD, listener, &edge);
+    if (write(w->second, &one, sizeof(one)) != sizeof(one))
+        die("write");
+    return NULL;
+}
+
+static void test_edges_meanwhile(void)
+{
+    struct epoll_event event = {.events = EPOLLIN}, told[8];
+    const int epfd = epoll_create1(0), counter = eventfd(0, EFD_NONBLOCK);
+    struct waking_by_second w = {(pid_t)syscall(SYS_gettid), epfd, counter};
+    int fd[2], copy[4], seen = 0;
+    pthread_t thread;
+
+    make_pair(fd);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    for (int i = 0; i < 4; i++) {
+        event.data.u32 = 1u << i;
+        copy[i] = dup(counter);
+        epoll_ctl(epfd, EPOLL_CTL_ADD, copy[i], &event);
+    }
+    memset(told, 0, sizeof(told));
+    pthread_create(&thread, NULL, write_both_at_once, &w);
+    printf("edges meanwhile: %d", epoll_wait(epfd, told, 1, 5000));
+    pthread_join(thread, NULL);
+    printf(" %x", told[1].events | told[2].events | told[3].events);
+    for (int i = 0; i < 16; i++)
+        if (epoll_wait(epfd, told, 1, 0) == 1)
+            seen |= (int)told[0].data.u32;
+    printf(" %x\n", (unsigned)seen);
+    for (int i = 0; i < 4; i++)
+        close(copy[i]);
+    close(counter);
+    close(epfd);
+    close_pair(fd);
+}
+
 static void test_sets(void)
 {
     test_all_fair(0);
     test_all_fair(1000);
     test_many_sets();
     test_registered_by_copy();
+    test_woken_by_second();
+    test_edges_meanwhile();
     for (int modified = 0; modified < 2; modified++) {
         test_added_before(0, modified);
         test_added_before(EPOLLET, modified);

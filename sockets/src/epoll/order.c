@@ -63,11 +63,13 @@ struct sockets_told {
     bool dropped;
 };
 
+/* A peer may say that its data came later than anything. */
 static uint64_t key_of(const struct sockets_entry *entry)
 {
     const uint64_t since = sockets_stream_since(entry->s);
+    const uint64_t key = since > entry->told_at ? since : entry->told_at;
 
-    return since > entry->told_at ? since : entry->told_at;
+    return key < UINT64_MAX ? key : UINT64_MAX - 1;
 }
 
 /* ---- rings ------------------------------------------------------------------------------- */
@@ -291,13 +293,15 @@ static void make_ready(struct sockets_epoll *set, const struct epoll_event *kern
 }
 
 /* The last ones are left out until the rest fits: those of rings, and the kernel's unless some are
- * told of but once.  Whether there are any of the kernel's, which is to be asked again then. */
-static bool leave_out(struct sockets_epoll *set, uint32_t count, uint32_t most)
+ * told of but once.  The kernel is asked for more than fits of a set without such; one may have
+ * come into it since.  Whether there are any of the kernel's, which is to be asked again then. */
+static bool leave_out(struct sockets_epoll *set, uint32_t count, uint32_t kernels, uint32_t most)
 {
+    const bool again = !set->edges || kernels > most;
     bool any = false;
 
     for (uint32_t i = count; count > most && i-- > 0;)
-        if (set->told[i].found || !set->edges) {
+        if (set->told[i].found || again) {
             set->told[i].dropped = true;
             any |= !set->told[i].found;
             count--;
@@ -381,7 +385,7 @@ int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kern
     sort(set->found, set->found_count);
     make_ready(set, kernels, n);
     count = put_in_order(set, n);
-    set->left_count = leave_out(set, count, (uint32_t)max) ? (uint32_t)n : 0;
+    set->left_count = leave_out(set, count, (uint32_t)n, (uint32_t)max) ? (uint32_t)n : 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct sockets_told *one = &set->told[i];
 

@@ -7,9 +7,9 @@
  * by the others: who wakes looks at all rings before it sleeps again.  That holds as long as the
  * wake-up does reach the one that sleeps.  So it is only done for a set with one sleeper, for peers
  * of our user (another one could say a value that it has read to an honest peer of ours), for
- * connections that are told of by level, once, and belong to this process alone; and if another
- * thread takes a connection out of the set, or data from it, the sleeper gets a new value, and is
- * woken by an eventfd if something came meanwhile.
+ * connections whose data is told of by level, once, and that belong to this process alone; and if
+ * another thread takes a connection out of the set, or data from it, the sleeper gets a new value,
+ * and is woken by an eventfd if something came meanwhile.
  */
 #include "epoll/internal.h"
 #include "real/hidden.h"
@@ -20,7 +20,8 @@ enum { LEAST = 2 }; /* connections for which it is worth while */
 
 static bool may_share(const struct sockets_entry *entry)
 {
-    return !(entry->events & EPOLLET) && sockets_entry_is_sole(entry) && entry->s->of_our_user;
+    return sockets_entry_wants_data(entry) && !(entry->events & EPOLLET) &&
+           sockets_entry_is_sole(entry) && entry->s->of_our_user;
 }
 
 static void new_value(struct sockets_epoll *set)

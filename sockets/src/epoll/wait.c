@@ -326,15 +326,17 @@ static bool begin_spinning(struct sockets_spin *spinning, struct sockets_epoll *
     return far;
 }
 
-/* Look at the rings for a while. */
+/* Look at the rings for a while, and not beyond `end`; 0: there is none. */
 static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
-                const sigset_t *mask)
+                uint64_t end, const sigset_t *mask)
 {
     struct sockets_spin spinning;
     const bool far = begin_spinning(&spinning, set), by_kernel = far || set->by_kernel;
     const uint32_t looks = far ? FAR_LOOKS : LOOKS_PER_CALL;
     bool bells;
 
+    if (end > 0)
+        sockets_spin_cut(&spinning, sockets_ns_until(end));
     while (sockets_spin_turn(&spinning)) {
         const bool asks = by_kernel ? spinning.turn % looks == 0 : sockets_spin_asks(&spinning);
         const int n = look(set, epfd, events, max, mask, asks, &bells);
@@ -426,7 +428,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
         if (set->hot_count > 0 || timeout_ns == 0) {
             n = look(set, epfd, events, max, mask, timeout_ns == 0, &bells);
             if (n == 0 && timeout_ns != 0)
-                n = spin(set, epfd, events, max, mask);
+                n = spin(set, epfd, events, max, end, mask);
             /* What is withheld is told of again and again, which keeps nobody who does not wait. */
             if (n != 0 || (timeout_ns == 0 &&
                            (!bells || turn == AT_ONCE_TURNS || anything_is_withheld_long(set))))
@@ -435,8 +437,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
                 continue;
         }
         if (end > 0) {
-            const uint64_t now = sockets_now_ns();
-            const uint64_t left = now < end ? end - now : 0;
+            const uint64_t left = sockets_ns_until(end);
             wait = (struct timespec){(time_t)(left / 1000000000), (long)(left % 1000000000)};
         }
         if (!begin_sleep(set, epfd)) {

@@ -101,13 +101,13 @@ bool sockets_road_making_begin(void)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += MAKING_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
-    return pthread_mutex_timedlock(&making, &until) == 0;
+    return pthread_mutex_clocklock(&making, CLOCK_MONOTONIC, &until) == 0;
 }
 
 void sockets_road_making_end(bool begun)

@@ -186,12 +186,15 @@ static bool asks(const struct polled *p, const struct sockets_spin *spinning)
     return p->alone ? sockets_spin_asks(spinning) : spinning->turn % LOOKS_PER_CALL == 0;
 }
 
-static int spin(struct polled *p)
+/* Not beyond `end`; 0: there is none. */
+static int spin(struct polled *p, uint64_t end)
 {
     struct sockets_spin spinning;
     int n = 0;
 
     begin_spinning(&spinning, p);
+    if (end > 0)
+        sockets_spin_cut(&spinning, sockets_ns_until(end));
     while (n == 0 && sockets_spin_turn(&spinning)) {
         if (any(p, sockets_stream_hint))
             n = answer(p);
@@ -333,11 +336,10 @@ static int poll_streams(struct polled *p, const struct timespec *timeout)
     for (;;) {
         struct timespec left = at_once;
 
-        if (p->rings && (n = spin(p)) != 0)
+        if (p->rings && (n = spin(p, end)) != 0)
             return n;
         if (limited) {
-            const uint64_t now = sockets_now_ns();
-            const uint64_t ns = now < end ? end - now : 0;
+            const uint64_t ns = sockets_ns_until(end);
             left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         }
         n = sleep_in_kernel(p, limited ? &left : NULL);

@@ -5,8 +5,11 @@
 #include "record/pause.h"
 #include "record/record.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,9 +29,32 @@ void sockets_lock_after_fork(void)
     self = 0;
 }
 
+/* One that was killed, and whose parent has not asked for its status, can still be sent signals.
+ * Its state stands behind its name, which may have any character in it. */
+static bool is_zombie(uint32_t thread)
+{
+    char path[32], text[256], *name_end;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%u/stat", thread);
+    fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    n = syscall(SYS_read, fd, text, sizeof(text) - 1);
+    syscall(SYS_close, fd);
+    text[n > 0 ? n : 0] = '\0';
+    name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
 bool sockets_thread_is_dead(uint32_t thread)
 {
-    return kill((pid_t)thread, 0) < 0 && errno == ESRCH;
+    const int before = errno;
+    const bool dead = (kill((pid_t)thread, 0) < 0 && errno == ESRCH) || is_zombie(thread);
+
+    errno = before;
+    return dead;
 }
 
 static bool wait_for(struct sockets_lock *lock, uint32_t me, bool *stolen)

@@ -25,4 +25,12 @@ static inline uint64_t sockets_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* How long it is to a time; 0: that has passed. */
+static inline uint64_t sockets_ns_until(uint64_t end)
+{
+    const uint64_t now = sockets_now_ns();
+
+    return now < end ? end - now : 0;
+}
+
 #endif

@@ -203,7 +203,7 @@ ssize_t sockets_ring_read(struct sockets_direction *dir, uint64_t *head, const c
         at += bytes;
         got += bytes;
         if (bytes > 0 && how != SOCKETS_PEEK) {
-            *head = at;
+            __atomic_store_n(head, at, __ATOMIC_RELAXED);
             atomic_store_explicit(&dir->head, at, memory_order_release);
         }
         if (cursor->count == 0 || bytes == 0)

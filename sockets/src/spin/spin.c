@@ -104,7 +104,7 @@ void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what)
 static void lost(const struct sockets_spin *spin)
 {
     atomic_fetch_add_explicit(&sockets_counters->spins_lost, 1, memory_order_relaxed);
-    if (own.busy_until_ns != 0) /* that says nothing of how long waits take */
+    if (own.busy_until_ns != 0 || spin->cut) /* that says nothing of how long waits take */
         return;
     own.worth_ns = at_most(own.worth_ns) * 3 / 4;
     if (spin->whole && own.try_after < TRY_SELDOM)

@@ -19,6 +19,7 @@ struct sockets_spin {
     uint64_t start_ns, limit_ns;
     uint32_t turn;
     bool whole; /* it is tried once more whether spinning is worth while */
+    bool cut;   /* the waiter's own time ends before */
 };
 
 /* Read UNETSOCK_SPIN (microseconds; 0: never). */
@@ -36,6 +37,13 @@ enum sockets_spin_for {
 
 /* Begin to spin.  A limit of 0: do not. */
 void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what);
+
+/* The waiter does not wait for longer than `ns` at all. */
+static inline void sockets_spin_cut(struct sockets_spin *spin, uint64_t ns)
+{
+    spin->cut = ns < spin->limit_ns;
+    spin->limit_ns = spin->cut ? ns : spin->limit_ns;
+}
 
 /* One look later.  False when it is time to sleep, which counts as lost. */
 bool sockets_spin_turn(struct sockets_spin *spin);

@@ -3,6 +3,7 @@
 // How long a waiter spins: what it learns of wake-ups, and of waits that were in vain.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <thread>
 
 extern "C" {
 #include "spin/spin.h"
@@ -90,4 +91,32 @@ TEST_CASE("who spins in vain does so more and more seldom, and anew once it was 
     sockets_spin_won(&spin);
     CHECK(limit() >= took * 3 / 2);
     CHECK(spins_of(100) > 4);
+}
+
+TEST_CASE("who waits for less than that spins for no longer, which says nothing of spinning")
+{
+    uint64_t cut = 0, after = 0;
+    bool looks = true;
+
+    setenv("UNETSOCK_SPIN", "50", 1);
+    sockets_spin_init();
+    std::thread([&] { // which has not waited yet
+        sockets_spin spin;
+
+        for (int i = 0; i < 100; i++) {
+            sockets_spin_begin(&spin, SOCKETS_SPIN_NEAR);
+            sockets_spin_cut(&spin, 1000);
+            cut = spin.limit_ns;
+            while (sockets_spin_turn(&spin))
+                ;
+        }
+        after = limit();
+        sockets_spin_begin(&spin, SOCKETS_SPIN_NEAR);
+        sockets_spin_cut(&spin, 0);
+        looks = sockets_spin_turn(&spin);
+    })
+        .join();
+    CHECK(cut == 1000);
+    CHECK(after == 50000);
+    CHECK_FALSE(looks);
 }

@@ -20,11 +20,16 @@ static inline bool sockets_phase_is_ring(uint32_t phase)
 /* The gate of a direction: the receiver reads from TCP, or the sender enters the ring. */
 enum { SOCKETS_GATE_OPEN, SOCKETS_GATE_SENDER, SOCKETS_GATE_RECEIVER };
 
+/* Up to where this side has read the ring; the peer can write what the ring says of that. */
+static inline uint64_t sockets_stream_head(const struct sockets_stream *s)
+{
+    return __atomic_load_n(&s->record->rx.head, __ATOMIC_RELAXED);
+}
+
 /* Whether the ring that is read has bytes. */
 static inline bool sockets_stream_has_unread(const struct sockets_stream *s)
 {
-    return atomic_load_explicit(&s->rx->tail, memory_order_relaxed) !=
-           atomic_load_explicit(&s->rx->head, memory_order_relaxed);
+    return atomic_load_explicit(&s->rx->tail, memory_order_relaxed) != sockets_stream_head(s);
 }
 
 /* Who is to be woken without TCP (doze.c): one that wakes for itself, or an epoll set. */

@@ -14,8 +14,7 @@ bool sockets_stream_has_data(const struct sockets_stream *s)
         else
             sockets_carrier_look(s);
     }
-    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) !=
-               atomic_load_explicit(&s->rx->head, memory_order_relaxed) &&
+    return atomic_load_explicit(&s->rx->tail, memory_order_acquire) != sockets_stream_head(s) &&
            !atomic_load_explicit(&s->rx->recall, memory_order_relaxed);
 }
 
