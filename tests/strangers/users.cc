@@ -187,7 +187,7 @@ std::vector<uint16_t> udp_ports_of(const std::vector<pid_t> &pids)
 {
     const std::set<std::string> inodes = sockets_of(pids);
     std::ifstream table("/proc/net/udp");
-    std::vector<uint16_t> ports;
+    std::set<uint16_t> ports;
 
     for (std::string line; std::getline(table, line);) {
         std::istringstream words(line);
@@ -197,7 +197,7 @@ std::vector<uint16_t> udp_ports_of(const std::vector<pid_t> &pids)
             words >> skipped;
         words >> inode;
         if (inodes.count(inode) && local.rfind("0100007F:", 0) == 0)
-            ports.push_back(static_cast<uint16_t>(std::stoul(local.substr(9), nullptr, 16)));
+            ports.insert(static_cast<uint16_t>(std::stoul(local.substr(9), nullptr, 16)));
     }
-    return ports;
+    return {ports.begin(), ports.end()};
 }

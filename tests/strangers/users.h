@@ -55,7 +55,8 @@ private:
 // The sockets that those processes have, by their inodes.
 std::set<std::string> sockets_of(const std::vector<pid_t> &pids);
 
-// Their ports of UDP on 127.0.0.1.
+// Their ports of UDP on 127.0.0.1, each once: sockets that are connected to a busy peer have their
+// endpoint's.
 std::vector<uint16_t> udp_ports_of(const std::vector<pid_t> &pids);
 
 #endif
