@@ -329,16 +329,14 @@ static void test_all_fair(int timeout)
     test_fair(40, EPOLLIN, 2, 32, timeout);
 }
 
-/* A connection of the set is looked at for space alone, as by servers whose client does not read.
- * What comes by it wakes nobody, so what comes by another one after that has to. */
-struct waking_by_second {
+struct second_wakes {
     pid_t thread;
     int first, second;
 };
 
 static void *write_to_both_when_asleep(void *argument)
 {
-    const struct waking_by_second *w = argument;
+    const struct second_wakes *w = argument;
 
     wait_asleep(w->thread);
     if (write(w->first, "x", 1) != 1 || write(w->second, "x", 1) != 1)
@@ -346,6 +344,8 @@ static void *write_to_both_when_asleep(void *argument)
     return NULL;
 }
 
+/* A connection of the set is looked at for space alone, as by servers whose client does not read.
+ * What comes by it wakes nobody, so what comes by another one after that has to. */
 static void test_woken_by_second(void)
 {
     struct epoll_event space = {.events = EPOLLOUT, .data.u32 = 1};
@@ -361,7 +361,7 @@ static void test_woken_by_second(void)
     epoll_ctl(epfd, EPOLL_CTL_ADD, first[0], &space);
     epoll_ctl(epfd, EPOLL_CTL_ADD, second[0], &data);
     for (int i = 0; i < 5; i++) {
-        struct waking_by_second w = {(pid_t)syscall(SYS_gettid), first[1], second[1]};
+        struct second_wakes w = {(pid_t)syscall(SYS_gettid), first[1], second[1]};
         pthread_t thread;
 
         pthread_create(&thread, NULL, write_to_both_when_asleep, &w);
@@ -375,26 +375,31 @@ static void test_woken_by_second(void)
     close_pair(second);
 }
 
-/* A descriptor comes into the set to be told of by edges while a thread waits, for less than is
- * ready then. */
-static void *write_both_at_once(void *argument)
+struct edge_comes {
+    pid_t thread;
+    int epfd, counter; /* an eventfd of which copies are in the set: all are ready at once */
+};
+
+static void *add_edge_when_asleep(void *argument)
 {
-    const struct waking_by_second *w = argument; /* the set, and an eventfd that is in it twice */
+    const struct edge_comes *w = argument;
     struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.u32 = 9};
     const uint64_t one = 1;
 
     wait_asleep(w->thread);
-    epoll_ctl(w->first, EPOLL_CTL_ADD, listener, &edge);
-    if (write(w->second, &one, sizeof(one)) != sizeof(one))
+    epoll_ctl(w->epfd, EPOLL_CTL_ADD, listener, &edge);
+    if (write(w->counter, &one, sizeof(one)) != sizeof(one))
         die("write");
     return NULL;
 }
 
+/* A descriptor comes into the set to be told of by edges while a thread waits that has room for
+ * fewer events than there are then. */
 static void test_edges_meanwhile(void)
 {
     struct epoll_event event = {.events = EPOLLIN}, told[8];
     const int epfd = epoll_create1(0), counter = eventfd(0, EFD_NONBLOCK);
-    struct waking_by_second w = {(pid_t)syscall(SYS_gettid), epfd, counter};
+    struct edge_comes w = {(pid_t)syscall(SYS_gettid), epfd, counter};
     int fd[2], copy[4], seen = 0;
     pthread_t thread;
 
@@ -406,7 +411,7 @@ static void test_edges_meanwhile(void)
         epoll_ctl(epfd, EPOLL_CTL_ADD, copy[i], &event);
     }
     memset(told, 0, sizeof(told));
-    pthread_create(&thread, NULL, write_both_at_once, &w);
+    pthread_create(&thread, NULL, add_edge_when_asleep, &w);
     printf("edges meanwhile: %d", epoll_wait(epfd, told, 1, 5000));
     pthread_join(thread, NULL);
     printf(" %x", told[1].events | told[2].events | told[3].events);
