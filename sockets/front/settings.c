@@ -13,6 +13,7 @@ static const struct {
     {"UNETSOCK_UPGRADE", "random", 1, UINT32_MAX - 1},
     {"UNETSOCK_SPIN", "", 0, 1000000},
     {"UNETSOCK_NET_MANY", "", 0, UINT32_MAX - 1},
+    {"UNETSOCK_NET_WINDOW", "", 2, 48},
 };
 
 int front_check_settings(void)

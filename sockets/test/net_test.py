@@ -234,6 +234,63 @@ while at < 300 or time.monotonic() < until:
 print("ok")
 """
 
+# Is stopped by its peer, which it tells who it is.
+STOPPED_SERVER = """
+import os, socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+s = listener.accept()[0]
+s.sendall(os.getpid().to_bytes(4, "little"))
+while data := s.recv(100000):
+    s.sendall(data)
+"""
+# The last word of the ring is on its way when the other end is stopped: who then sends more than that takes sleeps, for
+# as long as it wants, or until a signal comes.
+STOPPED = """
+import os, signal, socket, struct, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+server = int.from_bytes(s.recv(4, socket.MSG_WAITALL), "little")
+def echo(n):
+    s.sendall(bytes(n))
+    assert len(s.recv(n, socket.MSG_WAITALL)) == n
+def interrupted(number, frame):
+    raise InterruptedError
+def until_full():
+    sent, end, used = 0, time.monotonic(), time.process_time()
+    try:
+        while True:
+            sent += s.send(bytes(4 << 20))
+    except (BlockingIOError, InterruptedError) as error:
+        return sent, type(error), time.monotonic() - end, time.process_time() - used
+signal.signal(signal.SIGALRM, interrupted)
+for _ in range(200):
+    echo(100)
+for how in range(2):
+    for _ in range(20):
+        echo(100)
+        echo(5000)
+    os.kill(server, signal.SIGSTOP)
+    while open(f"/proc/{server}/stat").read().split(")")[1].split()[0] != "T":
+        pass
+    sent = s.send(bytes(100))
+    if how == 0:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 500000))
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+    more, error, took, used = until_full()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 0))
+    os.kill(server, signal.SIGCONT)
+    assert error == (BlockingIOError, InterruptedError)[how], (how, error)
+    assert took < 3 and used < took / 4, (how, took, used)
+    left = sent + more
+    while left:
+        left -= len(s.recv(left))
+s.shutdown(socket.SHUT_WR)
+while s.recv(1 << 20):  # what was sent by the call that was interrupted
+    pass
+print("ok")
+"""
+
 # Nothing is sent behind what the other end is to be woken for.
 NOTHING = """
 import os, socket, sys
@@ -716,6 +773,10 @@ class Net(unittest.TestCase):
             carried += int(re.search(r"by the rings (\d+) bytes", client).group(1))
         self.assertGreater(carried, 0)
 
+    def test_a_peer_is_stopped(self):
+        for seed in range(10 if LONG else 2):
+            self.talk(self.key, self.key, 0, STOPPED, seed, STOPPED_SERVER, UNETSOCK_SPIN="100000")
+
     def test_nothing_is_sent(self):
         self.assertGreater(self.bursts(range(4), NOTHING), 0)
 
@@ -736,6 +797,15 @@ class Net(unittest.TestCase):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
             carried = self.bursts(range(20 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **chaos)
             self.assertGreater(carried, 0)
+
+    def test_hardly_anything_may_be_on_its_way(self):
+        for window in ("2", "5"):
+            for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
+                more = {**chaos, "UNETSOCK_NET_WINDOW": window}
+                self.assertGreater(self.bursts(range(10 if LONG else 1), **more), 0)
+                self.assertGreater(self.crowd(range(10 if LONG else 1), **more), 0)
+                self.assertGreater(self.bursts(range(10 if LONG else 1), STREAMS, server_code=STREAM_SERVER, **more), 0)
+                self.random_programs(range(1, 100 if LONG else 3), **more)
 
     # It rests: to sleep without it takes a look before and one after.
     def test_a_reader_of_bulk_rests(self):

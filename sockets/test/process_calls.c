@@ -8,12 +8,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -295,6 +297,106 @@ static void test_killed_and_not_reaped(void)
     close_pair(fd);
 }
 
+/* ---- killed while it wakes another one ----------------------------------------------------- */
+
+enum { AT_ENTRY, AT_EXIT, NEVER }; /* of the system call that sends one byte */
+
+struct sleeper {
+    int fd;
+    _Atomic pid_t thread;
+    char text[32 << 10];
+    ssize_t got;
+};
+
+static bool ends_with(const struct sleeper *r, const char *words)
+{
+    const ssize_t length = (ssize_t)strlen(words);
+
+    return r->got >= length && memcmp(r->text + r->got - length, words, (size_t)length) == 0;
+}
+
+/* Reads until the second message of the process that survives. */
+static void *read_all(void *argument)
+{
+    struct sleeper *r = argument;
+    ssize_t n;
+
+    r->thread = gettid();
+    while (!ends_with(r, "again") &&
+           (n = read(r->fd, r->text + r->got, sizeof(r->text) - (size_t)r->got)) > 0)
+        r->got += n;
+    return NULL;
+}
+
+/* Run a stopped process until it is to be killed, or ends. */
+static void trace_until(pid_t child, int stop)
+{
+    struct __ptrace_syscall_info info;
+    bool wakes = false;
+    int status;
+
+    if (ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
+        die("ptrace");
+    while (ptrace(PTRACE_SYSCALL, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+           WIFSTOPPED(status)) {
+        if (WSTOPSIG(status) != (SIGTRAP | 0x80) ||
+            ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof(info), &info) <= 0)
+            continue;
+        if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
+            wakes = info.entry.nr == SYS_sendto && info.entry.args[2] == 1;
+        if (wakes && (info.op == PTRACE_SYSCALL_INFO_ENTRY) == (stop == AT_ENTRY)) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return;
+        }
+    }
+}
+
+/* Two processes have a connection, whose other end sleeps, for ever or for some time.  One is
+ * killed while it wakes that end; what the other one sends arrives all the same, and nothing else.
+ */
+static void test_killed_waking(bool limited, int stop)
+{
+    const struct timeval limit = {4, 0};
+    struct sleeper r = {.got = 0};
+    struct timespec until;
+    static char many[20000];
+    int fd[2], status;
+    pthread_t id;
+    ssize_t of_child;
+    pid_t child;
+
+    make_pair(fd);
+    r.fd = fd[1];
+    if (limited)
+        setsockopt(fd[1], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        close(fd[1]);
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        _exit(write(fd[0], many, sizeof(many)) != sizeof(many));
+    }
+    waitpid(child, &status, WUNTRACED);
+    pthread_create(&id, NULL, read_all, &r);
+    while (r.thread == 0)
+        sched_yield();
+    wait_asleep(r.thread);
+    trace_until(child, stop);
+    if (write(fd[0], "parent", 6) != 6)
+        die("write");
+    wait_asleep(r.thread);
+    if (write(fd[0], "again", 5) != 5)
+        die("write");
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    printf("killed waking %d %d: %d", limited, stop, pthread_timedjoin_np(id, NULL, &until));
+    of_child = r.got - (ssize_t)strlen("parentagain");
+    printf(" %d", ends_with(&r, "parentagain"));
+    printf(" %d\n", of_child == 0 || of_child == sizeof(many));
+    close_pair(fd);
+}
+
 int main(void)
 {
     alarm(50);
@@ -315,5 +417,9 @@ int main(void)
     test_killed_and_polled(1, false);
     test_killed_and_polled(1, true);
     test_killed_and_polled(2, false);
+    for (int stop = AT_ENTRY; stop <= NEVER; stop++) {
+        test_killed_waking(false, stop);
+        test_killed_waking(true, stop);
+    }
     return 0;
 }

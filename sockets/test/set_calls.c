@@ -378,6 +378,7 @@ static void test_woken_by_second(void)
 struct edge_comes {
     pid_t thread;
     int epfd, counter; /* an eventfd of which copies are in the set: all are ready at once */
+    int fd;            /* of one of them */
 };
 
 static void *add_edge_when_asleep(void *argument)
@@ -399,7 +400,7 @@ static void test_edges_meanwhile(void)
 {
     struct epoll_event event = {.events = EPOLLIN}, told[8];
     const int epfd = epoll_create1(0), counter = eventfd(0, EFD_NONBLOCK);
-    struct edge_comes w = {(pid_t)syscall(SYS_gettid), epfd, counter};
+    struct edge_comes w = {(pid_t)syscall(SYS_gettid), epfd, counter, -1};
     int fd[2], copy[4], seen = 0;
     pthread_t thread;
 
@@ -426,6 +427,50 @@ static void test_edges_meanwhile(void)
     close_pair(fd);
 }
 
+static void *change_to_edge_when_asleep(void *argument)
+{
+    const struct edge_comes *w = argument;
+    struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.u32 = 4};
+    const uint64_t one = 1;
+
+    wait_asleep(w->thread);
+    epoll_ctl(w->epfd, EPOLL_CTL_MOD, w->fd, &edge);
+    if (write(w->counter, &one, sizeof(one)) != sizeof(one))
+        die("write");
+    return NULL;
+}
+
+/* One is told of by edges from then on while a thread waits for one event: it is the third of those
+ * that come then, and told of once, as the others are. */
+static void test_edge_left_out(void)
+{
+    struct epoll_event event = {.events = EPOLLIN}, told;
+    const int epfd = epoll_create1(0), counter = eventfd(0, EFD_NONBLOCK);
+    struct edge_comes w = {(pid_t)syscall(SYS_gettid), epfd, counter, -1};
+    int fd[2], copy[3], seen[3] = {0};
+    pthread_t thread;
+
+    make_pair(fd);
+    epoll_ctl(epfd, EPOLL_CTL_ADD, fd[0], &event);
+    for (int i = 2; i >= 0; i--) { /* the kernel tells of the last one first */
+        event.data.u32 = 1u << i;
+        copy[i] = dup(counter);
+        epoll_ctl(epfd, EPOLL_CTL_ADD, copy[i], &event);
+    }
+    w.fd = copy[2];
+    pthread_create(&thread, NULL, change_to_edge_when_asleep, &w);
+    for (int i = 0; i < 7; i++)
+        if (epoll_wait(epfd, &told, 1, i == 0 ? 5000 : 0) == 1)
+            seen[told.data.u32 / 2]++;
+    pthread_join(thread, NULL);
+    printf("edge left out: %d %d %d\n", seen[0], seen[1], seen[2]);
+    for (int i = 0; i < 3; i++)
+        close(copy[i]);
+    close(counter);
+    close(epfd);
+    close_pair(fd);
+}
+
 static void test_sets(void)
 {
     test_all_fair(0);
@@ -434,6 +479,7 @@ static void test_sets(void)
     test_registered_by_copy();
     test_woken_by_second();
     test_edges_meanwhile();
+    test_edge_left_out();
     for (int modified = 0; modified < 2; modified++) {
         test_added_before(0, modified);
         test_added_before(EPOLLET, modified);

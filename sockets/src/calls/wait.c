@@ -129,7 +129,7 @@ SOCKETS_EXPORT int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event
     }
     if (!s) {
         if (set && event && op != EPOLL_CTL_DEL)
-            sockets_epoll_note(set, event);
+            sockets_epoll_note(set, epfd, event);
         return sockets_real.epoll_ctl(epfd, op, fd, event);
     }
     if (set) {

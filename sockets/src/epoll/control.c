@@ -6,6 +6,9 @@
 #include "real/real.h"
 #include "record/pause.h"
 #include <errno.h>
+#include <sched.h>
+
+enum { ROOMY_NS = 100000000 }; /* who is in the kernel is woken; but may be stopped */
 
 /* What the program wants of an entry is new. */
 static void change(struct sockets_entry *entry, const struct epoll_event *event)
@@ -83,16 +86,27 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     return 0;
 }
 
-static void note_edges(struct sockets_epoll *set, const struct epoll_event *event)
+/* Before the kernel hears of the set's first edge those leave it that ask for more events than the
+ * program wants: what they left out would be told of no more. */
+static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_event *event)
 {
-    if (event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
-        set->edges = true;
+    const uint64_t until = sockets_now_ns() + ROOMY_NS;
+
+    if (set->edges || !(event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE)))
+        return;
+    set->edges = true;
+    while (set->roomy > 0 && sockets_now_ns() < until) {
+        sockets_epoll_wake(set, epfd);
+        pthread_mutex_unlock(&set->lock);
+        sched_yield();
+        pthread_mutex_lock(&set->lock);
+    }
 }
 
-void sockets_epoll_note(struct sockets_epoll *set, const struct epoll_event *event)
+void sockets_epoll_note(struct sockets_epoll *set, int epfd, const struct epoll_event *event)
 {
     pthread_mutex_lock(&set->lock);
-    note_edges(set, event);
+    note_edges(set, epfd, event);
     pthread_mutex_unlock(&set->lock);
 }
 
@@ -150,7 +164,7 @@ int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struc
 
     pthread_mutex_lock(&set->lock);
     if (event && op != EPOLL_CTL_DEL)
-        note_edges(set, event);
+        note_edges(set, epfd, event);
     result = control(set, epfd, op, fd, s, event);
     if (set->cold)
         sockets_epoll_settle(set);

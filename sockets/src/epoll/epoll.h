@@ -34,8 +34,8 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd);
 int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,
                       struct epoll_event *event);
 
-/* A file comes into the set, or changes there. */
-void sockets_epoll_note(struct sockets_epoll *set, const struct epoll_event *event);
+/* A file is about to come into the set, or to change there. */
+void sockets_epoll_note(struct sockets_epoll *set, int epfd, const struct epoll_event *event);
 
 /* epoll_pwait2; -1 and errno as that. */
 int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,

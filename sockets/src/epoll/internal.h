@@ -35,6 +35,7 @@ struct sockets_entry {
 struct sockets_epoll {
     pthread_mutex_t lock;
     uint32_t sleepers, turn;
+    uint32_t roomy; /* threads in the kernel that ask for more events than the program does */
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;
@@ -146,6 +147,9 @@ void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd);
 void sockets_epoll_join(struct sockets_epoll *set, int epfd);
 void sockets_epoll_part(struct sockets_epoll *set);
 void sockets_epoll_kick(struct sockets_epoll *set);
+
+/* Wake whoever sleeps, who looks again. */
+void sockets_epoll_wake(struct sockets_epoll *set, int epfd);
 
 /* Others sleep, and a connection has news from before it was armed for them: wake one of them. */
 void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry);

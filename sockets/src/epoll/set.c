@@ -352,7 +352,7 @@ static void for_each_set(void (*do_it)(struct sockets_epoll *))
 static void reset(struct sockets_epoll *set)
 {
     pthread_mutex_init(&set->lock, NULL);
-    set->sleepers = 0;
+    set->sleepers = set->roomy = 0;
     set->hot_count = 0;
     set->together = set->kicked = false;
     set->shared = true;

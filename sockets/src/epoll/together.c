@@ -74,6 +74,14 @@ static void wake(struct sockets_epoll *set)
     sockets_real.write(sockets_hidden_fd(set->owed), &one, sizeof(one));
 }
 
+void sockets_epoll_wake(struct sockets_epoll *set, int epfd)
+{
+    if (set->owed < 0)
+        sockets_epoll_add_owed(set, epfd);
+    if (set->sleepers > 0 && set->owed >= 0)
+        wake(set);
+}
+
 void sockets_epoll_part(struct sockets_epoll *set)
 {
     uint64_t count;
@@ -102,10 +110,7 @@ void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct socke
 {
     if (set->sleepers == 0 || set->cold || !entry->s->upgraded || !sockets_entry_has_news(entry))
         return;
-    if (set->owed < 0)
-        sockets_epoll_add_owed(set, epfd);
-    if (set->owed >= 0)
-        wake(set);
+    sockets_epoll_wake(set, epfd);
 }
 
 void sockets_entry_leave_together(struct sockets_entry *entry)

@@ -153,16 +153,25 @@ static const struct timespec at_once;
 struct kernels {
     struct epoll_event *events;
     int room;
+    bool is_own;
     struct epoll_event own[ROOM];
 };
 
-static void make_room(struct kernels *kernels, const struct sockets_epoll *set,
+/* With the set's lock.  Room of its own is for what the kernel tells of again: a first edge waits
+ * until nobody has such (control.c). */
+static void make_room(struct kernels *kernels, struct sockets_epoll *set,
                       struct epoll_event *events, int max)
 {
-    const bool own = max < ROOM && !set->edges;
+    kernels->is_own = max < ROOM && !set->edges;
+    kernels->events = kernels->is_own ? kernels->own : events;
+    kernels->room = kernels->is_own ? ROOM : max;
+    set->roomy += kernels->is_own;
+}
 
-    kernels->events = own ? kernels->own : events;
-    kernels->room = own ? ROOM : max;
+/* With the set's lock: the kernel has told. */
+static void leave_room(const struct kernels *kernels, struct sockets_epoll *set)
+{
+    set->roomy -= kernels->is_own;
 }
 
 /* All that happened before a time is among what the kernel has told of. */
@@ -271,7 +280,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
 {
     struct kernels k;
     uint64_t now;
-    int n = 0;
+    int n = 0, error;
 
     pthread_mutex_lock(&set->lock);
     if (set->cold)
@@ -302,12 +311,14 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         return n;
     now = sockets_now_ns();
     n = wait_in_kernel(epfd, k.events, k.room, &at_once, mask);
-    if (n < 0)
-        return n;
+    error = errno;
     *bells = n > 0;
     pthread_mutex_lock(&set->lock);
-    n = tell(set, epfd, &k, n, events, max, now);
+    leave_room(&k, set);
+    if (n >= 0)
+        n = tell(set, epfd, &k, n, events, max, now);
     pthread_mutex_unlock(&set->lock);
+    errno = error;
     return n;
 }
 
@@ -350,11 +361,13 @@ static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events,
 }
 
 /* Before the kernel sleeps for the set: false if something has come meanwhile. */
-static bool begin_sleep(struct sockets_epoll *set, int epfd)
+static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
+                        struct epoll_event *events, int max)
 {
     bool quiet = true;
 
     pthread_mutex_lock(&set->lock);
+    make_room(k, set, events, max);
     if (++set->sleepers > 1 && !set->by_tcp)
         sockets_epoll_wake_by_tcp(set, epfd);
     sockets_defer_no_more(set, epfd);
@@ -387,15 +400,17 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
 {
     const uint64_t began = sockets_now_ns();
     struct kernels k;
+    bool quiet;
     int n, error;
 
-    make_room(&k, set, events, max);
-    n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
+    quiet = begin_sleep(set, epfd, &k, events, max);
+    n = wait_in_kernel(epfd, k.events, k.room, quiet ? timeout : &at_once, mask);
     error = errno;
     pthread_mutex_lock(&set->lock);
-    if (n > 0 && !*bells)
+    leave_room(&k, set);
+    if (n > 0 && quiet)
         learn_wake(set, &k.events[0], began);
-    *bells |= n > 0;
+    *bells = n > 0 || !quiet; /* look again */
     end_sleep(set, epfd);
     if (n > 0)
         n = tell(set, epfd, &k, n, events, max, began);
@@ -422,7 +437,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
 
     for (uint32_t turn = 1;; turn++) {
         struct timespec wait = at_once;
-        bool bells = false, limited = timeout_ns >= 0;
+        bool bells = false;
         int n;
 
         if (set->hot_count > 0 || timeout_ns == 0) {
@@ -440,12 +455,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
             const uint64_t left = sockets_ns_until(end);
             wait = (struct timespec){(time_t)(left / 1000000000), (long)(left % 1000000000)};
         }
-        if (!begin_sleep(set, epfd)) {
-            wait = at_once;
-            limited = true;
-            bells = true; /* look again */
-        }
-        n = sleep_in_kernel(set, epfd, events, max, limited ? &wait : NULL, mask, &bells);
+        n = sleep_in_kernel(set, epfd, events, max, timeout_ns >= 0 ? &wait : NULL, mask, &bells);
         if (n == 0 && anything_is_withheld_long(set))
             n = sockets_stream_nap(mask);
         if (n != 0)

@@ -8,7 +8,11 @@
 #include "record/pause.h"
 #include "stream/internal.h"
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
     ACK_EVERY = 16,    /* messages taken in, for one that says so */
@@ -42,6 +46,7 @@ static void tell(struct sockets_link *link, bool only_news)
 
     if (!locked && link->busy) {
         link->owing = true;
+        sockets_link_wake();
         return;
     }
     link->busy = true;
@@ -155,6 +160,11 @@ static void obey_judge(struct sockets_link *link)
                           memory_order_release);
 }
 
+static uint32_t ack_every(void)
+{
+    return sockets_link_window < ACK_EVERY ? sockets_link_window : ACK_EVERY;
+}
+
 /* Under the lock. */
 static void link_work(struct sockets_link *link)
 {
@@ -171,7 +181,7 @@ static void link_work(struct sockets_link *link)
     link->busy = true;
     if (link->owing)
         sockets_link_flush(link);
-    if (link->in - link->in_told >= ACK_EVERY)
+    if (link->in - link->in_told >= ack_every())
         sockets_link_acknowledge(link);
     link->busy = false;
 }
@@ -330,8 +340,10 @@ static void link_spins(struct sockets_stream *s)
 
     if (link->rests & SOCKETS_REST_ASLEEP)
         end_rest(link, s);
-    if (!atomic_load_explicit(&link->looks, memory_order_relaxed))
+    if (!atomic_load_explicit(&link->looks, memory_order_relaxed)) {
         atomic_store(&link->looks, true);
+        sockets_lane_set_asleep(link->lane, false);
+    }
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
         return;
@@ -353,6 +365,7 @@ static void link_sleeps(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
 
     atomic_store(&link->looks, false);
+    sockets_lane_set_asleep(link->lane, true);
     if (!link->told && !sockets_phase_is_ring(sockets_stream_senders_phase(s)))
         return;
     if (link->told && link->tell_log < TELL_LOG_MAX)
@@ -371,6 +384,29 @@ static int link_seen(struct sockets_stream *s, uint32_t phase)
     if ((int32_t)(atomic_load_explicit(&link->seen, memory_order_acquire) - phase) >= 0)
         return 1;
     return atomic_load(&link->carrier.lost) ? -EPIPE : 0;
+}
+
+void sockets_link_note_seen(struct sockets_link *link)
+{
+    atomic_fetch_add(&link->news, 1);
+    if (atomic_load(&link->waiters) > 0)
+        syscall(SYS_futex, &link->news, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+/* As a call of the kernel's that blocks, it goes on after a signal's handler if the program says so
+ * (SA_RESTART), unless there is a limit. */
+static int link_await_seen(struct sockets_stream *s, uint32_t phase, const struct timespec *limit)
+{
+    struct sockets_link *link = link_of(s);
+    const uint32_t news = atomic_load(&link->news);
+    int error = 0;
+
+    atomic_fetch_add(&link->waiters, 1);
+    if (link_seen(s, phase) == 0 && !atomic_load(&s->tx->gone) &&
+        syscall(SYS_futex, &link->news, FUTEX_WAIT_PRIVATE, news, limit) < 0)
+        error = errno == EINTR ? -EINTR : errno == ETIMEDOUT ? -EAGAIN : 0;
+    atomic_fetch_sub(&link->waiters, 1);
+    return error;
 }
 
 static int link_given_back(struct sockets_stream *s)
@@ -405,6 +441,7 @@ static const struct sockets_carrier_ops link_ops = {
     .sleeps = link_sleeps,
     .rests = link_rests,
     .seen = link_seen,
+    .await_seen = link_await_seen,
     .given_back = link_given_back,
     .close = link_close,
 };

@@ -22,6 +22,10 @@
  * has many to look at does better with its batches. */
 extern uint32_t sockets_link_many;
 
+/* Messages that may be on their way, besides those that only say what was taken; fewer, for tests,
+ * by UNETSOCK_NET_WINDOW. */
+extern uint32_t sockets_link_window;
+
 enum { SOCKETS_LINK_PEER_MS = 2000 }; /* a path on which nothing comes for so long is dead */
 
 enum sockets_link_state {
@@ -43,8 +47,9 @@ struct sockets_link {
     struct sockets_lane *lane;
     int control; /* hidden, as all that the road has (real/hidden.h) */
     enum sockets_link_state state;
-    bool busy;  /* a signal's handler that finds it so leaves its message to whom it interrupted */
-    bool owing; /* a message is to be sent as soon as there is room */
+    bool busy;   /* a signal's handler that finds it so leaves its message to whom it interrupted */
+    bool owing;  /* a message is to be sent as soon as there is room ... */
+    bool handed; /* ... of which the agent knows, who sends it if nobody looks */
     struct sockets_wire last;   /* the last message */
     uint64_t pushed;            /* bytes of the ring that were sent */
     uint32_t out;               /* messages sent ... */
@@ -62,6 +67,7 @@ struct sockets_link {
     uint32_t tell_log, tell_wait;      /* how seldom it is told what was taken from TCP ... */
     bool told;                         /* ... and that it was, and has not used it yet */
     _Atomic uint32_t seen;             /* the phase that the other end has seen */
+    _Atomic uint32_t news, waiters;    /* of that, or that nothing comes any more; who sleeps */
     _Atomic bool heard, returned;      /* it knows of a recall; and gives the last ring back */
     _Atomic uint64_t looked_ns;        /* when somebody other than the agent last looked */
     struct sockets_wire_reader reader; /* of the control connection */
@@ -97,7 +103,7 @@ extern int (*sockets_link_descriptor_of)(const struct sockets_stream *s);
 
 /* ---- messages (send.c, receive.c); all want the lock ------------------------------------ */
 
-/* Read UNETSOCK_NET_MANY. */
+/* Read UNETSOCK_NET_MANY and UNETSOCK_NET_WINDOW. */
 void sockets_link_init(void);
 
 /* Send all that is new, as far as there is room; link->owing says that something is left. */
@@ -126,5 +132,8 @@ void sockets_link_fall_back(struct sockets_link *link);
 
 /* That is dead, too: nothing comes any more. */
 void sockets_link_lose(struct sockets_link *link);
+
+/* Wake who sleeps until the other end has seen a phase. */
+void sockets_link_note_seen(struct sockets_link *link);
 
 #endif

@@ -76,6 +76,8 @@ static void take_arrived(struct sockets_link *link, uint64_t arrived)
 static void take_receivers_half(struct sockets_link *link, const struct sockets_wire *wire)
 {
     struct sockets_stream *s = link->stream;
+    const bool news = wire->seen != atomic_load_explicit(&link->seen, memory_order_relaxed) ||
+                      (wire->flags & SOCKETS_WIRE_GONE);
 
     atomic_store_explicit(&s->tx->head, wire->head, memory_order_release);
     atomic_store_explicit(&s->tx->taken, wire->taken, memory_order_release);
@@ -86,6 +88,8 @@ static void take_receivers_half(struct sockets_link *link, const struct sockets_
     take_arrived(link, wire->arrived);
     atomic_store_explicit(&link->seen, wire->seen, memory_order_release);
     take_flags(s, wire->flags);
+    if (news)
+        sockets_link_note_seen(link);
     link->told_to_rest = (wire->flags & SOCKETS_WIRE_TCP) != 0;
 }
 

@@ -35,6 +35,7 @@ struct sockets_lane {
     uint32_t first;
     _Atomic uint32_t count;
     uint64_t looked_ns;
+    _Atomic bool asleep;
 };
 
 struct sockets_road {
@@ -432,7 +433,8 @@ static bool collect(struct sockets_road *road, const struct sockets_lane *ours, 
         else if (desc.kind == UNET_PIECES)
             for (uint8_t piece = 0; piece < desc.pieces; piece++)
                 put_buffer(road, desc.piece[piece].offset);
-        wake |= lane && lane != ours && now - lane->looked_ns > LOOKED_NS;
+        wake |= lane && lane != ours &&
+                (atomic_load(&lane->asleep) || now - lane->looked_ns > LOOKED_NS);
     }
     return wake;
 }
@@ -474,6 +476,11 @@ void sockets_lane_take(struct sockets_lane *lane,
     sockets_lock_give(&road->lock);
     if (wake)
         sockets_road_wake();
+}
+
+void sockets_lane_set_asleep(struct sockets_lane *lane, bool asleep)
+{
+    atomic_store(&lane->asleep, asleep);
 }
 
 bool sockets_lane_has_more(const struct sockets_lane *lane)

@@ -11,6 +11,7 @@
 enum {
     ACKS = 16,                           /* messages on their way that only say what was taken */
     WINDOW = SOCKETS_LANE_WINDOW - ACKS, /* and others */
+    WINDOW_LEAST = 2,                    /* or each acknowledgement would be acknowledged */
 };
 
 /* ---- the path dies ------------------------------------------------------------------- */
@@ -19,6 +20,7 @@ void sockets_link_lose(struct sockets_link *link)
 {
     link->state = SOCKETS_LINK_LOST;
     atomic_store(&link->carrier.lost, 1);
+    sockets_link_note_seen(link);
 }
 
 void sockets_link_fall_back(struct sockets_link *link)
@@ -39,7 +41,7 @@ void sockets_link_fall_back(struct sockets_link *link)
 
 /* ---- messages out -------------------------------------------------------------------- */
 
-uint32_t sockets_link_many = 16;
+uint32_t sockets_link_many = 16, sockets_link_window = WINDOW;
 
 static uint32_t number_of(const char *variable, uint32_t otherwise)
 {
@@ -52,7 +54,11 @@ static uint32_t number_of(const char *variable, uint32_t otherwise)
 
 void sockets_link_init(void)
 {
+    const uint32_t window = number_of("UNETSOCK_NET_WINDOW", WINDOW);
+
     sockets_link_many = number_of("UNETSOCK_NET_MANY", sockets_link_many);
+    if (window >= WINDOW_LEAST && window <= WINDOW)
+        sockets_link_window = window;
 }
 
 static int link_send(struct sockets_link *link, const struct sockets_wire *wire, const char *data)
@@ -140,6 +146,15 @@ static bool has_room(const struct sockets_link *link, uint32_t most)
     return link->state == SOCKETS_LINK_CONTROL || link->out - link->out_taken < most;
 }
 
+/* To be sent later, and by the agent unless somebody else comes first. */
+static void put_off(struct sockets_link *link)
+{
+    link->owing = true;
+    if (!link->handed)
+        sockets_link_wake();
+    link->handed = true;
+}
+
 /* Returns whether it was sent. */
 static bool link_send_next(struct sockets_link *link, struct sockets_wire *wire, const char *data)
 {
@@ -148,7 +163,7 @@ static bool link_send_next(struct sockets_link *link, struct sockets_wire *wire,
     describe_receiver(link, wire);
     error = link_send(link, wire, data);
     if (error == -EAGAIN) {
-        link->owing = true;
+        put_off(link);
         return false;
     }
     if (error < 0) {
@@ -193,8 +208,8 @@ void sockets_link_flush(struct sockets_link *link)
     do {
         const char *data;
 
-        if (!has_room(link, WINDOW)) {
-            link->owing = true;
+        if (!has_room(link, sockets_link_window)) {
+            put_off(link);
             return;
         }
         describe(link, &wire, &tail);
@@ -202,13 +217,18 @@ void sockets_link_flush(struct sockets_link *link)
         if (!link_send_next(link, &wire, data))
             return;
     } while (link->pushed != tail);
+    link->handed = false;
 }
 
-/* Say what was taken in, and nothing new of what this end sends. */
+/* Say what was taken in, and nothing new of what this end sends; but that it is in the ring: to one
+ * that says it rests (link.c) it must not seem that this end has known so in time. */
 void sockets_link_acknowledge(struct sockets_link *link)
 {
+    const uint32_t phase = atomic_load(&link->stream->tx->phase);
     struct sockets_wire wire = link->last;
 
+    if (sockets_phase_is_ring(phase) && (int32_t)(phase - wire.phase) > 0)
+        wire.phase = phase;
     wire.offset = link->pushed;
     wire.length = 0;
     if (link->state != SOCKETS_LINK_LOST && has_room(link, WINDOW + ACKS))

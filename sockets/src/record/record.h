@@ -35,6 +35,9 @@ enum sockets_reason {
     SOCKETS_REASONS,
 };
 
+/* How far a bell is: it may be expected; it is counted, but TCP does not have it; TCP has it. */
+enum sockets_bell { SOCKETS_BELL_RUNG, SOCKETS_BELL_MEANT, SOCKETS_BELL_COUNTED };
+
 struct sockets_record {
     _Atomic uint32_t used;    /* taken from the pool */
     _Atomic uint32_t holders; /* processes that have it open */
@@ -72,6 +75,8 @@ struct sockets_record {
         struct sockets_writer ring;
         uint64_t sent;
         uint32_t bells;
+        uint8_t bell;                    /* enum sockets_bell: the last one */
+        bool orphaned;                   /* an owner of the lock has died (stream/bell.c) */
         uint32_t inflight;               /* threads that write to TCP without the lock */
         uint64_t streak;                 /* bytes sent since anything was received */
         uint32_t strikes;                /* how often the receiver held the gate for long */

@@ -21,6 +21,7 @@
 #define SOCKETS_CARRIER_H
 
 #include "stream/stream.h"
+#include <time.h>
 
 struct sockets_carrier_ops {
     /* Write down what the other end has told.  May do what a sender does when its receiver sleeps,
@@ -48,6 +49,10 @@ struct sockets_carrier_ops {
 
     /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
     int (*seen)(struct sockets_stream *s, uint32_t phase);
+
+    /* Sleep until the other end has seen that phase, or never will; or for `limit`, if that is not
+     * NULL.  0, -EAGAIN or -EINTR. */
+    int (*await_seen)(struct sockets_stream *s, uint32_t phase, const struct timespec *limit);
 
     /* Whether the other end, of which this one has recalled the ring, gives back what was not read:
      * 1; 0: it had left the ring before it heard of that; -EAGAIN: not known yet; -EPIPE: never. */

@@ -99,27 +99,6 @@ bool sockets_stream_give_up_wakers(void)
     return any;
 }
 
-/* ---- waking ---- */
-
-void sockets_stream_rouse_now(struct sockets_stream *s)
-{
-    static const char byte;
-    const uint64_t sleeper =
-        atomic_load(&s->tx->dozing) == SOCKETS_DOZE_SET ? sockets_stream_shared_sleeper(s) : 0;
-    int error, fd;
-
-    if (sockets_stream_was_woken(sleeper))
-        return;
-    error = errno;
-    fd = sockets_stream_begin_use(s);
-    sockets_stream_stamp_wake(s);
-    if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0 &&
-        sockets_real.send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-        sockets_stream_note_woken(sleeper);
-    sockets_stream_end_use(s);
-    errno = error;
-}
-
 void sockets_stream_stay_awake(struct sockets_stream *s)
 {
     const int fd = sockets_stream_begin_use(s);

@@ -10,7 +10,7 @@
 #include <sched.h>
 
 enum {
-    SETTLE_NS = 10000000, /* how long a call that must not block waits */
+    SETTLE_NS = 10000000, /* how long a call waits that must not block, or before it sleeps */
     KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
     LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
@@ -21,7 +21,6 @@ enum {
 
 static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t until)
 {
-    bool stolen;
     int seen;
 
     while ((seen = sockets_carrier_seen(s, phase)) == 0 && !atomic_load(&s->tx->gone) &&
@@ -29,9 +28,31 @@ static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t until)
         sockets_lock_give(&s->record->tx.lock);
         sockets_carrier_look(s);
         sched_yield();
-        sockets_lock_take(&s->record->tx.lock, &stolen);
+        sockets_stream_lock_writer(s);
     }
     return seen;
+}
+
+/* For as long as a send may block: the other host may be stopped. */
+static int sleep_until_seen(struct sockets_stream *s, int fd, uint32_t phase)
+{
+    struct timeval limit = {0};
+    socklen_t length = sizeof(limit);
+    struct timespec left;
+    uint64_t until;
+    int error;
+
+    sockets_real.getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &length);
+    until = sockets_now_ns() + (uint64_t)limit.tv_sec * 1000000000 + (uint64_t)limit.tv_usec * 1000;
+    do {
+        const uint64_t ns = sockets_ns_until(until);
+
+        left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+        sockets_lock_give(&s->record->tx.lock);
+        error = s->carrier->ops->await_seen(s, phase, limit.tv_sec || limit.tv_usec ? &left : NULL);
+        sockets_stream_lock_writer(s);
+    } while (error == 0 && sockets_carrier_seen(s, phase) == 0 && !atomic_load(&s->tx->gone));
+    return error;
 }
 
 static bool tcp_has_ended(int fd)
@@ -43,20 +64,23 @@ static bool tcp_has_ended(int fd)
 
 int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
 {
-    const uint32_t phase = s->record->tx.phase;
-    int seen;
+    const uint32_t now = s->record->tx.phase, phase = sockets_phase_is_ring(now) ? now : now - 1;
+    int seen, error = 0;
 
-    if (phase == 0)
+    if (now == 0)
         return 0;
-    seen = await_seen(s, sockets_phase_is_ring(phase) ? phase : phase - 1,
-                      block ? UINT64_MAX : sockets_now_ns() + SETTLE_NS);
+    seen = await_seen(s, phase, sockets_now_ns() + SETTLE_NS);
+    if (seen == 0 && block && !atomic_load(&s->tx->gone)) {
+        error = sleep_until_seen(s, fd, phase);
+        seen = sockets_carrier_seen(s, phase);
+    }
     if (atomic_load(&s->tx->gone))
         return 0;
     if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
         return sockets_stream_break(s, fd);
     if (seen == 0) {
         atomic_fetch_add(&s->withheld, 1); /* TCP may have had space all along: it has no edge */
-        return -EAGAIN;
+        return error < 0 ? error : -EAGAIN;
     }
     return 0;
 }
@@ -156,8 +180,6 @@ void sockets_stream_await_bells(struct sockets_stream *s, int fd)
  * as it has seen the ring. */
 static void await_leave(struct sockets_stream *s, int fd, uint64_t until)
 {
-    bool stolen;
-
     while (sockets_phase_is_ring(s->record->tx.phase) && sockets_now_ns() < until) {
         if (!sockets_stream_may_leave(s))
             sockets_stream_ring_bell(s, fd);
@@ -166,15 +188,13 @@ static void await_leave(struct sockets_stream *s, int fd, uint64_t until)
         sockets_lock_give(&s->record->tx.lock);
         sockets_carrier_look(s);
         sched_yield();
-        sockets_lock_take(&s->record->tx.lock, &stolen);
+        sockets_stream_lock_writer(s);
     }
 }
 
 void sockets_stream_retire_writer(struct sockets_stream *s, int fd, uint64_t until)
 {
-    bool stolen;
-
-    if (!s->carrier || !sockets_lock_take(&s->record->tx.lock, &stolen))
+    if (!s->carrier || !sockets_stream_lock_writer(s))
         return;
     await_leave(s, fd, until);
     sockets_stream_leave_ring(s);

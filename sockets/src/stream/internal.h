@@ -66,9 +66,15 @@ static inline void sockets_stream_rouse(struct sockets_stream *s)
         sockets_stream_rouse_now(s);
 }
 
-/* Both want the lock of the direction. */
+/* Take the lock of what this end sends; false if this very thread has it.  Of an owner that died
+ * while it had it the next repayment settles what it owed. */
+bool sockets_stream_lock_writer(struct sockets_stream *s);
+
+/* These want that lock. */
 void sockets_stream_leave_ring(struct sockets_stream *s);
 void sockets_stream_ring_bell(struct sockets_stream *s, int fd);
+int sockets_stream_send_bell(struct sockets_stream *s, int fd); /* that was counted; 0 or -errno */
+void sockets_stream_settle_orphan(struct sockets_stream *s, int fd);
 
 /* Of a carried stream, whose ring is left without data for TCP.  No bell is rung after that, and a
  * receiver that falls asleep before it tells us would miss what it has not read: so it has read
@@ -112,12 +118,15 @@ static inline void sockets_stream_stamp(struct sockets_stream *s)
         sockets_stream_stamp_now(s);
 }
 
-/* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else. */
+/* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else,
+ * and a bell that was counted before that. */
 void sockets_stream_next_phase(struct sockets_stream *s);
 static inline bool sockets_stream_owes(const struct sockets_stream *s)
 {
-    return s->record->tx.owed != s->record->tx.owed_end;
+    return s->record->tx.owed != s->record->tx.owed_end ||
+           s->record->tx.bell != SOCKETS_BELL_RUNG || s->record->tx.orphaned;
 }
+void sockets_stream_count_repaid(struct sockets_stream *s, size_t bytes);
 
 /* Give TCP what is owed, as far as it takes it; or wait for some time until it has taken all.  0 or
  * -errno. */

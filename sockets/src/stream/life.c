@@ -145,8 +145,6 @@ int sockets_stream_break(struct sockets_stream *s, int fd)
 
 void sockets_stream_pin(struct sockets_stream *s)
 {
-    bool stolen;
-
     if (!atomic_exchange(&s->record->pinned, 1))
         atomic_store(&s->record->reason, SOCKETS_PINNED);
     if (!s->upgraded)
@@ -158,7 +156,7 @@ void sockets_stream_pin(struct sockets_stream *s)
         sockets_carrier_look(s);
         return;
     }
-    if (sockets_lock_take(&s->record->tx.lock, &stolen)) { /* else sockets_stream_send has it */
+    if (sockets_stream_lock_writer(s)) { /* else sockets_stream_send has it */
         sockets_stream_leave_ring(s);
         sockets_lock_give(&s->record->tx.lock);
     }
@@ -166,9 +164,7 @@ void sockets_stream_pin(struct sockets_stream *s)
 
 void sockets_stream_finish(struct sockets_stream *s, int fd)
 {
-    bool stolen;
-
-    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+    if (!sockets_stream_lock_writer(s))
         return;
     atomic_store(&s->record->tx.shut, 1);
     sockets_stream_stamp(s);
@@ -198,7 +194,7 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     is_last = atomic_load(&record->holders) == 1;
     if (is_last)
         atomic_store(&s->rx->gone, 1);
-    if (s->carrier && !is_last && sockets_lock_take(&record->tx.lock, &stolen))
+    if (s->carrier && !is_last && sockets_stream_lock_writer(s))
         sockets_lock_give(&record->tx.lock); /* nobody uses the descriptor any more (net/) */
     if (sockets_lock_take(&record->rx.lock, &stolen)) {
         if (record->rx.recalled || sockets_ring_unread(s->rx, record->rx.head) == 0)

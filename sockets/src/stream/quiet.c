@@ -57,7 +57,6 @@ void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd)
 {
     struct sockets_record *record = s->record;
     uint64_t until;
-    bool stolen;
 
     record->tx.writes++;
     if (!is_due(s))
@@ -67,7 +66,7 @@ void sockets_stream_wait_for_quiet(struct sockets_stream *s, int fd)
     sockets_lock_give(&record->tx.lock);
     while (atomic_load(&s->tx->taken) != atomic_load(&s->tx->sent) && sockets_now_ns() < until)
         sched_yield();
-    sockets_lock_take(&record->tx.lock, &stolen);
+    sockets_stream_lock_writer(s);
     sockets_stream_put_off_quiet(s); /* a receiver that sleeps now is woken by TCP all the same */
     if (!sockets_stream_is_quiet(s)) /* the receiver is slow */
         sockets_stream_put_off_quiet_long(s);

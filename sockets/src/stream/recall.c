@@ -60,13 +60,27 @@ void sockets_stream_next_phase(struct sockets_stream *s)
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
 }
 
-int sockets_stream_repay(struct sockets_stream *s, int fd)
+void sockets_stream_count_repaid(struct sockets_stream *s, size_t bytes)
 {
     struct sockets_record *record = s->record;
 
+    record->tx.owed += bytes;
+    record->tx.sent += bytes;
+    atomic_store_explicit(&s->tx->sent, record->tx.sent, memory_order_release);
+}
+
+int sockets_stream_repay(struct sockets_stream *s, int fd)
+{
+    struct sockets_record *record = s->record;
+    int error;
+
     if (sockets_stream_owes(s) && sockets_carrier_seen(s, record->tx.phase - 1) != 1)
         return -EAGAIN;
-    while (sockets_stream_owes(s)) {
+    if (record->tx.orphaned)
+        sockets_stream_settle_orphan(s, fd);
+    if (record->tx.bell != SOCKETS_BELL_RUNG && (error = sockets_stream_send_bell(s, fd)) < 0)
+        return error;
+    while (record->tx.owed != record->tx.owed_end) {
         const char *piece;
         const size_t bytes = sockets_ring_written(&record->tx.ring, s->tx_data, record->tx.owed,
                                                   record->tx.owed_end, &piece);
@@ -74,9 +88,7 @@ int sockets_stream_repay(struct sockets_stream *s, int fd)
 
         if (n <= 0)
             return n < 0 ? -errno : -EAGAIN;
-        record->tx.owed += (uint64_t)n;
-        record->tx.sent += (uint64_t)n;
-        atomic_store_explicit(&s->tx->sent, record->tx.sent, memory_order_release);
+        sockets_stream_count_repaid(s, (size_t)n);
     }
     return 0;
 }
@@ -94,9 +106,7 @@ int sockets_stream_repay_all(struct sockets_stream *s, int fd)
 
 void sockets_stream_answer_recall(struct sockets_stream *s, int fd)
 {
-    bool stolen;
-
-    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+    if (!sockets_stream_lock_writer(s))
         return;
     sockets_stream_leave_ring(s);
     sockets_stream_repay(s, fd);
@@ -108,10 +118,8 @@ void sockets_stream_answer_recall(struct sockets_stream *s, int fd)
 /* One that sleeps for data of ours is woken by a bell, which needs a phase of the ring. */
 static void wake_sender(struct sockets_stream *s, int fd)
 {
-    bool stolen;
-
     sockets_stream_rouse(s);
-    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
+    if (!sockets_stream_lock_writer(s))
         return;
     if (atomic_load(&s->tx->armed) != 0 && atomic_load(&s->record->tx.shut) == 0 &&
         (sockets_phase_is_ring(s->record->tx.phase) || sockets_stream_enter_ring(s, fd)))

@@ -108,22 +108,6 @@ static bool needs_kernel(struct sockets_stream *s, int fd, int flags)
            atomic_load_explicit(&s->tx->want_tcp, memory_order_relaxed) || peer_has_ended(s, fd);
 }
 
-void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
-{
-    static const char bell;
-    const uint64_t sleeper = sockets_stream_shared_sleeper(s);
-
-    if (sockets_carrier_seen(s, s->record->tx.phase) != 1 || atomic_exchange(&s->tx->belled, 1))
-        return;
-    atomic_store(&s->tx->bells, ++s->record->tx.bells); /* counted before it can arrive */
-    sockets_carrier_publish(s);
-    sockets_stream_stamp_wake(s);
-    if (sockets_real.send(fd, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-        note_woken(s, sleeper);
-    sockets_stream_note_kernel(false);
-    atomic_fetch_add_explicit(&sockets_counters->bells, 1, memory_order_relaxed);
-}
-
 /* Data was published; so either the receiver sees it before it sleeps, or we see that it sleeps.
  * The same holds for one that reads the ring no more. */
 static void wake_receiver(struct sockets_stream *s, int fd)
@@ -132,10 +116,10 @@ static void wake_receiver(struct sockets_stream *s, int fd)
     sockets_stream_rouse(s);
     if (sockets_stream_receiver_sleeps(s))
         sockets_stream_ring_bell(s, fd);
-    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0)) {
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0))
         sockets_stream_leave_ring(s);
+    if (__builtin_expect(sockets_stream_owes(s), 0))
         sockets_stream_repay(s, fd);
-    }
 }
 
 /* What TCP does as well as a carrier, or better. */
@@ -170,21 +154,6 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
     return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s, fd);
 }
 
-static bool take_lock(struct sockets_stream *s, int fd)
-{
-    bool stolen;
-
-    if (!sockets_lock_take(&s->record->tx.lock, &stolen))
-        return false;
-    if (stolen) { /* its owner may have died with a bell counted, but not sent */
-        s->record->tx.inflight = 0;
-        atomic_store(&s->tx->sending, 0);
-        if (sockets_phase_is_ring(s->record->tx.phase))
-            sockets_stream_ring_bell(s, fd);
-    }
-    return true;
-}
-
 /* ---- by TCP ----------------------------------------------------------------------- */
 
 /* The rest of the buffers, PIECES of them at most. */
@@ -214,11 +183,9 @@ static void begin_tcp(struct sockets_stream *s)
 
 static void end_tcp(struct sockets_stream *s, ssize_t n)
 {
-    bool stolen;
-
     sockets_stream_note_kernel(
         !atomic_load(&s->tx->ordered)); /* the peer may not be upgraded yet */
-    sockets_lock_take(&s->record->tx.lock, &stolen);
+    sockets_stream_lock_writer(s);
     s->record->tx.inflight -= s->record->tx.inflight > 0;
     if (n > 0) {
         s->record->tx.sent += (uint64_t)n;
@@ -233,13 +200,12 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
 static int repay(struct sockets_stream *s, int fd, bool block)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
-    bool stolen;
     int error;
 
     while ((error = sockets_stream_repay(s, fd)) == -EAGAIN && block) {
         sockets_lock_give(&s->record->tx.lock);
         error = sockets_real.poll(&p, 1, -1) < 0 ? -errno : 0;
-        sockets_lock_take(&s->record->tx.lock, &stolen);
+        sockets_stream_lock_writer(s);
         sockets_carrier_look(s);
         if (error < 0)
             return error;
@@ -291,7 +257,7 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
         if ((size_t)sent < sockets_cursor_left(&offered) || n == cursor->count || sent == 0)
             return (ssize_t)done;
         sockets_cursor_advance(cursor, (size_t)sent);
-        if (!take_lock(s, fd))
+        if (!sockets_stream_lock_writer(s))
             return (ssize_t)done;
     }
 }
@@ -304,7 +270,7 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
     struct sockets_record *record = s->record;
     const uint64_t head = atomic_load_explicit(&s->tx->head, memory_order_relaxed);
     const uint64_t until = sockets_now_ns() + (block ? SPACE_NS : SPACE_BRIEF_NS);
-    bool stolen, moved, busy = false;
+    bool moved, busy = false;
 
     wake_receiver(s, fd);
     if ((sockets_stream_receiver_sleeps(s) && !block) || s->carrier)
@@ -319,7 +285,7 @@ static bool wait_for_space(struct sockets_stream *s, int fd, bool block)
             break;
         busy = turn % 64 == 0 && !sockets_spin_yield();
     }
-    sockets_lock_take(&record->tx.lock, &stolen);
+    sockets_stream_lock_writer(s);
     if (busy) /* the kernel wakes who waits for TCP before others had their time */
         sockets_stream_put_off_quiet_long(s);
     return moved && sockets_phase_is_ring(record->tx.phase);
@@ -338,7 +304,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
 
         return n < 0 ? -errno : n;
     }
-    if (!take_lock(s, fd))
+    if (!sockets_stream_lock_writer(s))
         return -EINTR;
     sockets_stream_set_streak(s, 0);
     if (flags & MSG_OOB)
@@ -429,7 +395,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
 
         return n < 0 ? -errno : n;
     }
-    if (!take_lock(s, fd))
+    if (!sockets_stream_lock_writer(s))
         return -EINTR;
     if (count == 0 || !choose_ring(s, fd, count, 0))
         return sendfile_by_tcp(s, fd, in, offset, count, 0);

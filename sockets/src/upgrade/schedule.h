@@ -11,7 +11,7 @@
 #define SOCKETS_SCHEDULE_H
 
 #include "record/record.h"
-#include "upgrade/position.h"
+#include "stream/position.h"
 
 /* Read UNETSOCK_UPGRADE: the operation of the first try, or `random`. */
 void sockets_schedule_init(void);

@@ -10,7 +10,7 @@
 #include "net/meet.h"
 #include "real/hidden.h"
 #include "real/real.h"
-#include "upgrade/position.h"
+#include "stream/position.h"
 #include "upgrade/schedule.h"
 #include <errno.h>
 #include <netinet/in.h>

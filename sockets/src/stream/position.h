@@ -12,6 +12,9 @@
  * too old to tell; -EAGAIN: data arrives too fast. */
 int sockets_position(int fd, uint64_t *sent, uint64_t *taken);
 
+/* The first of the two, also of one whose peer sends nothing any more.  0 or -EOPNOTSUPP. */
+int sockets_position_sent(int fd, uint64_t *sent);
+
 /* The bytes that have gone either way so far, more or less; 0 if the kernel does not tell. */
 struct sockets_traffic {
     uint64_t sent, received;
