@@ -13,7 +13,7 @@
 
 void blocks_allocate(struct blocks *m)
 {
-    MPI_Win *window = allocate(sizeof *window);
+    struct window *window = allocate(sizeof *window);
     size_t block = sizeof(double) * m->b * m->b;
 
     m->mine = window_allocate(block_length((long)m->rows * m->columns), block, window);
@@ -22,8 +22,13 @@ void blocks_allocate(struct blocks *m)
 
 void blocks_free(struct blocks *m)
 {
-    MPI_Win_free(m->shared);
+    window_free(m->shared);
     free(m->shared);
+}
+
+static MPI_Win window_of(const struct blocks *m)
+{
+    return ((struct window *)m->shared)->win;
 }
 
 static void fetch_block(const struct blocks *m, int i, int j, double *to, MPI_Request *request)
@@ -32,7 +37,7 @@ static void fetch_block(const struct blocks *m, int i, int j, double *to, MPI_Re
     int doubles = m->b * m->b;
 
     MPI_Rget(to, doubles, MPI_DOUBLE, (int)(number % team_size()), number / team_size(), doubles,
-             MPI_DOUBLE, *(MPI_Win *)m->shared, request);
+             MPI_DOUBLE, window_of(m), request);
 }
 
 static void fetch(struct step at, const struct blocks *a, const struct blocks *b, double *x,
@@ -69,12 +74,12 @@ static void multiply_steps(const struct blocks *a, const struct blocks *b, struc
 
 void multiply(const struct blocks *a, const struct blocks *b, struct blocks *c, struct watch *watch)
 {
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, *(MPI_Win *)a->shared);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, *(MPI_Win *)b->shared);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_of(a));
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_of(b));
     team_barrier();
     multiply_steps(a, b, c, watch);
-    MPI_Win_unlock_all(*(MPI_Win *)b->shared);
-    MPI_Win_unlock_all(*(MPI_Win *)a->shared);
+    MPI_Win_unlock_all(window_of(b));
+    MPI_Win_unlock_all(window_of(a));
     team_barrier();
     watch_communicated(watch);
 }

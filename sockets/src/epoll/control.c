@@ -90,17 +90,20 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
  * program wants: what they left out would be told of no more. */
 static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_event *event)
 {
-    const uint64_t until = sockets_now_ns() + ROOMY_NS;
+    uint64_t until;
 
-    if (set->edges || !(event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE)))
+    if (!(event->events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE)))
         return;
-    set->edges = true;
-    while (set->roomy > 0 && sockets_now_ns() < until) {
+    until = set->roomy > 0 ? sockets_now_ns() + ROOMY_NS : 0;
+    set->edges = true; /* nobody comes with such room any more */
+    while (set->roomy > set->stuck && sockets_now_ns() < until) {
         sockets_epoll_wake(set, epfd);
         pthread_mutex_unlock(&set->lock);
         sched_yield();
         pthread_mutex_lock(&set->lock);
     }
+    if (set->roomy > set->stuck)
+        set->stuck = set->roomy;
 }
 
 void sockets_epoll_note(struct sockets_epoll *set, int epfd, const struct epoll_event *event)

@@ -35,7 +35,8 @@ struct sockets_entry {
 struct sockets_epoll {
     pthread_mutex_t lock;
     uint32_t sleepers, turn;
-    uint32_t roomy; /* threads in the kernel that ask for more events than the program does */
+    uint32_t roomy; /* threads in the kernel that ask for more events than the program does ... */
+    uint32_t stuck; /* ... and those for which an edge has waited in vain: they were cancelled */
     uint32_t descriptors;
     bool cold;
     struct sockets_epoll *next_free;

@@ -255,7 +255,8 @@ void sockets_epoll_closing(int epfd)
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
-    last = last && set->sleepers == 0; /* else another thread will still look at it */
+    last = last && set->sleepers == 0 &&
+           set->roomy == 0; /* else another thread will still look at it */
     if (last) {
         sockets_hidden_close(set->owed);
         set->owed = -1;
@@ -352,7 +353,7 @@ static void for_each_set(void (*do_it)(struct sockets_epoll *))
 static void reset(struct sockets_epoll *set)
 {
     pthread_mutex_init(&set->lock, NULL);
-    set->sleepers = set->roomy = 0;
+    set->sleepers = set->roomy = set->stuck = 0;
     set->hot_count = 0;
     set->together = set->kicked = false;
     set->shared = true;

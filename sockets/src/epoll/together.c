@@ -91,6 +91,8 @@ void sockets_epoll_part(struct sockets_epoll *set)
             sockets_stream_sleep_together(set->hot[i]->s, 0);
     if (!set->kicked || (set->sleepers > 0 && has_news(set))) /* it may have been another's */
         return;
+    if (set->cold && set->hot_count > 0) /* what the eventfd says by itself */
+        return;
     sockets_real.read(sockets_hidden_fd(set->owed), &count, sizeof(count));
     set->kicked = false;
 }

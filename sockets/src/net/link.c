@@ -87,7 +87,7 @@ static bool wants_something(const struct sockets_stream *s)
     const struct sockets_record *record = s->record;
     const bool ring = sockets_phase_is_ring(record->tx.phase);
 
-    if (is_held_back(s))
+    if (is_held_back(s) || record->tx.bell != SOCKETS_BELL_RUNG)
         return true;
     if (atomic_load(&s->tx->recall))
         return ring || sockets_stream_owes(s);
@@ -120,6 +120,8 @@ static void link_react(struct sockets_link *link)
             sockets_stream_send_at_once(s, fd);
         if (sleeper_lacks_bell(s))
             sockets_stream_ring_bell(s, fd);
+        if (sockets_stream_owes(s))
+            sockets_stream_repay(s, fd);
         if (atomic_load(&s->tx->recall) || atomic_load(&s->tx->want_tcp) ||
             atomic_load(&s->record->pinned))
             leave_for_tcp(s, fd);
@@ -249,6 +251,7 @@ enum sockets_link_served sockets_link_serve(struct sockets_link *link)
         retire_if_many(link->stream);
         look_for_death(link);
         link_work(link);
+        link->handed = link->owing;
         served = link->owing || link->later || link->ended_ns || wants_something(link->stream) ||
                          (link->state == SOCKETS_LINK_NETWORK && sockets_lane_has_more(link->lane))
                      ? SOCKETS_LINK_AGAIN
@@ -343,6 +346,8 @@ static void link_spins(struct sockets_stream *s)
     if (!atomic_load_explicit(&link->looks, memory_order_relaxed)) {
         atomic_store(&link->looks, true);
         sockets_lane_set_asleep(link->lane, false);
+        if (!atomic_load(&link->looks)) /* another thread sleeps meanwhile */
+            sockets_lane_set_asleep(link->lane, true);
     }
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
@@ -402,6 +407,8 @@ static int link_await_seen(struct sockets_stream *s, uint32_t phase, const struc
     int error = 0;
 
     atomic_fetch_add(&link->waiters, 1);
+    sockets_lane_set_asleep(link->lane, true);
+    sockets_link_wake(); /* who looks from now on */
     if (link_seen(s, phase) == 0 && !atomic_load(&s->tx->gone) &&
         syscall(SYS_futex, &link->news, FUTEX_WAIT_PRIVATE, news, limit) < 0)
         error = errno == EINTR ? -EINTR : errno == ETIMEDOUT ? -EAGAIN : 0;

@@ -217,18 +217,18 @@ void sockets_link_flush(struct sockets_link *link)
         if (!link_send_next(link, &wire, data))
             return;
     } while (link->pushed != tail);
-    link->handed = false;
 }
 
-/* Say what was taken in, and nothing new of what this end sends; but that it is in the ring: to one
- * that says it rests (link.c) it must not seem that this end has known so in time. */
+/* Say what was taken in, and nothing new of what this end sends; but that it was in the ring: to
+ * one that says it rests (link.c) it must not seem that this end has known so in time. */
 void sockets_link_acknowledge(struct sockets_link *link)
 {
     const uint32_t phase = atomic_load(&link->stream->tx->phase);
+    const uint32_t ring = sockets_phase_is_ring(phase) ? phase : phase - 1;
     struct sockets_wire wire = link->last;
 
-    if (sockets_phase_is_ring(phase) && (int32_t)(phase - wire.phase) > 0)
-        wire.phase = phase;
+    if ((int32_t)(ring - wire.phase) > 0)
+        wire.phase = ring;
     wire.offset = link->pushed;
     wire.length = 0;
     if (link->state != SOCKETS_LINK_LOST && has_room(link, WINDOW + ACKS))

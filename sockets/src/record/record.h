@@ -83,7 +83,7 @@ struct sockets_record {
         uint64_t looked_ns, looked_head; /* when it was last asked whether the peer lives */
         uint64_t next_quiet, quiet_step; /* of `sent`: when to wait for the ring again (quiet.c) */
         uint64_t writes, next_writes;    /* the same of calls that may block */
-        uint64_t owed, owed_end;         /* of the ring: recalled, and not yet given to TCP */
+        uint64_t owed_end, owed_until;   /* recalled: up to there, when `sent` is so much */
         _Atomic uint32_t returned;       /* the phase in which that was in the ring */
         _Atomic uint32_t shut;
     } tx;

@@ -12,10 +12,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-enum { TRIES = 20, NAP_NS = 1000000 }; /* while the kernel has no memory */
-
 /* By syscall, for the lock is held: no thread is cancelled here. */
-static int try_send_byte(int fd)
+static int send_byte(int fd)
 {
     static const char byte;
     const int before = errno;
@@ -24,18 +22,6 @@ static int try_send_byte(int fd)
     if (syscall(SYS_sendto, fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) < 0)
         error = errno == ENOBUFS || errno == ENOMEM ? -EAGAIN : -errno;
     errno = before;
-    return error;
-}
-
-static int send_byte(int fd)
-{
-    static const struct timespec nap = {.tv_nsec = NAP_NS};
-    int error = try_send_byte(fd);
-
-    for (int i = 1; error == -EAGAIN && i < TRIES; i++) {
-        syscall(SYS_nanosleep, &nap, NULL);
-        error = try_send_byte(fd);
-    }
     return error;
 }
 
@@ -48,26 +34,30 @@ void sockets_stream_ring_bell(struct sockets_stream *s, int fd)
     if (sockets_carrier_seen(s, record->tx.phase) != 1 || record->tx.bell != SOCKETS_BELL_RUNG)
         return;
     record->tx.bell = SOCKETS_BELL_MEANT;
+    atomic_signal_fence(memory_order_seq_cst);
     if (atomic_exchange(&s->tx->belled, 1)) {
         record->tx.bell = SOCKETS_BELL_RUNG;
         return;
     }
     record->tx.bells++;
+    atomic_signal_fence(memory_order_seq_cst); /* for who finds it if we die */
     record->tx.bell = SOCKETS_BELL_COUNTED;
     sockets_stream_send_bell(s, fd);
 }
 
 int sockets_stream_send_bell(struct sockets_stream *s, int fd)
 {
-    int error;
     const uint64_t sleeper = sockets_stream_shared_sleeper(s);
+    int error;
 
     atomic_store(&s->tx->bells, s->record->tx.bells); /* before it can arrive */
     sockets_carrier_publish(s);
     sockets_stream_stamp_wake(s);
-    if ((error = send_byte(fd)) < 0)
+    if ((error = send_byte(fd)) == -EAGAIN)
         return error;
     s->record->tx.bell = SOCKETS_BELL_RUNG;
+    if (error < 0) /* TCP has ended, and says so to who sends next */
+        return 0;
     if (atomic_load_explicit(&s->nodelay, memory_order_relaxed)) /* else it may be held back */
         sockets_stream_note_woken(sleeper);
     sockets_stream_note_kernel(false);
@@ -94,6 +84,20 @@ void sockets_stream_rouse_now(struct sockets_stream *s)
 
 /* ---- what the dead leave ---------------------------------------------------------- */
 
+/* It may have died between a word of the record and the segment's. */
+static void publish_again(struct sockets_stream *s)
+{
+    struct sockets_record *record = s->record;
+    uint32_t ours = SOCKETS_GATE_SENDER;
+
+    if (sockets_phase_is_ring(record->tx.phase)) /* there nothing is owed yet */
+        record->tx.owed_until = 0;
+    sockets_stream_count_sent(s, 0);
+    atomic_store(&s->tx->bells, record->tx.bells);
+    atomic_store(&s->tx->phase, record->tx.phase);
+    atomic_compare_exchange_strong(&s->tx->gate, &ours, SOCKETS_GATE_OPEN);
+}
+
 bool sockets_stream_lock_writer(struct sockets_stream *s)
 {
     bool stolen;
@@ -106,6 +110,7 @@ bool sockets_stream_lock_writer(struct sockets_stream *s)
         if (fd >= 0) /* whom it was to wake; a surplus byte does no harm */
             send_byte(fd);
         sockets_stream_end_use(s);
+        publish_again(s);
         s->record->tx.orphaned = true;
     }
     return true;
@@ -127,6 +132,6 @@ void sockets_stream_settle_orphan(struct sockets_stream *s, int fd)
     more = (int32_t)((uint32_t)(written - record->tx.sent) - record->tx.bells);
     if (record->tx.bell != SOCKETS_BELL_RUNG)
         record->tx.bell = more < 0 ? SOCKETS_BELL_COUNTED : SOCKETS_BELL_RUNG;
-    else if (more > 0 && (uint64_t)more <= record->tx.owed_end - record->tx.owed)
-        sockets_stream_count_repaid(s, (size_t)more);
+    else if (more > 0 && (uint64_t)more <= sockets_stream_owed(s))
+        sockets_stream_count_sent(s, (size_t)more);
 }

@@ -10,7 +10,8 @@
 #include <sched.h>
 
 enum {
-    SETTLE_NS = 10000000, /* how long a call waits that must not block, or before it sleeps */
+    SETTLE_NS = 10000000, /* how long a call waits that must not block ... */
+    BRIEF_NS = 1000000,   /* ... and another one before it sleeps */
     KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
     LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
@@ -69,7 +70,7 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
 
     if (now == 0)
         return 0;
-    seen = await_seen(s, phase, sockets_now_ns() + SETTLE_NS);
+    seen = await_seen(s, phase, sockets_now_ns() + (block ? BRIEF_NS : SETTLE_NS));
     if (seen == 0 && block && !atomic_load(&s->tx->gone)) {
         error = sleep_until_seen(s, fd, phase);
         seen = sockets_carrier_seen(s, phase);

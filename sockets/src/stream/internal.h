@@ -92,12 +92,16 @@ static inline bool sockets_stream_may_leave(const struct sockets_stream *s)
 
 bool sockets_stream_enter_ring(struct sockets_stream *s, int fd);
 
-/* Every byte that TCP was given has been taken, and no thread is just giving more; the same lock.
- */
+/* Every byte that TCP was given has been taken, and no more than so many threads, which the caller
+ * knows of, are just giving more; the same lock. */
+static inline bool sockets_stream_is_quiet_but(const struct sockets_stream *s, uint32_t threads)
+{
+    return s->record->tx.inflight == threads &&
+           atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
+}
 static inline bool sockets_stream_is_quiet(const struct sockets_stream *s)
 {
-    return s->record->tx.inflight == 0 &&
-           atomic_load_explicit(&s->tx->taken, memory_order_acquire) == s->record->tx.sent;
+    return sockets_stream_is_quiet_but(s, 0);
 }
 
 /* The same lock.  What Nagle's algorithm holds back leaves now. */
@@ -110,23 +114,31 @@ void sockets_stream_put_off_quiet(struct sockets_stream *s);
 void sockets_stream_put_off_quiet_long(struct sockets_stream *s);
 
 /* Data, or the end, are about to be given to the ring or to TCP: say when, if that is of interest.
- * The same lock. */
-void sockets_stream_stamp_now(struct sockets_stream *s);
-static inline void sockets_stream_stamp(struct sockets_stream *s)
+ * The same lock, and threads as above. */
+void sockets_stream_stamp_now(struct sockets_stream *s, uint32_t threads);
+static inline void sockets_stream_stamp(struct sockets_stream *s, uint32_t threads)
 {
     if (atomic_load_explicit(&s->tx->ordered, memory_order_relaxed))
-        sockets_stream_stamp_now(s);
+        sockets_stream_stamp_now(s, threads);
 }
 
 /* The same lock.  Leave the ring; what was recalled from it is owed to TCP before anything else,
  * and a bell that was counted before that. */
 void sockets_stream_next_phase(struct sockets_stream *s);
+static inline uint64_t sockets_stream_owed(const struct sockets_stream *s) /* bytes */
+{
+    const uint64_t until = s->record->tx.owed_until, sent = s->record->tx.sent;
+
+    return until > sent ? until - sent : 0;
+}
 static inline bool sockets_stream_owes(const struct sockets_stream *s)
 {
-    return s->record->tx.owed != s->record->tx.owed_end ||
-           s->record->tx.bell != SOCKETS_BELL_RUNG || s->record->tx.orphaned;
+    return sockets_stream_owed(s) > 0 || s->record->tx.bell != SOCKETS_BELL_RUNG ||
+           s->record->tx.orphaned;
 }
-void sockets_stream_count_repaid(struct sockets_stream *s, size_t bytes);
+
+/* The same lock.  TCP was given so much. */
+void sockets_stream_count_sent(struct sockets_stream *s, size_t bytes);
 
 /* Give TCP what is owed, as far as it takes it; or wait for some time until it has taken all.  0 or
  * -errno. */

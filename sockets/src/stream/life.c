@@ -167,7 +167,7 @@ void sockets_stream_finish(struct sockets_stream *s, int fd)
     if (!sockets_stream_lock_writer(s))
         return;
     atomic_store(&s->record->tx.shut, 1);
-    sockets_stream_stamp(s);
+    sockets_stream_stamp(s, 0);
     sockets_stream_leave_ring(s);
     if (sockets_stream_owes(s))
         sockets_stream_repay_all(s, fd);

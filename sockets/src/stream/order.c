@@ -36,12 +36,13 @@ uint64_t sockets_stream_own_kernel_at(void)
     return atomic_load_explicit(&kernel_at, memory_order_relaxed);
 }
 
-void sockets_stream_stamp_now(struct sockets_stream *s)
+void sockets_stream_stamp_now(struct sockets_stream *s, uint32_t threads)
 {
     /* Before `since`: what is not later than that is in the kernel. */
     const uint64_t at = atomic_load(&kernel_at);
 
-    if (sockets_stream_is_quiet(s) && sockets_ring_unsent(s->tx, &s->record->tx.ring) == 0)
+    if (sockets_stream_is_quiet_but(s, threads) &&
+        sockets_ring_unsent(s->tx, &s->record->tx.ring) == 0)
         atomic_store_explicit(&s->tx->since, sockets_now_ns(), memory_order_relaxed);
     atomic_store_explicit(&s->tx->kernel_at, at, memory_order_relaxed);
     atomic_store_explicit(&s->tx->other_at, atomic_load(&other_at), memory_order_relaxed);

@@ -54,19 +54,16 @@ void sockets_stream_next_phase(struct sockets_stream *s)
     if (unsent > 0 && atomic_load(&s->tx->recall)) {
         atomic_store(&record->tx.returned, record->tx.phase);
         record->tx.owed_end = record->tx.ring.tail;
-        record->tx.owed = record->tx.owed_end - (uint64_t)unsent;
+        record->tx.owed_until = record->tx.sent + (uint64_t)unsent;
     }
     atomic_store(&s->tx->phase, ++record->tx.phase);
     atomic_store_explicit(&s->tx->gate, SOCKETS_GATE_OPEN, memory_order_release);
 }
 
-void sockets_stream_count_repaid(struct sockets_stream *s, size_t bytes)
+void sockets_stream_count_sent(struct sockets_stream *s, size_t bytes)
 {
-    struct sockets_record *record = s->record;
-
-    record->tx.owed += bytes;
-    record->tx.sent += bytes;
-    atomic_store_explicit(&s->tx->sent, record->tx.sent, memory_order_release);
+    s->record->tx.sent += bytes;
+    atomic_store_explicit(&s->tx->sent, s->record->tx.sent, memory_order_release);
 }
 
 int sockets_stream_repay(struct sockets_stream *s, int fd)
@@ -80,35 +77,43 @@ int sockets_stream_repay(struct sockets_stream *s, int fd)
         sockets_stream_settle_orphan(s, fd);
     if (record->tx.bell != SOCKETS_BELL_RUNG && (error = sockets_stream_send_bell(s, fd)) < 0)
         return error;
-    while (record->tx.owed != record->tx.owed_end) {
+    while (sockets_stream_owed(s) > 0) {
         const char *piece;
-        const size_t bytes = sockets_ring_written(&record->tx.ring, s->tx_data, record->tx.owed,
+        const size_t bytes = sockets_ring_written(&record->tx.ring, s->tx_data,
+                                                  record->tx.owed_end - sockets_stream_owed(s),
                                                   record->tx.owed_end, &piece);
         const ssize_t n = sockets_real.send(fd, piece, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n <= 0)
             return n < 0 ? -errno : -EAGAIN;
-        sockets_stream_count_repaid(s, (size_t)n);
+        sockets_stream_count_sent(s, (size_t)n);
     }
     return 0;
 }
 
 int sockets_stream_repay_all(struct sockets_stream *s, int fd)
 {
+    const uint64_t until = sockets_now_ns() + REPAY_MS * 1000000ull;
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     int error;
 
-    while ((error = sockets_stream_repay(s, fd)) == -EAGAIN)
-        if (sockets_real.poll(&p, 1, REPAY_MS) <= 0)
+    while ((error = sockets_stream_repay(s, fd)) == -EAGAIN) {
+        const uint64_t left = sockets_ns_until(until);
+
+        if (left == 0 || sockets_real.poll(&p, 1, (int)(left / 1000000) + 1) <= 0)
             break;
+        sockets_carrier_look(s);
+        sched_yield(); /* TCP has space, and is not what it waits for */
+    }
     return error;
 }
 
-void sockets_stream_answer_recall(struct sockets_stream *s, int fd)
+void sockets_stream_answer_now(struct sockets_stream *s, int fd)
 {
     if (!sockets_stream_lock_writer(s))
         return;
-    sockets_stream_leave_ring(s);
+    if (atomic_load(&s->tx->recall))
+        sockets_stream_leave_ring(s);
     sockets_stream_repay(s, fd);
     sockets_lock_give(&s->record->tx.lock);
 }

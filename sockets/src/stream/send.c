@@ -170,11 +170,25 @@ static size_t pieces_of(const struct sockets_cursor *cursor, struct iovec *piece
     return n;
 }
 
+/* Under the lock.  From now on nobody enters the ring. */
+static void enter_tcp(struct sockets_stream *s)
+{
+    s->record->tx.inflight++;
+}
+
+/* Under the lock, which is given up. */
+static void leave_tcp(struct sockets_stream *s)
+{
+    s->record->tx.inflight--;
+    atomic_store(&s->tx->sending, s->record->tx.inflight); /* after what was sent */
+    sockets_lock_give(&s->record->tx.lock);
+}
+
 /* Under the lock, which is given up while the kernel may block. */
 static void begin_tcp(struct sockets_stream *s)
 {
-    sockets_stream_stamp(s);
-    atomic_store(&s->tx->sending, ++s->record->tx.inflight);
+    sockets_stream_stamp(s, 1); /* this one */
+    atomic_store(&s->tx->sending, s->record->tx.inflight);
     if (atomic_load_explicit(&s->tx->armed, memory_order_relaxed) != 0)
         sockets_stream_stamp_wake(s);
     sockets_stream_rouse(s);
@@ -186,14 +200,10 @@ static void end_tcp(struct sockets_stream *s, ssize_t n)
     sockets_stream_note_kernel(
         !atomic_load(&s->tx->ordered)); /* the peer may not be upgraded yet */
     sockets_stream_lock_writer(s);
-    s->record->tx.inflight -= s->record->tx.inflight > 0;
-    if (n > 0) {
-        s->record->tx.sent += (uint64_t)n;
-        atomic_store_explicit(&s->tx->sent, s->record->tx.sent, memory_order_release);
-        atomic_fetch_add_explicit(&sockets_counters->tcp_bytes, (uint64_t)n, memory_order_relaxed);
-    }
-    atomic_store(&s->tx->sending, s->record->tx.inflight); /* after what was sent */
-    sockets_lock_give(&s->record->tx.lock);
+    if (n <= 0)
+        return;
+    sockets_stream_count_sent(s, (size_t)n);
+    atomic_fetch_add_explicit(&sockets_counters->tcp_bytes, (uint64_t)n, memory_order_relaxed);
 }
 
 /* Under the lock, which is given up while TCP takes nothing.  0 or -errno. */
@@ -224,8 +234,8 @@ static int prepare_tcp(struct sockets_stream *s, int fd, bool block)
     return error == 0 && sockets_stream_owes(s) ? repay(s, fd, block) : error;
 }
 
-/* Takes over the lock.  Returns what this call has sent in all, or -errno. */
-static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr *whole,
+/* Under the lock.  Returns what this call has sent in all, or -errno. */
+static ssize_t send_pieces(struct sockets_stream *s, int fd, const struct msghdr *whole,
                            struct sockets_cursor *cursor, int flags, size_t done)
 {
     const bool block = !(flags & MSG_DONTWAIT) && !atomic_load(&s->record->nonblocking);
@@ -233,10 +243,8 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
     struct iovec piece[PIECES];
     struct msghdr msg = *whole;
 
-    if (error < 0) {
-        sockets_lock_give(&s->record->tx.lock);
+    if (error < 0)
         return done ? (ssize_t)done : error;
-    }
     for (;;) {
         const size_t n = pieces_of(cursor, piece);
         const struct sockets_cursor offered = {piece, n, 0};
@@ -257,9 +265,19 @@ static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr
         if ((size_t)sent < sockets_cursor_left(&offered) || n == cursor->count || sent == 0)
             return (ssize_t)done;
         sockets_cursor_advance(cursor, (size_t)sent);
-        if (!sockets_stream_lock_writer(s))
-            return (ssize_t)done;
     }
+}
+
+/* The same, which gives up the lock. */
+static ssize_t send_by_tcp(struct sockets_stream *s, int fd, const struct msghdr *whole,
+                           struct sockets_cursor *cursor, int flags, size_t done)
+{
+    ssize_t n;
+
+    enter_tcp(s);
+    n = send_pieces(s, fd, whole, cursor, flags, done);
+    leave_tcp(s);
+    return n;
 }
 
 /* ---- by the ring ------------------------------------------------------------------ */
@@ -315,7 +333,7 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
         sockets_stream_leave_ring(s);
         return send_by_tcp(s, fd, msg, &cursor, flags, 0);
     }
-    sockets_stream_stamp(s);
+    sockets_stream_stamp(s, 0);
     for (;;) {
         const uint32_t log = record->tx.ring.log;
         const ssize_t n = sockets_ring_write(s->tx, &record->tx.ring, s->tx_data, &cursor,
@@ -371,15 +389,15 @@ static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *
     ssize_t n;
 
     sockets_stream_leave_ring(s);
+    enter_tcp(s);
     n = prepare_tcp(s, fd, !atomic_load(&s->record->nonblocking));
-    if (n < 0) {
-        sockets_lock_give(&s->record->tx.lock);
-        return done ? (ssize_t)done : n;
+    if (n == 0) {
+        begin_tcp(s);
+        n = sockets_real.sendfile(fd, in, offset, count - done);
+        n = n < 0 ? -errno : n;
+        end_tcp(s, n);
     }
-    begin_tcp(s);
-    n = sockets_real.sendfile(fd, in, offset, count - done);
-    n = n < 0 ? -errno : n;
-    end_tcp(s, n);
+    leave_tcp(s);
     return n < 0 && done == 0 ? n : (n > 0 ? n : 0) + (ssize_t)done;
 }
 
@@ -399,7 +417,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
         return -EINTR;
     if (count == 0 || !choose_ring(s, fd, count, 0))
         return sendfile_by_tcp(s, fd, in, offset, count, 0);
-    sockets_stream_stamp(s);
+    sockets_stream_stamp(s, 0);
     while (done < count) {
         const ssize_t n = fill_from_file(s, in, offset, count - done);
 

@@ -110,12 +110,15 @@ void sockets_stream_retire_begin(struct sockets_stream *s, int fd);
 void sockets_stream_retire_reader(struct sockets_stream *s, int fd, uint64_t until);
 void sockets_stream_retire_writer(struct sockets_stream *s, int fd, uint64_t until);
 
-/* The other end of such a stream: give back what was recalled.  To be called by whoever waits. */
-void sockets_stream_answer_recall(struct sockets_stream *s, int fd);
+/* The other end of such a stream gives back what was recalled, and any end sends a bell for which
+ * the kernel had no memory.  To be called by whoever waits. */
+void sockets_stream_answer_now(struct sockets_stream *s, int fd);
 static inline void sockets_stream_answer(struct sockets_stream *s, int fd)
 {
-    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed), 0))
-        sockets_stream_answer_recall(s, fd);
+    if (__builtin_expect(atomic_load_explicit(&s->tx->recall, memory_order_relaxed) ||
+                             s->record->tx.bell != SOCKETS_BELL_RUNG,
+                         0))
+        sockets_stream_answer_now(s, fd);
 }
 
 /* Keep a copy of a connection to the other end, by which who sleeps for data is woken sooner than
