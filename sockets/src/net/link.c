@@ -343,12 +343,8 @@ static void link_spins(struct sockets_stream *s)
 
     if (link->rests & SOCKETS_REST_ASLEEP)
         end_rest(link, s);
-    if (!atomic_load_explicit(&link->looks, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&link->looks, memory_order_relaxed))
         atomic_store(&link->looks, true);
-        sockets_lane_set_asleep(link->lane, false);
-        if (!atomic_load(&link->looks)) /* another thread sleeps meanwhile */
-            sockets_lane_set_asleep(link->lane, true);
-    }
     if (sockets_phase_is_ring(sockets_stream_senders_phase(s)) || taken == link->taken_told ||
         atomic_load(&s->rx->want_tcp))
         return;
@@ -370,7 +366,7 @@ static void link_sleeps(struct sockets_stream *s)
     struct sockets_link *link = link_of(s);
 
     atomic_store(&link->looks, false);
-    sockets_lane_set_asleep(link->lane, true);
+    sockets_lane_add_sleeper(link->lane);
     if (!link->told && !sockets_phase_is_ring(sockets_stream_senders_phase(s)))
         return;
     if (link->told && link->tell_log < TELL_LOG_MAX)
@@ -378,6 +374,11 @@ static void link_sleeps(struct sockets_stream *s)
     link->told = false;
     tell(link, true);
     sockets_link_wake();
+}
+
+static void link_wakes(struct sockets_stream *s)
+{
+    sockets_lane_remove_sleeper(link_of(s)->lane);
 }
 
 /* ---- the stream's side --------------------------------------------------------------- */
@@ -407,11 +408,12 @@ static int link_await_seen(struct sockets_stream *s, uint32_t phase, const struc
     int error = 0;
 
     atomic_fetch_add(&link->waiters, 1);
-    sockets_lane_set_asleep(link->lane, true);
+    sockets_lane_add_sleeper(link->lane);
     sockets_link_wake(); /* who looks from now on */
     if (link_seen(s, phase) == 0 && !atomic_load(&s->tx->gone) &&
         syscall(SYS_futex, &link->news, FUTEX_WAIT_PRIVATE, news, limit) < 0)
         error = errno == EINTR ? -EINTR : errno == ETIMEDOUT ? -EAGAIN : 0;
+    sockets_lane_remove_sleeper(link->lane);
     atomic_fetch_sub(&link->waiters, 1);
     return error;
 }
@@ -446,6 +448,7 @@ static const struct sockets_carrier_ops link_ops = {
     .taken = link_taken,
     .spins = link_spins,
     .sleeps = link_sleeps,
+    .wakes = link_wakes,
     .rests = link_rests,
     .seen = link_seen,
     .await_seen = link_await_seen,

@@ -35,7 +35,7 @@ struct sockets_lane {
     uint32_t first;
     _Atomic uint32_t count;
     uint64_t looked_ns;
-    _Atomic bool asleep;
+    _Atomic uint32_t sleepers;
 };
 
 struct sockets_road {
@@ -434,7 +434,7 @@ static bool collect(struct sockets_road *road, const struct sockets_lane *ours, 
             for (uint8_t piece = 0; piece < desc.pieces; piece++)
                 put_buffer(road, desc.piece[piece].offset);
         wake |= lane && lane != ours &&
-                (atomic_load(&lane->asleep) || now - lane->looked_ns > LOOKED_NS);
+                (atomic_load(&lane->sleepers) > 0 || now - lane->looked_ns > LOOKED_NS);
     }
     return wake;
 }
@@ -478,9 +478,14 @@ void sockets_lane_take(struct sockets_lane *lane,
         sockets_road_wake();
 }
 
-void sockets_lane_set_asleep(struct sockets_lane *lane, bool asleep)
+void sockets_lane_add_sleeper(struct sockets_lane *lane)
 {
-    atomic_store(&lane->asleep, asleep);
+    atomic_fetch_add(&lane->sleepers, 1);
+}
+
+void sockets_lane_remove_sleeper(struct sockets_lane *lane)
+{
+    atomic_fetch_sub(&lane->sleepers, 1);
 }
 
 bool sockets_lane_has_more(const struct sockets_lane *lane)

@@ -87,9 +87,10 @@ void sockets_lane_take(struct sockets_lane *lane,
                        bool (*take)(void *argument, const char *message, size_t bytes),
                        void *argument);
 
-/* Somebody sleeps for what this lane has, or looks at it again: what others take for one that
- * sleeps is the agent's at once. */
-void sockets_lane_set_asleep(struct sockets_lane *lane, bool asleep);
+/* Somebody sleeps for what this lane has, or does so no more: what others take meanwhile is the
+ * agent's at once. */
+void sockets_lane_add_sleeper(struct sockets_lane *lane);
+void sockets_lane_remove_sleeper(struct sockets_lane *lane);
 
 /* Whether messages wait for the link to take them. */
 bool sockets_lane_has_more(const struct sockets_lane *lane);

@@ -38,9 +38,10 @@ struct sockets_carrier_ops {
     void (*taken)(struct sockets_stream *s);
 
     /* Somebody looks at memory for a while: a sender that is with TCP may enter the ring.  And
-     * somebody is about to sleep for the stream. */
+     * somebody is about to sleep for the stream; and nobody sleeps any more. */
     void (*spins)(struct sockets_stream *s);
     void (*sleeps)(struct sockets_stream *s);
+    void (*wakes)(struct sockets_stream *s);
 
     /* This end leaves all waiting to the kernel's recv until somebody spins again.  Whether the
      * other end knows so, and enters no ring meanwhile; tells it if not.  With the receiver's gate.
@@ -116,6 +117,12 @@ static inline void sockets_carrier_sleeps(struct sockets_stream *s)
 {
     if (__builtin_expect(s->carrier != NULL, 0))
         s->carrier->ops->sleeps(s);
+}
+
+static inline void sockets_carrier_wakes(struct sockets_stream *s)
+{
+    if (__builtin_expect(s->carrier != NULL, 0))
+        s->carrier->ops->wakes(s);
 }
 
 /* 1, 0, or -EPIPE; the last phase in which the ring was used is seen at least. */

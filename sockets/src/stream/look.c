@@ -88,7 +88,8 @@ void sockets_stream_arm(struct sockets_stream *s)
 
 void sockets_stream_disarm(struct sockets_stream *s)
 {
-    atomic_fetch_sub(&s->rx->armed, 1);
+    if (atomic_fetch_sub(&s->rx->armed, 1) == 1)
+        sockets_carrier_wakes(s);
 }
 
 void (*sockets_stream_on_taken)(struct sockets_stream *s);
