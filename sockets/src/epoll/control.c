@@ -86,7 +86,7 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
     return 0;
 }
 
-/* Before the kernel hears of the set's first edge those leave it that ask for more events than the
+/* Before the kernel hears of an edge those leave it that ask for more events than the
  * program wants: what they left out would be told of no more. */
 static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_event *event)
 {

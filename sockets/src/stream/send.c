@@ -139,17 +139,13 @@ static bool choose_ring(struct sockets_stream *s, int fd, size_t total, int flag
         return false; /* what the carrier brings is for others to look at */
     sockets_carrier_glance(s);
     if (bulk || needs_kernel(s, fd, flags) ||
-        (__builtin_expect(leave_every != 0, 0) && leaves_by_chance())) {
-        sockets_stream_leave_ring(s);
+        (__builtin_expect(leave_every != 0, 0) && leaves_by_chance()))
         return false;
-    }
     if (sockets_stream_receiver_sleeps(s) && total <= WAKES_BY_DATA) {
         if (!sockets_phase_is_ring(record->tx.phase))
             return false;
-        if (sockets_ring_unsent(s->tx, &record->tx.ring) == 0) {
-            sockets_stream_leave_ring(s);
+        if (sockets_ring_unsent(s->tx, &record->tx.ring) == 0)
             return false;
-        }
     }
     return sockets_phase_is_ring(record->tx.phase) || sockets_stream_enter_ring(s, fd);
 }
@@ -223,15 +219,19 @@ static int repay(struct sockets_stream *s, int fd, bool block)
     return error;
 }
 
-/* Under the lock, before bytes go by TCP. */
+/* Under the lock, before bytes go by TCP: the ring is left when they may, as a receiver that falls
+ * asleep meanwhile is woken by a bell as long as the ring is not left, and then by these bytes. */
 static int prepare_tcp(struct sockets_stream *s, int fd, bool block)
 {
     const int error = s->carrier ? sockets_stream_settle(s, fd, block) : 0;
 
+    if (error < 0)
+        return error;
+    sockets_stream_leave_ring(s);
     if (atomic_load(&s->rx->phase) != 0 &&
         !atomic_load_explicit(&s->record->prompt, memory_order_relaxed))
         sockets_stream_send_at_once(s, fd);
-    return error == 0 && sockets_stream_owes(s) ? repay(s, fd, block) : error;
+    return sockets_stream_owes(s) ? repay(s, fd, block) : 0;
 }
 
 /* Under the lock.  Returns what this call has sent in all, or -errno. */
@@ -329,10 +329,8 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
         sockets_stream_pin(s);
     if (block)
         sockets_stream_wait_for_quiet(s, fd);
-    if (total == 0 || msg->msg_controllen > 0 || !choose_ring(s, fd, total, flags)) {
-        sockets_stream_leave_ring(s);
+    if (total == 0 || msg->msg_controllen > 0 || !choose_ring(s, fd, total, flags))
         return send_by_tcp(s, fd, msg, &cursor, flags, 0);
-    }
     sockets_stream_stamp(s, 0);
     for (;;) {
         const uint32_t log = record->tx.ring.log;
@@ -348,10 +346,8 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
         atomic_fetch_add_explicit(&sockets_counters->ring_bytes, (uint64_t)n, memory_order_relaxed);
         if (done == total || (!block && done > 0))
             break;
-        if (!wait_for_space(s, fd, block) || needs_kernel(s, fd, flags)) {
-            sockets_stream_leave_ring(s);
+        if (!wait_for_space(s, fd, block) || needs_kernel(s, fd, flags))
             return send_by_tcp(s, fd, msg, &cursor, flags, done);
-        }
     }
     wake_receiver(s, fd);
     sockets_lock_give(&record->tx.lock);
@@ -388,7 +384,6 @@ static ssize_t sendfile_by_tcp(struct sockets_stream *s, int fd, int in, off_t *
 {
     ssize_t n;
 
-    sockets_stream_leave_ring(s);
     enter_tcp(s);
     n = prepare_tcp(s, fd, !atomic_load(&s->record->nonblocking));
     if (n == 0) {
