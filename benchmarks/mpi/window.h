@@ -21,6 +21,7 @@ struct window {
 
 static inline int window_end(MPI_Comm self, int key, void *window, void *unused)
 {
+    (void)self, (void)key, (void)unused;
     return MPI_Win_free(&((struct window *)window)->win);
 }
 

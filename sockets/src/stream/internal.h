@@ -160,6 +160,12 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd);
 /* Whether the next byte of TCP is urgent, or follows one that is (urgent.c). */
 bool sockets_stream_is_tcp_at_mark(int fd);
 
+/* Whether there may be such data: who sends them is pinned, and says so before. */
+static inline bool sockets_stream_may_have_urgent(const struct sockets_stream *s)
+{
+    return __builtin_expect(atomic_load_explicit(&s->tx->want_tcp, memory_order_relaxed), 0);
+}
+
 /* The sender may ring once more. */
 static inline void sockets_stream_let_bell(struct sockets_stream *s)
 {

@@ -128,6 +128,7 @@ struct request {
     size_t count;
     int flags;
     enum sockets_take how;
+    bool more;  /* than the call has already: urgent data end it */
     bool ask;   /* the kernel, too */
     bool rests; /* who waits sleeps at once */
 };
@@ -151,6 +152,8 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
     while (sockets_stream_bell_is_due(s)) /* rung in the phase before */
         if ((n = sockets_stream_take_bell(s, fd)) <= 0)
             return n;
+    if (r->more && sockets_stream_may_have_urgent(s) && sockets_stream_is_tcp_at_mark(fd))
+        return 0;
     n = sockets_real.recvmsg(fd, &msg, r->flags | MSG_DONTWAIT);
     if (n < 0)
         return -errno;
@@ -265,7 +268,7 @@ bool sockets_stream_readable(struct sockets_stream *s, int fd)
 {
     char byte;
     struct iovec iov = {&byte, 1};
-    const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, true, false};
+    const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, false, true, false};
     bool readable;
 
     if (sockets_stream_has_data(s) || sockets_carrier_is_resting(s) ||
@@ -304,7 +307,8 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    if (total_of(r) < LONG_READ && (r->rests || !s->carrier) &&
+    if (!(r->more && sockets_stream_may_have_urgent(s)) && total_of(r) < LONG_READ &&
+        (r->rests || !s->carrier) &&
         sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, &n))
         return n;
     if (sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0)
@@ -360,7 +364,8 @@ static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r,
 {
     ssize_t n;
 
-    if (block && sockets_stream_is_tcps(s)) { /* as if we were not there */
+    if (block && sockets_stream_is_tcps(s) &&
+        !(r->more && sockets_stream_may_have_urgent(s))) { /* as if we were not there */
         if (receive_as_tcp(s, fd, r, &n))
             return n;
         if ((n = locked_receive(s, fd, r)) != -EAGAIN)
@@ -429,13 +434,6 @@ static ssize_t peek_more(struct sockets_stream *s, int fd, const struct request 
     return n;
 }
 
-/* Urgent data end a call, as they do over TCP; who sends such is pinned. */
-static bool is_at_mark(struct sockets_stream *s, int fd)
-{
-    return __builtin_expect(atomic_load_explicit(&s->tx->want_tcp, memory_order_relaxed), 0) &&
-           sockets_stream_is_at_mark(s, fd);
-}
-
 /* More that is there already: data may lie in TCP and in the ring. */
 static ssize_t receive_more(struct sockets_stream *s, int fd, struct request *r, bool filled)
 {
@@ -455,7 +453,7 @@ static ssize_t receive_nothing(struct sockets_stream *s, int fd, int flags, bool
 {
     char byte;
     struct iovec iov = {&byte, 1};
-    struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false, false};
+    struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false, false, false};
     const ssize_t n = receive_some(s, fd, &r, block);
 
     return n > 0 ? 0 : n;
@@ -480,8 +478,10 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
     while (n > 0) {
         got += n;
         sockets_cursor_advance(&cursor, (size_t)n);
-        if (cursor.count == 0 || is_at_mark(s, fd))
+        if (cursor.count == 0 ||
+            (sockets_stream_may_have_urgent(s) && sockets_stream_is_at_mark(s, fd)))
             break;
+        r.more = true;
         rest_of(&cursor, &first, &r);
         if (r.how == SOCKETS_PEEK) {
             got += peek_more(s, fd, &r);
