@@ -417,9 +417,12 @@ TEST_CASE("one poll handles what has come over a network")
         r.until("echo", [&] { return r.count[ECHOED] == 1 && r.count[ECHO] == 1; });
         r.barrier();
         if (r.me == 0) {
+            while (r.shown(1, 0) == 0)
+                continue;
             r.expect("request", gam_request_0(r.g, 1, COUNT), 0);
             r.show(0, 1);
         } else {
+            r.show(0, 1); // it does not poll any more, as it does in the barrier
             while (r.shown(0, 0) == 0)
                 continue;
             r.expect("handled", gam_poll(r.g), 1);

@@ -9,7 +9,7 @@
 
 #include "test/job.h"
 
-constexpr std::chrono::seconds aftermath{2}; // for everything of a job to be gone
+constexpr std::chrono::seconds aftermath{20}; // for everything of a job to be gone
 
 inline TestJob::Strings shell(int ranks, const std::string &script)
 {

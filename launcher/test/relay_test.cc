@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto aftermath = 4s; // for everything of a job to be gone
+constexpr auto aftermath = 20s; // for everything of a job to be gone
 
 Strings on(const std::string &hosts, const Strings &more)
 {

@@ -85,17 +85,22 @@ TEST_CASE("an interrupt ends the job with 128 + its number")
 TEST_CASE("ranks that ignore an interrupt are killed two seconds later, or by a second one")
 {
     const bool twice = GENERATE(true, false);
-    TestJob job(shell(2, "trap 'echo no' INT; echo up; while :; do sleep 0.02; done"));
-    REQUIRE(job.prints("up\n", 2));
-    const auto begin = std::chrono::steady_clock::now();
-    job.send(SIGINT);
-    CHECK(job.prints("no\n", 2));
-    if (twice)
+    auto quickest = std::chrono::steady_clock::duration::max();
+    for (int tries = 0; tries < 5 && quickest >= 2s; tries++) { // others may use the machine
+        TestJob job(shell(2, "trap 'echo no' INT; echo up; while :; do sleep 0.02; done"));
+        REQUIRE(job.prints("up\n", 2));
+        const auto begin = std::chrono::steady_clock::now();
         job.send(SIGINT);
-    CHECK(job.wait() == 128 + SIGINT);
-    const auto took = std::chrono::steady_clock::now() - begin;
-    CHECK((took >= 2s) == !twice);
-    check_clean(job);
+        CHECK(job.prints("no\n", 2));
+        if (twice)
+            job.send(SIGINT);
+        CHECK(job.wait() == 128 + SIGINT);
+        quickest = std::min(quickest, std::chrono::steady_clock::now() - begin);
+        check_clean(job);
+        if (!twice)
+            break;
+    }
+    CHECK((quickest >= 2s) == !twice);
 }
 
 TEST_CASE("an interrupt at any moment of the start leaves nothing")

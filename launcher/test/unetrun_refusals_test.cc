@@ -154,7 +154,7 @@ TEST_CASE("a limit of processes that leaves no room for unetrun is told")
 {
     // root is above that limit; whom root becomes here has no other process, and perhaps no way to
     // the build folder
-    const std::string user = geteuid() == 0 ? "setpriv --reuid 54321 --clear-groups" : "env";
+    const std::string user = geteuid() == 0 ? "setpriv --reuid 54323 --clear-groups" : "env";
     std::string folder = "/tmp/unetrun-test-XXXXXX";
     REQUIRE(mkdtemp(folder.data()) != nullptr);
     const std::string unetrun = folder + "/unetrun";

@@ -96,7 +96,7 @@ TEST_CASE("any bytes pass, a very long line too")
 
 TEST_CASE("a reader who takes his time stops the writers, not the signals")
 {
-    TestJob job({"-n", "2", "--timeout", "0.5", "yes"});
+    TestJob job({"-n", "2", "--timeout", "3", "yes"});
     REQUIRE(job.prints("y\n")); // then nobody reads until the end
     CHECK(eventually(20s, [&] { return job.processes().size() == 1; }));
     CHECK(job.wait() == 124);

@@ -21,10 +21,9 @@ import both
 import exact_test
 import programs_test
 import random_test
-from net_programs import (
-    BURSTS, CLIENT, CROWD, CROWD_SERVER, DEAF, EDGES, IDLE, IDLE_SERVER, KILLED, KILLED_SERVER, NOTHING, ONE_STREAM,
-    ONE_WAY, ONE_WAY_SERVER, ROUNDS, ROUND_SERVER, SERVER, SPACE, SPACE_EDGES, STOPPED, STOPPED_SERVER, STREAMS,
-    STREAM_SERVER)
+from net_programs import (BURSTS, CLIENT, CROWD, CROWD_SERVER, DEAF, EDGES, IDLE, IDLE_SERVER, KILLED, KILLED_SERVER,
+                          LISTEN_ANYWHERE, NOTHING, ONE_STREAM, ONE_WAY, ONE_WAY_SERVER, ROUNDS, ROUND_SERVER,
+                          SERVER, SPACE, SPACE_EDGES, STOPPED, STOPPED_SERVER, STREAMS, STREAM_SERVER)
 
 BUILD = None
 LONG = "long" in sys.argv[2:]  # before the classes, which ask it
@@ -158,8 +157,8 @@ class Net(unittest.TestCase):
         def environment(key):
             return {**os.environ, **self.environment, "UNETSOCK_UPGRADE": "1", **more, "UNETSOCK_KEY": key or ""}
 
-        def command(key, *words):
-            return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", *words]
+        def command(key, code, *words):
+            return ([BUILD.unetsock, "--stats"] if key else []) + [sys.executable, "-c", LISTEN_ANYWHERE + code, *words]
 
         with (self.begin(command(server_key, server_code), environment(server_key)) as server,
               self.begin(command(client_key, code, server.stdout.readline().strip(), str(seconds), str(seed)),
@@ -202,15 +201,23 @@ class Net(unittest.TestCase):
                 carried += int(re.search(r"by the rings (\d+) bytes", text).group(1))
         return carried
 
+    def assert_carries(self, seeds, code=BURSTS, **more):
+        """That one talk at least was carried: the two may miss each other, or find their cores busy."""
+        carried = self.bursts(seeds, code, **more)
+        for seed in range(1000, 1010):
+            carried = carried or self.bursts([seed], code, **more)
+        self.assertGreater(carried, 0)
+
     def test_bursts(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
-            self.assertGreater(self.bursts(range(20 if LONG else 2), **chaos), 0)
+            self.assert_carries(range(20 if LONG else 2), **chaos)
 
     # ---- streams, and who judges --------------------------------------------------------------
 
     def test_who_asks_for_space_is_answered_by_the_ring(self):
-        for _ in range(10):  # the two may miss each other, or find their cores busy
-            _, server = self.talk(self.key, self.key, 0.5, SPACE)
+        for _ in range(10):  # the two may miss each other
+            # Who did not spin for as long as the other one takes to wake up would leave all to TCP.
+            _, server = self.talk(self.key, self.key, 0.5, SPACE, UNETSOCK_SPIN="1000")
             found = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", server)
             if int(found.group(1)) > int(found.group(2)):
                 return
@@ -249,7 +256,7 @@ class Net(unittest.TestCase):
             self.talk(self.key, self.key, 0, STOPPED, seed, STOPPED_SERVER, UNETSOCK_SPIN="100000")
 
     def test_nothing_is_sent(self):
-        self.assertGreater(self.bursts(range(4), NOTHING), 0)
+        self.assert_carries(range(4), NOTHING)
 
     # More of them at a time than there are processors, so that each is interrupted between any two steps.
     def test_edges(self):
@@ -266,16 +273,15 @@ class Net(unittest.TestCase):
 
     def test_streams_between_answers(self):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
-            carried = self.bursts(range(20 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **chaos)
-            self.assertGreater(carried, 0)
+            self.assert_carries(range(20 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **chaos)
 
     def test_hardly_anything_may_be_on_its_way(self):
         for window in ("2", "5"):
             for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
                 more = {**chaos, "UNETSOCK_NET_WINDOW": window}
-                self.assertGreater(self.bursts(range(10 if LONG else 1), **more), 0)
-                self.assertGreater(self.crowd(range(10 if LONG else 1), **more), 0)
-                self.assertGreater(self.bursts(range(10 if LONG else 1), STREAMS, server_code=STREAM_SERVER, **more), 0)
+                self.assert_carries(range(10 if LONG else 1), **more)
+                self.assert_carries(range(10 if LONG else 1), CROWD, server_code=CROWD_SERVER, **more)
+                self.assert_carries(range(10 if LONG else 1), STREAMS, server_code=STREAM_SERVER, **more)
                 self.random_programs(range(1, 100 if LONG else 3), **more)
 
     # It rests: to sleep without it takes a look before and one after.
@@ -297,9 +303,9 @@ class Net(unittest.TestCase):
         for reads in ("7", "100"):
             for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):
                 more = {**chaos, "UNETSOCK_NET_JUDGE": reads}
-                self.assertGreater(self.crowd(range(10 if LONG else 1), **more), 0)
-                self.assertGreater(self.bursts(range(10 if LONG else 1), **more), 0)
-                self.assertGreater(self.bursts(range(10 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **more), 0)
+                self.assert_carries(range(10 if LONG else 1), CROWD, server_code=CROWD_SERVER, **more)
+                self.assert_carries(range(10 if LONG else 1), **more)
+                self.assert_carries(range(10 if LONG else 2), STREAMS, server_code=STREAM_SERVER, **more)
 
     def test_the_verdict_is_tcp(self):
         # Until the other end has heard of it some are carried.
@@ -323,7 +329,7 @@ class Net(unittest.TestCase):
         self.fail(client)
 
     def test_the_path_dies_and_the_word_of_it_comes_late(self):
-        with concurrent.futures.ThreadPoolExecutor() as together:  # each is deaf for seconds
+        with concurrent.futures.ThreadPoolExecutor(3) as together:  # each is deaf for seconds
             for ended in [together.submit(self.dies_while_deaf, how) for how in (0, 1, 2, 3, 4, 4, 4)]:
                 ended.result()
 
@@ -331,8 +337,8 @@ class Net(unittest.TestCase):
         return self.bursts(seeds, CROWD, server_code=CROWD_SERVER, **more)
 
     def test_many_connections(self):
-        self.assertGreater(self.crowd(range(20 if LONG else 3)), 0)
-        self.assertGreater(self.crowd(range(20 if LONG else 2), UNETSOCK_NET_CHAOS=CHAOS), 0)
+        self.assert_carries(range(20 if LONG else 3), CROWD, server_code=CROWD_SERVER)
+        self.assert_carries(range(20 if LONG else 2), CROWD, server_code=CROWD_SERVER, UNETSOCK_NET_CHAOS=CHAOS)
 
     def test_many_connections_while_the_path_dies(self):
         self.assertGreater(sum(
@@ -358,8 +364,8 @@ class Net(unittest.TestCase):
         digits = pathlib.Path(self.key).read_text(encoding="ascii")
         key = int(digits[:16], 16), int(digits[16:32], 16)
         environment = {**os.environ, **self.environment, "UNETSOCK_UPGRADE": "1"}
-        with subprocess.Popen([BUILD.unetsock, sys.executable, "-c", SERVER], env=environment, text=True,
-                              stdout=subprocess.PIPE) as server:
+        with subprocess.Popen([BUILD.unetsock, sys.executable, "-c", LISTEN_ANYWHERE + SERVER], env=environment,
+                              text=True, stdout=subprocess.PIPE) as server:
             port = int(server.stdout.readline())
             with socket.create_connection(("127.0.0.1", port), 20) as s:
                 ends = b"".join(bytes(10) + b"\xff\xff" + socket.inet_aton(host) + struct.pack(">H", number)

@@ -582,7 +582,8 @@ TEST_CASE("frames: questions after strangers are answered, but not without end")
     wired.b.next(1); // what was answered before is on the wire
     answers = static_cast<unsigned>(wired.a.counter(UNET_FE_FOREIGN));
     CHECK(answers <= 1000u * static_cast<unsigned>(seconds + 2));
-    CHECK(answers < 3000);
+    if (seconds < 2) // or it may have answered all
+        CHECK(answers < 3000);
 }
 
 TEST_CASE("frames: who has ended is said to be gone to who asks")
