@@ -76,7 +76,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     if (result.ok) {
         Lower lower(source, tokens);
         if (options.gnu89)
-            lower.define_inlines(ast, is_set(names, "splitc_asm_weak"));
+            lower.define_inlines(ast, is_set(names, "splitc_asm_weak") && !options.link_time);
         lower.keep_comments(ast.labels);
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);

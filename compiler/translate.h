@@ -28,6 +28,7 @@ struct TranslateOptions {
     bool comments_at_labels = false;
     // `extern inline` defines nothing for the linker, and casts may be assigned to
     bool gnu89 = false;
+    bool link_time = false; // the C compiler generates code when it links
     std::string index; // the user's file, as line markers name it, for Translation::index
 };
 

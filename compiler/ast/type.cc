@@ -171,9 +171,26 @@ Enumeration *Types::new_enumeration()
     return &enumerations_.emplace_back();
 }
 
+// Dimensions that are not known could be the same.
+static bool same_extent(const Extent &a, const Extent &b)
+{
+    return !a.value || !b.value || a.value == b.value;
+}
+
+// Two spread arrays, of which the dimensions left of :: are compared from one of them on.
+static bool same_spread_array(const Type *a, const Type *b, size_t from)
+{
+    bool same = a->spread.size() == b->spread.size() && same_type(a->base, b->base);
+    for (size_t i = from; same && i < a->spread.size(); i++)
+        same = same_extent(*a->spread[i], *b->spread[i]);
+    return same;
+}
+
 // A spread array as a parameter is passed as a pointer to its first element.
 static bool same_parameter(const Type *a, const Type *b)
 {
+    if (a->kind == TypeKind::SpreadArray && b->kind == TypeKind::SpreadArray)
+        return same_spread_array(a, b, 1);
     if (a->kind == TypeKind::SpreadArray && b->kind == TypeKind::Pointer)
         std::swap(a, b);
     if (a->kind == TypeKind::Pointer && b->kind == TypeKind::SpreadArray)
@@ -192,10 +209,9 @@ bool same_type(const Type *a, const Type *b)
         return a->space == b->space && a->base->quals == b->base->quals &&
                same_type(a->base, b->base);
     case TypeKind::Array:
-        return same_type(a->base, b->base) &&
-               (!a->extent.value || !b->extent.value || a->extent.value == b->extent.value);
+        return same_type(a->base, b->base) && same_extent(a->extent, b->extent);
     case TypeKind::SpreadArray:
-        return a->spread.size() == b->spread.size() && same_type(a->base, b->base);
+        return same_spread_array(a, b, 0);
     case TypeKind::Function:
         return same_type(a->base, b->base) &&
                (!a->prototype || !b->prototype ||

@@ -95,6 +95,16 @@ bool reads_comments(const Command &compile)
     });
 }
 
+// With -flto what stands in assembler is nothing to the linker's view of the code.
+bool generates_at_link_time(const Command &options)
+{
+    bool found = false;
+    for (const std::string &word : options)
+        if (word.starts_with("-flto") || word == "-fno-lto")
+            found = word != "-fno-lto";
+    return found;
+}
+
 // Prints all messages about one source.
 void print_messages(const Options &options, const Translation &t)
 {
@@ -132,6 +142,7 @@ int Compiler::translate_to(const std::string &source, const std::string &c_file,
                              .large_stack = options_.old_programs && !translated_,
                              .comments_at_labels = reads_comments(options_.compile),
                              .gnu89 = is_c89(options_.standard),
+                             .link_time = generates_at_link_time(options_.both),
                              .index = options_.index.empty() ? "" : source});
     if (!options_.index.empty() && !write_file(options_.index, render_index(t.index)))
         fatal(cannot("write", options_.index));
@@ -221,8 +232,11 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
         if (!translation_.plain || translated_) // static objects have one address on every rank
             command.push_back("-fno-pie");
         // Headers of that time contain tentative definitions.
-        if (is_c89(options_.standard))
+        if (is_c89(options_.standard)) {
             command.push_back("-fcommon");
+            if (tools_.is_clang()) // functions of that time return without a value
+                command.push_back("-Wno-error=return-type");
+        }
         add_old_program_options(command);
         append(command, options_.both);
         append(command, options_.compile);

@@ -177,11 +177,45 @@ TEST_CASE("a sanitizer complains of the program")
         size_t space = options.find(' ');
         check_fine(folder.splitcc("-g" + options.substr(space) + " main.sc -o prog",
                                   "SPLITCC_CC=" + options.substr(0, space)));
-        Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
+        Outcome ran = folder.shell("ASAN_OPTIONS=detect_leaks=1 timeout 60 '" SPLITCC_BIN_FOLDER
+                                   "/unetrun' -n 2 ./prog");
         CHECK(ran.code != 0);
         CHECK_THAT(ran.err, Contains("leak of 7 byte(s)"));
         if (options.substr(0, space) == "gcc") // clang finds lines by a tool of another package
             CHECK_THAT(ran.err, Contains("main.sc:6"));
+    }
+}
+
+TEST_CASE("an address sanitizer does not take what global pointers reach for leaks")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdlib.h>\n"
+                           "int *global kept;\nint splitc_main(void)\n{\n"
+                           "    kept = toglobal(MYPROC, (int *)malloc(sizeof(int)));\n"
+                           "    return 0;\n}\n");
+    for (const std::string cc : {"gcc", "clang"}) {
+        INFO(cc);
+        check_fine(folder.splitcc("-cc " + cc + " -g -fsanitize=address main.sc -o prog"));
+        Outcome ran = folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog");
+        check_fine(ran);
+        CHECK_THAT(ran.err, !Contains("Sanitizer"));
+    }
+}
+
+TEST_CASE("extern inline of gnu89 in two modules is one function")
+{
+    Folder folder;
+    const std::string square = "#include <split-c/split-c.h>\n"
+                               "extern inline int square(int v) { return v * v; }\n";
+    folder.file("a.sc", square + "extern int other(int);\n"
+                                 "int splitc_main() { return square(PROCS) - other(PROCS); }\n");
+    folder.file("b.sc", square + "int other(int n) { return square(n); }\n");
+    for (const std::string options :
+         {"-cc gcc", "-cc gcc -O2", "-cc gcc -flto", "-cc gcc -O2 -flto", "-cc gcc -flto -fno-lto",
+          "-cc clang -O2"}) {
+        INFO(options);
+        check_fine(folder.splitcc(options + " -std=gnu89 a.sc b.sc -o prog"));
+        CHECK(folder.shell("./prog").code == 0);
     }
 }
 
@@ -308,6 +342,27 @@ TEST_CASE("a program without splitc_main is told so")
     CHECK(outcome.code != 0);
     CHECK_THAT(outcome.err, Contains("no splitc_main") && !Contains("splitc_entry"));
     CHECK_FALSE(folder.has("prog"));
+}
+
+TEST_CASE("a main that is not the runtime's is told of")
+{
+    Folder folder;
+    folder.file("use.sc", "#include <split-c/split-c.h>\nint work(void) { return PROCS; }\n");
+    folder.file("main.c", "int work(void);\nint main(void) { return work() - 1; }\n");
+    Outcome outcome = folder.splitcc("use.sc main.c -o prog");
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err ==
+          "splitcc: error: a Split-C program begins in 'splitc_main', which every processor runs; "
+          "one of its C files or libraries defines 'main': rename that function\n");
+    CHECK_FALSE(folder.has("prog"));
+}
+
+TEST_CASE("a program may be compiled as a whole")
+{
+    Folder folder;
+    folder.file("whole.sc", std::string(kMain) + kTwice);
+    check_fine(folder.splitcc("-O2 -fwhole-program whole.sc -o prog"));
+    CHECK(folder.shell("./prog").code == 0);
 }
 
 TEST_CASE("more objects than a command can name come from a file")

@@ -314,6 +314,28 @@ TEST_CASE("C files go to the C compiler untouched")
     check_fine(folder.shell("cc -O2 -g -c a.c -o theirs.o && cmp ours.o theirs.o"));
 }
 
+TEST_CASE("a Split-C program by a name of C is told what it is")
+{
+    Folder folder;
+    folder.file("a.c", "#include <split-c/split-c.h>\nint splitc_main(void) { return 0; }\n");
+    Outcome outcome = folder.splitcc("-c a.c");
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err, Contains("this is a Split-C program: name its file .sc, or compile it "
+                                     "with splitcc -x splitc"));
+    CHECK_THAT(outcome.err, !Contains("expected"));
+    check_fine(folder.splitcc("-x splitc -c a.c"));
+}
+
+TEST_CASE("functions of programs of the 1990s return without a value")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\nstep(n) { if (n) return; n = 2; }\n"
+                        "splitc_main() { step(1); }\n");
+    for (const std::string options : {"-fold-programs", "-std=gnu89"})
+        for (const std::string cc : {"gcc", "clang"})
+            CHECK(folder.splitcc("-cc " + cc + " " + options + " -c a.sc").code == 0);
+}
+
 TEST_CASE("every language that the C compiler knows by its ending is compiled")
 {
     Folder folder;

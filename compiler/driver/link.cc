@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "driver/link.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -50,6 +51,7 @@ void print_link_errors(const Options &options, const std::string &said)
 // What a linked program shows of itself.
 struct Findings {
     bool runs_splitc = false;
+    bool begins_there = false; // its main is the runtime's
     bool part_of_allocator = false;
 };
 
@@ -70,20 +72,33 @@ Findings inspect(Toolchain &tools, const std::string &program)
 {
     std::string listed, errors = tools.temporary().file("nm", ".err");
     if (run_captured({"nm", "-D", "-P", program}, listed, errors) != 0)
-        return {.runs_splitc = true}; // nm has failed; most programs are Split-C
+        return {.runs_splitc = true, .begins_there = true}; // nm has failed; most programs do
     std::map<std::string, std::string> defined;
     Findings findings;
     std::istringstream lines(listed);
     for (std::string line, name, kind; std::getline(lines, line);) {
         std::istringstream(line) >> name >> kind;
+        name.resize(std::min(name.size(), name.find('@')));
+        // The runtime's main calls it; sanitizers may define it.
+        findings.begins_there |= name == "on_exit";
         if (kind == "U")
             // only the runtime's heap calls it
             findings.runs_splitc |= name == "mi_heap_set_default";
         else
-            defined[name.substr(0, name.find('@'))] = kind;
+            defined[name] = kind;
     }
     findings.part_of_allocator = is_part_of_allocator(defined);
     return findings;
+}
+
+// A rank that begins in another main never joins its job.
+int refuse_own_main(const std::string &program)
+{
+    std::fputs("splitcc: error: a Split-C program begins in 'splitc_main', which every processor "
+               "runs; one of its C files or libraries defines 'main': rename that function\n",
+               stderr);
+    std::remove(program.c_str());
+    return 1;
 }
 
 Command link_command(const Options &options, const Toolchain &tools,
@@ -168,6 +183,8 @@ int link(const Options &options, Toolchain &tools, const std::vector<std::string
         Findings found = inspect(tools, result);
         if (!found.runs_splitc)
             code = tools.run(link_command(options, tools, objects, kLibc), result, errors);
+        else if (!found.begins_there)
+            code = refuse_own_main(result);
         else if (own_names && found.part_of_allocator)
             code = tools.run(link_command(options, tools, objects, without_names(options, tools)),
                              result, errors);

@@ -75,11 +75,16 @@ void Lower::define_inlines(const Ast &ast, bool by_assembler)
         if (at == UINT32_MAX || source_.position(tokens_[at].offset).system)
             continue;
         std::string name(d->declarators[0].declarator.name->text);
-        // The C compiler does not inline a function with the attribute weak.
-        std::string weak =
-            by_assembler ? "__asm__(\".weak " + name + "\");" : "__attribute__((weak))";
         substitutions_[at] = {at + 1, ""};
-        substitutions_[d->first] = {at == d->first ? at + 1 : d->first, weak};
+        // gcc neither inlines a function with the attribute weak nor lets an inline one have it.
+        if (!by_assembler)
+            for (auto [first, last] : d->specifiers.not_type)
+                if (tokens_[first].kind == Tok::KwInline)
+                    substitutions_[first] = {first + 1, ""};
+        const bool first_goes = substitutions_.contains(d->first);
+        substitutions_[d->first] = {first_goes ? d->first + 1 : d->first,
+                                    by_assembler ? "__asm__(\".weak " + name + "\");"
+                                                 : "__attribute__((weak))"};
     }
 }
 

@@ -176,6 +176,7 @@ private:
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);
     bool prints_text(const Expr *call, size_t i) const;
+    void check_processor(const Expr *e); // of toglobal and tospread
     void check_argument_count(const Expr *call, const Type *function);
     const Type *builtin_result(std::string_view name);
 

@@ -154,6 +154,15 @@ Expr *Sema::index(Expr *e)
     return finish(e, pointer->base);
 }
 
+// The C compiler does not say so within a macro of a header of the system's.
+void Sema::check_processor(const Expr *e)
+{
+    if (value_type(e)->is_local_pointer())
+        diag_.warning(range(e), "-Wint-conversion",
+                      "toglobal() and tospread() take the processor first; this is " +
+                          quoted(value_type(e)));
+}
+
 Expr *Sema::call(Expr *e)
 {
     if (is_typed_here(e->a->symbol))
@@ -189,6 +198,8 @@ Expr *Sema::call(Expr *e)
             e->args[i] = unconverted(value(e->args[i]), type->params[i], what);
     }
     check_argument_count(e, type);
+    if (callee == "splitc_make" && !e->args.empty())
+        check_processor(e->args[0]);
     if (e->a->symbol && e->a->symbol->library) {
         check_arguments_kept(e, type->params);
         note_handler(e);

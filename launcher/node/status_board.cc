@@ -132,8 +132,8 @@ std::string describe(const splitc_status &status, std::uint64_t now_ns, char sta
     return "waits in " + std::string(status.what) + whom + (place.empty() ? "" : " at " + place) +
            since + "; pending: " + std::to_string(status.gets) + " gets, " +
            std::to_string(status.puts) + " puts; stores: " + std::to_string(status.stored) +
-           " bytes sent, " + std::to_string(status.landed) + " have come, " +
-           std::to_string(status.taken) + " waited for" +
+           " bytes sent, " + std::to_string(status.landed) + " have come, of which " +
+           std::to_string(status.taken) + " were waited for before" +
            (status.sending ? "; messages of it are under way" : "") + process;
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("status: a wait in words")
     status.taken = 50;
     CHECK(describe(status, 3'500'000'000, 'S') ==
           "waits in barrier for rank 4, since 2.5 s; pending: 2 gets, 3 puts; stores: 100 bytes "
-          "sent, 60 have come, 50 waited for; the process is asleep");
+          "sent, 60 have come, of which 50 were waited for before; the process is asleep");
     CHECK(describe(status, 0, 'S', "a.sc:12")
               .rfind("waits in barrier for rank 4 at a.sc:12, since 0.0 s; ", 0) == 0);
     status.whom = SPLITC_ANYBODY;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <unistd.h> /* has a sync() of its own */
 
+#define __SPLITC__ 1 /* else the header says that C cannot */
 #define global
 #define spread
 #include <split-c/control.h>

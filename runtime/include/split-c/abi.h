@@ -34,6 +34,12 @@ struct splitc_job {
 };
 extern const struct splitc_job splitc_job;
 
+/* Where the runtime begins the program, which splitcc makes of splitc_main; also of one that is
+ * compiled with -fwhole-program. */
+#ifndef __clang__
+extern int splitc_entry(int argc, char **argv) __attribute__((externally_visible));
+#endif
+
 #define SPLITC_INLINE static __inline__ __attribute__((always_inline, unused))
 
 /* For splitcc: whether a definition can be made weak behind the C compiler's back,

@@ -11,6 +11,10 @@
 #ifndef SPLITC_SPLIT_C_H
 #define SPLITC_SPLIT_C_H
 
+#if !defined __SPLITC__ && !defined __cplusplus
+#error "this is a Split-C program: name its file .sc, or compile it with splitcc -x splitc"
+#else
+
 #include <split-c/abi.h>
 #include <split-c/reductions.h>
 
@@ -147,4 +151,5 @@ extern int splitc_trylock(int *global lock) __asm__("splitc_trylock");
 extern void splitc_unlock(int *global lock) __asm__("splitc_unlock");
 
 #endif /* __cplusplus */
+#endif /* __SPLITC__ */
 #endif
