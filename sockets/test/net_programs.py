@@ -234,9 +234,9 @@ while data := s.recv(100000):
     s.sendall(data)
 """
 # The last word of the ring is on its way when the other end is stopped: who then sends more than that takes sleeps, for
-# as long as it wants, or until a signal comes.
+# as long as it wants, until a signal comes, or until another thread ends what it sends.
 STOPPED = """
-import os, signal, socket, struct, sys, time
+import os, signal, socket, struct, sys, threading, time
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 server = int.from_bytes(s.recv(4, socket.MSG_WAITALL), "little")
 def echo(n):
@@ -249,20 +249,30 @@ def until_full():
     try:
         while True:
             sent += s.send(bytes(4 << 20))
-    except (BlockingIOError, InterruptedError) as error:
+    except (BlockingIOError, InterruptedError, BrokenPipeError) as error:
         return sent, type(error), time.monotonic() - end, time.process_time() - used
 signal.signal(signal.SIGALRM, interrupted)
 for _ in range(200):
     echo(100)
-for how in (0, 1) * 4:
+def state(of):
+    return open(f"/proc/{of}/stat").read().split(")")[1].split()[0]
+def shut_when_asleep():
+    for _ in range(20):  # not for a moment only
+        while state(os.getpid()) != "S":
+            pass
+        time.sleep(0.01)
+    s.shutdown(socket.SHUT_WR)
+def stop_it():
     for _ in range(20):
         echo(100)
     echo(5000)
     time.sleep(0.01)  # the other end says that it has taken that, and spins
     os.kill(server, signal.SIGSTOP)
-    while open(f"/proc/{server}/stat").read().split(")")[1].split()[0] != "T":
+    while state(server) != "T":
         pass
-    sent = s.send(bytes(100))
+    return s.send(bytes(100))
+for how in (0, 1) * 4:
+    sent = stop_it()
     if how == 0:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 200000))
     else:
@@ -282,8 +292,17 @@ for how in (0, 1) * 4:
     while piece[-1:] != b"!":
         piece = s.recv(1 << 20)
         assert piece
-s.shutdown(socket.SHUT_WR)
-assert not s.recv(1)
+left = stop_it()
+other = threading.Thread(target=shut_when_asleep)
+other.start()
+more, error, took, used = until_full()
+left += more
+other.join()
+os.kill(server, signal.SIGCONT)
+assert error == BrokenPipeError and took < 20, (error, took)
+while piece := s.recv(1 << 20):
+    left -= len(piece)
+assert left == 0, left
 print("ok")
 """
 

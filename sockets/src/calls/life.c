@@ -119,6 +119,8 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
         sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);
+    if (s->upgraded && how != SHUT_RD && result == 0)
+        sockets_stream_note_shut(s);
     sockets_stream_note_kernel(!s->upgraded);
     sockets_epoll_state_changed(s);
     sockets_table_leave(s);

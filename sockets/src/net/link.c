@@ -399,6 +399,11 @@ void sockets_link_note_seen(struct sockets_link *link)
         syscall(SYS_futex, &link->news, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
+static void link_disturb(struct sockets_stream *s)
+{
+    sockets_link_note_seen(link_of(s));
+}
+
 /* As a call of the kernel's that blocks, it goes on after a signal's handler if the program says so
  * (SA_RESTART), unless there is a limit. */
 static int link_await_seen(struct sockets_stream *s, uint32_t phase, const struct timespec *limit)
@@ -411,6 +416,7 @@ static int link_await_seen(struct sockets_stream *s, uint32_t phase, const struc
     sockets_lane_add_sleeper(link->lane);
     sockets_link_wake(); /* who looks from now on */
     if (link_seen(s, phase) == 0 && !atomic_load(&s->tx->gone) &&
+        atomic_load(&s->record->tx.shut) != SOCKETS_SHUT &&
         syscall(SYS_futex, &link->news, FUTEX_WAIT_PRIVATE, news, limit) < 0)
         error = errno == EINTR ? -EINTR : errno == ETIMEDOUT ? -EAGAIN : 0;
     sockets_lane_remove_sleeper(link->lane);
@@ -452,6 +458,7 @@ static const struct sockets_carrier_ops link_ops = {
     .rests = link_rests,
     .seen = link_seen,
     .await_seen = link_await_seen,
+    .disturb = link_disturb,
     .given_back = link_given_back,
     .close = link_close,
 };

@@ -85,8 +85,14 @@ struct sockets_record {
         uint64_t writes, next_writes;    /* the same of calls that may block */
         uint64_t owed_end, owed_until;   /* recalled: up to there, when `sent` is so much */
         _Atomic uint32_t returned;       /* the phase in which that was in the ring */
-        _Atomic uint32_t shut;
+        _Atomic uint32_t shut;           /* enum sockets_shut */
     } tx;
+};
+
+/* How far shutdown(SHUT_WR) is. */
+enum sockets_shut {
+    SOCKETS_SHUTTING = 1, /* it is about to be given to the kernel ... */
+    SOCKETS_SHUT, /* ... which takes no more bytes from this end, and says so to who sends */
 };
 
 /* What `unetsock --stats` adds up over all processes, and --explain shows of one. */

@@ -51,9 +51,11 @@ struct sockets_carrier_ops {
     /* Whether the other end has seen that phase of what this one sends.  -EPIPE: it never will. */
     int (*seen)(struct sockets_stream *s, uint32_t phase);
 
-    /* Sleep until the other end has seen that phase, or never will; or for `limit`, if that is not
-     * NULL.  0, -EAGAIN or -EINTR. */
+    /* Sleep until the other end has seen that phase, or never will, or somebody disturbs; or for
+     * `limit`, if that is not NULL.  0, -EAGAIN or -EINTR. */
     int (*await_seen)(struct sockets_stream *s, uint32_t phase, const struct timespec *limit);
+
+    void (*disturb)(struct sockets_stream *s);
 
     /* Whether the other end, of which this one has recalled the ring, gives back what was not read:
      * 1; 0: it had left the ring before it heard of that; -EAGAIN: not known yet; -EPIPE: never. */

@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <sched.h>
 
+#define ALIVE_NS 10000000000ull /* ... and those of one that lives */
+
 enum {
     SETTLE_NS = 10000000, /* how long a call waits that must not block ... */
     BRIEF_NS = 1000000,   /* ... and another one before it sleeps */
-    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
+    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way, ... */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
     LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
     NAP_NS = 1000000,     /* ... and how long then nobody looks */
@@ -34,6 +36,19 @@ static int await_seen(struct sockets_stream *s, uint32_t phase, uint64_t until)
     return seen;
 }
 
+/* Nobody reads what is sent from now on. */
+static bool is_read_no_more(const struct sockets_stream *s)
+{
+    return atomic_load(&s->tx->gone) || atomic_load(&s->record->tx.shut) == SOCKETS_SHUT;
+}
+
+void sockets_stream_note_shut(struct sockets_stream *s)
+{
+    atomic_store(&s->record->tx.shut, SOCKETS_SHUT);
+    if (s->carrier)
+        s->carrier->ops->disturb(s);
+}
+
 /* For as long as a send may block: the other host may be stopped. */
 static int sleep_until_seen(struct sockets_stream *s, int fd, uint32_t phase)
 {
@@ -52,7 +67,7 @@ static int sleep_until_seen(struct sockets_stream *s, int fd, uint32_t phase)
         sockets_lock_give(&s->record->tx.lock);
         error = s->carrier->ops->await_seen(s, phase, limit.tv_sec || limit.tv_usec ? &left : NULL);
         sockets_stream_lock_writer(s);
-    } while (error == 0 && sockets_carrier_seen(s, phase) == 0 && !atomic_load(&s->tx->gone));
+    } while (error == 0 && sockets_carrier_seen(s, phase) == 0 && !is_read_no_more(s));
     return error;
 }
 
@@ -68,14 +83,14 @@ int sockets_stream_settle(struct sockets_stream *s, int fd, bool block)
     const uint32_t now = s->record->tx.phase, phase = sockets_phase_is_ring(now) ? now : now - 1;
     int seen, error = 0;
 
-    if (now == 0)
+    if (now == 0 || is_read_no_more(s)) /* the kernel tells */
         return 0;
     seen = await_seen(s, phase, sockets_now_ns() + (block ? BRIEF_NS : SETTLE_NS));
-    if (seen == 0 && block && !atomic_load(&s->tx->gone)) {
+    if (seen == 0 && block && !is_read_no_more(s)) {
         error = sleep_until_seen(s, fd, phase);
         seen = sockets_carrier_seen(s, phase);
     }
-    if (atomic_load(&s->tx->gone))
+    if (is_read_no_more(s))
         return 0;
     if (seen < 0 && !tcp_has_ended(fd)) /* which says itself what becomes of a send */
         return sockets_stream_break(s, fd);
@@ -134,14 +149,30 @@ int sockets_stream_nap(const sigset_t *mask)
     return sockets_real.ppoll(NULL, 0, &nap, mask);
 }
 
+/* While the carrier is not lost the sender lives, and its word of the end is still to come. */
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
 {
+    const uint64_t limit = atomic_load(&s->carrier->lost) ? KILLED_NS : ALIVE_NS;
+    const ssize_t before = sockets_ring_unread(s->rx, s->record->rx.head);
     const uint64_t now = sockets_now_ns();
 
     if (s->record->rx.killed_ns == 0)
         s->record->rx.killed_ns = now;
     sockets_carrier_look(s);
-    return now - s->record->rx.killed_ns >= KILLED_NS;
+    return now - s->record->rx.killed_ns >= limit &&
+           sockets_ring_unread(s->rx, s->record->rx.head) == before;
+}
+
+/* TCP may be faster than the carrier, which brings the word of an end with the last phase. */
+ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
+{
+    const bool lost = atomic_load(&s->carrier->lost), fin = atomic_load(&s->rx->fin);
+    char byte;
+
+    *moved = sockets_stream_sender_moved_on(s);
+    if (*moved || lost || fin || sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+        return 0;
+    return sockets_stream_killed_is_all_here(s) ? 0 : sockets_stream_withhold(s);
 }
 
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn)

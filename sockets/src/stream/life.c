@@ -166,7 +166,8 @@ void sockets_stream_finish(struct sockets_stream *s, int fd)
 {
     if (!sockets_stream_lock_writer(s))
         return;
-    atomic_store(&s->record->tx.shut, 1);
+    if (atomic_load(&s->record->tx.shut) == 0)
+        atomic_store(&s->record->tx.shut, SOCKETS_SHUTTING);
     sockets_stream_stamp(s, 0);
     sockets_stream_leave_ring(s);
     if (sockets_stream_owes(s))

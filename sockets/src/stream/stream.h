@@ -156,7 +156,10 @@ bool sockets_stream_give_up_wakers(void);
  * more to come. */
 void sockets_stream_stay_awake(struct sockets_stream *s);
 
-/* shutdown(SHUT_WR or SHUT_RDWR) is about to happen. */
+/* shutdown(SHUT_WR or SHUT_RDWR) has happened: who waits to send is to hear of it. */
+void sockets_stream_note_shut(struct sockets_stream *s);
+
+/* It is about to happen. */
 void sockets_stream_finish(struct sockets_stream *s, int fd);
 
 /* From now on TCP holds nothing back, which an end needs that gives data to TCP while the other one
