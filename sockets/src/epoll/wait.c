@@ -67,6 +67,19 @@ static bool is_kept_with(struct epoll_event *events, int kept, const struct epol
     return false;
 }
 
+/* The kernel has told, by an edge or once, of what was a bell or had to be withheld, and is to tell
+ * again: when the set is next looked at, or at once where that may be never, as somebody waits for
+ * the set itself. */
+static void told_in_vain(struct sockets_entry *entry, int epfd)
+{
+    struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+
+    if (!entry->hot && entry->via == entry->fd && (entry->s->carrier || !(entry->events & EPOLLET)))
+        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
+    else if (entry->events & EPOLLONESHOT)
+        entry->withheld--;
+}
+
 /* Of `n` more events of the kernel's, behind those that were `kept` before, keep those that the
  * program is told.  Returns how many there are then. */
 static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *events, int kept,
@@ -89,8 +102,8 @@ static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *
             event.events &= entry->events | EPOLLERR | EPOLLHUP; /* it may have been changed */
             if (entry->s->upgraded)
                 event.events = without_bells(entry, epfd, event.events);
-            if (!event.events && (entry->events & EPOLLONESHOT))
-                entry->withheld--; /* the kernel has told once, and is to be asked again */
+            if (!event.events && (entry->events & (EPOLLET | EPOLLONESHOT)))
+                told_in_vain(entry, epfd);
             if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
                 continue;
             entry->scan = set->scan;
