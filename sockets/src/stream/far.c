@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <sched.h>
 
-#define ALIVE_NS 10000000000ull /* ... and those of one that lives */
-
 enum {
     SETTLE_NS = 10000000, /* how long a call waits that must not block ... */
     BRIEF_NS = 1000000,   /* ... and another one before it sleeps */
-    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way, ... */
+    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
     LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
     NAP_NS = 1000000,     /* ... and how long then nobody looks */
@@ -149,10 +147,9 @@ int sockets_stream_nap(const sigset_t *mask)
     return sockets_real.ppoll(NULL, 0, &nap, mask);
 }
 
-/* While the carrier is not lost the sender lives, and its word of the end is still to come. */
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
 {
-    const uint64_t limit = atomic_load(&s->carrier->lost) ? KILLED_NS : ALIVE_NS;
+    const uint64_t limit = KILLED_NS;
     const ssize_t before = sockets_ring_unread(s->rx, s->record->rx.head);
     const uint64_t now = sockets_now_ns();
 
@@ -161,18 +158,6 @@ bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
     sockets_carrier_look(s);
     return now - s->record->rx.killed_ns >= limit &&
            sockets_ring_unread(s->rx, s->record->rx.head) == before;
-}
-
-/* TCP may be faster than the carrier, which brings the word of an end with the last phase. */
-ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
-{
-    const bool lost = atomic_load(&s->carrier->lost), fin = atomic_load(&s->rx->fin);
-    char byte;
-
-    *moved = sockets_stream_sender_moved_on(s);
-    if (*moved || lost || fin || sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
-        return 0;
-    return sockets_stream_killed_is_all_here(s) ? 0 : sockets_stream_withhold(s);
 }
 
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn)

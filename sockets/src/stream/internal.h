@@ -284,10 +284,6 @@ int sockets_stream_break(struct sockets_stream *s, int fd);
 uint32_t sockets_stream_log_max(const struct sockets_stream *s);
 void sockets_stream_account_growth(uint32_t before, uint32_t after);
 
-/* A receiver that is with TCP got no bytes.  0: that is the end, or it wanted none, or *moved: the
- * sender had gone on to the ring before; -EAGAIN: it may have. */
-ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved);
-
 /* Take bells that nobody needs away from TCP. */
 void sockets_stream_drain(struct sockets_stream *s, int fd);
 
