@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <sched.h>
 
+#define ALIVE_NS 10000000000ull /* ... and those of one that lives */
+
 enum {
     SETTLE_NS = 10000000, /* how long a call waits that must not block ... */
     BRIEF_NS = 1000000,   /* ... and another one before it sleeps */
-    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way */
+    KILLED_NS = 20000000, /* how long the last bytes of a killed sender may be on their way, ... */
     PROBE = 8,            /* looks at the carrier, while spinning, between two at TCP */
     LONG_NS = 2000000,    /* for which TCP is ahead of the carrier only where a path is dead ... */
     NAP_NS = 1000000,     /* ... and how long then nobody looks */
@@ -147,9 +149,10 @@ int sockets_stream_nap(const sigset_t *mask)
     return sockets_real.ppoll(NULL, 0, &nap, mask);
 }
 
+/* While the carrier is not lost the sender lives, and its word of the end is still to come. */
 bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
 {
-    const uint64_t limit = KILLED_NS;
+    const uint64_t limit = atomic_load(&s->carrier->lost) ? KILLED_NS : ALIVE_NS;
     const ssize_t before = sockets_ring_unread(s->rx, s->record->rx.head);
     const uint64_t now = sockets_now_ns();
 
@@ -158,6 +161,33 @@ bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
     sockets_carrier_look(s);
     return now - s->record->rx.killed_ns >= limit &&
            sockets_ring_unread(s->rx, s->record->rx.head) == before;
+}
+
+/* Whether the phase of which the carrier has told is the sender's last one.  One that wants TCP
+ * itself goes to the ring no more, and may end without a word: by a process that shares it.  So may
+ * one that was not upgraded yet, as it looks in phase 0. */
+static bool has_heard_of_end(const struct sockets_stream *s)
+{
+    return atomic_load(&s->rx->fin) || atomic_load(&s->carrier->lost) ||
+           atomic_load(&s->tx->want_tcp) || sockets_stream_senders_phase(s) == 0;
+}
+
+ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
+{
+    bool told = has_heard_of_end(s), here = false;
+    char byte;
+
+    if (!told && sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+        return 0;
+    while (!told && !here && !sockets_stream_sender_moved_on(s)) {
+        here = sockets_stream_killed_is_all_here(s);
+        if (sockets_now_ns() - s->record->rx.killed_ns >= KILLED_NS)
+            break;
+        sched_yield();
+        told = has_heard_of_end(s);
+    }
+    *moved = sockets_stream_sender_moved_on(s); /* of which the end is told, too */
+    return told || here || *moved ? 0 : sockets_stream_withhold(s);
 }
 
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn)

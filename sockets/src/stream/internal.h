@@ -284,6 +284,11 @@ int sockets_stream_break(struct sockets_stream *s, int fd);
 uint32_t sockets_stream_log_max(const struct sockets_stream *s);
 void sockets_stream_account_growth(uint32_t before, uint32_t after);
 
+/* A receiver that is with TCP got no bytes.  0: it wanted none, or the stream has ended, or *moved:
+ * the sender had gone on to the ring before; -EAGAIN: it may have.  Waits for a moment if the
+ * carrier, which is to say so, is slower than TCP. */
+ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved);
+
 /* Take bells that nobody needs away from TCP. */
 void sockets_stream_drain(struct sockets_stream *s, int fd);
 

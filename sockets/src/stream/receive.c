@@ -170,8 +170,8 @@ static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct reques
     if (!sockets_stream_take_gate(s, fd))
         return -EAGAIN;
     *moved = sockets_stream_sender_moved_on(s);
-    if (!*moved)
-        n = read_tcp(s, fd, r);
+    if (!*moved && (n = read_tcp(s, fd, r)) == 0 && s->carrier)
+        n = sockets_stream_end_by_tcp(s, fd, moved);
     sockets_stream_give_gate(s);
     return n;
 }
