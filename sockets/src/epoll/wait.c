@@ -73,8 +73,9 @@ static bool is_kept_with(struct epoll_event *events, int kept, const struct epol
 static void told_in_vain(struct sockets_entry *entry, int epfd)
 {
     struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+    const bool again = entry->s->carrier || (entry->events & EPOLLONESHOT);
 
-    if (!entry->hot && entry->via == entry->fd && (entry->s->carrier || !(entry->events & EPOLLET)))
+    if (!entry->hot && entry->via == entry->fd && again)
         sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
     else if (entry->events & EPOLLONESHOT)
         entry->withheld--;
