@@ -121,14 +121,14 @@ static void fill(struct end *from, size_t n)
         buffer[i] = (char)((from->written + i) * 131 >> 3);
 }
 
-static ssize_t write_somehow(int fd, size_t n)
+static ssize_t write_by(unsigned call, int fd, size_t n)
 {
     const size_t half = n / 2;
     struct iovec iov[2] = {{buffer, half}, {buffer + half, n - half}};
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
     off_t offset;
 
-    switch (draw(6)) {
+    switch (call) {
     case 0:
         return write(fd, buffer, n);
     case 1:
@@ -146,6 +146,17 @@ static ssize_t write_somehow(int fd, size_t n)
     default:
         return send(fd, buffer, n, MSG_NOSIGNAL);
     }
+}
+
+/* TCP has room for it; a path between hosts may have to take in first what was sent before. */
+static ssize_t write_somehow(int fd, size_t n)
+{
+    const unsigned call = draw(6);
+    ssize_t done;
+
+    while ((done = write_by(call, fd, n)) < 0 && errno == EAGAIN && far)
+        sched_yield();
+    return done;
 }
 
 static void do_send(int p, int e)
@@ -408,14 +419,19 @@ static void let_arrive(void)
                     die("SIOCOUTQNSD");
 }
 
-/* Between hosts, what was sent takes its time: until all of it is there to be read. */
+/* Between hosts, what was sent takes its time: until all of it is there to be read, and the end. */
 static void let_reach(void)
 {
     for (int p = 0; p < PAIRS; p++)
-        for (int e = 0; pairs[p].open && e < 2; e++)
+        for (int e = 0; pairs[p].open && e < 2; e++) {
+            struct pollfd fd = {.fd = pairs[p].end[e].fd, .events = POLLIN};
+
             for (int unread = -1; unread != (int)pairs[p].end[e].pending; sched_yield())
-                if (ioctl(pairs[p].end[e].fd, SIOCINQ, &unread) < 0)
+                if (ioctl(fd.fd, SIOCINQ, &unread) < 0)
                     die("SIOCINQ");
+            while (pairs[p].end[!e].shut && poll(&fd, 1, 0) == 0)
+                sched_yield();
+        }
 }
 
 static void do_step(void)
