@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -29,8 +30,13 @@ def need(*programs):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    """One that no connection is given meanwhile: it is below those that the kernel gives."""
+    given = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii")
+    lowest = int(given.split()[0])
+    while True:
+        port = random.randrange(*(10000, lowest) if lowest > 11000 else (lowest, 65536))
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def is_listening(port):
