@@ -128,6 +128,13 @@ class Net(unittest.TestCase):
         for chaos in ({}, {"UNETSOCK_NET_CHAOS": CHAOS}):  # how much is carried is a matter of time
             self.assertIsNone(self.differs("matrix_calls", 5 if LONG else 1, "moves", "far", least=None, **chaos))
 
+    def test_ends(self):
+        self.assertIsNone(self.differs("end_calls", 5 if LONG else 1, "ends", "far"))
+
+    def test_edges_of_copies(self):
+        self.assertIsNone(self.differs("end_calls", 5 if LONG else 1, "copies", "far", least=2,
+                                       UNETSOCK_NET_CHAOS="loss=0.1,reorder=0.1"))
+
     def test_wake_ups(self):
         self.assertIsNone(self.differs("wake_calls", 5 if LONG else 1, "far"))
 

@@ -114,8 +114,10 @@ SOCKETS_EXPORT int shutdown(int fd, int how)
 
     if (!s)
         return sockets_real.shutdown(fd, how);
-    if (how == SHUT_RD || how == SHUT_RDWR)
+    if (how == SHUT_RD || how == SHUT_RDWR) {
         sockets_stream_stay_awake(s);
+        sockets_stream_shut_reader(s);
+    }
     if (s->upgraded && (how == SHUT_WR || how == SHUT_RDWR))
         sockets_stream_finish(s, fd);
     result = sockets_real.shutdown(fd, how);

@@ -20,7 +20,7 @@ struct sockets_entry {
     int fd;           /* by which it came into the set */
     int via;          /* by which it is reached now */
     uint32_t idle;
-    uint32_t withheld; /* of the stream's, for which the kernel was asked again */
+    uint32_t withheld; /* of the stream's, for which the kernel was asked again (withheld.c) */
     int waker_fd;      /* of the waker in the kernel's set, or 0 (doze.c) */
     bool hot, armed;
     bool dozes;    /* the sender wakes the set by the waker */
@@ -58,6 +58,7 @@ struct sockets_epoll {
     _Atomic bool far;  /* connections are carried from other hosts; for who has no lock, too */
     bool by_kernel;    /* what came last was from other files than rings */
     bool listed;       /* the kernel has told of files, and lists them until it is asked again */
+    bool blind;        /* the kernel cannot be asked again of something withheld (withheld.c) */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
     uint32_t found_count, left_count, told_room;
     struct sockets_found *found; /* has room for all that are hot */
@@ -191,6 +192,27 @@ int sockets_order_tell(struct sockets_epoll *set, const struct epoll_event *kern
 
 /* Room for so many to be found.  False: there is no memory. */
 bool sockets_order_make_room(struct sockets_epoll *set, uint32_t room);
+
+/* What was withheld (withheld.c); all but _is_withheld_long with the set's lock.  The kernel has
+ * told, by an edge or once, of what was a bell or had to be withheld, and is to tell again: when
+ * the set is next looked at, or at once where that may be never, as somebody waits for the set
+ * itself. */
+void sockets_entry_told_in_vain(struct sockets_entry *entry, int epfd);
+
+/* The program is still to be told of something, by an edge or once. */
+bool sockets_entry_is_withheld(const struct sockets_entry *entry);
+
+/* Before the kernel is asked: it is to tell again of what was withheld. */
+void sockets_epoll_ask_for_withheld(struct sockets_epoll *set, int epfd);
+
+/* Behind `n` events of the kernel's: what it cannot tell of again.  Returns how many there are. */
+int sockets_epoll_add_withheld(struct sockets_epoll *set, struct epoll_event *events, int n,
+                               int room);
+
+/* How long to sleep, where the program would for `timeout`, or NULL: for ever. */
+const struct timespec *sockets_epoll_nap(const struct sockets_epoll *set,
+                                         const struct timespec *timeout);
+bool sockets_epoll_is_withheld_long(struct sockets_epoll *set);
 
 /* Of a cold set: what has no news is owed nothing. */
 void sockets_epoll_settle(struct sockets_epoll *set);

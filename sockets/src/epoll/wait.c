@@ -27,10 +27,13 @@ enum {
 static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t found)
 {
     const uint32_t data = EPOLLIN | EPOLLRDNORM, ends = EPOLLERR | EPOLLHUP | EPOLLRDHUP;
+    const uint32_t certain = entry->s->carrier ? EPOLLERR : ends; /* what is read by now */
 
     sockets_stream_answer(entry->s, entry->via);
-    if ((found & data) && !(found & ends) && !sockets_stream_readable(entry->s, entry->via))
-        found &= ~data;
+    if ((found & data) && !(found & certain) && !sockets_stream_readable(entry->s, entry->via))
+        found &= ~(data | ends);
+    if (found & (data | ends))
+        sockets_stream_note_told(entry->s);
     if (sockets_entry_has_data(entry))
         found |= entry->events & data;
     if (found & data) {
@@ -45,6 +48,17 @@ static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t fo
     if (!(entry->events & EPOLLONESHOT))
         sockets_epoll_rouse(entry->set, epfd, entry);
     return found;
+}
+
+/* The same, of which the rest is told again if need be. */
+static uint32_t what_is_left(struct sockets_entry *entry, int epfd, uint32_t found)
+{
+    const uint32_t left = without_bells(entry, epfd, found);
+    const bool in_vain = entry->events & EPOLLONESHOT ? !left : found & ~left;
+
+    if (in_vain && (entry->events & (EPOLLET | EPOLLONESHOT)))
+        sockets_entry_told_in_vain(entry, epfd);
+    return left;
 }
 
 /* Whether an event of another file is among those that were kept. */
@@ -65,20 +79,6 @@ static bool is_kept_with(struct epoll_event *events, int kept, const struct epol
             return true;
         }
     return false;
-}
-
-/* The kernel has told, by an edge or once, of what was a bell or had to be withheld, and is to tell
- * again: when the set is next looked at, or at once where that may be never, as somebody waits for
- * the set itself. */
-static void told_in_vain(struct sockets_entry *entry, int epfd)
-{
-    struct epoll_event event = {.events = entry->events, .data.ptr = entry};
-    const bool again = entry->s->carrier || (entry->events & EPOLLONESHOT);
-
-    if (!entry->hot && entry->via == entry->fd && again)
-        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
-    else if (entry->events & EPOLLONESHOT)
-        entry->withheld--;
 }
 
 /* Of `n` more events of the kernel's, behind those that were `kept` before, keep those that the
@@ -102,9 +102,7 @@ static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *
                 continue;
             event.events &= entry->events | EPOLLERR | EPOLLHUP; /* it may have been changed */
             if (entry->s->upgraded)
-                event.events = without_bells(entry, epfd, event.events);
-            if (!event.events && (entry->events & (EPOLLET | EPOLLONESHOT)))
-                told_in_vain(entry, epfd);
+                event.events = what_is_left(entry, epfd, event.events);
             if (!event.events || (entry->scan == set->scan && is_kept_with(events, before, &event)))
                 continue;
             entry->scan = set->scan;
@@ -129,7 +127,8 @@ static int wait_in_kernel(int epfd, struct epoll_event *events, int max,
  * begin_sleep. */
 static bool cools(struct sockets_entry *entry, int epfd)
 {
-    if (entry->idle < IDLE + IDLE_EACH * entry->set->hot_count) {
+    if (entry->idle < IDLE + IDLE_EACH * entry->set->hot_count ||
+        sockets_entry_is_withheld(entry)) {
         entry->idle++;
         return false;
     }
@@ -257,28 +256,12 @@ static int tell(struct sockets_epoll *set, int epfd, struct kernels *k, int n,
     know_kernel(set, asked);
     sockets_order_begin(set);
     n = keep_events(set, epfd, k->events, 0, n);
+    n = sockets_epoll_add_withheld(set, k->events, n, k->room);
     set->listed = n > 0;
     n = add_rings(set, epfd, k, n, events, max);
     if (n > 0)
         set->by_kernel = set->found_count == 0;
     return n;
-}
-
-/* With the set's lock.  What the kernel has told of by an edge, or once, and was withheld because
- * the carrier was slower (stream/receive.c), it is to tell of again. */
-static void ask_for_withheld(struct sockets_epoll *set, int epfd)
-{
-    for (uint32_t i = 0; set->edges && i < set->hot_count; i++) {
-        struct sockets_entry *entry = set->hot[i];
-        const uint32_t withheld = atomic_load_explicit(&entry->s->withheld, memory_order_relaxed);
-        struct epoll_event event = {.events = entry->events, .data.ptr = entry};
-
-        if (withheld == entry->withheld || entry->told || entry->via != entry->fd ||
-            !(entry->events & (EPOLLET | EPOLLONESHOT)))
-            continue;
-        entry->withheld = withheld;
-        sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event);
-    }
 }
 
 /* Whether the set has connections that are carried from other hosts. */
@@ -299,14 +282,15 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     pthread_mutex_lock(&set->lock);
     if (set->cold)
         sockets_epoll_settle(set);
-    ask_for_withheld(set, epfd);
+    sockets_epoll_ask_for_withheld(set, epfd);
     set->asked_before = set->asked_at;
     sockets_order_begin(set);
     sockets_order_look(set, UINT64_MAX, 0);
     atomic_store_explicit(&set->far, is_far(set), memory_order_relaxed);
     /* Where what came last came by TCP from another host, so may what comes next, and a look at
      * links is no cheaper than the kernel. */
-    kernel |= set->unsure || set->listed || set->left_count > 0 || (set->by_kernel && set->far) ||
+    kernel |= set->blind || set->unsure || set->listed || set->left_count > 0 ||
+              (set->by_kernel && set->far) ||
               (set->found_count > 0 && ++set->turn % KERNEL_EVERY == 0);
     if (set->found_count > 0)
         set->by_kernel = false;
@@ -374,9 +358,9 @@ static int spin(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     return 0;
 }
 
-/* Before the kernel sleeps for the set: false if something has come meanwhile. */
+/* Before the kernel sleeps for the set, and for how long: false if something has come meanwhile. */
 static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
-                        struct epoll_event *events, int max)
+                        struct epoll_event *events, int max, const struct timespec **timeout)
 {
     bool quiet = true;
 
@@ -385,7 +369,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
     if (++set->sleepers > 1 && !set->by_tcp)
         sockets_epoll_wake_by_tcp(set, epfd);
     sockets_defer_no_more(set, epfd);
-    ask_for_withheld(set, epfd);
+    sockets_epoll_ask_for_withheld(set, epfd);
     for (uint32_t i = 0; i < set->hot_count; i++)
         if (!sockets_entry_doze(set->hot[i], epfd))
             sockets_entry_watch(set->hot[i]);
@@ -393,6 +377,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
     atomic_thread_fence(memory_order_seq_cst); /* senders look for us after they have published */
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !sockets_entry_has_news(set->hot[i]);
+    *timeout = quiet ? sockets_epoll_nap(set, *timeout) : &at_once;
     pthread_mutex_unlock(&set->lock);
     return quiet;
 }
@@ -417,8 +402,8 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     bool quiet;
     int n, error;
 
-    quiet = begin_sleep(set, epfd, &k, events, max);
-    n = wait_in_kernel(epfd, k.events, k.room, quiet ? timeout : &at_once, mask);
+    quiet = begin_sleep(set, epfd, &k, events, max, &timeout);
+    n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
     error = errno;
     pthread_mutex_lock(&set->lock);
     leave_room(&k, set);
@@ -431,17 +416,6 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     pthread_mutex_unlock(&set->lock);
     errno = error;
     return n;
-}
-
-static bool anything_is_withheld_long(struct sockets_epoll *set)
-{
-    bool is = false;
-
-    pthread_mutex_lock(&set->lock);
-    for (uint32_t i = 0; !is && i < set->hot_count; i++)
-        is = sockets_stream_is_withheld_long(set->hot[i]->s);
-    pthread_mutex_unlock(&set->lock);
-    return is;
 }
 
 static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
@@ -459,8 +433,8 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
             if (n == 0 && timeout_ns != 0)
                 n = spin(set, epfd, events, max, end, mask);
             /* What is withheld is told of again and again, which keeps nobody who does not wait. */
-            if (n != 0 || (timeout_ns == 0 &&
-                           (!bells || turn == AT_ONCE_TURNS || anything_is_withheld_long(set))))
+            if (n != 0 || (timeout_ns == 0 && (!bells || turn == AT_ONCE_TURNS ||
+                                               sockets_epoll_is_withheld_long(set))))
                 return n;
             if (timeout_ns == 0)
                 continue;
@@ -470,7 +444,7 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
             wait = (struct timespec){(time_t)(left / 1000000000), (long)(left % 1000000000)};
         }
         n = sleep_in_kernel(set, epfd, events, max, timeout_ns >= 0 ? &wait : NULL, mask, &bells);
-        if (n == 0 && anything_is_withheld_long(set))
+        if (n == 0 && sockets_epoll_is_withheld_long(set))
             n = sockets_stream_nap(mask);
         if (n != 0)
             return n;

@@ -25,6 +25,7 @@ enum {
     KERNEL_SELDOM = 64, /* ... and of one connection that has data, of which the program knows */
     DATA = POLLIN | POLLRDNORM,
     SPACE = POLLOUT | POLLWRNORM,
+    ENDS = POLLERR | POLLHUP | POLLRDHUP,
 };
 
 struct polled {
@@ -87,22 +88,30 @@ static bool any(const struct polled *p, bool (*is_so)(const struct sockets_strea
     return false;
 }
 
+/* What the kernel says of a connection, whose carrier may be slower than TCP. */
+static void merge_one(struct sockets_stream *s, struct pollfd *fd)
+{
+    const int certain = s->carrier ? POLLERR : ENDS; /* what is read by now */
+    const bool data = sockets_stream_has_data(s);
+
+    if (data)
+        fd->revents |= fd->events & DATA;
+    else if ((fd->revents & DATA) && !(fd->revents & certain) &&
+             !sockets_stream_readable(s, fd->fd))
+        fd->revents &= ~(DATA | ENDS);
+    if (fd->revents & (data ? ENDS : DATA | ENDS))
+        sockets_stream_note_told(s);
+}
+
 /* Make what the kernel says of each descriptor what the program is told. */
 static int merge(struct polled *p)
 {
     int ready = 0;
 
     for (nfds_t i = 0; i < p->count; i++) {
-        struct pollfd *fd = &p->fds[i];
-
-        if (wants_data(p, i)) {
-            if (sockets_stream_has_data(p->stream[i]))
-                fd->revents |= fd->events & DATA;
-            else if ((fd->revents & DATA) && !(fd->revents & (POLLERR | POLLHUP | POLLRDHUP)) &&
-                     !sockets_stream_readable(p->stream[i], fd->fd))
-                fd->revents &= ~DATA;
-        }
-        ready += fd->revents != 0;
+        if (wants_data(p, i))
+            merge_one(p->stream[i], &p->fds[i]);
+        ready += p->fds[i].revents != 0;
     }
     return ready;
 }

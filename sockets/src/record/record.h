@@ -60,6 +60,8 @@ struct sockets_record {
         uint64_t taken;
         uint32_t drained;        /* bells taken from TCP */
         uint32_t empty;          /* vain turns since the kernel was last asked */
+        _Atomic uint32_t told;   /* the kernel has told somebody who waits of data, or of the end */
+        _Atomic uint32_t shut;   /* by this end, which wants to hear of the end without delay */
         uint32_t reader;         /* thread that has the gate */
         _Atomic uint64_t streak; /* bytes received since anything was sent; sender sets it, too */
         int error;               /* what the kernel told when nobody had asked */

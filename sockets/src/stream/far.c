@@ -149,10 +149,25 @@ int sockets_stream_nap(const sigset_t *mask)
     return sockets_real.ppoll(NULL, 0, &nap, mask);
 }
 
-/* While the carrier is not lost the sender lives, and its word of the end is still to come. */
-bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
+void sockets_stream_shut_reader(struct sockets_stream *s)
 {
-    const uint64_t limit = atomic_load(&s->carrier->lost) ? KILLED_NS : ALIVE_NS;
+    atomic_store(&s->record->rx.shut, 1);
+}
+
+/* While the carrier is not lost the sender lives, and its word of the end is still to come; unless
+ * it was this end that has ended it. */
+static uint64_t patience_with(const struct sockets_stream *s)
+{
+    if (atomic_load(&s->record->rx.shut))
+        return 0;
+    return atomic_load(&s->carrier->lost) ? KILLED_NS : ALIVE_NS;
+}
+
+/* TCP has ended while the carrier says nothing of it: a sender that ends tells so before TCP does;
+ * of one that was killed in the ring what it has sent may still be on its way. */
+static bool killed_is_all_here(struct sockets_stream *s)
+{
+    const uint64_t limit = patience_with(s);
     const ssize_t before = sockets_ring_unread(s->rx, s->record->rx.head);
     const uint64_t now = sockets_now_ns();
 
@@ -163,13 +178,29 @@ bool sockets_stream_killed_is_all_here(struct sockets_stream *s)
            sockets_ring_unread(s->rx, s->record->rx.head) == before;
 }
 
+ssize_t sockets_stream_end_in_ring(struct sockets_stream *s, ssize_t n)
+{
+    int *const error = &s->record->rx.killed_error;
+
+    if (!s->carrier || sockets_stream_sender_moved_on(s))
+        return n;
+    if (n < 0)
+        *error = (int)n;
+    if (!killed_is_all_here(s))
+        return sockets_stream_withhold(s);
+    n = *error;
+    *error = 0;
+    return n;
+}
+
 /* Whether the phase of which the carrier has told is the sender's last one.  One that wants TCP
  * itself goes to the ring no more, and may end without a word: by a process that shares it.  So may
  * one that was not upgraded yet, as it looks in phase 0. */
 static bool has_heard_of_end(const struct sockets_stream *s)
 {
     return atomic_load(&s->rx->fin) || atomic_load(&s->carrier->lost) ||
-           atomic_load(&s->tx->want_tcp) || sockets_stream_senders_phase(s) == 0;
+           atomic_load(&s->record->rx.shut) || atomic_load(&s->tx->want_tcp) ||
+           sockets_stream_senders_phase(s) == 0;
 }
 
 ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
@@ -180,7 +211,7 @@ ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
     if (!told && sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
         return 0;
     while (!told && !here && !sockets_stream_sender_moved_on(s)) {
-        here = sockets_stream_killed_is_all_here(s);
+        here = killed_is_all_here(s);
         if (sockets_now_ns() - s->record->rx.killed_ns >= KILLED_NS)
             break;
         sched_yield();

@@ -186,9 +186,10 @@ void sockets_stream_settle_end(struct sockets_stream *s);
  * before it knew that this one closes.  One that came later would turn the end into a reset. */
 void sockets_stream_await_bells(struct sockets_stream *s, int fd);
 
-/* TCP has ended while the carrier says nothing of it: a sender that ends tells so before TCP does;
- * of one that was killed in the ring what it has sent may still be on its way. */
-bool sockets_stream_killed_is_all_here(struct sockets_stream *s);
+/* A receiver that is in the ring hears from TCP of the end, 0, or of an error.  Returns that, or
+ * -EAGAIN: if the carrier has not said so the sender was killed, and what it sent before is read
+ * first. */
+ssize_t sockets_stream_end_in_ring(struct sockets_stream *s, ssize_t n);
 
 /* TCP has something of which the carrier is still to tell.  The kernel tells of that by one edge,
  * for which sets of epoll have to ask again.  Returns -EAGAIN. */

@@ -37,23 +37,6 @@ ssize_t sockets_stream_take_bell(struct sockets_stream *s, int fd)
     return n;
 }
 
-/* TCP has ended, or was reset.  If the carrier has not said so the sender was killed, and what it
- * sent before is read first. */
-static ssize_t end_of_tcp(struct sockets_stream *s, ssize_t n)
-{
-    int *const error = &s->record->rx.killed_error;
-
-    if (!s->carrier || sockets_stream_sender_moved_on(s))
-        return n;
-    if (n < 0)
-        *error = (int)n;
-    if (!sockets_stream_killed_is_all_here(s))
-        return sockets_stream_withhold(s);
-    n = *error;
-    *error = 0;
-    return n;
-}
-
 /* What TCP has while the stream is in the ring.  1: something changed, look again; 0: the stream
  * has ended; -EAGAIN: nothing; another -errno. */
 static ssize_t ask_kernel(struct sockets_stream *s, int fd)
@@ -67,7 +50,7 @@ static ssize_t ask_kernel(struct sockets_stream *s, int fd)
     if (n < 0 && errno != ECONNRESET)
         return -errno;
     if (n <= 0)
-        return end_of_tcp(s, n < 0 ? -ECONNRESET : 0);
+        return sockets_stream_end_in_ring(s, n < 0 ? -ECONNRESET : 0);
     /* A byte that is no bell belongs to the next phase, which was published before it was sent. */
     if (!sockets_stream_sender_moved_on(s) && !sockets_stream_bell_is_due(s))
         return s->carrier && !atomic_load(&s->carrier->lost) ? sockets_stream_withhold(s) : -EPROTO;
@@ -165,15 +148,33 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
 /* The stream is in TCP.  Returns as try_receive; *moved: the sender has gone on to the ring. */
 static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct request *r, bool *moved)
 {
-    ssize_t n = 0;
+    ssize_t n;
 
     if (!sockets_stream_take_gate(s, fd))
         return -EAGAIN;
     *moved = sockets_stream_sender_moved_on(s);
-    if (!*moved && (n = read_tcp(s, fd, r)) == 0 && s->carrier)
-        n = sockets_stream_end_by_tcp(s, fd, moved);
-    sockets_stream_give_gate(s);
-    return n;
+    n = *moved ? 0 : read_tcp(s, fd, r);
+    sockets_stream_give_gate(s); /* which the carrier's word of a new phase needs */
+    return n == 0 && !*moved && s->carrier ? sockets_stream_end_by_tcp(s, fd, moved) : n;
+}
+
+void sockets_stream_note_told(struct sockets_stream *s)
+{
+    atomic_store_explicit(&s->record->rx.told, 1, memory_order_relaxed);
+}
+
+/* Whether the kernel may know more than an empty ring. */
+static bool has_to_ask(struct sockets_stream *s, const struct request *r)
+{
+    struct sockets_record *record = s->record;
+
+    if (atomic_load_explicit(&record->rx.told, memory_order_relaxed)) {
+        atomic_store_explicit(&record->rx.told, 0, memory_order_relaxed);
+        return true;
+    }
+    return r->ask || atomic_load_explicit(&s->rx->fin, memory_order_relaxed) ||
+           atomic_load_explicit(&record->rx.eof, memory_order_relaxed) ||
+           record->rx.empty++ % ASK_EVERY == ASK_EVERY - 1;
 }
 
 /* The ring is empty.  Returns as try_receive, or 1 with *again: there may be more. */
@@ -190,8 +191,7 @@ static ssize_t ring_is_empty(struct sockets_stream *s, int fd, const struct requ
         *again = true;
         return 1;
     }
-    if (!r->ask && !atomic_load_explicit(&s->rx->fin, memory_order_relaxed) &&
-        record->rx.empty++ % ASK_EVERY != ASK_EVERY - 1)
+    if (!has_to_ask(s, r))
         return -EAGAIN;
     n = ask_kernel(s, fd);
     if (n == 0 && atomic_exchange(&record->rx.recalled, 0))

@@ -159,6 +159,9 @@ void sockets_stream_stay_awake(struct sockets_stream *s);
 /* shutdown(SHUT_WR or SHUT_RDWR) has happened: who waits to send is to hear of it. */
 void sockets_stream_note_shut(struct sockets_stream *s);
 
+/* Before the kernel hears of shutdown(SHUT_RD): readers find what is there, and then the end. */
+void sockets_stream_shut_reader(struct sockets_stream *s);
+
 /* It is about to happen. */
 void sockets_stream_finish(struct sockets_stream *s, int fd);
 
@@ -216,6 +219,10 @@ void sockets_stream_disarm(struct sockets_stream *s);
 /* The kernel has told of something in TCP which may be a bell that the carrier is still to tell of,
  * although there are data in the ring: then nobody takes it with these. */
 bool sockets_stream_may_hear_of_bell(const struct sockets_stream *s);
+
+/* The kernel has told somebody who waits of data, or of the end, and by an edge does so once: the
+ * next read that finds the ring empty asks it. */
+void sockets_stream_note_told(struct sockets_stream *s);
 
 /* TCP has had something of which the carrier does not tell for so long that who waits should not
  * ask the kernel all the time, which tells of it again and again; but nap, for a millisecond.  0,
