@@ -203,13 +203,14 @@ Command Compiler::stage_options(const std::string &result) const
     }
 }
 
-// Adds the options of -fold-programs.  The user's options follow and can override them.
+// Adds the options of -fold-programs, and what gnu89 implies.  The user's options follow and can
+// override them.
 void Compiler::add_old_program_options(Command &command)
 {
-    if (!options_.old_programs)
-        return;
-    command.push_back("-fcommon");
-    append(command, tools_.zeroing());
+    if (options_.old_programs || is_c89(options_.standard))
+        command.push_back("-fcommon"); // headers of that time contain tentative definitions
+    if (options_.old_programs)
+        append(command, tools_.zeroing());
 }
 
 int Compiler::compile_split_c(const Input &input, const std::string &result)
@@ -231,12 +232,8 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
         Command command = tools_.cc(stage_options(result));
         if (!translation_.plain || translated_) // static objects have one address on every rank
             command.push_back("-fno-pie");
-        // Headers of that time contain tentative definitions.
-        if (is_c89(options_.standard)) {
-            command.push_back("-fcommon");
-            if (tools_.is_clang()) // functions of that time return without a value
-                command.push_back("-Wno-error=return-type");
-        }
+        if (is_c89(options_.standard) && tools_.is_clang())
+            command.push_back("-Wno-error=return-type"); // as functions of that time do
         add_old_program_options(command);
         append(command, options_.both);
         append(command, options_.compile);

@@ -92,6 +92,19 @@ TEST_CASE("tentative definitions in a header are one object")
     CHECK(folder.shell("./other").code == 0);
 }
 
+TEST_CASE("tentative definitions in files of C are one object under gnu89")
+{
+    Folder folder;
+    folder.file("f.c", "int shared; int f() { return shared; }\n");
+    folder.file("g.c", "int shared; int g() { return shared; }\n");
+    folder.file("main.sc", "#include <split-c/split-c.h>\nint shared;\n"
+                           "splitc_main() { shared = 3; return f() + g() != 6; }\n");
+    check_fine(folder.splitcc("-std=gnu89 main.sc f.c g.c -o prog"));
+    CHECK(folder.shell("./prog").code == 0);
+    CHECK_THAT(folder.splitcc("-std=gnu89 -fno-common main.sc f.c g.c -o none").err,
+               Contains("multiple definition"));
+}
+
 TEST_CASE("a program from the -print options and cc alone")
 {
     Folder folder;

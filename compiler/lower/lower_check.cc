@@ -53,7 +53,7 @@ Rope Lower::block_index(const Expr *e, const Expr *pointer, const Expr *index)
     if (!checks_ || pointer->kind != ExprKind::GlobalDecay)
         return plain;
     const Type *array = pointer->a->type;
-    bool open = pointer->a->member && array->extent.value.value_or(0) <= 1;
+    bool open = strip(pointer->a)->member && array->extent.value.value_or(0) <= 1;
     if (open || (!array->extent.size && array->captured.empty()))
         return plain;
     return checked_index(std::move(plain), "sizeof(" + type(array) + ") / " + size_of(array->base),

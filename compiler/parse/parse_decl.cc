@@ -251,6 +251,9 @@ void Parser::old_style_parameters(Declaration *declaration)
                 if (param->name == item.declarator.name) {
                     param->type = item.type;
                     param->storage = d->specifiers.storage;
+                    param->parameter = true;
+                    if (item.type->kind == TypeKind::SpreadArray)
+                        sema_.check_spread_array(item, *param);
                     item.symbol = param;
                     found = true;
                 }

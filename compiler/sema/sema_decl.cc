@@ -98,8 +98,10 @@ bool Sema::check_spread_array(const InitDeclarator &d, const Symbol &symbol)
 void Sema::check_splitc_main(const InitDeclarator &d)
 {
     const Type *type = d.symbol->type, *result = type->base->unqualified;
-    auto is_vector = [](const Type *t) {
-        return t->is_local_pointer() && t->base->is_local_pointer();
+    // What a definition in the old style does not declare is int.
+    auto is_vector = [type](const Type *t) {
+        return (t->is_local_pointer() && t->base->is_local_pointer()) ||
+               (!type->prototype && t->kind == TypeKind::Int);
     };
     auto is_word = [](const Type *t) { return t->is_local_pointer() || t->is_integer(); };
     const std::vector<const Type *> &params = type->params;

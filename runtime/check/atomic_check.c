@@ -120,6 +120,25 @@ static void attempts_serve_others(void)
     area_close(area);
 }
 
+/* Rank 0 looks, under a lock of its own, whether the last rank has written. */
+static void unlocks_serve_others(void)
+{
+    splitc_ptr area = area_open(16), lock = area_at(area, 0, 0), word = area_at(area, 0, 8);
+    const int one = 1;
+    int seen = 0;
+
+    splitc_barrier();
+    if (my_rank() == ranks() - 1)
+        splitc_write(word, &one, sizeof one);
+    while (my_rank() == 0 && !seen) {
+        splitc_lock(lock);
+        splitc_read(&seen, word, sizeof seen);
+        splitc_unlock(lock);
+    }
+    splitc_barrier();
+    area_close(area);
+}
+
 /* Ranks set fields of their own, 7 bits wide and side by side, as many as a word has room for. */
 static void masked_writes_keep_neighbours(void)
 {
@@ -281,6 +300,7 @@ const struct check atomic_checks[] = {
     {"operations_return_the_old_value", operations_return_the_old_value},
     {"locks_exclude", locks_exclude},
     {"attempts_serve_others", attempts_serve_others},
+    {"unlocks_serve_others", unlocks_serve_others},
     {"masked_writes_keep_neighbours", masked_writes_keep_neighbours},
     {"masked_write_sizes", masked_write_sizes},
     {0},

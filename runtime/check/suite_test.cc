@@ -141,6 +141,7 @@ TEST_CASE("atomic: operations on every type, blocking and begun") { passes_every
 TEST_CASE("atomic: all ranks on the same objects") { passes_everywhere("operations_by_all"); }
 TEST_CASE("atomic: locks exclude") { passes_everywhere("locks_exclude"); }
 TEST_CASE("atomic: attempts serve others") { passes_everywhere("attempts_serve_others"); }
+TEST_CASE("atomic: unlocks serve others") { passes_everywhere("unlocks_serve_others"); }
 TEST_CASE("atomic: bit-field writes keep their neighbours") { passes_everywhere("masked_writes_keep_neighbours"); }
 TEST_CASE("atomic: bit-field writes of every size") { passes_everywhere("masked_write_sizes"); }
 

@@ -6,12 +6,14 @@
  * meanwhile.
  */
 #include "access.h"
+#include "atomic.h"
 #include "library.h"
 
 #include <sched.h>
 
 #define BACKOFF_MAX 1024u /* polls between two tries */
 #define PATIENCE 1000u    /* tries without a sleep between them, as an unlock wakes nobody */
+#define SERVE_EVERY 64u   /* unlocks, between two looks at what others want */
 
 int splitc_trylock(splitc_ptr lock)
 {
@@ -46,8 +48,14 @@ void splitc_lock(splitc_ptr lock)
     splitc_wait_end(&w);
 }
 
+/* A rank that looks into something of its own under a lock of its own, again and again, may need
+ * others to change it. */
 void splitc_unlock(splitc_ptr lock)
 {
+    static _Thread_local uint32_t unlocks;
+
     if (splitc_exchange(lock, 0) == 0)
         splitc_die("unlock of a lock that nobody holds");
+    if (++unlocks % SERVE_EVERY == 0)
+        splitc_atomic_serve();
 }
