@@ -124,6 +124,12 @@ std::string in_users_terms(std::string_view said, bool &ours)
     return text;
 }
 
+// What a message is about.  It is not sure which one where several places could be meant.
+struct Place {
+    bool any = false, sure = true;
+    std::optional<Range> range;
+};
+
 class Reader {
 public:
     explicit Reader(const Translation &t) : t_(t), output_(t.c), locator_(*t.source) {}
@@ -132,7 +138,7 @@ public:
 private:
     void line(std::string_view line);
     void message(const CcLine &said);
-    std::optional<Range> source_of(const CcLine &said) const;
+    Place source_of(const CcLine &said) const;
 
     const Translation &t_;
     Source output_;
@@ -141,26 +147,50 @@ private:
     bool shown_ = true; // whether the last message was shown; its notes are treated alike
 };
 
-// The column is one of the translation, where one line of the source can be several.  A message is
-// about a place on its line, or about the end of the line.
-std::optional<Range> Reader::source_of(const CcLine &said) const
+// Whether a token begins at the column, as far as the text tells.
+bool begins_token(std::string_view text, uint32_t column)
+{
+    if (column > text.size() || text[column - 1] == ' ')
+        return false;
+    return column == 1 || !is_name_char(text[column - 1]) || !is_name_char(text[column - 2]);
+}
+
+// The column is one of the translation, where one line of the source can be several: the
+// preprocessor breaks a line at a macro of a system header, of which there are hardly any messages.
+// A message is about the beginning of a token on one of them, else about some place, or about the
+// end of the line.
+Place Reader::source_of(const CcLine &said) const
 {
     if (said.column == 0)
         return {};
     const std::vector<uint32_t> lines = output_.find(said.file, said.line);
-    auto holds = [&](uint32_t line) {
-        const std::string_view text = output_.physical_text(line);
+    auto found = [&](auto fits) {
+        Place place;
+        for (uint32_t line : lines) {
+            const uint32_t start = output_.line_start(line);
+            if (!fits(output_.physical_text(line), output_.position(start).system))
+                continue;
+            const std::optional<Range> range =
+                t_.origins.source_of(start + said.column - 1, t_.source->text());
+            place.sure = !place.any || (place.sure && range == place.range);
+            if (!place.any)
+                place.range = range;
+            place.any = true;
+        }
+        return place;
+    };
+    auto begins_in_users = [&](std::string_view text, bool system) {
+        return !system && begins_token(text, said.column);
+    };
+    auto begins = [&](std::string_view text, bool) { return begins_token(text, said.column); };
+    auto holds = [&](std::string_view text, bool) {
         return said.column <= text.size() && text[said.column - 1] != ' ';
     };
-    auto ends = [&](uint32_t line) {
-        return said.column <= output_.physical_text(line).size() + 1;
-    };
-    auto line = std::find_if(lines.begin(), lines.end(), holds);
-    if (line == lines.end())
-        line = std::find_if(lines.begin(), lines.end(), ends);
-    if (line == lines.end())
-        return {};
-    return t_.origins.source_of(output_.line_start(*line) + said.column - 1, t_.source->text());
+    auto ends = [&](std::string_view text, bool) { return said.column <= text.size() + 1; };
+    for (const Place &place : {found(begins_in_users), found(begins), found(holds)})
+        if (place.any)
+            return place;
+    return found(ends);
 }
 
 void Reader::message(const CcLine &said)
@@ -176,7 +206,8 @@ void Reader::message(const CcLine &said)
     m.position = {std::string(said.file), said.line};
     const bool of_abi = said.file.ends_with("split-c/abi.h");
     // A warning about text that splitcc has made does not concern the user; an error does.
-    const std::optional<Range> where = source_of(said);
+    const Place place = source_of(said);
+    const std::optional<Range> &where = place.range;
     const bool made =
         ours || (!where && said.column && !output_.find(said.file, said.line).empty());
     const bool drop = of_abi || (made && (note || said.severity == Severity::Warning));
@@ -184,7 +215,7 @@ void Reader::message(const CcLine &said)
         shown_ = !drop;
     if (drop)
         return;
-    if (where) {
+    if (where && place.sure) {
         Located at = locator_.locate(*where);
         m.position = at.position;
         m.caret = at.span;

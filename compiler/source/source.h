@@ -16,6 +16,7 @@ namespace splitcc {
 struct Range {
     uint32_t begin = 0;
     uint32_t end = 0;
+    bool operator==(const Range &) const = default;
 };
 
 // A place in the user's files.

@@ -218,10 +218,12 @@ bool names_the_translation(const std::string &message)
 }
 
 // Checks that every place is within a line of the user's file, and that nothing else is printed.
+// There is no column where a macro of a system header leaves it open.
 void check_places(const std::string &said, const fs::path &folder)
 {
     static const std::regex place("(.*):([0-9]+):([0-9]+): (error|warning|note): .*");
-    static const std::regex shown(" +[0-9]* \\| .*|In file included from .*|    *from .*");
+    static const std::regex shown(" +[0-9]* \\| .*|In file included from .*|    *from .*|"
+                                  "[^:]*:[0-9]+: (error|warning|note): .*");
     std::istringstream lines(said);
     for (std::string line; std::getline(lines, line);) {
         INFO(line);
