@@ -14,6 +14,20 @@
 #include <sys/wait.h>
 #include <time.h>
 
+static void write_byte_to(int fd)
+{
+    if (write(fd, "x", 1) != 1)
+        die("write");
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* ---- one wake-up for several connections -------------------------------------------------- */
 
 enum { TOGETHER = 8, ROUNDS = 100 };
@@ -312,6 +326,73 @@ static void test_disturbed(enum disturbance how, uint32_t kind)
         close(d.fd[i][0]);
 }
 
+/* ---- who looks while another one falls asleep --------------------------------------------- */
+
+enum { LOOKED_PAIRS = 2, LOOKED_BYTES = 30000 };
+
+struct looked {
+    int epfd, fd[LOOKED_PAIRS][2];
+    _Atomic unsigned taken;
+};
+
+/* Whoever is told of bytes takes them; until all have come, or none for 3 s. */
+static void take_bytes(struct looked *l, int timeout)
+{
+    struct epoll_event event;
+    double until = seconds_now() + 3;
+    char bytes[64];
+
+    while (l->taken < LOOKED_BYTES && seconds_now() < until) {
+        ssize_t n = 0;
+
+        if (epoll_wait(l->epfd, &event, 1, timeout) == 1)
+            n = recv(l->fd[event.data.u32][0], bytes, sizeof(bytes), MSG_DONTWAIT);
+        if (n > 0) {
+            l->taken += (unsigned)n;
+            until = seconds_now() + 3;
+        }
+    }
+}
+
+static void *sleep_often(void *argument)
+{
+    take_bytes(argument, 1);
+    return NULL;
+}
+
+static void *write_all(void *argument)
+{
+    const struct looked *l = argument;
+
+    for (int i = 0; i < LOOKED_BYTES; i++)
+        write_byte_to(l->fd[i / 8 % LOOKED_PAIRS][1]);
+    return NULL;
+}
+
+/* One thread looks at a set, in which another one falls asleep over and over: what was to wake that
+ * one is found by the first, too. */
+static void test_looked(void)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    struct looked l = {.epfd = epoll_create1(0)};
+    pthread_t id[2];
+
+    for (unsigned i = 0; i < LOOKED_PAIRS; i++) {
+        make_pair(l.fd[i]);
+        event.data.u32 = i;
+        epoll_ctl(l.epfd, EPOLL_CTL_ADD, l.fd[i][0], &event);
+    }
+    pthread_create(&id[0], NULL, sleep_often, &l);
+    pthread_create(&id[1], NULL, write_all, &l);
+    take_bytes(&l, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(id[i], NULL);
+    printf("looked: %u of %d bytes\n", l.taken, LOOKED_BYTES);
+    close(l.epfd);
+    for (int i = 0; i < LOOKED_PAIRS; i++)
+        close_pair(l.fd[i]);
+}
+
 /* ---- who else waits ----------------------------------------------------------------------- */
 
 enum wait { BY_READ, BY_POLL, BY_SELECT, BY_ANOTHER_SET, BY_THE_SET_ALONE, WAITS };
@@ -406,12 +487,6 @@ static double processor_seconds(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void write_byte_to(int fd)
-{
-    if (write(fd, "x", 1) != 1)
-        die("write");
 }
 
 static void begin_idlers(struct idlers *d, int threads, pthread_t *id)
@@ -536,6 +611,7 @@ static void test_wakes(void)
         if (how != FORKS && how != POLLS) /* the kernel tells somebody of an edge, once */
             test_disturbed(how, EPOLLET);
     }
+    test_looked();
     for (int how = 0; how < WAITS; how++)
         test_used_wake_up(how);
     test_idlers();

@@ -150,6 +150,10 @@ void sockets_epoll_join(struct sockets_epoll *set, int epfd);
 void sockets_epoll_part(struct sockets_epoll *set);
 void sockets_epoll_kick(struct sockets_epoll *set);
 
+/* The kernel says that TCP of a connection is readable: whether a recv would find something, once a
+ * bell that nobody needs is taken, by which somebody may have been to be woken for others, too. */
+bool sockets_entry_is_readable(struct sockets_entry *entry);
+
 /* Wake whoever sleeps, who looks again. */
 void sockets_epoll_wake(struct sockets_epoll *set, int epfd);
 

@@ -108,6 +108,15 @@ void sockets_epoll_kick(struct sockets_epoll *set)
         wake(set);
 }
 
+bool sockets_entry_is_readable(struct sockets_entry *entry)
+{
+    const bool readable = sockets_stream_readable(entry->s, entry->via);
+
+    if (sockets_stream_sleeps_together(entry->s))
+        sockets_epoll_kick(entry->set);
+    return readable;
+}
+
 void sockets_epoll_rouse(struct sockets_epoll *set, int epfd, const struct sockets_entry *entry)
 {
     if (set->sleepers == 0 || set->cold || !entry->s->upgraded || !sockets_entry_has_news(entry))

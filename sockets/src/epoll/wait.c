@@ -30,7 +30,7 @@ static uint32_t without_bells(struct sockets_entry *entry, int epfd, uint32_t fo
     const uint32_t certain = entry->s->carrier ? EPOLLERR : ends; /* what is read by now */
 
     sockets_stream_answer(entry->s, entry->via);
-    if ((found & data) && !(found & certain) && !sockets_stream_readable(entry->s, entry->via))
+    if ((found & data) && !(found & certain) && !sockets_entry_is_readable(entry))
         found &= ~(data | ends);
     if (found & (data | ends))
         sockets_stream_note_told(entry->s);

@@ -68,8 +68,7 @@ void sockets_epoll_ask_for_withheld(struct sockets_epoll *set, int epfd)
 static uint32_t find_out(struct sockets_entry *entry)
 {
     const uint32_t before = withheld_of(entry);
-    const bool readable =
-        sockets_entry_wants_data(entry) && sockets_stream_readable(entry->s, entry->via);
+    const bool readable = sockets_entry_wants_data(entry) && sockets_entry_is_readable(entry);
 
     if (!readable && withheld_of(entry) != before)
         return 0;

@@ -94,11 +94,13 @@ static void merge_one(struct sockets_stream *s, struct pollfd *fd)
     const int certain = s->carrier ? POLLERR : ENDS; /* what is read by now */
     const bool data = sockets_stream_has_data(s);
 
-    if (data)
+    if (data) {
         fd->revents |= fd->events & DATA;
-    else if ((fd->revents & DATA) && !(fd->revents & certain) &&
-             !sockets_stream_readable(s, fd->fd))
-        fd->revents &= ~(DATA | ENDS);
+    } else if ((fd->revents & DATA) && !(fd->revents & certain)) {
+        if (!sockets_stream_readable(s, fd->fd))
+            fd->revents &= ~(DATA | ENDS);
+        sockets_stream_note_taken(s);
+    }
     if (fd->revents & (data ? ENDS : DATA | ENDS))
         sockets_stream_note_told(s);
 }

@@ -242,8 +242,7 @@ static int end_recall(struct sockets_stream *s, int fd, uint64_t until)
     if (s->recalling)
         result = take_back(s, fd, until);
     s->recalling = false;
-    if (atomic_load(&s->together))
-        sockets_stream_on_taken(s);
+    sockets_stream_note_taken(s);
     return result;
 }
 

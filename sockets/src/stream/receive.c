@@ -257,26 +257,16 @@ static ssize_t locked_receive(struct sockets_stream *s, int fd, const struct req
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
-/* What was taken may have been to wake an epoll set for other streams. */
-static void tell_taken(struct sockets_stream *s)
-{
-    if (__builtin_expect(atomic_load_explicit(&s->together, memory_order_relaxed), 0))
-        sockets_stream_on_taken(s);
-}
-
 bool sockets_stream_readable(struct sockets_stream *s, int fd)
 {
     char byte;
     struct iovec iov = {&byte, 1};
     const struct request r = {&iov, 1, MSG_PEEK, SOCKETS_PEEK, false, true, false};
-    bool readable;
 
     if (sockets_stream_has_data(s) || sockets_carrier_is_resting(s) ||
         (!s->carrier && !sockets_stream_bell_is_due(s)))
         return true;
-    readable = locked_receive(s, fd, &r) != -EAGAIN;
-    tell_taken(s);
-    return readable;
+    return locked_receive(s, fd, &r) != -EAGAIN;
 }
 
 static size_t total_of(const struct request *r)
@@ -495,6 +485,6 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
         s->record->tx.streak = 0;
         sockets_stream_set_streak(s, sockets_stream_streak(s) + (uint64_t)got);
     }
-    tell_taken(s);
+    sockets_stream_note_taken(s);
     return got ? got : n;
 }

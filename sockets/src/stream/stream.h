@@ -205,7 +205,7 @@ bool sockets_stream_is_tcp_empty(const struct sockets_stream *s);
 uint64_t sockets_stream_arrived(const struct sockets_stream *s);
 
 /* The kernel says that TCP is readable: whether a recv would find something, once a bell that
- * nobody needs any more is taken away. */
+ * nobody needs any more is taken away; which is to be noted as taken, by whoever asks. */
 bool sockets_stream_readable(struct sockets_stream *s, int fd);
 
 /* Whether it is known that a send would find space, in the ring or in TCP. */
@@ -234,8 +234,23 @@ int sockets_stream_nap(const sigset_t *mask);
  * is unique to this sleep, and 0 for a stream that is woken for itself. */
 void sockets_stream_sleep_together(struct sockets_stream *s, uint64_t value);
 
-/* Called when something was taken from such a stream by a thread that may be another one. */
+/* Called when something was taken from such a stream by a thread that may be another one.  Takes
+ * the lock of the set. */
 extern void (*sockets_stream_on_taken)(struct sockets_stream *s);
+
+/* Whether who sleeps for this stream does so for several. */
+static inline bool sockets_stream_sleeps_together(const struct sockets_stream *s)
+{
+    return __builtin_expect(atomic_load_explicit(&s->together, memory_order_relaxed), 0);
+}
+
+/* Something was taken, which may have been to wake a set of epoll for other streams, too.  Without
+ * the lock of a set: who has that kicks it (sockets_entry_is_readable). */
+static inline void sockets_stream_note_taken(struct sockets_stream *s)
+{
+    if (sockets_stream_sleeps_together(s))
+        sockets_stream_on_taken(s);
+}
 
 /* This process has done something that others hear of from the kernel alone: what it then gives to
  * a ring is told of later. */
