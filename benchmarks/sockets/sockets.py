@@ -21,11 +21,11 @@ from bench.results import RATES, Aim, Row, Samples
 
 # Turns; milliseconds of each stream and turn, and of an idle connection; seconds for all, and for a program; bytes of
 # messages: of round trips, streams, the paper's streams, requests with a connection each, round trips between hosts.
-FULL = Effort(turns=5, millis=300, idle=1000, limit=620, each=60,
+FULL = Effort(turns=5, millis=300, idle=1000, limit=760, each=60,
               rtt=[1, 64, 256, 512, 1024, 4096, 16384, 65536], bulk=[512, 4096, 65536, 1 << 20],
               paper=[64, 256, 1024, 4096, 16384, 65536], connect=[1, 64, 1024],
               hosts_rtt=[1, 64, 512, 4096])
-QUICK = Effort(turns=3, millis=150, idle=1000, limit=260, each=30, rtt=[1, 64, 1024, 4096, 65536],
+QUICK = Effort(turns=3, millis=150, idle=1000, limit=320, each=30, rtt=[1, 64, 1024, 4096, 65536],
                bulk=[4096, 65536, 1 << 20], paper=[64, 1024, 8192, 65536], connect=[64],
                hosts_rtt=[64, 4096])
 TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk=[4096],
@@ -34,7 +34,9 @@ TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk
 NETWORKS = ("udp", "eth")  # between hosts
 IDLE = 64  # bytes of the messages that came before
 ASLEEP = ("redis", "nginx")  # programs that are also measured while nobody spins
-OFTEN = {"ftp": 3}  # times as many turns of short runs, most of which is Python's
+# Times as many turns: of short runs, most of which is Python's; and where a run depends on how its processes fell on the
+# cores, by a factor of two over TCP itself.
+OFTEN = {"ftp": 3, "nginx": 2, "bulk between hosts": 3}
 NEVER_SPINNING = ["env", "UNETSOCK_SPIN=0"]
 
 
@@ -85,7 +87,7 @@ def between_hosts(options, hosts, key, samples):
     for kind, sizes in ("rtt", effort.hosts_rtt), ("bulk", effort.bulk):
         for size in sizes:
             command = [str(bin_ / "sockets_stream"), place, kind, str(size), str(effort.millis)]
-            for _ in range(effort.turns):
+            for _ in range(effort.turns * OFTEN.get(f"{kind} between hosts", 1)):
                 what = f"{kind} of {size} bytes between hosts"
                 yield samples.step("raw", what, command, "_hosts")
                 for net in NETWORKS:

@@ -5,6 +5,7 @@
 #include "real/hidden.h"
 #include "real/real.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@ enum {
 static _Atomic int slots[SOCKETS_HIDDEN];
 static _Atomic int used;
 static _Atomic bool made[SOCKETS_HIDDEN]; /* by a library that knows the number */
+static _Atomic int lowest = INT_MAX;      /* none was ever lower: so those of programs mostly are */
 
 static _Thread_local bool is_ours __attribute__((tls_model("initial-exec")));
 
@@ -71,8 +73,17 @@ static int move(int fd)
     return copy;
 }
 
+static void note_lowest(int fd)
+{
+    int before = atomic_load(&lowest);
+
+    while (fd < before && !atomic_compare_exchange_weak(&lowest, &before, fd))
+        ;
+}
+
 static int keep(int fd)
 {
+    note_lowest(fd);
     for (int i = 0; i < SOCKETS_HIDDEN; i++) {
         int none = 0;
 
@@ -143,10 +154,10 @@ void sockets_hidden_close(int slot)
 
 static int slot_of(int fd)
 {
-    if (fd < 0 || atomic_load_explicit(&used, memory_order_relaxed) == 0)
+    if (fd < atomic_load_explicit(&lowest, memory_order_relaxed))
         return -1;
     for (int i = 0; i < SOCKETS_HIDDEN; i++)
-        if (atomic_load(&slots[i]) == fd + 1)
+        if (atomic_load(&slots[i]) - 1 == fd)
             return i;
     return -1;
 }
@@ -183,6 +194,8 @@ void sockets_hidden_evade(int fd)
     copy = copy_from(fd, (rlim_t)fd + 1);
     if (copy < 0)
         copy = copy_from(fd, 3);
+    if (copy >= 0)
+        note_lowest(copy);
     atomic_store(&slots[slot], copy + 1);
     if (copy < 0)
         atomic_fetch_sub(&used, 1);
