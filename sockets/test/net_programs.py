@@ -3,15 +3,18 @@
 ends with its clients; a client gets the port, for how many seconds it is to go on, and a seed or another number, and
 says ok if all was as over TCP."""
 
-# At any port but those where the ends of connections between hosts meet: those of another test would come to it.
+# At a port that the kernel gives no connection, and at which no ends of connections between hosts meet: those of another
+# test would come to it.
 LISTEN_ANYWHERE = """
 def listen_anywhere():
-    import socket
-    while True:
-        listener = socket.create_server(("127.0.0.1", 0))
-        if listener.getsockname()[1] < 49152:
-            return listener
-        listener.close()
+    import errno, random, socket
+    for turn in range(100):
+        try:
+            return socket.create_server(("127.0.0.1", random.SystemRandom().randrange(10000, 30000)))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    raise SystemExit("no port is free")
 """
 
 SERVER = """
