@@ -186,7 +186,8 @@ def takes_for_tcp(build):
 def main():
     build = both.Build(sys.argv[1])
     for program, turns in (("exact_calls", 3), ("process_calls", 3), ("matrix_calls", 1),
-                           ("set_calls", 1), ("wake_calls", 1), ("end_calls", 1), ("order_calls", 2)):
+                           ("set_calls", 1), ("wake_calls", 1), ("thread_calls", 1), ("end_calls", 1),
+                           ("order_calls", 2)):
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
@@ -203,7 +204,7 @@ def main():
         print(f"no TCP any more: {text}")
         return 1
     os.environ["UNETSOCK_SPIN"] = "0"
-    for program in "exact_calls", "process_calls", "wake_calls":
+    for program in "exact_calls", "process_calls", "wake_calls", "thread_calls":
         if text := differs(build, program, 1):
             print(f"{program}, never spinning: {text}")
             return 1

@@ -118,28 +118,39 @@ SOCKETS_EXPORT int epoll_create1(int flags)
 SOCKETS_EXPORT int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
     struct sockets_stream *s = sockets_call_enter(fd);
-    struct sockets_epoll *set = sockets_epoll_find(epfd), *inner = sockets_epoll_find(fd);
+    struct sockets_epoll *set = sockets_epoll_enter(epfd);
     int result;
 
-    if (inner && inner != set)
-        sockets_epoll_make_cold(inner, fd);
+    if (sockets_epoll_find(fd) != set)
+        sockets_epoll_make_cold(fd);
     if (!s && op == EPOLL_CTL_ADD && event) {
         sockets_call_foresee(fd);
         s = sockets_table_enter(fd);
     }
-    if (!s) {
+    if (s && set) {
+        result = sockets_epoll_ctl(set, epfd, op, fd, s, event);
+    } else {
+        if (s) /* in a set that we know nothing of */
+            sockets_stream_pin(s);
         if (set && event && op != EPOLL_CTL_DEL)
             sockets_epoll_note(set, epfd, event);
-        return sockets_real.epoll_ctl(epfd, op, fd, event);
-    }
-    if (set) {
-        result = sockets_epoll_ctl(set, epfd, op, fd, s, event);
-    } else { /* a set that we know nothing of */
-        sockets_stream_pin(s);
         result = sockets_real.epoll_ctl(epfd, op, fd, event);
     }
-    sockets_table_leave(s);
+    if (s)
+        sockets_table_leave(s);
+    if (set)
+        sockets_epoll_leave(set);
     return result;
+}
+
+/* For a set that was entered. */
+static int wait_for(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
+                    int64_t timeout_ns, const sigset_t *mask)
+{
+    const int n = sockets_epoll_wait(set, epfd, events, max, timeout_ns, mask);
+
+    sockets_epoll_leave(set);
+    return n;
 }
 
 SOCKETS_EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout,
@@ -148,10 +159,10 @@ SOCKETS_EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max, in
     struct sockets_epoll *set;
 
     sockets_call_prepare();
-    set = sockets_epoll_find(epfd);
-    if (!set || max <= 0)
+    set = max > 0 ? sockets_epoll_enter(epfd) : NULL;
+    if (!set)
         return sockets_real.epoll_pwait(epfd, events, max, timeout, mask);
-    return sockets_epoll_wait(set, epfd, events, max, timeout < 0 ? -1 : timeout * 1000000LL, mask);
+    return wait_for(set, epfd, events, max, timeout < 0 ? -1 : timeout * 1000000LL, mask);
 }
 
 SOCKETS_EXPORT int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
@@ -165,11 +176,10 @@ SOCKETS_EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max,
     struct sockets_epoll *set;
 
     sockets_call_prepare();
-    set = sockets_epoll_find(epfd);
-    if (!set || max <= 0 ||
-        (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_sec > 1000000)))
+    if (max <= 0 ||
+        (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_sec > 1000000)) ||
+        !(set = sockets_epoll_enter(epfd)))
         return sockets_real.epoll_pwait2(epfd, events, max, timeout, mask);
-    return sockets_epoll_wait(set, epfd, events, max,
-                              timeout ? timeout->tv_sec * 1000000000LL + timeout->tv_nsec : -1,
-                              mask);
+    return wait_for(set, epfd, events, max,
+                    timeout ? timeout->tv_sec * 1000000000LL + timeout->tv_nsec : -1, mask);
 }

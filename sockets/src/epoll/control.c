@@ -38,13 +38,14 @@ static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_strea
                const struct epoll_event *event)
 {
     struct sockets_entry *entry = sockets_entry_new();
-    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
+    struct epoll_event ours = {.events = event->events};
 
     if (!entry) {
         errno = ENOMEM;
         return -1;
     }
     sockets_entry_link(set, entry, fd, s);
+    ours.data.u64 = sockets_entry_data(entry);
     change(entry, event);
     entry->kernels = event->events;
     entry->told_at = sockets_now_ns();
@@ -63,10 +64,11 @@ static int modify(struct sockets_epoll *set, int epfd, int fd, struct sockets_st
                   const struct epoll_event *event)
 {
     struct sockets_entry *entry = sockets_entry_find(set, fd, s);
-    struct epoll_event ours = {.events = event->events, .data.ptr = entry};
+    struct epoll_event ours = {.events = event->events};
 
     if (!entry)
         return sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, fd, (struct epoll_event *)event);
+    ours.data.u64 = sockets_entry_data(entry);
     if (sockets_defer_may(set, entry, event->events)) {
         sockets_defer(set, entry);
         if (entry->told_at < set->told_at) /* what is ready now was not when others were told */
@@ -98,9 +100,9 @@ static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_e
     set->edges = true; /* nobody comes with such room any more */
     while (set->roomy > set->stuck && sockets_now_ns() < until) {
         sockets_epoll_wake(set, epfd);
-        pthread_mutex_unlock(&set->lock);
+        sockets_epoll_unlock(set);
         sched_yield();
-        pthread_mutex_lock(&set->lock);
+        sockets_epoll_lock(set);
     }
     if (set->roomy > set->stuck)
         set->stuck = set->roomy;
@@ -108,9 +110,9 @@ static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_e
 
 void sockets_epoll_note(struct sockets_epoll *set, int epfd, const struct epoll_event *event)
 {
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     note_edges(set, epfd, event);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
 }
 
 static int remove_from(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s)
@@ -165,12 +167,14 @@ int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struc
 {
     int result;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     if (event && op != EPOLL_CTL_DEL)
         note_edges(set, epfd, event);
     result = control(set, epfd, op, fd, s, event);
     if (set->cold)
         sockets_epoll_settle(set);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
+    if (op == EPOLL_CTL_ADD && result == 0)
+        sockets_epoll_part_others(set, s);
     return result;
 }

@@ -60,7 +60,7 @@ void sockets_defer_forget(struct sockets_epoll *set, struct sockets_entry *entry
 
 static void tell_kernel(struct sockets_epoll *set, int epfd, struct sockets_entry *entry)
 {
-    struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+    struct epoll_event event = {.events = entry->events, .data.u64 = sockets_entry_data(entry)};
 
     entry->deferred = false;
     if (entry->removed) {

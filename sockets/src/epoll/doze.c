@@ -4,7 +4,7 @@
  *
  * Who sleeps in a set is woken by a byte on the waker of a connection (stream/doze.c), sooner than
  * by one of TCP, and finds the data in the ring.  So the wakers of hot connections are in the
- * kernel's set, too, with the address of their entry and one more as their data.  That is done for
+ * kernel's set, too, with the data of their entry and one more as their data.  That is done for
  * a set with one sleeper, that no other process has; one in which several threads sleep is woken by
  * TCP for good, as each of them would hear of a byte that another one is to take.
  */
@@ -25,7 +25,7 @@ static bool may_doze(const struct sockets_entry *entry)
 /* A waker that is given up by another thread leaves the kernel's set as it is closed. */
 static bool add_waker(struct sockets_entry *entry, int epfd)
 {
-    struct epoll_event event = {.events = EVENTS, .data.u64 = (uint64_t)(uintptr_t)entry + 1};
+    struct epoll_event event = {.events = EVENTS, .data.u64 = sockets_entry_data(entry) + 1};
     int fd;
 
     if (!sockets_stream_claim_waker(entry->s, SOCKETS_WAKER_SEVERAL))
@@ -93,7 +93,7 @@ void sockets_epoll_doze_no_more(struct sockets_epoll *set, int epfd)
 {
     for (uint32_t i = 0; i < set->hot_count; i++)
         if (set->hot[i]->dozes) {
-            sockets_entry_arm(set->hot[i]);
+            sockets_entry_watch(set->hot[i]);
             sockets_entry_wake(set->hot[i]);
         }
     sockets_epoll_remove_wakers(set, epfd);

@@ -23,12 +23,15 @@ void sockets_epoll_add(int epfd);
 void sockets_epoll_closing(int epfd);
 void sockets_epoll_copy(int epfd, int copy);
 
-/* The set of a descriptor, or NULL. */
+/* The set of a descriptor, or NULL; to be compared, or between _enter, which may return NULL, and
+ * _leave to be used, even if it is closed meanwhile. */
 struct sockets_epoll *sockets_epoll_find(int epfd);
+struct sockets_epoll *sockets_epoll_enter(int epfd);
+void sockets_epoll_leave(struct sockets_epoll *set);
 
-/* Somebody asks the kernel about the set itself (poll, another set), by this descriptor: from now
- * on the kernel has to know all, and nobody else is waited for. */
-void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd);
+/* Somebody asks the kernel about a descriptor (poll, another set), which may be a set: from now
+ * on the kernel has to know all of it, and nobody else is waited for. */
+void sockets_epoll_make_cold(int epfd);
 
 /* epoll_ctl for a connection of ours; -1 and errno as epoll_ctl. */
 int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struct sockets_stream *s,

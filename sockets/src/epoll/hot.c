@@ -138,17 +138,17 @@ void sockets_epoll_add_owed(struct sockets_epoll *set, int epfd)
 
     if (!set->nobody && !(set->nobody = sockets_entry_new()))
         return;
-    event.data.ptr = set->nobody;
+    event.data.u64 = sockets_entry_data(set->nobody);
     set->owed = sockets_hidden_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (set->owed >= 0)
         sockets_real.epoll_ctl(epfd, EPOLL_CTL_ADD, sockets_hidden_fd(set->owed), &event);
 }
 
-void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
+static void make_cold(struct sockets_epoll *set, int epfd)
 {
     uint32_t count;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     sockets_defer_no_more(set, epfd);
     if (!set->cold) {
         sockets_epoll_doze_no_more(set, epfd);
@@ -165,7 +165,17 @@ void sockets_epoll_make_cold(struct sockets_epoll *set, int epfd)
     } else if (set->hot_count > 0) { /* what was owed may have been taken meanwhile */
         sockets_epoll_settle(set);
     }
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
+}
+
+void sockets_epoll_make_cold(int epfd)
+{
+    struct sockets_epoll *set = sockets_epoll_enter(epfd);
+
+    if (!set)
+        return;
+    make_cold(set, epfd);
+    sockets_epoll_leave(set);
 }
 
 void sockets_epoll_settle(struct sockets_epoll *set)

@@ -7,8 +7,9 @@
 
 #include "epoll/epoll.h"
 #include <pthread.h>
+#include <sys/single_threaded.h>
 
-/* A connection in a set.  Its address is the kernel's user data of it. */
+/* A connection in a set.  Its address and its life are the kernel's user data of it. */
 struct sockets_entry {
     struct sockets_epoll *set; /* NULL: unused */
     struct sockets_stream *s;
@@ -19,6 +20,7 @@ struct sockets_entry {
     uint32_t kernels; /* events that the kernel's set has of it; its own if none are deferred */
     int fd;           /* by which it came into the set */
     int via;          /* by which it is reached now */
+    uint16_t life;    /* counts what it was before: of that the kernel may have told, too */
     uint32_t idle;
     uint32_t withheld; /* of the stream's, for which the kernel was asked again (withheld.c) */
     int waker_fd;      /* of the waker in the kernel's set, or 0 (doze.c) */
@@ -33,7 +35,12 @@ struct sockets_entry {
 };
 
 struct sockets_epoll {
+    /* Who found the set by its descriptor may look at these three although it is closed meanwhile,
+     * and serves another descriptor. */
     pthread_mutex_t lock;
+    _Atomic uint32_t users;
+    _Atomic bool ended; /* the last user frees it */
+    int cancel_state;   /* of who has the lock, before */
     uint32_t sleepers, turn;
     uint32_t roomy; /* threads in the kernel that ask for more events than the program does ... */
     uint32_t stuck; /* ... and those for which an edge has waited in vain: they were cancelled */
@@ -67,6 +74,26 @@ struct sockets_epoll {
     struct sockets_left *left; /* ... with what the kernel had when some of it was left out */
 };
 
+/* Who has the lock is not cancelled: some calls beneath are points of cancellation. */
+static inline void sockets_epoll_lock(struct sockets_epoll *set)
+{
+    int before = PTHREAD_CANCEL_DISABLE;
+
+    if (!__libc_single_threaded)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&set->lock);
+    set->cancel_state = before;
+}
+
+static inline void sockets_epoll_unlock(struct sockets_epoll *set)
+{
+    const int before = set->cancel_state;
+
+    pthread_mutex_unlock(&set->lock);
+    if (before == PTHREAD_CANCEL_ENABLE)
+        pthread_setcancelstate(before, NULL);
+}
+
 enum {
     SOCKETS_SPACE = EPOLLOUT | EPOLLWRNORM,
     SOCKETS_BY_LEVEL = EPOLLIN | EPOLLRDNORM | SOCKETS_SPACE | EPOLLPRI | EPOLLRDHUP | EPOLLERR |
@@ -95,7 +122,9 @@ static inline bool sockets_entry_is_sole(const struct sockets_entry *entry)
            !atomic_load_explicit(&entry->s->record->pinned, memory_order_relaxed);
 }
 
-/* What the kernel's user data is: an entry of ours, or NULL; or the waker of one. */
+/* The kernel's user data of an entry.  And what such data is: an entry of ours, one of no set if
+ * that is no more, or NULL; or the waker of one. */
+uint64_t sockets_entry_data(const struct sockets_entry *entry);
 struct sockets_entry *sockets_entry_of(uint64_t data);
 struct sockets_entry *sockets_entry_of_waker(uint64_t data);
 
@@ -136,6 +165,10 @@ void sockets_epoll_remove_wakers(struct sockets_epoll *set, int epfd);
 bool sockets_entry_has_news(const struct sockets_entry *entry);
 bool sockets_entry_has_data(const struct sockets_entry *entry);
 bool sockets_entry_has_space(const struct sockets_entry *entry);
+
+/* Without any set's lock.  A stream has come into a set; where it was alone in another one, and
+ * shared the wake-ups of that, it does so no more. */
+void sockets_epoll_part_others(struct sockets_epoll *set, struct sockets_stream *s);
 
 /* The hot entry `i` of the set is no longer looked at. */
 void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i);

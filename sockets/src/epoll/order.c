@@ -325,10 +325,10 @@ static uint32_t put_in_order(struct sockets_epoll *set, int n)
 
         while (next < before)
             set->told[count++] = told_of(&set->ready[next++]);
-        set->told[count++] =
-            (struct sockets_told){.event = {.events = found->events, .data.ptr = found->entry},
-                                  .found = found,
-                                  .key = found->key};
+        set->told[count++] = (struct sockets_told){
+            .event = {.events = found->events, .data.u64 = sockets_entry_data(found->entry)},
+            .found = found,
+            .key = found->key};
     }
     while (next < n)
         set->told[count++] = told_of(&set->ready[next++]);

@@ -7,12 +7,15 @@
 #include "real/real.h"
 #include "record/pause.h"
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum {
     SETS = 1 << 16,    /* descriptors of sets */
     ENTRIES = 1 << 18, /* connections in sets */
+    ADDRESS_BITS = 48, /* of a pointer */
 };
 
 static struct sockets_epoll *_Atomic sets[SETS];
@@ -28,8 +31,20 @@ static struct sockets_epoll *free_sets;
 
 struct sockets_epoll *sockets_epoll_find(int epfd)
 {
-    return epfd >= 0 && epfd < SETS ? atomic_load_explicit(&sets[epfd], memory_order_acquire)
-                                    : NULL;
+    return epfd >= 0 && epfd < SETS ? atomic_load(&sets[epfd]) : NULL;
+}
+
+struct sockets_epoll *sockets_epoll_enter(int epfd)
+{
+    struct sockets_epoll *set;
+
+    while ((set = sockets_epoll_find(epfd)) != NULL) {
+        atomic_fetch_add(&set->users, 1);
+        if (sockets_epoll_find(epfd) == set)
+            return set;
+        sockets_epoll_leave(set); /* it was closed, and may serve another descriptor */
+    }
+    return NULL;
 }
 
 int sockets_epoll_next(int epfd)
@@ -64,46 +79,62 @@ static void set_at(int epfd, struct sockets_epoll *set)
     atomic_store(&sets[epfd], set);
 }
 
+/* Of a set that is used again all is new but what may be looked at, and memory. */
+static void clear(struct sockets_epoll *set)
+{
+    const struct sockets_epoll old = *set;
+
+    memset((char *)set + offsetof(struct sockets_epoll, sleepers), 0,
+           sizeof(*set) - offsetof(struct sockets_epoll, sleepers));
+    set->hot = old.hot;
+    set->hot_room = old.hot_room;
+    set->found = old.found;
+    set->told = old.told;
+    set->ready = old.ready;
+    set->left = old.left;
+    set->told_room = old.told_room;
+}
+
+static struct sockets_epoll *new_set(void)
+{
+    struct sockets_epoll *set = calloc(1, sizeof(*set));
+
+    if (set)
+        pthread_mutex_init(&set->lock, NULL);
+    return set;
+}
+
 void sockets_epoll_add(int epfd)
 {
-    struct sockets_epoll *set, old = {0};
+    struct sockets_epoll *set;
 
     if (epfd < 0 || epfd >= SETS)
         return;
     sockets_epoll_closing(epfd); /* of a set that was closed behind our back */
     pthread_mutex_lock(&entries_lock);
     set = free_sets;
-    if (set) {
+    if (set)
         free_sets = set->next_free;
-        old = *set;
-    }
     pthread_mutex_unlock(&entries_lock);
-    if (!set && !(set = malloc(sizeof(*set))))
+    if (!set && !(set = new_set()))
         return;
-    *set = (struct sockets_epoll){.lock = PTHREAD_MUTEX_INITIALIZER,
-                                  .descriptors = 1,
-                                  .owed = -1,
-                                  .epfd = epfd,
-                                  .hot = old.hot,
-                                  .hot_room = old.hot_room,
-                                  .found = old.found,
-                                  .told = old.told,
-                                  .ready = old.ready,
-                                  .left = old.left,
-                                  .told_room = old.told_room};
+    set->descriptors = 1;
+    set->owed = -1;
+    set->epfd = epfd;
     set_at(epfd, set);
 }
 
 void sockets_epoll_copy(int epfd, int copy)
 {
-    struct sockets_epoll *set = sockets_epoll_find(epfd);
+    struct sockets_epoll *set = copy >= 0 && copy < SETS ? sockets_epoll_enter(epfd) : NULL;
 
-    if (!set || copy < 0 || copy >= SETS)
+    if (!set)
         return;
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     set->descriptors++;
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     set_at(copy, set);
+    sockets_epoll_leave(set);
 }
 
 /* ---- entries ---------------------------------------------------------------------- */
@@ -128,14 +159,22 @@ struct sockets_entry *sockets_entry_new(void)
     return entry;
 }
 
-/* What the kernel's user data is, if it is an entry of ours. */
+uint64_t sockets_entry_data(const struct sockets_entry *entry)
+{
+    return (uint64_t)(uintptr_t)entry | (uint64_t)entry->life << ADDRESS_BITS;
+}
+
 struct sockets_entry *sockets_entry_of(uint64_t data)
 {
-    const uint64_t offset = data - (uint64_t)(uintptr_t)arena;
+    static struct sockets_entry no_more;
+    const uint64_t address = data & ((1ULL << ADDRESS_BITS) - 1);
+    const uint64_t offset = address - (uint64_t)(uintptr_t)arena;
+    struct sockets_entry *entry;
 
-    return arena && offset < ENTRIES * sizeof(*arena) && offset % sizeof(*arena) == 0
-               ? &arena[offset / sizeof(*arena)]
-               : NULL;
+    if (!arena || offset >= ENTRIES * sizeof(*arena) || offset % sizeof(*arena) != 0)
+        return NULL;
+    entry = &arena[offset / sizeof(*arena)];
+    return sockets_entry_data(entry) == data ? entry : &no_more;
 }
 
 /* ---- removing -------------------------------------------------------------- */
@@ -196,11 +235,11 @@ void sockets_epoll_forget(struct sockets_stream *s)
     struct sockets_entry *entry;
 
     while ((entry = first_entry(s, &set)) != NULL) {
-        pthread_mutex_lock(&set->lock);
+        sockets_epoll_lock(set);
         settle(set, entry, s); /* another process may have it still */
         if (entry->set == set && entry->s == s)
             sockets_entry_remove(set, entry);
-        pthread_mutex_unlock(&set->lock);
+        sockets_epoll_unlock(set);
     }
 }
 
@@ -223,11 +262,11 @@ void sockets_epoll_move(struct sockets_stream *s, int fd, int other)
     struct sockets_entry *entry;
 
     while ((entry = entry_via(s, fd, &set)) != NULL) {
-        pthread_mutex_lock(&set->lock);
+        sockets_epoll_lock(set);
         settle(set, entry, s);
         if (entry->set == set && entry->s == s)
             entry->via = other;
-        pthread_mutex_unlock(&set->lock);
+        sockets_epoll_unlock(set);
     }
 }
 
@@ -238,15 +277,35 @@ void sockets_epoll_remove_wakers(struct sockets_epoll *set, int epfd)
             sockets_entry_remove_waker(&arena[i], epfd);
 }
 
-void sockets_epoll_closing(int epfd)
+/* Nobody uses it, and nobody finds it. */
+static void free_set(struct sockets_epoll *set)
 {
-    struct sockets_epoll *set = sockets_epoll_find(epfd);
+    sockets_hidden_close(set->owed);
+    pthread_mutex_lock(&entries_lock);
+    if (set->nobody) {
+        set->nobody->next = free_entries;
+        free_entries = set->nobody;
+    }
+    clear(set);
+    set->next_free = free_sets;
+    free_sets = set;
+    pthread_mutex_unlock(&entries_lock);
+}
+
+void sockets_epoll_leave(struct sockets_epoll *set)
+{
+    if (atomic_fetch_sub(&set->users, 1) == 1 && atomic_exchange(&set->ended, false)) {
+        const int error = errno;
+        free_set(set);
+        errno = error;
+    }
+}
+
+static void close_set(struct sockets_epoll *set, int epfd)
+{
     bool last;
 
-    if (!set)
-        return;
-    atomic_store(&sets[epfd], NULL);
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     last = --set->descriptors == 0;
     /* Copies stay, and another process may have it by means that are not seen here. */
     sockets_defer_no_more(set, last ? epfd : descriptor_of(set));
@@ -255,23 +314,21 @@ void sockets_epoll_closing(int epfd)
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
-    last = last && set->sleepers == 0 &&
-           set->roomy == 0; /* else another thread will still look at it */
-    if (last) {
-        sockets_hidden_close(set->owed);
-        set->owed = -1;
-    }
-    pthread_mutex_unlock(&set->lock);
-    if (!last)
+    sockets_epoll_unlock(set);
+    if (last)
+        atomic_store(&set->ended, true);
+}
+
+void sockets_epoll_closing(int epfd)
+{
+    struct sockets_epoll *found, *set = sockets_epoll_enter(epfd);
+
+    if (!set)
         return;
-    pthread_mutex_lock(&entries_lock);
-    if (set->nobody) {
-        set->nobody->next = free_entries;
-        free_entries = set->nobody;
-    }
-    set->next_free = free_sets;
-    free_sets = set;
-    pthread_mutex_unlock(&entries_lock);
+    found = set;
+    if (atomic_compare_exchange_strong(&sets[epfd], &found, NULL)) /* nobody else closes it */
+        close_set(set, epfd);
+    sockets_epoll_leave(set);
 }
 
 struct sockets_entry *sockets_entry_find(struct sockets_epoll *set, int fd,
@@ -291,7 +348,12 @@ void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, 
                         struct sockets_stream *s)
 {
     pthread_mutex_lock(&entries_lock);
-    *entry = (struct sockets_entry){.set = set, .s = s, .fd = fd, .via = fd, .next = s->entries};
+    *entry = (struct sockets_entry){.set = set,
+                                    .s = s,
+                                    .fd = fd,
+                                    .via = fd,
+                                    .life = (uint16_t)(entry->life + 1),
+                                    .next = s->entries};
     s->entries = entry;
     pthread_mutex_unlock(&entries_lock);
 }
@@ -306,25 +368,52 @@ bool sockets_epoll_upgrade(struct sockets_stream *s, void (*attach)(void *), voi
         attach(argument);
         return true;
     }
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     idle = set->sleepers == 0 && s->entries == entry && !entry->next;
     if (idle) {
         attach(argument);
         sockets_entry_make_hot(entry);
     }
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     return idle;
+}
+
+static void kick(struct sockets_epoll *set)
+{
+    sockets_epoll_lock(set);
+    sockets_epoll_kick(set);
+    sockets_epoll_unlock(set);
 }
 
 void sockets_epoll_taken(struct sockets_stream *s)
 {
     struct sockets_epoll *set;
 
-    if (!first_entry(s, &set))
-        return;
-    pthread_mutex_lock(&set->lock);
-    sockets_epoll_kick(set);
-    pthread_mutex_unlock(&set->lock);
+    if (first_entry(s, &set))
+        kick(set);
+}
+
+/* The set in which the stream is for the `n`th time, or NULL. */
+static struct sockets_epoll *set_of(struct sockets_stream *s, int n)
+{
+    struct sockets_entry *entry;
+    struct sockets_epoll *set;
+
+    pthread_mutex_lock(&entries_lock);
+    for (entry = s->entries; entry && n > 0; entry = entry->next)
+        n--;
+    set = entry ? entry->set : NULL;
+    pthread_mutex_unlock(&entries_lock);
+    return set;
+}
+
+void sockets_epoll_part_others(struct sockets_epoll *set, struct sockets_stream *s)
+{
+    struct sockets_epoll *other;
+
+    for (int n = 0; (other = set_of(s, n)) != NULL; n++)
+        if (other != set)
+            kick(other);
 }
 
 void sockets_epoll_state_changed(struct sockets_stream *s)
@@ -342,10 +431,12 @@ void sockets_epoll_state_changed(struct sockets_stream *s)
 static void for_each_set(void (*do_it)(struct sockets_epoll *))
 {
     for (int fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;) {
-        struct sockets_epoll *set = atomic_load(&sets[fd]);
+        struct sockets_epoll *set = sockets_epoll_enter(fd);
 
-        if (set)
-            do_it(set);
+        if (!set)
+            continue;
+        do_it(set);
+        sockets_epoll_leave(set);
     }
 }
 
@@ -353,6 +444,7 @@ static void for_each_set(void (*do_it)(struct sockets_epoll *))
 static void reset(struct sockets_epoll *set)
 {
     pthread_mutex_init(&set->lock, NULL);
+    set->users = 1; /* this thread */
     set->sleepers = set->roomy = set->stuck = 0;
     set->hot_count = 0;
     set->together = set->kicked = false;
@@ -362,19 +454,21 @@ static void reset(struct sockets_epoll *set)
 /* Who else asks the kernel shall find what the program has told it. */
 static void share(struct sockets_epoll *set)
 {
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     set->shared = true;
     sockets_defer_no_more(set, descriptor_of(set));
     sockets_epoll_doze_no_more(set, descriptor_of(set));
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
 }
 
 void sockets_epoll_share(int epfd)
 {
-    struct sockets_epoll *set = sockets_epoll_find(epfd);
+    struct sockets_epoll *set = sockets_epoll_enter(epfd);
 
-    if (set)
-        share(set);
+    if (!set)
+        return;
+    share(set);
+    sockets_epoll_leave(set);
 }
 
 void sockets_epoll_share_all(void)
@@ -387,19 +481,11 @@ void sockets_epoll_before_fork(void)
     pthread_mutex_lock(&entries_lock);
 }
 
-/* A child may take the wake-up of the parent's sleeper. */
-static void share_no_more(struct sockets_epoll *set)
-{
-    pthread_mutex_lock(&set->lock);
-    sockets_epoll_kick(set);
-    pthread_mutex_unlock(&set->lock);
-}
-
 void sockets_epoll_after_fork(bool is_child)
 {
     pthread_mutex_unlock(&entries_lock);
     if (!is_child) {
-        for_each_set(share_no_more);
+        for_each_set(kick); /* a child may take the wake-up of the parent's sleeper */
         return;
     }
     for_each_set(reset);

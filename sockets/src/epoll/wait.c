@@ -279,7 +279,7 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
     uint64_t now;
     int n = 0, error;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     if (set->cold)
         sockets_epoll_settle(set);
     sockets_epoll_ask_for_withheld(set, epfd);
@@ -304,18 +304,18 @@ static int look(struct sockets_epoll *set, int epfd, struct epoll_event *events,
         make_room(&k, set, events, max);
         sockets_defer_no_more(set, epfd);
     }
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     if (!kernel)
         return n;
     now = sockets_now_ns();
     n = wait_in_kernel(epfd, k.events, k.room, &at_once, mask);
     error = errno;
     *bells = n > 0;
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     leave_room(&k, set);
     if (n >= 0)
         n = tell(set, epfd, &k, n, events, max, now);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     errno = error;
     return n;
 }
@@ -325,13 +325,13 @@ static bool begin_spinning(struct sockets_spin *spinning, struct sockets_epoll *
 {
     bool far = false;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     for (uint32_t i = 0; !far && i < set->hot_count; i++)
         far = set->hot[i]->s->carrier;
     sockets_spin_begin(spinning, far ? SOCKETS_SPIN_FAR : SOCKETS_SPIN_NEAR);
     for (uint32_t i = 0; far && spinning->limit_ns > 0 && i < set->hot_count; i++)
         sockets_carrier_spins(set->hot[i]->s);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     return far;
 }
 
@@ -364,7 +364,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
 {
     bool quiet = true;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     make_room(k, set, events, max);
     if (++set->sleepers > 1 && !set->by_tcp)
         sockets_epoll_wake_by_tcp(set, epfd);
@@ -378,7 +378,7 @@ static bool begin_sleep(struct sockets_epoll *set, int epfd, struct kernels *k,
     for (uint32_t i = 0; quiet && i < set->hot_count; i++)
         quiet = !sockets_entry_has_news(set->hot[i]);
     *timeout = quiet ? sockets_epoll_nap(set, *timeout) : &at_once;
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     return quiet;
 }
 
@@ -405,7 +405,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     quiet = begin_sleep(set, epfd, &k, events, max, &timeout);
     n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
     error = errno;
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     leave_room(&k, set);
     if (n > 0 && quiet)
         learn_wake(set, &k.events[0], began);
@@ -413,7 +413,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     end_sleep(set, epfd);
     if (n > 0)
         n = tell(set, epfd, &k, n, events, max, began);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     errno = error;
     return n;
 }
@@ -428,6 +428,10 @@ static int wait_for_set(struct sockets_epoll *set, int epfd, struct epoll_event 
         bool bells = false;
         int n;
 
+        if (atomic_load(&set->ended)) { /* the descriptor may be another set's by now */
+            errno = EBADF;
+            return -1;
+        }
         if (set->hot_count > 0 || timeout_ns == 0) {
             n = look(set, epfd, events, max, mask, timeout_ns == 0, &bells);
             if (n == 0 && timeout_ns != 0)

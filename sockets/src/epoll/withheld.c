@@ -31,7 +31,7 @@ static bool kernel_can_be_asked(const struct sockets_entry *entry)
 
 static bool ask_kernel(struct sockets_entry *entry, int epfd)
 {
-    struct epoll_event event = {.events = entry->events, .data.ptr = entry};
+    struct epoll_event event = {.events = entry->events, .data.u64 = sockets_entry_data(entry)};
 
     return kernel_can_be_asked(entry) &&
            sockets_real.epoll_ctl(epfd, EPOLL_CTL_MOD, entry->fd, &event) == 0;
@@ -89,7 +89,7 @@ int sockets_epoll_add_withheld(struct sockets_epoll *set, struct epoll_event *ev
             !(found = find_out(entry)))
             continue;
         entry->scan = set->scan;
-        events[n++] = (struct epoll_event){.events = found, .data.ptr = entry};
+        events[n++] = (struct epoll_event){.events = found, .data.u64 = sockets_entry_data(entry)};
     }
     return n;
 }
@@ -107,9 +107,9 @@ bool sockets_epoll_is_withheld_long(struct sockets_epoll *set)
 {
     bool is = false;
 
-    pthread_mutex_lock(&set->lock);
+    sockets_epoll_lock(set);
     for (uint32_t i = 0; !is && i < set->hot_count; i++)
         is = sockets_stream_is_withheld_long(set->hot[i]->s);
-    pthread_mutex_unlock(&set->lock);
+    sockets_epoll_unlock(set);
     return is;
 }

@@ -53,8 +53,6 @@ static void enter(struct polled *p)
     p->any = p->far = p->rings = false;
     p->alone = true;
     for (nfds_t i = 0; i < p->count; i++) {
-        struct sockets_epoll *set = sockets_epoll_find(p->fds[i].fd);
-
         p->stream[i] = sockets_table_enter(p->fds[i].fd);
         if (p->stream[i] && p->stream[i]->upgraded) {
             p->any = true;
@@ -63,8 +61,7 @@ static void enter(struct polled *p)
         }
         p->alone = p->alone && p->stream[i] && p->stream[i]->upgraded && !p->stream[i]->carrier &&
                    !(p->fds[i].events & ~(DATA | SPACE));
-        if (set)
-            sockets_epoll_make_cold(set, p->fds[i].fd);
+        sockets_epoll_make_cold(p->fds[i].fd);
     }
 }
 
@@ -453,12 +450,11 @@ int sockets_pselect(int count, fd_set *readable, fd_set *writable, fd_set *urgen
         const short events =
             (short)((has(readable, fd) ? POLLIN : 0) | (has(writable, fd) ? POLLOUT : 0) |
                     (has(urgent, fd) ? POLLPRI : 0));
-        struct sockets_epoll *set = events ? sockets_epoll_find(fd) : NULL;
 
-        if (events)
-            fds[n++] = (struct pollfd){.fd = fd, .events = events};
-        if (set)
-            sockets_epoll_make_cold(set, fd);
+        if (!events)
+            continue;
+        fds[n++] = (struct pollfd){.fd = fd, .events = events};
+        sockets_epoll_make_cold(fd);
     }
     /* The kernel's own select, with the streams entered so that none is upgraded meanwhile. */
     if (count > FD_SETSIZE || count < 0 || !any_upgraded(count, readable, writable)) {
