@@ -112,7 +112,7 @@ static void test_cancelled(void)
 
 /* ---- closed while others wait ------------------------------------------------------------- */
 
-enum { WAITERS = 3, MEMBERS = 6, CLOSED_ROUNDS = 1500 };
+enum { WAITERS = 8, MEMBERS = 12, CLOSED_ROUNDS = 600 };
 
 struct closed {
     _Atomic int epfd;
