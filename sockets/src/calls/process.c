@@ -12,6 +12,7 @@
 #include "record/pause.h"
 #include "spin/spin.h"
 #include "stream/round.h"
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -41,53 +42,90 @@ static void retire_carriers(enum retiring step, uint64_t until)
     }
 }
 
+/* Among the handlers of other libraries: what waits for other threads, or may want memory. */
 static void before_fork(void)
 {
     const uint64_t until = sockets_now_ns() + RETIRE_NS;
 
+    sockets_upgrade_before_fork();
     retire_carriers(BEGIN, until);
     retire_carriers(READERS, until);
     retire_carriers(WRITERS, until);
     sockets_epoll_share_all();
-    sockets_stream_lock_all();
-    sockets_epoll_before_fork();
-    sockets_table_before_fork();
 }
 
-static void after_fork(bool is_child)
+static void after_fork(void)
 {
-    if (is_child) {
-        sockets_lock_after_fork();
-        sockets_record_after_fork();
-        sockets_upgrade_after_fork();
-        sockets_agent_after_fork();
-        sockets_road_after_fork();
-    }
-    sockets_table_after_fork(is_child);
-    sockets_epoll_after_fork(is_child);
-    sockets_stream_unlock_all();
+    sockets_epoll_after_fork(false);
+    sockets_upgrade_after_fork(false);
 }
 
-/* No handler ran before a clone, so nothing is locked that has to be unlocked. */
-static void after_clone(void)
+/* Next to the fork itself.  Others have their locks already, for which threads may wait that have
+ * not got ours; who has ours waits for nobody, and asks nobody for memory.  No handler of a signal
+ * calls anything here meanwhile. */
+static sigset_t mask_before_fork;
+
+static void lock_all(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sockets_table_lock();
+    sockets_epoll_lock_all();
+    sockets_stream_lock_all();
+    mask_before_fork = before;
+}
+
+static void unlock_all(void)
+{
+    const sigset_t before = mask_before_fork;
+
+    sockets_stream_unlock_all();
+    sockets_epoll_unlock_all();
+    sockets_table_unlock();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void after_fork_child(void)
+{
+    sockets_table_forked();
+    pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+/* Before a clone no handler ran: whether anything is locked is the parent's affair. */
+static void begin_child(void)
 {
     sockets_lock_after_fork();
     sockets_record_after_fork();
-    sockets_upgrade_after_fork();
+    sockets_upgrade_after_fork(true);
     sockets_agent_after_fork();
     sockets_road_after_fork();
-    sockets_table_after_fork(true);
-    sockets_epoll_before_fork();
+    sockets_stream_after_fork();
+    sockets_table_after_fork();
     sockets_epoll_after_fork(true);
 }
 
-static void after_fork_parent(void)
+typedef int register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                            void *library);
+static register_atfork *real_register_atfork;
+static pthread_once_t registered = PTHREAD_ONCE_INIT;
+register_atfork __register_atfork;
+
+static void register_first(void)
 {
-    after_fork(false);
+    sockets_table_begin_child = begin_child;
+    *(void **)&real_register_atfork = dlsym(RTLD_NEXT, "__register_atfork");
+    real_register_atfork(lock_all, unlock_all, after_fork_child, NULL);
 }
-static void after_fork_child(void)
+
+/* What pthread_atfork calls, of any library: handlers that come first are next to the fork.  The
+ * others may be an allocator's, which is not ready for more. */
+SOCKETS_EXPORT int __register_atfork(void (*prepare)(void), void (*parent)(void),
+                                     void (*child)(void), void *library)
 {
-    after_fork(true);
+    pthread_once(&registered, register_first);
+    return real_register_atfork(prepare, parent, child, library);
 }
 
 static void init(void)
@@ -104,10 +142,9 @@ static void init(void)
     sockets_road_wake = sockets_agent_wake;
     sockets_round_send = sockets_road_uncork_all;
     sockets_link_descriptor_of = sockets_table_descriptor_of;
-    sockets_table_after_clone = after_clone;
     sockets_stream_on_taken = sockets_epoll_taken;
     sockets_table_is_ours(); /* from now on */
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    pthread_atfork(before_fork, after_fork, NULL);
     sockets_process_ready = true;
     sockets_meet_init(); /* which makes calls of its own */
 }

@@ -37,7 +37,7 @@ static bool add_again(struct sockets_epoll *set, int epfd, struct sockets_entry 
 static int add(struct sockets_epoll *set, int epfd, int fd, struct sockets_stream *s,
                const struct epoll_event *event)
 {
-    struct sockets_entry *entry = sockets_entry_new();
+    struct sockets_entry *entry = sockets_epoll_make_room(set) ? sockets_entry_new() : NULL;
     struct epoll_event ours = {.events = event->events};
 
     if (!entry) {

@@ -69,8 +69,11 @@ int sockets_epoll_next(int epfd);
 void sockets_epoll_share(int epfd);
 void sockets_epoll_share_all(void);
 
-/* Around a fork; the child's sets have counted nothing yet. */
-void sockets_epoll_before_fork(void);
+/* Around a fork in the parent: no other thread is inside the lists of entries. */
+void sockets_epoll_lock_all(void);
+void sockets_epoll_unlock_all(void);
+
+/* After it; the child's sets have counted nothing yet.  The child may not allocate memory here. */
 void sockets_epoll_after_fork(bool is_child);
 
 #endif

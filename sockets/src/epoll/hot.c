@@ -62,19 +62,27 @@ void sockets_epoll_cool(struct sockets_epoll *set, uint32_t i)
     set->hot[i] = set->hot[--set->hot_count];
 }
 
+bool sockets_epoll_make_room(struct sockets_epoll *set)
+{
+    const uint32_t room = set->hot_room ? 2 * set->hot_room : HOT_FIRST;
+    struct sockets_entry **hot;
+
+    if (set->count < set->hot_room)
+        return true;
+    hot = realloc(set->hot, room * sizeof(*hot));
+    if (!hot)
+        return false;
+    set->hot = hot;
+    if (!sockets_order_make_room(set, room))
+        return false;
+    set->hot_room = room;
+    return true;
+}
+
 static bool append(struct sockets_epoll *set, struct sockets_entry *entry)
 {
-    if (set->hot_count == set->hot_room) {
-        const uint32_t room = set->hot_room ? 2 * set->hot_room : HOT_FIRST;
-        struct sockets_entry **hot = realloc(set->hot, room * sizeof(*hot));
-
-        if (!hot)
-            return false;
-        set->hot = hot;
-        if (!sockets_order_make_room(set, room))
-            return false;
-        set->hot_room = room;
-    }
+    if (set->hot_count == set->hot_room)
+        return false;
     entry->hot = true;
     set->hot[set->hot_count++] = entry;
     return true;

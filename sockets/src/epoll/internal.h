@@ -52,6 +52,7 @@ struct sockets_epoll {
     bool together;                /* its connections share a wake-up ... */
     bool kicked;                  /* ... and that was given by the eventfd */
     uint64_t value;
+    uint32_t count; /* of its entries */
     uint32_t hot_count, hot_room;
     struct sockets_entry **hot;
     bool by_tcp; /* several threads have slept in it: TCP wakes them (doze.c) */
@@ -136,6 +137,10 @@ struct sockets_entry *sockets_entry_find(struct sockets_epoll *set, int fd,
                                          struct sockets_stream *s);
 void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, int fd,
                         struct sockets_stream *s);
+
+/* Before an entry is linked: all may be hot, in the child of a fork without asking for memory.
+ * False: there is none. */
+bool sockets_epoll_make_room(struct sockets_epoll *set);
 
 /* All of these want the set's lock.  Hot: the set looks at the ring, and nobody need wake it.
  * Armed: the sender wakes whoever sleeps in the set. */

@@ -192,6 +192,7 @@ void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry)
         at = &(*at)->next;
     if (*at)
         *at = entry->next;
+    set->count--;
     entry->set = NULL;
     entry->s = NULL;
     entry->next = free_entries;
@@ -355,6 +356,7 @@ void sockets_entry_link(struct sockets_epoll *set, struct sockets_entry *entry, 
                                     .life = (uint16_t)(entry->life + 1),
                                     .next = s->entries};
     s->entries = entry;
+    set->count++;
     pthread_mutex_unlock(&entries_lock);
 }
 
@@ -476,21 +478,28 @@ void sockets_epoll_share_all(void)
     for_each_set(share);
 }
 
-void sockets_epoll_before_fork(void)
+void sockets_epoll_lock_all(void)
 {
     pthread_mutex_lock(&entries_lock);
 }
 
-void sockets_epoll_after_fork(bool is_child)
+void sockets_epoll_unlock_all(void)
 {
     pthread_mutex_unlock(&entries_lock);
+}
+
+void sockets_epoll_after_fork(bool is_child)
+{
     if (!is_child) {
         for_each_set(kick); /* a child may take the wake-up of the parent's sleeper */
         return;
     }
+    pthread_mutex_init(&entries_lock, NULL);
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = arena[i].dozes = false;
+        if (arena[i].set && atomic_load(&arena[i].s->fds) == 0)
+            arena[i].set = NULL; /* its stream was being closed, and stayed in the parent */
         if (arena[i].set && !arena[i].removed)
             sockets_entry_make_hot(&arena[i]);
     }

@@ -41,6 +41,10 @@ void sockets_stream_unlock_all(void)
 {
     pthread_mutex_unlock(&free_lock);
 }
+void sockets_stream_after_fork(void)
+{
+    pthread_mutex_init(&free_lock, NULL);
+}
 
 struct sockets_stream *sockets_stream_new(bool is_server, bool nonblocking)
 {

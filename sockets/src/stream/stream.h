@@ -80,6 +80,7 @@ extern _Atomic uint32_t sockets_stream_count;
 /* Around fork: no other thread is inside the list of free streams. */
 void sockets_stream_lock_all(void);
 void sockets_stream_unlock_all(void);
+void sockets_stream_after_fork(void); /* in the child, where it may be locked or not */
 
 /* Give back what is left of a stream after its last reference. */
 void sockets_stream_free(struct sockets_stream *s);

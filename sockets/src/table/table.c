@@ -7,6 +7,7 @@
 #include "upgrade/upgrade.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,11 +16,15 @@ static struct sockets_stream *_Atomic table[SOCKETS_TABLE_FDS];
 static _Atomic bool of_tcp[SOCKETS_TABLE_FDS];
 static _Atomic int highest = -1;
 
+/* Who changes the table, and with that the holders of a record, is not in the middle of it while
+ * another thread forks.  Who has it waits for nobody. */
+static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
+
 /* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
  * that they are told from those of vfork, which getpid has to tell. */
 static pid_t *owner;
 static _Atomic bool shares_memory;
-void (*sockets_table_after_clone)(void);
+void (*sockets_table_begin_child)(void);
 
 static bool in_range(int fd)
 {
@@ -42,7 +47,7 @@ bool sockets_table_is_ours(void)
         make_owner();
     if (*owner == 0) {
         *owner = getpid();
-        sockets_table_after_clone();
+        sockets_table_begin_child();
     }
     return !__builtin_expect(atomic_load_explicit(&shares_memory, memory_order_relaxed), 0) ||
            getpid() == *owner;
@@ -103,21 +108,28 @@ void sockets_table_add(int fd, bool nonblocking)
     if (!in_range(fd) || !sockets_table_is_ours())
         return;
     sockets_table_renew(fd);
-    if ((s = make(fd, true, nonblocking)) != NULL)
-        set(fd, s);
+    if (!(s = make(fd, true, nonblocking)))
+        return;
+    pthread_mutex_lock(&changes);
+    set(fd, s);
+    pthread_mutex_unlock(&changes);
 }
 
 void sockets_table_adopt(int fd)
 {
-    struct sockets_stream *s, *none = NULL;
+    struct sockets_stream *s;
+    bool is_first;
 
     if (!in_range(fd) || sockets_table_has(fd) || !sockets_table_is_ours() ||
         !(s = make(fd, false, false)))
         return;
-    note_highest(fd);
-    atomic_fetch_add(&s->fds, 1);
-    if (!atomic_compare_exchange_strong(&table[fd], &none, s))
-        sockets_table_closed(s); /* another thread was first */
+    pthread_mutex_lock(&changes);
+    is_first = !sockets_table_has(fd);
+    if (is_first)
+        set(fd, s);
+    pthread_mutex_unlock(&changes);
+    if (!is_first) /* another thread was */
+        sockets_table_closed(s);
 }
 
 struct sockets_stream *sockets_table_enter(int fd)
@@ -142,6 +154,8 @@ void sockets_table_leave(struct sockets_stream *s)
 {
     if (atomic_fetch_sub(&s->refs, 1) == 1 && atomic_exchange(&s->ended, 0)) {
         const int error = errno;
+        if (s->entries) /* another thread has added it to a set after it was closed */
+            sockets_epoll_forget(s);
         sockets_upgrade_cancel(s);
         sockets_stream_free(s);
         errno = error;
@@ -158,15 +172,27 @@ int sockets_table_descriptor_of(const struct sockets_stream *s)
     return -1;
 }
 
+/* What was there, and whether it is under no other number. */
+static struct sockets_stream *unset(int fd, bool *is_last)
+{
+    struct sockets_stream *s;
+
+    pthread_mutex_lock(&changes);
+    s = atomic_exchange(&table[fd], NULL);
+    *is_last = s && atomic_fetch_sub(&s->fds, 1) == 1;
+    pthread_mutex_unlock(&changes);
+    return s;
+}
+
 /* The connection of a number, which is open at `open` still, or nowhere (-1). */
 static struct sockets_stream *take_out(int fd, int open)
 {
     struct sockets_stream *s;
+    bool is_last;
 
-    if (!sockets_table_has(fd) || !sockets_table_is_ours() ||
-        !(s = atomic_exchange(&table[fd], NULL)))
+    if (!sockets_table_has(fd) || !sockets_table_is_ours() || !(s = unset(fd, &is_last)))
         return NULL;
-    if (atomic_fetch_sub(&s->fds, 1) != 1) {
+    if (!is_last) {
         if (s->entries)
             sockets_epoll_move(s, fd, sockets_table_descriptor_of(s));
         return NULL;
@@ -204,7 +230,10 @@ void sockets_table_copy(int fd, int copy)
     s = sockets_table_enter(fd);
     if (!s)
         return;
-    set(copy, s);
+    pthread_mutex_lock(&changes);
+    if (atomic_load(&s->fds) > 0) /* else another thread has just closed it */
+        set(copy, s);
+    pthread_mutex_unlock(&changes);
     sockets_table_leave(s);
 }
 
@@ -235,7 +264,7 @@ void sockets_table_end(void)
     }
 }
 
-/* A stream under several descriptors is met once. */
+/* Nothing is changed meanwhile.  A stream under several descriptors is met once. */
 static void for_each_stream(void (*do_it)(struct sockets_stream *s))
 {
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;)
@@ -284,15 +313,29 @@ static void reset(struct sockets_stream *s)
     s->recalling = false;
 }
 
-void sockets_table_before_fork(void)
+void sockets_table_lock(void)
 {
+    pthread_mutex_lock(&changes);
     for_each_stream(hold);
 }
 
-void sockets_table_after_fork(bool is_child)
+void sockets_table_unlock(void)
 {
-    if (!is_child)
-        return;
-    *owner = getpid();
+    pthread_mutex_unlock(&changes);
+}
+
+void sockets_table_after_fork(void)
+{
+    pthread_mutex_init(&changes, NULL);
     for_each_stream(reset);
+}
+
+void sockets_table_forked(void)
+{
+    if (owner && *owner == getpid())
+        return;
+    if (!owner)
+        make_owner();
+    *owner = 0;
+    sockets_table_is_ours();
 }

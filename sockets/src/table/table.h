@@ -55,16 +55,22 @@ int sockets_table_next(int fd);
 /* The process ends: tell all peers. */
 void sockets_table_end(void);
 
-/* Before, in the parent after, and in the child after a fork. */
-void sockets_table_before_fork(void);
-void sockets_table_after_fork(bool is_child);
+/* Around a fork in the parent: nobody changes the table, and what is in it has a holder more. */
+void sockets_table_lock(void);
+void sockets_table_unlock(void);
+
+/* In the child, of which sockets_table_begin_child was told, if anything has asked already whose
+ * the table is, and is told now otherwise. */
+void sockets_table_forked(void);
 
 /* Another program is about to be executed, or that has failed: connections that are closed on exec
  * have a holder less meanwhile. */
 void sockets_table_exec(bool failed);
 
-/* Called in a child that came by clone(2), of which no handler of fork was told. */
-extern void (*sockets_table_after_clone)(void);
+/* Called once in a child, which may have come by clone(2), so that no handler of fork has run; it
+ * calls sockets_table_after_fork. */
+extern void (*sockets_table_begin_child)(void);
+void sockets_table_after_fork(void);
 
 /* Whether this is the process that the table belongs to, not a child of a vfork. */
 bool sockets_table_is_ours(void);

@@ -33,6 +33,8 @@ static bool all_by_net; /* for tests: peers on this machine are met as those on 
 static struct sockets_stream *_Atomic waiting[PENDING];
 static _Atomic int pending;
 
+static _Atomic int forks; /* under way: nothing is upgraded that the child gets, too */
+
 void sockets_upgrade_init(void)
 {
     all_by_net = getenv("UNETSOCK_NET_ALL") != NULL;
@@ -109,6 +111,11 @@ static void attach(void *argument)
     a->done = true;
 }
 
+static bool is_alone(const struct sockets_stream *s)
+{
+    return atomic_load(&s->refs) == 2 && atomic_load(&s->record->holders) == 1;
+}
+
 /* Use the segment if nobody else is in a call of the stream, in this process or another. */
 static bool attach_alone(struct sockets_stream *s, int fd, struct sockets_segment *segment,
                          struct sockets_carrier *carrier)
@@ -116,15 +123,10 @@ static bool attach_alone(struct sockets_stream *s, int fd, struct sockets_segmen
     struct attachment a = {s, fd, segment, carrier, false};
 
     atomic_store(&s->busy, 1);
-    if (atomic_load(&s->refs) == 2 && atomic_load(&s->record->holders) == 1)
+    if (is_alone(s) && atomic_load(&forks) == 0)
         sockets_epoll_upgrade(s, attach, &a);
     atomic_store(&s->busy, 0);
     return a.done;
-}
-
-static bool is_alone(const struct sockets_stream *s)
-{
-    return atomic_load(&s->refs) == 2 && atomic_load(&s->record->holders) == 1;
 }
 
 /* ---- rendezvous ------------------------------------------------------------------- */
@@ -177,8 +179,18 @@ bool sockets_upgrade_make_room(void)
     return any;
 }
 
-void sockets_upgrade_after_fork(void)
+void sockets_upgrade_before_fork(void)
 {
+    atomic_fetch_add(&forks, 1);
+}
+
+void sockets_upgrade_after_fork(bool is_child)
+{
+    if (!is_child) {
+        atomic_fetch_sub(&forks, 1);
+        return;
+    }
+    atomic_store(&forks, 0);
     sockets_upgrade_make_room(); /* the parent has descriptors of its own for them */
 }
 

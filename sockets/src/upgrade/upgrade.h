@@ -25,8 +25,10 @@ void sockets_upgrade_cancel(struct sockets_stream *s);
 /* Give up all rendezvous, because the program needs their descriptors.  False if there was none. */
 bool sockets_upgrade_make_room(void);
 
-/* In the child of a fork, before the table is told. */
-void sockets_upgrade_after_fork(void);
+/* Before a fork: from now on nothing is upgraded but by who is at it; wait for those by
+ * sockets_table_enter.  After it, in the child before the table is told. */
+void sockets_upgrade_before_fork(void);
+void sockets_upgrade_after_fork(bool is_child);
 
 /* Whether a connection has options that only the kernel obeys (options.c).  Those it may have
  * from before it was in the table, or from its listener. */

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * fork_calls: what happens when processes fork while their other threads connect, close and change
+ * sets of epoll, and other libraries do things of their own at forks.  It tells what it sees, which
+ * has to be the same over plain TCP and over unetsock.
+ */
+#include "calls.h"
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { CHILD_MS = 3000, RUN_MS = 300 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether a child ends well, and soon. */
+static bool ends_well(pid_t child)
+{
+    struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+    int status;
+
+    if (p.fd < 0)
+        die("pidfd_open");
+    if (poll(&p, 1, CHILD_MS) != 1)
+        kill(child, SIGKILL);
+    close(p.fd);
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+
+static _Atomic bool stop;
+
+enum { LOW = 64 }; /* below it are the descriptors that children close */
+
+/* Fork while a thread does something. */
+static void fork_while(const char *name, void *(*does)(void *), void *argument)
+{
+    const int64_t until = now_ms() + RUN_MS;
+    pthread_t thread;
+    bool well = true;
+
+    fflush(stdout);
+    stop = false;
+    if (pthread_create(&thread, NULL, does, argument) != 0)
+        die("pthread_create");
+    while (well && now_ms() < until) {
+        const pid_t child = fork();
+
+        if (child == 0) {
+            for (int fd = 3; fd < LOW; fd++)
+                close(fd);
+            _exit(0);
+        }
+        well = ends_well(child);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    printf("%s: children end %s\n", name, well ? "well" : "badly");
+}
+
+/* ---- connections come and go -------------------------------------------------------------- */
+
+static void *copy_and_close(void *fds)
+{
+    for (int copy[16];;) {
+        for (int i = 0; i < 16; i++)
+            copy[i] = dup(*(int *)fds);
+        for (int i = 0; i < 16; i++)
+            close(copy[i]);
+    }
+    return NULL;
+}
+
+/* From now on forks of this thread fail, which takes less time than if they did not. */
+static void forbid_forks(void)
+{
+    struct sock_filter is_clone[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(is_clone) / sizeof(*is_clone), is_clone};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void fork_in_vain(int fd[2])
+{
+    const int64_t until = now_ms() + RUN_MS;
+    pthread_t thread;
+    pid_t child;
+
+    if (pthread_create(&thread, NULL, copy_and_close, fd) != 0)
+        die("pthread_create");
+    forbid_forks();
+    while (now_ms() < until) {
+        if ((child = fork()) == 0)
+            _exit(0);
+        if (child > 0)
+            waitpid(child, NULL, 0);
+    }
+    _exit(0);
+}
+
+static void test_copies(void)
+{
+    pid_t child;
+    int fd[2];
+
+    make_pair(fd);
+    fflush(stdout);
+    if ((child = fork()) == 0)
+        fork_in_vain(fd);
+    printf("copies: they are forked %s\n", ends_well(child) ? "well" : "badly");
+    close_pair(fd);
+}
+
+static const char *fault;
+
+static void pass_on(int from, int to)
+{
+    char byte = 'x';
+
+    if (send(from, &byte, 1, MSG_NOSIGNAL) != 1)
+        fault = "cannot be sent to";
+    else if (recv(to, &byte, 1, 0) != 1)
+        fault = "cannot be received from";
+}
+
+/* Several are open at a time; each new one takes the place of the oldest. */
+static void *connect_and_close(void *argument)
+{
+    enum { OPEN = 8 };
+    const struct linger reset = {.l_onoff = 1};
+    int fd[OPEN][2];
+
+    (void)argument;
+    for (int i = 0; i < OPEN; i++)
+        make_pair(fd[i]);
+    for (int turn = 0; !stop && !fault; turn = (turn + 1) % OPEN) {
+        close_pair(fd[turn]);
+        fd[turn][0] = socket(AF_INET, SOCK_STREAM, 0);
+        connect_quietly(fd[turn]);
+        setsockopt(fd[turn][0], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        for (int i = 0; i < 12; i++)
+            pass_on(fd[turn][i % 2], fd[turn][!(i % 2)]);
+        for (int i = 0; i < OPEN; i++) {
+            pass_on(fd[i][0], fd[i][1]);
+            pass_on(fd[i][1], fd[i][0]);
+        }
+    }
+    for (int i = 0; i < OPEN; i++)
+        close_pair(fd[i]);
+    return NULL;
+}
+
+/* With so many descriptors that a fork takes long to look through them. */
+static void test_connections(void)
+{
+    enum { MANY = 10000 };
+    struct rlimit limit;
+    int fd[2];
+
+    make_pair(fd);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < LOW + MANY ? limit.rlim_max : LOW + MANY;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < MANY; i++)
+        fcntl(fd[0], F_DUPFD, LOW);
+    fork_while("connections", connect_and_close, NULL);
+    closefrom(LOW);
+    close_pair(fd);
+    printf("connections: one %s\n", fault ? fault : "is as it was");
+}
+
+/* ---- other libraries ---------------------------------------------------------------------- */
+
+/* One that was there before all others, has a lock around forks, and closes a set in children. */
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+static int library_set = -1;
+
+static void lock_library(void)
+{
+    pthread_mutex_lock(&library_lock);
+}
+
+static void unlock_library(void)
+{
+    pthread_mutex_unlock(&library_lock);
+}
+
+static void renew_library(void)
+{
+    pthread_mutex_init(&library_lock, NULL);
+    if (library_set >= 0)
+        close(library_set);
+    library_set = -1;
+}
+
+static void begin_library(void)
+{
+    pthread_atfork(lock_library, unlock_library, renew_library);
+}
+
+/* Before the constructors of libraries. */
+__attribute__((used,
+               section(".preinit_array"))) static void (*const begin_first)(void) = begin_library;
+
+static void *change_locked(void *fds)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    const int set = epoll_create1(0);
+    int copy;
+
+    while (!stop) {
+        pthread_mutex_lock(&library_lock);
+        epoll_ctl(set, EPOLL_CTL_ADD, *(int *)fds, &event);
+        epoll_ctl(set, EPOLL_CTL_DEL, *(int *)fds, NULL);
+        copy = dup(*(int *)fds);
+        close(copy);
+        pthread_mutex_unlock(&library_lock);
+        sched_yield();
+    }
+    close(set);
+    return NULL;
+}
+
+static void test_library(void)
+{
+    int fd[2];
+
+    make_pair(fd);
+    fork_while("a library's lock", change_locked, fd);
+    close_pair(fd);
+}
+
+static void test_library_set(void)
+{
+    pid_t child;
+
+    library_set = epoll_create1(0);
+    fflush(stdout);
+    if ((child = fork()) == 0)
+        _exit(library_set != -1);
+    printf("a library's set: the child ends %s\n", ends_well(child) ? "well" : "badly");
+    close(library_set);
+    library_set = -1;
+}
+
+/* An allocator that is locked around forks, and was there after all others. */
+static _Thread_local bool allocator_is_locked;
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+
+static void lock_allocator(void)
+{
+    allocator_is_locked = true;
+}
+
+static void unlock_allocator(void)
+{
+    allocator_is_locked = false;
+}
+
+__attribute__((constructor)) static void begin_allocator(void)
+{
+    pthread_atfork(lock_allocator, unlock_allocator, unlock_allocator);
+}
+
+static void allocate(void)
+{
+    if (allocator_is_locked)
+        abort();
+}
+
+void *malloc(size_t size)
+{
+    allocate();
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    allocate();
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    allocate();
+    return __libc_realloc(p, size);
+}
+
+/* A set with connections that have been silent for long, which a child looks at again. */
+static void test_allocator(void)
+{
+    enum { PAIRS = 20, SILENT = 30 };
+    const struct timespec moment = {.tv_nsec = 20000};
+    struct epoll_event event = {.events = EPOLLIN}, told;
+    const int set = epoll_create1(0);
+    int fd[PAIRS][2];
+    pid_t child;
+
+    for (int i = 0; i < PAIRS; i++) {
+        make_pair(fd[i]);
+        epoll_ctl(set, EPOLL_CTL_ADD, fd[i][1], &event);
+        for (int turn = 0; turn < SILENT; turn++)
+            epoll_pwait2(set, &told, 1, &moment, NULL);
+    }
+    fflush(stdout);
+    if ((child = fork()) == 0)
+        _exit(epoll_wait(set, &told, 1, 0));
+    printf("an allocator: the child ends %s\n", ends_well(child) ? "well" : "badly");
+    for (int i = 0; i < PAIRS; i++)
+        close_pair(fd[i]);
+    close(set);
+}
+
+/* ---- behind libc's back ------------------------------------------------------------------- */
+
+static void *change(void *fds)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    const int set = epoll_create1(0);
+
+    while (!stop) {
+        epoll_ctl(set, EPOLL_CTL_ADD, *(int *)fds, &event);
+        epoll_ctl(set, EPOLL_CTL_DEL, *(int *)fds, NULL);
+    }
+    close(set);
+    return NULL;
+}
+
+static void test_clone(void)
+{
+    const int64_t until = now_ms() + RUN_MS;
+    const int set = epoll_create1(0);
+    pthread_t thread;
+    bool well = true;
+    int fd[2];
+
+    make_pair(fd);
+    fflush(stdout);
+    stop = false;
+    if (pthread_create(&thread, NULL, change, fd) != 0)
+        die("pthread_create");
+    while (well && now_ms() < until) {
+        const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+        if (child == 0) {
+            close(set);
+            syscall(SYS_exit_group, 0);
+        }
+        well = ends_well(child);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    printf("clone: children end %s\n", well ? "well" : "badly");
+    close(set);
+    close_pair(fd);
+}
+
+/* ---- closed while it is added ------------------------------------------------------------- */
+
+struct adding {
+    int set, fd;
+    struct epoll_event *event;
+    _Atomic bool asked, may_go_on;
+};
+static struct adding adding;
+
+/* Whoever reads the event waits here, unless it is the kernel, which says EFAULT. */
+static void let_others_go_first(int signal)
+{
+    (void)signal;
+    adding.asked = true;
+    while (!adding.may_go_on)
+        sched_yield();
+    mprotect(adding.event, sizeof(*adding.event), PROT_READ);
+}
+
+static void *add(void *argument)
+{
+    epoll_ctl(adding.set, EPOLL_CTL_ADD, adding.fd, adding.event);
+    adding.asked = true;
+    return argument;
+}
+
+/* Its number is another connection's when it comes into the set, and its memory is a third one's
+ * when the set is asked. */
+static void test_added(void)
+{
+    const struct sigaction wait = {.sa_handler = let_others_go_first};
+    struct sigaction before;
+    struct epoll_event told;
+    int old[2], new[2], third[2];
+    pthread_t thread;
+
+    make_pair(old);
+    adding.set = epoll_create1(0);
+    adding.fd = old[1];
+    adding.event = mmap(NULL, sizeof(*adding.event), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    adding.event->events = EPOLLIN;
+    mprotect(adding.event, sizeof(*adding.event), PROT_NONE);
+    sigaction(SIGSEGV, &wait, &before);
+    if (pthread_create(&thread, NULL, add, NULL) != 0)
+        die("pthread_create");
+    while (!adding.asked)
+        sched_yield();
+    close(old[1]);
+    new[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect_pair(new);
+    adding.may_go_on = true;
+    pthread_join(thread, NULL);
+    sigaction(SIGSEGV, &before, NULL);
+    make_pair(third);
+    for (int e = 0; e < 2; e++)
+        if (write(third[e], "x", 1) != 1)
+            die("write");
+    printf("closed while it is added: %s\n", result(epoll_wait(adding.set, &told, 1, 10)));
+    close(old[0]);
+    close_pair(new);
+    close_pair(third);
+    close(adding.set);
+    munmap(adding.event, sizeof(*adding.event));
+}
+
+int main(void)
+{
+    alarm(20); /* a test may hang */
+    begin_listening();
+    test_library_set();
+    test_library();
+    test_allocator();
+    test_added();
+    test_clone();
+    test_copies();
+    test_connections();
+    return 0;
+}
