@@ -5,7 +5,6 @@
  * has to be the same over plain TCP and over unetsock.
  */
 #include "calls.h"
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -17,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,9 +47,7 @@ static bool ends_well(pid_t child)
 
 static _Atomic bool stop;
 
-enum { LOW = 64 }; /* below it are the descriptors that children close */
-
-/* Fork while a thread does something. */
+/* Fork while a thread does something; the children close all they have. */
 static void fork_while(const char *name, void *(*does)(void *), void *argument)
 {
     const int64_t until = now_ms() + RUN_MS;
@@ -66,8 +62,7 @@ static void fork_while(const char *name, void *(*does)(void *), void *argument)
         const pid_t child = fork();
 
         if (child == 0) {
-            for (int fd = 3; fd < LOW; fd++)
-                close(fd);
+            closefrom(3);
             _exit(0);
         }
         well = ends_well(child);
@@ -136,72 +131,17 @@ static void test_copies(void)
     close_pair(fd);
 }
 
-static const char *fault;
-
-static void pass_on(int from, int to)
-{
-    char byte = 'x';
-
-    if (send(from, &byte, 1, MSG_NOSIGNAL) != 1)
-        fault = "cannot be sent to";
-    else if (recv(to, &byte, 1, 0) != 1)
-        fault = "cannot be received from";
-}
-
-/* Several are open at a time; each new one takes the place of the oldest. */
-static void *connect_and_close(void *argument)
-{
-    enum { OPEN = 8 };
-    const struct linger reset = {.l_onoff = 1};
-    int fd[OPEN][2];
-
-    (void)argument;
-    for (int i = 0; i < OPEN; i++)
-        make_pair(fd[i]);
-    for (int turn = 0; !stop && !fault; turn = (turn + 1) % OPEN) {
-        close_pair(fd[turn]);
-        fd[turn][0] = socket(AF_INET, SOCK_STREAM, 0);
-        connect_quietly(fd[turn]);
-        setsockopt(fd[turn][0], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-        for (int i = 0; i < 12; i++)
-            pass_on(fd[turn][i % 2], fd[turn][!(i % 2)]);
-        for (int i = 0; i < OPEN; i++) {
-            pass_on(fd[i][0], fd[i][1]);
-            pass_on(fd[i][1], fd[i][0]);
-        }
-    }
-    for (int i = 0; i < OPEN; i++)
-        close_pair(fd[i]);
-    return NULL;
-}
-
-/* With so many descriptors that a fork takes long to look through them. */
-static void test_connections(void)
-{
-    enum { MANY = 10000 };
-    struct rlimit limit;
-    int fd[2];
-
-    make_pair(fd);
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max < LOW + MANY ? limit.rlim_max : LOW + MANY;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    for (int i = 0; i < MANY; i++)
-        fcntl(fd[0], F_DUPFD, LOW);
-    fork_while("connections", connect_and_close, NULL);
-    closefrom(LOW);
-    close_pair(fd);
-    printf("connections: one %s\n", fault ? fault : "is as it was");
-}
-
 /* ---- other libraries ---------------------------------------------------------------------- */
 
 /* One that was there before all others, has a lock around forks, and closes a set in children. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 static int library_set = -1;
 
+static void let_late_one_go_on(void);
+
 static void lock_library(void)
 {
+    let_late_one_go_on();
     pthread_mutex_lock(&library_lock);
 }
 
@@ -289,6 +229,8 @@ __attribute__((constructor)) static void begin_allocator(void)
     pthread_atfork(lock_allocator, unlock_allocator, unlock_allocator);
 }
 
+static void be_late(void);
+
 static void allocate(void)
 {
     if (allocator_is_locked)
@@ -304,6 +246,7 @@ void *malloc(size_t size)
 void *calloc(size_t count, size_t size)
 {
     allocate();
+    be_late();
     return __libc_calloc(count, size);
 }
 
@@ -336,6 +279,104 @@ static void test_allocator(void)
     for (int i = 0; i < PAIRS; i++)
         close_pair(fd[i]);
     close(set);
+}
+
+/* ---- what comes while a process forks ------------------------------------------------------- */
+
+enum { SOCKETS = 64 };
+
+/* A thread makes sockets, until it is in calloc for one; there it waits for the fork to begin. */
+static struct {
+    int socket[SOCKETS], count;
+    _Atomic bool waits, may_go_on, done;
+} late;
+static _Thread_local bool is_late;
+
+static void be_late(void)
+{
+    if (!is_late)
+        return;
+    is_late = false;
+    late.waits = true;
+    while (!late.may_go_on)
+        sched_yield();
+}
+
+static void let_late_one_go_on(void)
+{
+    late.may_go_on = true;
+    while (late.waits && !late.done)
+        sched_yield();
+}
+
+/* What is copied is looked after. */
+static int make_socket(void)
+{
+    const struct timeval patience = {.tv_sec = 1};
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    close(dup(fd));
+    return fd;
+}
+
+static void *make_sockets(void *argument)
+{
+    is_late = true;
+    while (late.count < SOCKETS && !late.waits)
+        late.socket[late.count++] = make_socket();
+    late.done = true;
+    return argument;
+}
+
+static const char *pass_on(const int fd[2])
+{
+    char byte = 'x';
+
+    for (int e = 0; e < 2; e++)
+        if (send(fd[e], &byte, 1, MSG_NOSIGNAL) != 1 || recv(fd[!e], &byte, 1, 0) != 1)
+            return result(-1);
+    return "well";
+}
+
+/* The child closes it, by which what the parent has of it is not for others: of the sockets that
+ * come now the first takes what an early one had, and the second would take that, and the third
+ * would have it, too, and as new. */
+static void test_late(void)
+{
+    const int early = make_socket();
+    const char *how = "well";
+    int others[3], fd[2];
+    pthread_t thread;
+    pid_t child;
+
+    if (pthread_create(&thread, NULL, make_sockets, NULL) != 0)
+        die("pthread_create");
+    while (!late.waits && !late.done)
+        sched_yield();
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        closefrom(3);
+        _exit(0);
+    }
+    printf("late: the child ends %s,", ends_well(child) ? "well" : "badly");
+    pthread_join(thread, NULL);
+    close(early);
+    others[0] = make_socket();
+    others[1] = make_socket();
+    fd[0] = late.socket[--late.count];
+    connect_pair(fd);
+    close(others[1]);
+    others[1] = make_socket();
+    others[2] = make_socket();
+    for (int i = 0; i < 10 && strcmp(how, "well") == 0; i++)
+        how = pass_on(fd);
+    printf(" and its connection is served %s\n", how);
+    close_pair(fd);
+    for (int i = 0; i < 3; i++)
+        close(others[i]);
+    while (late.count > 0)
+        close(late.socket[--late.count]);
 }
 
 /* ---- behind libc's back ------------------------------------------------------------------- */
@@ -452,12 +493,12 @@ int main(void)
 {
     alarm(20); /* a test may hang */
     begin_listening();
+    test_late();
     test_library_set();
     test_library();
     test_allocator();
     test_added();
     test_clone();
     test_copies();
-    test_connections();
     return 0;
 }
