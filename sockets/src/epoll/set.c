@@ -498,7 +498,7 @@ void sockets_epoll_after_fork(bool is_child)
     for_each_set(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = arena[i].dozes = false;
-        if (arena[i].set && atomic_load(&arena[i].s->fds) == 0)
+        if (arena[i].set && (!arena[i].s || atomic_load(&arena[i].s->fds) == 0))
             arena[i].set = NULL; /* its stream was being closed, and stayed in the parent */
         if (arena[i].set && !arena[i].removed)
             sockets_entry_make_hot(&arena[i]);
