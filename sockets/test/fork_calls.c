@@ -102,7 +102,7 @@ static void forbid_forks(void)
 
 static void fork_in_vain(int fd[2])
 {
-    const int64_t until = now_ms() + RUN_MS;
+    const int64_t until = now_ms() + 2 * RUN_MS;
     pthread_t thread;
     pid_t child;
 
