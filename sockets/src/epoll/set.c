@@ -210,15 +210,23 @@ void sockets_entry_remove(struct sockets_epoll *set, struct sockets_entry *entry
     sockets_epoll_kick(set);
 }
 
-static struct sockets_entry *first_entry(struct sockets_stream *s, struct sockets_epoll **set)
+/* The entry of a stream with so many before it, or NULL, and its set. */
+static struct sockets_entry *entry_behind(struct sockets_stream *s, int n,
+                                          struct sockets_epoll **set)
 {
     struct sockets_entry *entry;
 
     pthread_mutex_lock(&entries_lock);
-    entry = s->entries;
+    for (entry = s->entries; entry && n > 0; entry = entry->next)
+        n--;
     *set = entry ? entry->set : NULL;
     pthread_mutex_unlock(&entries_lock);
     return entry;
+}
+
+static struct sockets_entry *first_entry(struct sockets_stream *s, struct sockets_epoll **set)
+{
+    return entry_behind(s, 0, set);
 }
 
 /* The kernel hears of what was deferred of the entry while its descriptor is open; that may be the
@@ -395,25 +403,11 @@ void sockets_epoll_taken(struct sockets_stream *s)
         kick(set);
 }
 
-/* The set in which the stream is for the `n`th time, or NULL. */
-static struct sockets_epoll *set_of(struct sockets_stream *s, int n)
-{
-    struct sockets_entry *entry;
-    struct sockets_epoll *set;
-
-    pthread_mutex_lock(&entries_lock);
-    for (entry = s->entries; entry && n > 0; entry = entry->next)
-        n--;
-    set = entry ? entry->set : NULL;
-    pthread_mutex_unlock(&entries_lock);
-    return set;
-}
-
 void sockets_epoll_part_others(struct sockets_epoll *set, struct sockets_stream *s)
 {
     struct sockets_epoll *other;
 
-    for (int n = 0; (other = set_of(s, n)) != NULL; n++)
+    for (int n = 0; entry_behind(s, n, &other); n++)
         if (other != set)
             kick(other);
 }
