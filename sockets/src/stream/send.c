@@ -7,8 +7,12 @@
 #include "spin/spin.h"
 #include "stream/internal.h"
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 
 enum {
     WAKES_BY_DATA = 16 << 10,  /* data up to this go by TCP to a receiver that sleeps */
@@ -356,7 +360,41 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
 
 /* ---- files ------------------------------------------------------------------------ */
 
-/* Read the file into the ring.  Returns the bytes, or -errno. */
+/* What the kernel sends from pipes, devices and the like is its own to judge.  The size of a file
+ * that is made as it is read is 0, and that may take as long as it likes. */
+static bool is_plain_file(int in, const off_t *offset)
+{
+    struct stat st;
+
+    return (!offset || *offset >= 0) && fstat(in, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size > 0;
+}
+
+/* Whether a file is at hand that cannot be asked for that: it lies in memory, or is another one's.
+ */
+static bool is_near(int in)
+{
+    struct statfs fs;
+
+    return fstatfs(in, &fs) == 0 &&
+           (fs.f_type == TMPFS_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+/* The next bytes of a file if the kernel has them already: who reads has the lock, and must not
+ * wait for a disk or a host.  -EOPNOTSUPP: it does not have them. */
+static ssize_t read_at_hand(int in, char *piece, size_t count, const off_t *offset)
+{
+    const struct iovec iov = {piece, count};
+    ssize_t n = preadv2(in, &iov, 1, offset ? *offset : -1, RWF_NOWAIT);
+
+    if (n < 0 && errno == EOPNOTSUPP && is_near(in))
+        n = preadv2(in, &iov, 1, offset ? *offset : -1, 0);
+    if (n < 0)
+        return errno == EAGAIN ? -EOPNOTSUPP : -errno;
+    return n;
+}
+
+/* Read the file into the ring.  Returns the bytes, or -errno; -EAGAIN: the ring is full. */
 static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, size_t count)
 {
     struct sockets_record *record = s->record;
@@ -370,9 +408,9 @@ static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, s
         return n < 0 ? n : -EAGAIN;
     if ((size_t)n > count)
         n = (ssize_t)count;
-    n = offset ? pread(in, piece, (size_t)n, *offset) : sockets_real.read(in, piece, (size_t)n);
-    if (n < 0)
-        return -errno;
+    n = read_at_hand(in, piece, (size_t)n, offset);
+    if (n <= 0)
+        return n;
     sockets_ring_commit(s->tx, &record->tx.ring, (size_t)n);
     if (offset)
         *offset += n;
@@ -400,7 +438,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
                                 size_t count)
 {
     struct sockets_record *record = s->record;
-    const bool block = !atomic_load(&record->nonblocking);
+    const bool block = !atomic_load(&record->nonblocking), plain = is_plain_file(in, offset);
     size_t done = 0;
 
     if (count == 0 && s->carrier) { /* as a send of nothing */
@@ -410,7 +448,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
     }
     if (!sockets_stream_lock_writer(s))
         return -EINTR;
-    if (count == 0 || !choose_ring(s, fd, count, 0))
+    if (!plain || count == 0 || !choose_ring(s, fd, count, 0))
         return sendfile_by_tcp(s, fd, in, offset, count, 0);
     sockets_stream_stamp(s, 0);
     while (done < count) {
@@ -423,10 +461,12 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
         /* The end of the file, or what sendfile itself shall say of it. */
         if (n == 0 || n == -EPROTO)
             break;
-        if (n != -EAGAIN && done > 0)
+        if (n != -EAGAIN && n != -EOPNOTSUPP && done > 0)
             break;
         if (n == -EAGAIN && !block && done > 0)
             break;
+        if (n == -EOPNOTSUPP && done > 0)
+            wake_receiver(s, fd); /* before the kernel waits for the file */
         if (n != -EAGAIN || !wait_for_space(s, fd, block) || needs_kernel(s, fd, 0))
             return sendfile_by_tcp(s, fd, in, offset, count, done);
     }
