@@ -6,7 +6,6 @@
 #include "real/real.h"
 #include "record/pause.h"
 #include <errno.h>
-#include <sched.h>
 
 enum { ROOMY_NS = 100000000 }; /* who is in the kernel is woken; but may be stopped */
 
@@ -98,10 +97,10 @@ static void note_edges(struct sockets_epoll *set, int epfd, const struct epoll_e
         return;
     until = set->roomy > 0 ? sockets_now_ns() + ROOMY_NS : 0;
     set->edges = true; /* nobody comes with such room any more */
-    while (set->roomy > set->stuck && sockets_now_ns() < until) {
+    for (uint32_t turn = 1; set->roomy > set->stuck && sockets_now_ns() < until; turn++) {
         sockets_epoll_wake(set, epfd);
         sockets_epoll_unlock(set);
-        sched_yield();
+        sockets_wait_turn(turn);
         sockets_epoll_lock(set);
     }
     if (set->roomy > set->stuck)

@@ -13,7 +13,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPINS = 100, YIELDS_PER_LOOK = 256 };
+enum {
+    SPINS = 100,
+    YIELDS = 256,        /* turns after which the other one is taken to get no core from yielding */
+    NAP_NS = 50000,      /* and how long then nobody looks */
+    TURNS_PER_LOOK = 128 /* whether the owner lives */
+};
 
 static _Thread_local uint32_t self __attribute__((tls_model("initial-exec")));
 
@@ -57,6 +62,19 @@ bool sockets_thread_is_dead(uint32_t thread)
     return dead;
 }
 
+/* Who yields goes on at once where the other one has a lower priority and this core. */
+void sockets_wait_turn(uint32_t turn)
+{
+    static const struct timespec nap = {.tv_nsec = NAP_NS};
+    const int before = errno;
+
+    if (turn < YIELDS)
+        sched_yield();
+    else
+        syscall(SYS_nanosleep, &nap, NULL); /* at which no thread is cancelled */
+    errno = before;
+}
+
 static bool wait_for(struct sockets_lock *lock, uint32_t me, bool *stolen)
 {
     for (uint32_t turn = 1;; turn++) {
@@ -70,12 +88,12 @@ static bool wait_for(struct sockets_lock *lock, uint32_t me, bool *stolen)
             sockets_pause();
             continue;
         }
-        if (turn % YIELDS_PER_LOOK == 0 && owner != 0 && sockets_thread_is_dead(owner) &&
+        if (turn % TURNS_PER_LOOK == 0 && owner != 0 && sockets_thread_is_dead(owner) &&
             atomic_compare_exchange_strong(&lock->owner, &owner, me)) {
             *stolen = true;
             return true;
         }
-        sched_yield();
+        sockets_wait_turn(turn - SPINS + 1);
     }
 }
 

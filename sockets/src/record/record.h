@@ -146,6 +146,10 @@ void sockets_lock_give(struct sockets_lock *lock);
 /* The same without waiting; false if anybody has it. */
 bool sockets_lock_try(struct sockets_lock *lock);
 
+/* One more turn, counted from 1, of a loop that waits for a thread which is about to do something.
+ * It keeps errno. */
+void sockets_wait_turn(uint32_t turn);
+
 /* The calling thread, never 0, and whether one has ended. */
 uint32_t sockets_thread_id(void);
 bool sockets_thread_is_dead(uint32_t thread);

@@ -12,7 +12,6 @@
 #include "record/pause.h"
 #include "stream/internal.h"
 #include <errno.h>
-#include <sched.h>
 
 enum {
     BELL_NS = 100000000, /* how long a bell may be on its way */
@@ -30,14 +29,15 @@ static void take_gate(struct sockets_stream *s)
     const uint64_t until = sockets_now_ns() + GATE_NS;
     uint32_t open = SOCKETS_GATE_OPEN;
 
-    while (!atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER)) {
+    for (uint32_t turn = 1;
+         !atomic_compare_exchange_strong(&s->tx->gate, &open, SOCKETS_GATE_SENDER); turn++) {
         if (sockets_now_ns() >= until) {
             if (++s->record->tx.strikes >= STRIKES)
                 atomic_store(&s->record->pinned, 1);
             return;
         }
         open = SOCKETS_GATE_OPEN;
-        sched_yield();
+        sockets_wait_turn(turn);
     }
 }
 
@@ -97,13 +97,13 @@ int sockets_stream_repay_all(struct sockets_stream *s, int fd)
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     int error;
 
-    while ((error = sockets_stream_repay(s, fd)) == -EAGAIN) {
+    for (uint32_t turn = 1; (error = sockets_stream_repay(s, fd)) == -EAGAIN; turn++) {
         const uint64_t left = sockets_ns_until(until);
 
         if (left == 0 || sockets_real.poll(&p, 1, (int)(left / 1000000) + 1) <= 0)
             break;
         sockets_carrier_look(s);
-        sched_yield(); /* TCP has space, and is not what it waits for */
+        sockets_wait_turn(turn); /* TCP has space, and is not what it waits for */
     }
     return error;
 }
@@ -140,7 +140,7 @@ static void stop_bells(struct sockets_stream *s, int fd)
     const uint64_t until = sockets_now_ns() + BELL_NS;
     bool expected = atomic_exchange(&s->rx->belled, 1);
 
-    while (expected || sockets_stream_bell_is_due(s)) {
+    for (uint32_t turn = 1; expected || sockets_stream_bell_is_due(s); turn++) {
         ssize_t n = -EAGAIN;
 
         if (sockets_stream_bell_is_due(s))
@@ -150,7 +150,7 @@ static void stop_bells(struct sockets_stream *s, int fd)
         else if (n != -EAGAIN || sockets_now_ns() >= until)
             return;
         else
-            sched_yield();
+            sockets_wait_turn(turn);
     }
 }
 
@@ -159,10 +159,10 @@ static bool take_gate_for_recall(struct sockets_stream *s, int fd)
 {
     const uint64_t until = sockets_now_ns() + GATE_NS;
 
-    while (!sockets_stream_take_gate(s, fd)) {
+    for (uint32_t turn = 1; !sockets_stream_take_gate(s, fd); turn++) {
         if (atomic_load(&s->rx->gate) != SOCKETS_GATE_SENDER || sockets_now_ns() >= until)
             return false;
-        sched_yield();
+        sockets_wait_turn(turn);
     }
     return true;
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -141,8 +140,8 @@ struct sockets_stream *sockets_table_enter(int fd)
     while ((s = atomic_load_explicit(&table[fd], memory_order_acquire)) != NULL) {
         atomic_fetch_add(&s->refs, 1);
         if (atomic_load(&table[fd]) == s) {
-            while (__builtin_expect(atomic_load(&s->busy), 0))
-                sched_yield();
+            for (uint32_t turn = 1; __builtin_expect(atomic_load(&s->busy), 0); turn++)
+                sockets_wait_turn(turn);
             return s;
         }
         sockets_table_leave(s); /* it was closed, and its memory may serve another one */
