@@ -145,9 +145,14 @@ void sockets_stream_count_sent(struct sockets_stream *s, size_t bytes);
 int sockets_stream_repay(struct sockets_stream *s, int fd);
 int sockets_stream_repay_all(struct sockets_stream *s, int fd);
 
-/* Of the receiver, under its lock. */
+/* Of the receiver, under its lock (gate.c).  False: the sender has the gate, and there is nothing
+ * to take, or somebody of this side has it. */
 bool sockets_stream_take_gate(struct sockets_stream *s, int fd);
 void sockets_stream_give_gate(struct sockets_stream *s);
+
+/* The same lock.  Who sleeps in TCP has the gate, so the phase is even and does not end as long as
+ * the caller has the lock. */
+bool sockets_stream_shares_gate(const struct sockets_stream *s);
 
 /* A bell that the sender has counted and nobody has taken from TCP.  Taking it returns 1, 0 at the
  * end of the stream, -EAGAIN if it is still on its way, or another -errno. */

@@ -7,14 +7,12 @@
 #include "spin/spin.h"
 #include "stream/internal.h"
 #include <errno.h>
-#include <sched.h>
 
 enum {
     ASK_EVERY = 16, /* vain reads from the ring until the kernel is asked for the stream's end */
     LONG_READ =
-        16 << 10,     /* who reads so much leaves the gate open, for the sender to enter the ring */
-    TURNS = 64,       /* from phase to phase, in which a sender can make one go in circles */
-    GATE_NS = 200000, /* how long a sender may hold the gate */
+        16 << 10, /* who reads so much leaves the gate open, for the sender to enter the ring */
+    TURNS = 64,   /* from phase to phase, in which a sender can make one go in circles */
 };
 
 enum { SLEPT = -4096 }; /* no error of the kernel */
@@ -67,43 +65,6 @@ void sockets_stream_drain(struct sockets_stream *s, int fd)
         s->record->rx.error = (int)n;
 }
 
-/* The sender holds the gate for some instructions, before which TCP was empty; if it was killed
- * there, TCP tells.  False: it holds the gate, and there is nothing. */
-static bool wait_for_sender(struct sockets_stream *s, int fd)
-{
-    const uint64_t until = sockets_now_ns() + GATE_NS;
-    char byte;
-
-    while (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_now_ns() < until)
-        sched_yield();
-    if (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER &&
-        sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
-        return false;
-    atomic_store(&s->rx->gate, SOCKETS_GATE_RECEIVER);
-    return true;
-}
-
-/* Under the lock.  False: there is nothing, or another reader of this side will take what comes. */
-bool sockets_stream_take_gate(struct sockets_stream *s, int fd)
-{
-    uint32_t *const reader = &s->record->rx.reader;
-    uint32_t open = SOCKETS_GATE_OPEN;
-
-    if (*reader != 0 && *reader != sockets_thread_id() && !sockets_thread_is_dead(*reader))
-        return false;
-    if (!atomic_compare_exchange_strong(&s->rx->gate, &open, SOCKETS_GATE_RECEIVER) &&
-        open == SOCKETS_GATE_SENDER && !wait_for_sender(s, fd))
-        return false;
-    *reader = sockets_thread_id();
-    return true;
-}
-
-void sockets_stream_give_gate(struct sockets_stream *s)
-{
-    s->record->rx.reader = 0;
-    atomic_store_explicit(&s->rx->gate, SOCKETS_GATE_OPEN, memory_order_release);
-}
-
 /* ---- one attempt ------------------------------------------------------------------ */
 
 struct request {
@@ -126,7 +87,7 @@ static ssize_t read_ring(struct sockets_stream *s, const struct request *r)
     return sockets_ring_read(s->rx, &record->rx.head, s->rx_data, &cursor, r->how);
 }
 
-/* In an even phase; the gate is ours, so the phase cannot end meanwhile. */
+/* In an even phase; this side has the gate, so the phase cannot end meanwhile. */
 static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *r)
 {
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
@@ -148,12 +109,15 @@ static ssize_t read_tcp(struct sockets_stream *s, int fd, const struct request *
 /* The stream is in TCP.  Returns as try_receive; *moved: the sender has gone on to the ring. */
 static ssize_t receive_tcp(struct sockets_stream *s, int fd, const struct request *r, bool *moved)
 {
+    const bool shares = sockets_stream_shares_gate(s);
     ssize_t n;
 
-    if (!sockets_stream_take_gate(s, fd))
+    if (!shares && !sockets_stream_take_gate(s, fd))
         return -EAGAIN;
     *moved = sockets_stream_sender_moved_on(s);
     n = *moved ? 0 : read_tcp(s, fd, r);
+    if (__builtin_expect(shares, 0))
+        return n;
     sockets_stream_give_gate(s); /* which the carrier's word of a new phase needs */
     return n == 0 && !*moved && s->carrier ? sockets_stream_end_by_tcp(s, fd, moved) : n;
 }
