@@ -9,6 +9,7 @@
 #include "net/judge.h"
 #include "net/link.h"
 #include "net/meet.h"
+#include "real/hidden.h"
 #include "record/pause.h"
 #include "spin/spin.h"
 #include "stream/round.h"
@@ -74,6 +75,7 @@ static void lock_all(void)
     sockets_table_lock();
     sockets_epoll_lock_all();
     sockets_stream_lock_all();
+    sockets_hidden_lock_limit();
     mask_before_fork = before;
 }
 
@@ -81,6 +83,7 @@ static void unlock_all(void)
 {
     const sigset_t before = mask_before_fork;
 
+    sockets_hidden_unlock_limit();
     sockets_stream_unlock_all();
     sockets_epoll_unlock_all();
     sockets_table_unlock();
@@ -96,6 +99,7 @@ static void after_fork_child(void)
 /* Before a clone no handler ran: whether anything is locked is the parent's affair. */
 static void begin_child(void)
 {
+    sockets_hidden_unlock_limit();
     sockets_lock_after_fork();
     sockets_record_after_fork();
     sockets_upgrade_after_fork(true);

@@ -4,6 +4,7 @@
  */
 #include "real/hidden.h"
 #include "real/real.h"
+#include "record/record.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -21,11 +22,25 @@ static _Atomic int used;
 static _Atomic bool made[SOCKETS_HIDDEN]; /* by a library that knows the number */
 static _Atomic int lowest = INT_MAX;      /* none was ever lower: so those of programs mostly are */
 
+static struct sockets_lock limit_lock; /* whoever looks at the limit finds the program's */
+
 static _Thread_local bool is_ours __attribute__((tls_model("initial-exec")));
 
-static int copy_from(int fd, rlim_t lowest)
+static int copy_from(int fd, rlim_t from)
 {
-    return sockets_real.fcntl(fd, F_DUPFD_CLOEXEC, (int)lowest);
+    return sockets_real.fcntl(fd, F_DUPFD_CLOEXEC, (int)from);
+}
+
+bool sockets_hidden_lock_limit(void)
+{
+    bool stolen;
+
+    return sockets_lock_take(&limit_lock, &stolen);
+}
+
+void sockets_hidden_unlock_limit(void)
+{
+    sockets_lock_give(&limit_lock);
 }
 
 /* Above the limit, which is raised for the moment of one call. */
@@ -44,9 +59,10 @@ static int copy_above(int fd, const struct rlimit *limit)
     return copy;
 }
 
-/* The same file at a number that is out of the program's way, or -1.  One that stays for long is
- * not higher than need be: each fork copies the table up to it. */
-static int copy_away(int fd, bool for_long)
+/* The same file at a number that is out of the program's way, or -1; nobody else raises the limit
+ * meanwhile.  One that stays for long is not higher than need be: each fork copies the table up to
+ * it. */
+static int copy_where_limit_is(int fd, bool for_long)
 {
     struct rlimit limit;
 
@@ -60,6 +76,17 @@ static int copy_away(int fd, bool for_long)
         return copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
                                  2 * SOCKETS_HIDDEN);
     return -1;
+}
+
+static int copy_away(int fd, bool for_long)
+{
+    int copy;
+
+    if (!sockets_hidden_lock_limit())
+        return -1;
+    copy = copy_where_limit_is(fd, for_long);
+    sockets_hidden_unlock_limit();
+    return copy;
 }
 
 /* The same there, or where it was. */

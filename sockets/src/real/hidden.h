@@ -39,6 +39,11 @@ int sockets_hidden_close_made(int fd);
 /* In the child of a fork: close all that was made so, which is the parent's. */
 void sockets_hidden_after_fork(void);
 
+/* Around a fork: no other thread has just raised the limit of descriptors.  False: a signal handler
+ * has interrupted this one in that moment. */
+bool sockets_hidden_lock_limit(void);
+void sockets_hidden_unlock_limit(void);
+
 /* Whether a descriptor is hidden. */
 bool sockets_hidden_is(int fd);
 
