@@ -240,6 +240,14 @@ static size_t total_of(const struct request *r)
     return sockets_cursor_left(&cursor);
 }
 
+static int same_number(const struct sockets_stream *s, int fd)
+{
+    (void)s;
+    return fd;
+}
+
+int (*sockets_stream_descriptor_of)(const struct sockets_stream *s, int fd) = same_number;
+
 /* Armed, as the other end may hear that this one rests no more.  False: look as always. */
 static bool receive_as_tcp(struct sockets_stream *s, int fd, const struct request *r, ssize_t *n)
 {
@@ -290,13 +298,10 @@ static bool spin_for_data(struct sockets_stream *s, int fd, struct request *r)
 }
 
 /* Nothing was there, and spinning did not help. */
-static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r)
+static ssize_t sleep_armed(struct sockets_stream *s, int fd, struct request *r)
 {
-    ssize_t n = sockets_stream_doze(s);
+    ssize_t n = -EAGAIN;
 
-    if (n != 0)
-        return n > 0 ? SLEPT : n;
-    n = -EAGAIN;
     sockets_stream_arm(s);
     sockets_stream_answer(s, fd);
     if (sockets_stream_hint(s) || sockets_stream_bell_is_due(s)) {
@@ -313,28 +318,45 @@ static ssize_t wait_for_data(struct sockets_stream *s, int fd, struct request *r
     return n;
 }
 
-/* Until something can be taken. */
-static ssize_t receive_some(struct sockets_stream *s, int fd, struct request *r, bool block)
+/* The same.  Meanwhile the descriptor may be closed, and its number given to another file. */
+static ssize_t wait_for_data(struct sockets_stream *s, int *fd, struct request *r)
+{
+    ssize_t n = sockets_stream_doze(s);
+
+    if (n < 0)
+        return n;
+    *fd = sockets_stream_descriptor_of(s, *fd);
+    if (n > 0)
+        return SLEPT;
+    n = sleep_armed(s, *fd, r);
+    *fd = sockets_stream_descriptor_of(s, *fd);
+    return n;
+}
+
+/* Until something can be taken.  Afterwards `*fd` is a descriptor of the stream still, or -1. */
+static ssize_t receive_some(struct sockets_stream *s, int *fd, struct request *r, bool block)
 {
     ssize_t n;
 
     if (block && sockets_stream_is_tcps(s) &&
         !(r->more && sockets_stream_may_have_urgent(s))) { /* as if we were not there */
-        if (receive_as_tcp(s, fd, r, &n))
+        if (receive_as_tcp(s, *fd, r, &n)) {
+            *fd = sockets_stream_descriptor_of(s, *fd);
             return n;
-        if ((n = locked_receive(s, fd, r)) != -EAGAIN)
+        }
+        if ((n = locked_receive(s, *fd, r)) != -EAGAIN)
             return n;
     }
-    if (block && !sockets_stream_hint(s) && !spin_for_data(s, fd, r)) {
+    if (block && !sockets_stream_hint(s) && !spin_for_data(s, *fd, r)) {
         n = wait_for_data(s, fd, r);
         if (n != SLEPT)
             return n;
         r->ask = true;
     }
     for (;;) {
-        n = locked_receive(s, fd, r);
+        n = locked_receive(s, *fd, r);
         if (n == -EAGAIN && !block)
-            sockets_stream_answer(s, fd);
+            sockets_stream_answer(s, *fd);
         if (n != -EAGAIN || !block)
             return n;
         n = wait_for_data(s, fd, r);
@@ -408,7 +430,7 @@ static ssize_t receive_nothing(struct sockets_stream *s, int fd, int flags, bool
     char byte;
     struct iovec iov = {&byte, 1};
     struct request r = {&iov, 1, flags | MSG_PEEK, SOCKETS_PEEK, false, false, false};
-    const ssize_t n = receive_some(s, fd, &r, block);
+    const ssize_t n = receive_some(s, &fd, &r, block);
 
     return n > 0 ? 0 : n;
 }
@@ -428,7 +450,7 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
     if (sockets_cursor_left(&cursor) == 0)
         return receive_nothing(s, fd, flags, block);
     rest_of(&cursor, &first, &r);
-    n = receive_some(s, fd, &r, block);
+    n = receive_some(s, &fd, &r, block);
     while (n > 0) {
         got += n;
         sockets_cursor_advance(&cursor, (size_t)n);
@@ -441,7 +463,7 @@ ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct io
             got += peek_more(s, fd, &r);
             break;
         }
-        n = (flags & MSG_WAITALL) && block ? receive_some(s, fd, &r, block)
+        n = (flags & MSG_WAITALL) && block ? receive_some(s, &fd, &r, block)
                                            : receive_more(s, fd, &r, cursor.offset == 0);
     }
     if (got > 0) {

@@ -175,6 +175,10 @@ void sockets_stream_set_nodelay(struct sockets_stream *s, int fd, bool asked);
 
 /* ---- data; all of these want an upgraded stream ---- */
 
+/* A descriptor of the stream, `fd` if that is one still, or -1: the table knows, which lies above
+ * this layer. */
+extern int (*sockets_stream_descriptor_of)(const struct sockets_stream *s, int fd);
+
 /* recvmsg, and sendmsg; -errno instead of -1.  They block as the connection does. */
 ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct iovec *iov,
                                size_t count, int flags);

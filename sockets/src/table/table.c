@@ -171,6 +171,11 @@ int sockets_table_descriptor_of(const struct sockets_stream *s)
     return -1;
 }
 
+int sockets_table_descriptor_now(const struct sockets_stream *s, int fd)
+{
+    return in_range(fd) && atomic_load(&table[fd]) == s ? fd : sockets_table_descriptor_of(s);
+}
+
 /* What was there, and whether it is under no other number. */
 static struct sockets_stream *unset(int fd, bool *is_last)
 {

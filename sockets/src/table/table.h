@@ -49,6 +49,9 @@ void sockets_table_closed(struct sockets_stream *s);
 /* A descriptor of the stream, or -1. */
 int sockets_table_descriptor_of(const struct sockets_stream *s);
 
+/* The same: `fd` if it is one still. */
+int sockets_table_descriptor_now(const struct sockets_stream *s, int fd);
+
 /* The first descriptor in the table from `fd` on, or -1. */
 int sockets_table_next(int fd);
 
