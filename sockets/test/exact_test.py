@@ -187,7 +187,7 @@ def main():
     build = both.Build(sys.argv[1])
     for program, turns in (("exact_calls", 3), ("process_calls", 3), ("matrix_calls", 1),
                            ("set_calls", 1), ("wake_calls", 1), ("thread_calls", 1), ("end_calls", 1),
-                           ("order_calls", 2)):
+                           ("lock_calls", 1), ("order_calls", 2)):
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
