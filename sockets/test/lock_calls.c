@@ -25,8 +25,8 @@ enum {
     URGENT_SENDS = 12,   /* by the thread of high priority ... */
     LATE_MS = 500,       /* ... none of which takes so long, whatever else the machine does */
     SHARED_BYTES = 3000, /* that two readers share */
-    MAKERS = 4,          /* threads that connect ... */
-    CONNECTIONS = 60,    /* ... so often */
+    MAKERS = 4,          /* threads that connect all the time, while ... */
+    FORKS = 100,         /* ... so many children are made */
     ROUNDS = 4,
 };
 
@@ -311,6 +311,14 @@ static void try_two_readers(bool both_block)
 
 /* ---- limits ----------------------------------------------------------------------------- */
 
+static _Atomic bool connecting;
+
+static void pause_there(int number)
+{
+    (void)number;
+    usleep(300);
+}
+
 static void *connect_often(void *argument)
 {
     int fd[2];
@@ -318,7 +326,7 @@ static void *connect_often(void *argument)
     const int from = listen_anywhere(SOCK_CLOEXEC, 5, &own);
 
     (void)argument;
-    for (int i = 0; i < CONNECTIONS; i++) {
+    while (connecting) {
         char byte = 0;
 
         fd[0] = socket(AF_INET, SOCK_STREAM, 0);
@@ -333,22 +341,46 @@ static void *connect_often(void *argument)
     return NULL;
 }
 
-/* The limit of descriptors is the program's, whatever the threads do. */
+/* Whether a child begins with another limit. */
+static bool inherits_other(rlim_t limit)
+{
+    struct rlimit inherited;
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        getrlimit(RLIMIT_NOFILE, &inherited);
+        _exit(inherited.rlim_cur != limit);
+    }
+    return waitpid(child, &status, 0) != child || status != 0;
+}
+
+/* The limit of descriptors is the program's and its children's, whatever threads do, and wherever
+ * they are interrupted. */
 static void try_limits(void)
 {
+    struct sigaction pauses = {.sa_handler = pause_there, .sa_flags = SA_RESTART};
     struct rlimit before, now;
     pthread_t thread[MAKERS];
+    int others = 0;
 
     getrlimit(RLIMIT_NOFILE, &before);
     now = before;
     now.rlim_cur = 1000;
     setrlimit(RLIMIT_NOFILE, &now);
+    sigaction(SIGUSR1, &pauses, NULL);
+    connecting = true;
     for (int i = 0; i < MAKERS; i++)
         start(&thread[i], connect_often, NULL);
+    for (int i = 0; i < FORKS; i++) {
+        pthread_kill(thread[i % MAKERS], SIGUSR1);
+        others += inherits_other(now.rlim_cur);
+    }
+    connecting = false;
     for (int i = 0; i < MAKERS; i++)
         pthread_join(thread[i], NULL);
     getrlimit(RLIMIT_NOFILE, &now);
-    printf("limit of descriptors: %ld\n", (long)now.rlim_cur);
+    printf("limit of descriptors: %ld, children with others %d\n", (long)now.rlim_cur, others);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
