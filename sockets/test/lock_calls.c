@@ -5,6 +5,7 @@
  * sees, which has to be the same over plain TCP and over unetsock.
  */
 #include "calls.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -436,6 +437,84 @@ static void change_number(bool timed)
     close_pair(other);
 }
 
+/* ---- threads that are cancelled ----------------------------------------------------------- */
+
+enum sleeps { IN_RECV, IN_POLL, IN_SEND };
+
+struct cancelled {
+    int fd;
+    enum sleeps how;
+    _Atomic pid_t thread;
+};
+
+static int descriptors(void)
+{
+    DIR *open = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(open))
+        n++;
+    closedir(open);
+    return n;
+}
+
+static void *sleep_until_cancelled(void *argument)
+{
+    static char much[4 << 20];
+    struct cancelled *c = argument;
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+
+    c->thread = self();
+    if (c->how == IN_RECV)
+        recv(c->fd, much, 1, 0);
+    else if (c->how == IN_POLL)
+        poll(&p, 1, -1);
+    else
+        send(c->fd, much, sizeof(much), 0);
+    return NULL;
+}
+
+/* The connection is of use to others, who are woken, and when it is closed nothing is left of it.
+ */
+static void cancel_one(enum sleeps how)
+{
+    struct cancelled c = {.how = how};
+    struct pollfd p = {.events = POLLIN};
+    pthread_t thread;
+    char byte;
+    int fd[2];
+
+    make_pair(fd);
+    c.fd = fd[0];
+    start(&thread, sleep_until_cancelled, &c);
+    while (!c.thread)
+        sched_yield();
+    wait_asleep(c.thread);
+    usleep(3000);
+    wait_asleep(c.thread);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    p.fd = fd[0];
+    if (send(fd[1], "x", 1, 0) != 1 || poll(&p, 1, LIMIT_S * 1000) != 1 ||
+        recv(fd[0], &byte, 1, MSG_DONTWAIT) != 1)
+        die("after a thread was cancelled");
+    close(fd[0]);
+    p.fd = fd[1];
+    if (poll(&p, 1, LIMIT_S * 1000) != 1)
+        die("the end");
+    close(fd[1]);
+}
+
+static void try_cancelled(void)
+{
+    const int before = descriptors();
+
+    for (int i = 0; i < ROUNDS; i++)
+        for (enum sleeps how = IN_RECV; how <= IN_SEND; how++)
+            cancel_one(how);
+    printf("threads were cancelled: %d descriptors left\n", descriptors() - before);
+}
+
 int main(void)
 {
     alarm(LIMIT_S);
@@ -447,6 +526,7 @@ int main(void)
     }
     try_two_readers(false);
     try_two_readers(true);
+    try_cancelled();
     try_limits();
     try_priorities();
     return 0;

@@ -147,6 +147,7 @@ static void init(void)
     sockets_round_send = sockets_road_uncork_all;
     sockets_link_descriptor_of = sockets_table_descriptor_of;
     sockets_stream_descriptor_of = sockets_table_descriptor_now;
+    sockets_stream_on_cancel = sockets_table_leave;
     sockets_stream_on_taken = sockets_epoll_taken;
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork, NULL);

@@ -14,6 +14,7 @@
 #include "stream/round.h"
 #include "table/table.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,8 @@ static void leave(struct polled *p)
     for (nfds_t i = 0; i < p->count; i++)
         if (p->stream[i])
             sockets_table_leave(p->stream[i]);
+    if (p->count > FEW)
+        free(p->stream);
 }
 
 static bool wants_data(const struct polled *p, nfds_t i)
@@ -217,6 +220,7 @@ static int spin(struct polled *p, uint64_t end)
 /* Which of the descriptors, in their order, are woken by their wakers (stream/doze.c), and what is
  * polled then: all of them, and the wakers. */
 struct dozers {
+    struct polled *polled;
     int count;
     nfds_t at[DOZERS];
     struct pollfd fds[FEW + DOZERS];
@@ -245,6 +249,7 @@ static bool add_dozer(struct dozers *d, struct polled *p, nfds_t i)
 /* At most so many are woken by their wakers; the others are armed. */
 static void begin_sleep(struct dozers *d, struct polled *p, int most)
 {
+    d->polled = p;
     d->count = 0;
     for (nfds_t i = 0; i < p->count; i++)
         if (wants_data(p, i) && !(d->count < most && add_dozer(d, p, i))) {
@@ -289,6 +294,25 @@ static int ask_with_wakers(struct dozers *d, struct polled *p, const struct time
     return merge(p);
 }
 
+/* While it sleeps. */
+static void cancelled(void *dozers)
+{
+    const struct dozers *d = dozers;
+
+    end_sleep(d, d->polled);
+    leave(d->polled);
+}
+
+static int ask_asleep(struct dozers *d, struct polled *p, const struct timespec *timeout)
+{
+    int n;
+
+    pthread_cleanup_push(cancelled, d);
+    n = d->count > 0 ? ask_with_wakers(d, p, timeout) : ask_kernel(p, timeout);
+    pthread_cleanup_pop(0);
+    return n;
+}
+
 static int sleep_with(struct polled *p, const struct timespec *timeout, int most)
 {
     const uint64_t slept_at = sockets_now_ns();
@@ -298,7 +322,7 @@ static int sleep_with(struct polled *p, const struct timespec *timeout, int most
     begin_sleep(&d, p, most);
     if (any(p, sockets_stream_has_data))
         timeout = &at_once;
-    n = d.count > 0 ? ask_with_wakers(&d, p, timeout) : ask_kernel(p, timeout);
+    n = ask_asleep(&d, p, timeout);
     error = errno;
     for (nfds_t i = 0; timeout != &at_once && p->count <= FEW && i < p->count; i++)
         if (wants_data(p, i))
@@ -322,10 +346,9 @@ static int look(struct polled *p, bool only_looks)
 {
     const int ready = !only_looks || p->count == 1 ? answer_by_rings(p) : 0;
 
-    if (ready > 0)
+    if (ready > 0 ||
+        (ready == 0 && !only_looks && (!p->rings || (p->alone && !any(p, sockets_stream_hint)))))
         return ready;
-    if (ready == 0 && !only_looks && (!p->rings || (p->alone && !any(p, sockets_stream_hint))))
-        return 0;
     return ask_kernel(p, &at_once);
 }
 
@@ -359,17 +382,14 @@ static int poll_streams(struct polled *p, const struct timespec *timeout)
 int sockets_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                   const sigset_t *mask)
 {
-    struct sockets_stream *few[FEW], **many = NULL;
+    struct sockets_stream *few[FEW];
     struct polled p = {.fds = fds, .count = count, .stream = few, .mask = mask};
     int n, error;
 
     if (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000))
         return sockets_real.ppoll(fds, count, timeout, mask);
-    if (count > FEW) {
-        if (count > SOCKETS_TABLE_FDS || !(many = malloc(count * sizeof(*many))))
-            return sockets_real.ppoll(fds, count, timeout, mask);
-        p.stream = many;
-    }
+    if (count > FEW && (count > SOCKETS_TABLE_FDS || !(p.stream = malloc(count * sizeof(*few)))))
+        return sockets_real.ppoll(fds, count, timeout, mask);
     sockets_round_end();
     enter(&p);
     n = p.any ? poll_streams(&p, timeout) : sockets_real.ppoll(fds, count, timeout, mask);
@@ -377,7 +397,6 @@ int sockets_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeo
     if (n > 1 && p.far)
         sockets_round_begin(n);
     leave(&p);
-    free(many);
     errno = error;
     return n;
 }

@@ -46,12 +46,18 @@ static void end_direct(struct sockets_stream *s, ssize_t n, bool takes)
     sockets_lock_give(&s->record->rx.lock);
 }
 
+static void give_up_sleep(struct sockets_stream *s)
+{
+    end_direct(s, -1, false);
+    sockets_stream_disarm(s);
+}
+
 bool sockets_stream_receive_direct(struct sockets_stream *s, int fd, struct msghdr *msg, int flags,
                                    bool takes, ssize_t *n)
 {
     if (!begin_direct(s, fd))
         return false;
-    *n = sockets_real.recvmsg(fd, msg, flags);
+    *n = sockets_stream_sleep_recvmsg(s, give_up_sleep, fd, msg, flags);
     *n = *n < 0 ? -errno : *n;
     end_direct(s, *n, takes);
     return true;

@@ -141,19 +141,25 @@ static bool end_to_doze(struct sockets_stream *s, uint32_t who)
     return !atomic_compare_exchange_strong(&s->rx->dozing, &who, 0);
 }
 
+static void give_up_sleep(struct sockets_stream *s)
+{
+    end_to_doze(s, SOCKETS_DOZE_ALONE);
+    sockets_stream_end_use(s);
+    sockets_stream_release_waker(s);
+}
+
 /* 1: woken, 0: by a byte that was to wake somebody before; -EINTR; -EPIPE: never again; -EAGAIN:
  * did not sleep. */
 static int sleep_once(struct sockets_stream *s, int fd)
 {
     const uint64_t slept_at = sockets_now_ns();
     ssize_t n;
-    char byte;
     bool woken;
 
     if (!begin_to_doze(s, SOCKETS_DOZE_ALONE))
         return -EAGAIN;
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    n = sockets_real.recv(fd, &byte, 1, 0);
+    n = sockets_stream_sleep_recv(s, give_up_sleep, fd, 0);
     if (n < 0 && errno == EINTR) {
         end_to_doze(s, SOCKETS_DOZE_ALONE);
         return -EINTR;

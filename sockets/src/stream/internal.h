@@ -8,6 +8,7 @@
 #include "spin/spin.h"
 #include "stream/carrier.h"
 #include "stream/stream.h"
+#include <poll.h>
 
 /* How long the end of a stream or the start of a program waits for the other end. */
 enum { SOCKETS_AWAIT_NS = 1000000000 };
@@ -257,10 +258,22 @@ static inline void sockets_stream_publish_taken(struct sockets_stream *s, ssize_
     }
 }
 
-/* Without locks: take what TCP brings, in one call of the kernel that may sleep (direct.c).  False:
- * the stream is not in TCP, or its sender might leave it. */
+/* Armed, without locks: take what TCP brings, in one call of the kernel that may sleep (direct.c).
+ * False: the stream is not in TCP, or its sender might leave it. */
 bool sockets_stream_receive_direct(struct sockets_stream *s, int fd, struct msghdr *msg, int flags,
                                    bool takes, ssize_t *n);
+
+/* What the kernel is asked for by who sleeps, and may be cancelled there (cancel.c): `undo`, and
+ * leave the stream.  Who sends does not know what TCP has got of it by then: it stays in
+ * `inflight`, so that the stream stays with TCP. */
+ssize_t sockets_stream_sleep_recv(struct sockets_stream *s, void (*undo)(struct sockets_stream *s),
+                                  int fd, int flags); /* one byte */
+ssize_t sockets_stream_sleep_recvmsg(struct sockets_stream *s,
+                                     void (*undo)(struct sockets_stream *s), int fd,
+                                     struct msghdr *msg, int flags);
+ssize_t sockets_stream_sleep_sendmsg(struct sockets_stream *s, int fd, const struct msghdr *msg,
+                                     int flags);
+int sockets_stream_sleep_poll(struct sockets_stream *s, struct pollfd *fds, nfds_t count);
 
 enum { SOCKETS_MOST_BELLS = 2 }; /* that are ever under way */
 

@@ -265,7 +265,6 @@ static bool receive_as_tcp(struct sockets_stream *s, int fd, const struct reques
 static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct request *r)
 {
     struct msghdr msg = {.msg_iov = r->iov, .msg_iovlen = r->count};
-    char byte;
     ssize_t n;
 
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
@@ -273,7 +272,7 @@ static ssize_t sleep_in_kernel(struct sockets_stream *s, int fd, const struct re
         (r->rests || !s->carrier) &&
         sockets_stream_receive_direct(s, fd, &msg, r->flags, r->how != SOCKETS_PEEK, &n))
         return n;
-    if (sockets_real.recv(fd, &byte, 1, MSG_PEEK) < 0)
+    if (sockets_stream_sleep_recv(s, sockets_stream_disarm, fd, MSG_PEEK) < 0)
         return -errno;
     if (__builtin_expect(sockets_stream_is_withheld_long(s), 0))
         sockets_stream_nap(NULL);

@@ -214,7 +214,7 @@ static int repay(struct sockets_stream *s, int fd, bool block)
 
     while ((error = sockets_stream_repay(s, fd)) == -EAGAIN && block) {
         sockets_lock_give(&s->record->tx.lock);
-        error = sockets_real.poll(&p, 1, -1) < 0 ? -errno : 0;
+        error = sockets_stream_sleep_poll(s, &p, 1) < 0 ? -errno : 0;
         sockets_stream_lock_writer(s);
         sockets_carrier_look(s);
         if (error < 0)
@@ -258,7 +258,7 @@ static ssize_t send_pieces(struct sockets_stream *s, int fd, const struct msghdr
         msg.msg_iov = piece;
         msg.msg_iovlen = n;
         begin_tcp(s);
-        sent = sockets_real.sendmsg(fd, &msg, flags);
+        sent = sockets_stream_sleep_sendmsg(s, fd, &msg, flags);
         sent = sent < 0 ? -errno : sent;
         end_tcp(s, sent);
         if (sent > 0 && !(flags & (MSG_OOB | MSG_MORE)))

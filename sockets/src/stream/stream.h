@@ -179,6 +179,9 @@ void sockets_stream_set_nodelay(struct sockets_stream *s, int fd, bool asked);
  * this layer. */
 extern int (*sockets_stream_descriptor_of)(const struct sockets_stream *s, int fd);
 
+/* A thread was cancelled that slept in one of these: its call leaves the stream. */
+extern void (*sockets_stream_on_cancel)(struct sockets_stream *s);
+
 /* recvmsg, and sendmsg; -errno instead of -1.  They block as the connection does. */
 ssize_t sockets_stream_receive(struct sockets_stream *s, int fd, const struct iovec *iov,
                                size_t count, int flags);
