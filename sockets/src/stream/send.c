@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
@@ -360,42 +361,27 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
 
 /* ---- files ------------------------------------------------------------------------ */
 
-/* What the kernel sends from pipes, devices and the like is its own to judge.  The size of a file
- * that is made as it is read is 0, and that may take as long as it likes. */
-static bool is_plain_file(int in, const off_t *offset)
+/* How to read a file with the lock, for which others wait: what the kernel has at hand, which of
+ * those that lie in memory, or in another file system, is all.  -1: not at all.  What is sent of
+ * pipes, devices and the like is the kernel's to judge; and what is made as it is read, which has
+ * no size, may take as long as it likes. */
+static int read_flags(int in, const off_t *offset)
 {
     struct stat st;
-
-    return (!offset || *offset >= 0) && fstat(in, &st) == 0 && S_ISREG(st.st_mode) &&
-           st.st_size > 0;
-}
-
-/* Whether a file is at hand that cannot be asked for that: it lies in memory, or is another one's.
- */
-static bool is_near(int in)
-{
     struct statfs fs;
 
-    return fstatfs(in, &fs) == 0 &&
-           (fs.f_type == TMPFS_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC);
+    if ((offset && *offset < 0) || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return -1;
+    if (major(st.st_dev) == 0 && fstatfs(in, &fs) == 0 &&
+        (fs.f_type == TMPFS_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC))
+        return 0;
+    return RWF_NOWAIT;
 }
 
-/* The next bytes of a file if the kernel has them already: who reads has the lock, and must not
- * wait for a disk or a host.  -EOPNOTSUPP: it does not have them. */
-static ssize_t read_at_hand(int in, char *piece, size_t count, const off_t *offset)
-{
-    const struct iovec iov = {piece, count};
-    ssize_t n = preadv2(in, &iov, 1, offset ? *offset : -1, RWF_NOWAIT);
-
-    if (n < 0 && errno == EOPNOTSUPP && is_near(in))
-        n = preadv2(in, &iov, 1, offset ? *offset : -1, 0);
-    if (n < 0)
-        return errno == EAGAIN ? -EOPNOTSUPP : -errno;
-    return n;
-}
-
-/* Read the file into the ring.  Returns the bytes, or -errno; -EAGAIN: the ring is full. */
-static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, size_t count)
+/* Read the file into the ring.  Returns the bytes, or -errno; -EAGAIN: the ring is full,
+ * -EOPNOTSUPP: nothing is at hand. */
+static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, size_t count,
+                              int flags)
 {
     struct sockets_record *record = s->record;
     const uint32_t log = record->tx.ring.log;
@@ -406,11 +392,10 @@ static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, s
     sockets_stream_account_growth(log, record->tx.ring.log);
     if (n <= 0)
         return n < 0 ? n : -EAGAIN;
-    if ((size_t)n > count)
-        n = (ssize_t)count;
-    n = read_at_hand(in, piece, (size_t)n, offset);
-    if (n <= 0)
-        return n;
+    n = preadv2(in, &(struct iovec){piece, (size_t)n < count ? (size_t)n : count}, 1,
+                offset ? *offset : -1, flags);
+    if (n < 0)
+        return errno == EAGAIN ? -EOPNOTSUPP : -errno;
     sockets_ring_commit(s->tx, &record->tx.ring, (size_t)n);
     if (offset)
         *offset += n;
@@ -438,7 +423,8 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
                                 size_t count)
 {
     struct sockets_record *record = s->record;
-    const bool block = !atomic_load(&record->nonblocking), plain = is_plain_file(in, offset);
+    const bool block = !atomic_load(&record->nonblocking);
+    const int flags = read_flags(in, offset);
     size_t done = 0;
 
     if (count == 0 && s->carrier) { /* as a send of nothing */
@@ -448,11 +434,11 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
     }
     if (!sockets_stream_lock_writer(s))
         return -EINTR;
-    if (!plain || count == 0 || !choose_ring(s, fd, count, 0))
+    if (flags < 0 || count == 0 || !choose_ring(s, fd, count, 0))
         return sendfile_by_tcp(s, fd, in, offset, count, 0);
     sockets_stream_stamp(s, 0);
     while (done < count) {
-        const ssize_t n = fill_from_file(s, in, offset, count - done);
+        const ssize_t n = fill_from_file(s, in, offset, count - done, flags);
 
         if (n > 0) {
             done += (size_t)n;
