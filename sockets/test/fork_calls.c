@@ -112,8 +112,7 @@ static void fork_in_vain(int fd[2])
     while (now_ms() < until) {
         if ((child = fork()) == 0)
             _exit(0);
-        if (child > 0)
-            waitpid(child, NULL, 0);
+        waitpid(child, NULL, 0);
     }
     _exit(0);
 }
@@ -425,12 +424,11 @@ static void test_clone(void)
 
 /* ---- closed while it is added ------------------------------------------------------------- */
 
-struct adding {
+static struct {
     int set, fd;
     struct epoll_event *event;
     _Atomic bool asked, may_go_on;
-};
-static struct adding adding;
+} adding;
 
 /* Whoever reads the event waits here, unless it is the kernel, which says EFAULT. */
 static void let_others_go_first(int signal)
@@ -453,8 +451,6 @@ static void *add(void *argument)
  * when the set is asked. */
 static void test_added(void)
 {
-    const struct sigaction wait = {.sa_handler = let_others_go_first};
-    struct sigaction before;
     struct epoll_event told;
     int old[2], new[2], third[2];
     pthread_t thread;
@@ -466,7 +462,7 @@ static void test_added(void)
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     adding.event->events = EPOLLIN;
     mprotect(adding.event, sizeof(*adding.event), PROT_NONE);
-    sigaction(SIGSEGV, &wait, &before);
+    signal(SIGSEGV, let_others_go_first);
     if (pthread_create(&thread, NULL, add, NULL) != 0)
         die("pthread_create");
     while (!adding.asked)
@@ -476,7 +472,7 @@ static void test_added(void)
     connect_pair(new);
     adding.may_go_on = true;
     pthread_join(thread, NULL);
-    sigaction(SIGSEGV, &before, NULL);
+    signal(SIGSEGV, SIG_DFL);
     make_pair(third);
     for (int e = 0; e < 2; e++)
         if (write(third[e], "x", 1) != 1)
