@@ -470,7 +470,8 @@ static void *sleep_until_cancelled(void *argument)
     else if (c->how == IN_POLL)
         poll(&p, 1, -1);
     else
-        send(c->fd, much, sizeof(much), 0);
+        for (;;) /* until it is full */
+            send(c->fd, much, sizeof(much), 0);
     return NULL;
 }
 

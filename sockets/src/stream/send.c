@@ -365,12 +365,12 @@ ssize_t sockets_stream_send(struct sockets_stream *s, int fd, const struct msghd
  * those that lie in memory, or in another file system, is all.  -1: not at all.  What is sent of
  * pipes, devices and the like is the kernel's to judge; and what is made as it is read, which has
  * no size, may take as long as it likes. */
-static int read_flags(int in, const off_t *offset)
+static int read_flags(int in)
 {
     struct stat st;
     struct statfs fs;
 
-    if ((offset && *offset < 0) || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+    if (fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         return -1;
     if (major(st.st_dev) == 0 && fstatfs(in, &fs) == 0 &&
         (fs.f_type == TMPFS_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC))
@@ -378,8 +378,8 @@ static int read_flags(int in, const off_t *offset)
     return RWF_NOWAIT;
 }
 
-/* Read the file into the ring.  Returns the bytes, or -errno; -EAGAIN: the ring is full,
- * -EOPNOTSUPP: nothing is at hand. */
+/* Read the file into the ring.  Returns the bytes, or -errno; -EAGAIN: the ring is full, -ENODATA:
+ * nothing is at hand, -EOPNOTSUPP: its file system does not tell. */
 static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, size_t count,
                               int flags)
 {
@@ -395,7 +395,7 @@ static ssize_t fill_from_file(struct sockets_stream *s, int in, off_t *offset, s
     n = preadv2(in, &(struct iovec){piece, (size_t)n < count ? (size_t)n : count}, 1,
                 offset ? *offset : -1, flags);
     if (n < 0)
-        return errno == EAGAIN ? -EOPNOTSUPP : -errno;
+        return errno == EAGAIN ? -ENODATA : -errno;
     sockets_ring_commit(s->tx, &record->tx.ring, (size_t)n);
     if (offset)
         *offset += n;
@@ -424,7 +424,7 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
 {
     struct sockets_record *record = s->record;
     const bool block = !atomic_load(&record->nonblocking);
-    const int flags = read_flags(in, offset);
+    int flags = offset ? RWF_NOWAIT : read_flags(in); /* without a place in it, it may be a pipe */
     size_t done = 0;
 
     if (count == 0 && s->carrier) { /* as a send of nothing */
@@ -444,14 +444,16 @@ ssize_t sockets_stream_sendfile(struct sockets_stream *s, int fd, int in, off_t 
             done += (size_t)n;
             continue;
         }
+        if (n == -EOPNOTSUPP && flags != 0 && (flags = read_flags(in)) == 0)
+            continue;
         /* The end of the file, or what sendfile itself shall say of it. */
         if (n == 0 || n == -EPROTO)
             break;
-        if (n != -EAGAIN && n != -EOPNOTSUPP && done > 0)
+        if (n != -EAGAIN && n != -ENODATA && n != -EOPNOTSUPP && done > 0)
             break;
         if (n == -EAGAIN && !block && done > 0)
             break;
-        if (n == -EOPNOTSUPP && done > 0)
+        if (n != -EAGAIN && done > 0)
             wake_receiver(s, fd); /* before the kernel waits for the file */
         if (n != -EAGAIN || !wait_for_space(s, fd, block) || needs_kernel(s, fd, 0))
             return sendfile_by_tcp(s, fd, in, offset, count, done);
