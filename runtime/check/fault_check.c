@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Between static objects and stack: in every window, and in no part of it. */
-#define HOLE ((void *)0xfff00000ul)
+/* Between stack and spread heap: in every window, and in no part of it. */
+#define HOLE ((void *)0x4003fff00000ul)
 #define NOWHERE ((void *)0x300000000000ul)
 
 /* Rank 0 reads there of rank 1. */

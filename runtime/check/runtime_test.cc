@@ -233,13 +233,13 @@ TEST_CASE("where the limit of file sizes leaves no room for shared memory, a net
 
 TEST_CASE("windows: where their addresses are taken, messages do")
 {
-    for (const char *address : {"100000000", "400000000"}) { // the stack's, the spread heap's
+    for (const char *address : {"400100000000", "400400000000"}) { // the stack's, the spread heap's
         const std::string occupied = std::string("CHECK_OCCUPIED=") + address;
 
         passes(2, "reach far", occupied);
         passes(2, "random_traffic", occupied);
         ends(2, "identity", 0,
-             "no windows, reserving addresses from 4 GiB on: File exists; messages do instead",
+             "no windows, reserving addresses from 64 TiB on: File exists; messages do instead",
              "SPLITC_VERBOSE=1 " + occupied);
     }
 }
@@ -302,7 +302,7 @@ TEST_CASE("error: limits that leave a rank no memory or no thread to start with"
          "cannot start: there is no memory: Cannot allocate memory; raise the limits",
          "ulimit -d 30000;");
     ends(2, "identity", 1, "cannot start: there is no thread to be had: Resource temporarily unava",
-         "ulimit -d 44000;");
+         "ulimit -d 50000;");
 }
 #endif
 
@@ -580,7 +580,7 @@ TEST_CASE("error: a rank that dies ends every kind of wait")
 TEST_CASE("fault: through a window it is the object's owner that is told")
 {
     ends(2, "fault_in_hole", 128 + SIGSEGV,
-         "splitc: rank 0: segmentation fault: reads (1, 0xfff00000), where processor 1 has no "
+         "splitc: rank 0: segmentation fault: reads (1, 0x4003fff00000), where processor 1 has no "
          "objects; instruction 0x");
 }
 

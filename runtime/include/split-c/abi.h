@@ -128,9 +128,11 @@ SPLITC_INLINE splitc_ptr splitc_spread_order(splitc_ptr p)
 
 /* ---- windows ---------------------------------------------------------------- */
 
-/* What of a rank's memory is mapped here.  Following a global pointer g to rank r
- * takes one compare: where g - origin < limit, the object is at g + shift.  The limit
- * is 0 for a rank that only messages reach. */
+/* What of a rank's memory is mapped here.  A rank has one window for each quarter of its
+ * addresses: the static objects are in the first, stack and heaps in the second, and between
+ * them is room for what is private, such as memory by sbrk.  Following a global pointer g
+ * takes one compare: where g - origin < limit, the object is at g + shift.  The limit is 0
+ * where only messages reach. */
 struct splitc_window {
     splitc_ptr origin; /* the first pointer into the window */
     splitc_size limit; /* bytes behind it */
@@ -138,8 +140,10 @@ struct splitc_window {
     splitc_ptr unused; /* a power of two to index by */
 };
 
-/* One for each rank that a pointer can name; constant from before splitc_main on. */
-extern const struct splitc_window splitc_windows[1ul << (64 - SPLITC_ADDRESS_BITS)];
+#define SPLITC_QUARTER_BITS (SPLITC_ADDRESS_BITS - 2)
+
+/* Four for each rank that a pointer can name; constant from before splitc_main on. */
+extern const struct splitc_window splitc_windows[1ul << (64 - SPLITC_QUARTER_BITS)];
 
 /* Bytes of signalling stores from here into the window of each rank, which reads
  * its entry through its window of us. */
@@ -147,8 +151,8 @@ extern splitc_size splitc_stored[1ul << (64 - SPLITC_ADDRESS_BITS)];
 
 #define SPLITC_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* Where an object is if it lies in the window of the rank that `pointer` names; what is at an
- * offset from the pointer is the same rank's.
+/* Where an object is if it lies in the window that `pointer` names; what is at an offset from the
+ * pointer is in the same one, or in none.
  *
  * A pointer may just have been read, out of a list say: then the load that follows waits for the
  * shift and for no addition, which its addressing mode does.  Where the offset is no constant,
@@ -161,7 +165,7 @@ struct splitc_lookup {
 
 SPLITC_INLINE struct splitc_lookup splitc_look_up(splitc_ptr pointer, splitc_size offset)
 {
-    const struct splitc_window *w = &splitc_windows[pointer >> SPLITC_ADDRESS_BITS];
+    const struct splitc_window *w = &splitc_windows[pointer >> SPLITC_QUARTER_BITS];
     struct splitc_lookup found;
 
     found.into = pointer - w->origin + offset;

@@ -11,8 +11,8 @@ splitc_size splitc_stored[65536];
 // What emitted code takes for constant.
 extern struct splitc_job identity __asm__("splitc_job");
 struct splitc_job identity = {0, 1, 0};
-extern splitc_window table[65536] __asm__("splitc_windows");
-splitc_window table[65536];
+extern splitc_window table[4 * 65536] __asm__("splitc_windows");
+splitc_window table[4 * 65536];
 
 namespace {
 
@@ -25,7 +25,8 @@ void be(int rank, int ranks)
     for (splitc_window &w : table)
         w = {};
     splitc_ptr us = splitc_make(rank, nullptr);
-    table[rank] = {us + 4096, (1ul << 48) - 4096, -us, 0};
+    for (int i = 0; i < 4; i++)
+        table[4 * rank + i] = {us + 4096, (1ul << 48) - 4096, -us, 0};
 }
 
 void *at(unsigned long address)
@@ -99,7 +100,7 @@ TEST_CASE("pointers: a window begins and ends where it is said to")
     splitc_ptr first = splitc_make(3, at(0x10000));
 
     be(0, 4);
-    table[3] = {first, sizeof view, (splitc_ptr)view - first, 0};
+    table[4 * 3] = {first, sizeof view, (splitc_ptr)view - first, 0};
     CHECK_FALSE(splitc_is_near(first - 1));
     CHECK(splitc_is_near(first));
     CHECK(splitc_near(first) == view);

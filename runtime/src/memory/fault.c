@@ -119,12 +119,14 @@ static bool above_stack(const struct fault *f)
     unsigned char resident;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-    return f->address > f->sp && mincore((void *)(f->sp & ~(page - 1)), 1, &resident) == 0;
+    return f->address > f->sp && !splitc_window_is_kept_free(f->sp) &&
+           mincore((void *)(f->sp & ~(page - 1)), 1, &resident) == 0;
 }
 
 static void say_local(struct line *l, const struct fault *f, const siginfo_t *info)
 {
-    bool mapped = info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR;
+    bool mapped = info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR &&
+                  !splitc_window_is_kept_free(f->address);
 
     say(l, "address ");
     say_address(l, f->address);

@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STACK_START (4ul << 30)
-#define SPREAD_START (16ul << 30)
+#define SPREAD_START (SPLITC_HIGH + (12ul << 30))
 #define STACK_MAX (8ul << 30)
 #define HEAP_ALIGNMENT (1ul << 30)
 #define PAGE 4096ul            /* no architecture we run on has smaller ones */
@@ -69,7 +68,7 @@ static void lay_out(struct splitc_memory *m, uint64_t spread_size, uint64_t heap
     uint64_t heap = round_up(SPREAD_START + spread_size, HEAP_ALIGNMENT);
 
     dl_iterate_phdr(find_statics, &m->part[SPLITC_STATICS]);
-    m->part[SPLITC_STACK] = (struct splitc_range){STACK_START, stack_size()};
+    m->part[SPLITC_STACK] = (struct splitc_range){SPLITC_HIGH, stack_size()};
     m->part[SPLITC_SPREAD] = (struct splitc_range){SPREAD_START, spread_size};
     m->part[SPLITC_HEAP] = (struct splitc_range){heap, heap_size};
 }
@@ -121,39 +120,50 @@ void splitc_object_advise(const struct splitc_memory *m, enum splitc_part part, 
     splitc_object_limit_core(start, size);
 }
 
-static int map_part(const struct splitc_memory *m, enum splitc_part part, int how)
+static int map_part(const struct splitc_memory *m, enum splitc_part part)
 {
     const struct splitc_range *r = &m->part[part];
-    void *at = mmap((void *)r->start, r->size, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_NORESERVE | how, m->fd, (off_t)r->start);
+    void *at =
+        mmap((void *)r->start, r->size, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, m->fd, (off_t)splitc_object_offset(r->start));
 
     if (at == MAP_FAILED)
         return -errno;
-    if (at != (void *)r->start) { /* an old kernel took the address for a hint */
-        munmap(at, r->size);
-        return -EEXIST;
-    }
     splitc_object_advise(m, part, r->start, r->size);
     return 0;
 }
 
-static void unmap_parts(const struct splitc_memory *m, enum splitc_part end)
+/* The system is to map nothing else between the parts, where peers would look for it in the object,
+ * nor where the stack overflows. */
+static int reserve_quarter(const struct splitc_memory *m)
 {
-    for (enum splitc_part part = SPLITC_STACK; part < end; part++)
-        munmap((void *)m->part[part].start, m->part[part].size);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *at = mmap((void *)SPLITC_QUARTER, splitc_object_top(m), PROT_NONE, flags, -1, 0);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    if (at == (void *)SPLITC_QUARTER)
+        return 0;
+    munmap(at, splitc_object_top(m)); /* an old kernel took the address for a hint */
+    return -EEXIST;
+}
+
+static void unmap_parts(const struct splitc_memory *m)
+{
+    munmap((void *)SPLITC_QUARTER, splitc_object_top(m));
 }
 
 static int map_parts(const struct splitc_memory *m)
 {
-    for (enum splitc_part part = SPLITC_STACK; part < SPLITC_PARTS; part++) {
-        int error = map_part(m, part, MAP_FIXED_NOREPLACE);
+    int error = reserve_quarter(m);
 
-        if (error) {
-            unmap_parts(m, part);
-            return error;
-        }
-    }
-    return 0;
+    if (error)
+        return error;
+    for (enum splitc_part part = SPLITC_STACK; part < SPLITC_PARTS && error == 0; part++)
+        error = map_part(m, part);
+    if (error)
+        unmap_parts(m);
+    return error;
 }
 
 /* Where the host of a virtual machine takes free memory back, a huge page costs the guest
@@ -187,7 +197,7 @@ int splitc_object_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
 
     lay_out(m, spread_size, heap_size);
     *why = "the static objects take more than 4 GiB";
-    if (splitc_range_end(&m->part[SPLITC_STATICS]) > STACK_START)
+    if (splitc_range_end(&m->part[SPLITC_STATICS]) > SPLITC_STATICS_MAX)
         return error;
     *why = "the limit of file sizes (ulimit -f)";
     if (file_size_limited(splitc_object_top(m)))
@@ -199,7 +209,7 @@ int splitc_object_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
     error = make_object(m, huge, &m->fd);
     if (error)
         return error;
-    *why = "reserving addresses from 4 GiB on";
+    *why = "reserving addresses from 64 TiB on";
     m->small_first = huge ? 0 : UINT64_MAX;
     error = map_parts(m);
     if (error)
@@ -211,7 +221,7 @@ int splitc_object_open(struct splitc_memory *m, uint64_t spread_size, uint64_t h
 
 void splitc_object_close(struct splitc_memory *m)
 {
-    unmap_parts(m, SPLITC_PARTS);
+    unmap_parts(m);
     close(m->fd);
 }
 
@@ -240,15 +250,16 @@ int splitc_object_move_statics(const struct splitc_memory *m)
 {
     int error = copy_statics(m);
 
-    return error ? error : map_part(m, SPLITC_STATICS, MAP_FIXED);
+    return error ? error : map_part(m, SPLITC_STATICS);
 }
 
 /* ---- after fork -------------------------------------------------------------------------- */
 
-/* Copy what the object holds of [at, end) to the same place behind `copy`. */
-static int copy_range(int fd, uint64_t at, uint64_t end, char *copy)
+/* Copy `size` bytes of the object from offset `start` on, without its holes. */
+static int copy_range(int fd, uint64_t start, uint64_t size, char *copy)
 {
-    uint64_t start = at;
+    const uint64_t end = start + size;
+    uint64_t at = start;
 
     while (at < end) {
         off_t data = lseek(fd, (off_t)at, SEEK_DATA);
@@ -277,7 +288,7 @@ static int unshare_range(int fd, struct splitc_range r)
 
     if (copy == MAP_FAILED)
         return -errno;
-    error = copy_range(fd, r.start, splitc_range_end(&r), copy);
+    error = copy_range(fd, splitc_object_offset(r.start), r.size, copy);
     if (error == 0 &&
         mremap(copy, r.size, r.size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)r.start) == MAP_FAILED)
         error = -errno;

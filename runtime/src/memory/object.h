@@ -2,14 +2,17 @@
  *
  * object.h - a rank's memory as one shared object that the other ranks of its node can map.
  *
- * The object is a file without a name.  Its file offsets are virtual addresses of the owner, so an
- * address of the owner means the same in every mapping of it:
+ * The object is a file without a name.  What it holds lies in two quarters of the owner's
+ * addresses, one window each, and its file offsets are the addresses within these:
  *
  *   0         a header, which is never mapped: the nonce
- *   STATICS   .data and .bss of the executable, wherever it was linked to
- *   4 GiB     STACK, the stack of splitc_main; nothing is mapped below it
+ *   STATICS   .data and .bss of the executable, wherever it was linked to in the first quarter
+ *   4 GiB     of the second, STACK, the stack of splitc_main; nothing is mapped below it
  *   16 GiB    SPREAD, the spread heap, at the same addresses on every rank
  *   behind    HEAP, the memory of malloc
+ *
+ * What lies between the static objects and the second quarter, such as memory by sbrk, is the
+ * owner's alone.
  *
  * Space is reserved, not committed: a page is allocated when it is first touched.
  */
@@ -28,15 +31,30 @@
 
 #define SPLITC_LARGE_STACK (1ul << 30) /* for programs that want one, or have no limit */
 
+#define SPLITC_QUARTER (1ul << SPLITC_QUARTER_BITS)
+#define SPLITC_STATICS_MAX (4ul << 30)                    /* where the static objects end */
+#define SPLITC_HIGH (SPLITC_QUARTER + SPLITC_STATICS_MAX) /* where the other parts begin */
+
 static inline uint64_t splitc_range_end(const struct splitc_range *r)
 {
     return r->start + r->size;
 }
 
+/* Where in the object an address of its owner is, and the other way. */
+static inline uint64_t splitc_object_offset(uint64_t address)
+{
+    return address % SPLITC_QUARTER;
+}
+
+static inline uint64_t splitc_object_address(uint64_t offset)
+{
+    return offset < SPLITC_STATICS_MAX ? offset : SPLITC_QUARTER + offset;
+}
+
 /* The end of the last part: the size of the object. */
 static inline uint64_t splitc_object_top(const struct splitc_memory *m)
 {
-    return splitc_range_end(&m->part[SPLITC_HEAP]);
+    return splitc_object_offset(splitc_range_end(&m->part[SPLITC_HEAP]));
 }
 
 /* Make the object, of huge pages if `huge` and the system allows them, and map stack, spread heap

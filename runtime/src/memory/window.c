@@ -16,23 +16,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define QUARTERS (1u << (SPLITC_ADDRESS_BITS - SPLITC_QUARTER_BITS))
+#define WINDOWS (GAM_RANKS_MAX * QUARTERS)
 #define OFFER_MAGIC 0x6d65536du
 #define HUGE_PAGE (2ul << 20)
-#define TOP_MAX (1ul << 46)
 
 static struct splitc_memory memory; /* of this rank */
 static bool offered;                /* it is mapped here, and others may map it */
 static bool shared;                 /* all other ranks of the node have mapped it */
 
 /* abi.h declares the table constant, because it is once the program runs. */
-extern struct splitc_window splitc_window_table[GAM_RANKS_MAX] __asm__("splitc_windows");
-struct splitc_window splitc_window_table[GAM_RANKS_MAX] __attribute__((aligned(64)));
+extern struct splitc_window splitc_window_table[WINDOWS] __asm__("splitc_windows");
+struct splitc_window splitc_window_table[WINDOWS] __attribute__((aligned(64)));
 
 /* Where the memory of other ranks is mapped, before the table says so. */
 static struct view {
-    uint64_t start; /* address here of its address 0; 0: it is not mapped */
-    uint64_t first; /* the window holds its addresses from first to top */
-    uint64_t top;
+    uint64_t start; /* address here of its object's offset 0; 0: it is not mapped */
+    uint64_t top;   /* the size of the object */
 } view[GAM_RANKS_MAX];
 
 splitc_size splitc_stored[GAM_RANKS_MAX];
@@ -54,11 +54,13 @@ void splitc_window_open_own(void)
 
     splitc_runtime.near = &splitc_runtime.rank;
     splitc_runtime.near_ranks = 1;
-    splitc_window_table[0] = (struct splitc_window){.limit = 0};
-    splitc_window_table[splitc_runtime.rank] =
-        (struct splitc_window){.origin = us + SPLITC_NULL_PAGE,
-                               .limit = SPLITC_ADDRESS_MASK + 1 - SPLITC_NULL_PAGE,
-                               .shift = -us};
+    for (uint32_t i = 0; i < QUARTERS; i++) {
+        splitc_window_table[i] = (struct splitc_window){.limit = 0};
+        splitc_window_table[splitc_runtime.rank * QUARTERS + i] =
+            (struct splitc_window){.origin = us + SPLITC_NULL_PAGE,
+                                   .limit = SPLITC_ADDRESS_MASK + 1 - SPLITC_NULL_PAGE,
+                                   .shift = -us};
+    }
 }
 
 struct splitc_offer splitc_window_offer(bool wanted, const struct splitc_heap_sizes *sizes)
@@ -89,6 +91,7 @@ bool splitc_window_is_offered(void)
 static bool offer_is_sane(const struct splitc_offer *offer)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t last = 2 * SPLITC_QUARTER - page;
     uint64_t end = SPLITC_NULL_PAGE;
 
     if (offer->magic != OFFER_MAGIC || offer->pid <= 0)
@@ -96,10 +99,10 @@ static bool offer_is_sane(const struct splitc_offer *offer)
     for (int i = 0; i < SPLITC_PARTS; i++) {
         const struct splitc_range *r = &offer->memory.part[i];
 
-        if (r->start < end || r->start > TOP_MAX || r->size > TOP_MAX || r->start % page ||
+        if (r->start < end || r->start > last || r->size > last - r->start || r->start % page ||
             r->size % page)
             return false;
-        end = splitc_range_end(r);
+        end = i == SPLITC_STATICS ? SPLITC_HIGH : splitc_range_end(r);
     }
     return true;
 }
@@ -168,13 +171,14 @@ static int object_map(int fd, const struct splitc_memory *theirs, uint64_t *star
 
     for (int i = 0; i < SPLITC_PARTS && error == 0; i++) {
         const struct splitc_range *r = &theirs->part[i];
+        const uint64_t offset = splitc_object_offset(r->start);
 
-        if (mmap((void *)(*start + r->start), r->size, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)r->start) == MAP_FAILED) {
+        if (mmap((void *)(*start + offset), r->size, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset) == MAP_FAILED) {
             error = -errno;
             munmap((void *)*start, top);
         } else {
-            splitc_object_advise(&memory, i, *start + r->start, r->size);
+            splitc_object_advise(&memory, i, *start + offset, r->size);
         }
     }
     if (error) {
@@ -199,7 +203,6 @@ int splitc_window_attach(uint32_t rank, const struct splitc_offer *offer)
         return error;
     error = object_map(fd, &offer->memory, &v->start);
     close(fd);
-    v->first = offer->memory.part[SPLITC_STATICS].start;
     v->top = splitc_object_top(&offer->memory);
     return error;
 }
@@ -214,10 +217,15 @@ void splitc_window_detach(uint32_t rank)
 void splitc_window_open(uint32_t rank)
 {
     const struct view *v = &view[rank];
+    const struct splitc_range *statics = &memory.part[SPLITC_STATICS]; /* theirs are at the same */
     splitc_ptr them = (splitc_ptr)rank << SPLITC_ADDRESS_BITS;
+    struct splitc_window *w = &splitc_window_table[rank * QUARTERS];
 
-    splitc_window_table[rank] = (struct splitc_window){
-        .origin = them + v->first, .limit = v->top - v->first, .shift = v->start - them};
+    w[0] = (struct splitc_window){
+        .origin = them + statics->start, .limit = statics->size, .shift = v->start - them};
+    w[1] = (struct splitc_window){.origin = them + SPLITC_HIGH,
+                                  .limit = v->top - SPLITC_STATICS_MAX,
+                                  .shift = v->start - (them + SPLITC_QUARTER)};
 }
 
 /* ---- moving in ------------------------------------------------------------------------------ */
@@ -256,7 +264,7 @@ int splitc_window_find(uint64_t address, splitc_ptr *g)
 
         if (v->start == 0 || address - v->start >= v->top)
             continue;
-        *g = splitc_make((int)rank, (void *)(address - v->start));
+        *g = splitc_make((int)rank, (void *)splitc_object_address(address - v->start));
         return (int)rank;
     }
     return -1;
@@ -279,6 +287,12 @@ void *splitc_window_reach(uint32_t rank, uint64_t address, uint64_t n)
             address - part[i].start <= part[i].size - n)
             return splitc_peers_copy(rank, (const void *)address);
     return NULL;
+}
+
+bool splitc_window_is_kept_free(uint64_t address)
+{
+    return shared && address - SPLITC_QUARTER < splitc_object_top(&memory) &&
+           !splitc_window_part(splitc_runtime.rank, address);
 }
 
 const char *splitc_window_part(uint32_t rank, uint64_t address)

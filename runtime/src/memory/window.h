@@ -25,4 +25,7 @@ int splitc_window_find(uint64_t address, splitc_ptr *g);
  * the address is in no window. */
 const char *splitc_window_part(uint32_t rank, uint64_t address);
 
+/* Whether nothing may lie at an address of ours, as it is between the parts. */
+bool splitc_window_is_kept_free(uint64_t address);
+
 #endif
