@@ -111,7 +111,8 @@ enum class ExprKind : uint8_t {
     GlobalRead,  // the value of an object in the global address space
     GlobalDecay, // a global pointer to the first element of an array in the global address space
     SpreadDecay, // a spread pointer to the first block of a spread array
-    Convert,     // a conversion to `type` that only Split-C has, between kinds of pointer
+    Convert,     // a conversion to `type` that only Split-C has: between kinds of pointer, or of a
+                 // pointer to a word of an active message
 };
 
 struct Expr : Node {

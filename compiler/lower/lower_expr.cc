@@ -96,6 +96,8 @@ Rope Lower::expr(const Expr *e)
 
 Rope Lower::convert(const Expr *e)
 {
+    if (e->type->is_integer()) // a word of a message
+        return "(" + type(e->type) + ")(" + node(e->a) + ")";
     if (!e->type->is_far())
         return "splitc_address(" + node(e->a) + ")";
     if (is_null_value(e->a))

@@ -167,6 +167,7 @@ private:
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
     Expr *run_at_owner(Expr *e);
     void note_handler(const Expr *call);
+    Expr *message_word(const Expr *call, size_t argument, const Type *to);
     void check_handler(const HandlerUse &use);
 
     // names (sema_names.cc)

@@ -193,7 +193,7 @@ Expr *Sema::call(Expr *e)
             e->args[i] = value(e->args[i]);
             note_pointer_result(e->args[i], prints_text(e, i) ? text : nullptr);
         } else if (type->prototype)
-            e->args[i] = convert(e->args[i], type->params[i], what);
+            e->args[i] = convert(message_word(e, i, type->params[i]), type->params[i], what);
         else
             e->args[i] = unconverted(value(e->args[i]), type->params[i], what);
     }

@@ -5,6 +5,7 @@
 #include "sema/sema.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace splitcc {
 namespace {
@@ -133,24 +134,51 @@ Expr *Sema::run_at_owner(Expr *e)
 
 // ---- handlers of active messages (split-c/am.h)
 
+namespace {
+
+// Where a call of <split-c/am.h> has the handler, and the words that the handler gets.
+struct MessageForm {
+    size_t handler, words;
+};
+
+std::optional<MessageForm> message_form(std::string_view name)
+{
+    if (name == "am_reply_xfer" || name == "am_store" || name == "am_store_async" ||
+        name == "am_get")
+        return MessageForm{4, 5};
+    if (!name.starts_with("am_request_") && !name.starts_with("am_reply_"))
+        return {};
+    return MessageForm{1, name.find("_medium") == name.npos ? size_t{2} : size_t{4}};
+}
+
+} // namespace
+
 // If this call takes a handler, remembers how it will call it, for check_handler().
 void Sema::note_handler(const Expr *call)
 {
     std::string_view name = call->a->symbol->name->text;
-    bool request = name.starts_with("am_request_") || name.starts_with("am_reply_");
-    if (!request && name != "am_store" && name != "am_store_async" && name != "am_get")
-        return;
-    const bool transfer = !request || name == "am_reply_xfer";
-    size_t at = transfer ? 4 : 1;
-    const Symbol *fn = at < call->args.size() ? named_function(call->args[at]) : nullptr;
+    const std::optional<MessageForm> form = message_form(name);
+    const size_t at = form ? form->handler : 0;
+    const Symbol *fn = form && at < call->args.size() ? named_function(call->args[at]) : nullptr;
     if (!fn)
         return;
-    const bool real = name.ends_with("_df"), block = transfer || name.find("_medium") != name.npos;
+    const bool real = name.ends_with("_df"), block = form->words != 2;
     const size_t digit = name.find_first_of("01234");
     const size_t words =
         digit == name.npos ? 1 : static_cast<size_t>(name[digit] - '0') + (real ? 1 : 0);
     handler_uses_.push_back(
         {range(call->args[at]), fn->name, std::string(name), words + (block ? 2 : 0), real, block});
+}
+
+// Words of active messages may be pointers as well as integers.
+Expr *Sema::message_word(const Expr *call, size_t argument, const Type *to)
+{
+    Expr *e = value(call->args[argument]);
+    const Symbol *fn = call->a->symbol;
+    if (!fn || !fn->library || !to->is_integer() || !value_type(e)->is_pointer())
+        return e;
+    const std::optional<MessageForm> form = message_form(fn->name->text);
+    return form && argument >= form->words ? wrap(ExprKind::Convert, e, to) : e;
 }
 
 void Sema::check_handler(const HandlerUse &use)
