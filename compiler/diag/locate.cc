@@ -41,6 +41,30 @@ size_t comment_end(std::string_view text, size_t i)
     return end == std::string_view::npos ? text.size() : end + (two == "/*" ? 2 : 0);
 }
 
+// Returns the position of the first quote that no backslash precedes; the text's size if there is
+// none.
+size_t closing_quote(std::string_view text)
+{
+    size_t i = 0;
+    while (i < text.size() && text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
+    return std::min(i, text.size());
+}
+
+// Returns a string over several lines as the preprocessor got it (see driver/broken_strings.h).
+std::string joined(std::string_view string)
+{
+    std::string text;
+    for (char c : string)
+        if (c != '\n')
+            text += c;
+        else if (text.ends_with('\\'))
+            text.pop_back();
+        else
+            text += "\\n";
+    return text;
+}
+
 // Returns the comment as a block comment on one line.  Line ends and "*/" inside are replaced by a
 // form feed, which the C compiler does not take for a part of "fall through".
 std::string block_comment(std::string_view comment)
@@ -58,11 +82,11 @@ std::string block_comment(std::string_view comment)
 
 } // namespace
 
-// Splits a text into words, literals and single punctuation characters.
-std::vector<Locator::Piece> Locator::pieces(std::string_view text, bool comments)
+// Splits a text, from `at` on, into words, literals and single punctuation characters.
+std::vector<Locator::Piece> Locator::pieces(std::string_view text, size_t at, bool comments)
 {
     std::vector<Piece> list;
-    for (size_t i = 0; i < text.size();) {
+    for (size_t i = at; i < text.size();) {
         size_t after = comments ? comment_end(text, i) : i;
         if (after > i) {
             i = after;
@@ -165,7 +189,7 @@ void Locator::compare(uint32_t physical_line, const Position &at)
     same_ = user_ == preprocessed;
     if (same_)
         return;
-    // The preprocessor joins the lines of macro arguments, and continued lines.
+    // The preprocessor joins the lines of macro arguments, of strings, and continued lines.
     constexpr size_t kMostLines = 100;
     auto open = [&] {
         return user_.ends_with('\\') || std::count(user_.begin(), user_.end(), '(') >
@@ -173,20 +197,36 @@ void Locator::compare(uint32_t physical_line, const Position &at)
     };
     for (size_t i = at.line; i < lines.size() && i < at.line + kMostLines && open(); i++)
         user_ += "\n" + lines[i];
-    user_pieces_ = pieces(user_, true);
-    pieces_ = pieces(preprocessed, false);
-    std::deque<std::string> letters; // decoded names, which the views below point to
+    pieces_ = pieces(preprocessed, 0, false);
+    const size_t whole = match_from(preprocessed, 0), quote = closing_quote(user_);
+    // A string that began on a line before may end on this one, which has the code behind it.
+    if (whole < pieces_.size() && quote < user_.size() &&
+        match_from(preprocessed, quote + 1) <= whole)
+        match_from(preprocessed, 0);
+}
+
+// Compares what begins at `at` in the user's text; returns how many pieces match.
+size_t Locator::match_from(std::string_view preprocessed, size_t at)
+{
+    user_pieces_ = pieces(user_, at, true);
+    std::deque<std::string> other; // decoded names and joined strings, which the views point to
     auto texts = [&](std::string_view line, const std::vector<Piece> &pieces) {
         std::vector<std::string_view> list;
         for (Piece p : pieces) {
             list.push_back(line.substr(p.offset, p.length));
-            if (is_word_char(list.back()[0]) || is_universal(list.back(), 0))
-                if (list.back().find('\\') != std::string_view::npos)
-                    list.back() = letters.emplace_back(decoded(list.back()));
+            std::string_view &text = list.back();
+            if (is_word_char(text[0]) || is_universal(text, 0)) {
+                if (text.find('\\') != std::string_view::npos)
+                    text = other.emplace_back(decoded(text));
+            } else if (text[0] == '"' && text.find('\n') != std::string_view::npos) {
+                text = other.emplace_back(joined(text));
+            }
         }
         return list;
     };
     match(texts(preprocessed, pieces_), texts(user_, user_pieces_));
+    const auto odd = std::count(matches_.begin(), matches_.end(), SIZE_MAX);
+    return pieces_.size() - static_cast<size_t>(odd);
 }
 
 // Returns the range of user pieces between the matches around `token`.

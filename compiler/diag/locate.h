@@ -42,8 +42,9 @@ private:
     struct Piece {
         size_t offset, length;
     };
-    static std::vector<Piece> pieces(std::string_view text, bool comments);
+    static std::vector<Piece> pieces(std::string_view text, size_t at, bool comments);
     void compare(uint32_t physical_line, const Position &at);
+    size_t match_from(std::string_view preprocessed, size_t at);
     void match(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
     void repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
     std::pair<size_t, size_t> gap_around(size_t token) const;

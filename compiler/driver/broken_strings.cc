@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "source/source.h"
+#include "source/spelling.h"
 
 namespace splitcc {
 namespace {
@@ -46,34 +48,67 @@ size_t unclosed_quote(std::string_view text, size_t at, size_t end)
     return std::string_view::npos;
 }
 
+struct BrokenStrings {
+    std::vector<size_t> quotes; // where those begin that do not end on their line
+    long oddity = 0;            // the newlines in them, and a point for each that text follows, as
+                                // it does where a quote is taken for the end that is a beginning
+    bool open = false;          // nothing ends the last one
+};
+
+// Finds the broken strings in text from the preprocessor.  The one at `ended` ends with its line.
+BrokenStrings broken_strings(std::string_view text, size_t ended)
+{
+    BrokenStrings found;
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = line_end(text, at);
+        const size_t quote = text[at] == '#' ? text.npos : unclosed_quote(text, at, end);
+        at = end + 1;
+        if (quote == text.npos || quote == ended)
+            continue;
+        const size_t close = closing_quote(text, quote + 1, text.size(), '"');
+        found.quotes.push_back(quote);
+        found.oddity += std::count(text.begin() + static_cast<long>(quote),
+                                   text.begin() + static_cast<long>(close), '\n');
+        found.open = close == text.size();
+        const char next = close + 1 < text.size() ? text[close + 1] : '\0';
+        found.oddity += is_word_char(next) || next == '%' || next == '\\';
+        at = close + 1;
+    }
+    return found;
+}
+
 } // namespace
 
 std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::string_view file)
 {
-    // In most texts no line ends inside a string, so this is checked first, without a Source.
     std::set<uint32_t> lines;
-    std::string_view text(preprocessed);
-    bool any = false;
-    for (size_t at = 0; at < text.size() && !any; at = line_end(text, at) + 1)
-        any = text[at] != '#' && unclosed_quote(text, at, line_end(text, at)) != text.npos;
-    if (!any)
+    const std::vector<size_t> quotes = broken_strings(preprocessed, preprocessed.npos).quotes;
+    if (quotes.empty()) // as in most texts, which need no Source then
         return lines;
-
     Source source(preprocessed);
-    for (size_t at = 0; at < text.size();) {
-        size_t end = line_end(text, at);
-        size_t open = text[at] == '#' ? text.npos : unclosed_quote(text, at, end);
-        if (open == text.npos) {
-            at = end + 1;
-            continue;
-        }
-        Position position = source.position(static_cast<uint32_t>(open));
-        if (position.file == file)
+    for (size_t quote : quotes)
+        if (Position position = source.position(static_cast<uint32_t>(quote));
+            position.file == file)
             lines.insert(position.line);
-        // Go on behind the closing quote, which is on a later line.
-        at = closing_quote(text, open + 1, text.size(), '"') + 1;
-    }
     return lines;
+}
+
+size_t forgotten_quote(std::string_view preprocessed)
+{
+    constexpr size_t kMost = 100; // so many are tried
+    const BrokenStrings all = broken_strings(preprocessed, preprocessed.npos);
+    if (!all.open)
+        return preprocessed.npos;
+    size_t best = all.quotes.back();
+    long least = all.oddity;
+    for (size_t i = 0; i < all.quotes.size() && i < kMost; i++) {
+        const BrokenStrings rest = broken_strings(preprocessed, all.quotes[i]);
+        if (!rest.open && rest.oddity < least) {
+            least = rest.oddity;
+            best = all.quotes[i];
+        }
+    }
+    return best;
 }
 
 std::set<uint32_t> suspect_string_lines(std::string_view source)

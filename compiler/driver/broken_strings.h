@@ -18,8 +18,13 @@ namespace splitcc {
 // the preprocessed text.
 std::set<uint32_t> broken_string_lines(const std::string &preprocessed, std::string_view file);
 
-// Returns the same, judged by the source without its comments.  Text that the preprocessor skips
-// can mislead it, so it is used only if preprocessing has failed.
+// Returns where the string begins whose end was forgotten: if nothing ends the last string of the
+// preprocessed text, that one whose end on its own line leaves the fewest newlines in the other
+// strings; npos otherwise.
+size_t forgotten_quote(std::string_view preprocessed);
+
+// Returns the lines as broken_string_lines() does, judged by the source without its comments.  Text
+// that the preprocessor skips can mislead it, so it is used only if preprocessing has failed.
 std::set<uint32_t> suspect_string_lines(std::string_view source);
 
 // Returns the source with the strings that begin on those lines continued as C wants it.  The

@@ -49,6 +49,20 @@ TEST_CASE("joined strings keep their text and the lines their number")
     CHECK(join_broken_strings("it's fine\n\"x\n", {}) == "it's fine\n\"x\n");
 }
 
+TEST_CASE("a forgotten quote is told from strings over several lines")
+{
+    auto forgotten = [](const std::string &text) {
+        const size_t at = forgotten_quote(text);
+        return at == text.npos ? -1 : std::count(text.begin(), text.begin() + long(at), '\n') + 1;
+    };
+    CHECK(forgotten("f(\"a\nb\");\ng(\"c\");\n") == -1);
+    CHECK(forgotten("f(\"a);\n") == 1);
+    CHECK(forgotten("f(\"a);\n\ng(\"b\");\nh(\"c\", \"d\");\n") == 1);
+    CHECK(forgotten("s = \"x\ny\";\nf(\"a);\n\ng(\"b\");\n") == 3);
+    CHECK(forgotten("f(\"a);\ns = \"x\ny\";\ng(\"b\");\n") == 1);
+    CHECK(forgotten("f(\"a\");\ng(\"b\");\nh(\"c);\n") == 3);
+}
+
 TEST_CASE("joining never changes the number of lines, for any bytes")
 {
     std::mt19937 random(5);

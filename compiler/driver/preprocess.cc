@@ -152,12 +152,20 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     // As a macro argument, a broken string is an error of the preprocessor, not a warning.
     std::string name = input.path == "-" ? "<stdin>" : input.path;
     std::set<uint32_t> broken = code == 0 ? broken_string_lines(text, name) : suspects;
-    if (code == 0 || said.find("unterminated argument list") == std::string::npos)
+    const bool in_argument = said.find("unterminated argument list") != said.npos || // gcc, clang
+                             said.find("unterminated function-like macro") != said.npos;
+    if (code == 0 || !in_argument)
         std::fputs(said.c_str(), stderr);
     else if (code == 1)
         code = 0;
-    if (code == 0 && !broken.empty())
+    if (code == 0 && !broken.empty()) {
+        std::string as_written = std::move(text);
         code = preprocess_joined(input, broken, text);
+        // If no end of a string is left over, the one that was forgotten may be before.
+        if (const size_t quote = forgotten_quote(as_written);
+            quote != as_written.npos && forgotten_quote(text) != text.npos)
+            text = as_written.substr(0, as_written.find('\n', quote));
+    }
     if (code == 0 && text.size() > UINT32_MAX / 2)
         fatal("'" + input.path + "' is too large: more than 2 GiB after the preprocessor");
     return code;

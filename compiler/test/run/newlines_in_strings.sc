@@ -7,6 +7,7 @@ char *usage = "first
   second \"quoted\" // no comment
 third";
 
+#define CALL(f, arguments) f arguments
 int line_of_this = __LINE__;
 
 static int length(char *s)
@@ -24,7 +25,10 @@ splitc_main()
     int n = length("a
 b" "c");
     EXPECT(n, 4);
+    n = CALL(length, ("ab
+cd"));
+    EXPECT(n, 5);
     EXPECT(c, 34);
-    EXPECT(line_of_this, 10);
+    EXPECT(line_of_this, 11);
     return failures;
 }
