@@ -59,6 +59,7 @@ struct Symbol {
     std::string emitted;        // its name in the output, if that differs
     Symbol *twin = nullptr;     // the program's typedef for a system header's of its name, or this
                                 // one for the program's
+    Expr *start = nullptr; // of a static pointer: its first value, once spread arrays are allocated
     Declaration *library = nullptr; // split-c.h declares it, there
     bool implicit = false;          // a function that was called without a declaration ...
     uint32_t kept_calls = 0;        // ... of so many calls the value is used ...

@@ -91,6 +91,8 @@ private:
     Rope block_count(const Type *array);
     Rope automatic_spread(const Declaration *d, const InitDeclarator &item);
     Rope static_spread(const Declaration *d, const InitDeclarator &item);
+    Rope static_pointer(const Declaration *d, const InitDeclarator &item);
+    Rope registered(const std::string &id, const InitDeclarator &item, std::string base);
 
     // functions (lower_function.cc)
     Rope function_definition(const Declaration *d);

@@ -192,6 +192,8 @@ Rope Lower::far_item(const Declaration *d, const InitDeclarator &item, bool stat
     if (object && item.type->kind == TypeKind::SpreadArray && s.storage != Storage::Extern)
         return d->file_scope || s.storage == Storage::Static ? static_spread(d, item)
                                                              : automatic_spread(d, item) + "; ";
+    if (object && item.symbol->start)
+        return static_pointer(d, item);
     Rope rope;
     if (object && !d->file_scope)
         rope += capture_far(item.type);

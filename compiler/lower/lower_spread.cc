@@ -37,6 +37,36 @@ Rope Lower::automatic_spread(const Declaration *d, const InitDeclarator &item)
     return rope;
 }
 
+// Returns what registers a static object with a function ID_shape by its name, file and line.
+Rope Lower::registered(const std::string &id, const InitDeclarator &item, std::string base)
+{
+    const Position at = source_.position(tokens_[item.declarator.name_token].offset);
+    return "static struct splitc_static " + id + " = {" + std::move(base) + ", " + id +
+           "_shape, \"" + std::string(item.declarator.name->text) + "\", " + c_string(at.file) +
+           ", " + std::to_string(at.line) + ", 0}; static void __attribute__((constructor)) " + id +
+           "_register(void) { splitc_register_static(&" + id + "); }";
+}
+
+// The runtime sets a pointer into static spread arrays when it has allocated these.  One inside a
+// function moves to file scope under another name, as such an array does.  It is not const.
+Rope Lower::static_pointer(const Declaration *d, const InitDeclarator &item)
+{
+    std::string name(item.declarator.name->text);
+    const std::string id = fresh("pointer");
+    Rope text = not_type(d->specifiers);
+    if (!d->file_scope) {
+        name = item.symbol->emitted = fresh("static") + "_" + name;
+        text = "static ";
+    }
+    text += far_type(item.symbol->type->space) + name + "; static void " + id +
+            "_shape(splitc_size *count, splitc_size *size) { (void)count; (void)size; " + name +
+            " = " + node(item.symbol->start) + "; } " + registered(id, item, "0") + " ";
+    if (d->file_scope)
+        return text;
+    pending_ += std::move(text);
+    return {};
+}
+
 // The runtime allocates the array before splitc_main; a constructor registers its shape.  An array
 // inside a function moves to file scope under another name.
 Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
@@ -57,14 +87,11 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     hoisting_ = !d->file_scope;
     if (!known) {
         std::string id = fresh("array");
-        Position at = source_.position(tokens_[item.declarator.name_token].offset);
         registration =
             "static void " + id +
             "_shape(splitc_size *count, splitc_size *size) { *count = " + block_count(item.type) +
-            "; *size = " + size_of(item.type->base) + "; } static struct splitc_static " + id +
-            " = {&" + variable_name + ", " + id + "_shape, \"" + name + "\", " + c_string(at.file) +
-            ", " + std::to_string(at.line) + ", 0}; static void __attribute__((constructor)) " +
-            id + "_register(void) { splitc_register_static(&" + id + "); }";
+            "; *size = " + size_of(item.type->base) + "; } " +
+            registered(id, item, "&" + variable_name);
     }
     hoisting_ = false;
     variable += "; ";

@@ -81,9 +81,9 @@ void Parser::init_declarator(Declaration *declaration)
                         "a spread array cannot be initialized; assign its elements");
             type = types_.unknown();
         }
-        Subobjects objects(type, types_.unknown(),
-                           declaration->file_scope ||
-                               declaration->specifiers.storage == Storage::Static);
+        const bool is_static =
+            declaration->file_scope || declaration->specifiers.storage == Storage::Static;
+        Subobjects objects(type, types_.unknown(), is_static ? d.symbol : nullptr);
         d.init = initializer(objects);
         declaration->touched |= d.init->touched;
         if (type->kind == TypeKind::Unknown && d.init->node == NodeKind::Expr) // __auto_type

@@ -400,7 +400,7 @@ Expr *Parser::compound_literal(uint32_t first, TypeName *type)
 {
     Expr *e = start(ExprKind::CompoundLiteral, first);
     e->type_name = type;
-    Subobjects objects(type->type, types_.unknown(), false);
+    Subobjects objects(type->type, types_.unknown(), nullptr);
     e->body = initializer_list(objects);
     return sema_.compound_literal(close(e));
 }

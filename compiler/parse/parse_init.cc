@@ -63,7 +63,7 @@ void Parser::initializer_item(InitList *list, Subobjects &objects)
         touched |= list->parts[i]->touched;
     list->touched |= touched;
     // Tables are long, so the nodes of what does not change are released.
-    if (objects.is_static() && !touched) {
+    if (objects.static_object() && !touched) {
         list->parts.resize(count);
         ast_.release(before);
     }

@@ -78,9 +78,10 @@ Expr *Sema::identifier(Expr *e, Name *name, bool called)
     if (symbol->kind == SymbolKind::Constant)
         e->value = symbol->value;
     e->lvalue = symbol->kind == SymbolKind::Object;
-    // A static spread array inside a function has another name in the output.
+    // A static spread array inside a function, or a pointer into one, has another name in the
+    // output.
     e->touched = symbol->storage == Storage::Static && !symbol->file_scope && symbol->type &&
-                 symbol->type->kind == TypeKind::SpreadArray;
+                 (symbol->type->kind == TypeKind::SpreadArray || symbol->start);
     if (ast_.index)
         ast_.index->name(e->first, symbol);
     return finish(e, symbol->type ? symbol->type : types_.unknown());

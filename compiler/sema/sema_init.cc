@@ -5,27 +5,76 @@
 
 namespace splitcc {
 
-// A far pointer with static storage can be initialized only with NULL or a number.
+// Returns whether the value is the same on all processors once static spread arrays are allocated:
+// an array's name and, at file scope, what constants make of it.
+static bool known_with_arrays(const Expr *e, bool file_scope)
+{
+    const Symbol *symbol = e->symbol;
+    switch (e->kind) {
+    case ExprKind::Ident:
+        return symbol && (symbol->file_scope || symbol->storage == Storage::Static) &&
+               (symbol->kind == SymbolKind::Constant || e->type->kind == TypeKind::SpreadArray);
+    case ExprKind::SpreadDecay:
+    case ExprKind::Convert:
+    case ExprKind::Paren:
+        return known_with_arrays(e->a, file_scope);
+    case ExprKind::Number:
+    case ExprKind::Char:
+        return file_scope;
+    case ExprKind::Cast:
+    case ExprKind::GlobalDecay:
+        return file_scope && known_with_arrays(e->a, true);
+    case ExprKind::AddressOf: {
+        const Expr *place = strip(e->a);
+        return file_scope && place->kind == ExprKind::Index && known_with_arrays(place->a, true) &&
+               known_with_arrays(place->b, true);
+    }
+    case ExprKind::Index:
+        if (e->type->kind != TypeKind::Array && e->type->kind != TypeKind::SpreadArray)
+            return false; // an element is read
+        [[fallthrough]];
+    case ExprKind::Binary:
+        return file_scope && known_with_arrays(e->a, true) && known_with_arrays(e->b, true);
+    default:
+        return false;
+    }
+}
+
+static bool names_spread_array(const Expr *e)
+{
+    return e && (e->type->kind == TypeKind::SpreadArray || names_spread_array(e->a) ||
+                 names_spread_array(e->b));
+}
+
+// A far pointer with static storage can be initialized with NULL or a number; by itself also with a
+// place in static spread arrays.
 void Sema::check_static(const Expr *e, const Type *type)
 {
     e = strip(e);
     const bool number = e->kind == ExprKind::Cast && (e->a->value || is_null_constant(strip(e->a)));
-    if (type->is_far() && !is_null_constant(e) && !number && !e->type->is_unknown())
-        diag_.error(range(e),
-                    "a static global pointer cannot start with this: its processor is known "
-                    "only when the program runs; assign it in splitc_main");
+    if (!type->is_far() || is_null_constant(e) || number || e->type->is_unknown())
+        return;
+    const std::string kind = type->space == Space::Spread ? "spread" : "global";
+    const std::string what = names_spread_array(e) ? "value" : "processor";
+    diag_.error(range(e), "a static " + kind + " pointer cannot start with this: its " + what +
+                              " is known only when the program runs; assign it in splitc_main");
 }
 
 Expr *Sema::initialize(Subobjects &objects, Expr *e)
 {
     const Type *type = objects.take(e);
-    if (objects.is_static())
+    Symbol *object = objects.static_object();
+    const bool starts_later = object && objects.is_outermost() && type->is_far() &&
+                              names_spread_array(e) && known_with_arrays(e, object->file_scope);
+    if (object && !starts_later)
         check_static(e, type);
     if (type->kind == TypeKind::Array)
         return value(e);
     e = convert(e, type, "initialization");
     if (reads_globally(e))
         check_kept(e, type, "initialization");
+    if (starts_later)
+        object->start = e;
     return e;
 }
 

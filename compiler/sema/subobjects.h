@@ -14,13 +14,16 @@ namespace splitcc {
 // A walk over the parts of an object, led by its initializer while the parser reads it.
 class Subobjects {
 public:
-    Subobjects(const Type *whole, const Type *unknown, bool is_static)
-        : next_(whole), unknown_(unknown), is_static_(is_static)
+    // `static_object` is the object if it has static storage, so that its values have to be
+    // constant, else null.
+    Subobjects(const Type *whole, const Type *unknown, Symbol *static_object)
+        : next_(whole), unknown_(unknown), static_object_(static_object)
     {
     }
 
-    // Returns whether the object has static storage, so that its values have to be constant.
-    bool is_static() const { return is_static_; }
+    Symbol *static_object() const { return static_object_; }
+    // Returns whether a value is for the whole object.
+    bool is_outermost() const { return levels_.empty(); }
 
     // `{` and `}`: the values between them are for the next part.
     void open();
@@ -49,7 +52,7 @@ private:
 
     const Type *next_; // the next object outside all braces
     const Type *unknown_;
-    bool is_static_;
+    Symbol *static_object_;
     bool first_step_ = false; // of a designation
     std::vector<Level> levels_;
 };

@@ -408,9 +408,10 @@ SPLITC_INLINE void splitc_spread_cleanup(splitc_ptr *base)
 /* A spread array with static storage.  Emitted code fills one in for each and
  * passes it to splitc_register_static from a constructor; the runtime
  * allocates them all, zeroed, before splitc_main, ordered by file and line so
- * that every rank does the same. */
+ * that every rank does the same.  Without a base it is a pointer into such
+ * arrays: when all are allocated, `shape` is called and sets it. */
 struct splitc_static {
-    splitc_ptr *base;                                     /* the variable to set */
+    splitc_ptr *base;                                     /* the variable to set, or null */
     void (*shape)(splitc_size *count, splitc_size *size); /* may use PROCS */
     const char *name;
     const char *file;

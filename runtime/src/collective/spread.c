@@ -153,9 +153,14 @@ void splitc_spread_allocate_statics(void)
     for (struct splitc_static *array = statics; array; array = array->next) {
         splitc_size count, size;
 
+        if (!array->base)
+            continue;
         splitc_place = (struct splitc_place){array->file, array->name, array->line};
         array->shape(&count, &size);
         *array->base = splitc_spread_alloc(count, size); /* zero: nobody has used it yet */
     }
     splitc_place = (struct splitc_place){0};
+    for (struct splitc_static *pointer = statics; pointer; pointer = pointer->next)
+        if (!pointer->base)
+            pointer->shape(NULL, NULL);
 }
