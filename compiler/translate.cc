@@ -75,8 +75,10 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     result.display_columns = is_set(names, "splitc_display_columns");
     if (result.ok) {
         Lower lower(source, tokens);
-        if (options.gnu89)
-            lower.define_inlines(ast, is_set(names, "splitc_asm_weak") && !options.link_time);
+        lower.define_inlines(ast, is_set(names, "splitc_gnu_inline"),
+                             !is_set(names, "splitc_asm_weak") ? Weak::ByAttribute
+                             : options.link_time               ? Weak::NotInline
+                                                               : Weak::ByAssembler);
         lower.keep_comments(ast.labels);
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);

@@ -46,6 +46,7 @@ struct Symbol {
     Storage storage = Storage::None;
     bool file_scope = false;
     bool parameter = false;
+    bool redeclares = false; // it was declared before
     Name *name = nullptr;
     const Type *type = nullptr;
     std::optional<int64_t> value; // Constant

@@ -35,12 +35,17 @@ std::string far_type(const Declarator &d);
 enum class Access { Read, Write, Get, Put, Store, Change };
 std::string access_name(Access how);
 
+// How a definition for inlining gets a weak symbol: by the assembler, which gcc does not see; by an
+// attribute, as clang takes it; or by one that no inline function has, as gcc takes it.
+enum class Weak { ByAssembler, ByAttribute, NotInline };
+
 class Lower {
 public:
     Lower(const Source &source, Tokens &tokens) : source_(source), tokens_(tokens) {}
 
-    // Gives gnu89's `extern inline` functions a weak definition, for calls that are not inlined.
-    void define_inlines(const Ast &ast, bool by_assembler);
+    // Gives functions whose definition is for inlining alone a weak one, for calls that are not
+    // inlined.  `gnu` is whether these are the `extern inline` ones.
+    void define_inlines(const Ast &ast, bool gnu, Weak how);
 
     // Puts the comments that the source has before these tokens into the output, since the C
     // compiler reads them.
@@ -97,7 +102,8 @@ private:
     // functions (lower_function.cc)
     Rope function_definition(const Declaration *d);
     Rope entry(const Declaration *d);
-    uint32_t extern_inline(const Declaration *d) const;
+    bool is_for_inlining(const Declaration *d, bool gnu) const;
+    Rope prototype(const Declaration *d);
 
     // expressions (lower_expr.cc)
     Rope expr(const Expr *e);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Function definitions, and what is emitted beside splitc_main and extern inline functions.
+// Function definitions, and what is emitted beside splitc_main and inline functions.
 #include "lower/lower.h"
 
+#include <algorithm>
 #include <map>
 
 namespace splitcc {
@@ -39,29 +40,45 @@ Rope Lower::function_definition(const Declaration *d)
         splice.child(param);
     splice.child(d->body);
     Rope rope = splice.finish(d->last);
-    if (!translated_ && item.declarator.name && item.declarator.name->text == "splitc_main")
+    if (!translated_ && item.declarator.name && item.declarator.name->text == "splitc_main") {
+        pending_ += prototype(d);
         rope += entry(d);
+    }
     return rope;
 }
 
-// Returns the `extern` token of an `extern inline` definition without attributes, or UINT32_MAX.
-uint32_t Lower::extern_inline(const Declaration *d) const
+// Returns a prototype, so that the C compiler misses none, as it does not of main; nothing if an
+// earlier declaration may be one, or parameters in the old style are promoted.
+Rope Lower::prototype(const Declaration *d)
 {
-    const InitDeclarator &item = d->declarators[0];
-    uint32_t found = UINT32_MAX;
-    if (d->specifiers.storage != Storage::Extern || !d->specifiers.is_inline ||
-        item.after_first < item.after_last)
-        return found;
-    for (auto [first, last] : d->specifiers.not_type) {
-        if (tokens_[first].kind == Tok::KwAttribute)
-            return UINT32_MAX;
-        if (tokens_[first].kind == Tok::KwExtern)
-            found = first;
+    const Symbol &fn = *d->declarators[0].symbol;
+    if (fn.redeclares || fn.storage != Storage::None)
+        return {};
+    Rope params;
+    for (const Type *t : fn.type->params) {
+        if (!fn.type->prototype && t->is_integer() && t->kind != TypeKind::Int)
+            return {};
+        params += (params.empty() ? "" : ", ") + type(t);
     }
-    return found;
+    if (params.empty())
+        params = "void";
+    return declare(fn.type->base, "splitc_main(" + std::move(params) + ")") + "; ";
 }
 
-void Lower::define_inlines(const Ast &ast, bool by_assembler)
+// Returns whether the definition, without attributes, is for inlining alone: `inline` without
+// `extern`, or in GNU's meaning of old with it.
+bool Lower::is_for_inlining(const Declaration *d, bool gnu) const
+{
+    const InitDeclarator &item = d->declarators[0];
+    const Specifiers &s = d->specifiers;
+    return s.is_inline && s.storage == (gnu ? Storage::Extern : Storage::None) &&
+           item.after_first == item.after_last &&
+           std::ranges::none_of(s.not_type, [&](const auto &part) {
+               return tokens_[part.first].kind == Tok::KwAttribute;
+           });
+}
+
+void Lower::define_inlines(const Ast &ast, bool gnu, Weak how)
 {
     std::map<const Name *, int> definitions;
     for (const Node *n : ast.unit)
@@ -69,22 +86,20 @@ void Lower::define_inlines(const Ast &ast, bool by_assembler)
             definitions[d->declarators[0].declarator.name]++;
     for (const Node *n : ast.unit) {
         const Declaration *d = as_definition(n);
-        if (!d || definitions[d->declarators[0].declarator.name] > 1)
+        if (!d || definitions[d->declarators[0].declarator.name] > 1 || !is_for_inlining(d, gnu) ||
+            source_.position(tokens_[d->first].offset).system)
             continue;
-        uint32_t at = extern_inline(d);
-        if (at == UINT32_MAX || source_.position(tokens_[at].offset).system)
-            continue;
-        std::string name(d->declarators[0].declarator.name->text);
-        substitutions_[at] = {at + 1, ""};
-        // gcc neither inlines a function with the attribute weak nor lets an inline one have it.
-        if (!by_assembler)
-            for (auto [first, last] : d->specifiers.not_type)
-                if (tokens_[first].kind == Tok::KwInline)
-                    substitutions_[first] = {first + 1, ""};
+        for (auto [first, last] : d->specifiers.not_type)
+            if (tokens_[first].kind == Tok::KwExtern ||
+                (how == Weak::NotInline && tokens_[first].kind == Tok::KwInline))
+                substitutions_[first] = {first + 1, ""};
+        const std::string name(d->declarators[0].declarator.name->text);
+        std::string text = how == Weak::ByAssembler ? "__asm__(\".weak " + name + "\"); "
+                                                    : "__attribute__((weak)) ";
+        if (!gnu && how != Weak::NotInline)
+            text += "extern ";
         const bool first_goes = substitutions_.contains(d->first);
-        substitutions_[d->first] = {first_goes ? d->first + 1 : d->first,
-                                    by_assembler ? "__asm__(\".weak " + name + "\");"
-                                                 : "__attribute__((weak))"};
+        substitutions_[d->first] = {first_goes ? d->first + 1 : d->first, text};
     }
 }
 

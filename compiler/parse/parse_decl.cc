@@ -318,6 +318,7 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     // A redeclaration with less information keeps the type that is known, and that of a function
     // in a block means the one outside.
     bool same = old && (scopes_.is_local(old) || symbol->kind == SymbolKind::Function);
+    symbol->redeclares = same;
     if (same && old->kind == symbol->kind && old->type) {
         bool less = (symbol->type->kind == TypeKind::Array && !symbol->type->extent.size) ||
                     (symbol->type->kind == TypeKind::Function && !symbol->type->prototype);

@@ -40,6 +40,11 @@ extern const struct splitc_job splitc_job;
 extern int splitc_entry(int argc, char **argv) __attribute__((externally_visible));
 #endif
 
+#ifndef __ATOMIC_RELEASE /* with -undef */
+#define __ATOMIC_ACQUIRE 2
+#define __ATOMIC_RELEASE 3
+#endif
+
 #define SPLITC_INLINE static __inline__ __attribute__((always_inline, unused))
 
 /* For splitcc: whether a definition can be made weak behind the C compiler's back,
@@ -48,6 +53,13 @@ extern int splitc_entry(int argc, char **argv) __attribute__((externally_visible
 enum { splitc_asm_weak = 0 };
 #else
 enum { splitc_asm_weak = 1 };
+#endif
+
+/* ... whether `extern inline` has GNU's meaning of old, and defines nothing for the linker; */
+#ifdef __GNUC_GNU_INLINE__
+enum { splitc_gnu_inline = 1 };
+#else
+enum { splitc_gnu_inline = 0 };
 #endif
 
 /* ... and whether messages count columns of the display unless told to count bytes. */
