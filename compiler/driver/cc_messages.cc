@@ -240,7 +240,8 @@ void Reader::line(std::string_view line)
                               line.find(": In function ") != std::string_view::npos ||
                               line.ends_with(" generated.");
     const size_t colon = line.find(": ");
-    if (!about_a_file && colon != std::string_view::npos && line.find(' ') > colon)
+    const bool time = line.starts_with("# "); // of -time
+    if (time || (!about_a_file && colon != std::string_view::npos && line.find(' ') > colon))
         result_.other.append(line).append("\n");
 }
 

@@ -36,7 +36,8 @@ constexpr Rule kPreprocess[] = {{"-I", Form::Value},           {"-D", Form::Valu
                                 {"-iwithprefix", Form::Value}, {"-imultilib", Form::Value},
                                 {"-Wp,", Form::Begin},         {"-Xpreprocessor", Form::Value},
                                 {"-nostdinc", Form::Begin},    {"-undef", Form::Word},
-                                {"-trigraphs", Form::Word},    {"-H", Form::Word}};
+                                {"-trigraphs", Form::Word},    {"-H", Form::Word},
+                                {"-A", Form::Value},           {"-remap", Form::Word}};
 constexpr Rule kPreprocessOnly[] = {{"-P", Form::Word},  {"-C", Form::Word},  {"-CC", Form::Word},
                                     {"-dM", Form::Word}, {"-dD", Form::Word}, {"-dN", Form::Word},
                                     {"-dI", Form::Word}, {"-dU", Form::Word}};
@@ -70,7 +71,7 @@ constexpr Rule kBoth[] = {
 constexpr Rule kCompile[] = {
     {"-W", Form::Begin},        {"-w", Form::Word},           {"-g", Form::Begin},
     {"-pedantic", Form::Begin}, {"-Xassembler", Form::Value}, {"-Xclang", Form::Value},
-    {"-Q", Form::Word}};
+    {"-Q", Form::Word},         {"-time", Form::Begin},       {"-aux-info", Form::Value}};
 constexpr std::string_view kAskCc[] = {"-dumpmachine", "-dumpversion", "-dumpfullversion",
                                        "-dumpspecs"};
 

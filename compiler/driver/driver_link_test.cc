@@ -232,6 +232,40 @@ TEST_CASE("extern inline of gnu89 in two modules is one function")
     }
 }
 
+TEST_CASE("inline in two modules is one function")
+{
+    Folder folder;
+    folder.file("square.h", "#include <split-c/split-c.h>\nextern int other(int);\n"
+                            "inline int square(int v) { return v * v; }\n"
+                            "inline double *global same(double *global p) { return p; }\n");
+    folder.file("a.sc", "#include \"square.h\"\n"
+                        "int splitc_main(void) { return square(PROCS) - other(PROCS); }\n");
+    folder.file("b.sc", "#include \"square.h\"\nint (*pointer)(int) = square;\n"
+                        "int other(int n) { return pointer(n) + (same(0) != 0); }\n");
+    for (const std::string options :
+         {"-cc gcc", "-cc gcc -O2", "-cc gcc -flto", "-cc clang", "-cc gcc -fgnu89-inline",
+          "-cc gcc -Werror=missing-prototypes", "-cc clang -Wmissing-prototypes"}) {
+        INFO(options);
+        if (options.ends_with("89-inline")) // each defines it
+            CHECK(folder.splitcc(options + " -c a.sc").code == 0);
+        else
+            check_fine(folder.splitcc(options + " a.sc b.sc -o prog"));
+        CHECK(folder.shell("./prog").code == 0);
+    }
+}
+
+TEST_CASE("options that few programs need reach the C compiler")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\nint x;\nvoid store(int *global g)\n"
+                        "{\n    *g = x;\n}\n");
+    check_fine(folder.splitcc("-A 'foo(bar)' -remap -undef -aux-info aux.txt -c a.sc"));
+    CHECK_THAT(folder.read("aux.txt"), Contains("store"));
+    const Outcome timed = folder.splitcc("-time -c a.sc");
+    CHECK(timed.code == 0);
+    CHECK_THAT(timed.err, StartsWith("# cc1 "));
+}
+
 TEST_CASE("malloc is the runtime's, whatever the libraries of a program define")
 {
     Folder folder;

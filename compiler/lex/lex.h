@@ -177,8 +177,8 @@ public:
     void forget_keyword(std::string_view text);
     // What is declared by that name, or null.  Makes no name of the text.
     const Symbol *declared(std::string_view text) const;
-    // Returns the declared name or keyword that is most similar to this one, or nothing.
-    std::string similar_declared(const Name *name) const;
+    // Returns the name that `counts`, or keyword, that is most similar to this one, or nothing.
+    std::string similar(const Name *name, bool keywords, bool (*counts)(const Name &)) const;
 
 private:
     std::deque<Name> storage_;

@@ -165,14 +165,14 @@ bool are_similar(std::string_view text, std::string_view word)
     return text.size() < 2 * word.size() && distance(text, word) < edits_too_many(text);
 }
 
-std::string Names::similar_declared(const Name *name) const
+std::string Names::similar(const Name *name, bool keywords, bool (*counts)(const Name &)) const
 {
     std::string_view text = name->text;
     size_t best = edits_too_many(text);
     std::string found;
     for (const Name &other : storage_) {
-        bool means_something =
-            other.ordinary || (other.keyword != Tok::Ident && !other.text.starts_with('_'));
+        bool means_something = counts(other) || (keywords && other.keyword != Tok::Ident &&
+                                                 !other.text.starts_with('_'));
         size_t longer = std::max(other.text.size(), text.size());
         size_t shorter = std::min(other.text.size(), text.size());
         if (!means_something || &other == name || longer - shorter >= best)

@@ -141,6 +141,7 @@ private:
     Stmt *asm_statement();
     void asm_operands(Stmt *stmt);
     Expr *condition_in_parens();
+    void check_on_one(uint32_t first);
     void add(Stmt *stmt, Node *child);
     template <class T> T *end(T *node);
 

@@ -149,6 +149,17 @@ Expr *Parser::condition_in_parens()
     return e;
 }
 
+// Reports `on_one() statement`, and goes on behind the parentheses.
+void Parser::check_on_one(uint32_t first)
+{
+    if (!is(Tok::LParen) || peek(1).kind != Tok::RParen ||
+        !tokens_.spelling(first, pos_).ends_with("(splitc_job.myproc) == 0)"))
+        return;
+    diag_.error({peek().offset, peek(1).end()},
+                "'on_one' takes no parentheses; write 'on_one statement'");
+    pos_ += 2;
+}
+
 Stmt *Parser::keyword_statement()
 {
     Stmt *stmt = ast_.stmt(StmtKind::Other);
@@ -158,6 +169,7 @@ Stmt *Parser::keyword_statement()
     switch (keyword) {
     case Tok::KwIf:
         add(stmt, condition_in_parens());
+        check_on_one(stmt->first);
         add(stmt, statement());
         if (accept(Tok::KwElse))
             add(stmt, statement());

@@ -120,6 +120,7 @@ private:
 
     // binary operators (sema_binary.cc)
     Expr *additive(Expr *e);
+    bool can_step(const Expr *e, const Type *pointer);
     Expr *comparison(Expr *e);
     const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
 
@@ -172,7 +173,7 @@ private:
 
     // names (sema_names.cc)
     bool has_header() const;
-    std::string similar_name(const Name *name) const;
+    std::string similar_name(const Name *name, uint32_t token) const;
     std::string about_macro(const Name *name) const;
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);

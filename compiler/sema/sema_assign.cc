@@ -116,6 +116,8 @@ Expr *Sema::step(Expr *e)
         return finish(e, types_.unknown());
     }
     e->touched = e->a->global || e->a->type->is_far();
+    if (e->a->type->is_far())
+        can_step(e, e->a->type);
     return finish(e, e->a->type->unqualified);
 }
 
@@ -144,6 +146,8 @@ Expr *Sema::assign(Expr *e)
         bool integer = value_type(e->b)->is_integer() || value_type(e->b)->is_unknown();
         if ((e->op != Tok::AddAssign && e->op != Tok::SubAssign) || !integer)
             diag_.error(range(e->name_token), "no such arithmetic on " + quoted(type));
+        else
+            can_step(e, type);
     }
     return finish(e, type->unqualified);
 }

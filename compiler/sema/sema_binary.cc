@@ -37,6 +37,18 @@ Expr *Sema::binary(Expr *e)
     return finish(e, type);
 }
 
+// Reports steps of a far pointer to an array that has no size, as int (*global p)[] is.
+bool Sema::can_step(const Expr *e, const Type *pointer)
+{
+    const Type *array = pointer->base;
+    if (!pointer->is_far() || array->kind != TypeKind::Array || array->extent.size ||
+        array->extent.value || !array->captured.empty())
+        return true;
+    diag_.error(range(e), "the size of the array that " + quoted(pointer) +
+                              " points to is not known, so there is none next to it");
+    return false;
+}
+
 Expr *Sema::additive(Expr *e)
 {
     const Type *a = value_type(e->a), *b = value_type(e->b);
@@ -56,6 +68,7 @@ Expr *Sema::additive(Expr *e)
                             quoted(a) + " and " + quoted(b));
             return finish(e, types_.unknown());
         }
+        can_step(e, a);
         return finish(e, types_.basic(TypeKind::Long));
     }
     const Type *pointer = a->is_pointer() ? a : b, *other = a->is_pointer() ? b : a;
@@ -64,6 +77,7 @@ Expr *Sema::additive(Expr *e)
         diag_.error(range(e->name_token), "no arithmetic on " + quoted(a) + " and " + quoted(b));
         return finish(e, types_.unknown());
     }
+    can_step(e, pointer);
     return finish(e, pointer);
 }
 

@@ -150,6 +150,7 @@ Expr *Sema::index(Expr *e)
     }
     if ((pointer->is_far() && !other->is_integer() && !other->is_unknown()) || other->is_far())
         return fail(e, "an index has to be an integer");
+    can_step(e, pointer);
     e->lvalue = true;
     e->global = pointer->is_far();
     return finish(e, pointer->base);

@@ -25,10 +25,19 @@ bool Sema::has_header() const
     return names_.declared("barrier") != nullptr;
 }
 
-// Returns the name that was probably meant; empty if none is similar.
-std::string Sema::similar_name(const Name *name) const
+// Returns whether the program declares the name, correctly.
+static bool is_declared(const Name &name)
 {
-    std::string near = names_.similar_declared(name);
+    const Symbol *symbol = name.ordinary;
+    return symbol && symbol->kind != SymbolKind::Builtin && !symbol->implicit &&
+           !(symbol->kind == SymbolKind::Typedef && symbol->type->is_unknown());
+}
+
+// Returns the name that was probably meant; empty if none is similar.  A keyword is no argument.
+std::string Sema::similar_name(const Name *name, uint32_t token) const
+{
+    const Tok next = tokens_[token + 1].kind;
+    std::string near = names_.similar(name, next != Tok::Comma, is_declared);
     for (std::string_view macro : kHeaderMacros)
         if (near.empty() && name->text != macro && are_similar(name->text, macro) && has_header())
             near = macro;
@@ -51,7 +60,7 @@ void Sema::report_undeclared(const Name *name, uint32_t token)
         diag_.error(range(token), message + macro);
         return;
     }
-    std::string near = similar_name(name);
+    std::string near = similar_name(name, token);
     if (near.empty())
         diag_.error(range(token), message);
     else
@@ -66,7 +75,7 @@ bool Sema::report_macro(const Expr *call)
     const Symbol *fn = call->a->symbol;
     if (!fn || !fn->implicit)
         return false;
-    const std::string near = similar_name(fn->name);
+    const std::string near = similar_name(fn->name, call->a->first);
     if (about_macro(fn->name).empty() && (near.empty() || names_.declared(near)))
         return false;
     report_undeclared(fn->name, call->a->first);
@@ -98,7 +107,7 @@ void Sema::note_implicit(const Report &report, const Expr *e)
         return;
     std::string message =
         "'" + std::string(fn->name->text) + "' is not declared, and taken to return int";
-    const std::string near = similar_name(fn->name), macro = about_macro(fn->name);
+    const std::string near = similar_name(fn->name, e->a->first), macro = about_macro(fn->name);
     if (!macro.empty())
         message += macro;
     else if (!near.empty())
