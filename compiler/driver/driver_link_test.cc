@@ -260,10 +260,10 @@ TEST_CASE("options that few programs need reach the C compiler")
     folder.file("a.sc", "#include <split-c/split-c.h>\nint x;\nvoid store(int *global g)\n"
                         "{\n    *g = x;\n}\n");
     check_fine(folder.splitcc("-A 'foo(bar)' -remap -undef -aux-info aux.txt -c a.sc"));
-    CHECK_THAT(folder.read("aux.txt"), Contains("store"));
+    CHECK(folder.shell("grep -q store aux.txt").code == 0);
     const Outcome timed = folder.splitcc("-time -c a.sc");
     CHECK(timed.code == 0);
-    CHECK_THAT(timed.err, StartsWith("# cc1 "));
+    CHECK(timed.err.starts_with("# cc1 "));
 }
 
 TEST_CASE("malloc is the runtime's, whatever the libraries of a program define")
