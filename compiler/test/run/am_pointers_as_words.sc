@@ -45,6 +45,7 @@ splitc_main()
     int other = (MYPROC + 1) % PROCS;
 
     shared = toglobal(0, &requests);
+    barrier();
     am_request_2(other, here, &requests, &replies);
     am_request_1_df(other, real, &requests, 2.0);
     am_request_1(other, far, shared);
