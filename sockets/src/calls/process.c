@@ -99,7 +99,7 @@ static void after_fork_child(void)
 /* Before a clone no handler ran: whether anything is locked is the parent's affair. */
 static void begin_child(void)
 {
-    sockets_hidden_unlock_limit();
+    sockets_hidden_after_fork();
     sockets_lock_after_fork();
     sockets_record_after_fork();
     sockets_upgrade_after_fork(true);

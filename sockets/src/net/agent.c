@@ -176,5 +176,4 @@ void sockets_agent_after_fork(void)
     atomic_store(&runs, false);
     pthread_mutex_init(&starting, NULL);
     sockets_judge_after_fork();
-    sockets_hidden_after_fork();
 }

@@ -4,9 +4,9 @@
  */
 #include "real/hidden.h"
 #include "real/real.h"
-#include "record/record.h"
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -22,7 +22,8 @@ static _Atomic int used;
 static _Atomic bool made[SOCKETS_HIDDEN]; /* by a library that knows the number */
 static _Atomic int lowest = INT_MAX;      /* none was ever lower: so those of programs mostly are */
 
-static struct sockets_lock limit_lock; /* whoever looks at the limit finds the program's */
+/* Whoever looks at the limit finds the program's; but for a signal handler in that moment. */
+static pthread_mutex_t limit_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
 static _Thread_local bool is_ours __attribute__((tls_model("initial-exec")));
 
@@ -33,14 +34,12 @@ static int copy_from(int fd, rlim_t from)
 
 bool sockets_hidden_lock_limit(void)
 {
-    bool stolen;
-
-    return sockets_lock_take(&limit_lock, &stolen);
+    return pthread_mutex_lock(&limit_lock) == 0;
 }
 
 void sockets_hidden_unlock_limit(void)
 {
-    sockets_lock_give(&limit_lock);
+    pthread_mutex_unlock(&limit_lock);
 }
 
 /* Above the limit, which is raised for the moment of one call. */
@@ -201,6 +200,7 @@ int sockets_hidden_close_made(int fd)
 
 void sockets_hidden_after_fork(void)
 {
+    limit_lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     for (int i = 0; i < SOCKETS_HIDDEN; i++)
         if (atomic_load(&made[i]))
             sockets_hidden_close(i);

@@ -36,7 +36,7 @@ int sockets_hidden_made(int fd);
 /* The library closes a descriptor. */
 int sockets_hidden_close_made(int fd);
 
-/* In the child of a fork: close all that was made so, which is the parent's. */
+/* In the child of a fork: nothing is locked; close all that was made so, which is the parent's. */
 void sockets_hidden_after_fork(void);
 
 /* Around a fork: no other thread has just raised the limit of descriptors.  False: a signal handler
