@@ -35,12 +35,22 @@ struct sockets_entry {
 };
 
 struct sockets_epoll {
-    /* Who found the set by its descriptor may look at these three although it is closed meanwhile,
+    /* Who found the set by its descriptor may look at these although it is closed meanwhile,
      * and serves another descriptor. */
     pthread_mutex_t lock;
     _Atomic uint32_t users;
     _Atomic bool ended; /* the last user frees it */
     int cancel_state;   /* of who has the lock, before */
+
+    /* Memory, which the next descriptor's set has, too. */
+    uint32_t hot_room, told_room;
+    struct sockets_entry **hot;
+    struct sockets_found *found; /* has room for all that are hot */
+    struct sockets_told *told;   /* these have so much room each ... */
+    struct sockets_ready *ready;
+    struct sockets_left *left; /* ... with what the kernel had when some of it was left out */
+
+    /* All from here on is new then. */
     uint32_t sleepers, turn;
     uint32_t roomy; /* threads in the kernel that ask for more events than the program does ... */
     uint32_t stuck; /* ... and those for which an edge has waited in vain: they were cancelled */
@@ -48,13 +58,12 @@ struct sockets_epoll {
     bool cold;
     struct sockets_epoll *next_free;
     int owed;                     /* the slot of its eventfd, or -1 */
-    struct sockets_entry *nobody; /* what the eventfd is in the kernel\'s set: an entry of no set */
+    struct sockets_entry *nobody; /* what the eventfd is in the kernel's set: an entry of no set */
     bool together;                /* its connections share a wake-up ... */
     bool kicked;                  /* ... and that was given by the eventfd */
     uint64_t value;
     uint32_t count; /* of its entries */
-    uint32_t hot_count, hot_room;
-    struct sockets_entry **hot;
+    uint32_t hot_count;
     bool by_tcp; /* several threads have slept in it: TCP wakes them (doze.c) */
     bool edges;  /* something has ever been told of by edges, or once */
     bool shared; /* with other processes, by a fork */
@@ -68,11 +77,7 @@ struct sockets_epoll {
     bool listed;       /* the kernel has told of files, and lists them until it is asked again */
     bool blind;        /* the kernel cannot be asked again of something withheld (withheld.c) */
     bool unsure, late; /* ... of which one needs the kernel's events, or those since it was asked */
-    uint32_t found_count, left_count, told_room;
-    struct sockets_found *found; /* has room for all that are hot */
-    struct sockets_told *told;   /* these have so much room each ... */
-    struct sockets_ready *ready;
-    struct sockets_left *left; /* ... with what the kernel had when some of it was left out */
+    uint32_t found_count, left_count;
 };
 
 /* Who has the lock is not cancelled: some calls beneath are points of cancellation. */

@@ -79,22 +79,6 @@ static void set_at(int epfd, struct sockets_epoll *set)
     atomic_store(&sets[epfd], set);
 }
 
-/* Of a set that is used again all is new but what may be looked at, and memory. */
-static void clear(struct sockets_epoll *set)
-{
-    const struct sockets_epoll old = *set;
-
-    memset((char *)set + offsetof(struct sockets_epoll, sleepers), 0,
-           sizeof(*set) - offsetof(struct sockets_epoll, sleepers));
-    set->hot = old.hot;
-    set->hot_room = old.hot_room;
-    set->found = old.found;
-    set->told = old.told;
-    set->ready = old.ready;
-    set->left = old.left;
-    set->told_room = old.told_room;
-}
-
 static struct sockets_epoll *new_set(void)
 {
     struct sockets_epoll *set = calloc(1, sizeof(*set));
@@ -131,9 +115,11 @@ void sockets_epoll_copy(int epfd, int copy)
     if (!set)
         return;
     sockets_epoll_lock(set);
-    set->descriptors++;
+    if (set->descriptors > 0) { /* else another thread has just closed it */
+        set->descriptors++;
+        set_at(copy, set);
+    }
     sockets_epoll_unlock(set);
-    set_at(copy, set);
     sockets_epoll_leave(set);
 }
 
@@ -295,7 +281,8 @@ static void free_set(struct sockets_epoll *set)
         set->nobody->next = free_entries;
         free_entries = set->nobody;
     }
-    clear(set);
+    memset((char *)set + offsetof(struct sockets_epoll, sleepers), 0,
+           sizeof(*set) - offsetof(struct sockets_epoll, sleepers));
     set->next_free = free_sets;
     free_sets = set;
     pthread_mutex_unlock(&entries_lock);
@@ -330,11 +317,11 @@ static void close_set(struct sockets_epoll *set, int epfd)
 
 void sockets_epoll_closing(int epfd)
 {
-    struct sockets_epoll *found, *set = sockets_epoll_enter(epfd);
+    struct sockets_epoll *const set = sockets_epoll_enter(epfd);
+    struct sockets_epoll *found = set;
 
     if (!set)
         return;
-    found = set;
     if (atomic_compare_exchange_strong(&sets[epfd], &found, NULL)) /* nobody else closes it */
         close_set(set, epfd);
     sockets_epoll_leave(set);
