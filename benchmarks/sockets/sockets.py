@@ -5,6 +5,7 @@ As root there are also two hosts, made of namespaces, with `unetsock --net` betw
 what counts is the ratio.  Programs that are not installed are left out.  What the paper on Fast Sockets measured is
 among the rows; sockets_figures.py makes its tables of them.
 """
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -110,11 +111,14 @@ def make_key(options, folder):
     return key
 
 
-def measure_between_hosts(options, runner, samples):
+@contextlib.contextmanager
+def hosts_for(options):
+    """Two hosts and the key of their unetsock, or None where we are not root."""
     if os.geteuid() != 0:
+        yield None
         return
     with Hosts() as hosts, tempfile.TemporaryDirectory() as folder:
-        runner.run(between_hosts(options, hosts, make_key(options, folder), samples))
+        yield hosts, make_key(options, folder)
 
 
 # ---- the rows -----------------------------------------------------------------------------------
@@ -264,12 +268,14 @@ class Sockets(Driver):
     def measure(self, options):
         samples = Samples()
         runner = PlacedRunner(self.name, options, samples)
-        runner.run(plan(options, samples))
-        measure_between_hosts(options, runner, samples)
+        with hosts_for(options) as hosts:  # made first: where they cannot be, that is known before minutes are spent
+            runner.run(plan(options, samples))
+            if hosts:
+                runner.run(between_hosts(options, *hosts, samples))
         rows = [row.collect(samples).as_json() for row in all_rows(options.effort)]
-        hosts = [row.collect(samples).as_json() for row in hosts_rows(options.effort)
-                 if os.geteuid() == 0]
-        return {"failures": runner.failures, "rows": rows + hosts, "cores": runner.note()}
+        if hosts:
+            rows += [row.collect(samples).as_json() for row in hosts_rows(options.effort)]
+        return {"failures": runner.failures, "rows": rows, "cores": runner.note()}
 
     def tables(self, data):
         here = [row for row in data["rows"] if not row["name"].endswith("_hosts")]
