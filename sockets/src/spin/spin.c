@@ -22,9 +22,8 @@ enum {
     TRY_AGAIN = 16,   /* ... but after so many waits the whole is tried ... */
     TRY_SELDOM = 256, /* ... and more and more seldom where that is in vain */
 
-    BUSY_NS = 10000,      /* a yield takes so long only if another process runs meanwhile: */
-    BUSY_TIMES = 16,      /* so many times as long the core is taken to be busy */
-    SLICE_NS = 1400000,   /* and so long if that has as much to do as we */
+    BUSY_NS = 1000000, /* a yield takes so long only if another process has as much to do as we: */
+    BUSY_TIMES = 16,   /* so many times as long the core is taken to be busy */
     SLICES_NS = 20000000, /* longer was not the other's doing: this one was stopped */
 };
 
@@ -36,7 +35,7 @@ static bool learns = true;
 static _Thread_local struct {
     uint64_t worth_ns;           /* how long spinning seems worth while ... */
     uint32_t skipped, try_after; /* ... vain waits since it did not, and how many these may be */
-    uint64_t slice_ns, busy_until_ns; /* others want its core, and had it for so long */
+    uint64_t busy_until_ns;      /* others want its core */
 } own
     __attribute__((tls_model("initial-exec"))) = {.worth_ns = ~(uint64_t)0, .try_after = TRY_AGAIN};
 
@@ -81,8 +80,10 @@ static bool is_busy(void)
     return false;
 }
 
-/* A core that others want is no place to wait for an answer: who yields it is given it back when
- * they have had their time, and who sleeps as soon as the answer has come. */
+/* A core that others want for long is no place to wait for an answer: who yields it is given it
+ * back when they have had their time, and who sleeps as soon as the answer has come.  Who wants it
+ * for a moment, as servers do for one request, gives it back before a sleeper would have been
+ * woken. */
 void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what)
 {
     *spin = (struct sockets_spin){.limit_ns = at_most(own.worth_ns)};
@@ -111,26 +112,24 @@ static void lost(const struct sockets_spin *spin)
         own.try_after *= 2;
 }
 
-/* Whoever comes back late has taken the processor from somebody.  Returns how late. */
-static uint64_t yield(void)
+/* Let others have the processor.  False: they had it for long. */
+static bool yield(void)
 {
     const uint64_t before = sockets_now_ns();
     uint64_t took;
 
     sched_yield();
     took = sockets_now_ns() - before;
-    if (took > BUSY_NS && learns) {
-        own.slice_ns = took;
+    if (took <= BUSY_NS)
+        return true;
+    if (learns)
         own.busy_until_ns = before + took + BUSY_TIMES * (took < SLICES_NS ? took : SLICES_NS);
-    }
-    return took;
+    return false;
 }
 
 bool sockets_spin_yield(void)
 {
-    if (__builtin_expect(is_busy(), 0) && own.slice_ns > SLICE_NS)
-        return false;
-    return yield() <= SLICE_NS;
+    return !__builtin_expect(is_busy(), 0) && yield();
 }
 
 bool sockets_spin_turn(struct sockets_spin *spin)
@@ -147,7 +146,7 @@ bool sockets_spin_turn(struct sockets_spin *spin)
             return false;
         }
     }
-    if (spin->turn % YIELD == 0 && yield() > BUSY_NS)
+    if (spin->turn % YIELD == 0 && !yield())
         spin->start_ns -= spin->limit_ns; /* after one more look it is time to sleep */
     sockets_pause();
     return true;

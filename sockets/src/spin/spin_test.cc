@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How long a waiter spins: what it learns of wake-ups, and of waits that were in vain.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <sys/syscall.h>
 #include <thread>
+#include <time.h>
+#include <unistd.h>
 
 extern "C" {
 #include "spin/spin.h"
+}
+
+namespace {
+
+// A clock and a core that do as a test says, from when the yields have a length.
+std::atomic<uint64_t> now_ns, yields_take_ns;
+
+} // namespace
+
+extern "C" {
+
+int clock_gettime(clockid_t clock, timespec *t) noexcept
+{
+    const uint64_t now = now_ns += 40;
+
+    if (yields_take_ns == 0)
+        return static_cast<int>(syscall(SYS_clock_gettime, clock, t));
+    t->tv_sec = static_cast<time_t>(now / 1000000000);
+    t->tv_nsec = static_cast<long>(now % 1000000000);
+    return 0;
+}
+
+int sched_yield() noexcept
+{
+    now_ns += yields_take_ns;
+    return yields_take_ns == 0 ? static_cast<int>(syscall(SYS_sched_yield)) : 0;
+}
 }
 
 namespace {
@@ -119,4 +150,45 @@ TEST_CASE("who waits for less than that spins for no longer, which says nothing 
     CHECK(cut == 1000);
     CHECK(after == 50000);
     CHECK_FALSE(looks);
+}
+
+TEST_CASE(
+    "who wants the core for a moment does not end a spin, who wants it for long does, for a while")
+{
+    int brief = 0, beside_brief = 0, beside_long = 0, later = 0;
+    bool beside_brief_yields = false, beside_long_yields = true;
+
+    unsetenv("UNETSOCK_SPIN");
+    sockets_spin_init();
+    wake(80000, 100);
+    std::thread([&] { // which has not waited yet
+        sockets_spin spin;
+        const auto turns = [&spin] {
+            int n = 0;
+
+            for (sockets_spin_begin(&spin, SOCKETS_SPIN_NEAR); sockets_spin_turn(&spin);)
+                n++;
+            return n;
+        };
+
+        yields_take_ns = 60000;
+        brief = turns();
+        beside_brief_yields = sockets_spin_yield();
+        beside_brief = turns();
+        yields_take_ns = 2000000;
+        turns();
+        beside_long = turns();
+        beside_long_yields = sockets_spin_yield();
+        now_ns += 17 * 2000000;
+        yields_take_ns = 100;
+        later = turns();
+        yields_take_ns = 0;
+    })
+        .join();
+    CHECK(brief > 64); // beyond two yields
+    CHECK(beside_brief > 32);
+    CHECK(beside_brief_yields);
+    CHECK(beside_long == 0);
+    CHECK_FALSE(beside_long_yields);
+    CHECK(later > 32);
 }
