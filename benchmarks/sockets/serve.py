@@ -86,9 +86,9 @@ def redis_between(pids):
              for i, pid in enumerate(pids)]
     with Server("6379", "redis-server", "--port", "6379", "--protected-mode", "no", "--save", "",
                 "--appendonly", "no", host=hosts[0]):
-        for clients in 1, 4, 8:
+        for clients, requests in (1, 20000), (4, 80000), (8, 80000):
             out = client("redis-benchmark", "-h", "10.78.0.1", "-t", "get", "-c", str(clients), "-n",
-                         "20000", "--csv", host=hosts[1])
+                         str(requests), "--csv", host=hosts[1])
             print(f"redis_{clients}_hosts {1e9 / redis_rate(out):.1f}")
 
 
@@ -100,8 +100,8 @@ def redis_server(port):
 def redis():
     port = free_port()
     with redis_server(port):
-        for name, clients, depth, requests in (("redis", 50, 1, 40000), ("redis_p16", 50, 16, 200000),
-                                               ("redis_one", 1, 1, 10000)):
+        for name, clients, depth, requests in (("redis", 50, 1, 100000), ("redis_p16", 50, 16, 1000000),
+                                               ("redis_one", 1, 1, 10000)):  # a second each over TCP
             out = client("redis-benchmark", "-p", port, "-t", "get", "-c", str(clients), "-P",
                          str(depth), "-n", str(requests), "--csv")
             print(f"{name} {1e9 / redis_rate(out):.1f}")
