@@ -83,6 +83,8 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
         Rope unit = lower.unit(ast);
         result.c = emit(source, tokens, unit, lower.substitutions(), result.origins);
     }
+    for (const Name *object : ast.objects)
+        result.objects.emplace(object->text);
     result.index = index.take();
     result.too_many = diag.too_many();
     result.messages = diag.take();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,7 @@ struct TranslateOptions {
     // `extern inline` defines nothing for the linker, and casts may be assigned to
     bool gnu89 = false;
     bool link_time = false; // the C compiler generates code when it links
-    std::string index; // the user's file, as line markers name it, for Translation::index
+    std::string index;      // the user's file, as line markers name it, for Translation::index
 };
 
 struct Translation {
@@ -42,6 +43,7 @@ struct Translation {
     Origins origins;       // where `c` comes from
     bool too_many = false; // the error limit was reached and the rest was not translated
     bool ok = false;
+    std::set<std::string> objects; // the names of the program's own at file scope
     std::vector<IndexEntry> index; // what stands in the file that the options name
 };
 

@@ -312,7 +312,8 @@ public:
     std::vector<Replacement> replaced;
     // What is declared before the external declaration that begins with a token.
     std::vector<std::pair<uint32_t, std::string>> early;
-    std::vector<Symbol *> handlers; // the functions that active messages may run
+    std::vector<const Name *> objects; // the program's own of file scope, at each declaration
+    std::vector<Symbol *> handlers;    // the functions that active messages may run
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;
 

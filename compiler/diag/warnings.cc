@@ -23,6 +23,7 @@ constexpr Known kKnown[] = {
     {"-Wint-conversion", Default::On, false},
     {"-Wlocal-escape", Default::On, true},
     {"-Wmain", Default::On, false},
+    {"-Wparentheses", Default::WithAll, false},
     {"-Wpointer-sign", Default::WithAll, false},
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},

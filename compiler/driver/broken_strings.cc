@@ -163,6 +163,8 @@ std::string join_broken_strings(std::string_view source, const std::set<uint32_t
         if (!inside && (lines.count(line) || from > at))
             inside = unclosed_quote(source, from, end) != source.npos;
         joined += source.substr(at, end - at);
+        if (inside && joined.ends_with('\r')) // one without a newline would be text, and end a line
+            joined.pop_back();
         if (inside)
             joined += joined.ends_with('\\') ? "" : "\\n\\";
         if (end < source.size())

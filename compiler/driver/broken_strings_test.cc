@@ -47,6 +47,8 @@ TEST_CASE("joined strings keep their text and the lines their number")
           "s = \"a\\n\\\n\\n\\\nb\"; t = \"c\\n\\\nd\";\n");
     CHECK(join_broken_strings("s = \"a\\\nb\nc\";\n", {1}) == "s = \"a\\\nb\\n\\\nc\";\n");
     CHECK(join_broken_strings("it's fine\n\"x\n", {}) == "it's fine\n\"x\n");
+    CHECK(join_broken_strings("s = \"one\r\ntwo\\\r\n3\";\r\nt;\r\n", {1}) ==
+          "s = \"one\\n\\\ntwo\\\n3\";\r\nt;\r\n");
 }
 
 TEST_CASE("a forgotten quote is told from strings over several lines")

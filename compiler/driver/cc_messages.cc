@@ -124,6 +124,12 @@ std::string in_users_terms(std::string_view said, bool &ours)
     return text;
 }
 
+// Whether a note tells where to add an #include, which is a place between lines.
+bool is_about_include(const CcLine &said)
+{
+    return said.severity == Severity::Note && said.text.starts_with("include ‘<");
+}
+
 // What a message is about.  It is not sure which one where several places could be meant.
 struct Place {
     bool any = false, sure = true;
@@ -215,7 +221,9 @@ void Reader::message(const CcLine &said)
         shown_ = !drop;
     if (drop)
         return;
-    if (where && place.sure) {
+    if (is_about_include(said) && !result_.messages.empty()) {
+        m.position = result_.messages.back().position;
+    } else if (where && place.sure) {
         Located at = locator_.locate(*where);
         m.position = at.position;
         m.caret = at.span;

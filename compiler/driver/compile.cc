@@ -234,6 +234,10 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
             command.push_back("-fno-pie");
         if (is_c89(options_.standard) && tools_.is_clang())
             command.push_back("-Wno-error=return-type"); // as functions of that time do
+        if (tools_.is_clang()) // to which `index` is a function of the C library, whatever declares
+                               // it
+            for (const std::string &name : translation_.objects)
+                command.push_back("-fno-builtin-" + name);
         add_old_program_options(command);
         append(command, options_.both);
         append(command, options_.compile);

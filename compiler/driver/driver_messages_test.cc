@@ -61,6 +61,10 @@ TEST_CASE("messages of the C compiler stand at their places where lines end with
     check_place("#define F(a, b) b\r\nint f(int n)\r\n{\r\n\tF(1, \\\r\n\t\tint unused;)\r\n"
                 "\treturn n;\r\n}\r\n",
                 "5:7", "  5 | \t\tint unused;)\n    | \t\t    ^~~~~~\n", "-Wunused-variable");
+    for (const std::string &said : said_about("char *s = \"a\r\nb\r\nc\";\r\nint f(void) {\r\n"
+                                              "\treturn x; }\r\n",
+                                              ""))
+        CHECK_THAT(said, Contains("\na.sc:5:9: error: "));
 }
 
 TEST_CASE("messages of the C compiler know the letters of names")
@@ -89,6 +93,10 @@ TEST_CASE("messages of the C compiler are about macros only where there is one")
     check_place("#include <stddef.h>\n\nint;\n", "3:1", "  3 | int;\n    | ^~~\n");
     for (const std::string &said : said_about("#include <stddef.h>\n\nint;\n", ""))
         CHECK_THAT(said, !Contains("expansion"));
+    const std::string source = "#include <stddef.h>\n#define F(x) x\n\nint A[2];\n\nint f(void)\n"
+                               "{\n    return strlen(\"a\");\n}\n";
+    CHECK_THAT(said_about(source, "-std=gnu11").front(), // gcc names a place between lines
+               Contains("\na.sc:8: note: include ") && !Contains("define") && !Contains("int A"));
 }
 
 TEST_CASE("what -pedantic tells is about the program's own text")

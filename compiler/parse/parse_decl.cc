@@ -328,6 +328,8 @@ Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole 
     scopes_.declare(symbol);
     note_hidden(symbol);
     take_errno(symbol);
+    if (symbol->file_scope && symbol->kind == SymbolKind::Object && !stands_in_system(symbol))
+        ast_.objects.push_back(symbol->name);
     if (symbol->hides_type)
         symbol->uses.push_back(symbol->token);
     return symbol;

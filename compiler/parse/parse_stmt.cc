@@ -142,6 +142,7 @@ Expr *Parser::condition_in_parens()
 {
     expect(Tok::LParen, "'('");
     Expr *e = expression();
+    sema_.check_condition(e);
     if (sema_.check_waits(e))
         e = sema_.value(e);
     sema_.note_pointer_result(e, nullptr);
@@ -248,8 +249,11 @@ Stmt *Parser::for_statement()
         add(stmt, sema_.discard(expression()));
         expect(Tok::Semi, "';' in 'for'");
     }
-    if (!is(Tok::Semi))
-        add(stmt, sema_.value(expression()));
+    if (!is(Tok::Semi)) {
+        Expr *condition = expression();
+        sema_.check_condition(condition);
+        add(stmt, sema_.value(condition));
+    }
     expect(Tok::Semi, "';' in 'for'");
     if (!is(Tok::RParen))
         add(stmt, sema_.discard(expression()));

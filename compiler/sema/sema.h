@@ -84,6 +84,7 @@ public:
     Expr *value(Expr *e);
     Expr *integer_value(Expr *e, std::string_view what);
     bool check_waits(Expr *e);
+    void check_condition(const Expr *condition);
     // Returns a full expression whose value is not used.
     Expr *discard(Expr *e);
     // Says whether the value of the expression, and so of the parts that give it, is used.

@@ -152,6 +152,16 @@ Expr *Sema::assign(Expr *e)
     return finish(e, type->unqualified);
 }
 
+// The C compiler, which finds a call here, does not warn of an assignment that might have been
+// meant to compare.
+void Sema::check_condition(const Expr *condition)
+{
+    if (condition->kind == ExprKind::Assign && condition->op == Tok::Assign && condition->a->global)
+        diag_.warning(range(condition), "-Wparentheses",
+                      "an assignment is the condition; write '==' to compare, or put parentheses "
+                      "around it if it is meant");
+}
+
 Expr *Sema::split_phase(Expr *e)
 {
     e->touched = true;

@@ -251,11 +251,28 @@ std::string Sema::loss(const Expr *e, const Type *to)
     return quoted(from) + ", which loses its " + lost;
 }
 
+// Whether C has no conversion of the one type to the other.
+static bool is_inconvertible(const Type *from, const Type *to)
+{
+    const auto either = [&](auto is) { return is(from) || is(to); };
+    if (either([](const Type *t) { return t->is_unknown() || t->kind == TypeKind::Opaque; }))
+        return false;
+    if (either([](const Type *t) { return t->kind == TypeKind::Record; }))
+        return from->unqualified != to->unqualified;
+    return either([](const Type *t) { return t->is_local_pointer(); }) &&
+           either([](const Type *t) { return t->is_arithmetic() && !t->is_integer(); });
+}
+
 // Checks that an object of the type holds the value.  `call` is the call of the library function
 // that the value is an argument of, or null.
 void Sema::check_kept(const Expr *e, const Type *to, std::string_view what, const Expr *call)
 {
     to = to->unqualified;
+    if (is_inconvertible(value_type(e), to)) { // the C compiler would speak of an initializer
+        diag_.error(range(e), std::string(what) + " cannot make " + quoted(to) + " from " +
+                                  quoted(value_type(e)));
+        return;
+    }
     bool any_bits = call && call->a->symbol->name->text.starts_with("am_") && is_unsigned_64(to) &&
                     value_type(e)->is_integer(); // an am_word
     if (any_bits || holds(to, e))
