@@ -290,6 +290,8 @@ void Parser::external_declaration()
         pos_++;
         return;
     }
+    if (is(Tok::LBrace))
+        return block_of_nothing();
     if (is(Tok::KwAsm)) {
         pos_++;
         skip_balanced();
@@ -313,6 +315,17 @@ void Parser::external_declaration()
         ast_.unit.push_back(d);
     else
         ast_.release(before);
+}
+
+// Reports a block at file scope, and skips it.  It may be the body of a function whose declarator
+// has a ';' behind it.
+void Parser::block_of_nothing()
+{
+    const Report report = missing("a declaration");
+    if (pos_ > 1 && tokens_[pos_ - 1].kind == Tok::Semi && tokens_[pos_ - 2].kind == Tok::RParen)
+        report.note(range_before(), "this ';' has ended the declaration before it; the body of a "
+                                    "function follows its parameters without one");
+    skip_balanced();
 }
 
 // Returns whether emitted code has no other name than this for a type.

@@ -51,12 +51,15 @@ private:
     // the translation unit (parse.cc)
     void builtin_typedefs();
     void external_declaration();
+    void block_of_nothing();
     void note_hidden(Symbol *symbol);
 
     // declarations and function definitions (parse_decl.cc)
     Declaration *declaration();
     void init_declarators(Declaration *declaration);
     void init_declarator(Declaration *declaration);
+    bool at_definition(const Declarator &d);
+    bool without_brace() const;
     void after_declarator(InitDeclarator &d);
     void check_size(const InitDeclarator &d);
     void check_nested(const InitDeclarator &d, const Specifiers &s);

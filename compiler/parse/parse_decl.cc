@@ -55,11 +55,8 @@ void Parser::init_declarator(Declaration *declaration)
         check_size(d);
 
     bool is_function = d.type->kind == TypeKind::Function;
-    if (is_function && declaration->file_scope)
-        take_as_type(Among::Declarations); // for a K&R definition's parameters
-    bool definition = is_function && declaration->declarators.empty() &&
-                      (is(Tok::LBrace) || (!is(Tok::Assign) && !is(Tok::Comma) && !is(Tok::Semi) &&
-                                           starts_declaration()));
+    bool definition =
+        is_function && declaration->declarators.empty() && at_definition(d.declarator);
     if (definition && !scopes_.at_file_scope())
         check_nested(d, declaration->specifiers);
     replace_library(d, declaration->specifiers, definition);
@@ -90,6 +87,30 @@ void Parser::init_declarator(Declaration *declaration)
             d.symbol->type = sema_.value_type(static_cast<Expr *>(d.init));
     }
     declaration->declarators.push_back(std::move(d));
+}
+
+// Returns whether the function's declarator is that of a definition: its body follows, or, behind
+// names without types, the declarations of its parameters.
+bool Parser::at_definition(const Declarator &d)
+{
+    if (d.parts.empty()) // a typedef says that it is a function
+        return false;
+    const Part &function = d.parts.front();
+    const bool names = !function.prototype && !function.param_symbols.empty();
+    if (names && scopes_.at_file_scope())
+        take_as_type(Among::Declarations);
+    return is(Tok::LBrace) || (names && starts_declaration()) || without_brace();
+}
+
+// Returns whether the body of a function begins here, and its '{' was forgotten: the '}' is there.
+bool Parser::without_brace() const
+{
+    if (!scopes_.at_file_scope() || is(Tok::Semi) || is(Tok::Comma) || is(Tok::Assign))
+        return false;
+    int depth = 0;
+    for (uint32_t at = pos_; depth >= 0 && tokens_[at].kind != Tok::End; at++)
+        depth += (tokens_[at].kind == Tok::LBrace) - (tokens_[at].kind == Tok::RBrace);
+    return depth < 0;
 }
 
 // The asm label and attributes that follow a declarator.
@@ -185,7 +206,7 @@ void Parser::function_body(Declaration *declaration)
     for (Symbol *param : function.param_symbols)
         if (param->name)
             scopes_.declare(param);
-    if (!is(Tok::LBrace))
+    if (!function.prototype && !function.param_symbols.empty())
         old_style_parameters(declaration);
     for (Symbol *param : function.param_symbols)
         if (!param->type)
@@ -209,6 +230,8 @@ void Parser::function_body(Declaration *declaration)
                  is_splitc_main && d.type->base->kind == TypeKind::Int && !ast_.translated};
     const Ast::Mark before = ast_.mark();
     declaration->is_definition = true;
+    if (!is(Tok::LBrace))
+        missing("'{' after the parameters").insert_after(range_before(), " {");
     declaration->body = compound(&d.declarator);
     declaration->body->result = function_.result;
     function_ = outer;

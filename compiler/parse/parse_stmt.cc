@@ -17,7 +17,8 @@ template <class T> T *Parser::end(T *node)
     return node;
 }
 
-// compound = "{" {declaration | statement} "}"; the caller has entered the scope
+// compound = "{" {declaration | statement} "}"; the caller has entered the scope, and, if this is
+// the body of a function, reported that its '{' is missing
 Stmt *Parser::compound(const Declarator *function)
 {
     Stmt *stmt = ast_.stmt(StmtKind::Compound);
@@ -25,7 +26,8 @@ Stmt *Parser::compound(const Declarator *function)
     stmt->function = function;
     bool colon = colon_ends_;
     colon_ends_ = false;
-    expect(Tok::LBrace, "'{'");
+    if (!function || is(Tok::LBrace))
+        expect(Tok::LBrace, "'{'");
     block_items(stmt);
     colon_ends_ = colon;
     if (!accept(Tok::RBrace)) {

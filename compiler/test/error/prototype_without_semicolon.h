@@ -1,0 +1,1 @@
+int of_header(int n)
