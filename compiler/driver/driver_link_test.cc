@@ -391,6 +391,19 @@ TEST_CASE("a program without splitc_main is told so")
     CHECK_FALSE(folder.has("prog"));
 }
 
+TEST_CASE("a splitc_main in a C file is told from one that is nowhere")
+{
+    Folder folder;
+    folder.file("main.c", "int twice(int x);\nint splitc_main() { return twice(0); }\n");
+    folder.file("twice.sc", "int twice(int x) { return 2 * x; }\n");
+    const std::string expected = "splitcc: error: splitc_main is in a C file; name it .sc, or "
+                                 "compile it with '-x splitc'\n";
+    CHECK_THAT(folder.splitcc("main.c twice.sc -o prog").err, Catch::StartsWith(expected));
+    check_fine(folder.splitcc("-c main.c twice.sc"));
+    CHECK_THAT(folder.splitcc("main.o twice.o -lm -o prog").err, Catch::StartsWith(expected));
+    check_fine(folder.splitcc("-x splitc main.c -x none twice.o -o prog"));
+}
+
 TEST_CASE("a main that is not the runtime's is told of")
 {
     Folder folder;

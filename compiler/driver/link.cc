@@ -16,8 +16,22 @@ bool has(const std::string &text, const char *words)
     return text.find(words) != std::string::npos;
 }
 
+// Returns whether an object that is to be linked defines splitc_main.  If splitc_entry is missing,
+// which splitcc adds to it, the object was made of a C file.
+bool defines_splitc_main(Toolchain &tools, const std::vector<std::string> &objects)
+{
+    Command nm = {"nm", "-P", "-g", "--defined-only"};
+    for (const std::string &object : objects)
+        if (!object.starts_with("-"))
+            nm.push_back(object);
+    std::string listed;
+    run_captured(nm, listed, tools.temporary().file("nm", ".err"));
+    return listed.starts_with("splitc_main T") || has(listed, "\nsplitc_main T");
+}
+
 // Prints the linker's messages, in the user's terms if they are about the runtime.
-void print_link_errors(const Options &options, const std::string &said)
+void print_link_errors(const Options &options, Toolchain &tools,
+                       const std::vector<std::string> &objects, const std::string &said)
 {
     bool no_main = has(said, "undefined reference to `splitc_entry'");
     bool no_pmix = has(said, "cannot find -lpmix");
@@ -35,8 +49,11 @@ void print_link_errors(const Options &options, const std::string &said)
         return;
     }
     if (no_main)
-        std::fputs("splitcc: error: the program has no splitc_main; define 'int splitc_main(int "
-                   "argc, char **argv)'\n",
+        std::fputs(defines_splitc_main(tools, objects)
+                       ? "splitcc: error: splitc_main is in a C file; name it .sc, or compile it "
+                         "with '-x splitc'\n"
+                       : "splitcc: error: the program has no splitc_main; define 'int "
+                         "splitc_main(int argc, char **argv)'\n",
                    stderr);
     if (no_pmix)
         std::fputs("splitcc: error: the PMIx library is missing; install libpmix-dev\n", stderr);
@@ -189,7 +206,7 @@ int link(const Options &options, Toolchain &tools, const std::vector<std::string
             code = tools.run(link_command(options, tools, objects, without_names(options, tools)),
                              result, errors);
     }
-    print_link_errors(options, read_file(errors).value_or(""));
+    print_link_errors(options, tools, objects, read_file(errors).value_or(""));
     return code;
 }
 
