@@ -113,6 +113,7 @@ std::string in_users_terms(std::string_view said, bool &ours)
          {"‘splitc_ptr’ {aka ‘long unsigned int’}", "'splitc_ptr' {aka 'long unsigned int'}",
           "'splitc_ptr' (aka 'unsigned long')", "‘splitc_ptr’", "'splitc_ptr'"})
         replace_all(text, type, "a global pointer");
+    replace_all(text, "has type a global pointer", "is a global pointer");
     ours = false;
     size_t length = 0;
     for (size_t at = 0; (at = made_name(text, at, length)) != std::string::npos;) {
@@ -128,6 +129,41 @@ std::string in_users_terms(std::string_view said, bool &ours)
 bool is_about_include(const CcLine &said)
 {
     return said.severity == Severity::Note && said.text.starts_with("include ‘<");
+}
+
+// Returns what to do about a call of a function that split-c.h declares; empty for other messages.
+std::string header_of(const CcLine &said)
+{
+    static constexpr std::string_view functions[] = {"all_bcast",
+                                                     "all_reduce_to_all_add",
+                                                     "all_reduce_to_all_max",
+                                                     "all_reduce_to_all_min",
+                                                     "all_spread_free",
+                                                     "all_spread_malloc",
+                                                     "all_store_sync",
+                                                     "barrier",
+                                                     "bulk_get",
+                                                     "bulk_put",
+                                                     "bulk_read",
+                                                     "bulk_store",
+                                                     "bulk_write",
+                                                     "fetch_add",
+                                                     "get_seconds",
+                                                     "is_store_sync",
+                                                     "is_sync",
+                                                     "reset_store_sync",
+                                                     "store_sync",
+                                                     "sync",
+                                                     "test_and_set"};
+    if (!said.option.ends_with("implicit-function-declaration"))
+        return {};
+    for (std::string_view function : functions) {
+        const std::string name(function);
+        if (said.text.find("‘" + name + "’") != std::string_view::npos ||
+            said.text.find("'" + name + "'") != std::string_view::npos)
+            return "; #include <split-c/split-c.h> declares it";
+    }
+    return {};
 }
 
 // What a message is about.  It is not sure which one where several places could be meant.
@@ -207,7 +243,7 @@ void Reader::message(const CcLine &said)
     bool ours = false;
     Message m;
     m.severity = said.severity;
-    m.text = in_users_terms(said.text, ours);
+    m.text = in_users_terms(said.text, ours) + header_of(said);
     m.option = said.option;
     m.position = {std::string(said.file), said.line};
     const bool of_abi = said.file.ends_with("split-c/abi.h");

@@ -170,6 +170,27 @@ int splitc_main(int argc, char **argv)
     }
 }
 
+TEST_CASE("a function of the library that is not declared is told with its header")
+{
+    const std::string program = "void f(void)\n{\n    barrier();\n    own();\n}\n";
+    for (const std::string &said :
+         said_about(program, "-std=gnu89 -Wimplicit-function-declaration")) {
+        INFO(said);
+        const size_t hint = said.find("; #include <split-c/split-c.h> declares it [-W");
+        CHECK(said.find("a.sc:3:5: warning: ") < hint);
+        CHECK(hint < said.find("a.sc:4:5: warning: "));
+        CHECK(hint == said.rfind("; #include"));
+    }
+}
+
+TEST_CASE("a global pointer that is printed as an int is named in plain words")
+{
+    const std::string program = "int printf(const char *, ...);\n"
+                                "void f(int *global g)\n{\n    printf(\"%d\", g);\n}\n";
+    for (const std::string &said : said_about(program, "-Wformat"))
+        CHECK_THAT(said, Contains(" is a global pointer [-Wformat"));
+}
+
 TEST_CASE("comments that say that a case falls through reach the C compiler")
 {
     Folder folder;

@@ -20,6 +20,9 @@
 
 namespace splitcc {
 
+// Returns a number of things for a message: "1 argument", "2 arguments".
+std::string plural(size_t n, std::string_view thing);
+
 class Sema {
 public:
     Sema(Tokens &tokens, Ast &ast, Types &types, Names &names, Diagnostics &diag)
@@ -114,6 +117,7 @@ public:
 private:
     // expressions (sema_expr.cc)
     Expr *wrap(ExprKind kind, Expr *operand, const Type *type);
+    Expr *operand(Expr *e);
     Expr *finish(Expr *e, const Type *type);
     Expr *fail(Expr *e, std::string_view message);
     Expr *spread_index(Expr *e);
@@ -175,7 +179,7 @@ private:
     // names (sema_names.cc)
     bool has_header() const;
     std::string similar_name(const Name *name, uint32_t token) const;
-    std::string about_macro(const Name *name) const;
+    std::string about_header(const Name *name) const;
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);
     bool prints_text(const Expr *call, size_t i) const;

@@ -8,8 +8,8 @@ namespace splitcc {
 
 Expr *Sema::binary(Expr *e)
 {
-    e->a = value(e->a);
-    e->b = value(e->b);
+    e->a = operand(e->a);
+    e->b = operand(e->b);
     switch (e->op) {
     case Tok::Plus:
     case Tok::Minus:
@@ -122,8 +122,8 @@ Expr *Sema::comparison(Expr *e)
 
 Expr *Sema::logical(Expr *e)
 {
-    e->a = value(e->a);
-    e->b = value(e->b);
+    e->a = operand(e->a);
+    e->b = operand(e->b);
     note_pointer_result(e->a, nullptr);
     note_pointer_result(e->b, nullptr);
     if (e->a->value && e->b->value)
@@ -134,7 +134,7 @@ Expr *Sema::logical(Expr *e)
 
 Expr *Sema::conditional(Expr *e)
 {
-    e->a = value(e->a);
+    e->a = operand(e->a);
     if (e->b)
         note_pointer_result(e->a, nullptr);
     Expr *&yes = e->b ? e->b : e->a; // GNU: a ?: c

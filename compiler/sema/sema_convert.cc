@@ -97,6 +97,13 @@ bool Sema::check_waits(Expr *e)
     return false;
 }
 
+// Returns the value of what an operator of C computes with.
+Expr *Sema::operand(Expr *e)
+{
+    check_waits(e);
+    return value(e);
+}
+
 // Makes a far pointer of a null constant or a local pointer.
 Expr *Sema::to_far(Expr *e, const Type *far)
 {

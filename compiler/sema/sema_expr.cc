@@ -271,7 +271,7 @@ Expr *Sema::unary(Expr *e)
         e->global = e->a->global;
         return finish(e, complex ? e->a->type->base : types_.unknown());
     }
-    e->a = value(e->a);
+    e->a = operand(e->a);
     const Type *type = value_type(e->a);
     if (e->op == Tok::Bang) {
         note_pointer_result(e->a, nullptr);
@@ -319,7 +319,9 @@ Expr *Sema::deref(Expr *e)
                                "this is " +
                                quoted(type));
         }
-        return fail(e, "'*' needs a pointer; this is " + quoted(type));
+        const Report report = diag_.error(range(e), "'*' needs a pointer; this is " + quoted(type));
+        note_implicit(report, e->a);
+        return finish(e, types_.unknown());
     }
     e->lvalue = true;
     e->global = type->is_far();

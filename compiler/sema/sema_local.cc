@@ -110,10 +110,14 @@ void Sema::note_declaration(const Report &report, const Expr *e)
 
 void Sema::warn_of_escape(const Expr *e, const Type *from, std::string_view what)
 {
-    Report report = diag_.warning(range(e), "-Wlocal-escape",
-                                  std::string(what) + " drops the processor of '" + describe(from) +
-                                      "'; write tolocal() if that is meant");
-    report.surround(range(e), "tolocal(", ")");
+    const bool of_spread_heap = from->space == Space::Spread && what == "argument 1 of 'free'";
+    Report report = diag_.warning(
+        range(e), "-Wlocal-escape",
+        std::string(what) + " drops the processor of '" + describe(from) + "'; " +
+            (of_spread_heap ? "all_spread_free() frees what all_spread_malloc() returned"
+                            : "write tolocal() if that is meant"));
+    if (!of_spread_heap)
+        report.surround(range(e), "tolocal(", ")");
     note_declaration(report, e);
 }
 

@@ -13,16 +13,32 @@ constexpr std::string_view kHeaderMacros[] = {"MYPROC",  "PROCS",     "PROCSLOG"
                                               "on_proc", "toglobal",  "tospread", "tolocal",
                                               "toproc",  "for_my_1d", "for_my_2d"};
 
-std::string plural(size_t n, std::string_view thing)
+// The names of the C library that programs use most, and are no functions.
+struct HeaderName {
+    std::string_view name, header;
+};
+constexpr HeaderName kHeaderNames[] = {
+    {"FILE", "stdio.h"},          {"stdin", "stdio.h"},      {"stdout", "stdio.h"},
+    {"stderr", "stdio.h"},        {"EOF", "stdio.h"},        {"NULL", "stddef.h"},
+    {"size_t", "stddef.h"},       {"ptrdiff_t", "stddef.h"}, {"bool", "stdbool.h"},
+    {"true", "stdbool.h"},        {"false", "stdbool.h"},    {"int8_t", "stdint.h"},
+    {"int16_t", "stdint.h"},      {"int32_t", "stdint.h"},   {"int64_t", "stdint.h"},
+    {"uint8_t", "stdint.h"},      {"uint16_t", "stdint.h"},  {"uint32_t", "stdint.h"},
+    {"uint64_t", "stdint.h"},     {"intptr_t", "stdint.h"},  {"uintptr_t", "stdint.h"},
+    {"INT_MAX", "limits.h"},      {"INT_MIN", "limits.h"},   {"DBL_MAX", "float.h"},
+    {"EXIT_SUCCESS", "stdlib.h"}, {"RAND_MAX", "stdlib.h"},  {"EXIT_FAILURE", "stdlib.h"},
+    {"errno", "errno.h"},         {"va_list", "stdarg.h"}};
+
+std::string defined_by(std::string_view header)
 {
-    return std::to_string(n) + " " + std::string(thing) + (n == 1 ? "" : "s");
+    return "; #include <" + std::string(header) + "> defines it";
 }
 
 } // namespace
 
-bool Sema::has_header() const
+std::string plural(size_t n, std::string_view thing)
 {
-    return names_.declared("barrier") != nullptr;
+    return std::to_string(n) + " " + std::string(thing) + (n == 1 ? "" : "s");
 }
 
 // Returns whether the program declares the name, correctly.
@@ -31,6 +47,13 @@ static bool is_declared(const Name &name)
     const Symbol *symbol = name.ordinary;
     return symbol && symbol->kind != SymbolKind::Builtin && !symbol->implicit &&
            !(symbol->kind == SymbolKind::Typedef && symbol->type->is_unknown());
+}
+
+// Returns whether split-c.h is included, of whose names one stands for all here.
+bool Sema::has_header() const
+{
+    const Symbol *symbol = names_.declared("barrier");
+    return symbol && is_declared(*symbol->name);
 }
 
 // Returns the name that was probably meant; empty if none is similar.  A keyword is no argument.
@@ -44,19 +67,22 @@ std::string Sema::similar_name(const Name *name, uint32_t token) const
     return near;
 }
 
-// Returns what there is to say of a macro of split-c.h that was not expanded; empty if it is none.
-std::string Sema::about_macro(const Name *name) const
+// Returns what there is to say of a name that a header defines; empty if that is not known of it.
+std::string Sema::about_header(const Name *name) const
 {
+    const auto *known = std::ranges::find(kHeaderNames, name->text, &HeaderName::name);
+    if (known != std::end(kHeaderNames))
+        return defined_by(known->header);
     if (std::ranges::find(kHeaderMacros, name->text) == std::end(kHeaderMacros))
         return {};
     return has_header() ? "; it is a macro, and has its arguments in parentheses"
-                        : "; #include <split-c/split-c.h> defines it";
+                        : defined_by("split-c/split-c.h");
 }
 
 void Sema::report_undeclared(const Name *name, uint32_t token)
 {
     std::string message = "'" + std::string(name->text) + "' is not declared here";
-    if (const std::string macro = about_macro(name); !macro.empty()) {
+    if (const std::string macro = about_header(name); !macro.empty()) {
         diag_.error(range(token), message + macro);
         return;
     }
@@ -76,7 +102,7 @@ bool Sema::report_macro(const Expr *call)
     if (!fn || !fn->implicit)
         return false;
     const std::string near = similar_name(fn->name, call->a->first);
-    if (about_macro(fn->name).empty() && (near.empty() || names_.declared(near)))
+    if (about_header(fn->name).empty() && (near.empty() || names_.declared(near)))
         return false;
     report_undeclared(fn->name, call->a->first);
     return true;
@@ -107,7 +133,7 @@ void Sema::note_implicit(const Report &report, const Expr *e)
         return;
     std::string message =
         "'" + std::string(fn->name->text) + "' is not declared, and taken to return int";
-    const std::string near = similar_name(fn->name, e->a->first), macro = about_macro(fn->name);
+    const std::string near = similar_name(fn->name, e->a->first), macro = about_header(fn->name);
     if (!macro.empty())
         message += macro;
     else if (!near.empty())

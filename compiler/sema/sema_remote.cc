@@ -91,8 +91,8 @@ std::string Sema::unfit_for_atomic(const Symbol *fn, size_t arguments)
         return name + " cannot be run by atomic(): its first parameter has to be a pointer to "
                       "the object";
     if (type->params.size() != arguments + 1)
-        return "atomic() passes " + std::to_string(arguments + 1) + " arguments to " + name +
-               ", which has " + std::to_string(type->params.size()) + " parameters";
+        return "atomic() passes " + plural(arguments + 1, "argument") + " to " + name +
+               ", which has " + plural(type->params.size(), "parameter");
     return {};
 }
 

@@ -1,0 +1,6 @@
+#include <split-c/split-c.h>
+#include <stdlib.h>
+void f(int *spread s)
+{
+    free(s);
+}
