@@ -68,6 +68,7 @@ void Parser::semicolon(const char *what)
         return;
     uint32_t end = tokens_[pos_ - 1].end();
     bool line_ends = text_.substr(end, peek().offset - end).find('\n') != std::string_view::npos;
+    check_compound_pair();
     if (is(Tok::End) || (!line_ends && !is(Tok::RBrace)))
         unexpected(what);
     missing(what).insert_after(range_before(), ";");
@@ -84,6 +85,20 @@ void Parser::check_reversed_pair()
     const bool get = before.kind == Tok::Assign;
     fail({before.offset, peek().end()},
          get ? "a split-phase assignment is written ':='" : "a one-way store is written ':-'");
+}
+
+// Reports `:-=` and its like.  This is its colon, or, if a label was read, what follows that.
+void Parser::check_compound_pair()
+{
+    const uint32_t at = is(Tok::Colon) || pos_ == 0 ? pos_ : pos_ - 1;
+    const Token first = tokens_[at], second = tokens_[at + 1];
+    if (first.kind != Tok::Colon || first.end() != second.offset || second.kind < Tok::MulAssign ||
+        second.kind > Tok::OrAssign)
+        return;
+    const Range both = {first.offset, second.end()};
+    fail(both, "there is no '" + std::string(text_.substr(both.begin, both.end - both.begin)) +
+                   "'; ':-' stores a value, and '" + std::string(tokens_.spelling(at + 1)) +
+                   "' waits for the result");
 }
 
 // Whether this is a string literal, or a word that was one before version 3.4 of gcc.
@@ -131,8 +146,10 @@ bool Parser::take_as_type(Among among)
          second == Tok::LBracket ||
          (!statement && (second == Tok::LParen || second == Tok::RParen || second == Tok::Colon)));
     const bool space = second == Tok::Ident && (peek(2).name == global_ || peek(2).name == spread_);
+    const bool fresh = second == Tok::Ident && !peek(2).name->ordinary &&
+                       (peek(3).kind == Tok::Semi || peek(3).kind == Tok::Assign);
     const bool before_star =
-        next == Tok::Star && (!statement || (space && peek(3).kind == Tok::Ident));
+        next == Tok::Star && (!statement || fresh || (space && peek(3).kind == Tok::Ident));
     if (!before_name && !before_star)
         return false;
     if (const Symbol *tag = name->tag) {
@@ -208,7 +225,7 @@ void Parser::take_as_declared(uint32_t from)
 {
     for (uint32_t i = from; i < pos_ && tokens_[i].kind != Tok::LBrace; i++) {
         Name *name = tokens_[i].name;
-        if (tokens_[i].kind != Tok::Ident || name->ordinary)
+        if (tokens_[i].kind != Tok::Ident || name->ordinary || name == global_ || name == spread_)
             continue;
         Symbol *symbol = ast_.symbol();
         symbol->kind = SymbolKind::Builtin;

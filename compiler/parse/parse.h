@@ -61,6 +61,7 @@ private:
     bool at_definition(const Declarator &d);
     bool without_brace() const;
     void after_declarator(InitDeclarator &d);
+    bool mentions_job(const Expr *e) const;
     void check_size(const InitDeclarator &d);
     void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
@@ -139,6 +140,7 @@ private:
     void jump_statement(Stmt *stmt);
     void return_statement(Stmt *stmt);
     bool at_label() const;
+    Expr *case_value();
     Stmt *label_statement();
     Stmt *expression_statement();
     Stmt *asm_statement();
@@ -177,6 +179,7 @@ private:
     Expr *statement_expression(uint32_t first);
     Expr *compound_literal(uint32_t first, TypeName *type);
     void check_reversed_pair();
+    void check_compound_pair();
     bool is_string(uint32_t ahead = 0) const;
     Expr *string_literal();
     Expr *generic_selection();

@@ -148,6 +148,16 @@ bool Parser::note_library(Declaration *declaration)
     return any;
 }
 
+// Returns whether PROCS or MYPROC is in the expression, or what else becomes known when the program
+// runs.
+bool Parser::mentions_job(const Expr *e) const
+{
+    for (uint32_t at = e->first; at < e->last; at++)
+        if (tokens_[at].kind == Tok::Ident && tokens_[at].name->text == "splitc_job")
+            return true;
+    return false;
+}
+
 // Reports an array of file scope with as many elements as there are processors: their number is not
 // known before the program runs, and such an array is likely to be a spread one without its `::`.
 void Parser::check_size(const InitDeclarator &d)
@@ -156,13 +166,11 @@ void Parser::check_size(const InitDeclarator &d)
         const Expr *size = t->extent.size;
         if (!size || t->extent.value)
             continue;
-        for (uint32_t at = size->first; at < size->last; at++)
-            if (tokens_[at].kind == Tok::Ident && tokens_[at].name->text == "splitc_job")
-                fail(
-                    {tokens_[size->first].offset, tokens_[size->last - 1].end()},
-                    "the size of an array of file scope has to be constant; if the array is spread "
-                    "over the processors, it has '::', as in 'int " +
-                        std::string(d.declarator.name->text) + "[PROCS]::'");
+        if (mentions_job(size))
+            fail({tokens_[size->first].offset, tokens_[size->last - 1].end()},
+                 "the size of an array of file scope has to be constant; if the array is spread "
+                 "over the processors, it has '::', as in 'int " +
+                     std::string(d.declarator.name->text) + "[PROCS]::'");
     }
 }
 

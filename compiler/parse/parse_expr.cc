@@ -353,6 +353,7 @@ Expr *Parser::primary()
         return type_builtin();
     default:
         check_reversed_pair();
+        check_compound_pair();
         unexpected("an expression");
     }
 }

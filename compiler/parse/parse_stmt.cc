@@ -279,6 +279,15 @@ bool Parser::at_label() const
     return !store;
 }
 
+Expr *Parser::case_value()
+{
+    Expr *e = constant();
+    if (!e->value && mentions_job(e))
+        diag_.error(sema_.range(e), "the value of a case has to be constant; PROCS and MYPROC are "
+                                    "known only when the program runs");
+    return e;
+}
+
 // labelled = {(identifier | "case" constant ["..." constant] | "default") ":"} statement
 Stmt *Parser::label_statement()
 {
@@ -288,9 +297,9 @@ Stmt *Parser::label_statement()
         if (ast_.notes_labels)
             ast_.labels.push_back(pos_);
         if (tokens_[pos_++].kind == Tok::KwCase) {
-            add(stmt, constant());
+            add(stmt, case_value());
             if (accept(Tok::Ellipsis))
-                add(stmt, constant());
+                add(stmt, case_value());
         }
         expect(Tok::Colon, "':'");
         attributes();
