@@ -339,7 +339,8 @@ void Parser::external_declaration()
 void Parser::block_of_nothing()
 {
     const Report report = missing("a declaration");
-    if (pos_ > 1 && tokens_[pos_ - 1].kind == Tok::Semi && tokens_[pos_ - 2].kind == Tok::RParen)
+    if (pos_ > 1 && tokens_[pos_ - 1].kind == Tok::Semi && tokens_[pos_ - 2].kind == Tok::RParen &&
+        source_.position(range_before().begin).file == source_.position(peek().offset).file)
         report.note(range_before(), "this ';' has ended the declaration before it; the body of a "
                                     "function follows its parameters without one");
     skip_balanced();

@@ -1,0 +1,4 @@
+#include "body_behind_include.h"
+{
+    int x;
+}
