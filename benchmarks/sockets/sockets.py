@@ -35,8 +35,8 @@ TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk
 NETWORKS = ("udp", "eth")  # between hosts
 IDLE = 64  # bytes of the messages that came before
 ASLEEP = ("redis", "nginx")  # programs that are also measured while nobody spins
-# Times as many turns: of short runs, most of which is Python's; and where a run depends on how its processes fell on the
-# cores, by a factor of two over TCP itself.
+# Times as many turns: of short runs, most of which is Python's; and where a run depends on how its processes fell on
+# the cores, by a factor of two over TCP itself.
 OFTEN = {"ftp": 3, "nginx": 2, "bulk between hosts": 3}
 NEVER_SPINNING = ["env", "UNETSOCK_SPIN=0"]
 
@@ -112,13 +112,17 @@ def make_key(options, folder):
 
 
 @contextlib.contextmanager
-def hosts_for(options):
-    """Two hosts and the key of their unetsock, or None where we are not root."""
-    if os.geteuid() != 0:
-        yield None
-        return
-    with Hosts() as hosts, tempfile.TemporaryDirectory() as folder:
-        yield hosts, make_key(options, folder)
+def hosts_for(options, failures):
+    """Two hosts and the key of their unetsock, or None where we are not root, or root may not make any."""
+    with contextlib.ExitStack() as stack:
+        hosts = None
+        if os.geteuid() == 0:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            try:
+                hosts = stack.enter_context(Hosts()), make_key(options, folder)
+            except SystemExit as why:
+                failures.append(str(why))
+        yield hosts
 
 
 # ---- the rows -----------------------------------------------------------------------------------
@@ -268,7 +272,7 @@ class Sockets(Driver):
     def measure(self, options):
         samples = Samples()
         runner = PlacedRunner(self.name, options, samples)
-        with hosts_for(options) as hosts:  # made first: where they cannot be, that is known before minutes are spent
+        with hosts_for(options, runner.failures) as hosts:
             runner.run(plan(options, samples))
             if hosts:
                 runner.run(between_hosts(options, *hosts, samples))

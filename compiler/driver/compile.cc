@@ -234,8 +234,7 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
             command.push_back("-fno-pie");
         if (is_c89(options_.standard) && tools_.is_clang())
             command.push_back("-Wno-error=return-type"); // as functions of that time do
-        if (tools_.is_clang()) // to which `index` is a function of the C library, whatever declares
-                               // it
+        if (tools_.is_clang()) // to which `index` is the C library's, whatever a program declares
             for (const std::string &name : translation_.objects)
                 command.push_back("-fno-builtin-" + name);
         add_old_program_options(command);
