@@ -12,6 +12,7 @@ static const struct {
 } settings[] = {
     {"UNETSOCK_UPGRADE", "random", 1, UINT32_MAX - 1},
     {"UNETSOCK_SPIN", "", 0, 1000000},
+    {"UNETSOCK_CORE", "", 0, 1},
     {"UNETSOCK_NET_MANY", "", 0, UINT32_MAX - 1},
     {"UNETSOCK_NET_WINDOW", "", 2, 48},
 };

@@ -243,7 +243,8 @@ static void print_usage(FILE *out)
     }
     fputs("\n"
           "UNETSOCK_UPGRADE=N after how many operations connections are upgraded (4), or random;\n"
-          "UNETSOCK_SPIN=US how long waiting for data looks at memory at most (50 to 200)\n",
+          "UNETSOCK_SPIN=US how long waiting for data looks at memory at most (50 to 200)\n"
+          "UNETSOCK_CORE=0  two that take turns never wait on one core\n",
           out);
 }
 

@@ -191,8 +191,8 @@ def main():
         if text := differs(build, program, turns):
             print(f"{program}: {text}")
             return 1
-    for program, turns in ("change_calls", 2), ("fork_calls", 1):
-        if text := differs(build, program, turns, least=4):
+    for program, turns, least in ("change_calls", 2, 4), ("fork_calls", 1, 4), ("turns_calls", 1, 2):
+        if text := differs(build, program, turns, least=least):
             print(f"{program}: {text}")
             return 1
     if text := asks_the_kernel(build):
@@ -205,8 +205,9 @@ def main():
         print(f"no TCP any more: {text}")
         return 1
     os.environ["UNETSOCK_SPIN"] = "0"
-    for program in "exact_calls", "process_calls", "wake_calls", "thread_calls":
-        if text := differs(build, program, 1):
+    for program, least in (("exact_calls", 20), ("process_calls", 20), ("wake_calls", 20),
+                           ("thread_calls", 20), ("turns_calls", 2)):
+        if text := differs(build, program, 1, least=least):
             print(f"{program}, never spinning: {text}")
             return 1
     return 0

@@ -55,6 +55,9 @@ static inline bool sockets_call_lacks_descriptor(int result)
  * looked after from now on, as the set has to know of it when it has rings.  Keeps errno. */
 void sockets_call_foresee(int fd);
 
+/* The program calls seccomp(2) by its number. */
+void sockets_call_filter(long operation, long flags, long argument);
+
 /* A result as libc gives it. */
 static inline ssize_t sockets_call_result(ssize_t n)
 {

@@ -11,6 +11,7 @@
 #include "net/meet.h"
 #include "real/hidden.h"
 #include "record/pause.h"
+#include "spin/core.h"
 #include "spin/spin.h"
 #include "stream/round.h"
 #include <dlfcn.h>
@@ -48,6 +49,7 @@ static void before_fork(void)
 {
     const uint64_t until = sockets_now_ns() + RETIRE_NS;
 
+    sockets_core_release();
     sockets_upgrade_before_fork();
     retire_carriers(BEGIN, until);
     retire_carriers(READERS, until);
@@ -101,6 +103,7 @@ static void begin_child(void)
 {
     sockets_hidden_after_fork();
     sockets_lock_after_fork();
+    sockets_core_after_fork();
     sockets_record_after_fork();
     sockets_upgrade_after_fork(true);
     sockets_agent_after_fork();
@@ -152,7 +155,8 @@ static void init(void)
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork, NULL);
     sockets_process_ready = true;
-    sockets_meet_init(); /* which makes calls of its own */
+    sockets_core_init(); /* these make calls of their own */
+    sockets_meet_init();
 }
 
 void sockets_process_init(void)
@@ -189,6 +193,7 @@ SOCKETS_EXPORT void _Exit(int status)
 static void before_exec(void)
 {
     sockets_call_prepare();
+    sockets_core_release();
     sockets_call_hand_over_all();
     retire_carriers(WRITERS, sockets_now_ns() + RETIRE_NS); /* those that exec closes */
     sockets_table_exec(false);
@@ -236,6 +241,7 @@ SOCKETS_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
                                char *const argv[restrict], char *const envp[restrict])
 {
     sockets_call_prepare();
+    sockets_core_release();
     sockets_call_hand_over_all();
     return sockets_real.posix_spawn(pid, path, actions, attributes, argv, envp);
 }
@@ -246,6 +252,7 @@ SOCKETS_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                                 char *const argv[restrict], char *const envp[restrict])
 {
     sockets_call_prepare();
+    sockets_core_release();
     sockets_call_hand_over_all();
     return sockets_real.posix_spawnp(pid, file, actions, attributes, argv, envp);
 }

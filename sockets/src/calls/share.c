@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * share.c - vfork and clone, by which a process comes that runs in the memory of its parent; and
- * syscall, by which some programs close.
+ * syscall, by which some programs close, or forbid themselves calls (filter.c).
  *
  * Only getpid tells the two apart, and only programs that have made such a process have to ask it
  * (sockets_table_shares_memory).  vfork returns twice from one frame of its caller, so nothing of
  * ours may be on the stack meanwhile: what stands in front of libc's is a jump to it.
  */
 #include "calls/call.h"
+#include "spin/core.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@
 __attribute__((used)) static __typeof__(&vfork) before_vfork(void)
 {
     sockets_call_prepare();
+    sockets_core_release();
     sockets_table_shares_memory();
     return sockets_real.vfork;
 }
@@ -79,6 +81,7 @@ SOCKETS_EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argum
     child_tid = va_arg(more, void *);
     va_end(more);
     sockets_call_prepare();
+    sockets_core_release();
     if ((flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
         sockets_table_shares_memory();
     return sockets_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
@@ -143,6 +146,8 @@ SOCKETS_EXPORT long syscall(long number, ...)
         return close_uncancelled((int)a[0]);
     if (number == SYS_close_range)
         return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
+    if (number == SYS_seccomp)
+        sockets_call_filter(a[0], a[1], a[2]);
     /* What clone3 is asked for is not looked at: the kernel checks its pointer. */
     if (number == SYS_clone3 ||
         (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM))

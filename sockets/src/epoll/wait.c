@@ -5,6 +5,7 @@
 #include "epoll/internal.h"
 #include "real/real.h"
 #include "record/pause.h"
+#include "spin/core.h"
 #include "spin/spin.h"
 #include "stream/carrier.h"
 #include "stream/round.h"
@@ -394,6 +395,20 @@ static void learn_wake(const struct sockets_epoll *set, const struct epoll_event
         sockets_stream_learn_wake(entry->s, slept_at);
 }
 
+/* What a sleep in the kernel needs. */
+struct sleep {
+    int epfd;
+    struct kernels *k;
+    const sigset_t *mask;
+};
+
+static int sleep_for_events(void *arg, const struct timespec *timeout)
+{
+    const struct sleep *sleep = arg;
+
+    return wait_in_kernel(sleep->epfd, sleep->k->events, sleep->k->room, timeout, sleep->mask);
+}
+
 static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
                            const struct timespec *timeout, const sigset_t *mask, bool *bells)
 {
@@ -403,7 +418,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     int n, error;
 
     quiet = begin_sleep(set, epfd, &k, events, max, &timeout);
-    n = wait_in_kernel(epfd, k.events, k.room, timeout, mask);
+    n = sockets_core_sleep(sleep_for_events, &(struct sleep){epfd, &k, mask}, timeout);
     error = errno;
     sockets_epoll_lock(set);
     leave_room(&k, set);

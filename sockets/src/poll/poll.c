@@ -9,6 +9,7 @@
 #include "epoll/epoll.h"
 #include "real/real.h"
 #include "record/pause.h"
+#include "spin/core.h"
 #include "spin/spin.h"
 #include "stream/carrier.h"
 #include "stream/round.h"
@@ -156,16 +157,12 @@ static int look_at(const struct polled *p, nfds_t i)
     return fd->revents != 0;
 }
 
-static bool is_told_of_data(const struct polled *p)
-{
-    return p->count == 1 && (p->fds[0].revents & DATA);
-}
-
 /* As in a client that waits for answers to what it has sent: how many are ready, 0 if rings do not
  * tell, or -1 if it is the kernel's turn, which it is now and then, for the ends of peers that were
  * killed. */
 static int answer_by_rings(const struct polled *p)
 {
+    bool seldom;
     int ready = 0;
 
     if (!p->alone)
@@ -177,7 +174,8 @@ static int answer_by_rings(const struct polled *p)
             return 0;
         ready += one;
     }
-    if (ready > 0 && is_kernels_turn(is_told_of_data(p) ? KERNEL_SELDOM : KERNEL_EVERY))
+    seldom = p->count == 1 && (p->fds[0].revents & DATA);
+    if (ready > 0 && is_kernels_turn(seldom ? KERNEL_SELDOM : KERNEL_EVERY))
         return -1;
     if (ready > 0 && p->count > 1)
         atomic_fetch_add_explicit(&sockets_counters->answers, 1, memory_order_relaxed);
@@ -303,12 +301,19 @@ static void cancelled(void *dozers)
     leave(d->polled);
 }
 
-static int ask_asleep(struct dozers *d, struct polled *p, const struct timespec *timeout)
+static int sleep_for_any(void *dozers, const struct timespec *timeout)
+{
+    struct dozers *d = dozers;
+
+    return d->count > 0 ? ask_with_wakers(d, d->polled, timeout) : ask_kernel(d->polled, timeout);
+}
+
+static int ask_asleep(struct dozers *d, const struct timespec *timeout)
 {
     int n;
 
     pthread_cleanup_push(cancelled, d);
-    n = d->count > 0 ? ask_with_wakers(d, p, timeout) : ask_kernel(p, timeout);
+    n = sockets_core_sleep(sleep_for_any, d, timeout);
     pthread_cleanup_pop(0);
     return n;
 }
@@ -322,7 +327,7 @@ static int sleep_with(struct polled *p, const struct timespec *timeout, int most
     begin_sleep(&d, p, most);
     if (any(p, sockets_stream_has_data))
         timeout = &at_once;
-    n = ask_asleep(&d, p, timeout);
+    n = ask_asleep(&d, timeout);
     error = errno;
     for (nfds_t i = 0; timeout != &at_once && p->count <= FEW && i < p->count; i++)
         if (wants_data(p, i))

@@ -64,17 +64,16 @@ static int copy_above(int fd, const struct rlimit *limit)
 static int copy_where_limit_is(int fd, bool for_long)
 {
     struct rlimit limit;
+    rlim_t high;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return -1;
     if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur <= HIGHEST)
         return copy_above(fd, &limit);
-    if (limit.rlim_cur > FEW && for_long)
-        return copy_from(fd, FEW);
-    if (limit.rlim_cur > FEW)
-        return copy_from(fd, (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) -
-                                 2 * SOCKETS_HIDDEN);
-    return -1;
+    if (limit.rlim_cur < FEW)
+        return -1;
+    high = (limit.rlim_cur < HIGHEST ? limit.rlim_cur : HIGHEST) - 2 * SOCKETS_HIDDEN;
+    return copy_from(fd, for_long && high > FEW ? FEW : high);
 }
 
 static int copy_away(int fd, bool for_long)

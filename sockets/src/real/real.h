@@ -7,12 +7,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -28,7 +31,7 @@
     X(select) X(pselect) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(epoll_wait) \
     X(epoll_pwait) X(epoll_pwait2) X(fdopen) X(vdprintf) X(execve) X(execvpe) X(_exit) \
     X(close_range) X(closefrom) X(recvmmsg) X(sendmmsg) X(posix_spawn) X(posix_spawnp) \
-    X(posix_spawn_file_actions_adddup2) X(vfork) X(clone)
+    X(posix_spawn_file_actions_adddup2) X(vfork) X(clone) X(prctl) X(sched_setaffinity) X(pthread_setaffinity_np)
 /* clang-format on */
 
 #define SOCKETS_REAL_MEMBER(name) __typeof__(&name) name;

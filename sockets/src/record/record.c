@@ -58,7 +58,7 @@ static struct sockets_pool *make_pool(void)
     if (pool == MAP_FAILED)
         return NULL;
     pool->magic = SOCKETS_POOL_MAGIC;
-    pool->version = 4;
+    pool->version = 5;
     pool->pid = (uint32_t)getpid();
     pool->records = SOCKETS_RECORDS;
     if (!atomic_compare_exchange_strong(&own_pool, &none, pool)) {

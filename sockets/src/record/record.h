@@ -106,6 +106,7 @@ struct sockets_counters {
     _Atomic uint64_t
         deferred;             /* changes of epoll sets of which the kernel hears later, if at all */
     _Atomic uint64_t answers; /* polls of several that rings alone have answered */
+    _Atomic uint64_t joined;  /* sleeps on the core of the other end */
     _Atomic uint64_t shared;  /* messages to other hosts that waited for others of their packet */
     _Atomic uint64_t broken;
 };

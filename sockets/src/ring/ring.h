@@ -52,6 +52,7 @@ struct sockets_direction {
     _Atomic uint32_t recall;   /* and reads the ring no more: what lies there shall come by TCP */
     _Atomic uint32_t gate;     /* who may change what TCP means (stream.h) */
     _Atomic uint32_t ordered;  /* which of several connections has data first is of interest */
+    _Atomic uint32_t core;     /* on which the receiver is going to sleep, from 1; 0: any */
 };
 
 /* What the writer keeps to itself. */

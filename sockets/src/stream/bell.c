@@ -7,6 +7,7 @@
  * Whether it was sent the kernel knows, which counts what it was given.
  */
 #include "real/real.h"
+#include "spin/core.h"
 #include "stream/internal.h"
 #include "stream/position.h"
 #include <errno.h>
@@ -67,6 +68,18 @@ int sockets_stream_send_bell(struct sockets_stream *s, int fd)
 
 /* ---- by the waker ----------------------------------------------------------------- */
 
+/* Where this thread is going to wait for the answer, if it takes turns with the other end. */
+static void announce_core(struct sockets_stream *s)
+{
+    const uint32_t theirs = atomic_load_explicit(&s->tx->core, memory_order_relaxed);
+    const uint32_t core =
+        sockets_core_announce(s, !s->is_server, theirs, sockets_stream_head(s),
+                              atomic_load_explicit(&s->tx->tail, memory_order_relaxed));
+
+    if (atomic_load_explicit(&s->rx->core, memory_order_relaxed) != core)
+        atomic_store_explicit(&s->rx->core, core, memory_order_relaxed);
+}
+
 void sockets_stream_rouse_now(struct sockets_stream *s)
 {
     const uint64_t sleeper =
@@ -76,6 +89,7 @@ void sockets_stream_rouse_now(struct sockets_stream *s)
     if (sockets_stream_was_woken(sleeper))
         return;
     fd = sockets_stream_begin_use(s);
+    announce_core(s);
     sockets_stream_stamp_wake(s);
     if (fd >= 0 && atomic_exchange(&s->tx->dozing, 0) != 0 && send_byte(fd) == 0)
         sockets_stream_note_woken(sleeper);

@@ -6,6 +6,7 @@
  * (epoll/together.c).  It says so by a value that it never uses again.
  */
 #include "record/pause.h"
+#include "spin/core.h"
 #include "spin/spin.h"
 #include "stream/internal.h"
 
@@ -52,6 +53,6 @@ void sockets_stream_learn_wake(const struct sockets_stream *s, uint64_t slept_at
     const uint64_t woken_at = atomic_load_explicit(&s->rx->woken_at, memory_order_relaxed);
     const uint64_t now = sockets_now_ns();
 
-    if (woken_at > slept_at && woken_at < now)
+    if (woken_at > slept_at && woken_at < now && !sockets_core_was_shared())
         sockets_spin_learn(now - woken_at);
 }

@@ -32,6 +32,7 @@ enum {
 
 static uint32_t first_ops = DEFAULT_OPS;
 static bool random_ops, as_told;
+static _Atomic bool ended;
 
 void sockets_schedule_init(void)
 {
@@ -48,11 +49,23 @@ void sockets_schedule_init(void)
         first_ops = (uint32_t)ops;
 }
 
+void sockets_schedule_end(void)
+{
+    atomic_store(&ended, true);
+}
+
+bool sockets_schedule_has_ended(void)
+{
+    return atomic_load_explicit(&ended, memory_order_relaxed);
+}
+
 uint32_t sockets_schedule_first(void)
 {
     uint32_t t = (uint32_t)(uintptr_t)&t;
 
-    return random_ops ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS : first_ops;
+    return random_ops && !sockets_schedule_has_ended()
+               ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS
+               : first_ops;
 }
 
 bool sockets_schedule_postpone(struct sockets_record *record, uint32_t ops,

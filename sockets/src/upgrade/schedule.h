@@ -18,6 +18,10 @@ void sockets_schedule_init(void);
 
 uint32_t sockets_schedule_first(void);
 
+/* From now on nobody looks for another end. */
+void sockets_schedule_end(void);
+bool sockets_schedule_has_ended(void);
+
 /* Before the first try: whether it is too early for a stream that has carried so many bytes, and
  * planned for later.  Rings cost as much time as TCP takes for a MiB, and gain least where each
  * call moves much: a file that goes by a connection of its own does better without. */

@@ -441,6 +441,10 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
     struct sockets_record *record = s->record;
     enum sockets_when when;
 
+    if (sockets_schedule_has_ended()) {
+        give_up(s, SOCKETS_PINNED);
+        return;
+    }
     if (atomic_load(&record->tries) == 0 &&
         sockets_schedule_postpone(record, ops, sockets_position_traffic(fd)))
         return;

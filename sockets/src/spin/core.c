@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * core.c - two threads that ask and answer in turns wait for one another on one core.
+ */
+#include "spin/core.h"
+#include "record/pause.h"
+#include "record/record.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In turns. */
+enum {
+    STRICT = 8,  /* with the same stream, and it is tried whether one core for both is better */
+    WINDOW = 16, /* of such a trial, with a core each, and as many on one ... */
+    SETTLE = 4,  /* ... after those that it takes to come together */
+    FOLLOW = 4,  /* after which the other end's core is waited on */
+};
+
+enum {
+    HOLD_NS = 200000000, /* between two trials, ... */
+    MOST_HOLDS = 16,     /* ... or up to so many times as long if they are in vain */
+    VALID_NS = 50000000, /* a core is waited on so long after it was announced, ... */
+    GUARD_NS = 5000000,  /* ... and not for longer at a time; less would cost a timer */
+    MOST_MS = 20,        /* until nobody is confined; who died meanwhile is counted for ever */
+};
+
+/* What the leader of two does. */
+enum step { COUNT, APART, JOIN, JOINED, STAY_APART, STAY_JOINED };
+
+static _Atomic bool is_off;
+static _Atomic uint32_t confined; /* threads */
+static uint32_t cores;            /* that are online, or 0 if that is not known */
+
+/* Of this thread. */
+static _Thread_local struct {
+    const void *stream;             /* with which it takes turns ... */
+    uint32_t turns;                 /* ... for so many; in this step or window of it, if it leads */
+    uint64_t received;              /* from there, when it last woke the other end */
+    enum step step;                 /* of one who leads ... */
+    uint64_t since_ns, since_bytes; /* ... which began then, or its window did ... */
+    uint64_t until_ns;              /* ... and ends then */
+    uint32_t holds;                 /* so many HOLD_NS */
+    uint64_t apart;                 /* how fast it was with a core each */
+    uint32_t named;                 /* of one who follows: by the other end */
+    uint32_t core;                  /* where it is to sleep, counted from 1; 0: anywhere ... */
+    uint64_t valid_until_ns;        /* ... from then on */
+    uint32_t confined_to;           /* the same, while it is */
+    bool shared;                    /* the last sleep was on such a core */
+} own __attribute__((tls_model("initial-exec"))) = {.holds = 1};
+
+/* ---- what the kernel is told ------------------------------------------------------------ */
+
+/* By syscall, as the program may have functions of these names. */
+static bool get_mask(cpu_set_t *mask)
+{
+    CPU_ZERO(mask);
+    return syscall(SYS_sched_getaffinity, 0, sizeof(*mask), mask) > 0;
+}
+
+static bool set_mask(const cpu_set_t *mask)
+{
+    return syscall(SYS_sched_setaffinity, 0, sizeof(*mask), mask) == 0;
+}
+
+/* A handler of a signal may come at any moment, and release this thread (sockets_core_release). */
+static bool confine(void)
+{
+    cpu_set_t mask, all;
+
+    if (own.core > CPU_SETSIZE || !get_mask(&all) || (uint32_t)CPU_COUNT(&all) != cores ||
+        !CPU_ISSET(own.core - 1, &all)) {
+        own.core = 0;
+        return false;
+    }
+    atomic_fetch_add(&confined, 1);
+    CPU_ZERO(&mask);
+    CPU_SET(own.core - 1, &mask);
+    own.confined_to = own.core;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!atomic_load(&is_off) && set_mask(&mask))
+        return true;
+    own.confined_to = 0;
+    atomic_fetch_sub(&confined, 1);
+    return false;
+}
+
+/* All cores that there are and may be, as who never asked for some has them; unless somebody has
+ * given it others meanwhile. */
+void sockets_core_release(void)
+{
+    const int error = errno;
+    cpu_set_t mask;
+
+    if (own.confined_to == 0)
+        return;
+    if (get_mask(&mask) && CPU_COUNT(&mask) == 1 && CPU_ISSET(own.confined_to - 1, &mask)) {
+        memset(&mask, 0xff, sizeof(mask));
+        set_mask(&mask);
+    }
+    errno = error;
+}
+
+static void end_confinement(void)
+{
+    sockets_core_release();
+    own.confined_to = 0;
+    atomic_fetch_sub(&confined, 1);
+}
+
+/* Whether a filter of system calls was inherited, which may kill who makes others. */
+static bool is_filtered(void)
+{
+    char text[4096];
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : syscall(SYS_read, fd, text, sizeof(text) - 1);
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    text[n > 0 ? n : 0] = 0;
+    return !strstr(text, "\nSeccomp:\t0\n");
+}
+
+void sockets_core_init(void)
+{
+    const char *text = getenv("UNETSOCK_CORE");
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    cores = online > 0 && online <= CPU_SETSIZE ? (uint32_t)online : 0;
+    atomic_store(&is_off, (text && strcmp(text, "0") == 0) || cores < 2 || is_filtered());
+}
+
+void sockets_core_after_fork(void)
+{
+    atomic_store(&confined, own.confined_to != 0);
+}
+
+void sockets_core_never(void)
+{
+    const struct timespec nap = {0, 1000000};
+    const uint32_t here = own.confined_to != 0;
+    const int error = errno;
+
+    atomic_store(&is_off, true);
+    for (int ms = 0; ms < MOST_MS && atomic_load(&confined) > here; ms++)
+        syscall(SYS_nanosleep, &nap, NULL);
+    sockets_core_release();
+    errno = error;
+}
+
+/* ---- who takes turns, and whether that is faster on one core ---------------------------- */
+
+static void begin_step(enum step step, uint64_t now, uint64_t bytes)
+{
+    own.step = step;
+    own.turns = 0;
+    own.since_ns = now;
+    own.since_bytes = bytes;
+}
+
+static void hold(enum step step, uint64_t now, uint64_t bytes)
+{
+    own.holds = step == STAY_JOINED ? 1 : own.holds < MOST_HOLDS ? 2 * own.holds : MOST_HOLDS;
+    own.until_ns = now + own.holds * (uint64_t)HOLD_NS;
+    begin_step(step, now, bytes);
+}
+
+/* Bytes of both directions in 2^20 ns. */
+static uint64_t speed(uint64_t now, uint64_t bytes)
+{
+    return ((bytes - own.since_bytes) << 20) / (now - own.since_ns + 1);
+}
+
+/* A window is over. */
+static void judge(uint64_t now, uint64_t bytes)
+{
+    const uint64_t fast = speed(now, bytes);
+
+    switch (own.step) {
+    case APART:
+        own.apart = fast;
+        begin_step(JOIN, now, bytes);
+        break;
+    case JOINED:
+        hold(fast > own.apart + own.apart / 2 ? STAY_JOINED : STAY_APART, now, bytes);
+        break;
+    case STAY_APART: /* the kernel itself may have had both on one core */
+        begin_step(now >= own.until_ns || fast < own.apart / 2 ? APART : STAY_APART, now, bytes);
+        break;
+    case STAY_JOINED:
+        begin_step(now >= own.until_ns || fast < own.apart ? APART : STAY_JOINED, now, bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+/* One turn more of the leader's. */
+static void lead(uint64_t now, uint64_t bytes)
+{
+    own.turns++;
+    if (own.step == COUNT && own.turns == STRICT)
+        begin_step(APART, now, bytes);
+    else if (own.step == JOIN && own.turns == SETTLE)
+        begin_step(JOINED, now, bytes);
+    else if (own.step == JOINED && speed(now, bytes) < own.apart / WINDOW)
+        hold(STAY_APART, now, bytes);
+    else if (own.turns == WINDOW)
+        judge(now, bytes);
+}
+
+static uint32_t leads_to(void)
+{
+    const int core = sched_getcpu();
+
+    return own.step == COUNT || own.step == APART || own.step == STAY_APART || core < 0
+               ? 0
+               : (uint32_t)core + 1;
+}
+
+/* Whoever names another core time and again is not followed to it. */
+static uint32_t follows_to(uint32_t theirs)
+{
+    if (theirs != own.named)
+        own.turns = 0;
+    own.named = theirs;
+    return ++own.turns > FOLLOW ? theirs : 0;
+}
+
+/* Two that take turns need not both sleep each time: on one core who wakes the other may be
+ * interrupted by that before it sleeps. */
+uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, uint64_t received,
+                               uint64_t sent)
+{
+    const bool is_turn = own.stream == stream && own.received != received;
+    uint64_t now;
+
+    if (atomic_load_explicit(&is_off, memory_order_relaxed))
+        return 0;
+    own.stream = stream;
+    own.received = received;
+    own.core = 0;
+    now = sockets_now_ns();
+    if (!is_turn)
+        begin_step(COUNT, now, received + sent);
+    else if (leads)
+        lead(now, received + sent);
+    if (is_turn)
+        own.core = leads ? leads_to() : follows_to(theirs);
+    own.valid_until_ns = now + VALID_NS;
+    return own.core;
+}
+
+/* ---- sleeping --------------------------------------------------------------------------- */
+
+static bool is_announced(void)
+{
+    return own.core != 0 && sockets_now_ns() < own.valid_until_ns;
+}
+
+static bool is_longer(const struct timespec *timeout, uint64_t ns)
+{
+    return !timeout || timeout->tv_sec > 0 || (uint64_t)timeout->tv_nsec > ns;
+}
+
+int sockets_core_sleep(int (*wait)(void *arg, const struct timespec *timeout), void *arg,
+                       const struct timespec *timeout)
+{
+    static const struct timespec guard = {0, GUARD_NS};
+    struct timespec rest;
+    int n;
+
+    own.shared = false;
+    if (atomic_load_explicit(&is_off, memory_order_relaxed) || !is_longer(timeout, 0) ||
+        !is_announced())
+        return wait(arg, timeout);
+    if (!confine())
+        return wait(arg, timeout);
+    own.shared = true;
+    atomic_fetch_add_explicit(&sockets_counters->joined, 1, memory_order_relaxed);
+    n = wait(arg, is_longer(timeout, GUARD_NS) ? &guard : timeout);
+    end_confinement();
+    if (n != 0 || !is_longer(timeout, GUARD_NS))
+        return n;
+    own.core = 0;
+    own.stream = NULL;
+    if (timeout) {
+        rest = *timeout;
+        rest.tv_sec -= rest.tv_nsec < GUARD_NS;
+        rest.tv_nsec += (rest.tv_nsec < GUARD_NS ? 1000000000 : 0) - GUARD_NS;
+    }
+    return wait(arg, timeout ? &rest : NULL);
+}
+
+bool sockets_core_was_shared(void)
+{
+    return own.shared;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who waits on the core of the other end, and what the kernel is told of that.
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <sched.h>
+#include <thread>
+#include <time.h>
+#include <unistd.h>
+
+extern "C" {
+#include "spin/core.h"
+}
+
+namespace {
+
+// A clock of the test's.
+uint64_t now_ns = 1000000000;
+
+} // namespace
+
+extern "C" int clock_gettime(clockid_t /*clock*/, timespec *t) noexcept
+{
+    t->tv_sec = static_cast<time_t>(now_ns / 1000000000);
+    t->tv_nsec = static_cast<long>(now_ns % 1000000000);
+    return 0;
+}
+
+namespace {
+
+constexpr int one = 0, other = 0;
+const void *const stream = &one, *const another = &other + 1;
+
+// The two ends of a connection as one thread sees them, which begins anew in each test.
+struct End {
+    uint64_t received = 0, sent = 0;
+    uint32_t core = 0; // that was announced
+
+    // Answers have come, and so much time has passed.
+    uint32_t turn(uint64_t ns, bool leads = true, uint32_t theirs = 0, const void *with = stream)
+    {
+        now_ns += ns;
+        received += 64;
+        sent += 64;
+        return core = sockets_core_announce(with, leads, theirs, received, sent);
+    }
+};
+
+void begin()
+{
+    unsetenv("UNETSOCK_CORE");
+    sockets_core_init();
+}
+
+// Of so many turns, which take as long as the test says on one core and on two, those on one.
+int joined(End &end, int turns, uint64_t apart_ns, uint64_t joined_ns)
+{
+    int n = 0;
+
+    for (int i = 0; i < turns; i++)
+        n += end.turn(end.core ? joined_ns : apart_ns) != 0;
+    return n;
+}
+
+template <typename Test> void in_thread(Test test)
+{
+    std::thread(test).join();
+}
+
+bool is_whole()
+{
+    cpu_set_t mask;
+
+    return sched_getaffinity(0, sizeof(mask), &mask) == 0 &&
+           CPU_COUNT(&mask) == sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+bool is_possible()
+{
+    return sysconf(_SC_NPROCESSORS_ONLN) > 1 && is_whole();
+}
+
+// What a sleep has seen.
+struct Sleep {
+    int calls = 0, woken_at = 1, cores[2] = {};
+    timespec limits[2] = {};
+    bool forever[2] = {};
+};
+
+int sleep(void *arg, const timespec *timeout)
+{
+    Sleep &s = *static_cast<Sleep *>(arg);
+    cpu_set_t mask;
+
+    sched_getaffinity(0, sizeof(mask), &mask);
+    s.cores[s.calls] = CPU_COUNT(&mask);
+    s.forever[s.calls] = !timeout;
+    s.limits[s.calls] = timeout ? *timeout : timespec{};
+    errno = EINTR;
+    return ++s.calls == s.woken_at ? -1 : 0;
+}
+
+// A follower that has announced the core where it is.
+void follow(uint32_t core)
+{
+    End end;
+
+    for (int i = 0; i < 6; i++)
+        end.turn(1000, false, core);
+}
+
+uint32_t here()
+{
+    return static_cast<uint32_t>(sched_getcpu()) + 1;
+}
+
+} // namespace
+
+TEST_CASE("two that take turns wait on one core where that is faster")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        End end;
+
+        CHECK(joined(end, 40, 100000, 10000) > 0);
+        CHECK(joined(end, 100000, 100000, 10000) > 99000);
+    });
+}
+
+TEST_CASE("where it is not faster they are apart but for some trials")
+{
+    begin();
+    in_thread([] {
+        End end;
+
+        CHECK(joined(end, 100000, 10000, 9000) < 600);
+        CHECK(joined(end, 100000, 10000, 9000) < 100);
+    });
+    in_thread([] {
+        End end;
+        const uint64_t before = now_ns;
+
+        // A trial that goes badly is given up by the first turn that takes as long as all of them.
+        joined(end, 100000, 10000, 5000000);
+        CHECK(now_ns - before < 1400000000);
+    });
+}
+
+TEST_CASE("they part when it is no longer faster, and meet when it is again")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        End end;
+
+        joined(end, 1000, 100000, 10000);
+        CHECK(joined(end, 1000, 100000, 10000) == 1000);
+        CHECK(joined(end, 200, 100000, 300000) < 60);
+        joined(end, 20000, 100000, 10000);
+        CHECK(joined(end, 1000, 100000, 10000) > 900);
+    });
+}
+
+TEST_CASE("who has been on one core by chance is tried anew when that has ended")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        End end;
+
+        CHECK(joined(end, 1000, 9000, 9000) < 100);
+        joined(end, 100, 100000, 10000);
+        CHECK(joined(end, 1000, 100000, 10000) > 900);
+    });
+}
+
+TEST_CASE("who takes no turns announces nothing")
+{
+    begin();
+    in_thread([] {
+        End end;
+        int n = 0;
+
+        for (int i = 0; i < 1000; i++) { // wakes two
+            n += end.turn(100000, true, 0, stream) != 0;
+            n += end.turn(100000, true, 0, another) != 0;
+        }
+        for (int i = 0; i < 1000; i++) { // and hears nothing
+            now_ns += 100000;
+            n += sockets_core_announce(stream, true, 0, 1, static_cast<uint64_t>(i)) != 0;
+        }
+        CHECK(n == 0);
+    });
+    setenv("UNETSOCK_CORE", "0", 1);
+    sockets_core_init();
+    in_thread([] {
+        End end;
+
+        CHECK(joined(end, 1000, 100000, 10000) == 0);
+    });
+}
+
+TEST_CASE("the other end is followed to the core that it names time and again")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        End end;
+        int n = 0;
+
+        for (int i = 0; i < 10; i++)
+            n += end.turn(1000, false, 2) == 2;
+        CHECK(n == 5);
+        CHECK(end.turn(1000, false, 0) == 0);
+        for (uint32_t i = 0; i < 100; i++)
+            CHECK(end.turn(1000, false, 1 + i % 2) == 0);
+    });
+}
+
+TEST_CASE("a thread sleeps on the core, and has all of them before and after")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        Sleep s;
+
+        follow(here());
+        CHECK(sockets_core_sleep(sleep, &s, nullptr) == -1);
+        CHECK(errno == EINTR);
+        CHECK(s.calls == 1);
+        CHECK(s.cores[0] == 1);
+        CHECK(!s.forever[0]);
+        CHECK(sockets_core_was_shared());
+        CHECK(is_whole());
+    });
+}
+
+TEST_CASE("who is not woken soon sleeps anywhere, for the rest of the time")
+{
+    const timespec limit = {2, 3000000}, shorter = {0, 3000000}, none = {0, 0};
+
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([&] {
+        Sleep s;
+
+        s.woken_at = 2;
+        follow(here());
+        CHECK(sockets_core_sleep(sleep, &s, &limit) == -1);
+        CHECK(s.calls == 2);
+        CHECK(s.cores[0] == 1);
+        CHECK(s.cores[1] > 1);
+        CHECK(s.limits[0].tv_sec == 0);
+        CHECK(s.limits[0].tv_nsec == 5000000);
+        CHECK(s.limits[1].tv_sec == 1);
+        CHECK(s.limits[1].tv_nsec == 998000000);
+    });
+    in_thread([&] {
+        Sleep s;
+
+        s.woken_at = 2;
+        follow(here());
+        CHECK(sockets_core_sleep(sleep, &s, nullptr) == -1);
+        CHECK(s.forever[1]);
+        CHECK(is_whole());
+    });
+    in_thread([&] {
+        Sleep s;
+
+        s.woken_at = 2;
+        follow(here());
+        CHECK(sockets_core_sleep(sleep, &s, &shorter) == 0);
+        CHECK(s.calls == 1);
+        CHECK(s.limits[0].tv_nsec == 3000000);
+        CHECK(sockets_core_sleep(sleep, &s, &none) == -1);
+        CHECK(s.cores[1] > 1);
+    });
+}
+
+TEST_CASE("what was announced long ago counts no more")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        Sleep s;
+
+        follow(here());
+        now_ns += 60000000;
+        sockets_core_sleep(sleep, &s, nullptr);
+        CHECK(s.cores[0] > 1);
+        CHECK(!sockets_core_was_shared());
+    });
+}
+
+TEST_CASE("a thread that has cores of its own keeps them")
+{
+    begin();
+    if (!is_possible())
+        return;
+    in_thread([] {
+        cpu_set_t mine;
+        Sleep s;
+
+        CPU_ZERO(&mine);
+        CPU_SET(0, &mine);
+        follow(1);
+        sched_setaffinity(0, sizeof(mine), &mine);
+        sockets_core_sleep(sleep, &s, nullptr);
+        CHECK(!sockets_core_was_shared());
+        CHECK(s.forever[0]);
+        CHECK(!is_whole());
+    });
+    in_thread([] { // or none that there is
+        Sleep s;
+
+        follow(100000);
+        sockets_core_sleep(sleep, &s, nullptr);
+        CHECK(s.cores[0] > 1);
+        CHECK(is_whole());
+    });
+}
+
+TEST_CASE("a process that forbids itself system calls is left alone")
+{
+    begin();
+    in_thread([] {
+        Sleep s;
+
+        follow(here());
+        sockets_core_never();
+        sockets_core_sleep(sleep, &s, nullptr);
+        CHECK(!sockets_core_was_shared());
+    });
+}
