@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
