@@ -202,13 +202,15 @@ static void judge(uint64_t now, uint64_t bytes)
 /* One turn more of the leader's. */
 static void lead(uint64_t now, uint64_t bytes)
 {
+    const bool tries = own.step == JOIN || own.step == JOINED;
+
     own.turns++;
-    if (own.step == COUNT && own.turns == STRICT)
+    if (tries && speed(now, bytes) < own.apart / WINDOW) /* one turn takes as long as all did */
+        hold(STAY_APART, now, bytes);
+    else if (own.step == COUNT && own.turns == STRICT)
         begin_step(APART, now, bytes);
     else if (own.step == JOIN && own.turns == SETTLE)
         begin_step(JOINED, now, bytes);
-    else if (own.step == JOINED && speed(now, bytes) < own.apart / WINDOW)
-        hold(STAY_APART, now, bytes);
     else if (own.turns == WINDOW)
         judge(now, bytes);
 }

@@ -145,7 +145,7 @@ TEST_CASE("where it is not faster they are apart but for some trials")
 
         // A trial that goes badly is given up by the first turn that takes as long as all of them.
         joined(end, 100000, 10000, 5000000);
-        CHECK(now_ns - before < 1400000000);
+        CHECK(now_ns - before < 1050000000);
     });
 }
 
