@@ -20,9 +20,11 @@ void front_print_counters(FILE *out, const struct sockets_counters *counters)
             "  %" PRIu64 " bells, %" PRIu64 " sleeps, %" PRIu64 " looks in vain\n"
             "  %" PRIu64 " changes of epoll sets put off, %" PRIu64
             " polls of several answered by rings\n"
+            "  %" PRIu64 " sleeps on the core of the other end\n"
             "  %" PRIu64 " messages to other hosts waited to share a packet\n",
             counters->ring_bytes, counters->tcp_bytes, counters->bells, counters->sleeps,
-            counters->spins_lost, counters->deferred, counters->answers, counters->shared);
+            counters->spins_lost, counters->deferred, counters->answers, counters->joined,
+            counters->shared);
 }
 
 /* The pool of a process that maps it twice was forked; its own one is the last. */

@@ -183,6 +183,22 @@ def takes_for_tcp(build):
     return ours.stderr if ours.returncode != 0 or both.upgraded(ours.stderr) else None
 
 
+def waits_apart(build):
+    """Two that take turns and never spin try one core for both, and not if they are told not to; what they do
+    otherwise, or None."""
+    status = pathlib.Path("/proc/self/status").read_text("ascii")
+    if len(os.sched_getaffinity(0)) < max(2, os.cpu_count()) or "\nSeccomp:\t0\n" not in status:
+        print("left out: two that wait on one core (a thread may run on all cores, of two at least; no seccomp)")
+        return None
+    for core, joined in ("1", True), ("0", False):
+        ours = build.run([build.program("turns_calls")], "4", stats=True,
+                         environment={"UNETSOCK_SPIN": "0", "UNETSOCK_CORE": core})
+        told = re.search(r"(\d+) sleeps on the core of the other end", ours.stderr)
+        if not told or (int(told[1]) > 0) != joined:
+            return f"UNETSOCK_CORE={core}: {ours.stderr}"
+    return None
+
+
 def main():
     build = both.Build(sys.argv[1])
     for program, turns in (("exact_calls", 3), ("process_calls", 3), ("matrix_calls", 1),
@@ -203,6 +219,9 @@ def main():
         return 1
     if text := takes_for_tcp(build):
         print(f"no TCP any more: {text}")
+        return 1
+    if text := waits_apart(build):
+        print(f"on one core: {text}")
         return 1
     os.environ["UNETSOCK_SPIN"] = "0"
     for program, least in (("exact_calls", 20), ("process_calls", 20), ("wake_calls", 20),
