@@ -7,6 +7,7 @@ import itertools
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 
@@ -85,13 +86,19 @@ print(s.recv(100))
 """
 
 
+def limit_descriptors():
+    """As of servers that set the hard limit, too."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+
 def sleeps_by_tcp(build):
     """How sleepers are woken that TCP would not have to wake, or None: as they should be."""
-    for mode, how in itertools.product(both.MODES, ("recv", "epoll", "edges", "poll", "select")):
-        what = f"UNETSOCK_UPGRADE={mode}, {how}"
+    cases = [(*case, False) for case in itertools.product(both.MODES, ("recv", "epoll", "edges", "poll", "select"))]
+    for mode, how, limited in (*cases, ("1", "recv", True)):
+        what = f"UNETSOCK_UPGRADE={mode}, {how}" + (", 1024 descriptors at most" if limited else "")
         try:
             ours = build.run([sys.executable, "-c", ASLEEP, how], mode, stats=True, seconds=20,
-                             environment={"UNETSOCK_SPIN": "0"})
+                             environment={"UNETSOCK_SPIN": "0"}, preexec_fn=limit_descriptors if limited else None)
         except subprocess.TimeoutExpired:
             return f"{what}: somebody is not woken"
         told = re.search(r"by the rings (\d+) bytes; upgraded, but by TCP (\d+)", ours.stderr)
