@@ -25,6 +25,7 @@ struct asker {
     enum how how;
     _Atomic pid_t thread;
     int confined; /* turns in which not all cores were its own */
+    int interrupted;
 };
 
 static cpu_set_t whole;
@@ -44,18 +45,21 @@ static void write_byte(int fd)
 }
 
 /* Waits as `how` says, whatever signals come. */
-static void read_byte(const struct asker *a)
+static void read_byte(struct asker *a)
 {
     struct pollfd p = {.fd = a->fd, .events = POLLIN};
     struct epoll_event event;
     char byte;
 
     while (a->how == BY_POLL && poll(&p, 1, -1) < 0 && errno == EINTR)
-        ;
+        a->interrupted++;
     while (a->how == BY_EPOLL && epoll_wait(a->epfd, &event, 1, -1) < 0 && errno == EINTR)
-        ;
-    if (read(a->fd, &byte, 1) != 1)
-        die("read");
+        a->interrupted++;
+    while (read(a->fd, &byte, 1) < 0)
+        if (errno == EINTR)
+            a->interrupted++;
+        else
+            die("read");
 }
 
 /* ---- the cores that they may run on ------------------------------------------------------- */
@@ -113,9 +117,9 @@ static int answer(int fd, pthread_t id, const struct asker *a)
     return confined;
 }
 
-static void test_turns(enum how how)
+static void test_turns(enum how how, int flags)
 {
-    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
     struct epoll_event event = {.events = EPOLLIN};
     struct asker a = {.how = how, .epfd = epoll_create1(EPOLL_CLOEXEC)};
     pthread_t id;
@@ -130,8 +134,8 @@ static void test_turns(enum how how)
     pthread_create(&id, NULL, ask, &a);
     confined = answer(fd[1], id, &a);
     pthread_join(id, NULL);
-    printf("%s: confined in %d and %d turns, and %d of %d children\n", how_name[how], a.confined,
-           confined, confined_children, children);
+    printf("%s: confined in %d and %d turns, and %d of %d children, interrupted %d times\n",
+           how_name[how], a.confined, confined, confined_children, children, a.interrupted);
     close(a.epfd);
     close_pair(fd);
 }
@@ -164,7 +168,7 @@ static void *ask_and_be_placed(void *argument)
 }
 
 /* While it sleeps, which is when its own cores are not those that it has. */
-static void test_placed(void)
+static void test_placed(bool by_number)
 {
     struct placed p = {0};
     cpu_set_t one;
@@ -182,7 +186,10 @@ static void test_placed(void)
             die("read");
         if (i == QUIET_TURNS) {
             wait_asleep(p.thread);
-            sched_setaffinity(p.thread, sizeof(one), &one);
+            if (by_number)
+                syscall(SYS_sched_setaffinity, p.thread, sizeof(one), &one);
+            else
+                sched_setaffinity(p.thread, sizeof(one), &one);
         }
         write_byte(fd[1]);
     }
@@ -249,15 +256,43 @@ static void test_forbidden(bool by_number)
     printf("forbidden: %d answers, %d\n", answers, status);
 }
 
+/* Whether there are filters is asked by arguments that no filter has. */
+static void test_asked(void)
+{
+    int fd[2];
+
+    printf("asked: %s", result(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL)));
+    printf(" %s\n", result(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL)));
+    make_pair(fd);
+    close_pair(fd);
+}
+
+/* A process that places threads is treated otherwise from then on. */
+static void in_child(void (*test)(bool), bool how)
+{
+    pid_t child;
+
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        test(how);
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
     if (sched_getaffinity(0, sizeof(whole), &whole) < 0)
         die("sched_getaffinity");
     for (enum how how = 0; how < HOWS; how++)
-        test_turns(how);
-    test_placed();
-    test_forbidden(false);
-    test_forbidden(true);
+        for (int flags = 0; flags <= SA_RESTART; flags += SA_RESTART)
+            test_turns(how, flags);
+    for (int by_number = 0; by_number < 2; by_number++) {
+        in_child(test_placed, by_number);
+        test_forbidden(by_number);
+    }
+    test_asked();
     return 0;
 }

@@ -55,8 +55,8 @@ static inline bool sockets_call_lacks_descriptor(int result)
  * looked after from now on, as the set has to know of it when it has rings.  Keeps errno. */
 void sockets_call_foresee(int fd);
 
-/* The program calls seccomp(2) by its number. */
-void sockets_call_filter(long operation, long flags, long argument);
+/* The program is about to make a system call by its number. */
+void sockets_call_by_number(long number, const long arguments[6]);
 
 /* A result as libc gives it. */
 static inline ssize_t sockets_call_result(ssize_t n)

@@ -14,11 +14,25 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 static void forbid(void)
 {
     sockets_core_never();
     sockets_schedule_end();
+}
+
+/* Libraries ask whether there are filters without an argument. */
+static void filter(unsigned long operation, const void *argument)
+{
+    if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && argument))
+        forbid();
+}
+
+static void filter_by_prctl(unsigned long mode, const void *argument)
+{
+    filter(mode == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT : SECCOMP_SET_MODE_FILTER,
+           argument);
 }
 
 SOCKETS_EXPORT int prctl(int option, ...)
@@ -33,8 +47,18 @@ SOCKETS_EXPORT int prctl(int option, ...)
     va_end(more);
     sockets_call_prepare();
     if (option == PR_SET_SECCOMP)
-        forbid();
+        filter_by_prctl(a[0], (const void *)a[1]);
     return sockets_real.prctl(option, a[0], a[1], a[2], a[3]);
+}
+
+void sockets_call_by_number(long number, const long a[6])
+{
+    if (number == SYS_seccomp)
+        filter((unsigned long)a[0], (const void *)a[2]);
+    else if (number == SYS_prctl && a[0] == PR_SET_SECCOMP)
+        filter_by_prctl((unsigned long)a[1], (const void *)a[2]);
+    else if (number == SYS_sched_setaffinity)
+        sockets_core_never();
 }
 
 SOCKETS_EXPORT int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *cores)
@@ -49,12 +73,4 @@ SOCKETS_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const c
     sockets_call_prepare();
     sockets_core_never();
     return sockets_real.pthread_setaffinity_np(thread, size, cores);
-}
-
-void sockets_call_filter(long operation, long flags, long argument)
-{
-    (void)flags;
-    if (operation == SECCOMP_SET_MODE_STRICT || /* libraries ask without an argument */
-        (operation == SECCOMP_SET_MODE_FILTER && argument != 0))
-        forbid();
 }

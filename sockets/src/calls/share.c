@@ -146,8 +146,7 @@ SOCKETS_EXPORT long syscall(long number, ...)
         return close_uncancelled((int)a[0]);
     if (number == SYS_close_range)
         return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
-    if (number == SYS_seccomp)
-        sockets_call_filter(a[0], a[1], a[2]);
+    sockets_call_by_number(number, a);
     /* What clone3 is asked for is not looked at: the kernel checks its pointer. */
     if (number == SYS_clone3 ||
         (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM))

@@ -399,14 +399,16 @@ static void learn_wake(const struct sockets_epoll *set, const struct epoll_event
 struct sleep {
     int epfd;
     struct kernels *k;
+    const struct timespec *timeout;
     const sigset_t *mask;
 };
 
-static int sleep_for_events(void *arg, const struct timespec *timeout)
+static ssize_t sleep_for_events(void *arg)
 {
     const struct sleep *sleep = arg;
 
-    return wait_in_kernel(sleep->epfd, sleep->k->events, sleep->k->room, timeout, sleep->mask);
+    return wait_in_kernel(sleep->epfd, sleep->k->events, sleep->k->room, sleep->timeout,
+                          sleep->mask);
 }
 
 static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_event *events, int max,
@@ -418,7 +420,7 @@ static int sleep_in_kernel(struct sockets_epoll *set, int epfd, struct epoll_eve
     int n, error;
 
     quiet = begin_sleep(set, epfd, &k, events, max, &timeout);
-    n = sockets_core_sleep(sleep_for_events, &(struct sleep){epfd, &k, mask}, timeout);
+    n = (int)sockets_core_sleep(sleep_for_events, &(struct sleep){epfd, &k, timeout, mask});
     error = errno;
     sockets_epoll_lock(set);
     leave_room(&k, set);

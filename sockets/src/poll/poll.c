@@ -128,14 +128,9 @@ static int ask_kernel(struct polled *p, const struct timespec *timeout)
 
 static const struct timespec at_once;
 
-static bool is_carried(const struct sockets_stream *s)
-{
-    return s->carrier;
-}
-
 static void begin_spinning(struct sockets_spin *spinning, struct polled *p)
 {
-    sockets_spin_begin(spinning, any(p, is_carried) ? SOCKETS_SPIN_FAR : SOCKETS_SPIN_NEAR);
+    sockets_spin_begin(spinning, p->far ? SOCKETS_SPIN_FAR : SOCKETS_SPIN_NEAR);
     for (nfds_t i = 0; spinning->limit_ns > 0 && i < p->count; i++)
         if (wants_data(p, i))
             sockets_carrier_spins(p->stream[i]);
@@ -219,6 +214,7 @@ static int spin(struct polled *p, uint64_t end)
  * polled then: all of them, and the wakers. */
 struct dozers {
     struct polled *polled;
+    const struct timespec *timeout;
     int count;
     nfds_t at[DOZERS];
     struct pollfd fds[FEW + DOZERS];
@@ -279,12 +275,13 @@ static void end_sleep(const struct dozers *d, struct polled *p)
 }
 
 /* What ask_kernel does, but for wakers, too. */
-static int ask_with_wakers(struct dozers *d, struct polled *p, const struct timespec *timeout)
+static int ask_with_wakers(struct dozers *d)
 {
+    struct polled *p = d->polled;
     int n;
 
     memcpy(d->fds, p->fds, p->count * sizeof(*p->fds));
-    n = sockets_real.ppoll(d->fds, p->count + (nfds_t)d->count, timeout, p->mask);
+    n = sockets_real.ppoll(d->fds, p->count + (nfds_t)d->count, d->timeout, p->mask);
     if (n < 0)
         return n;
     for (nfds_t i = 0; i < p->count; i++)
@@ -301,19 +298,19 @@ static void cancelled(void *dozers)
     leave(d->polled);
 }
 
-static int sleep_for_any(void *dozers, const struct timespec *timeout)
+static ssize_t sleep_for_any(void *dozers)
 {
     struct dozers *d = dozers;
 
-    return d->count > 0 ? ask_with_wakers(d, d->polled, timeout) : ask_kernel(d->polled, timeout);
+    return d->count > 0 ? ask_with_wakers(d) : ask_kernel(d->polled, d->timeout);
 }
 
-static int ask_asleep(struct dozers *d, const struct timespec *timeout)
+static int ask_asleep(struct dozers *d)
 {
     int n;
 
     pthread_cleanup_push(cancelled, d);
-    n = sockets_core_sleep(sleep_for_any, d, timeout);
+    n = (int)sockets_core_sleep(sleep_for_any, d);
     pthread_cleanup_pop(0);
     return n;
 }
@@ -327,7 +324,8 @@ static int sleep_with(struct polled *p, const struct timespec *timeout, int most
     begin_sleep(&d, p, most);
     if (any(p, sockets_stream_has_data))
         timeout = &at_once;
-    n = ask_asleep(&d, timeout);
+    d.timeout = timeout;
+    n = ask_asleep(&d);
     error = errno;
     for (nfds_t i = 0; timeout != &at_once && p->count <= FEW && i < p->count; i++)
         if (wants_data(p, i))

@@ -3,10 +3,12 @@
  * core.c - two threads that ask and answer in turns wait for one another on one core.
  */
 #include "spin/core.h"
+#include "real/real.h"
 #include "record/pause.h"
 #include "record/record.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +26,23 @@ enum {
 enum {
     HOLD_NS = 200000000, /* between two trials, ... */
     MOST_HOLDS = 16,     /* ... or up to so many times as long if they are in vain */
-    VALID_NS = 50000000, /* a core is waited on so long after it was announced, ... */
-    GUARD_NS = 5000000,  /* ... and not for longer at a time; less would cost a timer */
-    MOST_MS = 20,        /* until nobody is confined; who died meanwhile is counted for ever */
+    VALID_NS =
+        50000000,      /* who begins to wait so long after it has announced a core does not there */
+    MOST_TURNS = 1000, /* of waiting for a thread that is about to be free */
 };
 
 /* What the leader of two does. */
 enum step { COUNT, APART, JOIN, JOINED, STAY_APART, STAY_JOINED };
 
 static _Atomic bool is_off;
-static _Atomic uint32_t confined; /* threads */
-static uint32_t cores;            /* that are online, or 0 if that is not known */
+static uint32_t cores; /* that are online, or 0 if that is not known */
+
+/* The threads of this process that are confined, and to which core. */
+static struct {
+    _Atomic uint32_t thread; /* 0: nobody; RELEASED and it: is just being given all cores */
+    uint32_t core;
+} confined[64];
+#define RELEASED (UINT32_C(1) << 31)
 
 /* Of this thread. */
 static _Thread_local struct {
@@ -49,67 +57,100 @@ static _Thread_local struct {
     uint32_t named;                 /* of one who follows: by the other end */
     uint32_t core;                  /* where it is to sleep, counted from 1; 0: anywhere ... */
     uint64_t valid_until_ns;        /* ... from then on */
-    uint32_t confined_to;           /* the same, while it is */
+    uint32_t place;                 /* among those that are confined, from 1 */
     bool shared;                    /* the last sleep was on such a core */
 } own __attribute__((tls_model("initial-exec"))) = {.holds = 1};
 
 /* ---- what the kernel is told ------------------------------------------------------------ */
 
-/* By syscall, as the program may have functions of these names. */
-static bool get_mask(cpu_set_t *mask)
+static bool get_mask(uint32_t thread, cpu_set_t *mask)
 {
-    CPU_ZERO(mask);
-    return syscall(SYS_sched_getaffinity, 0, sizeof(*mask), mask) > 0;
+    return sockets_real.sched_getaffinity((pid_t)thread, sizeof(*mask), mask) == 0;
 }
 
-static bool set_mask(const cpu_set_t *mask)
+static bool set_mask(uint32_t thread, const cpu_set_t *mask)
 {
-    return syscall(SYS_sched_setaffinity, 0, sizeof(*mask), mask) == 0;
-}
-
-/* A handler of a signal may come at any moment, and release this thread (sockets_core_release). */
-static bool confine(void)
-{
-    cpu_set_t mask, all;
-
-    if (own.core > CPU_SETSIZE || !get_mask(&all) || (uint32_t)CPU_COUNT(&all) != cores ||
-        !CPU_ISSET(own.core - 1, &all)) {
-        own.core = 0;
-        return false;
-    }
-    atomic_fetch_add(&confined, 1);
-    CPU_ZERO(&mask);
-    CPU_SET(own.core - 1, &mask);
-    own.confined_to = own.core;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (!atomic_load(&is_off) && set_mask(&mask))
-        return true;
-    own.confined_to = 0;
-    atomic_fetch_sub(&confined, 1);
-    return false;
+    return sockets_real.sched_setaffinity((pid_t)thread, sizeof(*mask), mask) == 0;
 }
 
 /* All cores that there are and may be, as who never asked for some has them; unless somebody has
  * given it others meanwhile. */
-void sockets_core_release(void)
+static void give_all(uint32_t thread, uint32_t core)
 {
-    const int error = errno;
     cpu_set_t mask;
 
-    if (own.confined_to == 0)
+    if (!get_mask(thread, &mask) || CPU_COUNT(&mask) != 1 || !CPU_ISSET(core - 1, &mask))
         return;
-    if (get_mask(&mask) && CPU_COUNT(&mask) == 1 && CPU_ISSET(own.confined_to - 1, &mask)) {
-        memset(&mask, 0xff, sizeof(mask));
-        set_mask(&mask);
-    }
+    memset(&mask, 0xff, sizeof(mask));
+    set_mask(thread, &mask);
+}
+
+/* By whoever is first, the thread itself or one that has all of them released. */
+static void release(uint32_t place, uint32_t thread)
+{
+    uint32_t expected = thread;
+
+    if (!atomic_compare_exchange_strong(&confined[place].thread, &expected, thread | RELEASED))
+        return;
+    give_all(thread, confined[place].core);
+    atomic_store(&confined[place].thread, 0);
+}
+
+void sockets_core_release(void)
+{
+    const uint32_t place = own.place;
+    const int error = errno;
+
+    if (__builtin_expect(place == 0, 1))
+        return;
+    own.place = 0;
+    release(place - 1, sockets_thread_id());
     errno = error;
 }
 
-static void end_confinement(void)
+static bool find_place(uint32_t core)
 {
-    sockets_core_release();
-    own.confined_to = 0;
-    atomic_fetch_sub(&confined, 1);
+    for (uint32_t i = 0; i < sizeof(confined) / sizeof(*confined); i++) {
+        uint32_t nobody = 0;
+
+        if (!atomic_compare_exchange_strong(&confined[i].thread, &nobody, sockets_thread_id()))
+            continue;
+        confined[i].core = core;
+        atomic_signal_fence(memory_order_seq_cst);
+        own.place = i + 1;
+        return true;
+    }
+    return false;
+}
+
+static bool may_be_confined(uint32_t core)
+{
+    cpu_set_t mask;
+
+    return core <= CPU_SETSIZE && get_mask(0, &mask) && (uint32_t)CPU_COUNT(&mask) == cores &&
+           CPU_ISSET(core - 1, &mask);
+}
+
+/* A handler of a signal, or another thread, may release this one before the kernel is told to
+ * confine it. */
+static bool confine(uint32_t core)
+{
+    cpu_set_t mask;
+
+    if (!may_be_confined(core) || !find_place(core)) {
+        own.core = 0;
+        return false;
+    }
+    CPU_ZERO(&mask);
+    CPU_SET(core - 1, &mask);
+    if (!atomic_load(&is_off))
+        set_mask(0, &mask);
+    if (own.place == 0 || atomic_load(&is_off)) {
+        sockets_core_release();
+        give_all(0, core);
+        return false;
+    }
+    return true;
 }
 
 /* Whether a filter of system calls was inherited, which may kill who makes others. */
@@ -136,19 +177,31 @@ void sockets_core_init(void)
 
 void sockets_core_after_fork(void)
 {
-    atomic_store(&confined, own.confined_to != 0);
+    memset(confined, 0, sizeof(confined));
+    own.place = 0;
+}
+
+/* One that just does that itself is waited for; it may have died, and somebody else may have its
+ * number. */
+static void release_other(uint32_t place)
+{
+    const uint32_t thread = atomic_load(&confined[place].thread);
+
+    for (uint32_t turn = 1;
+         turn < MOST_TURNS && (thread & RELEASED) && atomic_load(&confined[place].thread) == thread;
+         turn++)
+        sockets_wait_turn(turn);
+    if (thread != 0 && !(thread & RELEASED) && syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) == 0)
+        release(place, thread);
 }
 
 void sockets_core_never(void)
 {
-    const struct timespec nap = {0, 1000000};
-    const uint32_t here = own.confined_to != 0;
     const int error = errno;
 
     atomic_store(&is_off, true);
-    for (int ms = 0; ms < MOST_MS && atomic_load(&confined) > here; ms++)
-        syscall(SYS_nanosleep, &nap, NULL);
-    sockets_core_release();
+    for (uint32_t i = 0; i < sizeof(confined) / sizeof(*confined); i++)
+        release_other(i);
     errno = error;
 }
 
@@ -241,6 +294,7 @@ uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, 
     const bool is_turn = own.stream == stream && own.received != received;
     uint64_t now;
 
+    sockets_core_release(); /* who has left a sleep by a jump */
     if (atomic_load_explicit(&is_off, memory_order_relaxed))
         return 0;
     own.stream = stream;
@@ -264,38 +318,29 @@ static bool is_announced(void)
     return own.core != 0 && sockets_now_ns() < own.valid_until_ns;
 }
 
-static bool is_longer(const struct timespec *timeout, uint64_t ns)
+static void cancelled(void *nothing)
 {
-    return !timeout || timeout->tv_sec > 0 || (uint64_t)timeout->tv_nsec > ns;
+    (void)nothing;
+    sockets_core_release();
 }
 
-int sockets_core_sleep(int (*wait)(void *arg, const struct timespec *timeout), void *arg,
-                       const struct timespec *timeout)
+/* Who is confined already has left a sleep by a jump, or sleeps and runs a handler of a signal. */
+ssize_t sockets_core_sleep(ssize_t (*wait)(void *arg), void *arg)
 {
-    static const struct timespec guard = {0, GUARD_NS};
-    struct timespec rest;
-    int n;
+    ssize_t n;
 
+    sockets_core_release();
     own.shared = false;
-    if (atomic_load_explicit(&is_off, memory_order_relaxed) || !is_longer(timeout, 0) ||
-        !is_announced())
-        return wait(arg, timeout);
-    if (!confine())
-        return wait(arg, timeout);
+    if (atomic_load_explicit(&is_off, memory_order_relaxed) || !is_announced() ||
+        !confine(own.core))
+        return wait(arg);
     own.shared = true;
     atomic_fetch_add_explicit(&sockets_counters->joined, 1, memory_order_relaxed);
-    n = wait(arg, is_longer(timeout, GUARD_NS) ? &guard : timeout);
-    end_confinement();
-    if (n != 0 || !is_longer(timeout, GUARD_NS))
-        return n;
-    own.core = 0;
-    own.stream = NULL;
-    if (timeout) {
-        rest = *timeout;
-        rest.tv_sec -= rest.tv_nsec < GUARD_NS;
-        rest.tv_nsec += (rest.tv_nsec < GUARD_NS ? 1000000000 : 0) - GUARD_NS;
-    }
-    return wait(arg, timeout ? &rest : NULL);
+    pthread_cleanup_push(cancelled, NULL);
+    n = wait(arg);
+    pthread_cleanup_pop(0);
+    sockets_core_release();
+    return n;
 }
 
 bool sockets_core_was_shared(void)

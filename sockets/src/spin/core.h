@@ -8,22 +8,22 @@
  * allowed on one core alone, where that is faster: the connecting end measures both ways, and
  * announces the core before it wakes the other end, which then waits there, too.
  *
- * Only threads that may run on all cores do so, they are given them all back before their call
- * returns, and who is not woken soon has them back as well.
+ * Only threads that may run on all cores do so, and they are given them all back before their call
+ * returns.
  */
 #ifndef SOCKETS_CORE_H
 #define SOCKETS_CORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
+#include <sys/types.h>
 
 /* Read UNETSOCK_CORE (0: threads wait wherever the kernel has them wait), and whether the process
  * may make all system calls. */
 void sockets_core_init(void);
 
 /* From now on no thread is confined, and none that was is any more: the process says itself where
- * its threads run, or is about to forbid itself system calls.  Blocks for some ms at most. */
+ * its threads run, or is about to forbid itself system calls. */
 void sockets_core_never(void);
 
 /* This thread is about to wake one that sleeps at the other end of `stream`, which is a name and
@@ -33,11 +33,9 @@ void sockets_core_never(void);
 uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, uint64_t received,
                                uint64_t sent);
 
-/* Sleep by a call of `wait` with that time limit, or NULL; if this thread has announced a core then
- * there, for a while, and after that by a second call anywhere.  Returns what `wait` does, which is
- * 0 if the time has passed, and keeps its errno. */
-int sockets_core_sleep(int (*wait)(void *arg, const struct timespec *timeout), void *arg,
-                       const struct timespec *timeout);
+/* Sleep by a call of `wait`; if this thread has announced a core then there.  Returns what `wait`
+ * does, and keeps its errno.  A thread that is cancelled there has all cores as it ends. */
+ssize_t sockets_core_sleep(ssize_t (*wait)(void *arg), void *arg);
 
 /* Whether the last sleep was on such a core: it tells nothing of how long wake-ups take. */
 bool sockets_core_was_shared(void);

@@ -3,14 +3,17 @@
 // Who waits on the core of the other end, and what the kernel is told of that.
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <csetjmp>
 #include <cstdlib>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <time.h>
 #include <unistd.h>
 
 extern "C" {
 #include "spin/core.h"
+void sockets_real_init(void);
 }
 
 namespace {
@@ -50,6 +53,7 @@ struct End {
 void begin()
 {
     unsetenv("UNETSOCK_CORE");
+    sockets_real_init();
     sockets_core_init();
 }
 
@@ -83,22 +87,22 @@ bool is_possible()
 
 // What a sleep has seen.
 struct Sleep {
-    int calls = 0, woken_at = 1, cores[2] = {};
-    timespec limits[2] = {};
-    bool forever[2] = {};
+    int cores = 0;
+    std::jmp_buf *jump = nullptr;
+    pid_t thread = 0;
 };
 
-int sleep(void *arg, const timespec *timeout)
+ssize_t sleep(void *arg)
 {
     Sleep &s = *static_cast<Sleep *>(arg);
     cpu_set_t mask;
 
     sched_getaffinity(0, sizeof(mask), &mask);
-    s.cores[s.calls] = CPU_COUNT(&mask);
-    s.forever[s.calls] = !timeout;
-    s.limits[s.calls] = timeout ? *timeout : timespec{};
+    s.cores = CPU_COUNT(&mask);
+    if (s.jump)
+        std::longjmp(*s.jump, 1);
     errno = EINTR;
-    return ++s.calls == s.woken_at ? -1 : 0;
+    return -1;
 }
 
 // A follower that has announced the core where it is.
@@ -232,57 +236,37 @@ TEST_CASE("a thread sleeps on the core, and has all of them before and after")
         Sleep s;
 
         follow(here());
-        CHECK(sockets_core_sleep(sleep, &s, nullptr) == -1);
+        CHECK(sockets_core_sleep(sleep, &s) == -1);
         CHECK(errno == EINTR);
-        CHECK(s.calls == 1);
-        CHECK(s.cores[0] == 1);
-        CHECK(!s.forever[0]);
+        CHECK(s.cores == 1);
         CHECK(sockets_core_was_shared());
         CHECK(is_whole());
     });
 }
 
-TEST_CASE("who is not woken soon sleeps anywhere, for the rest of the time")
+TEST_CASE("who leaves a sleep by a jump has all cores when it wakes somebody, or sleeps")
 {
-    const timespec limit = {2, 3000000}, shorter = {0, 3000000}, none = {0, 0};
-
     begin();
     if (!is_possible())
         return;
-    in_thread([&] {
-        Sleep s;
+    for (bool wakes : {false, true})
+        in_thread([wakes] {
+            std::jmp_buf jump;
+            Sleep s;
 
-        s.woken_at = 2;
-        follow(here());
-        CHECK(sockets_core_sleep(sleep, &s, &limit) == -1);
-        CHECK(s.calls == 2);
-        CHECK(s.cores[0] == 1);
-        CHECK(s.cores[1] > 1);
-        CHECK(s.limits[0].tv_sec == 0);
-        CHECK(s.limits[0].tv_nsec == 5000000);
-        CHECK(s.limits[1].tv_sec == 1);
-        CHECK(s.limits[1].tv_nsec == 998000000);
-    });
-    in_thread([&] {
-        Sleep s;
-
-        s.woken_at = 2;
-        follow(here());
-        CHECK(sockets_core_sleep(sleep, &s, nullptr) == -1);
-        CHECK(s.forever[1]);
-        CHECK(is_whole());
-    });
-    in_thread([&] {
-        Sleep s;
-
-        s.woken_at = 2;
-        follow(here());
-        CHECK(sockets_core_sleep(sleep, &s, &shorter) == 0);
-        CHECK(s.calls == 1);
-        CHECK(s.limits[0].tv_nsec == 3000000);
-        CHECK(sockets_core_sleep(sleep, &s, &none) == -1);
-        CHECK(s.cores[1] > 1);
-    });
+            follow(here());
+            s.jump = &jump;
+            if (setjmp(jump) == 0)
+                sockets_core_sleep(sleep, &s);
+            CHECK(!is_whole());
+            now_ns += 60000000;
+            s.jump = nullptr;
+            if (wakes)
+                sockets_core_announce(stream, true, 0, 1000, 1000);
+            else
+                sockets_core_sleep(sleep, &s);
+            CHECK(is_whole());
+        });
 }
 
 TEST_CASE("what was announced long ago counts no more")
@@ -295,8 +279,8 @@ TEST_CASE("what was announced long ago counts no more")
 
         follow(here());
         now_ns += 60000000;
-        sockets_core_sleep(sleep, &s, nullptr);
-        CHECK(s.cores[0] > 1);
+        sockets_core_sleep(sleep, &s);
+        CHECK(s.cores > 1);
         CHECK(!sockets_core_was_shared());
     });
 }
@@ -314,30 +298,51 @@ TEST_CASE("a thread that has cores of its own keeps them")
         CPU_SET(0, &mine);
         follow(1);
         sched_setaffinity(0, sizeof(mine), &mine);
-        sockets_core_sleep(sleep, &s, nullptr);
+        sockets_core_sleep(sleep, &s);
         CHECK(!sockets_core_was_shared());
-        CHECK(s.forever[0]);
         CHECK(!is_whole());
     });
     in_thread([] { // or none that there is
         Sleep s;
 
         follow(100000);
-        sockets_core_sleep(sleep, &s, nullptr);
-        CHECK(s.cores[0] > 1);
+        sockets_core_sleep(sleep, &s);
+        CHECK(s.cores > 1);
         CHECK(is_whole());
     });
 }
 
-TEST_CASE("a process that forbids itself system calls is left alone")
+TEST_CASE("a process that places threads or forbids itself system calls has none confined")
 {
     begin();
+    if (!is_possible())
+        return;
     in_thread([] {
+        const auto never = [](void *arg) -> ssize_t {
+            const pid_t thread = static_cast<Sleep *>(arg)->thread;
+
+            in_thread([thread] { // another one, while this one sleeps
+                cpu_set_t mask;
+
+                CHECK(
+                    (sched_getaffinity(thread, sizeof(mask), &mask) == 0 && CPU_COUNT(&mask) == 1));
+                sockets_core_never();
+                CHECK(
+                    (sched_getaffinity(thread, sizeof(mask), &mask) == 0 && CPU_COUNT(&mask) > 1));
+                CPU_ZERO(&mask);
+                CPU_SET(0, &mask);
+                sched_setaffinity(thread, sizeof(mask), &mask);
+            });
+            return 1;
+        };
         Sleep s;
 
-        follow(here());
-        sockets_core_never();
-        sockets_core_sleep(sleep, &s, nullptr);
+        s.thread = static_cast<pid_t>(syscall(SYS_gettid));
+        follow(1);
+        CHECK(sockets_core_sleep(never, &s) == 1);
+        CHECK(!is_whole()); // as it was placed
+        follow(1);
+        sockets_core_sleep(sleep, &s);
         CHECK(!sockets_core_was_shared());
     });
 }

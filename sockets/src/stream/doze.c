@@ -17,7 +17,6 @@
 #include "spin/core.h"
 #include "stream/internal.h"
 #include <errno.h>
-#include <sys/syscall.h>
 
 enum {
     MOST = 64, /* wakers of this process: each takes a descriptor */
@@ -150,15 +149,16 @@ static void give_up_sleep(struct sockets_stream *s)
     sockets_stream_release_waker(s);
 }
 
-/* On the core of the other end; else recv sleeps.  Signals are left to recv, which knows whether it
- * is restarted after them, and so is being cancelled. */
-static int wait_for_byte(void *arg, const struct timespec *timeout)
-{
-    struct timespec left = timeout ? *timeout : (struct timespec){0};
-    struct pollfd poll = {.fd = *(const int *)arg, .events = POLLIN};
-    const uint64_t all = ~(uint64_t)0;
+struct nap {
+    struct sockets_stream *s;
+    int fd;
+};
 
-    return timeout ? (int)syscall(SYS_ppoll, &poll, 1, &left, &all, sizeof(all)) : 1;
+static ssize_t wait_for_byte(void *arg)
+{
+    const struct nap *nap = arg;
+
+    return sockets_stream_sleep_recv(nap->s, give_up_sleep, nap->fd, 0);
 }
 
 /* 1: woken, 0: by a byte that was to wake somebody before; -EINTR; -EPIPE: never again; -EAGAIN:
@@ -172,8 +172,7 @@ static int sleep_once(struct sockets_stream *s, int fd)
     if (!begin_to_doze(s, SOCKETS_DOZE_ALONE))
         return -EAGAIN;
     atomic_fetch_add_explicit(&sockets_counters->sleeps, 1, memory_order_relaxed);
-    sockets_core_sleep(wait_for_byte, &fd, NULL);
-    n = sockets_stream_sleep_recv(s, give_up_sleep, fd, 0);
+    n = sockets_core_sleep(wait_for_byte, &(struct nap){s, fd});
     if (n < 0 && errno == EINTR) {
         end_to_doze(s, SOCKETS_DOZE_ALONE);
         return -EINTR;
