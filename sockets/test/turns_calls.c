@@ -111,6 +111,7 @@ static int answer(int fd, pthread_t id, const struct asker *a)
             pthread_kill(id, SIGUSR1);
             while (children == before)
                 sched_yield();
+            wait_asleep(a->thread); /* again: what has come meanwhile is no reason to tell of it */
         }
         write_byte(fd);
     }
