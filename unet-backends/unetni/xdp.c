@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <xdp/xsk.h>
 
@@ -30,6 +31,8 @@ enum {
     KICKS_MOST = 256, /* system calls that one batch may need; each takes some 32 frames */
     HEADROOM = 256,   /* XDP_PACKET_HEADROOM, which the kernel keeps in front of an arrival */
     QUEUE = 0,
+    QUEUE_NAP_NS = 20000000, /* between two tries to get it, ... */
+    QUEUE_TRIES = 100,       /* ... of so many */
 };
 
 struct unetni_xdp {
@@ -240,6 +243,23 @@ static int memory_open(struct unetni_wire *wire)
     return error ? fail(wire, error, "AF_XDP needs CAP_NET_RAW and locked memory (ulimit -l)") : 0;
 }
 
+/* The kernel takes a queue away from a process that has ended a while after that, by a worker of
+ * its own, and says until then that somebody has it. */
+static int socket_create(struct unetni_wire *wire, const struct xsk_socket_config *config)
+{
+    const struct timespec nap = {0, QUEUE_NAP_NS};
+    struct unetni_xdp *x = wire->xdp;
+    int error = -EBUSY;
+
+    for (int i = 0; error == -EBUSY && i < QUEUE_TRIES; i++) {
+        if (i > 0)
+            nanosleep(&nap, NULL);
+        error =
+            xsk_socket__create(&x->socket, wire->interface, QUEUE, x->umem, &x->rx, &x->tx, config);
+    }
+    return error;
+}
+
 /* The kernel copies nothing where the card's driver can do without, and otherwise does. */
 static int socket_open(struct unetni_wire *wire)
 {
@@ -248,8 +268,7 @@ static int socket_open(struct unetni_wire *wire)
                                              .tx_size = SLOTS,
                                              .libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
                                              .bind_flags = XDP_USE_NEED_WAKEUP};
-    int error =
-        xsk_socket__create(&x->socket, wire->interface, QUEUE, x->umem, &x->rx, &x->tx, &config);
+    int error = socket_create(wire, &config);
 
     if (error)
         return fail(wire, error, "takes no AF_XDP socket (--wire packet needs none)");
