@@ -288,7 +288,8 @@ TEST_CASE("the C compiler warns of nothing that only the translation has")
         "    *g = 1;\n    *h = 2;\n    return *g + *h;\n}\n",
         // a boolean bit-field
         "struct flags { unsigned a : 3; _Bool b : 1; };\n"
-        "void f(struct flags *global g)\n{\n    g->b = 1;\n    g->a = 2;\n}\n",
+        "void f(struct flags *global g)\n{\n    g->b = 1;\n    g->a = 2;\n"
+        "    g->b |= 1, g->b ^= 1, g->b++, --g->b, g->a += 2;\n}\n",
     };
     for (const std::string &source : sources)
         for (const std::string &said : said_about(source, "-Wall")) {

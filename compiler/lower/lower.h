@@ -142,6 +142,7 @@ private:
     Rope split_phase(const Expr *e);
     Rope parent_of_bits(const Expr *e, const Type *&record);
     Rope operation(Rope value, const Type *type, const Expr *e, const Expr *operand);
+    Rope assigned(const Expr *e, const Expr *operand);
     Rope hold_pointer(Target &target);
 
     // run-time checks (lower_check.cc)

@@ -112,6 +112,14 @@ Rope Lower::operation(Rope value, const Type *t, const Expr *e, const Expr *oper
     return std::move(value) + " " + op + " (" + std::move(count) + ")";
 }
 
+// The same, assigned to the value.
+Rope Lower::assigned(const Expr *e, const Expr *operand)
+{
+    if (!operand)
+        return e->op == Tok::Dec ? " -= 1" : " += 1";
+    return " " + std::string(tokens_.spelling(e->name_token)) + " (" + node(operand) + ")";
+}
+
 // Reads an object in the global address space, changes it and writes it back.
 Rope Lower::modify(const Expr *e, const Expr *operand)
 {
@@ -150,11 +158,12 @@ Rope Lower::modify_bits(const Expr *e, const Expr *operand)
     bool postfix = e->kind == ExprKind::PostInc && !e->discarded;
     return kBlock + ("splitc_ptr " + a) + " = " + std::move(parent) + "; " + declare(record, v) +
            ", " + mask + "; splitc_read(&" + v + ", " + a + ", sizeof " + v +
-           "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field + " = ~" +
-           mask + field + "; " + (postfix ? declare(t, old) + " = " + v + field + "; " : Rope()) +
-           v + field + " = " + operation(v + field, t, e, operand) + "; splitc_write_masked(" + a +
-           ", &" + mask + ", &" + v + ", sizeof " + v + "); " +
-           (e->discarded ? "" : (postfix ? old : v + field) + "; ") + "})";
+           "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field + " = " +
+           mask + field + " - 1; " +
+           (postfix ? declare(t, old) + " = " + v + field + "; " : Rope()) + v + field +
+           assigned(e, operand) + "; splitc_write_masked(" + a + ", &" + mask + ", &" + v +
+           ", sizeof " + v + "); " + (e->discarded ? "" : (postfix ? old : v + field) + "; ") +
+           "})";
 }
 
 // ++ and --.
