@@ -5,6 +5,7 @@
 #include <cctype>
 #include <deque>
 #include <fstream>
+#include <span>
 
 #include "source/spelling.h"
 
@@ -80,6 +81,62 @@ std::string block_comment(std::string_view comment)
     return " /*" + text.substr(2) + "*/";
 }
 
+// The longest common subsequence of two lists and, of several that are as long, the one with most
+// pieces behind one another in both: what the user wrote stands together, while single brackets and
+// semicolons of an expansion are as good as those of the user.
+class Alignment {
+public:
+    using Texts = std::span<const std::string_view>;
+
+    // `after_match`: what stands in front of the lists matches; `before_match`: what follows them.
+    Alignment(Texts a, Texts b, bool after_match, bool before_match)
+        : a_(a), b_(b), after_match_(after_match), best_((a.size() + 1) * (b.size() + 1) * 2)
+    {
+        best(a.size(), b.size(), true) = before_match;
+        for (size_t i = a.size(); i-- > 0;)
+            for (size_t j = b.size(); j-- > 0;)
+                for (bool adjacent : {false, true})
+                    best(i, j, adjacent) = std::max(matched(i, j, adjacent), skipped(i, j));
+    }
+
+    // Calls `match(i, j)` for each pair.
+    template <typename Match> void each(Match match)
+    {
+        bool adjacent = after_match_;
+        for (size_t i = 0, j = 0; i < a_.size() && j < b_.size();) {
+            const bool taken =
+                matched(i, j, adjacent) > 0 && matched(i, j, adjacent) >= skipped(i, j);
+            if (taken)
+                match(i++, j++);
+            else if (best(i + 1, j, false) >= best(i, j + 1, false))
+                i++;
+            else
+                j++;
+            adjacent = taken;
+        }
+    }
+
+private:
+    static constexpr uint32_t kMatch = 1 << 16; // more than all pieces that stand together
+
+    uint32_t &best(size_t i, size_t j, bool adjacent)
+    {
+        return best_[(i * (b_.size() + 1) + j) * 2 + adjacent];
+    }
+    uint32_t matched(size_t i, size_t j, bool adjacent)
+    {
+        return a_[i] == b_[j] ? kMatch + adjacent + best(i + 1, j + 1, true) : 0;
+    }
+    uint32_t skipped(size_t i, size_t j)
+    {
+        return std::max(best(i + 1, j, false), best(i, j + 1, false));
+    }
+
+    Texts a_, b_;
+    bool after_match_;
+    std::vector<uint32_t> best_; // of the rest from each pair of places on
+};
+
 } // namespace
 
 // Splits a text, from `at` on, into words, literals and single punctuation characters.
@@ -116,7 +173,7 @@ const std::vector<std::string> &Locator::file(std::string_view name)
     return entry->second;
 }
 
-// Computes the longest common subsequence of the two lists and stores it in matches_.
+// Matches the common ends of the two lists, and aligns what is between them.
 void Locator::match(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b)
 {
     size_t head = 0, tail = 0;
@@ -133,20 +190,8 @@ void Locator::match(const std::vector<std::string_view> &a, const std::vector<st
     const size_t n = a.size() - head - tail, m = b.size() - head - tail;
     if (n * m > size_t{1} << 20) // the table would be too large; the common ends have to do
         return;
-    std::vector<std::vector<uint32_t>> longest(n + 1, std::vector<uint32_t>(m + 1));
-    for (size_t i = n; i-- > 0;)
-        for (size_t j = m; j-- > 0;)
-            longest[i][j] = a[head + i] == b[head + j]
-                                ? longest[i + 1][j + 1] + 1
-                                : std::max(longest[i + 1][j], longest[i][j + 1]);
-    for (size_t i = 0, j = 0; i < n && j < m;) {
-        if (a[head + i] == b[head + j])
-            matches_[head + i++] = head + j++;
-        else if (longest[i + 1][j] >= longest[i][j + 1])
-            i++;
-        else
-            j++;
-    }
+    Alignment(std::span(a).subspan(head, n), std::span(b).subspan(head, m), head > 0, tail > 0)
+        .each([&](size_t i, size_t j) { matches_[head + i] = head + j; });
     repeat(a, b);
 }
 
