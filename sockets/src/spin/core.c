@@ -28,7 +28,9 @@ enum {
     MOST_HOLDS = 16,     /* ... or up to so many times as long if they are in vain */
     VALID_NS =
         50000000,      /* who begins to wait so long after it has announced a core does not there */
-    MOST_TURNS = 1000, /* of waiting for a thread that is about to be free */
+    LATE_NS = 1000000, /* a stranger's core is busy where a wake-up takes so long ... */
+    WARY_NS = 1000000000, /* ... and none is followed for so long */
+    MOST_TURNS = 1000,    /* of waiting for a thread that is about to be free */
 };
 
 /* What the leader of two does. */
@@ -57,6 +59,8 @@ static _Thread_local struct {
     uint32_t named;                 /* of one who follows: by the other end */
     uint32_t core;                  /* where it is to sleep, counted from 1; 0: anywhere ... */
     uint64_t valid_until_ns;        /* ... from then on */
+    bool wary;                      /* the other end is a stranger's, ... */
+    uint64_t wary_until_ns;         /* ... who is not followed before that */
     uint32_t place;                 /* among those that are confined, from 1 */
     bool shared;                    /* the last sleep was on such a core */
 } own __attribute__((tls_model("initial-exec"))) = {.holds = 1};
@@ -277,9 +281,12 @@ static uint32_t leads_to(void)
                : (uint32_t)core + 1;
 }
 
-/* Whoever names another core time and again is not followed to it. */
-static uint32_t follows_to(uint32_t theirs)
+/* Whoever names another core time and again is not followed to it, and no stranger once he has
+ * named one that is busy. */
+static uint32_t follows_to(uint32_t theirs, uint64_t now)
 {
+    if (own.wary && now < own.wary_until_ns)
+        return 0;
     if (theirs != own.named)
         own.turns = 0;
     own.named = theirs;
@@ -288,8 +295,8 @@ static uint32_t follows_to(uint32_t theirs)
 
 /* Two that take turns need not both sleep each time: on one core who wakes the other may be
  * interrupted by that before it sleeps. */
-uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, uint64_t received,
-                               uint64_t sent)
+uint32_t sockets_core_announce(const void *stream, bool leads, bool is_strangers, uint32_t theirs,
+                               uint64_t received, uint64_t sent)
 {
     const bool is_turn = own.stream == stream && own.received != received;
     uint64_t now;
@@ -299,6 +306,7 @@ uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, 
         return 0;
     own.stream = stream;
     own.received = received;
+    own.wary = is_strangers;
     own.core = 0;
     now = sockets_now_ns();
     if (!is_turn)
@@ -306,7 +314,7 @@ uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, 
     else if (leads)
         lead(now, received + sent);
     if (is_turn)
-        own.core = leads ? leads_to() : follows_to(theirs);
+        own.core = leads ? leads_to() : follows_to(theirs, now);
     own.valid_until_ns = now + VALID_NS;
     return own.core;
 }
@@ -343,7 +351,9 @@ ssize_t sockets_core_sleep(ssize_t (*wait)(void *arg), void *arg)
     return n;
 }
 
-bool sockets_core_was_shared(void)
+bool sockets_core_learn(uint64_t took_ns)
 {
+    if (own.shared && own.wary && took_ns > LATE_NS)
+        own.wary_until_ns = sockets_now_ns() + WARY_NS;
     return own.shared;
 }

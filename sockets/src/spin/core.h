@@ -27,18 +27,19 @@ void sockets_core_init(void);
 void sockets_core_never(void);
 
 /* This thread is about to wake one that sleeps at the other end of `stream`, which is a name and
- * not looked at.  `leads`: this is the connecting end; `theirs`: what the other end has announced;
- * `received`, `sent`: bytes so far.  Returns what to announce to it: the core on which this thread
- * will wait, counted from 1, or 0. */
-uint32_t sockets_core_announce(const void *stream, bool leads, uint32_t theirs, uint64_t received,
-                               uint64_t sent);
+ * not looked at.  `leads`: this is the connecting end; `is_strangers`: the other one is another
+ * user's; `theirs`: what that has announced; `received`, `sent`: bytes so far.  Returns what to
+ * announce to it: the core on which this thread will wait, counted from 1, or 0. */
+uint32_t sockets_core_announce(const void *stream, bool leads, bool is_strangers, uint32_t theirs,
+                               uint64_t received, uint64_t sent);
 
 /* Sleep by a call of `wait`; if this thread has announced a core then there.  Returns what `wait`
  * does, and keeps its errno.  A thread that is cancelled there has all cores as it ends. */
 ssize_t sockets_core_sleep(ssize_t (*wait)(void *arg), void *arg);
 
-/* Whether the last sleep was on such a core: it tells nothing of how long wake-ups take. */
-bool sockets_core_was_shared(void);
+/* The wake-up from the last sleep took so long, as who woke says.  Whether that sleep was on such a
+ * core: then it tells nothing of how long wake-ups take. */
+bool sockets_core_learn(uint64_t took_ns);
 
 /* A handler of a signal is run by a thread that is still confined, and makes a process. */
 void sockets_core_release(void);

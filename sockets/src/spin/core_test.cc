@@ -41,12 +41,13 @@ struct End {
     uint32_t core = 0; // that was announced
 
     // Answers have come, and so much time has passed.
-    uint32_t turn(uint64_t ns, bool leads = true, uint32_t theirs = 0, const void *with = stream)
+    uint32_t turn(uint64_t ns, bool leads = true, uint32_t theirs = 0, const void *with = stream,
+                  bool is_strangers = false)
     {
         now_ns += ns;
         received += 64;
         sent += 64;
-        return core = sockets_core_announce(with, leads, theirs, received, sent);
+        return core = sockets_core_announce(with, leads, is_strangers, theirs, received, sent);
     }
 };
 
@@ -196,7 +197,7 @@ TEST_CASE("who takes no turns announces nothing")
         }
         for (int i = 0; i < 1000; i++) { // and hears nothing
             now_ns += 100000;
-            n += sockets_core_announce(stream, true, 0, 1, static_cast<uint64_t>(i)) != 0;
+            n += sockets_core_announce(stream, true, false, 0, 1, static_cast<uint64_t>(i)) != 0;
         }
         CHECK(n == 0);
     });
@@ -227,6 +228,33 @@ TEST_CASE("the other end is followed to the core that it names time and again")
     });
 }
 
+TEST_CASE("a stranger who has named a busy core is not followed for a second")
+{
+    begin();
+    if (!is_possible())
+        return;
+    for (bool is_strangers : {false, true})
+        for (uint64_t took_ns : {900000, 1100000})
+            in_thread([=] {
+                const auto turns = [is_strangers](End &end, int n) {
+                    int followed = 0;
+
+                    for (int i = 0; i < n; i++)
+                        followed += end.turn(1000000, false, here(), stream, is_strangers) != 0;
+                    return followed;
+                };
+                const bool is_wary = is_strangers && took_ns > 1000000;
+                End end;
+                Sleep s;
+
+                CHECK(turns(end, 20) > 0);
+                sockets_core_sleep(sleep, &s);
+                CHECK(sockets_core_learn(took_ns));
+                CHECK((turns(end, 900) == 0) == is_wary);
+                CHECK(turns(end, 200) > 0);
+            });
+}
+
 TEST_CASE("a thread sleeps on the core, and has all of them before and after")
 {
     begin();
@@ -239,7 +267,7 @@ TEST_CASE("a thread sleeps on the core, and has all of them before and after")
         CHECK(sockets_core_sleep(sleep, &s) == -1);
         CHECK(errno == EINTR);
         CHECK(s.cores == 1);
-        CHECK(sockets_core_was_shared());
+        CHECK(sockets_core_learn(0));
         CHECK(is_whole());
     });
 }
@@ -262,7 +290,7 @@ TEST_CASE("who leaves a sleep by a jump has all cores when it wakes somebody, or
             now_ns += 60000000;
             s.jump = nullptr;
             if (wakes)
-                sockets_core_announce(stream, true, 0, 1000, 1000);
+                sockets_core_announce(stream, true, false, 0, 1000, 1000);
             else
                 sockets_core_sleep(sleep, &s);
             CHECK(is_whole());
@@ -281,7 +309,7 @@ TEST_CASE("what was announced long ago counts no more")
         now_ns += 60000000;
         sockets_core_sleep(sleep, &s);
         CHECK(s.cores > 1);
-        CHECK(!sockets_core_was_shared());
+        CHECK(!sockets_core_learn(0));
     });
 }
 
@@ -299,7 +327,7 @@ TEST_CASE("a thread that has cores of its own keeps them")
         follow(1);
         sched_setaffinity(0, sizeof(mine), &mine);
         sockets_core_sleep(sleep, &s);
-        CHECK(!sockets_core_was_shared());
+        CHECK(!sockets_core_learn(0));
         CHECK(!is_whole());
     });
     in_thread([] { // or none that there is
@@ -343,6 +371,6 @@ TEST_CASE("a process that places threads or forbids itself system calls has none
         CHECK(!is_whole()); // as it was placed
         follow(1);
         sockets_core_sleep(sleep, &s);
-        CHECK(!sockets_core_was_shared());
+        CHECK(!sockets_core_learn(0));
     });
 }

@@ -68,14 +68,12 @@ int sockets_stream_send_bell(struct sockets_stream *s, int fd)
 
 /* ---- by the waker ----------------------------------------------------------------- */
 
-/* Where this thread is going to wait for the answer, if it takes turns with the other end.  One of
- * another user could have it wait on a core that is never free. */
+/* Where this thread is going to wait for the answer, if it takes turns with the other end. */
 static void announce_core(struct sockets_stream *s)
 {
-    const uint32_t theirs =
-        s->of_our_user ? atomic_load_explicit(&s->tx->core, memory_order_relaxed) : 0;
+    const uint32_t theirs = atomic_load_explicit(&s->tx->core, memory_order_relaxed);
     const uint32_t core =
-        sockets_core_announce(s, !s->is_server, theirs, sockets_stream_head(s),
+        sockets_core_announce(s, !s->is_server, !s->of_our_user, theirs, sockets_stream_head(s),
                               atomic_load_explicit(&s->tx->tail, memory_order_relaxed));
 
     if (atomic_load_explicit(&s->rx->core, memory_order_relaxed) != core)

@@ -53,6 +53,6 @@ void sockets_stream_learn_wake(const struct sockets_stream *s, uint64_t slept_at
     const uint64_t woken_at = atomic_load_explicit(&s->rx->woken_at, memory_order_relaxed);
     const uint64_t now = sockets_now_ns();
 
-    if (woken_at > slept_at && woken_at < now && !sockets_core_was_shared())
+    if (woken_at > slept_at && woken_at < now && !sockets_core_learn(now - woken_at))
         sockets_spin_learn(now - woken_at);
 }
