@@ -34,21 +34,25 @@ void sockets_lock_after_fork(void)
     self = 0;
 }
 
+size_t sockets_read_proc(const char *path, char *text, size_t size)
+{
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : syscall(SYS_read, fd, text, size - 1);
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
 /* One that was killed, and whose parent has not asked for its status, can still be sent signals.
  * Its state stands behind its name, which may have any character in it. */
 static bool is_zombie(uint32_t thread)
 {
     char path[32], text[256], *name_end;
-    ssize_t n;
-    int fd;
 
     snprintf(path, sizeof(path), "/proc/%u/stat", thread);
-    fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    n = syscall(SYS_read, fd, text, sizeof(text) - 1);
-    syscall(SYS_close, fd);
-    text[n > 0 ? n : 0] = '\0';
+    sockets_read_proc(path, text, sizeof(text));
     name_end = strrchr(text, ')');
     return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
 }

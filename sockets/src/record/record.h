@@ -155,6 +155,10 @@ void sockets_wait_turn(uint32_t turn);
 uint32_t sockets_thread_id(void);
 bool sockets_thread_is_dead(uint32_t thread);
 
+/* The first `size` - 1 bytes of a file of /proc, and a null byte; by calls at which no thread is
+ * cancelled.  Returns how many there are: 0 if it cannot be read. */
+size_t sockets_read_proc(const char *path, char *text, size_t size);
+
 /* Forget who this thread is, in the child of a fork. */
 void sockets_lock_after_fork(void);
 

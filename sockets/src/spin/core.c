@@ -7,7 +7,6 @@
 #include "record/pause.h"
 #include "record/record.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -24,11 +23,10 @@ enum {
 };
 
 enum {
-    HOLD_NS = 200000000, /* between two trials, ... */
-    MOST_HOLDS = 16,     /* ... or up to so many times as long if they are in vain */
-    VALID_NS =
-        50000000,      /* who begins to wait so long after it has announced a core does not there */
-    LATE_NS = 1000000, /* a stranger's core is busy where a wake-up takes so long ... */
+    HOLD_NS = 200000000,  /* between two trials, ... */
+    MOST_HOLDS = 16,      /* ... or up to so many times as long if they are in vain */
+    VALID_NS = 50000000,  /* so long after it was announced a core is waited on */
+    LATE_NS = 1000000,    /* a stranger's core is busy where a wake-up takes so long ... */
     WARY_NS = 1000000000, /* ... and none is followed for so long */
     MOST_TURNS = 1000,    /* of waiting for a thread that is about to be free */
 };
@@ -161,12 +159,8 @@ static bool confine(uint32_t core)
 static bool is_filtered(void)
 {
     char text[4096];
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : syscall(SYS_read, fd, text, sizeof(text) - 1);
 
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    text[n > 0 ? n : 0] = 0;
+    sockets_read_proc("/proc/self/status", text, sizeof(text));
     return !strstr(text, "\nSeccomp:\t0\n");
 }
 

@@ -86,6 +86,16 @@ bool is_possible()
     return sysconf(_SC_NPROCESSORS_ONLN) > 1 && is_whole();
 }
 
+// In a thread that may be confined, if this process and machine have any.
+template <typename Test> void in_free_thread(Test test)
+{
+    begin();
+    if (is_possible())
+        in_thread(test);
+    else
+        WARN("left out: it takes two cores, and all of them");
+}
+
 // What a sleep has seen.
 struct Sleep {
     int cores = 0;
@@ -124,10 +134,7 @@ uint32_t here()
 
 TEST_CASE("two that take turns wait on one core where that is faster")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         End end;
 
         CHECK(joined(end, 40, 100000, 10000) > 0);
@@ -156,10 +163,7 @@ TEST_CASE("where it is not faster they are apart but for some trials")
 
 TEST_CASE("they part when it is no longer faster, and meet when it is again")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         End end;
 
         joined(end, 1000, 100000, 10000);
@@ -172,10 +176,7 @@ TEST_CASE("they part when it is no longer faster, and meet when it is again")
 
 TEST_CASE("who has been on one core by chance is tried anew when that has ended")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         End end;
 
         CHECK(joined(end, 1000, 9000, 9000) < 100);
@@ -212,10 +213,7 @@ TEST_CASE("who takes no turns announces nothing")
 
 TEST_CASE("the other end is followed to the core that it names time and again")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         End end;
         int n = 0;
 
@@ -257,10 +255,7 @@ TEST_CASE("a stranger who has named a busy core is not followed for a second")
 
 TEST_CASE("a thread sleeps on the core, and has all of them before and after")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         Sleep s;
 
         follow(here());
@@ -299,10 +294,7 @@ TEST_CASE("who leaves a sleep by a jump has all cores when it wakes somebody, or
 
 TEST_CASE("what was announced long ago counts no more")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         Sleep s;
 
         follow(here());
@@ -315,10 +307,7 @@ TEST_CASE("what was announced long ago counts no more")
 
 TEST_CASE("a thread that has cores of its own keeps them")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         cpu_set_t mine;
         Sleep s;
 
@@ -342,10 +331,7 @@ TEST_CASE("a thread that has cores of its own keeps them")
 
 TEST_CASE("a process that places threads or forbids itself system calls has none confined")
 {
-    begin();
-    if (!is_possible())
-        return;
-    in_thread([] {
+    in_free_thread([] {
         const auto never = [](void *arg) -> ssize_t {
             const pid_t thread = static_cast<Sleep *>(arg)->thread;
 

@@ -63,6 +63,7 @@ uint32_t sockets_schedule_first(void)
 {
     uint32_t t = (uint32_t)(uintptr_t)&t;
 
+    /* Who forbids itself system calls may have forbidden what clock() makes. */
     return random_ops && !sockets_schedule_has_ended()
                ? 1 + (t / 64 + (uint32_t)clock()) % RANDOM_OPS
                : first_ops;
