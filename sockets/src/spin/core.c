@@ -258,8 +258,8 @@ static void lead(uint64_t now, uint64_t bytes)
     own.turns++;
     if (tries && speed(now, bytes) < own.apart / WINDOW) /* one turn takes as long as all did */
         hold(STAY_APART, now, bytes);
-    else if (own.step == COUNT && own.turns == STRICT)
-        begin_step(APART, now, bytes);
+    else if (own.step == COUNT && own.turns == STRICT) /* not after what was in vain just now */
+        begin_step(own.holds > 1 && now < own.until_ns ? STAY_APART : APART, now, bytes);
     else if (own.step == JOIN && own.turns == SETTLE)
         begin_step(JOINED, now, bytes);
     else if (own.turns == WINDOW)

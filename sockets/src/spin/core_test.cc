@@ -161,6 +161,21 @@ TEST_CASE("where it is not faster they are apart but for some trials")
     });
 }
 
+TEST_CASE("what was tried in vain is not tried anew for each connection")
+{
+    in_free_thread([] {
+        const char streams[100] = {};
+        End end;
+        int n = 0;
+
+        for (const char &with : streams) // of sixty turns each
+            for (int i = 0; i < 60; i++)
+                n += end.turn(10000, true, 0, &with) != 0;
+        CHECK(n > 0);
+        CHECK(n < 50);
+    });
+}
+
 TEST_CASE("they part when it is no longer faster, and meet when it is again")
 {
     in_free_thread([] {
@@ -228,12 +243,9 @@ TEST_CASE("the other end is followed to the core that it names time and again")
 
 TEST_CASE("a stranger who has named a busy core is not followed for a second")
 {
-    begin();
-    if (!is_possible())
-        return;
     for (bool is_strangers : {false, true})
         for (uint64_t took_ns : {900000, 1100000})
-            in_thread([=] {
+            in_free_thread([=] {
                 const auto turns = [is_strangers](End &end, int n) {
                     int followed = 0;
 
@@ -269,11 +281,8 @@ TEST_CASE("a thread sleeps on the core, and has all of them before and after")
 
 TEST_CASE("who leaves a sleep by a jump has all cores when it wakes somebody, or sleeps")
 {
-    begin();
-    if (!is_possible())
-        return;
     for (bool wakes : {false, true})
-        in_thread([wakes] {
+        in_free_thread([wakes] {
             std::jmp_buf jump;
             Sleep s;
 
