@@ -110,7 +110,8 @@ def sleeps_by_tcp(build):
 
 
 # A client waits for space and then for data, and changes its set for each; and polls two connections when it knows that
-# both have data, as how often it would have to sleep depends on who else runs.
+# both have data, as how often it would have to sleep depends on who else runs.  The set is closed first: it has the
+# wakers as long as it is open, and who sleeps meanwhile is woken by data that go by TCP, which poll asks the kernel for.
 CHANGES = """
 import os, select, socket
 listener = socket.create_server(("127.0.0.1", 0))
@@ -132,6 +133,7 @@ for turn in range(1000):
         assert s.poll() == [(one.fileno(), select.EPOLLIN)]
         assert one.recv(100) == b"x"
         s.unregister(one)
+s.close()
 p = select.poll()
 for one in pair:
     p.register(one, select.POLLIN)
