@@ -91,7 +91,7 @@ int front_explain(FILE *out, pid_t pid)
     ours = (struct iovec){pool, sizeof(*pool)};
     theirs = (struct iovec){(void *)(uintptr_t)address, sizeof(*pool)};
     if (process_vm_readv(pid, &ours, 1, &theirs, 1, 0) != (ssize_t)sizeof(*pool) ||
-        pool->magic != SOCKETS_POOL_MAGIC || pool->version != 5) {
+        pool->magic != SOCKETS_POOL_MAGIC || pool->version != SOCKETS_POOL_VERSION) {
         fprintf(stderr,
                 "unetsock: cannot read what process %ld keeps: %s; run this as its user, or root\n",
                 (long)pid, errno ? strerror(errno) : "another version of unetsock");

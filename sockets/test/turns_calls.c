@@ -228,8 +228,12 @@ static void forbid_calls(bool by_number)
 static void serve_without_calls(bool by_number)
 {
     const int fd = accept(listener, NULL, NULL);
+    pid_t child;
     char byte;
 
+    if ((child = fork()) == 0) /* nobody can ask any more whether it lives */
+        _exit(0);
+    waitpid(child, NULL, 0);
     forbid_calls(by_number);
     while (read(fd, &byte, 1) == 1)
         if (write(fd, &byte, 1) != 1)

@@ -3,8 +3,8 @@
  * filter.c - what a program says of its system calls, and of the cores of its threads.
  *
  * One that forbids itself some (seccomp) may be killed by a call that only this library makes.  So
- * no connection is upgraded from then on, and no thread is told where to wait.  Who places threads
- * itself is not interfered with either.
+ * no connection is upgraded from then on, no thread is told where to wait, and nobody is asked
+ * whether other processes live.  Who places threads itself is not interfered with either.
  */
 #include "calls/call.h"
 #include "spin/core.h"
@@ -20,6 +20,7 @@ static void forbid(void)
 {
     sockets_core_never();
     sockets_schedule_end();
+    sockets_record_never_settle();
 }
 
 /* Libraries ask whether there are filters without an argument. */

@@ -15,6 +15,7 @@
 #include "spin/spin.h"
 #include "stream/round.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -169,15 +170,19 @@ __attribute__((constructor)) static void begin(void)
     sockets_process_init();
 }
 
+/* Not in the child of a vfork, whose parent goes on. */
 __attribute__((destructor)) static void end(void)
 {
+    if (!sockets_table_is_ours())
+        return;
     sockets_table_end();
+    sockets_epoll_end();
 }
 
 SOCKETS_EXPORT void _exit(int status)
 {
     sockets_call_prepare();
-    sockets_table_end();
+    end();
     sockets_real._exit(status);
     __builtin_unreachable();
 }
@@ -189,6 +194,18 @@ SOCKETS_EXPORT void _Exit(int status)
 
 /* ---- exec ------------------------------------------------------------------------- */
 
+/* Other processes may keep what is closed here. */
+static void exec_takes_away(bool failed)
+{
+    const int error = errno;
+
+    if (!sockets_table_is_ours())
+        return;
+    sockets_table_exec(failed);
+    sockets_epoll_exec(failed);
+    errno = error;
+}
+
 /* A program that is executed has the descriptors that are not closed, and not our memory. */
 static void before_exec(void)
 {
@@ -196,14 +213,14 @@ static void before_exec(void)
     sockets_core_release();
     sockets_call_hand_over_all();
     retire_carriers(WRITERS, sockets_now_ns() + RETIRE_NS); /* those that exec closes */
-    sockets_table_exec(false);
+    exec_takes_away(false);
 }
 
 SOCKETS_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
     before_exec();
     sockets_real.execve(path, argv, envp);
-    sockets_table_exec(true);
+    exec_takes_away(true);
     return -1;
 }
 
@@ -216,7 +233,7 @@ SOCKETS_EXPORT int execvpe(const char *file, char *const argv[], char *const env
 {
     before_exec();
     sockets_real.execvpe(file, argv, envp);
-    sockets_table_exec(true);
+    exec_takes_away(true);
     return -1;
 }
 

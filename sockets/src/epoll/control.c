@@ -167,6 +167,8 @@ int sockets_epoll_ctl(struct sockets_epoll *set, int epfd, int op, int fd, struc
     int result;
 
     sockets_epoll_lock(set);
+    if (set->inherited)
+        sockets_epoll_disturb(set);
     if (event && op != EPOLL_CTL_DEL)
         note_edges(set, epfd, event);
     result = control(set, epfd, op, fd, s, event);

@@ -69,6 +69,11 @@ int sockets_epoll_next(int epfd);
 void sockets_epoll_share(int epfd);
 void sockets_epoll_share_all(void);
 
+/* This process ends, which a handler of a signal may want; it is about to execute another program,
+ * or has failed to: sets that are closed then are the others' alone. */
+void sockets_epoll_end(void);
+void sockets_epoll_exec(bool failed);
+
 /* Around a fork in the parent: no other thread is inside the lists of entries. */
 void sockets_epoll_lock_all(void);
 void sockets_epoll_unlock_all(void);

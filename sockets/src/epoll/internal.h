@@ -64,9 +64,11 @@ struct sockets_epoll {
     uint64_t value;
     uint32_t count; /* of its entries */
     uint32_t hot_count;
-    bool by_tcp; /* several threads have slept in it: TCP wakes them (doze.c) */
-    bool edges;  /* something has ever been told of by edges, or once */
-    bool shared; /* with other processes, by a fork */
+    bool by_tcp;               /* several threads have slept in it: TCP wakes them (doze.c) */
+    bool edges;                /* something has ever been told of by edges, or once */
+    bool shared;               /* with other processes, when that was last looked at (share.c) */
+    bool inherited, disturbed; /* it came from a parent; and is not as that has left it */
+    _Atomic uint32_t *_Atomic holders; /* how many have it, if it ever was; NULL: nobody knows */
     struct sockets_entry *deferred, *last_deferred; /* what the kernel is not yet told of */
     int epfd;                                       /* a descriptor of its that was open last */
     uint64_t told_at;                               /* when something was told of last */
@@ -123,8 +125,7 @@ static inline bool sockets_entry_wants_space(const struct sockets_entry *entry)
 static inline bool sockets_entry_is_sole(const struct sockets_entry *entry)
 {
     return !(entry->events & (EPOLLONESHOT | EPOLLEXCLUSIVE)) && !entry->told &&
-           entry->s->entries == entry && !entry->next &&
-           atomic_load_explicit(&entry->s->record->holders, memory_order_relaxed) == 1 &&
+           entry->s->entries == entry && !entry->next && sockets_record_is_sole(entry->s->record) &&
            !atomic_load_explicit(&entry->s->record->pinned, memory_order_relaxed);
 }
 
@@ -133,6 +134,24 @@ static inline bool sockets_entry_is_sole(const struct sockets_entry *entry)
 uint64_t sockets_entry_data(const struct sockets_entry *entry);
 struct sockets_entry *sockets_entry_of(uint64_t data);
 struct sockets_entry *sockets_entry_of_waker(uint64_t data);
+
+/* A descriptor of the set's that is open, or -1. */
+int sockets_epoll_descriptor(struct sockets_epoll *set);
+
+/* For each set, which nobody frees meanwhile. */
+void sockets_epoll_for_each(void (*do_it)(struct sockets_epoll *));
+
+/* After a fork, or in the child of a clone, which has all sets without having been counted
+ * (share.c).
+ */
+void sockets_epoll_forked(bool is_child);
+
+/* This process is about to change a set that it has inherited; with the set's lock. */
+void sockets_epoll_disturb(struct sockets_epoll *set);
+
+/* This process has the set no more; and a set that was shared may be so no more. */
+void sockets_epoll_give_up(struct sockets_epoll *set);
+void sockets_epoll_learn_holders(struct sockets_epoll *set);
 
 /* An unused entry, or NULL. */
 struct sockets_entry *sockets_entry_new(void);

@@ -57,8 +57,7 @@ int sockets_epoll_next(int epfd)
     return -1;
 }
 
-/* A descriptor of the set's that is open, or -1. */
-static int descriptor_of(struct sockets_epoll *set)
+int sockets_epoll_descriptor(struct sockets_epoll *set)
 {
     int fd = set->epfd;
 
@@ -172,7 +171,7 @@ void sockets_entry_free(struct sockets_epoll *set, struct sockets_entry *entry)
 
     sockets_defer_forget(set, entry);
     if (entry->waker_fd != 0)
-        sockets_entry_remove_waker(entry, descriptor_of(set));
+        sockets_entry_remove_waker(entry, sockets_epoll_descriptor(set));
     pthread_mutex_lock(&entries_lock);
     while (*at && *at != entry)
         at = &(*at)->next;
@@ -221,7 +220,7 @@ static void settle(struct sockets_epoll *set, const struct sockets_entry *entry,
                    const struct sockets_stream *s)
 {
     if (entry->set == set && entry->s == s && entry->deferred)
-        sockets_defer_no_more(set, descriptor_of(set));
+        sockets_defer_no_more(set, sockets_epoll_descriptor(set));
 }
 
 void sockets_epoll_forget(struct sockets_stream *s)
@@ -304,15 +303,17 @@ static void close_set(struct sockets_epoll *set, int epfd)
     sockets_epoll_lock(set);
     last = --set->descriptors == 0;
     /* Copies stay, and another process may have it by means that are not seen here. */
-    sockets_defer_no_more(set, last ? epfd : descriptor_of(set));
+    sockets_defer_no_more(set, last ? epfd : sockets_epoll_descriptor(set));
     if (last)
         sockets_epoll_remove_wakers(set, epfd);
     for (uint32_t i = 0; last && i < used_entries; i++)
         if (arena[i].set == set)
             sockets_entry_remove(set, &arena[i]);
     sockets_epoll_unlock(set);
-    if (last)
+    if (last) {
+        sockets_epoll_give_up(set);
         atomic_store(&set->ended, true);
+    }
 }
 
 void sockets_epoll_closing(int epfd)
@@ -411,14 +412,15 @@ void sockets_epoll_state_changed(struct sockets_stream *s)
 
 /* ---- fork ------------------------------------------------------------------------- */
 
-static void for_each_set(void (*do_it)(struct sockets_epoll *))
+void sockets_epoll_for_each(void (*do_it)(struct sockets_epoll *))
 {
     for (int fd = -1; (fd = sockets_epoll_next(fd + 1)) >= 0;) {
         struct sockets_epoll *set = sockets_epoll_enter(fd);
 
         if (!set)
             continue;
-        do_it(set);
+        if (sockets_epoll_descriptor(set) == fd)
+            do_it(set);
         sockets_epoll_leave(set);
     }
 }
@@ -431,32 +433,7 @@ static void reset(struct sockets_epoll *set)
     set->sleepers = set->roomy = set->stuck = 0;
     set->hot_count = 0;
     set->together = set->kicked = false;
-    set->shared = true;
-}
-
-/* Who else asks the kernel shall find what the program has told it. */
-static void share(struct sockets_epoll *set)
-{
-    sockets_epoll_lock(set);
-    set->shared = true;
-    sockets_defer_no_more(set, descriptor_of(set));
-    sockets_epoll_doze_no_more(set, descriptor_of(set));
-    sockets_epoll_unlock(set);
-}
-
-void sockets_epoll_share(int epfd)
-{
-    struct sockets_epoll *set = sockets_epoll_enter(epfd);
-
-    if (!set)
-        return;
-    share(set);
-    sockets_epoll_leave(set);
-}
-
-void sockets_epoll_share_all(void)
-{
-    for_each_set(share);
+    set->shared = set->inherited = true;
 }
 
 void sockets_epoll_lock_all(void)
@@ -471,12 +448,13 @@ void sockets_epoll_unlock_all(void)
 
 void sockets_epoll_after_fork(bool is_child)
 {
+    sockets_epoll_forked(is_child);
     if (!is_child) {
-        for_each_set(kick); /* a child may take the wake-up of the parent's sleeper */
+        sockets_epoll_for_each(kick); /* a child may take the wake-up of the parent's sleeper */
         return;
     }
     pthread_mutex_init(&entries_lock, NULL);
-    for_each_set(reset);
+    sockets_epoll_for_each(reset);
     for (uint32_t i = 0; i < used_entries; i++) {
         arena[i].armed = arena[i].hot = arena[i].dozes = false;
         if (arena[i].set && (!arena[i].s || atomic_load(&arena[i].s->fds) == 0))

@@ -480,6 +480,8 @@ int sockets_epoll_wait(struct sockets_epoll *set, int epfd, struct epoll_event *
     int n;
 
     sockets_round_end();
+    if (__builtin_expect(set->shared, 0))
+        sockets_epoll_learn_holders(set);
     n = wait_for_set(set, epfd, events, max, timeout_ns, mask);
     if (n > 1 && atomic_load_explicit(&set->far, memory_order_relaxed))
         sockets_round_begin(n);

@@ -225,8 +225,7 @@ static bool add_dozer(struct dozers *d, struct polled *p, nfds_t i)
     struct sockets_stream *s = p->stream[i];
     int fd;
 
-    if (p->count > FEW || s->carrier ||
-        atomic_load_explicit(&s->record->holders, memory_order_relaxed) != 1 ||
+    if (p->count > FEW || s->carrier || !sockets_record_is_sole(s->record) ||
         !sockets_stream_claim_waker(s, SOCKETS_WAKER_SEVERAL))
         return false;
     fd = sockets_stream_begin_use(s); /* if it is given up from here on, it hangs up */

@@ -9,10 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct sockets_pool *_Atomic own_pool; /* made when the first record is needed */
 static struct sockets_counters fallback;      /* when there is no memory for a pool */
 struct sockets_counters *sockets_counters = &fallback;
+
+static uint32_t own_process;
+static _Atomic bool never_settles;
 
 /* The file of counters that `unetsock --stats` made for this and all other processes. */
 static void map_common_counters(const char *path)
@@ -34,6 +38,7 @@ void sockets_record_init(void)
 {
     const char *path = getenv("UNETSOCK_STATS");
 
+    own_process = (uint32_t)getpid();
     if (path && strncmp(path, "/proc/", 6) == 0)
         map_common_counters(path);
 }
@@ -41,6 +46,7 @@ void sockets_record_init(void)
 void sockets_record_after_fork(void)
 {
     atomic_store(&own_pool, NULL);
+    own_process = (uint32_t)getpid();
 }
 
 static struct sockets_pool *make_pool(void)
@@ -58,7 +64,7 @@ static struct sockets_pool *make_pool(void)
     if (pool == MAP_FAILED)
         return NULL;
     pool->magic = SOCKETS_POOL_MAGIC;
-    pool->version = 5;
+    pool->version = SOCKETS_POOL_VERSION;
     pool->pid = (uint32_t)getpid();
     pool->records = SOCKETS_RECORDS;
     if (!atomic_compare_exchange_strong(&own_pool, &none, pool)) {
@@ -82,6 +88,8 @@ struct sockets_record *sockets_record_new(void)
         struct sockets_record *record = &pool->record[(first + i) % SOCKETS_RECORDS];
         uint32_t unused = 0;
 
+        if (atomic_load_explicit(&record->leaver, memory_order_relaxed) != 0)
+            sockets_record_settle(record);
         if (atomic_load_explicit(&record->used, memory_order_relaxed) ||
             !atomic_compare_exchange_strong(&record->used, &unused, 1))
             continue;
@@ -110,12 +118,45 @@ static void reuse(const struct sockets_record *record)
         atomic_store_explicit(&pool->hint, (uint32_t)(record - pool->record), memory_order_relaxed);
 }
 
-bool sockets_record_drop(struct sockets_record *record)
+static bool drop(struct sockets_record *record)
 {
     if (atomic_fetch_sub(&record->holders, 1) != 1)
         return false;
     sockets_record_count(record);
     atomic_store_explicit(&record->used, 0, memory_order_release);
     reuse(record);
+    return true;
+}
+
+bool sockets_record_drop(struct sockets_record *record)
+{
+    uint32_t leaver = atomic_load_explicit(&record->leaver, memory_order_relaxed);
+
+    if (__builtin_expect(leaver != 0, 0) && leaver == own_process)
+        atomic_compare_exchange_strong(&record->leaver, &leaver, 0); /* after all */
+    return drop(record);
+}
+
+void sockets_record_leave(struct sockets_record *record)
+{
+    uint32_t nobody = 0;
+
+    sockets_record_settle(record);
+    atomic_compare_exchange_strong(&record->leaver, &nobody, own_process);
+}
+
+void sockets_record_never_settle(void)
+{
+    atomic_store(&never_settles, true);
+}
+
+bool sockets_record_settle(struct sockets_record *record)
+{
+    uint32_t leaver = atomic_load(&record->leaver);
+
+    if (leaver == 0 || atomic_load(&never_settles) || !sockets_thread_is_dead(leaver) ||
+        !atomic_compare_exchange_strong(&record->leaver, &leaver, 0))
+        return false;
+    drop(record);
     return true;
 }

@@ -41,6 +41,7 @@ enum sockets_bell { SOCKETS_BELL_RUNG, SOCKETS_BELL_MEANT, SOCKETS_BELL_COUNTED 
 struct sockets_record {
     _Atomic uint32_t used;    /* taken from the pool */
     _Atomic uint32_t holders; /* processes that have it open */
+    _Atomic uint32_t leaver;  /* one of them that ends, or has ended, without closing it */
     _Atomic uint32_t nonblocking;
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
@@ -111,7 +112,7 @@ struct sockets_counters {
     _Atomic uint64_t broken;
 };
 
-enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b };
+enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b, SOCKETS_POOL_VERSION = 6 };
 
 /* The pool, as it lies in memory; `unetsock --explain` reads it from another process. */
 struct sockets_pool {
@@ -138,6 +139,24 @@ void sockets_record_count(struct sockets_record *record);
 /* Give a record up.  True for its last holder, which may then free what belongs to it; the record
  * itself is free. */
 bool sockets_record_drop(struct sockets_record *record);
+
+/* This process ends, and has not closed it.  It is a holder until it is seen to be dead, as until
+ * then threads and destructors of its may use the record. */
+void sockets_record_leave(struct sockets_record *record);
+
+/* Give the record up for a holder that has ended so.  Whether there was one. */
+bool sockets_record_settle(struct sockets_record *record);
+
+/* This process has forbidden itself to ask who lives. */
+void sockets_record_never_settle(void);
+
+/* Whether no other process has it open; by as much as is known. */
+static inline bool sockets_record_is_sole(struct sockets_record *record)
+{
+    return __builtin_expect(atomic_load_explicit(&record->holders, memory_order_relaxed) == 1, 1) ||
+           (atomic_load_explicit(&record->leaver, memory_order_relaxed) != 0 &&
+            sockets_record_settle(record) && atomic_load(&record->holders) == 1);
+}
 
 /* Take the lock, spinning and then yielding; takes over from an owner that died (*stolen).  False
  * if this very thread holds it: a signal handler has interrupted it. */

@@ -253,8 +253,6 @@ int sockets_table_next(int fd)
 
 void sockets_table_end(void)
 {
-    if (!sockets_table_is_ours())
-        return;
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
         struct sockets_stream *s = sockets_table_enter(fd);
 
@@ -262,8 +260,9 @@ void sockets_table_end(void)
             continue;
         if (atomic_load(&s->fds) <= 1 || s->record->fd == fd)
             sockets_stream_closing(s, fd);
-        if (atomic_load(&s->record->holders) == 1)
+        if (sockets_record_is_sole(s->record))
             sockets_record_count(s->record);
+        sockets_record_leave(s->record);
         sockets_table_leave(s);
     }
 }
@@ -284,10 +283,6 @@ static void for_each_stream(void (*do_it)(struct sockets_stream *s))
 
 void sockets_table_exec(bool failed)
 {
-    const int error = errno;
-
-    if (!sockets_table_is_ours())
-        return;
     for (int fd = -1; (fd = sockets_table_next(fd + 1)) >= 0;) {
         struct sockets_stream *s = sockets_table_enter(fd);
 
@@ -297,7 +292,6 @@ void sockets_table_exec(bool failed)
             atomic_fetch_add(&s->record->holders, failed ? 1 : -1u);
         sockets_table_leave(s);
     }
-    errno = error;
 }
 
 static void hold(struct sockets_stream *s)

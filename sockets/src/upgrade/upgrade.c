@@ -113,7 +113,7 @@ static void attach(void *argument)
 
 static bool is_alone(const struct sockets_stream *s)
 {
-    return atomic_load(&s->refs) == 2 && atomic_load(&s->record->holders) == 1;
+    return atomic_load(&s->refs) == 2 && sockets_record_is_sole(s->record);
 }
 
 /* Use the segment if nobody else is in a call of the stream, in this process or another. */
@@ -454,7 +454,7 @@ static void step(struct sockets_stream *s, int fd, uint32_t ops)
         give_up(s, SOCKETS_PINNED);
         return;
     }
-    if (atomic_load(&record->holders) != 1) {
+    if (!sockets_record_is_sole(record)) {
         atomic_store(&record->reason, SOCKETS_SHARED);
         sockets_schedule_plan(record, s->is_server, ops);
         return;
