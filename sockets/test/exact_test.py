@@ -38,7 +38,7 @@ def differs(build, program, turns, least=20, words=()):
 # Two processes that never spin ask and answer; then the one that is waited for is killed.  Before, others may have had
 # for a while what is waited for; or all are on one core, where who is woken preempts who wakes it.
 ASLEEP = """
-import os, select, signal, socket, sys
+import ctypes, os, select, signal, socket, sys
 
 def waiting(s):
     if sys.argv[1] == "epoll":
@@ -56,16 +56,22 @@ def waiting(s):
         return lambda: None
     return waiter.poll
 
+CLONE = 56 # of x86-64
+
 def leave(how, *files):
-    child = os.fork()
+    child = ctypes.CDLL(None).syscall(CLONE, signal.SIGCHLD, 0, 0, 0, 0) if how == "clone" else os.fork()
     if child > 0:
         os.waitpid(child, 0)
-    elif how == "_exit":
+    elif how in ("_exit", "clone"):
+        if how == "clone":
+            files[0].close()
         os._exit(0)
     elif how == "exit":
         sys.exit(0)
     elif how == "exec":
         os.execv("/bin/true", ["true"])
+    elif how == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
     elif how == "close":
         for file in files:
             file.close()
@@ -89,7 +95,7 @@ if child == 0:
 s = socket.create_connection(listener.getsockname())
 wait = waiting(s)
 for turn in range(500):
-    if turn == 20 and how in ("_exit", "exit", "exec", "close"):
+    if turn == 20 and how in ("_exit", "exit", "exec", "kill", "close", "clone"):
         leave(how, s, *([wait.__self__] if sys.argv[1] == "epoll" else []))
     s.sendall(b"%d" % turn)
     wait()
@@ -116,7 +122,8 @@ def sleeps_by_tcp(build):
     """How sleepers are woken that TCP would not have to wake, or None: as they should be."""
     cases = [(*case, False) for case in itertools.product(both.MODES, ("recv", "epoll", "edges", "poll", "select"))]
     left = [("1", f"{how} {end}", False)
-            for how in ("recv", "epoll", "poll") for end in ("_exit", "exit", "exec", "close", "core")]
+            for how in ("recv", "epoll", "poll") for end in ("_exit", "exit", "exec", "kill", "close", "clone", "core")
+            if not (how == "epoll" and end in ("kill", "clone")) and (end != "clone" or os.uname().machine == "x86_64")]
     for mode, how, limited in (*cases, *left, ("1", "recv", True)):
         what = f"UNETSOCK_UPGRADE={mode}, {how}" + (", 1024 descriptors at most" if limited else "")
         try:

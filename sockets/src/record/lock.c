@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,24 +47,45 @@ size_t sockets_read_proc(const char *path, char *text, size_t size)
 }
 
 /* One that was killed, and whose parent has not asked for its status, can still be sent signals.
- * Its state stands behind its name, which may have any character in it. */
-static bool is_zombie(uint32_t thread)
+ * Its state stands behind its name, which may have any character in it; how many threads its
+ * process has left, it among them, 17 fields later.  Returns that, or 0. */
+static int zombie_threads(uint32_t thread)
 {
-    char path[32], text[256], *name_end;
+    char path[32], text[256], *name_end, state = '?';
+    int threads = 0;
 
     snprintf(path, sizeof(path), "/proc/%u/stat", thread);
     sockets_read_proc(path, text, sizeof(text));
     name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+    if (!name_end ||
+        sscanf(name_end, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+               &state, &threads) < 1)
+        return 0;
+    return state != 'Z' && state != 'X' ? 0 : threads > 0 ? threads : 1;
+}
+
+/* A process has the number of its first thread, which others may outlive. */
+static bool is_dead(uint32_t thread, int most_threads)
+{
+    const int before = errno;
+    bool dead = kill((pid_t)thread, 0) < 0 && errno == ESRCH;
+
+    if (!dead) {
+        const int threads = zombie_threads(thread);
+        dead = threads > 0 && threads <= most_threads;
+    }
+    errno = before;
+    return dead;
 }
 
 bool sockets_thread_is_dead(uint32_t thread)
 {
-    const int before = errno;
-    const bool dead = (kill((pid_t)thread, 0) < 0 && errno == ESRCH) || is_zombie(thread);
+    return is_dead(thread, INT_MAX);
+}
 
-    errno = before;
-    return dead;
+bool sockets_process_is_dead(uint32_t process)
+{
+    return is_dead(process, 1);
 }
 
 /* Who yields goes on at once where the other one has a lower priority and this core. */

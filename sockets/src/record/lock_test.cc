@@ -4,16 +4,24 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdint>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" bool sockets_thread_is_dead(uint32_t thread);
+extern "C" bool sockets_process_is_dead(uint32_t process);
 
 namespace {
 
 bool is_dead(pid_t process)
 {
-    return sockets_thread_is_dead(static_cast<uint32_t>(process));
+    const auto number = static_cast<uint32_t>(process);
+    const bool dead = sockets_thread_is_dead(number);
+
+    CHECK(sockets_process_is_dead(number) == dead);
+    return dead;
 }
 
 } // namespace
@@ -35,4 +43,36 @@ TEST_CASE("a process is dead once it was killed, and not only when its parent ha
     CHECK(is_dead(child));
     REQUIRE(waitpid(child, nullptr, 0) == child);
     CHECK(is_dead(child));
+}
+
+TEST_CASE("a process whose first thread has ended lives as long as others do")
+{
+    int go[2];
+
+    REQUIRE(pipe(go) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+
+        close(go[1]);
+        pthread_create(
+            &thread, nullptr,
+            [](void *fd) -> void * {
+                char byte;
+                _exit(read(*static_cast<int *>(fd), &byte, 1) == 0 ? 0 : 1);
+            },
+            &go[0]);
+        syscall(SYS_exit, 0);
+    }
+    REQUIRE(child > 0);
+    const auto number = static_cast<uint32_t>(child);
+    while (!sockets_thread_is_dead(number))
+        sched_yield();
+    CHECK_FALSE(sockets_process_is_dead(number));
+    close(go[1]);
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(sockets_process_is_dead(number));
+    close(go[0]);
 }

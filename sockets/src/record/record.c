@@ -4,6 +4,7 @@
  */
 #include "record/record.h"
 #include "real/real.h"
+#include "record/pause.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,17 @@ static struct sockets_pool *_Atomic own_pool; /* made when the first record is n
 static struct sockets_counters fallback;      /* when there is no memory for a pool */
 struct sockets_counters *sockets_counters = &fallback;
 
+enum {
+    LOOKS = 4,          /* whether processes live, for a new record */
+    LIVES_NS = 10000000 /* who lived a moment ago is taken to live still */
+};
+
 static uint32_t own_process;
+static ino_t
+    own_namespace; /* of processes; 0: who is watched is known to others by other numbers */
 static _Atomic bool never_settles;
+static _Atomic uint32_t lived; /* one that did when it was last asked ... */
+static _Atomic uint64_t lives_until;
 
 /* The file of counters that `unetsock --stats` made for this and all other processes. */
 static void map_common_counters(const char *path)
@@ -34,11 +44,19 @@ static void map_common_counters(const char *path)
     sockets_real.close(fd);
 }
 
+static ino_t find_namespace(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
 void sockets_record_init(void)
 {
     const char *path = getenv("UNETSOCK_STATS");
 
     own_process = (uint32_t)getpid();
+    own_namespace = find_namespace();
     if (path && strncmp(path, "/proc/", 6) == 0)
         map_common_counters(path);
 }
@@ -47,6 +65,8 @@ void sockets_record_after_fork(void)
 {
     atomic_store(&own_pool, NULL);
     own_process = (uint32_t)getpid();
+    if (atomic_load(&never_settles) || find_namespace() != own_namespace)
+        own_namespace = 0; /* for descendants, too */
 }
 
 static struct sockets_pool *make_pool(void)
@@ -79,7 +99,7 @@ static struct sockets_pool *make_pool(void)
 struct sockets_record *sockets_record_new(void)
 {
     struct sockets_pool *pool = atomic_load(&own_pool);
-    uint32_t first;
+    uint32_t first, looks = 0;
 
     if (!pool && !(pool = make_pool()))
         return NULL;
@@ -88,7 +108,7 @@ struct sockets_record *sockets_record_new(void)
         struct sockets_record *record = &pool->record[(first + i) % SOCKETS_RECORDS];
         uint32_t unused = 0;
 
-        if (atomic_load_explicit(&record->leaver, memory_order_relaxed) != 0)
+        if (atomic_load_explicit(&record->watched, memory_order_relaxed) != 0 && looks++ < LOOKS)
             sockets_record_settle(record);
         if (atomic_load_explicit(&record->used, memory_order_relaxed) ||
             !atomic_compare_exchange_strong(&record->used, &unused, 1))
@@ -128,21 +148,36 @@ static bool drop(struct sockets_record *record)
     return true;
 }
 
+static void unwatch(struct sockets_record *record)
+{
+    uint32_t watched = atomic_load_explicit(&record->watched, memory_order_relaxed);
+
+    if (__builtin_expect(watched != 0, 0) && watched == own_process)
+        atomic_compare_exchange_strong(&record->watched, &watched, 0);
+}
+
 bool sockets_record_drop(struct sockets_record *record)
 {
-    uint32_t leaver = atomic_load_explicit(&record->leaver, memory_order_relaxed);
-
-    if (__builtin_expect(leaver != 0, 0) && leaver == own_process)
-        atomic_compare_exchange_strong(&record->leaver, &leaver, 0); /* after all */
+    unwatch(record);
     return drop(record);
 }
 
-void sockets_record_leave(struct sockets_record *record)
+void sockets_record_exec(struct sockets_record *record, bool failed)
+{
+    if (!failed)
+        unwatch(record);
+    atomic_fetch_add(&record->holders, failed ? 1 : -1u);
+    if (failed)
+        sockets_record_watch(record);
+}
+
+void sockets_record_watch(struct sockets_record *record)
 {
     uint32_t nobody = 0;
 
     sockets_record_settle(record);
-    atomic_compare_exchange_strong(&record->leaver, &nobody, own_process);
+    if (own_namespace != 0)
+        atomic_compare_exchange_strong(&record->watched, &nobody, own_process);
 }
 
 void sockets_record_never_settle(void)
@@ -150,12 +185,24 @@ void sockets_record_never_settle(void)
     atomic_store(&never_settles, true);
 }
 
+static bool is_dead(uint32_t process)
+{
+    if (process == own_process || atomic_load(&never_settles) ||
+        (process == atomic_load(&lived) && sockets_ns_until(atomic_load(&lives_until)) > 0))
+        return false;
+    if (sockets_process_is_dead(process))
+        return true;
+    atomic_store(&lives_until, sockets_now_ns() + LIVES_NS);
+    atomic_store(&lived, process);
+    return false;
+}
+
 bool sockets_record_settle(struct sockets_record *record)
 {
-    uint32_t leaver = atomic_load(&record->leaver);
+    uint32_t watched = atomic_load(&record->watched);
 
-    if (leaver == 0 || atomic_load(&never_settles) || !sockets_thread_is_dead(leaver) ||
-        !atomic_compare_exchange_strong(&record->leaver, &leaver, 0))
+    if (watched == 0 || !is_dead(watched) ||
+        !atomic_compare_exchange_strong(&record->watched, &watched, 0))
         return false;
     drop(record);
     return true;

@@ -41,7 +41,7 @@ enum sockets_bell { SOCKETS_BELL_RUNG, SOCKETS_BELL_MEANT, SOCKETS_BELL_COUNTED 
 struct sockets_record {
     _Atomic uint32_t used;    /* taken from the pool */
     _Atomic uint32_t holders; /* processes that have it open */
-    _Atomic uint32_t leaver;  /* one of them that ends, or has ended, without closing it */
+    _Atomic uint32_t watched; /* one of them, whose death the others notice */
     _Atomic uint32_t nonblocking;
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
@@ -140,21 +140,25 @@ void sockets_record_count(struct sockets_record *record);
  * itself is free. */
 bool sockets_record_drop(struct sockets_record *record);
 
-/* This process ends, and has not closed it.  It is a holder until it is seen to be dead, as until
- * then threads and destructors of its may use the record. */
-void sockets_record_leave(struct sockets_record *record);
+/* This process has the record as a child of its parent's, or is about to end without closing it. It
+ * is a holder until it is seen to be dead, as its threads and destructors may use the record up to
+ * then.  Others are watched no more meanwhile. */
+void sockets_record_watch(struct sockets_record *record);
 
-/* Give the record up for a holder that has ended so.  Whether there was one. */
+/* Give the record up for a holder that was watched, and is dead.  Whether there was one. */
 bool sockets_record_settle(struct sockets_record *record);
 
 /* This process has forbidden itself to ask who lives. */
 void sockets_record_never_settle(void);
 
+/* A program that does not have the record is executed, or that has failed. */
+void sockets_record_exec(struct sockets_record *record, bool failed);
+
 /* Whether no other process has it open; by as much as is known. */
 static inline bool sockets_record_is_sole(struct sockets_record *record)
 {
     return __builtin_expect(atomic_load_explicit(&record->holders, memory_order_relaxed) == 1, 1) ||
-           (atomic_load_explicit(&record->leaver, memory_order_relaxed) != 0 &&
+           (atomic_load_explicit(&record->watched, memory_order_relaxed) != 0 &&
             sockets_record_settle(record) && atomic_load(&record->holders) == 1);
 }
 
@@ -170,9 +174,11 @@ bool sockets_lock_try(struct sockets_lock *lock);
  * It keeps errno. */
 void sockets_wait_turn(uint32_t turn);
 
-/* The calling thread, never 0, and whether one has ended. */
+/* The calling thread, never 0, and whether one has ended.  A process may outlive its first thread.
+ */
 uint32_t sockets_thread_id(void);
 bool sockets_thread_is_dead(uint32_t thread);
+bool sockets_process_is_dead(uint32_t process);
 
 /* The first `size` - 1 bytes of a file of /proc, and a null byte; by calls at which no thread is
  * cancelled.  Returns how many there are: 0 if it cannot be read. */

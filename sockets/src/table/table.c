@@ -18,6 +18,7 @@ static _Atomic int highest = -1;
 /* Who changes the table, and with that the holders of a record, is not in the middle of it while
  * another thread forks.  Who has it waits for nobody. */
 static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
+static bool held_for_child; /* which is being made by a fork: a raw clone calls no handlers */
 
 /* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
  * that they are told from those of vfork, which getpid has to tell. */
@@ -262,7 +263,7 @@ void sockets_table_end(void)
             sockets_stream_closing(s, fd);
         if (sockets_record_is_sole(s->record))
             sockets_record_count(s->record);
-        sockets_record_leave(s->record);
+        sockets_record_watch(s->record);
         sockets_table_leave(s);
     }
 }
@@ -289,7 +290,7 @@ void sockets_table_exec(bool failed)
         if (!s)
             continue;
         if (atomic_load(&s->fds) == 1 && (fcntl(fd, F_GETFD) & FD_CLOEXEC))
-            atomic_fetch_add(&s->record->holders, failed ? 1 : -1u);
+            sockets_record_exec(s->record, failed);
         sockets_table_leave(s);
     }
 }
@@ -306,6 +307,7 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->busy, 0);
     atomic_store(&s->stepping, 0);
     atomic_store(&s->waking, 0);
+    sockets_record_watch(s->record);
     s->carrier = NULL; /* the parent's, as is the thread that serves it */
     s->meeting = NULL;
     s->recalling = false;
@@ -315,16 +317,21 @@ void sockets_table_lock(void)
 {
     pthread_mutex_lock(&changes);
     for_each_stream(hold);
+    held_for_child = true;
 }
 
 void sockets_table_unlock(void)
 {
+    held_for_child = false;
     pthread_mutex_unlock(&changes);
 }
 
 void sockets_table_after_fork(void)
 {
     pthread_mutex_init(&changes, NULL);
+    if (!held_for_child)
+        for_each_stream(hold);
+    held_for_child = false;
     for_each_stream(reset);
 }
 
