@@ -141,7 +141,7 @@ def sleeps_by_tcp(build):
 
 # A client waits for space and then for data, and changes its set for each; and polls two connections when it knows that
 # both have data, as how often it would have to sleep depends on who else runs.  The set is closed first: it has the
-# wakers as long as it is open, and who sleeps meanwhile is woken by data that go by TCP, which poll asks the kernel for.
+# wakers as long as it is open; who sleeps meanwhile is woken by data that go by TCP, for which poll asks the kernel.
 CHANGES = """
 import os, select, socket
 listener = socket.create_server(("127.0.0.1", 0))
@@ -185,6 +185,105 @@ def asks_the_kernel(build):
         told = re.search(r"(\d+) changes of epoll sets put off, (\d+) polls of several", ours.stderr)
         if ours.returncode != 0 or not told or int(told[1]) < 1000 or int(told[2]) < 1000:
             return f"UNETSOCK_UPGRADE={mode}: {ours.stderr}"
+    return None
+
+
+# A child serves its parent's connection, whose other children come and go, as the first word says.
+HELD = """
+import ctypes, os, signal, socket, struct, sys
+how, libc = sys.argv[1], ctypes.CDLL(None, use_errno=True)
+NEW_PROCESSES = 0x20000000
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+server = listener.accept()[0]
+
+def talk(a, b, text):
+    for turn in range(20):
+        a.sendall(text)
+        assert b.recv(100) == text
+        b.sendall(text)
+        assert a.recv(100) == text
+
+def child(does):
+    number = os.fork()
+    if number == 0:
+        does()
+        os._exit(0)
+    return number
+
+def serves():
+    client.close()
+    while data := server.recv(100):
+        server.sendall(data)
+
+talk(client, server, b"begin")
+if how in ("namespace", "killed"):
+    lives = child(serves)
+    if how == "namespace":
+        assert libc.unshare(NEW_PROCESSES) == 0
+    other = child(server.close)
+    os.waitpid(other, 0)
+    server.close()
+    others = [socket.create_connection(listener.getsockname())]
+    others.append(listener.accept()[0])
+    talk(*others, b"another one's")
+    for turn in range(3):
+        client.sendall(b"turn %d" % turn)
+        print(client.recv(100))
+    os.kill(lives, signal.SIGKILL)
+    os.waitpid(lives, 0)
+else: # the end is a reset where data lie unread, unless another process has the connection
+    read, write = os.pipe()
+    stays = child(signal.pause) if how == "stays" else None
+    ends = [child(lambda: None) for _ in range(2)]
+    os.close(write)
+    if how == "ended":
+        os.read(read, 1)
+    for one in ends:
+        os.waitpid(one, 0)
+    if stays:
+        os.kill(stays, signal.SIGKILL)
+        os.waitpid(stays, 0)
+    client.sendall(b"nobody reads that")
+    while not server.recv(1, socket.MSG_PEEK):
+        pass
+    server.close()
+    try:
+        print(client.recv(100))
+    except OSError as error:
+        print(error)
+"""
+
+# Whoever calls kill is killed by a filter that was there before the program; numbers are those of x86-64.
+FILTERED = """
+import ctypes, os, struct, sys
+LOAD, EQUAL, RETURN, KILL_CALL, KILL, ALLOW = 0x20, 0x15, 6, 62, 0x80000000, 0x7fff0000
+words = [(LOAD, 0, 0, 0), (EQUAL, 0, 1, KILL_CALL), (RETURN, 0, 0, KILL), (RETURN, 0, 0, ALLOW)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *word) for word in words))
+program = struct.pack("HxxxxxxP", len(words), ctypes.addressof(code))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.c_char_p(program)) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def holds_wrongly(build):
+    """What is told otherwise than over plain TCP of connections that several processes have, or None."""
+    can_unshare = subprocess.run(["unshare", "--pid", "--fork", "true"], check=False,
+                                 stderr=subprocess.DEVNULL).returncode == 0
+    if not can_unshare:
+        print("left out: a namespace of processes (it takes root)")
+    for how in ["killed", "stays", "ended", "quick"] + ["namespace"] * can_unshare:
+        command = [sys.executable, "-c", HELD, how]
+        plain, ours = build.run(command), build.run(command, "1", stats=True)
+        if plain.returncode != 0 or (ours.returncode, ours.stdout) != (0, plain.stdout):
+            return f"{how}: {plain.stdout}{plain.stderr}\n{ours.returncode}: {ours.stdout}\n{ours.stderr}"
+    if os.uname().machine == "x86_64":
+        command = [sys.executable, "-c", HELD, "ended"]
+        ours = subprocess.run([sys.executable, "-c", FILTERED, build.unetsock, *command], text=True, check=False,
+                              capture_output=True, timeout=60, env={**os.environ, "UNETSOCK_UPGRADE": "1"})
+        if ours.returncode != 0:
+            return f"under a filter: {ours.returncode}: {ours.stdout}\n{ours.stderr}"
     return None
 
 
@@ -255,6 +354,9 @@ def main():
         return 1
     if text := sleeps_by_tcp(build):
         print(f"never spinning: {text}")
+        return 1
+    if text := holds_wrongly(build):
+        print(f"held: {text}")
         return 1
     if text := takes_for_tcp(build):
         print(f"no TCP any more: {text}")

@@ -422,6 +422,67 @@ static void test_clone(void)
     close_pair(fd);
 }
 
+/* ---- a set changes while a child has it --------------------------------------------------- */
+
+static void *look_on(void *set)
+{
+    struct epoll_event told;
+
+    while (!stop)
+        epoll_wait(*(int *)set, &told, 1, 0);
+    return NULL;
+}
+
+/* How many events the child finds, once it may. */
+static int asks_when_told(int set, int go)
+{
+    struct epoll_event told;
+    char byte;
+
+    return read(go, &byte, 1) == 1 ? epoll_wait(set, &told, 1, 0) : -1;
+}
+
+/* What its parent has changed meanwhile, whose other threads look at the set, too. */
+static void test_changed_for_child(void)
+{
+    enum { FORKS = 300 };
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0), told = 0, fd[2], go[2], status;
+    pthread_t thread;
+    char byte;
+
+    make_pair(fd);
+    epoll_ctl(set, EPOLL_CTL_ADD, fd[1], &event);
+    if (pipe(go) < 0)
+        die("pipe");
+    fflush(stdout);
+    for (int i = 0; i < FORKS; i++) {
+        pid_t child;
+
+        stop = false;
+        if (pthread_create(&thread, NULL, look_on, &set) != 0)
+            die("pthread_create");
+        if ((child = fork()) == 0)
+            _exit(asks_when_told(set, go[0]));
+        stop = true;
+        pthread_join(thread, NULL);
+        event.events = 0;
+        epoll_ctl(set, EPOLL_CTL_MOD, fd[1], &event);
+        if (write(fd[0], "x", 1) != 1 || write(go[1], "x", 1) != 1)
+            die("write");
+        if (waitpid(child, &status, 0) != child || read(fd[1], &byte, 1) != 1)
+            die("child");
+        told += status != 0;
+        event.events = EPOLLIN;
+        epoll_ctl(set, EPOLL_CTL_MOD, fd[1], &event);
+        epoll_wait(set, &event, 1, 0);
+    }
+    printf("changed for a child: it was told of what it was not to be %d times\n", told);
+    close_pair(go);
+    close_pair(fd);
+    close(set);
+}
+
 /* ---- closed while it is added ------------------------------------------------------------- */
 
 static struct {
@@ -495,6 +556,7 @@ int main(void)
     test_allocator();
     test_added();
     test_clone();
+    test_changed_for_child();
     test_copies();
     return 0;
 }

@@ -156,6 +156,7 @@ static void init(void)
     sockets_table_is_ours(); /* from now on */
     pthread_atfork(before_fork, after_fork, NULL);
     sockets_process_ready = true;
+    sockets_watch_init();
     sockets_core_init(); /* these make calls of their own */
     sockets_meet_init();
 }

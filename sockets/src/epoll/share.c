@@ -56,7 +56,8 @@ static void hold(struct sockets_epoll *set)
         atomic_fetch_add(holders, 1);
 }
 
-/* Who else asks the kernel shall find what the program has told it. */
+/* Who else asks the kernel shall find what the program has told it.  Whoever gets the set is
+ * counted before others look whether anybody has it. */
 static void share(struct sockets_epoll *set)
 {
     const int epfd = sockets_epoll_descriptor(set);
@@ -65,6 +66,7 @@ static void share(struct sockets_epoll *set)
     set->shared = true;
     if (!atomic_load(&set->holders))
         atomic_store(&set->holders, new_counter());
+    hold(set);
     sockets_defer_no_more(set, epfd);
     sockets_epoll_doze_no_more(set, epfd);
     sockets_epoll_unlock(set);
@@ -77,20 +79,13 @@ void sockets_epoll_share(int epfd)
     if (!set)
         return;
     share(set);
-    hold(set); /* whoever gets it */
     sockets_epoll_leave(set);
-}
-
-static void share_with_child(struct sockets_epoll *set)
-{
-    share(set);
-    hold(set);
 }
 
 void sockets_epoll_share_all(void)
 {
     counted = true;
-    sockets_epoll_for_each(share_with_child);
+    sockets_epoll_for_each(share);
 }
 
 void sockets_epoll_forked(bool is_child)

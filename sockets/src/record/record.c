@@ -16,17 +16,9 @@ static struct sockets_pool *_Atomic own_pool; /* made when the first record is n
 static struct sockets_counters fallback;      /* when there is no memory for a pool */
 struct sockets_counters *sockets_counters = &fallback;
 
-enum {
-    LOOKS = 4,          /* whether processes live, for a new record */
-    LIVES_NS = 10000000 /* who lived a moment ago is taken to live still */
-};
+enum { VAIN_NS = 100000000 }; /* how long none is looked for after that was in vain */
 
-static uint32_t own_process;
-static ino_t
-    own_namespace; /* of processes; 0: who is watched is known to others by other numbers */
-static _Atomic bool never_settles;
-static _Atomic uint32_t lived; /* one that did when it was last asked ... */
-static _Atomic uint64_t lives_until;
+static _Atomic uint64_t vain_until;
 
 /* The file of counters that `unetsock --stats` made for this and all other processes. */
 static void map_common_counters(const char *path)
@@ -44,19 +36,10 @@ static void map_common_counters(const char *path)
     sockets_real.close(fd);
 }
 
-static ino_t find_namespace(void)
-{
-    struct stat st;
-
-    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-}
-
 void sockets_record_init(void)
 {
     const char *path = getenv("UNETSOCK_STATS");
 
-    own_process = (uint32_t)getpid();
-    own_namespace = find_namespace();
     if (path && strncmp(path, "/proc/", 6) == 0)
         map_common_counters(path);
 }
@@ -64,9 +47,8 @@ void sockets_record_init(void)
 void sockets_record_after_fork(void)
 {
     atomic_store(&own_pool, NULL);
-    own_process = (uint32_t)getpid();
-    if (atomic_load(&never_settles) || find_namespace() != own_namespace)
-        own_namespace = 0; /* for descendants, too */
+    atomic_store(&vain_until, 0);
+    sockets_watch_after_fork();
 }
 
 static struct sockets_pool *make_pool(void)
@@ -96,22 +78,45 @@ static struct sockets_pool *make_pool(void)
     return pool;
 }
 
+/* All were taken a moment ago. */
+static bool is_vain(void)
+{
+    const uint64_t until = atomic_load_explicit(&vain_until, memory_order_relaxed);
+
+    return __builtin_expect(until != 0, 0) && sockets_ns_until(until) > 0;
+}
+
+static bool is_watched(const struct sockets_record *record)
+{
+    uint64_t any = 0;
+
+    for (int i = 0; i < SOCKETS_WATCHED; i++)
+        any |= atomic_load_explicit(&record->watched[i], memory_order_relaxed);
+    return any != 0;
+}
+
+static bool take(struct sockets_record *record)
+{
+    uint32_t unused = 0;
+
+    if (__builtin_expect(is_watched(record), 0))
+        sockets_record_settle(record);
+    return atomic_load_explicit(&record->used, memory_order_relaxed) == 0 &&
+           atomic_compare_exchange_strong(&record->used, &unused, 1);
+}
+
 struct sockets_record *sockets_record_new(void)
 {
     struct sockets_pool *pool = atomic_load(&own_pool);
-    uint32_t first, looks = 0;
+    uint32_t first;
 
-    if (!pool && !(pool = make_pool()))
+    if ((!pool && !(pool = make_pool())) || is_vain())
         return NULL;
     first = atomic_load_explicit(&pool->hint, memory_order_relaxed);
     for (uint32_t i = 0; i < SOCKETS_RECORDS; i++) {
         struct sockets_record *record = &pool->record[(first + i) % SOCKETS_RECORDS];
-        uint32_t unused = 0;
 
-        if (atomic_load_explicit(&record->watched, memory_order_relaxed) != 0 && looks++ < LOOKS)
-            sockets_record_settle(record);
-        if (atomic_load_explicit(&record->used, memory_order_relaxed) ||
-            !atomic_compare_exchange_strong(&record->used, &unused, 1))
+        if (!take(record))
             continue;
         atomic_store_explicit(&pool->hint, first + i + 1, memory_order_relaxed);
         memset((char *)record + sizeof(record->used), 0, sizeof(*record) - sizeof(record->used));
@@ -119,6 +124,7 @@ struct sockets_record *sockets_record_new(void)
         atomic_fetch_add_explicit(&sockets_counters->connections, 1, memory_order_relaxed);
         return record;
     }
+    atomic_store(&vain_until, sockets_now_ns() + VAIN_NS);
     return NULL;
 }
 
@@ -138,72 +144,19 @@ static void reuse(const struct sockets_record *record)
         atomic_store_explicit(&pool->hint, (uint32_t)(record - pool->record), memory_order_relaxed);
 }
 
-static bool drop(struct sockets_record *record)
+bool sockets_record_give_up(struct sockets_record *record)
 {
     if (atomic_fetch_sub(&record->holders, 1) != 1)
         return false;
     sockets_record_count(record);
     atomic_store_explicit(&record->used, 0, memory_order_release);
+    atomic_store_explicit(&vain_until, 0, memory_order_relaxed);
     reuse(record);
     return true;
 }
 
-static void unwatch(struct sockets_record *record)
-{
-    uint32_t watched = atomic_load_explicit(&record->watched, memory_order_relaxed);
-
-    if (__builtin_expect(watched != 0, 0) && watched == own_process)
-        atomic_compare_exchange_strong(&record->watched, &watched, 0);
-}
-
 bool sockets_record_drop(struct sockets_record *record)
 {
-    unwatch(record);
-    return drop(record);
-}
-
-void sockets_record_exec(struct sockets_record *record, bool failed)
-{
-    if (!failed)
-        unwatch(record);
-    atomic_fetch_add(&record->holders, failed ? 1 : -1u);
-    if (failed)
-        sockets_record_watch(record);
-}
-
-void sockets_record_watch(struct sockets_record *record)
-{
-    uint32_t nobody = 0;
-
-    sockets_record_settle(record);
-    if (own_namespace != 0)
-        atomic_compare_exchange_strong(&record->watched, &nobody, own_process);
-}
-
-void sockets_record_never_settle(void)
-{
-    atomic_store(&never_settles, true);
-}
-
-static bool is_dead(uint32_t process)
-{
-    if (process == own_process || atomic_load(&never_settles) ||
-        (process == atomic_load(&lived) && sockets_ns_until(atomic_load(&lives_until)) > 0))
-        return false;
-    if (sockets_process_is_dead(process))
-        return true;
-    atomic_store(&lives_until, sockets_now_ns() + LIVES_NS);
-    atomic_store(&lived, process);
-    return false;
-}
-
-bool sockets_record_settle(struct sockets_record *record)
-{
-    uint32_t watched = atomic_load(&record->watched);
-
-    if (watched == 0 || !is_dead(watched) ||
-        !atomic_compare_exchange_strong(&record->watched, &watched, 0))
-        return false;
-    drop(record);
-    return true;
+    sockets_record_unwatch(record);
+    return sockets_record_give_up(record);
 }

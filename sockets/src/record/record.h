@@ -38,10 +38,12 @@ enum sockets_reason {
 /* How far a bell is: it may be expected; it is counted, but TCP does not have it; TCP has it. */
 enum sockets_bell { SOCKETS_BELL_RUNG, SOCKETS_BELL_MEANT, SOCKETS_BELL_COUNTED };
 
+enum { SOCKETS_WATCHED = 4 };
+
 struct sockets_record {
-    _Atomic uint32_t used;    /* taken from the pool */
-    _Atomic uint32_t holders; /* processes that have it open */
-    _Atomic uint32_t watched; /* one of them, whose death the others notice */
+    _Atomic uint32_t used;                     /* taken from the pool */
+    _Atomic uint32_t holders;                  /* processes that have it open */
+    _Atomic uint64_t watched[SOCKETS_WATCHED]; /* of them: their deaths are noticed (watch.c) */
     _Atomic uint32_t nonblocking;
     _Atomic uint32_t reason; /* enum sockets_reason */
     _Atomic uint32_t ops, next_try, tries;
@@ -140,26 +142,39 @@ void sockets_record_count(struct sockets_record *record);
  * itself is free. */
 bool sockets_record_drop(struct sockets_record *record);
 
-/* This process has the record as a child of its parent's, or is about to end without closing it. It
- * is a holder until it is seen to be dead, as its threads and destructors may use the record up to
- * then.  Others are watched no more meanwhile. */
-void sockets_record_watch(struct sockets_record *record);
+/* The same for another process, which has it no more. */
+bool sockets_record_give_up(struct sockets_record *record);
 
-/* Give the record up for a holder that was watched, and is dead.  Whether there was one. */
+/* Processes that end without giving a record up (watch.c).  This one is a child, which has it from
+ * its parent; it ends, and tells the peer nothing more; or it has given the record up.  Four at
+ * a time are watched, others hold the record for ever. */
+void sockets_record_watch(struct sockets_record *record);
+void sockets_record_end(struct sockets_record *record);
+void sockets_record_unwatch(struct sockets_record *record);
+
+/* A program that does not have the record is about to be executed, or that has failed. */
+void sockets_record_exec(struct sockets_record *record, bool failed);
+
+/* Give the record up for those who are dead.  Whether there was any. */
 bool sockets_record_settle(struct sockets_record *record);
 
 /* This process has forbidden itself to ask who lives. */
 void sockets_record_never_settle(void);
 
-/* A program that does not have the record is executed, or that has failed. */
-void sockets_record_exec(struct sockets_record *record, bool failed);
+/* As the process begins, and in the child of a fork; and whether it has inherited a filter of
+ * system calls, which may kill who makes others than the program. */
+void sockets_watch_init(void);
+void sockets_watch_after_fork(void);
+bool sockets_process_is_filtered(void);
 
-/* Whether no other process has it open; by as much as is known. */
+/* Whether no other process has it open, by as much as is known; and whether none but those that
+ * end will say anything of it. */
+bool sockets_record_settles_to_sole(struct sockets_record *record);
+bool sockets_record_is_last(struct sockets_record *record);
 static inline bool sockets_record_is_sole(struct sockets_record *record)
 {
     return __builtin_expect(atomic_load_explicit(&record->holders, memory_order_relaxed) == 1, 1) ||
-           (atomic_load_explicit(&record->watched, memory_order_relaxed) != 0 &&
-            sockets_record_settle(record) && atomic_load(&record->holders) == 1);
+           sockets_record_settles_to_sole(record);
 }
 
 /* Take the lock, spinning and then yielding; takes over from an owner that died (*stolen).  False

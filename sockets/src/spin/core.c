@@ -155,22 +155,14 @@ static bool confine(uint32_t core)
     return true;
 }
 
-/* Whether a filter of system calls was inherited, which may kill who makes others. */
-static bool is_filtered(void)
-{
-    char text[4096];
-
-    sockets_read_proc("/proc/self/status", text, sizeof(text));
-    return !strstr(text, "\nSeccomp:\t0\n");
-}
-
 void sockets_core_init(void)
 {
     const char *text = getenv("UNETSOCK_CORE");
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
 
     cores = online > 0 && online <= CPU_SETSIZE ? (uint32_t)online : 0;
-    atomic_store(&is_off, (text && strcmp(text, "0") == 0) || cores < 2 || is_filtered());
+    atomic_store(&is_off,
+                 (text && strcmp(text, "0") == 0) || cores < 2 || sockets_process_is_filtered());
 }
 
 void sockets_core_after_fork(void)

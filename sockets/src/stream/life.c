@@ -196,7 +196,7 @@ void sockets_stream_closing(struct sockets_stream *s, int fd)
     sockets_carrier_look(s);
     if (atomic_load(&s->waker_user) == SOCKETS_WAKER_READER) /* another thread, that is to wake */
         sockets_stream_stay_awake(s);
-    is_last = sockets_record_is_sole(record);
+    is_last = sockets_record_is_last(record);
     if (is_last)
         atomic_store(&s->rx->gone, 1);
     if (s->carrier && !is_last && sockets_stream_lock_writer(s))

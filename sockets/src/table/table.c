@@ -263,7 +263,7 @@ void sockets_table_end(void)
             sockets_stream_closing(s, fd);
         if (sockets_record_is_sole(s->record))
             sockets_record_count(s->record);
-        sockets_record_watch(s->record);
+        sockets_record_end(s->record);
         sockets_table_leave(s);
     }
 }
