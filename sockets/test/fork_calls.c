@@ -424,11 +424,13 @@ static void test_clone(void)
 
 /* ---- a set changes while a child has it --------------------------------------------------- */
 
+static _Atomic uint32_t looked;
+
 static void *look_on(void *set)
 {
     struct epoll_event told;
 
-    while (!stop)
+    for (; !stop; looked++)
         epoll_wait(*(int *)set, &told, 1, 0);
     return NULL;
 }
@@ -445,10 +447,10 @@ static int asks_when_told(int set, int go)
 /* What its parent has changed meanwhile, whose other threads look at the set, too. */
 static void test_changed_for_child(void)
 {
-    enum { FORKS = 300 };
+    enum { FORKS = 300, THREADS = 2 };
     struct epoll_event event = {.events = EPOLLIN};
     int set = epoll_create1(0), told = 0, fd[2], go[2], status;
-    pthread_t thread;
+    pthread_t thread[THREADS];
     char byte;
 
     make_pair(fd);
@@ -460,12 +462,17 @@ static void test_changed_for_child(void)
         pid_t child;
 
         stop = false;
-        if (pthread_create(&thread, NULL, look_on, &set) != 0)
-            die("pthread_create");
+        looked = 0;
+        for (int t = 0; t < THREADS; t++)
+            if (pthread_create(&thread[t], NULL, look_on, &set) != 0)
+                die("pthread_create");
+        while (looked < 10)
+            sched_yield();
         if ((child = fork()) == 0)
             _exit(asks_when_told(set, go[0]));
         stop = true;
-        pthread_join(thread, NULL);
+        for (int t = 0; t < THREADS; t++)
+            pthread_join(thread[t], NULL);
         event.events = 0;
         epoll_ctl(set, EPOLL_CTL_MOD, fd[1], &event);
         if (write(fd[0], "x", 1) != 1 || write(go[1], "x", 1) != 1)
