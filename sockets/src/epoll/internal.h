@@ -141,9 +141,7 @@ int sockets_epoll_descriptor(struct sockets_epoll *set);
 /* For each set, which nobody frees meanwhile. */
 void sockets_epoll_for_each(void (*do_it)(struct sockets_epoll *));
 
-/* After a fork, or in the child of a clone, which has all sets without having been counted
- * (share.c).
- */
+/* After a fork, or in the child of a clone, which was not counted as a holder (share.c). */
 void sockets_epoll_forked(bool is_child);
 
 /* This process is about to change a set that it has inherited; with the set's lock. */

@@ -141,12 +141,19 @@ void sockets_epoll_exec(bool failed)
     sockets_epoll_for_each(failed ? take_from_exec : give_to_exec);
 }
 
-void sockets_epoll_learn_holders(struct sockets_epoll *set)
+static bool is_sole(struct sockets_epoll *set)
 {
     _Atomic uint32_t *const holders = atomic_load(&set->holders);
 
+    return holders && !set->inherited && atomic_load(holders) == 1;
+}
+
+void sockets_epoll_learn_holders(struct sockets_epoll *set)
+{
+    if (!is_sole(set))
+        return;
     sockets_epoll_lock(set);
-    if (holders && !set->inherited && atomic_load(holders) == 1)
+    if (is_sole(set)) /* no other thread has forked meanwhile */
         set->shared = false;
     sockets_epoll_unlock(set);
 }

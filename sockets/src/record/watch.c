@@ -25,8 +25,8 @@ enum { LIVES, ENDS, EXECUTES_SINCE }; /* the last one is a time, in ms */
 
 static uint32_t own_process;
 static ino_t own_namespace; /* of processes; 0: who is named is known to others by other numbers */
-static bool filtered;
-static _Atomic bool never_settles;
+static bool filtered;       /* by who started this process: who loads programs may stat */
+static _Atomic bool never_settles; /* the program has filtered itself */
 
 static ino_t find_namespace(void)
 {
@@ -48,8 +48,6 @@ void sockets_watch_init(void)
     own_process = (uint32_t)getpid();
     own_namespace = find_namespace();
     filtered = find_filter();
-    if (filtered)
-        sockets_record_never_settle();
 }
 
 void sockets_watch_after_fork(void)
@@ -94,7 +92,7 @@ static bool is_dead(uint32_t process)
     uint64_t entry;
     bool dead;
 
-    if (process == own_process || own_namespace == 0 || atomic_load(&never_settles))
+    if (process == own_process || own_namespace == 0 || filtered || atomic_load(&never_settles))
         return false;
     forget_known();
     entry = atomic_load(at);
@@ -114,6 +112,12 @@ static uint64_t word(uint32_t state)
     return own_process | (uint64_t)state << 32;
 }
 
+/* Others in another namespace may have our number. */
+static bool is_own(uint64_t watched)
+{
+    return own_namespace != 0 && (uint32_t)watched == own_process;
+}
+
 static uint32_t now_ms(void)
 {
     return (uint32_t)(sockets_now_ns() / 1000000);
@@ -123,8 +127,8 @@ static bool is_gone(uint64_t watched)
 {
     const uint32_t process = (uint32_t)watched, state = (uint32_t)(watched >> 32);
 
-    return is_dead(process) || (process != own_process && state >= EXECUTES_SINCE &&
-                                (int32_t)(now_ms() - state) > EXEC_MS);
+    return is_dead(process) ||
+           (!is_own(watched) && state >= EXECUTES_SINCE && (int32_t)(now_ms() - state) > EXEC_MS);
 }
 
 /* Our own word, or a free one if there is none, has this state from now on.  False: others have all
@@ -134,8 +138,7 @@ static bool set_own(struct sockets_record *record, uint32_t state, bool may_be_n
     for (int i = 0; i < SOCKETS_WATCHED; i++) {
         uint64_t was = atomic_load(&record->watched[i]);
 
-        if ((uint32_t)was == own_process &&
-            atomic_compare_exchange_strong(&record->watched[i], &was, word(state)))
+        if (is_own(was) && atomic_compare_exchange_strong(&record->watched[i], &was, word(state)))
             return true;
     }
     for (int i = 0; may_be_new && i < SOCKETS_WATCHED; i++) {
@@ -168,7 +171,7 @@ void sockets_record_unwatch(struct sockets_record *record)
     for (int i = 0; i < SOCKETS_WATCHED; i++) {
         uint64_t was = atomic_load_explicit(&record->watched[i], memory_order_relaxed);
 
-        if (was != 0 && (uint32_t)was == own_process)
+        if (is_own(was))
             atomic_compare_exchange_strong(&record->watched[i], &was, 0);
     }
 }

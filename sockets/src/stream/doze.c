@@ -17,11 +17,9 @@
 #include "spin/core.h"
 #include "stream/internal.h"
 #include <errno.h>
-#include <sched.h>
 
 enum {
     MOST = 64, /* wakers of this process: each takes a descriptor */
-    YIELDS = 4,
     TURNS = 3, /* some bytes come too late for who was interrupted, and are met by the next one */
 };
 
@@ -124,23 +122,12 @@ static bool may_doze(const struct sockets_stream *s)
            !sockets_stream_bell_is_due(s);
 }
 
-/* Whoever has just woken us by TCP, and was preempted by that, has not yet said that it is done;
- * then we would sleep on TCP again, and be woken so again, and so on. */
-static void await_sender(const struct sockets_stream *s)
-{
-    for (int turn = 0; turn < YIELDS && atomic_load(&s->rx->sending) &&
-                       (int64_t)(atomic_load(&s->rx->sent) - atomic_load(&s->rx->taken)) < 0;
-         turn++)
-        sched_yield();
-}
-
 /* Of those who may sleep one is to be woken so: false if it is another one, or TCP has something.
  */
 static bool begin_to_doze(struct sockets_stream *s, uint32_t who)
 {
     uint32_t nobody = 0;
 
-    await_sender(s);
     if (!may_doze(s) || !atomic_compare_exchange_strong(&s->rx->dozing, &nobody, who))
         return false;
     if (may_doze(s)) /* now that others see us */
