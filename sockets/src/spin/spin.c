@@ -35,7 +35,8 @@ static bool learns = true;
 static _Thread_local struct {
     uint64_t worth_ns;           /* how long spinning seems worth while ... */
     uint32_t skipped, try_after; /* ... vain waits since it did not, and how many these may be */
-    uint64_t busy_until_ns;      /* others want its core */
+    uint64_t busy_until_ns;      /* others want its core ... */
+    bool yielded_in_vain;        /* ... and nothing had come when they last had had it for long */
 } own
     __attribute__((tls_model("initial-exec"))) = {.worth_ns = ~(uint64_t)0, .try_after = TRY_AGAIN};
 
@@ -83,11 +84,12 @@ static bool is_busy(void)
 /* A core that others want for long is no place to wait for an answer: who yields it is given it
  * back when they have had their time, and who sleeps as soon as the answer has come.  Who wants it
  * for a moment, as servers do for one request, gives it back before a sleeper would have been
- * woken. */
+ * woken.  More of a stream has come meanwhile, unless its sender shares the core: then each yield
+ * gives the others their time, and the sender none. */
 void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what)
 {
     *spin = (struct sockets_spin){.limit_ns = at_most(own.worth_ns)};
-    if (__builtin_expect(is_busy(), 0) && what != SOCKETS_SPIN_STREAM) {
+    if (__builtin_expect(is_busy(), 0) && (what != SOCKETS_SPIN_STREAM || own.yielded_in_vain)) {
         spin->limit_ns = 0;
         return;
     }
@@ -105,6 +107,7 @@ void sockets_spin_begin(struct sockets_spin *spin, enum sockets_spin_for what)
 static void lost(const struct sockets_spin *spin)
 {
     atomic_fetch_add_explicit(&sockets_counters->spins_lost, 1, memory_order_relaxed);
+    own.yielded_in_vain |= spin->yielded_long;
     if (own.busy_until_ns != 0 || spin->cut) /* that says nothing of how long waits take */
         return;
     own.worth_ns = at_most(own.worth_ns) * 3 / 4;
@@ -146,8 +149,10 @@ bool sockets_spin_turn(struct sockets_spin *spin)
             return false;
         }
     }
-    if (spin->turn % YIELD == 0 && !yield())
+    if (spin->turn % YIELD == 0 && !yield()) {
+        spin->yielded_long = true;
         spin->start_ns -= spin->limit_ns; /* after one more look it is time to sleep */
+    }
     sockets_pause();
     return true;
 }
@@ -158,6 +163,8 @@ void sockets_spin_won(const struct sockets_spin *spin)
 {
     if (spin->turn == 0)
         return;
+    if (spin->yielded_long)
+        own.yielded_in_vain = false;
     if (__builtin_expect(!spin->whole, 1)) {
         own.worth_ns = at_most(2 * at_most(own.worth_ns) + LEAST_NS);
         return;

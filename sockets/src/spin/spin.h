@@ -19,6 +19,7 @@ struct sockets_spin {
     uint64_t start_ns, limit_ns;
     uint32_t turn;
     bool whole; /* it is tried once more whether spinning is worth while */
+    bool yielded_long;
     bool cut;   /* the waiter's own time ends before */
 };
 

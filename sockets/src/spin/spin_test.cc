@@ -192,3 +192,38 @@ TEST_CASE(
     CHECK_FALSE(beside_long_yields);
     CHECK(later > 32);
 }
+
+TEST_CASE("who waits for more of a stream keeps spinning on a busy core as long as more has come")
+{
+    int at_first = 0, after_more = 0, after_nothing = 0, later = 0;
+
+    unsetenv("UNETSOCK_SPIN");
+    sockets_spin_init();
+    std::thread([&] { // which has not waited yet
+        sockets_spin spin;
+        const auto turns = [&spin](bool more_comes) {
+            int n = 0;
+
+            sockets_spin_begin(&spin, SOCKETS_SPIN_STREAM);
+            while (sockets_spin_turn(&spin) && !(more_comes && n >= 32))
+                n++;
+            if (more_comes)
+                sockets_spin_won(&spin);
+            return n;
+        };
+
+        yields_take_ns = 2000000;
+        at_first = turns(true);
+        after_more = turns(false);
+        after_nothing = turns(false);
+        now_ns += 17 * 2000000;
+        turns(true);
+        later = turns(true);
+        yields_take_ns = 0;
+    })
+        .join();
+    CHECK(at_first == 32); // beyond the first yield
+    CHECK(after_more >= 31);
+    CHECK(after_nothing == 0);
+    CHECK(later == 32);
+}
