@@ -422,6 +422,139 @@ static void test_clone(void)
     close_pair(fd);
 }
 
+static _Atomic bool *may_speak; /* of the child, which calls nothing before that */
+
+static bool are_blocked(void)
+{
+    sigset_t mask;
+
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    return sigismember(&mask, SIGUSR1);
+}
+
+/* In the child: say something on the parent's old connection. */
+static int speak(void *fd)
+{
+    while (!*may_speak)
+        sched_yield();
+    return write(*(int *)fd, "old", 3) == 3 && !are_blocked() ? 0 : 1;
+}
+
+static pid_t clone_speaker(int fd[2], bool by_number)
+{
+    static char stack[64 << 10] __attribute__((aligned(64)));
+    pid_t child;
+
+    fflush(stdout);
+    if (!by_number)
+        return clone(speak, stack + sizeof(stack), SIGCHLD, &fd[1]);
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0)
+        syscall(SYS_exit_group, speak(&fd[1]));
+    return child;
+}
+
+/* What a clone has of its parent is its own from the beginning, though the parent closes it before
+ * the clone has called anything, and opens another one. */
+static void test_clone_speaks(bool by_number)
+{
+    int old[2], new[2], started = socket(AF_INET, SOCK_STREAM, 0);
+    char text[4] = "";
+    pid_t child;
+
+    new[0] = started;
+    make_pair(old);
+    may_speak =
+        mmap(NULL, sizeof(*may_speak), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    child = clone_speaker(old, by_number);
+    close(old[1]);
+    connect_pair(new);
+    *may_speak = true;
+    printf("clone speaks: %s", result(read(old[0], text, 3)));
+    printf(" '%s', ends %s,", text, ends_well(child) ? "well" : "badly");
+    printf(" new: %s", result(recv(new[1], text, 3, MSG_DONTWAIT)));
+    printf(", signals are %s\n", are_blocked() ? "blocked" : "let in");
+    munmap((void *)may_speak, sizeof(*may_speak));
+    close_pair(new);
+    close(old[0]);
+}
+
+/* ---- a child ends that has two numbers for a connection ----------------------------------- */
+
+static void *read_to_end(void *fd)
+{
+    static char text[64 << 10];
+    size_t total = 0;
+    ssize_t n;
+
+    while ((n = read(*(int *)fd, text, sizeof(text))) > 0)
+        total += (size_t)n;
+    printf("two numbers: %zu bytes, then %s\n", total, result(n));
+    return NULL;
+}
+
+/* Nothing of its parent's is lost, though the child has something that it has not read. */
+static void test_two_numbers(void)
+{
+    enum { MUCH = 2000000 };
+    char unread[100] = "", *much = calloc(1, MUCH);
+    int low = dup(0), fd[2];
+    pthread_t reader;
+    pid_t child;
+
+    make_pair(fd);
+    if (dup2(fd[1], low) != low || write(fd[0], unread, sizeof(unread)) != sizeof(unread))
+        die("two numbers");
+    fflush(stdout);
+    if ((child = fork()) == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    if (read(fd[1], unread, sizeof(unread)) != sizeof(unread) ||
+        pthread_create(&reader, NULL, read_to_end, &fd[0]) != 0 || write(fd[1], much, MUCH) != MUCH)
+        die("two numbers");
+    close(fd[1]);
+    close(low);
+    pthread_join(reader, NULL);
+    close(fd[0]);
+    free(much);
+}
+
+/* ---- children end while a thread waits ---------------------------------------------------- */
+
+static void *count_interruptions(void *interruptions)
+{
+    struct epoll_event told;
+    const int set = epoll_create1(0);
+
+    while (!stop)
+        if (epoll_wait(set, &told, 1, 1) < 0)
+            ++*(int *)interruptions;
+    close(set);
+    return NULL;
+}
+
+/* Nobody handles the signals that come then. */
+static void test_not_interrupted(void)
+{
+    const int64_t until = now_ms() + RUN_MS;
+    int interruptions = 0;
+    pthread_t thread;
+
+    stop = false;
+    if (pthread_create(&thread, NULL, count_interruptions, &interruptions) != 0)
+        die("pthread_create");
+    while (now_ms() < until) {
+        const pid_t child = fork();
+
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    printf("children end: %d interruptions\n", interruptions);
+}
+
 /* ---- a set changes while a child has it --------------------------------------------------- */
 
 static _Atomic uint32_t looked;
@@ -563,6 +696,10 @@ int main(void)
     test_allocator();
     test_added();
     test_clone();
+    test_clone_speaks(false);
+    test_clone_speaks(true);
+    test_two_numbers();
+    test_not_interrupted();
     test_changed_for_child();
     test_copies();
     return 0;

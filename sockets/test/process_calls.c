@@ -51,9 +51,36 @@ static void test_fork(void)
     close(fd[0]);
 }
 
-static void test_exec(void)
+enum way { EXECVP, EXECV, EXECL, EXECLE, EXECLP, FEXECVE, EXECVEAT, BY_NUMBER, WAYS };
+
+enum { NUMBER = 9 }; /* that no other file has, and no FILE */
+
+/* Become a program that sends back what comes. */
+static void execute(enum way way)
 {
-    char *const argv[] = {"cat", NULL};
+    char *const argv[] = {"sh", "-c", "exec cat <&9 >&9", NULL}, *const none[] = {NULL};
+    const char *const path = "/bin/sh";
+
+    if (way == EXECVP)
+        execvp(argv[0], argv);
+    else if (way == EXECV)
+        execv(path, argv);
+    else if (way == EXECL)
+        execl(path, argv[0], argv[1], argv[2], (char *)NULL);
+    else if (way == EXECLE)
+        execle(path, argv[0], argv[1], argv[2], (char *)NULL, none);
+    else if (way == EXECLP)
+        execlp(argv[0], argv[0], argv[1], argv[2], (char *)NULL);
+    else if (way == FEXECVE)
+        fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, none);
+    else if (way == EXECVEAT)
+        execveat(AT_FDCWD, path, argv, none, 0);
+    else
+        syscall(SYS_execve, path, argv, none);
+}
+
+static void test_exec(enum way way)
+{
     char text[32] = "";
     int fd[2], executed[2], status;
     pid_t child;
@@ -63,11 +90,10 @@ static void test_exec(void)
     if (pipe2(executed, O_CLOEXEC) < 0)
         die("pipe2");
     if ((child = fork()) == 0) {
-        dup2(fd[1], 0);
-        dup2(fd[1], 1);
         close(fd[0]);
+        dup2(fd[1], NUMBER);
         close(fd[1]);
-        execvp(argv[0], argv);
+        execute(way);
         _exit(127);
     }
     close(fd[1]);
@@ -77,12 +103,42 @@ static void test_exec(void)
     close(executed[0]);
     if (write(fd[0], "through cat", 11) != 11)
         die("write");
-    printf("exec: %s", result(recv(fd[0], text, 11, MSG_WAITALL)));
+    printf("exec %d: %s", way, result(recv(fd[0], text, 11, MSG_WAITALL)));
     shutdown(fd[0], SHUT_WR);
     printf(" %s", result(read(fd[0], text + 11, 1)));
     waitpid(child, &status, 0);
     printf(" '%s' %d\n", text, WEXITSTATUS(status));
     close(fd[0]);
+}
+
+/* Closed with something unread while a child executes another program, or runs it, which has not
+ * got the connection. */
+static void test_closed_beside_exec(void)
+{
+    int fd[2], executed[2];
+    pid_t child;
+    char byte;
+
+    make_pair(fd);
+    for (int e = 0; e < 2; e++)
+        fcntl(fd[e], F_SETFD, FD_CLOEXEC);
+    if (pipe2(executed, O_CLOEXEC) < 0 || write(fd[0], "unread", 6) != 6)
+        die("pipe2, write");
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        execlp("sleep", "sleep", "20", (char *)NULL);
+        _exit(127);
+    }
+    close(executed[1]);
+    if (read(executed[0], &byte, 1) != 0)
+        die("exec");
+    close(executed[0]);
+    close(fd[1]);
+    printf("closed beside exec: %s", result(read(fd[0], &byte, 1)));
+    printf(" %s\n", result(read(fd[0], &byte, 1)));
+    close(fd[0]);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
 }
 
 /* What a child does that has descriptors of its own, and its parent's memory. */
@@ -404,7 +460,9 @@ int main(void)
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     begin_listening();
     test_fork();
-    test_exec();
+    for (enum way way = 0; way < WAYS; way++)
+        test_exec(way);
+    test_closed_beside_exec();
     test_clone();
     test_vfork();
     test_raw_close();

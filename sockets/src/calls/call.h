@@ -18,6 +18,9 @@
 
 extern bool sockets_process_ready;
 
+/* Before a lock is taken that handlers of signals take, too, until the mask is `before` again. */
+void sockets_process_block_handlers(sigset_t *before);
+
 /* Find libc's functions and read the settings, once; programs may call before our constructor. */
 void sockets_process_init(void);
 

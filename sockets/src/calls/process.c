@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 enum { RETIRE_NS = 1000000000 }; /* how long a fork waits for other hosts */
@@ -69,12 +70,33 @@ static void after_fork(void)
  * calls anything here meanwhile. */
 static sigset_t mask_before_fork;
 
-static void lock_all(void)
+/* One that is ignored is dropped as it comes, but kept where it is blocked, and would interrupt
+ * another thread then. */
+static void leave_to_be_ignored(sigset_t *blocked)
 {
-    sigset_t all, before;
+    static const int by_default[] = {SIGCHLD, SIGURG, SIGWINCH, SIGCONT};
+    struct sigaction action;
+
+    for (size_t i = 0; i < sizeof(by_default) / sizeof(*by_default); i++)
+        if (sigaction(by_default[i], NULL, &action) == 0 &&
+            (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN))
+            sigdelset(blocked, by_default[i]);
+}
+
+void sockets_process_block_handlers(sigset_t *before)
+{
+    sigset_t all;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    leave_to_be_ignored(&all);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+static void lock_all(void)
+{
+    sigset_t before;
+
+    sockets_process_block_handlers(&before);
     sockets_table_lock();
     sockets_epoll_lock_all();
     sockets_stream_lock_all();
@@ -89,7 +111,7 @@ static void unlock_all(void)
     sockets_hidden_unlock_limit();
     sockets_stream_unlock_all();
     sockets_epoll_unlock_all();
-    sockets_table_unlock();
+    sockets_table_unlock(true); /* a fork may have failed, which is not told here */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -241,6 +263,78 @@ SOCKETS_EXPORT int execvpe(const char *file, char *const argv[], char *const env
 SOCKETS_EXPORT int execvp(const char *file, char *const argv[])
 {
     return execvpe(file, argv, environ);
+}
+
+SOCKETS_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    before_exec();
+    sockets_real.fexecve(fd, argv, envp);
+    exec_takes_away(true);
+    return -1;
+}
+
+SOCKETS_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],
+                            int flags)
+{
+    before_exec();
+    sockets_real.execveat(folder, path, argv, envp, flags);
+    exec_takes_away(true);
+    return -1;
+}
+
+/* What execl and its like are given: arguments up to a null, and the environment, if it is given.
+ * They are laid out on the stack, as the child of a vfork may not ask for memory. */
+typedef int execute(const char *file, char *const argv[], char *const envp[]);
+
+static int execute_list(execute *how, const char *file, const char *first, va_list more,
+                        bool has_environment)
+{
+    size_t words = 1;
+    char **argv;
+    va_list again;
+
+    va_copy(again, more);
+    for (const char *word = first; word; word = va_arg(again, const char *))
+        words++;
+    va_end(again);
+    argv = __builtin_alloca(words * sizeof(*argv));
+    argv[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i < words; i++)
+        argv[i] = va_arg(more, char *);
+    return how(file, argv, has_environment ? va_arg(more, char *const *) : environ);
+}
+
+SOCKETS_EXPORT int execl(const char *path, const char *first, ...)
+{
+    va_list more;
+    int result;
+
+    va_start(more, first);
+    result = execute_list(execve, path, first, more, false);
+    va_end(more);
+    return result;
+}
+
+SOCKETS_EXPORT int execle(const char *path, const char *first, ...)
+{
+    va_list more;
+    int result;
+
+    va_start(more, first);
+    result = execute_list(execve, path, first, more, true);
+    va_end(more);
+    return result;
+}
+
+SOCKETS_EXPORT int execlp(const char *file, const char *first, ...)
+{
+    va_list more;
+    int result;
+
+    va_start(more, first);
+    result = execute_list(execvpe, file, first, more, false);
+    va_end(more);
+    return result;
 }
 
 /* ---- posix_spawn, whose child libc runs -------------------------------------------------- */

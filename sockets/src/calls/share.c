@@ -9,6 +9,7 @@
  */
 #include "calls/call.h"
 #include "spin/core.h"
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -69,10 +70,47 @@ __attribute__((constructor)) static void ask_always(void)
 }
 #endif
 
+/* A child with memory of its own, for which no handler of fork runs.  It has what its parent has
+ * from the beginning, though it may call nothing here before that has closed it. */
+static void begin_cloning(sigset_t *before)
+{
+    sockets_process_block_handlers(before);
+    if (sockets_table_is_ours())
+        sockets_table_lock();
+}
+
+/* In the parent. */
+static void end_cloning(const sigset_t *before, bool has_child)
+{
+    const int error = errno;
+
+    if (sockets_table_is_ours())
+        sockets_table_unlock(has_child);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = error;
+}
+
+struct cloned {
+    int (*run)(void *);
+    void *argument;
+    sigset_t mask;
+};
+
+/* In a copy of its parent's memory. */
+static int run_cloned(void *argument)
+{
+    const struct cloned *cloned = argument;
+
+    pthread_sigmask(SIG_SETMASK, &cloned->mask, NULL);
+    return cloned->run(cloned->argument);
+}
+
 SOCKETS_EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argument, ...)
 {
+    struct cloned cloned = {.run = run, .argument = argument};
     void *parent_tid, *tls, *child_tid;
     va_list more;
+    int child;
 
     /* They are there if `flags` say so; libc's looks at them only then. */
     va_start(more, argument);
@@ -84,7 +122,12 @@ SOCKETS_EXPORT int clone(int (*run)(void *), void *stack, int flags, void *argum
     sockets_core_release();
     if ((flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM)
         sockets_table_shares_memory();
-    return sockets_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
+    if (flags & CLONE_VM)
+        return sockets_real.clone(run, stack, flags, argument, parent_tid, tls, child_tid);
+    begin_cloning(&cloned.mask);
+    child = sockets_real.clone(run_cloned, stack, flags, &cloned, parent_tid, tls, child_tid);
+    end_cloning(&cloned.mask, child >= 0);
+    return child;
 }
 
 /* ---- syscall(2) ---------------------------------------------------------------------------- */
@@ -133,6 +176,32 @@ static int close_uncancelled(int fd)
     return result;
 }
 
+/* Returns in both. */
+static long clone_by_number(long number, const long a[6])
+{
+    sigset_t before;
+    long child;
+
+    sockets_call_prepare();
+    begin_cloning(&before);
+    child = call_kernel(number, a);
+    if (child != 0)
+        end_cloning(&before, child > 0);
+    else
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+/* What clone3 is asked for is not looked at: the kernel checks its pointer. */
+static bool makes_copy(long number, const long a[6])
+{
+#ifdef SYS_fork
+    if (number == SYS_fork)
+        return true;
+#endif
+    return number == SYS_clone && !(a[0] & CLONE_VM);
+}
+
 SOCKETS_EXPORT long syscall(long number, ...)
 {
     long a[6], result;
@@ -146,12 +215,16 @@ SOCKETS_EXPORT long syscall(long number, ...)
         return close_uncancelled((int)a[0]);
     if (number == SYS_close_range)
         return close_range((unsigned)a[0], (unsigned)a[1], (int)a[2]);
+    if (number == SYS_execve)
+        return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
+    if (number == SYS_execveat)
+        return execveat((int)a[0], (const char *)a[1], (char *const *)a[2], (char *const *)a[3],
+                        (int)a[4]);
     sockets_call_by_number(number, a);
-    /* What clone3 is asked for is not looked at: the kernel checks its pointer. */
     if (number == SYS_clone3 ||
         (number == SYS_clone && (a[0] & (CLONE_VM | CLONE_THREAD)) == CLONE_VM))
         sockets_table_shares_memory();
-    result = call_kernel(number, a);
+    result = makes_copy(number, a) ? clone_by_number(number, a) : call_kernel(number, a);
     if (result >= 0 || result < -4095)
         return result;
     errno = (int)-result;

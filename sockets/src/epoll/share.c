@@ -16,7 +16,8 @@
 enum { COUNTERS = 1024 }; /* in use at a time; a set that gets none is shared for ever */
 
 static _Atomic uint32_t *_Atomic counters;
-static bool counted; /* the child that is being made, by a fork: a raw clone calls no handlers */
+/* The child that this thread makes, or is, by a fork: a raw clone calls no handlers. */
+static _Thread_local bool counted __attribute__((tls_model("initial-exec")));
 
 static _Atomic uint32_t *all_counters(void)
 {

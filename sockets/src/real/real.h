@@ -29,6 +29,7 @@
     X(dup) X(dup2) X(dup3) X(fcntl) X(ioctl) X(shutdown) X(setsockopt) X(poll) X(ppoll) \
     X(select) X(pselect) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(epoll_wait) \
     X(epoll_pwait) X(epoll_pwait2) X(fdopen) X(vdprintf) X(execve) X(execvpe) X(_exit) \
+    X(fexecve) X(execveat) \
     X(close_range) X(closefrom) X(recvmmsg) X(sendmmsg) X(posix_spawn) X(posix_spawnp) \
     X(posix_spawn_file_actions_adddup2) X(vfork) X(clone) X(prctl) \
     X(sched_getaffinity) X(sched_setaffinity) X(pthread_setaffinity_np)

@@ -38,7 +38,7 @@ enum sockets_reason {
 /* How far a bell is: it may be expected; it is counted, but TCP does not have it; TCP has it. */
 enum sockets_bell { SOCKETS_BELL_RUNG, SOCKETS_BELL_MEANT, SOCKETS_BELL_COUNTED };
 
-enum { SOCKETS_WATCHED = 4 };
+enum { SOCKETS_WATCHED = 5 };
 
 struct sockets_record {
     _Atomic uint32_t used;                     /* taken from the pool */
@@ -145,10 +145,11 @@ bool sockets_record_drop(struct sockets_record *record);
 /* The same for another process, which has it no more. */
 bool sockets_record_give_up(struct sockets_record *record);
 
-/* Processes that end without giving a record up (watch.c).  This one is a child, which has it from
- * its parent; it ends, and tells the peer nothing more; or it has given the record up.  Four at
- * a time are watched, others hold the record for ever. */
+/* Processes that end without giving a record up (watch.c).  This one shares it with others from now
+ * on, or is a child, which has inherited it; it ends, and tells the peer nothing more; or it has
+ * given the record up.  Five at a time are watched, others hold the record for ever. */
 void sockets_record_watch(struct sockets_record *record);
+void sockets_record_inherit(struct sockets_record *record);
 void sockets_record_end(struct sockets_record *record);
 void sockets_record_unwatch(struct sockets_record *record);
 
@@ -168,7 +169,7 @@ void sockets_watch_after_fork(void);
 bool sockets_process_is_filtered(void);
 
 /* Whether no other process has it open, by as much as is known; and whether none but those that
- * end will say anything of it. */
+ * end, or execute a program without it, will say anything of it. */
 bool sockets_record_settles_to_sole(struct sockets_record *record);
 bool sockets_record_is_last(struct sockets_record *record);
 static inline bool sockets_record_is_sole(struct sockets_record *record)

@@ -20,6 +20,7 @@ void sockets_record_after_fork();
 sockets_record *sockets_record_new();
 bool sockets_record_drop(sockets_record *record);
 void sockets_record_watch(sockets_record *record);
+void sockets_record_inherit(sockets_record *record);
 void sockets_record_end(sockets_record *record);
 void sockets_record_exec(sockets_record *record, bool failed);
 bool sockets_record_settle(sockets_record *record);
@@ -104,6 +105,18 @@ bool settles(sockets_record *record, int milliseconds)
     while (!settled && Clock::now() < until)
         settled = sockets_record_settle(record) || sched_yield() != 0;
     return settled;
+}
+
+// Whether a hold is given up as of a process that had this one's number.
+bool gives_up_of_namesake()
+{
+    sockets_record *const record = begin();
+
+    sockets_record_watch(record);
+    sockets_record_inherit(record);
+    sockets_record *const after = sockets_record_new(); // the one that has become free first
+    sockets_record_drop(after);
+    return after == record;
 }
 
 // From now on system calls are filtered, though all are allowed.
@@ -232,4 +245,32 @@ TEST_CASE("who executes another program under a filter is a holder no more after
 
     end(child, go);
     reap(child);
+}
+
+TEST_CASE("what bears the number of a new child is of one that is dead")
+{
+    CHECK(gives_up_of_namesake());
+}
+
+TEST_CASE("a process whose number others do not know it by names itself in no record")
+{
+    int status = 0;
+
+    const pid_t outside = fork();
+    if (outside == 0) {
+        if (unshare(CLONE_NEWPID) != 0)
+            _exit(2);
+        const pid_t inside = fork(); // /proc is that of the namespace outside
+        if (inside == 0) {
+            sockets_record_after_fork();
+            _exit(gives_up_of_namesake() ? 1 : 0);
+        }
+        waitpid(inside, &status, 0);
+        _exit(WEXITSTATUS(status));
+    }
+    REQUIRE(waitpid(outside, &status, 0) == outside);
+    if (WEXITSTATUS(status) == 2)
+        WARN("left out: it takes a namespace of processes");
+    else
+        CHECK(WEXITSTATUS(status) == 0);
 }

@@ -2,13 +2,14 @@
  *
  * watch.c - processes that have a record, and end without giving it up.
  *
- * A child of a fork names itself in the records that it inherits, and so does whoever is about to
- * end.  Others give the hold up of who is dead: not before, as its threads and destructors may use
- * the record up to then.  One that executes a program without the record may still fail to, and
- * says so if it does; after a while it is taken to have done it.
+ * A child of a fork and its parent name themselves in the records that both have then, and so does
+ * whoever is about to end.  Others give the hold up of who is dead: not before, as its threads and
+ * destructors may use the record up to then.  One that executes a program without the record may
+ * still fail to, and says so if it does; after a while it is taken to have done it.
  */
 #include "record/pause.h"
 #include "record/record.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,11 +29,20 @@ static ino_t own_namespace; /* of processes; 0: who is named is known to others 
 static bool filtered;       /* by who started this process: who loads programs may stat */
 static _Atomic bool never_settles; /* the program has filtered itself */
 
+/* In the namespace of who has mounted /proc, which may be another one. */
+static uint32_t number_by_proc(void)
+{
+    char text[16] = "";
+
+    return readlink("/proc/self", text, sizeof(text) - 1) < 0 ? 0
+                                                              : (uint32_t)strtoul(text, NULL, 10);
+}
+
 static ino_t find_namespace(void)
 {
     struct stat st;
 
-    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+    return number_by_proc() == own_process && stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
 static bool find_filter(void)
@@ -48,13 +58,6 @@ void sockets_watch_init(void)
     own_process = (uint32_t)getpid();
     own_namespace = find_namespace();
     filtered = find_filter();
-}
-
-void sockets_watch_after_fork(void)
-{
-    own_process = (uint32_t)getpid();
-    if (atomic_load(&never_settles) || find_namespace() != own_namespace)
-        own_namespace = 0; /* for descendants, too */
 }
 
 bool sockets_process_is_filtered(void)
@@ -84,6 +87,15 @@ static void forget_known(void)
         atomic_store_explicit(&known[i], 0, memory_order_relaxed);
     atomic_store(&looks, 0);
     atomic_store(&known_until, now + KNOWN_NS);
+}
+
+/* What the parent knew of its other children is nothing to keep a child's own word out. */
+void sockets_watch_after_fork(void)
+{
+    own_process = (uint32_t)getpid();
+    if (atomic_load(&never_settles) || find_namespace() != own_namespace)
+        own_namespace = 0; /* for descendants, too */
+    atomic_store(&known_until, 0);
 }
 
 static bool is_dead(uint32_t process)
@@ -156,8 +168,31 @@ static bool watch(struct sockets_record *record, uint32_t state)
                                   (sockets_record_settle(record) && set_own(record, state, true)));
 }
 
+static bool is_named(const struct sockets_record *record)
+{
+    bool any = false;
+
+    for (int i = 0; i < SOCKETS_WATCHED; i++)
+        any |= is_own(atomic_load(&record->watched[i]));
+    return any;
+}
+
+/* Another thread may be about to end or to execute: that stands. */
 void sockets_record_watch(struct sockets_record *record)
 {
+    if (!is_named(record))
+        watch(record, LIVES);
+}
+
+/* What bears this child's number is of a process that is dead, as nobody has noticed yet. */
+void sockets_record_inherit(struct sockets_record *record)
+{
+    for (int i = 0; i < SOCKETS_WATCHED; i++) {
+        uint64_t was = atomic_load(&record->watched[i]);
+
+        if (is_own(was) && atomic_compare_exchange_strong(&record->watched[i], &was, 0))
+            sockets_record_give_up(record);
+    }
     watch(record, LIVES);
 }
 
@@ -211,11 +246,16 @@ bool sockets_record_settles_to_sole(struct sockets_record *record)
 
 bool sockets_record_is_last(struct sockets_record *record)
 {
-    uint32_t ended = 0;
+    uint32_t holders, leaving = 0;
 
     if (sockets_record_is_sole(record))
         return true;
-    for (int i = 0; i < SOCKETS_WATCHED; i++)
-        ended += atomic_load(&record->watched[i]) >> 32 == ENDS;
-    return atomic_load(&record->holders) <= ended + 1;
+    holders =
+        atomic_load(&record->holders); /* before: who is settled meanwhile counts in neither */
+    for (int i = 0; i < SOCKETS_WATCHED; i++) {
+        const uint64_t watched = atomic_load(&record->watched[i]);
+
+        leaving += watched != 0 && !is_own(watched) && watched >> 32 != LIVES;
+    }
+    return holders <= leaving + 1;
 }

@@ -18,7 +18,8 @@ static _Atomic int highest = -1;
 /* Who changes the table, and with that the holders of a record, is not in the middle of it while
  * another thread forks.  Who has it waits for nobody. */
 static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
-static bool held_for_child; /* which is being made by a fork: a raw clone calls no handlers */
+/* By the thread that makes a child, or has been made one: some clones are not seen. */
+static _Thread_local bool held_for_child __attribute__((tls_model("initial-exec")));
 
 /* Whose the table is.  The kernel wipes this page in children that have memory of their own, so
  * that they are told from those of vfork, which getpid has to tell. */
@@ -307,21 +308,34 @@ static void reset(struct sockets_stream *s)
     atomic_store(&s->busy, 0);
     atomic_store(&s->stepping, 0);
     atomic_store(&s->waking, 0);
-    sockets_record_watch(s->record);
+    sockets_record_inherit(s->record);
     s->carrier = NULL; /* the parent's, as is the thread that serves it */
     s->meeting = NULL;
     s->recalling = false;
 }
 
+static void hold_for_child(struct sockets_stream *s)
+{
+    hold(s);
+    sockets_record_watch(s->record);
+}
+
+static void release(struct sockets_stream *s)
+{
+    atomic_fetch_sub(&s->record->holders, 1);
+}
+
 void sockets_table_lock(void)
 {
     pthread_mutex_lock(&changes);
-    for_each_stream(hold);
+    for_each_stream(hold_for_child);
     held_for_child = true;
 }
 
-void sockets_table_unlock(void)
+void sockets_table_unlock(bool has_child)
 {
+    if (!has_child)
+        for_each_stream(release);
     held_for_child = false;
     pthread_mutex_unlock(&changes);
 }

@@ -58,9 +58,10 @@ int sockets_table_next(int fd);
 /* The process ends: tell all peers. */
 void sockets_table_end(void);
 
-/* Around a fork in the parent: nobody changes the table, and what is in it has a holder more. */
+/* Around a fork in the parent: nobody changes the table, and what is in it has a holder more,
+ * unless it is known that there is no child. */
 void sockets_table_lock(void);
-void sockets_table_unlock(void);
+void sockets_table_unlock(bool has_child);
 
 /* In the child, of which sockets_table_begin_child was told, if anything has asked already whose
  * the table is, and is told now otherwise. */
