@@ -283,6 +283,25 @@ uint8_t object_quals(const Type *type)
     return type->quals;
 }
 
+const Member *const_member_of(const Type *type)
+{
+    while (type->kind == TypeKind::Array)
+        type = type->base;
+    return type->kind == TypeKind::Record ? type->record->const_member : nullptr;
+}
+
+const Member *find_const_member(const Record *record)
+{
+    for (const Member &member : record->members) {
+        const bool unnamed_bits = member.bit_field && !member.name;
+        if (object_quals(member.type) & kConst && !unnamed_bits)
+            return &member;
+        if (const Member *inner = const_member_of(member.type))
+            return inner;
+    }
+    return nullptr;
+}
+
 std::optional<int64_t> size_of(const Type *type)
 {
     switch (type->kind) {

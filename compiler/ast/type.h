@@ -76,6 +76,7 @@ struct Record {
     std::string spelled; // its name in emitted code; empty if it has none yet
     uint32_t brace = 0;  // the token { of its definition
     std::vector<Member> members;
+    const Member *const_member = nullptr; // one at any depth, so that no object can be assigned to
     std::optional<int64_t> size, align;
 };
 
@@ -178,6 +179,12 @@ std::optional<int64_t> align_of(const Type *type);
 
 // Computes the offsets of the members and the size of a record that is complete.
 void lay_out(Record *record);
+
+// Returns a member of the record, or of one in it, that is const; null if there is none.
+const Member *find_const_member(const Record *record);
+
+// Returns the same for an object of that type, which may be an array.
+const Member *const_member_of(const Type *type);
 
 // Returns whether the size of the type is known at run time only.
 bool variably_sized(const Type *type);

@@ -81,6 +81,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     attribute_changes_type_ = false;
     symbol->record->complete = true;
     lay_out(symbol->record);
+    symbol->record->const_member = find_const_member(symbol->record);
     for (const Node *member : body->members)
         s.touched |= member->touched;
     return symbol->type;

@@ -132,6 +132,7 @@ private:
     // operators that change an object (sema_assign.cc), and casts as their left sides
     // (sema_cast.cc)
     bool writable(const Expr *e, uint32_t token);
+    bool not_const(const Expr *e, uint32_t token);
     enum class Place { None, Local, Global };
     Place place_of(const Expr *e) const;
     Expr *as_object(Expr *e, bool global);

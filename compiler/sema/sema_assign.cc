@@ -6,6 +6,25 @@
 
 namespace splitcc {
 
+// Reports an object that is const, or has a member that is.  The C compiler sees no assignment to
+// it where the object is written by a call.
+bool Sema::not_const(const Expr *e, uint32_t token)
+{
+    const std::string object = e->global ? "this global object " : "this object ";
+    if (object_quals(e->type) & kConst) {
+        diag_.error(range(token), object + "is const: it cannot be assigned to");
+        return false;
+    }
+    if (const Member *member = const_member_of(e->type)) {
+        const std::string name = member->name
+                                     ? "the const member '" + std::string(member->name->text) + "'"
+                                     : "a const member";
+        diag_.error(range(token), object + "has " + name + ": it cannot be assigned to");
+        return false;
+    }
+    return true;
+}
+
 bool Sema::writable(const Expr *e, uint32_t token)
 {
     if (!e->lvalue && !e->type->is_unknown()) {
@@ -16,10 +35,8 @@ bool Sema::writable(const Expr *e, uint32_t token)
         diag_.error(range(token), "a whole spread array cannot be assigned to");
         return false;
     }
-    if (e->global && (e->type->quals & kConst)) {
-        diag_.error(range(token), "this global object is const: it cannot be assigned to");
+    if (e->global && !not_const(e, token))
         return false;
-    }
     if (e->global && e->type->kind == TypeKind::Void) {
         diag_.error(range(token), "a 'void *global' has to be cast to the type of the object "
                                   "before it is written");
@@ -187,7 +204,7 @@ Expr *Sema::split_phase(Expr *e)
                 report.insert_before(range(side), "*");
         return finish(e, types_.unknown());
     }
-    if (!writable(e->a, e->name_token)) {
+    if (!writable(e->a, e->name_token) || (!e->a->global && !not_const(e->a, e->name_token))) {
         e->a->global = e->b->global = false;
         return finish(e, nothing);
     }
