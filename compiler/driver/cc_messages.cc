@@ -101,23 +101,77 @@ void replace_all(std::string &text, std::string_view what, std::string_view with
         text.replace(at, what.size(), with);
 }
 
-// Returns the text without names that splitcc has made.  `ours` tells whether there was one.
-std::string in_users_terms(std::string_view said, bool &ours)
+// Removes what follows a type in quotes to say what it is made of.
+void drop_aka(std::string &text, size_t behind)
+{
+    struct Aka {
+        std::string_view begin, end;
+    };
+    for (const Aka &aka : {Aka{" {aka ‘", "’}"}, Aka{" {aka '", "'}"}, Aka{" (aka '", "')"}}) {
+        const size_t end = text.find(aka.end, behind);
+        if (text.compare(behind, aka.begin.size(), aka.begin) == 0 && end != std::string::npos)
+            text.erase(behind, end + aka.end.size() - behind);
+    }
+}
+
+// Writes types that global pointers occur in, as in ‘splitc_global (*)(void)’ {aka ...}, as far as
+// the C compiler knows them: ‘T *global (*)(void)’.  Returns whether there were any.
+bool write_far_types(std::string &text)
+{
+    struct FarType {
+        std::string_view made, written;
+    };
+    bool any = false;
+    for (const FarType &type :
+         {FarType{"splitc_global", "T *global"}, FarType{"splitc_spread", "T *spread"}})
+        for (size_t at = 0; (at = text.find(type.made, at)) != std::string::npos; at++) {
+            if (is_name_char(text[at + type.made.size()]))
+                continue;
+            any = true;
+            text.replace(at, type.made.size(), type.written);
+            for (std::string_view quote : {"’", "'"})
+                if (size_t end = text.find(quote, at); end != std::string::npos)
+                    drop_aka(text, end + quote.size());
+        }
+    if (any)
+        replace_all(text, ",  ", ", ");
+    return any;
+}
+
+// Whether a warning that names types is about what the program does with them.
+bool is_about_types(std::string_view option)
+{
+    for (std::string_view name :
+         {"-Wformat", "-Wformat=", "-Wint-conversion", "-Wincompatible-pointer-types",
+          "-Wincompatible-function-pointer-types"})
+        if (option == name)
+            return true;
+    return false;
+}
+
+// What is known of names that splitcc has made.
+struct Made {
+    bool names = false;     // there are some
+    bool far_types = false; // types were written in the user's terms
+};
+
+// Returns the text without names that splitcc has made.
+std::string in_users_terms(std::string_view said, Made &made)
 {
     std::string text(said);
     for (std::string_view prefix : {"splitc_own_", "splitc_system_"}) // of types of one name
         replace_all(text, prefix, "");
-    for (std::string_view name : {"splitc_global", "splitc_spread"})
-        replace_all(text, name, "splitc_ptr");
-    for (std::string_view type :
-         {"‘splitc_ptr’ {aka ‘long unsigned int’}", "'splitc_ptr' {aka 'long unsigned int'}",
-          "'splitc_ptr' (aka 'unsigned long')", "‘splitc_ptr’", "'splitc_ptr'"})
-        replace_all(text, type, "a global pointer");
+    for (std::string name : {"splitc_global", "splitc_spread", "splitc_ptr"})
+        for (std::string type :
+             {"‘" + name + "’ {aka ‘long unsigned int’}",
+              "'" + name + "' {aka 'long unsigned int'}", "'" + name + "' (aka 'unsigned long')",
+              "‘" + name + "’", "'" + name + "'"})
+            replace_all(text, type, "a global pointer");
     replace_all(text, "has type a global pointer", "is a global pointer");
-    ours = false;
+    made.far_types = write_far_types(text);
     size_t length = 0;
     for (size_t at = 0; (at = made_name(text, at, length)) != std::string::npos;) {
-        ours = true;
+        made.names = true;
         text.replace(at, length, "this");
     }
     for (std::string_view quoted : {"‘this’", "'this'"})
@@ -181,6 +235,7 @@ private:
     void line(std::string_view line);
     void message(const CcLine &said);
     Place source_of(const CcLine &said) const;
+    bool said_already(const CcLine &said, const Place &place);
 
     const Translation &t_;
     Source output_;
@@ -235,24 +290,38 @@ Place Reader::source_of(const CcLine &said) const
     return found(ends);
 }
 
+// Returns whether splitcc has warned of the same on that line.  The compilers name different
+// places of an initialization.
+bool Reader::said_already(const CcLine &said, const Place &place)
+{
+    if (!place.range || !place.sure || said.severity != Severity::Warning)
+        return false;
+    const FilePosition at = locator_.locate(*place.range).position;
+    return std::any_of(t_.messages.begin(), t_.messages.end(), [&](const Message &m) {
+        return m.option == said.option && m.position.line == at.line && m.position.file == at.file;
+    });
+}
+
 void Reader::message(const CcLine &said)
 {
     const bool note = said.severity == Severity::Note;
     if (note && !shown_)
         return;
-    bool ours = false;
+    Made names;
     Message m;
     m.severity = said.severity;
-    m.text = in_users_terms(said.text, ours) + header_of(said);
+    m.text = in_users_terms(said.text, names) + header_of(said);
     m.option = said.option;
     m.position = {std::string(said.file), said.line};
     const bool of_abi = said.file.ends_with("split-c/abi.h");
     // A warning about text that splitcc has made does not concern the user; an error does.
     const Place place = source_of(said);
     const std::optional<Range> &where = place.range;
+    const bool ours = names.names || (names.far_types && !note && !is_about_types(said.option));
     const bool made =
         ours || (!where && said.column && !output_.find(said.file, said.line).empty());
-    const bool drop = of_abi || (made && (note || said.severity == Severity::Warning));
+    const bool drop = of_abi || (made && (note || said.severity == Severity::Warning)) ||
+                      (names.far_types && said_already(said, place));
     if (!note)
         shown_ = !drop;
     if (drop)

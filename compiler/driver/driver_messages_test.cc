@@ -191,6 +191,49 @@ TEST_CASE("a global pointer that is printed as an int is named in plain words")
         CHECK_THAT(said, Contains(" is a global pointer [-Wformat"));
 }
 
+TEST_CASE("types that global pointers occur in are told in the user's terms")
+{
+    const std::string program = R"(#include <stdio.h>
+int *global *pp;
+char *spread who(int *global);
+void several(int *global *a, int n);
+void f(int *q)
+{
+    printf("%d %f\n", pp, &pp);
+    char *c = who;
+    int n = who;
+    several(q, *c + n);
+    int (*fn)(int) = several;
+    fn(1);
+}
+int h(void) { return who; }
+)";
+    for (const std::string &said : said_about(program, "-Wall")) {
+        INFO(said);
+        CHECK_THAT(said, !Contains("splitc_") && !Contains("long") && !Contains("aka"));
+        CHECK_THAT(said, Contains("T *global *") && Contains("T *global **") &&
+                             Contains("T *spread (") && Contains("(T *global)") &&
+                             Contains("T *global *, int)"));
+        for (const char *place : {"7:", "8:", "9:", "10:", "11:", "14:"})
+            CHECK_THAT(said, Contains(std::string("a.sc:") + place));
+        for (const char *option :
+             {" [-Wformat", " [-Wincompatible-pointer-types]", " [-Wint-conversion]"})
+            CHECK_THAT(said, Contains(option));
+        CHECK_THAT(said, Contains("a.sc:4:"));
+    }
+}
+
+TEST_CASE("what splitcc has warned of is not warned of by the C compiler")
+{
+    for (const std::string &said : said_about(
+             "int *global *pp;\nint *f(void)\n{\n    int *q = pp;\n    return q;\n}\n", "")) {
+        INFO(said);
+        CHECK_THAT(said, Contains("makes 'int *' from 'int *global *'"));
+        CHECK(said.find("-Wincompatible-pointer-types") ==
+              said.rfind("-Wincompatible-pointer-types"));
+    }
+}
+
 TEST_CASE("comments that say that a case falls through reach the C compiler")
 {
     Folder folder;
