@@ -166,6 +166,7 @@ void Parser::check_size(const InitDeclarator &d)
         const Expr *size = t->extent.size;
         if (!size || t->extent.value)
             continue;
+        sema_.check_constant(size, "the size of an array of file scope has to be constant");
         if (mentions_job(size))
             fail({tokens_[size->first].offset, tokens_[size->last - 1].end()},
                  "the size of an array of file scope has to be constant; if the array is spread "

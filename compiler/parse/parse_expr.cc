@@ -115,7 +115,9 @@ Expr *Parser::assignment()
 Expr *Parser::constant()
 {
     Bracketed colon(colon_ends_, true);
-    return sema_.value(conditional());
+    Expr *e = sema_.value(conditional());
+    sema_.check_constant(e, "a constant has to stand here");
+    return e;
 }
 
 // conditional = binary ["?" [expression] ":" conditional]

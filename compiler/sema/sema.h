@@ -100,6 +100,9 @@ public:
     // Returns a value of an initializer, converted to the type of the next object.
     Expr *initialize(Subobjects &objects, Expr *e);
 
+    // Reports the use of a global object where a constant is needed, as the text `needed` says.
+    void check_constant(const Expr *e, std::string_view needed, std::string_view instead = {});
+
     // Returns the type of `e` after lvalue conversion.
     const Type *value_type(const Expr *e);
 
@@ -192,7 +195,7 @@ private:
     std::string wrong_dimension(const Extent &extent, bool fixed);
 
     // initializers (sema_init.cc)
-    void check_static(const Expr *e, const Type *type);
+    bool check_static(const Expr *e, const Type *type);
 
     // values that are lost (sema_value.cc)
     void check_kept(const Expr *e, const Type *to, std::string_view what,
