@@ -65,7 +65,10 @@ private:
     void check_size(const InitDeclarator &d);
     void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
+    bool declares_again() const;
+    void skip_declarations();
     void old_style_parameters(Declaration *declaration);
+    void old_style_parameter(Declaration *declaration, const Part &function);
     bool note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);
     Symbol *declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role);

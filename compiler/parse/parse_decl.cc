@@ -99,7 +99,8 @@ bool Parser::at_definition(const Declarator &d)
     const bool names = !function.prototype && !function.param_symbols.empty();
     if (names && scopes_.at_file_scope())
         take_as_type(Among::Declarations);
-    return is(Tok::LBrace) || (names && starts_declaration()) || without_brace();
+    return is(Tok::LBrace) || (names && starts_declaration()) || declares_again() ||
+           without_brace();
 }
 
 // Returns whether the body of a function begins here, and its '{' was forgotten: the '}' is there.
@@ -211,12 +212,15 @@ void Parser::function_body(Declaration *declaration)
     if (!nested)
         nested_ = 0;
     Part &function = d.declarator.parts.front();
+    const bool again = declares_again();
     scopes_.enter();
     for (Symbol *param : function.param_symbols)
         if (param->name)
             scopes_.declare(param);
     if (!function.prototype && !function.param_symbols.empty())
         old_style_parameters(declaration);
+    else if (again)
+        skip_declarations();
     for (Symbol *param : function.param_symbols)
         if (!param->type)
             param->type = types_.basic(TypeKind::Int);
@@ -260,48 +264,95 @@ void Parser::function_body(Declaration *declaration)
     }
 }
 
-// The declarations between the declarator and the body of a K&R definition.
+// Returns whether parameters are declared once more behind a parameter list with types, in front of
+// the body.  If another function follows, a semicolon is missing.
+bool Parser::declares_again() const
+{
+    if (!scopes_.at_file_scope() || !starts_declaration())
+        return false;
+    uint32_t at = pos_;
+    while (tokens_[at].kind != Tok::LBrace && tokens_[at].kind != Tok::LParen &&
+           tokens_[at].kind != Tok::End)
+        at++;
+    return tokens_[at].kind == Tok::LBrace && tokens_[at - 1].kind == Tok::Semi;
+}
+
+// Reports what stands between a parameter list with types and the body.
+void Parser::skip_declarations()
+{
+    diag_.error(peek().range(), "the parameters have their types in the parentheses; nothing is "
+                                "declared between them and the '{'");
+    while (!is(Tok::LBrace))
+        pos_++;
+}
+
+// The declarations between the declarator and the body of a K&R definition.  After an error the
+// body is read all the same; what was to be declared has a type that is not known.
 void Parser::old_style_parameters(Declaration *declaration)
 {
     Part &function = declaration->declarators[0].declarator.parts.front();
+    bool failed = false;
     named_parameters_ = true;
     while (!is(Tok::LBrace)) {
-        Declaration *d = ast_.declaration();
-        d->first = pos_;
-        d->role = DeclarationRole::Parameter;
-        take_as_type(Among::Declarations);
-        specifiers(d->specifiers, true);
-        do {
-            InitDeclarator item;
-            item.declarator.first = pos_;
-            declarator(item.declarator, Abstract::No, true);
-            item.type = adjusted(derive(d->specifiers.type, item.declarator));
-            after_declarator(item);
-            d->touched |= touched_declarator(item.declarator);
-            bool found = false;
-            for (Symbol *param : function.param_symbols)
-                if (param->name == item.declarator.name) {
-                    param->type = item.type;
-                    param->storage = d->specifiers.storage;
-                    param->parameter = true;
-                    if (item.type->kind == TypeKind::SpreadArray)
-                        sema_.check_spread_array(item, *param);
-                    item.symbol = param;
-                    found = true;
-                }
-            if (!found)
-                diag_.error(tokens_[item.declarator.name_token].range(),
-                            "'" + std::string(item.declarator.name->text) +
-                                "' is not in the parameter list");
-            d->declarators.push_back(std::move(item));
-        } while (accept(Tok::Comma));
-        semicolon("';' after the parameter's declaration");
-        d->last = pos_;
-        d->touched |= d->specifiers.touched;
-        declaration->touched |= d->touched;
-        declaration->old_style.push_back(d);
+        const uint32_t scope = scopes_.depth();
+        try {
+            old_style_parameter(declaration, function);
+        } catch (const SyntaxError &) {
+            failed = true;
+            scopes_.leave_to(scope);
+            colon_ends_ = false;
+            while (!is(Tok::Semi) && !is(Tok::LBrace) && !is(Tok::RBrace) && !is(Tok::End))
+                pos_++;
+            if (diag_.too_many() || is(Tok::RBrace) || is(Tok::End))
+                throw;
+            accept(Tok::Semi);
+        }
     }
     named_parameters_ = false;
+    for (Symbol *param : function.param_symbols)
+        if (failed && !param->type)
+            param->type = types_.unknown();
+}
+
+void Parser::old_style_parameter(Declaration *declaration, const Part &function)
+{
+    Declaration *d = ast_.declaration();
+    d->first = pos_;
+    d->role = DeclarationRole::Parameter;
+    take_as_type(Among::Declarations);
+    specifiers(d->specifiers, true);
+    do {
+        InitDeclarator item;
+        item.declarator.first = pos_;
+        declarator(item.declarator, Abstract::No, true);
+        item.type = adjusted(derive(d->specifiers.type, item.declarator));
+        after_declarator(item);
+        d->touched |= touched_declarator(item.declarator);
+        bool found = false;
+        for (Symbol *param : function.param_symbols)
+            if (param->name == item.declarator.name) {
+                param->type = item.type;
+                param->storage = d->specifiers.storage;
+                param->parameter = true;
+                if (item.type->kind == TypeKind::SpreadArray)
+                    sema_.check_spread_array(item, *param);
+                item.symbol = param;
+                found = true;
+            }
+        if (!found) {
+            diag_.error(tokens_[item.declarator.name_token].range(),
+                        "'" + std::string(item.declarator.name->text) +
+                            "' is not in the parameter list");
+            if (is(Tok::LBrace)) // another function, and a body is missing before it
+                throw SyntaxError();
+        }
+        d->declarators.push_back(std::move(item));
+    } while (accept(Tok::Comma));
+    semicolon("';' after the parameter's declaration");
+    d->last = pos_;
+    d->touched |= d->specifiers.touched;
+    declaration->touched |= d->touched;
+    declaration->old_style.push_back(d);
 }
 
 Symbol *Parser::declare(InitDeclarator &d, const Specifiers &s, DeclarationRole role)

@@ -120,15 +120,21 @@ void Parser::check_word_before_name()
                                 "' qualifies a pointer: write it after a '*', as in 'int *" + word +
                                 " p'");
     bool after_star = pos_ > 1 && tokens_[pos_ - 2].kind == Tok::Star;
-    for (const Name *meant : {global_, spread_})
-        if (after_star && is(Tok::Ident) && are_similar(word, meant->text)) {
-            std::string right(meant->text);
+    for (const Name *meant : {global_, spread_}) {
+        if (!are_similar(word, meant->text))
+            continue;
+        std::string right(meant->text);
+        if (after_star && is(Tok::Ident)) {
             diag_
                 .error(token.range(),
                        "'" + word + "' is unknown here; did you mean '" + right + "'?")
                 .replace(token.range(), right);
             throw SyntaxError();
         }
+        if (!after_star && is(Tok::Star))
+            fail(token.range(), "'" + word + "' is unknown here; did you mean '" + right +
+                                    "'? It is written after the '*', as in 'int *" + right + " p'");
+    }
 }
 
 // direct-declarator = [name | "(" declarator ")"] {"[" ... "]" | "(" parameters ")" | "::"}

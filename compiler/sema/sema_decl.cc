@@ -148,7 +148,7 @@ void Sema::check_old_style(const InitDeclarator &d, const Type *definition)
     const std::vector<const Type *> &promised = d.symbol->type->params, &own = definition->params;
     for (size_t i = 0; i < promised.size() && i < own.size(); i++) {
         bool far = mentions_far(promised[i]) || mentions_far(own[i]);
-        if (!far || same_type(promised[i], own[i]))
+        if (!far || own[i]->is_unknown() || same_type(promised[i], own[i]))
             continue;
         const Part &function = d.declarator.parts.front();
         diag_.error(tokens_[function.param_symbols[i]->token].range(),
