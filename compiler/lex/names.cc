@@ -2,6 +2,7 @@
 #include "lex/lex.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace splitcc {
@@ -158,11 +159,24 @@ size_t edits_too_many(std::string_view text)
     return text.size() > 64 ? 0 : text.size() < 3 ? 1 : text.size() < 4 ? 2 : text.size() / 3 + 1;
 }
 
+// Returns whether two words differ in the case of letters only.
+bool same_but_for_case(std::string_view a, std::string_view b)
+{
+    auto lower = [](unsigned char c) { return std::tolower(c); };
+    return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// Returns the number of edits between two words, of which writing it in capitals is one.
+size_t edits(std::string_view text, std::string_view word)
+{
+    return same_but_for_case(text, word) ? text != word : distance(text, word);
+}
+
 } // namespace
 
 bool are_similar(std::string_view text, std::string_view word)
 {
-    return text.size() < 2 * word.size() && distance(text, word) < edits_too_many(text);
+    return text.size() < 2 * word.size() && edits(text, word) < edits_too_many(text);
 }
 
 std::string Names::similar(const Name *name, bool keywords, bool (*counts)(const Name &)) const
@@ -177,7 +191,7 @@ std::string Names::similar(const Name *name, bool keywords, bool (*counts)(const
         size_t shorter = std::min(other.text.size(), text.size());
         if (!means_something || &other == name || longer - shorter >= best)
             continue;
-        if (size_t d = distance(text, other.text); d < best) {
+        if (size_t d = edits(text, other.text); d < best) {
             best = d;
             found = other.text;
         }

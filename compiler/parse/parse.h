@@ -138,6 +138,7 @@ private:
     Stmt *compound(const Declarator *function);
     void block_items(Stmt *stmt);
     Stmt *block_item();
+    bool is_misspelled_for();
     Stmt *for_statement();
     Stmt *keyword_statement();
     void jump_statement(Stmt *stmt);

@@ -136,8 +136,33 @@ Stmt *Parser::statement()
         return end(stmt);
     }
     default:
+        if (is_misspelled_for())
+            return for_statement();
         return at_label() ? label_statement() : expression_statement();
     }
+}
+
+// Reports a word that is meant as `for`: a semicolon is in the parentheses behind it.
+bool Parser::is_misspelled_for()
+{
+    if (!is(Tok::Ident) || peek().name->ordinary || peek(1).kind != Tok::LParen ||
+        !are_similar(peek().name->text, "for"))
+        return false;
+    int parens = 0;
+    for (uint32_t at = pos_ + 1; tokens_[at].kind != Tok::LBrace && tokens_[at].kind != Tok::End;
+         at++) {
+        parens += (tokens_[at].kind == Tok::LParen) - (tokens_[at].kind == Tok::RParen);
+        if (parens == 0)
+            return false;
+        if (tokens_[at].kind != Tok::Semi)
+            continue;
+        diag_
+            .error(peek().range(), "'" + std::string(peek().name->text) +
+                                       "' is not declared here; did you mean 'for'?")
+            .replace(peek().range(), "for");
+        return true;
+    }
+    return false;
 }
 
 Expr *Parser::condition_in_parens()

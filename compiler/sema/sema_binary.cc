@@ -25,6 +25,9 @@ Expr *Sema::binary(Expr *e)
         break;
     }
     const Type *a = value_type(e->a), *b = value_type(e->b);
+    // An operand that was reported, such as `retrun` in `retrun *p`, is of no type that is known.
+    if (diag_.errors() > 0 && (a->is_unknown() || b->is_unknown()))
+        return finish(e, types_.unknown());
     if (a->is_far() || b->is_far()) {
         diag_.error(range(e->name_token),
                     "this operator does not apply to " + quoted(a->is_far() ? a : b));
