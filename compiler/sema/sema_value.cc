@@ -195,8 +195,8 @@ bool Sema::holds(const Type *to, const Expr *e)
     switch (e->kind) {
     case ExprKind::Unary:
         return e->op == Tok::Bang || holds(to, e->a);
-    case ExprKind::Binary:
-        return holds_result(to, e);
+    case ExprKind::Binary: // where C computes with ints, they may become narrower
+        return holds_type(to, from) || holds_result(to, e);
     case ExprKind::Comma:
         return holds(to, e->b);
     case ExprKind::Conditional:

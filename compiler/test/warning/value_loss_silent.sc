@@ -72,4 +72,10 @@ void f(long n, unsigned u, int i, char c, float x, enum kind k, int *global g, f
     gs->a = gs->wide;
     *gz /= 4;
     *(_Bool *global)g = 0.5;
+    *gb += -3;
+    *gb -= 3;
+    *gb ^= -1;
+    *gb += 300;
+    *gb = *gb + 300;
+    *gb *= i;
 }
