@@ -178,6 +178,13 @@ bool Parser::nested_declarator(Abstract abstract) const
     }
 }
 
+// Returns whether the token can follow the '::' of a spread array's declarator.
+static bool is_end_of_spread_array(Tok next)
+{
+    return next == Tok::LBracket || next == Tok::Semi || next == Tok::Comma ||
+           next == Tok::Assign || next == Tok::RParen;
+}
+
 void Parser::declarator_suffixes(Declarator &d)
 {
     size_t arrays = 0; // the number of array suffixes directly before this point
@@ -191,8 +198,10 @@ void Parser::declarator_suffixes(Declarator &d)
             d.touched |= part.extents[0].size && part.extents[0].size->touched;
             d.parts.push_back(std::move(part));
             arrays++;
-        } else if (arrays > 0 && is(Tok::Colon) && peek(1).kind == Tok::LBracket) {
-            fail(peek().range(), "a spread array has two colons, as in 'int A[n]::[m]'");
+        } else if (arrays > 0 && is(Tok::Colon) && is_end_of_spread_array(peek(1).kind)) {
+            fail(peek().range(), peek(1).kind == Tok::LBracket
+                                     ? "a spread array has two colons, as in 'int A[n]::[m]'"
+                                     : "a spread array has two colons, as in 'int A[n]::'");
         } else if (is_pair(Tok::Colon)) {
             if (arrays == 0)
                 fail(peek().range(), "'::' needs a dimension to its left, as in 'int A[n]::'");
