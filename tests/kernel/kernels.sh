@@ -105,7 +105,8 @@ build_adapter() {
 check_style() {
     local source=$work/linux-source-$1
 
-    ! (cd "$root/unet-backends/fe/module" &&
-        perl "$source/scripts/checkpatch.pl" --no-tree --terse --show-types -f ./*.c ./*.h || true) |
-        grep -E ' ERROR:'
+    ! (
+        cd "$root/unet-backends/fe/module" || exit
+        perl "$source/scripts/checkpatch.pl" --no-tree --terse --show-types -f ./*.c ./*.h || true
+    ) | grep -E ' ERROR:'
 }

@@ -51,9 +51,10 @@ enum reliable_auth {
  * a connection, and where there is none, all goes by packets.  All promises hold, of order, of
  * authenticity, of UNET_DEAD.  There are two descriptors and 200 KB for each rank to and from which
  * bulk goes, for 64 ranks at most. */
-#define RELIABLE_STREAM_BYTES 32768u     /* shorter bulk gains nothing by it, */
-#define RELIABLE_STREAM_AFTER (1u << 20) /* nor does less in all: opening takes each side 0.3 ms   \
-                                          */
+/* Shorter bulk gains nothing by it, nor does less in all, as opening takes each side 0.3 ms. */
+#define RELIABLE_STREAM_BYTES 32768u
+#define RELIABLE_STREAM_AFTER (1u << 20)
+
 struct reliable_config {
     uint32_t ranks;           /* of the job, 1..65535 */
     uint32_t rank;            /* of this process, below `ranks` */

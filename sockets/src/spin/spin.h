@@ -18,9 +18,9 @@
 struct sockets_spin {
     uint64_t start_ns, limit_ns;
     uint32_t turn;
-    bool whole; /* it is tried once more whether spinning is worth while */
-    bool yielded_long;
-    bool cut;   /* the waiter's own time ends before */
+    bool whole;        /* it is tried once more whether spinning is worth while */
+    bool yielded_long; /* the core, to others */
+    bool cut;          /* the waiter's own time ends before */
 };
 
 /* Read UNETSOCK_SPIN (microseconds; 0: never). */
