@@ -79,6 +79,13 @@ static void begin_cloning(sigset_t *before)
         sockets_table_lock();
 }
 
+/* In the child, in which the table's lock is taken, too, until it has been told what it is. */
+static void begin_cloned(const sigset_t *before)
+{
+    sockets_table_forked();
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 /* In the parent. */
 static void end_cloning(const sigset_t *before, bool has_child)
 {
@@ -101,7 +108,7 @@ static int run_cloned(void *argument)
 {
     const struct cloned *cloned = argument;
 
-    pthread_sigmask(SIG_SETMASK, &cloned->mask, NULL);
+    begin_cloned(&cloned->mask);
     return cloned->run(cloned->argument);
 }
 
@@ -188,7 +195,7 @@ static long clone_by_number(long number, const long a[6])
     if (child != 0)
         end_cloning(&before, child > 0);
     else
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        begin_cloned(&before);
     return child;
 }
 

@@ -250,8 +250,8 @@ bool sockets_record_is_last(struct sockets_record *record)
 
     if (sockets_record_is_sole(record))
         return true;
-    holders =
-        atomic_load(&record->holders); /* before: who is settled meanwhile counts in neither */
+    /* First, so that who is settled meanwhile does not count among the leaving for nothing. */
+    holders = atomic_load(&record->holders);
     for (int i = 0; i < SOCKETS_WATCHED; i++) {
         const uint64_t watched = atomic_load(&record->watched[i]);
 
