@@ -150,14 +150,15 @@ struct reliable_stream {
         bool unarrived; /* the kernel has taken something, which may not have arrived */
     } out;
     struct reliable_stream_in {
-        int fd;           /* -1: none */
-        uint64_t nonce;   /* of our offer; 0: none is good */
-        uint64_t offered; /* when it was made, us */
-        uint64_t records; /* so far */
-        uint64_t ended;   /* episodes, */
-        uint64_t noted;   /* and how many packets have told of */
-        uint64_t quiet;   /* since when nothing comes, us; 0: something does */
-        uint8_t *bytes;   /* RELIABLE_STREAM_IN of them: what is not delivered */
+        int fd;               /* -1: none */
+        uint64_t nonce;       /* of our offer; 0: none is good */
+        uint64_t offered;     /* when it was made, us */
+        uint64_t records;     /* so far */
+        uint64_t ended;       /* episodes, */
+        uint64_t noted;       /* and how many packets have told of */
+        uint64_t quiet;       /* since when nothing comes, us; 0: something does */
+        uint64_t patience_us; /* after so long the sender may need an acknowledgement */
+        uint8_t *bytes;       /* RELIABLE_STREAM_IN of them: what is not delivered */
         uint32_t first, end;
         bool offer_due;  /* the peer asks */
         bool accept_due; /* it has to be told that its greeting has come */
@@ -175,6 +176,7 @@ struct reliable_streams {
     unsigned count;                /* and its length */
     bool work;                     /* something has to be looked at in the next turn */
     uint64_t messages_out, messages_in;
+    uint64_t acks; /* that were sent once more */
 
     /* The episode that is being sent. */
     struct reliable_stream *corked; /* what is corked for its peer goes there; NULL: none */
@@ -207,10 +209,11 @@ struct reliable_stream *reliable_stream_of(struct reliable_endpoint *r, uint16_t
 /* It is of no use any more: its peer counts as dead. */
 void reliable_stream_break(const struct reliable_endpoint *r, const struct reliable_stream *s);
 
-/* Has the kernel ask the other end of a connection now and then whether it is there: something
- * between the hosts may have forgotten it.  There is no TCP_USER_TIMEOUT, because it would break
- * streams to ranks that are stopped. */
-void reliable_stream_keep(int fd);
+/* What both ends ask of the kernel: to send again within milliseconds what is lost, and to ask the
+ * other end now and then whether it is there, because something between the hosts may have
+ * forgotten the connection.  There is no TCP_USER_TIMEOUT, because it would break streams to ranks
+ * that are stopped. */
+void reliable_stream_set_options(int fd);
 
 /* Ends those of a channel. */
 void reliable_stream_close(struct reliable_endpoint *r, uint16_t channel);

@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 enum {
-    READS = 4,        /* of a stream in one turn */
-    CROSSES_US = 500, /* what is found later may have been sent later */
+    READS = 4,         /* of a stream in one turn */
+    CROSSES_US = 500,  /* what is found later may have been sent later */
+    PATIENCE_US = 500, /* without a byte of an episode, until the sender may need a word ... */
+    PATIENCE_MOST_US = 128000, /* ... and twice as long each time, up to this */
 };
 
 /* ---- offers --------------------------------------------------------------------------------- */
@@ -131,7 +133,7 @@ static bool greeting_take(struct reliable_endpoint *r, int fd)
         close(fd);
         return true;
     }
-    reliable_stream_keep(fd);
+    reliable_stream_set_options(fd);
     s->in.fd = fd;
     s->in.nonce = 0;
     s->in.accept_due = true;
@@ -327,17 +329,32 @@ static bool stream_read(struct reliable_endpoint *r, struct reliable_stream *s)
     return n > 0;
 }
 
+/* TCP's latest acknowledgement may be lost, or the kernel puts it off: up to 40 ms if a single
+ * segment has come, as it does when the sender asks.  A byte the other way carries it once more. */
+static void in_acknowledge(struct reliable_endpoint *r, struct reliable_stream_in *in, uint64_t now)
+{
+    if (now - in->quiet < in->patience_us || in->patience_us > PATIENCE_MOST_US)
+        return;
+    in->patience_us *= 2;
+    if (send(in->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        r->streams.acks++;
+}
+
 /* After nothing was there for a while, packets have to tell of more. */
-static void stream_look(struct reliable_stream_in *in, uint64_t now, bool found)
+static void stream_look(struct reliable_endpoint *r, struct reliable_stream_in *in, uint64_t now,
+                        bool found)
 {
     if (found) {
         in->quiet = 0;
         in->hot = true;
     } else if (in->quiet == 0) {
         in->quiet = now;
+        in->patience_us = PATIENCE_US;
     } else if (now - in->quiet > RELIABLE_STREAM_LOOK_US) {
         in->hot = false;
     }
+    if (in->quiet > 0 && in_is_owed(in))
+        in_acknowledge(r, in, now);
 }
 
 /* Whoever tells of episodes has been told that the stream is there. */
@@ -399,6 +416,6 @@ int reliable_stream_receive(struct reliable_endpoint *r, uint64_t now, struct re
             break;
     }
     if (s->in.fd >= 0)
-        stream_look(&s->in, now, found);
+        stream_look(r, &s->in, now, found);
     return count;
 }

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <linux/filter.h>
 #include <map>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <random>
 #include <string>
@@ -155,6 +157,29 @@ void open_stream(Pair &pair, int from)
     }
     REQUIRE(streamed(pair, from) > 0);
 }
+
+// Nothing of what comes to a socket gets to TCP, as if it had been lost on the way.
+class Deaf {
+public:
+    explicit Deaf(int fd) : fd(fd)
+    {
+        sock_filter nothing = {BPF_RET | BPF_K, 0, 0, 0};
+        const sock_fprog program = {1, &nothing};
+
+        REQUIRE(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0);
+    }
+    ~Deaf()
+    {
+        const int none = 0;
+
+        setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
+    }
+    Deaf(const Deaf &) = delete;
+    Deaf &operator=(const Deaf &) = delete;
+
+private:
+    int fd;
+};
 
 bool dies(Pair &pair, int rank)
 {
@@ -346,6 +371,77 @@ TEST_CASE("all that was sent has arrived only when streams are empty, too")
     stream_of(pair, 0)->out.end = 8; // as if the kernel had not taken this
     CHECK_FALSE(unet_idle(pair.ep[0]));
     stream_of(pair, 0)->out.end = 0;
+}
+
+TEST_CASE(
+    "who waits for the rest of an episode acknowledges once more what has come, and not for ever")
+{
+    constexpr unsigned PIECES = 60; // as many as rank 1 has buffers for
+    Pair pair(NOTHING, BOTH);
+    const uint64_t &acks = reliable_of(pair.ep[1])->streams.acks;
+    std::optional<Bulk> bulk;
+
+    open_stream(pair, 0);
+    pair.step();
+    const uint64_t before = acks;
+
+    bulk.emplace(pair, 0, PIECES * PIECE);
+    for (unsigned i = 0; i < PIECES / 2; i++)
+        REQUIRE(bulk->send(text_of(PIECE, i)));
+    read_bulk(pair, 1, PIECES / 2 - 20);
+    REQUIRE(stream_of(pair, 1)->in.episode);
+    {
+        const Deaf sender(stream_of(pair, 0)->out.fd); // acknowledgements are lost
+        const uint64_t began = unet_now_us();
+
+        while (acks == before && unet_now_us() - began < 10000000)
+            pair.step();
+        CHECK(acks > before);
+        while (stream_of(pair, 1)->in.patience_us <= 128000 && unet_now_us() - began < 10000000)
+            pair.step();
+        const uint64_t most = acks;
+        const uint64_t since = unet_now_us();
+
+        while (unet_now_us() - since < 300000)
+            pair.step();
+        CHECK(acks == most);
+        CHECK(most - before <= 9);
+    }
+    bulk.reset();
+    for (unsigned i = PIECES / 2 - 20; i < PIECES / 2; i++)
+        REQUIRE(await(pair, 1) == text_of(PIECE, i));
+}
+
+TEST_CASE("what acknowledges once more is read by the sender, who has enough of it")
+{
+    Pair pair(NOTHING, BOTH);
+
+    open_stream(pair, 0);
+    REQUIRE(send(stream_of(pair, 1)->in.fd, std::string(1000, 0).data(), 1000, 0) == 1000);
+    for (unsigned i = 0; i < 256; i++) {
+        send_bulk(pair, 0, 4, i);
+        read_bulk(pair, 1, 4, i);
+    }
+    char byte;
+
+    CHECK(recv(stream_of(pair, 0)->out.fd, &byte, 1, MSG_DONTWAIT) == -1);
+    CHECK(unet_channel_state(pair.ep[0], pair.channel[0]) == UNET_OPEN);
+}
+
+TEST_CASE("what is lost is sent again within milliseconds, where the kernel can be asked for that")
+{
+    constexpr int RTO_MIN_US = 45; // of TCP, in newer kernels
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), some_us = 12000;
+    const bool can = setsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &some_us, sizeof some_us) == 0;
+    Pair pair(NOTHING, BOTH);
+    int rto_us = 0;
+    socklen_t length = sizeof rto_us;
+
+    close(fd);
+    open_stream(pair, 0);
+    getsockopt(stream_of(pair, 0)->out.fd, IPPROTO_TCP, RTO_MIN_US, &rto_us, &length);
+    if (can)
+        CHECK(rto_us == 8000);
 }
 
 TEST_CASE("no stream is opened to a peer that gets little, and one is that gets much at once")

@@ -101,15 +101,24 @@ void reliable_stream_break(const struct reliable_endpoint *r, const struct relia
     r->peer[s->channel].silent = true;
 }
 
-void reliable_stream_keep(int fd)
-{
-    enum { IDLE_S = 60, INTERVAL_S = 10, TIMES = 6 };
-    const int on = 1, idle = IDLE_S, interval = INTERVAL_S, times = TIMES;
+#ifndef TCP_RTO_MIN_US
+#define TCP_RTO_MIN_US 45 /* kernels that do not have it wait 200 ms */
+#endif
 
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof(times));
+static void option_set(int fd, int level, int option, int value)
+{
+    setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void reliable_stream_set_options(int fd)
+{
+    enum { IDLE_S = 60, INTERVAL_S = 10, TIMES = 6, RTO_MIN_US = 8000 };
+
+    option_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    option_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S);
+    option_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, INTERVAL_S);
+    option_set(fd, IPPROTO_TCP, TCP_KEEPCNT, TIMES);
+    option_set(fd, IPPROTO_TCP, TCP_RTO_MIN_US, RTO_MIN_US);
 }
 
 /* ---- notes -------------------------------------------------------------------------------- */
