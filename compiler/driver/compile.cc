@@ -256,7 +256,7 @@ int Compiler::compile_other(const Input &input, const std::string &result)
     add_old_program_options(command);
     append(command, options_.both);
     append(command, options_.preprocess);
-    command.push_back("-I" + tools_.prefix() + "/include");
+    append(command, tools_.include_options());
     append(command, made.options);
     append(command, options_.compile);
     if (options_.save_temps != SaveTemps::No)

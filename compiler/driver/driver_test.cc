@@ -128,6 +128,16 @@ TEST_CASE("macros and headers reach the preprocessor")
     CHECK(folder.splitcc("-c a.sc -I inc -DVALUE=0 -DGONE -include force.h").code == 1);
 }
 
+TEST_CASE("headers are found without their folder, too, but behind the program's own")
+{
+    Folder folder;
+    folder.file("team.h", "#define MINE 3\n");
+    folder.file("a.sc", "#include <split-c.h>\n#include \"team.h\"\n#include \"control.h\"\n"
+                        "int A[PROCS]::[MINE];\n");
+    folder.file("c.c", "#include <abi.h>\n#include \"team.h\"\nint n = MINE;\n");
+    check_fine(folder.splitcc("-c a.sc c.c"));
+}
+
 TEST_CASE("paths may have spaces and quotes")
 {
     Folder folder;

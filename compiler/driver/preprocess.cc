@@ -61,7 +61,7 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
     for (const std::string &word : options_.compile)
         if (word.starts_with("-W") || word == "-w")
             command.push_back(word);
-    command.push_back("-I" + tools_.prefix() + "/include");
+    append(command, tools_.include_options());
     if (!options_.only_dependencies && !translated_)
         for (const char *header :
              {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr})
@@ -86,7 +86,7 @@ int Compiler::preprocess_only(const Input &input)
         command = tools_.cc({"-E"});
         append(command, options_.both);
         append(command, options_.preprocess);
-        command.push_back("-I" + tools_.prefix() + "/include");
+        append(command, tools_.include_options());
         append(command, options_.preprocess_only);
         append(command, made.options);
         if (!input.x.empty())

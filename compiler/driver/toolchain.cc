@@ -99,6 +99,11 @@ TemporaryDirectory &Toolchain::temporary()
     return *temporary_;
 }
 
+Command Toolchain::include_options() const
+{
+    return {"-I" + prefix_ + "/include", "-idirafter", prefix_ + "/include/split-c"};
+}
+
 bool Toolchain::announce(const Command &command) const
 {
     if (show_)

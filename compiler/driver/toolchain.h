@@ -29,6 +29,10 @@ public:
     // Returns the prefix: headers are in include/ below it, libraries in lib/.
     const std::string &prefix() const { return prefix_; }
 
+    // Returns the options by which headers are found: as <split-c/NAME> and, unless the program has
+    // one of that name, as <NAME>.
+    Command include_options() const;
+
     // Prints the command if -show or -v are given.  Returns whether it is to be run.
     bool announce(const Command &command) const;
 
