@@ -145,12 +145,16 @@ static inline bool reliable_stream_is_corked(const struct reliable_endpoint *r, 
     return r->streams.corked && r->streams.corked->channel == channel;
 }
 
+/* Whether the next message for a channel goes by a packet, and nothing has to be told before. */
+static inline bool reliable_stream_is_left(const struct reliable_endpoint *r)
+{
+    return r->streams.owed == 0 && !r->streams.begun;
+}
+
 /* The next message for a channel goes by a packet.  Errors: those of reliable_engine_note. */
 static inline int reliable_stream_leave(struct reliable_endpoint *r, uint64_t now, uint16_t channel)
 {
-    if (r->streams.owed == 0 && !r->streams.begun)
-        return 0;
-    return reliable_stream_give_way(r, now, channel);
+    return reliable_stream_is_left(r) ? 0 : reliable_stream_give_way(r, now, channel);
 }
 
 /* ---- endpoint.c ----------------------------------------------------------------- */
@@ -177,6 +181,10 @@ void reliable_messages_deliver(void *arg, uint32_t source, uint32_t user, const 
 
 /* Moves messages from the send queue to the engine.  Returns their number. */
 int reliable_messages_send(struct reliable_endpoint *r, uint64_t now);
+
+/* The same for those that reliable_engine_append takes, up to the first other one.  True: there is
+ * no other one. */
+bool reliable_messages_append(struct reliable_endpoint *r);
 
 /* ---- datagrams.c: all under the lock ----------------------------------------------- */
 

@@ -129,6 +129,11 @@ int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t 
 int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t rank,
                           uint32_t user, const struct iovec *iov, uint32_t count);
 
+/* The same for a message of which nothing has to be sent now: it joins a packet that waits for
+ * more, and goes on waiting until something else happens.  False: nothing was done. */
+bool reliable_engine_append(struct reliable_engine *engine, uint32_t rank, uint32_t user,
+                            const struct iovec *iov, uint32_t count);
+
 /* Tells the driver at a rank something, in order with messages; of at most RELIABLE_NOTE_BYTES.
  * Errors: as reliable_engine_send. */
 int reliable_engine_note(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t kind,

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
+#include <random>
+#include <sys/uio.h>
 
 namespace {
 
@@ -22,7 +25,116 @@ struct Waiting {
     }
 };
 
+bool append(Peer &peer, const std::string &text)
+{
+    const iovec iov[] = {
+        {const_cast<char *>(text.data()), text.size() / 2},
+        {const_cast<char *>(text.data()) + text.size() / 2, text.size() - text.size() / 2}};
+
+    return reliable_engine_append(peer.engine, 1, 0, iov, 2);
+}
+
 } // namespace
+
+TEST_CASE("a message joins a packet that waits, if that goes on waiting")
+{
+    Peer idle{0};
+    Waiting w;
+
+    CHECK_FALSE(append(idle, "nobody was sent anything"));
+    REQUIRE(idle.send("hello") == 0);
+    CHECK_FALSE(append(idle, "goes at once"));
+    CHECK(append(w.a, "joins"));
+    CHECK(w.a.transmit().empty());
+    CHECK_FALSE(append(w.a, std::string(PART - 30, 'x'))); // would fill it
+    CHECK(w.a.stats().messages_out == 3);
+
+    reliable_engine_arriving(w.a.engine);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(w.b.send("from b", 0) == 0);
+        w.a.receive(w.b.transmit());
+    }
+    CHECK_FALSE(append(w.a, "an acknowledgement is due"));
+    CHECK(w.a.transmit().size() == 1);
+    reliable_engine_abort(w.a.engine, 1);
+    CHECK_FALSE(append(w.a, "nobody is there"));
+}
+
+TEST_CASE("a message joins no packet that an acknowledgement has just let go")
+{
+    Peer a{0}, b{1};
+
+    a.engine->config.batch = BATCH;
+    REQUIRE(a.send("not full") == 0);
+    std::vector<Wire> not_full = a.transmit();
+
+    REQUIRE(a.send(std::string(6 * PART, 'x')) == 0);
+    reliable_engine_push(a.engine);
+    REQUIRE(a.transmit().size() == 6);
+    REQUIRE(a.send("waits") == 0);
+    REQUIRE(a.transmit().empty());
+    CHECK(append(a, "joins"));
+    b.receive(not_full);
+    b.now += 1000;
+    a.receive(b.transmit());
+    CHECK_FALSE(append(a, "goes"));
+    CHECK(a.transmit().size() == 1);
+}
+
+TEST_CASE("whatever is on its way, nothing is to be sent when a message has joined a packet")
+{
+    const unsigned seed = GENERATE(range(1u, 41u));
+    std::mt19937 random(seed);
+    Peer a{0}, b{1};
+    std::deque<Wire> to_b, to_a;
+    std::vector<std::string> sent;
+    unsigned joined = 0;
+    const auto take = [](std::deque<Wire> &on_way, Peer &peer) {
+        if (on_way.empty())
+            return;
+        peer.receive(on_way.front());
+        on_way.pop_front();
+    };
+    const auto transmit = [&] {
+        for (Wire &wire : a.transmit())
+            to_b.push_back(wire);
+        for (Wire &wire : b.transmit())
+            to_a.push_back(wire);
+    };
+
+    CAPTURE(seed);
+    a.engine->config.batch = BATCH;
+    for (int step = 0; step < 4000; step++) {
+        const std::string text(random() % 8 ? random() % 60 : random() % (3 * PART),
+                               static_cast<char>('a' + step % 26));
+        const unsigned what = random() % 8;
+
+        a.now = b.now += random() % 20;
+        transmit(); // what is due at this time
+        if (what < 5 && append(a, text)) {
+            REQUIRE(a.transmit().empty());
+            sent.push_back(text);
+            joined++;
+        } else if (what < 5 && a.send(text) == 0) {
+            sent.push_back(text);
+        } else if (what == 5) {
+            take(to_a, a);
+        } else if (what == 6) {
+            take(to_b, b);
+        } else {
+            CHECK(b.send("answer", 0) == 0);
+        }
+        transmit();
+    }
+    for (int i = 0; i < 100000 && b.messages.size() < sent.size(); i++) {
+        a.now = b.now += 20;
+        take(to_a, a);
+        take(to_b, b);
+        transmit();
+    }
+    CHECK(b.messages == sent);
+    CHECK(joined > 20);
+}
 
 TEST_CASE("a packet that waits for more messages carries an acknowledgement that is due")
 {

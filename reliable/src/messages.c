@@ -223,3 +223,23 @@ int reliable_messages_send(struct reliable_endpoint *r, uint64_t now)
     unet_ring_publish(&r->ni.tx);
     return count;
 }
+
+static bool append_one(struct reliable_endpoint *r, const struct unet_desc *desc)
+{
+    const struct iovec iov = {(void *)desc->data, desc->length};
+
+    return desc->kind == UNET_INLINE && desc->length <= UNET_INLINE_MAX &&
+           desc->channel <= r->ni.ep.config.channels &&
+           r->ni.ep.channel[desc->channel].state == UNET_OPEN && reliable_stream_is_left(r) &&
+           reliable_engine_append(r->engine, r->peer[desc->channel].rank, desc->user, &iov, 1);
+}
+
+bool reliable_messages_append(struct reliable_endpoint *r)
+{
+    const struct unet_desc *slot;
+
+    while ((slot = unet_ring_peek(&r->ni.tx)) != NULL && append_one(r, slot))
+        unet_ring_release(&r->ni.tx);
+    unet_ring_publish(&r->ni.tx);
+    return slot == NULL;
+}

@@ -32,14 +32,25 @@ static void output_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
 void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
-    uint64_t now;
 
     (void)channel;
     reliable_lock(r);
-    now = unet_now_us();
-    reliable_messages_send(r, now);
-    output_send_unless_corked(r, now);
+    if (!reliable_messages_append(r)) {
+        const uint64_t now = unet_now_us();
+
+        reliable_messages_send(r, now);
+        output_send_unless_corked(r, now);
+    }
     reliable_unlock(r);
+}
+
+/* A message that nothing has to be done for now; the clock need not be read. */
+static bool output_append(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
+                          const struct iovec *iov, uint32_t count)
+{
+    return !reliable_messages_queued(r) && reliable_stream_is_left(r) &&
+           !reliable_stream_is_corked(r, channel) &&
+           reliable_engine_append(r->engine, r->peer[channel].rank, user, iov, count);
 }
 
 /* Behind the messages that are queued. */
@@ -77,7 +88,9 @@ int reliable_output_sendv(struct unet_endpoint *ep, uint16_t channel, uint32_t u
     int rc;
 
     reliable_lock(r);
-    rc = output_sendv_locked(r, channel, user, iov, count);
+    rc = output_append(r, channel, user, iov, count)
+             ? 0
+             : output_sendv_locked(r, channel, user, iov, count);
     reliable_unlock(r);
     return rc == -ENOMEM ? -EAGAIN : rc;
 }
@@ -97,22 +110,29 @@ void reliable_output_cork(struct unet_endpoint *ep, uint16_t channel, size_t byt
     reliable_unlock(r);
 }
 
+static void output_uncork_locked(struct reliable_endpoint *r, bool acknowledge)
+{
+    const uint64_t now = unet_now_us();
+
+    reliable_stream_uncork(r, now);
+    if (r->cork_sent)
+        reliable_engine_push(r->engine);
+    if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
+        reliable_output_send(r, now);
+}
+
 /* The acknowledgement of a single message waits: the caller may be about to answer it, and then the
  * answer carries it.  The end of what has begun to go does not wait for more messages. */
 void reliable_output_uncork(struct unet_endpoint *ep)
 {
     struct reliable_endpoint *r = reliable_of(ep);
     const bool acknowledge = ep->stats.received - r->received_at_cork > 1;
-    uint64_t now;
 
     r->corked = false;
     reliable_lock(r);
-    now = unet_now_us();
-    reliable_stream_uncork(r, now);
-    if (r->cork_sent)
-        reliable_engine_push(r->engine);
-    if (reliable_messages_send(r, now) > 0 || r->packets_wait || acknowledge)
-        reliable_output_send(r, now);
+    if (r->streams.corked || r->cork_sent || r->packets_wait || acknowledge ||
+        reliable_messages_queued(r))
+        output_uncork_locked(r, acknowledge);
     reliable_unlock(r);
     r->packets_wait = false;
 }

@@ -214,14 +214,19 @@ static inline __attribute__((always_inline)) int send_gathered(struct reliable_e
     return 0;
 }
 
-int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t rank,
-                          uint32_t user, const struct iovec *iov, uint32_t count)
+static inline struct gather gather_all(const struct iovec *iov, uint32_t count)
 {
     struct gather from = {.iov = iov};
 
     for (uint32_t i = 0; i < count; i++)
         from.left += iov[i].iov_len;
-    return send_gathered(engine, now, rank, user, from);
+    return from;
+}
+
+int reliable_engine_sendv(struct reliable_engine *engine, uint64_t now, uint32_t rank,
+                          uint32_t user, const struct iovec *iov, uint32_t count)
+{
+    return send_gathered(engine, now, rank, user, gather_all(iov, count));
 }
 
 int reliable_engine_send(struct reliable_engine *engine, uint64_t now, uint32_t rank, uint32_t user,
@@ -412,6 +417,30 @@ static uint32_t new_going(const struct reliable_engine *engine,
     if ((snd->acked && count >= snd->in_flight) || count * conn->pmtu.bytes >= engine->config.batch)
         return trains_of(conn, count, window);
     return 0;
+}
+
+/* As new_going would find for the open packet with a frame more. */
+static bool goes_on_waiting(const struct reliable_connection *conn, size_t length)
+{
+    const struct reliable_send *snd = &conn->snd;
+
+    return snd->end - snd->nxt == 1 && snd->going == 0 && snd->in_flight >= RELIABLE_FEW &&
+           room_in(open_buffer(conn)) >= sizeof(struct reliable_frame) + length + FULL_BYTES &&
+           snd->sml > snd->una && !acknowledgement_is_due(conn);
+}
+
+bool reliable_engine_append(struct reliable_engine *engine, uint32_t rank, uint32_t user,
+                            const struct iovec *iov, uint32_t count)
+{
+    struct reliable_connection *conn = reliable_engine_find(engine, rank);
+    struct gather from = gather_all(iov, count);
+
+    if (!conn || conn->dead || !goes_on_waiting(conn, from.left))
+        return false;
+    add_frame(open_buffer(conn), user, &from, from.left, 0);
+    conn->snd.messages++;
+    engine->stats.messages_out++;
+    return true;
 }
 
 static const struct reliable_packet *send_new(struct reliable_engine *engine,
