@@ -128,6 +128,9 @@ private:
     void parameter(Part &part);
     void identifier_list(Part &part);
     const Type *derive(const Type *base, const Declarator &d);
+    // The dimensions of the array that it declares, without those of its base type, whose nodes may
+    // be gone.
+    static std::vector<const Extent *> own_dimensions(const Declarator &d);
     const Type *adjusted(const Type *type);
     bool touched_declarator(const Declarator &d) const;
     TypeName *type_name();

@@ -163,9 +163,9 @@ bool Parser::mentions_job(const Expr *e) const
 // known before the program runs, and such an array is likely to be a spread one without its `::`.
 void Parser::check_size(const InitDeclarator &d)
 {
-    for (const Type *t = d.type; t && t->kind == TypeKind::Array; t = t->base) {
-        const Expr *size = t->extent.size;
-        if (!size || t->extent.value)
+    for (const Extent *extent : own_dimensions(d.declarator)) {
+        const Expr *size = extent->size;
+        if (!size || extent->value)
             continue;
         sema_.check_constant(size, "the size of an array of file scope has to be constant");
         if (mentions_job(size))

@@ -351,6 +351,17 @@ void Parser::identifier_list(Part &part)
 }
 
 // Returns the type that the declarator derives from its base.
+std::vector<const Extent *> Parser::own_dimensions(const Declarator &d)
+{
+    std::vector<const Extent *> dimensions;
+    for (const Part &part : d.parts) {
+        if (part.kind != Part::Array)
+            break;
+        dimensions.push_back(&part.extents[0]);
+    }
+    return dimensions;
+}
+
 const Type *Parser::derive(const Type *base, const Declarator &d)
 {
     const Type *type = base;

@@ -156,8 +156,9 @@ void Parser::member_declarator(Declaration *declaration, Record *record)
     if (d.type->kind == TypeKind::SpreadArray)
         fail(tokens_[d.declarator.first].range(),
              "a spread array cannot be a member; keep a spread pointer there");
-    for (const Type *t = d.type; scopes_.at_file_scope() && t->kind == TypeKind::Array; t = t->base)
-        sema_.check_constant(t->extent.size, "the size of a member has to be constant");
+    for (const Extent *extent : own_dimensions(d.declarator))
+        if (scopes_.at_file_scope())
+            sema_.check_constant(extent->size, "the size of a member has to be constant");
     if (accept(Tok::Colon))
         d.bit_width = constant();
     after_declarator(d);
