@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    STATES_US = 100,   /* between two looks at the states of many channels */
     AWAY_US = 50,      /* between two turns: the owner did something else */
     LOOK_MS = 20,      /* between two looks whether peers are dead, while disconnecting */
     UNSENT_MS = 1,     /* of sleep until the network may take packets again */
@@ -115,10 +116,17 @@ static void channel_update_state(struct reliable_endpoint *r, uint16_t n)
 
 static void channels_update_state(struct reliable_endpoint *r)
 {
+    r->states_at = r->turned;
     for (uint32_t n = 1; n < r->ni.ep.rx_rings; n++) {
         if (r->ni.ep.channel[n].state != r->lower->channel[n].state || r->peer[n].silent)
             channel_update_state(r, (uint16_t)n);
     }
+}
+
+/* With many channels that takes longer than a turn.  Who asks for a state has it at once. */
+static bool channels_are_due(const struct reliable_endpoint *r)
+{
+    return r->ni.ep.rx_rings <= RELIABLE_CHANNELS_FEW || r->turned - r->states_at > STATES_US;
 }
 
 static int endpoint_progress(struct unet_endpoint *ep)
@@ -128,7 +136,8 @@ static int endpoint_progress(struct unet_endpoint *ep)
 
     reliable_lock(r);
     count = interface_turn(r);
-    channels_update_state(r);
+    if (channels_are_due(r))
+        channels_update_state(r);
     reliable_unlock(r);
     return count;
 }
@@ -263,7 +272,7 @@ static bool channel_is_idle(const struct reliable_endpoint *r, uint16_t n)
 {
     return r->ni.ep.channel[n].state != UNET_OPEN ||
            (!reliable_messages_queued(r) && reliable_engine_acked(r->engine, r->peer[n].rank) &&
-            reliable_stream_is_flushed(r, n));
+            reliable_stream_arrived(r, n));
 }
 
 static void channel_linger(struct reliable_endpoint *r, uint16_t n)

@@ -35,7 +35,10 @@
 #include <reliable/reliable.h>
 #include <unet/unet_ni.h>
 
-enum { RELIABLE_SEND_BUFFERS = 32 }; /* of the segment below, for packets on their way out */
+enum {
+    RELIABLE_SEND_BUFFERS = 32, /* of the segment below, for packets on their way out */
+    RELIABLE_CHANNELS_FEW = 16, /* all may be looked at in each turn */
+};
 
 /* A message that has not yet arrived in whole. */
 struct reliable_assembly {
@@ -94,6 +97,7 @@ struct reliable_endpoint {
     uint32_t turns;      /* of the network interface so far, */
     uint32_t turns_seen; /* and as reliable_keepalive last saw it */
     uint64_t turned;     /* when the latest began */
+    uint64_t states_at;  /* and when the states of channels were last brought up to date */
 
     struct reliable_streams streams;
 

@@ -136,6 +136,50 @@ TEST_CASE("whatever is on its way, nothing is to be sent when a message has join
     CHECK(joined > 20);
 }
 
+TEST_CASE("no message joins a packet while something else has to go")
+{
+    const unsigned seed = GENERATE(range(1u, 41u));
+    const unsigned loss = GENERATE(0u, 5u); // percent
+    std::mt19937 random(seed);
+    Peer a{0}, b{1};
+    std::deque<Wire> to_b, to_a;
+    unsigned joined = 0;
+    const auto take = [](std::deque<Wire> &on_way, Peer &peer) {
+        if (on_way.empty())
+            return;
+        peer.receive(on_way.front());
+        on_way.pop_front();
+    };
+
+    CAPTURE(seed, loss);
+    a.engine->config.batch = BATCH;
+    for (int step = 0; step < 4000; step++) {
+        const std::string text(random() % 8 ? random() % 60 : random() % (3 * PART), 'a');
+        const unsigned what = random() % 4;
+
+        a.now = b.now += random() % 20;
+        for (Wire &wire : a.transmit()) {
+            if (random() % 100 >= loss)
+                to_b.push_back(wire);
+        }
+        for (Wire &wire : b.transmit())
+            to_a.push_back(wire);
+        if (what == 1)
+            take(to_b, b);
+        else if (what == 2)
+            take(to_a, a);
+        else if (what == 3)
+            CHECK(b.send("answer", 0) == 0);
+        if (append(a, text)) {
+            REQUIRE(a.transmit().empty());
+            joined++;
+        } else {
+            a.send(text);
+        }
+    }
+    CHECK(joined > 20);
+}
+
 TEST_CASE("a packet that waits for more messages carries an acknowledgement that is due")
 {
     Waiting w;

@@ -9,6 +9,12 @@
 
 /* ---- messages that arrived ---------------------------------------------------------- */
 
+static void ring_submit(struct reliable_endpoint *r, uint16_t channel)
+{
+    unet_ring_submit(&r->ni.in[channel]);
+    unet_rx_mark_filled(&r->ni.ep, channel);
+}
+
 static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
                            const void *data, size_t length)
 {
@@ -26,7 +32,7 @@ static void deliver_inline(struct reliable_endpoint *r, uint16_t channel, uint32
     slot->user = user;
     if (length > 0)
         memcpy(slot->data, data, length);
-    unet_ring_submit(in);
+    ring_submit(r, channel);
     r->peer[channel].assembly.unplaced = in->position;
 }
 
@@ -138,7 +144,7 @@ static void assembly_end(struct reliable_endpoint *r, uint16_t channel, uint32_t
         deliver_placed(a, slot);
     else
         deliver_buffer(a, slot);
-    unet_ring_submit(in);
+    ring_submit(r, channel);
     if (!a->placed)
         a->unplaced = in->position;
 }

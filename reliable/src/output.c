@@ -29,13 +29,19 @@ static void output_send_unless_corked(struct reliable_endpoint *r, uint64_t now)
     reliable_output_send(r, now);
 }
 
+/* The end of what has begun to go does so with uncorking, and joins no packet that waits. */
+static bool output_may_join(const struct reliable_endpoint *r)
+{
+    return !(r->corked && r->cork_sent);
+}
+
 void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel)
 {
     struct reliable_endpoint *r = reliable_of(ep);
 
     (void)channel;
     reliable_lock(r);
-    if (!reliable_messages_append(r)) {
+    if (!output_may_join(r) || !reliable_messages_append(r)) {
         const uint64_t now = unet_now_us();
 
         reliable_messages_send(r, now);
@@ -44,13 +50,23 @@ void reliable_output_kick(struct unet_endpoint *ep, uint16_t channel)
     reliable_unlock(r);
 }
 
+static void output_count_corked(struct reliable_endpoint *r, const struct iovec *iov,
+                                uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        r->corked_bytes += iov[i].iov_len;
+}
+
 /* A message that nothing has to be done for now; the clock need not be read. */
 static bool output_append(struct reliable_endpoint *r, uint16_t channel, uint32_t user,
                           const struct iovec *iov, uint32_t count)
 {
-    return !reliable_messages_queued(r) && reliable_stream_is_left(r) &&
-           !reliable_stream_is_corked(r, channel) &&
-           reliable_engine_append(r->engine, r->peer[channel].rank, user, iov, count);
+    if (!output_may_join(r) || reliable_messages_queued(r) || !reliable_stream_is_left(r) ||
+        reliable_stream_is_corked(r, channel) ||
+        !reliable_engine_append(r->engine, r->peer[channel].rank, user, iov, count))
+        return false;
+    output_count_corked(r, iov, count);
+    return true;
 }
 
 /* Behind the messages that are queued. */
@@ -75,8 +91,7 @@ static int output_sendv_locked(struct reliable_endpoint *r, uint16_t channel, ui
         rc = reliable_engine_sendv(r->engine, now, r->peer[channel].rank, user, iov, count);
     if (rc)
         return rc;
-    for (uint32_t i = 0; i < count; i++)
-        r->corked_bytes += iov[i].iov_len;
+    output_count_corked(r, iov, count);
     output_send_unless_corked(r, now);
     return 0;
 }

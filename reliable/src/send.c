@@ -426,7 +426,7 @@ static bool goes_on_waiting(const struct reliable_connection *conn, size_t lengt
 
     return snd->end - snd->nxt == 1 && snd->going == 0 && snd->in_flight >= RELIABLE_FEW &&
            room_in(open_buffer(conn)) >= sizeof(struct reliable_frame) + length + FULL_BYTES &&
-           snd->sml > snd->una && !acknowledgement_is_due(conn);
+           snd->sml > snd->una && snd->lost == 0 && !acknowledgement_is_due(conn);
 }
 
 bool reliable_engine_append(struct reliable_engine *engine, uint32_t rank, uint32_t user,

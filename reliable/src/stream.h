@@ -254,10 +254,13 @@ void reliable_stream_greet(struct reliable_stream *s, uint64_t now);
 /* Gives the kernel what it takes.  False: it breaks. */
 bool reliable_stream_flush(struct reliable_endpoint *r, struct reliable_stream *s);
 
-/* Whether the kernel has all of it; and the peer was told of it by packets, too; and whether that
- * of all streams has arrived. */
+/* Reads what the peer has sent the other way, which a close would answer by a reset. */
+void reliable_stream_discard(const struct reliable_stream *s);
+
+/* Whether the kernel has all of it; and whether that has arrived, and the peer was told of it by
+ * packets, too; and the same of all streams. */
 bool reliable_stream_is_given(const struct reliable_endpoint *r, uint16_t channel);
-bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t channel);
+bool reliable_stream_arrived(const struct reliable_endpoint *r, uint16_t channel);
 bool reliable_streams_arrived(struct reliable_endpoint *r);
 
 /* ---- stream_in.c ---------------------------------------------------------------------- */

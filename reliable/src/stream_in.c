@@ -335,7 +335,8 @@ static void in_acknowledge(struct reliable_endpoint *r, struct reliable_stream_i
 {
     if (now - in->quiet < in->patience_us || in->patience_us > PATIENCE_MOST_US)
         return;
-    in->patience_us *= 2;
+    while (in->patience_us <= now - in->quiet && in->patience_us <= PATIENCE_MOST_US)
+        in->patience_us *= 2; /* nobody may have looked for long */
     if (send(in->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
         r->streams.acks++;
 }
@@ -363,6 +364,8 @@ bool reliable_stream_noted(struct reliable_endpoint *r, struct reliable_stream *
 {
     if (s->in.fd < 0 && episodes > s->in.ended)
         reliable_stream_break(r, s);
+    if (!in_is_owed(&s->in))
+        s->in.quiet = 0; /* nothing has been waited for yet */
     if (episodes > s->in.noted)
         s->in.noted = episodes;
     return s->in.noted > s->in.ended;

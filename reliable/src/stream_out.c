@@ -17,7 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DISCARD_EVERY = 256 }; /* episodes */
+enum {
+    DISCARD_EVERY = 256, /* episodes */
+    DISCARD_BYTES = 256,
+    DISCARD_READS = 16,
+};
 
 /* ---- connecting ------------------------------------------------------------------------- */
 
@@ -123,6 +127,18 @@ void reliable_stream_accepted(struct reliable_stream *s)
     s->out.state = RELIABLE_STREAM_OPEN;
 }
 
+/* What the peer sends acknowledges by coming, and says nothing.  What is left after so many reads
+ * waits for the next time. */
+void reliable_stream_discard(const struct reliable_stream *s)
+{
+    uint8_t bytes[DISCARD_BYTES];
+
+    for (int i = 0; i < DISCARD_READS; i++) {
+        if (recv(s->out.fd, bytes, sizeof(bytes), MSG_DONTWAIT) != sizeof(bytes))
+            return;
+    }
+}
+
 /* ---- giving it to the kernel --------------------------------------------------------------- */
 
 /* What is there, in order.  Returns how many pieces. */
@@ -212,14 +228,6 @@ bool reliable_stream_is_given(const struct reliable_endpoint *r, uint16_t channe
     return !s || s->out.state != RELIABLE_STREAM_OPEN || s->out.first == s->out.end;
 }
 
-bool reliable_stream_is_flushed(const struct reliable_endpoint *r, uint16_t channel)
-{
-    const struct reliable_stream *s = r->peer[channel].stream;
-
-    return reliable_stream_is_given(r, channel) &&
-           (!s || s->out.state != RELIABLE_STREAM_OPEN || s->out.noted == s->out.episodes);
-}
-
 /* What the kernel counts stays as it is when the connection has broken. */
 static bool out_is_acknowledged(const struct reliable_endpoint *r, const struct reliable_stream *s)
 {
@@ -244,6 +252,13 @@ static bool out_arrived(const struct reliable_endpoint *r, struct reliable_strea
     if (s->out.unarrived)
         s->out.unarrived = !out_is_acknowledged(r, s);
     return !s->out.unarrived;
+}
+
+bool reliable_stream_arrived(const struct reliable_endpoint *r, uint16_t channel)
+{
+    struct reliable_stream *s = r->peer[channel].stream;
+
+    return !s || out_arrived(r, s);
 }
 
 bool reliable_streams_arrived(struct reliable_endpoint *r)
@@ -378,15 +393,6 @@ int reliable_stream_tell(struct reliable_endpoint *r, uint64_t now, uint16_t cha
     return 0;
 }
 
-/* What the peer sends acknowledges by coming, and says nothing. */
-static void out_discard(const struct reliable_stream_out *out)
-{
-    uint8_t bytes[DISCARD_EVERY];
-
-    while (recv(out->fd, bytes, sizeof(bytes), MSG_DONTWAIT) == sizeof(bytes))
-        ;
-}
-
 /* Whoever does not look at the stream is made to, while the records are on their way. */
 static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s)
 {
@@ -399,7 +405,7 @@ static void episode_begin(struct reliable_endpoint *r, struct reliable_stream *s
             &iov, 1);
     r->streams.owed += s->out.noted == s->out.episodes;
     if (s->out.episodes++ % DISCARD_EVERY == 0)
-        out_discard(&s->out);
+        reliable_stream_discard(s);
     r->streams.begun = true;
     r->streams.work = true;
     if (now > s->out.hot_until)

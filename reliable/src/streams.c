@@ -59,6 +59,8 @@ static void fd_close(int fd)
 
 static void stream_free(struct reliable_stream *s)
 {
+    if (s->out.fd >= 0)
+        reliable_stream_discard(s);
     fd_close(s->out.fd);
     fd_close(s->in.fd);
     free(s->out.bytes);

@@ -4,9 +4,13 @@
 // it is asked for: how long it sleeps, whom it tells and asks, what it hands on.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -272,13 +276,132 @@ void arrives(const Recorded &r, const unet_desc &desc)
     REQUIRE(slot != nullptr);
     memcpy(&slot->channel, &desc.channel, sizeof(desc) - offsetof(unet_desc, channel));
     unet_ring_submit(&in);
+    unet_rx_mark_filled(&r.ni->ep, 1);
 }
+
+constexpr uint32_t FEW = 4, MANY = 200; // channels: of many it is said which have something
+
+// A number into a channel's ring.  False: it is full.
+bool number_arrives(const Recorded &r, uint16_t channel, uint32_t number)
+{
+    unet_ring &in = r.ni->in[channel];
+    unet_desc *slot = unet_ring_reserve(&in);
+
+    if (!slot)
+        return false;
+    slot->channel = channel;
+    slot->kind = UNET_INLINE;
+    slot->pieces = 0;
+    slot->length = 0;
+    slot->user = number;
+    unet_ring_submit(&in);
+    unet_rx_mark_filled(&r.ni->ep, channel);
+    return true;
+}
+
+// The numbers of each channel, which come in order.
+struct Numbers {
+    std::vector<uint32_t> sent = std::vector<uint32_t>(MANY + 1);
+    std::vector<uint32_t> seen = std::vector<uint32_t>(MANY + 1);
+    uint32_t wrong = 0;
+
+    void sees(const unet_desc *desc) { wrong += desc->user != seen[desc->channel]++; }
+};
 
 } // namespace
 
+TEST_CASE("receive: whatever rings have something is found, and in order")
+{
+    const unsigned seed = GENERATE(range(1u, 6u));
+    std::mt19937 random(seed);
+    Recorded r(7, 13, MANY);
+    Numbers numbers;
+
+    CAPTURE(seed);
+    for (uint16_t n = 1; n <= MANY; n++)
+        r.open(n);
+    for (int step = 0; step < 20000; step++) {
+        const auto channel = static_cast<uint16_t>(1 + random() % MANY);
+
+        if (random() % 2 && number_arrives(r, channel, numbers.sent[channel]))
+            numbers.sent[channel]++;
+        const unet_desc *desc = random() % 2 ? unet_rx_peek(&r.ni->ep) : nullptr;
+        if (desc) {
+            numbers.sees(desc);
+            unet_rx_release(&r.ni->ep);
+        }
+    }
+    while (const unet_desc *desc = unet_rx_peek(&r.ni->ep)) {
+        numbers.sees(desc);
+        unet_rx_release(&r.ni->ep);
+    }
+    CHECK(numbers.seen == numbers.sent);
+    CHECK(numbers.wrong == 0);
+    CHECK(std::all_of(r.ni->filled, r.ni->filled + MANY / 64 + 1,
+                      [](uint64_t word) { return word == 0; }));
+}
+
+TEST_CASE("receive: rings take turns, however many there are")
+{
+    const uint32_t channels = GENERATE(FEW, MANY);
+    Recorded r(7, 13, channels);
+    std::vector<int> turns;
+
+    CAPTURE(channels);
+    for (uint16_t n = 1; n <= channels; n++)
+        r.open(n);
+    for (const auto channel : {static_cast<uint16_t>(1), static_cast<uint16_t>(channels)}) {
+        for (uint32_t i = 0; i < 2 * UNET_RX_BURST; i++)
+            REQUIRE(number_arrives(r, channel, i));
+    }
+    while (const unet_desc *desc = unet_rx_peek(&r.ni->ep)) {
+        if (turns.empty() || turns.back() != desc->channel)
+            turns.push_back(desc->channel);
+        unet_rx_release(&r.ni->ep);
+    }
+    CHECK(turns == std::vector<int>{1, static_cast<int>(channels), 1, static_cast<int>(channels)});
+}
+
+// Each time a few that nothing follows, while the receiver finds the ring empty.
+TEST_CASE("receive: nothing is overlooked that another thread puts into a ring meanwhile")
+{
+    constexpr uint32_t COUNT = 200000;
+    Recorded r(7, 13, MANY);
+    std::atomic<uint32_t> seen{0};
+    std::atomic<bool> given_up{false};
+    uint32_t wrong = 0;
+
+    r.open(MANY);
+    std::thread filler([&] {
+        for (uint32_t i = 0; i < COUNT && !given_up; i++) {
+            number_arrives(r, MANY, i);
+            for (uint32_t turn = 1; i % 3 == 0 && seen <= i && !given_up; turn++) {
+                if (turn % 1000 == 0)
+                    std::this_thread::yield();
+            }
+        }
+    });
+    uint64_t since = unet_now_us();
+    while (seen < COUNT && !given_up) {
+        const unet_desc *desc = unet_rx_peek(&r.ni->ep);
+
+        if (!desc) {
+            given_up = unet_now_us() - since > 20000000;
+            continue;
+        }
+        wrong += desc->user != seen;
+        unet_rx_release(&r.ni->ep);
+        seen++;
+        since = unet_now_us();
+    }
+    filler.join();
+    CHECK(seen == COUNT);
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("receive: what arrives is shown if it is whole, and otherwise counted")
 {
-    Recorded r;
+    Recorded r(7, 13, GENERATE(FEW, MANY));
     unet_endpoint *ep = &r.ni->ep;
     const uint32_t end = ep->config.segment_bytes;
     const std::vector<std::pair<unet_desc, bool>> arrivals = {
@@ -335,7 +458,7 @@ TEST_CASE("receive: what was placed by another's grant has no pieces, where ther
 
 TEST_CASE("receive: what is wrong does not hide what comes behind it")
 {
-    Recorded r;
+    Recorded r(7, 13, GENERATE(FEW, MANY));
     unet_endpoint *ep = &r.ni->ep;
     unet_desc another = arrival(UNET_INLINE, 1);
 

@@ -93,6 +93,60 @@ bool unet_rx_check(struct unet_endpoint *ep, uint32_t ring)
     return false;
 }
 
+/* The first ring from `from` on whose bit is set; rx_rings: there is none. */
+static uint32_t rx_find_filled(const struct unet_endpoint *ep, uint32_t from)
+{
+    uint64_t mask = ~UINT64_C(0) << from % 64;
+
+    for (uint32_t word = from / 64; word * 64 < ep->rx_rings; word++) {
+        const uint64_t bits = __atomic_load_n(&ep->rx_filled[word], __ATOMIC_ACQUIRE) & mask;
+
+        if (bits)
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+        mask = ~UINT64_C(0);
+    }
+    return ep->rx_rings;
+}
+
+/* Whoever fills the ring sets the bit afterwards, so a ring that is empty is looked at once more
+ * when its bit is gone. */
+static const struct unet_desc *rx_peek_or_clear(struct unet_endpoint *ep, uint32_t i)
+{
+    const struct unet_desc *desc = unet_ring_peek(&ep->rx[i]);
+
+    if (desc)
+        return desc;
+    __atomic_fetch_and(&ep->rx_filled[i / 64], ~(UINT64_C(1) << i % 64), __ATOMIC_SEQ_CST);
+    desc = unet_ring_peek(&ep->rx[i]);
+    if (desc)
+        unet_rx_mark_filled(ep, i);
+    return desc;
+}
+
+const struct unet_desc *unet_rx_peek_filled(struct unet_endpoint *ep)
+{
+    uint32_t from = ep->rx_next;
+
+    for (uint32_t left = ep->rx_rings; left > 0; left--) {
+        uint32_t i = rx_find_filled(ep, from);
+        const struct unet_desc *desc;
+
+        if (i >= ep->rx_rings && from > 0)
+            i = rx_find_filled(ep, 0);
+        if (i >= ep->rx_rings)
+            return NULL;
+        desc = rx_peek_or_clear(ep, i);
+        if (desc) {
+            ep->rx_next = i;
+            ep->rx_desc = *desc;
+            if (unet_rx_plain(&ep->rx_desc, i) || unet_rx_check(ep, i))
+                return &ep->rx_desc;
+        }
+        from = i + 1 < ep->rx_rings ? i + 1 : 0;
+    }
+    return NULL;
+}
+
 int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length)
 {
     struct unet_desc *slot;

@@ -139,5 +139,6 @@ void unet_refuse(struct unet_endpoint *ep, struct unet_ring *errors, const struc
     slot->user = desc->user;
     slot->error = (uint32_t)-error;
     unet_ring_submit(errors);
+    unet_rx_mark_filled(ep, 0);
     ep->delivered++;
 }

@@ -292,6 +292,7 @@ static void frame_deliver(struct datagram_endpoint *de, uint16_t n, const struct
     slot->length = frame->length;
     slot->user = frame->user;
     unet_ring_submit(in);
+    unet_rx_mark_filled(&de->ni.ep, n);
     de->ni.ep.delivered++;
 }
 

@@ -41,6 +41,7 @@ static void slot_submit(struct ofi_endpoint *oe, uint16_t n, struct unet_desc *s
     slot->length = p->header.length;
     slot->user = p->header.user;
     unet_ring_submit(in);
+    unet_rx_mark_filled(&oe->ni.ep, n);
     if (slot->kind != UNET_PLACED)
         oe->link[n].unplaced = in->position;
 }

@@ -57,8 +57,7 @@ enum unet_capability {
     UNET_CAP_RANGES = 1u << 4,   /* UNET_DIRECT sends between ranges of address spaces */
 };
 
-/* How an endpoint is made.  Zero in any number field means its default.  Slots
- * are powers of two, 4..65536. */
+/* How an endpoint is made.  Zero in any number field is its default.  Slots are 2^n, 4..65536. */
 struct unet_config {
     uint32_t segment_bytes; /* communication segment; default 1 MiB, multiple of 4096 */
     uint32_t send_slots;    /* descriptors in the send queue; default 64 */
@@ -88,11 +87,10 @@ struct unet_stats {
 
 /* One channel.  Fields are the backend's; the inline functions below read them.
  *
- * `ring` is where an inline message is composed: straight in the peer's receive
- * ring when the sender itself is the NI and nothing is queued before it,
- * otherwise the endpoint's send queue.  `bell` is NULL when submitting is all
- * there is to do; otherwise the word to look at: the NI wants a kick when a bit
- * of it is set. */
+ * `ring` is where an inline message is composed: straight in the peer's receive ring when the
+ * sender itself is the NI and nothing is queued before it, otherwise the endpoint's send queue.
+ * `bell` is NULL when submitting is all there is to do; otherwise the word to look at: the NI wants
+ * a kick when a bit of it is set. */
 struct unet_channel {
     struct unet_ring *ring;
     const uint32_t *bell;
@@ -112,6 +110,7 @@ struct unet_endpoint {
     uint32_t rx_rings;            /* how many of them are in use */
     uint32_t rx_next;             /* the ring to look at first (round robin) */
     uint32_t rx_taken;            /* messages from it in a row */
+    uint64_t *rx_filled;          /* bits of those that may have something; NULL: all may */
     struct unet_ring tx;          /* send queue, producer side */
     struct unet_ring free;        /* free queue, producer side */
     uint32_t *armed;              /* conditions for which senders must ring; shared memory */
@@ -276,9 +275,9 @@ int unet_send_direct(struct unet_endpoint *ep, uint16_t channel, uint32_t user,
  * above are made of, and how a test sends a bad one.  Errors: -EAGAIN no slot. */
 int unet_push(struct unet_endpoint *ep, const struct unet_desc *desc, uint32_t *ticket);
 
-/* True when the NI is done with the descriptor of that ticket and its pieces
- * may be reused, be it delivered or refused (the paper's send-complete flag).
- * A ticket is good for 2^31 further sends. */
+/* True when the NI is done with that ticket's descriptor, whose pieces may be reused, be it
+ * delivered or refused (the paper's send-complete flag).  A ticket is good for 2^31 further sends.
+ */
 bool unet_sent(const struct unet_endpoint *ep, uint32_t ticket);
 
 /* Between publishing a message and looking whether the other side sleeps; it arms, then looks
@@ -317,24 +316,21 @@ static inline void unet_inline_end(struct unet_endpoint *ep, uint16_t channel, u
 
 /* ---- receiving -------------------------------------------------------- */
 
-/* The oldest message of some ring, or NULL when there is none; rings take
- * turns of UNET_RX_BURST messages.  The descriptor stays valid until
- * the next peek.  In it, `channel` is this
- * endpoint's number of the channel it came on; of UNET_PIECES, `piece` names buffers that
- * came from the free queue and now belong to the caller, who gives each back
- * with unet_free_put when done; of UNET_DIRECT, it has one piece, where the bytes are, or none if
- * they are in a range.
+/* The oldest message of some ring, or NULL when there is none; rings take turns of UNET_RX_BURST
+ * messages.  The descriptor stays valid until the next peek.  In it, `channel` is this endpoint's
+ * number of the channel it came on; of UNET_PIECES, `piece` names buffers that came from the free
+ * queue and now belong to the caller, who gives each back with unet_free_put when done; of
+ * UNET_DIRECT, it has one piece, where the bytes are, or none if they are in a range.
  *
- * What is returned is a private copy and was checked: kind, channel, lengths, offsets.
- * Anything else is counted and dropped. */
+ * What is returned is a private copy and was checked: kind, channel, lengths, offsets.  Anything
+ * else is counted and dropped. */
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep);
 
 /* Give the peeked descriptor back (not its buffers). */
 static inline void unet_rx_release(struct unet_endpoint *ep);
 
-/* Give the NI a buffer of the segment for messages that are not inline.  The
- * NI fills it from its start; a message longer than one buffer takes several,
- * up to UNET_PIECES_MAX.
+/* Give the NI a buffer of the segment for messages that are not inline.  The NI fills it from its
+ * start; a message longer than one buffer takes several, up to UNET_PIECES_MAX.
  * Errors: -EINVAL outside the segment or empty, -EAGAIN the free queue is full. */
 int unet_free_put(struct unet_endpoint *ep, uint32_t offset, uint32_t length);
 
@@ -346,10 +342,9 @@ static inline int unet_progress(struct unet_endpoint *ep)
     return ep->ops->progress(ep);
 }
 
-/* Block until a message is there, up to `timeout_ms` (-1 = for ever, 0 = look).
- * Returns 1 when one is there, 0 on time-out, and 0 early when a channel opened
- * meanwhile or was found dead.  Services the send queue, every millisecond if
- * something is stuck there.
+/* Block until a message is there, up to `timeout_ms` (-1 = for ever, 0 = look).  Returns 1 when one
+ * is there, 0 on time-out, and 0 early when a channel opened meanwhile or was found dead.  Services
+ * the send queue, every millisecond if something is stuck there.
  * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls, -EINTR a signal came. */
 int unet_wait(struct unet_endpoint *ep, int timeout_ms);
 
@@ -366,8 +361,8 @@ int unet_fd(const struct unet_endpoint *ep);
  * Errors: -EOPNOTSUPP a polled endpoint, -EBUSY it has upcalls, -EINVAL NULL. */
 int unet_arm(struct unet_endpoint *ep, int *timeout_ms);
 
-/* Stop the ringing, swallow what was rung and bring all channels' states up to
- * date.  Two system calls. */
+/* Stop the ringing, swallow what was rung and bring all channels' states up to date.  Two system
+ * calls. */
 void unet_disarm(struct unet_endpoint *ep);
 
 /* ---- direct access to the address space (section 3.5) ----------------- */
@@ -463,10 +458,15 @@ static inline bool unet_rx_plain(const struct unet_desc *desc, uint32_t ring)
 
 #define UNET_RX_BURST 16u
 
+/* The same by rx_filled. */
+const struct unet_desc *unet_rx_peek_filled(struct unet_endpoint *ep);
+
 static inline const struct unet_desc *unet_rx_peek(struct unet_endpoint *ep)
 {
     uint32_t i = ep->rx_next;
 
+    if (__builtin_expect(ep->rx_filled != NULL, 0))
+        return unet_rx_peek_filled(ep);
     for (uint32_t left = ep->rx_rings; left > 0; left--) {
         const struct unet_desc *desc = unet_ring_peek(&ep->rx[i]);
 

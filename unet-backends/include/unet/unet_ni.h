@@ -62,6 +62,7 @@ struct unet_ni {
     struct unet_ring errors; /* rx[0], the NI's side */
     struct unet_ring free;   /* the free queue, the NI's side (UNET_NI_ALL) */
     struct unet_ring *in;    /* the other receive rings, the NI's side (UNET_NI_ALL) */
+    uint64_t *filled;        /* the endpoint's rx_filled, if it has many rings (UNET_NI_ALL) */
     uint32_t always;         /* a bell that is always set: every send wants a kick */
     uint32_t armed;          /* for endpoints whose peers do not look whether they are armed */
     uint32_t connecting;     /* channels in UNET_CONNECTING */
@@ -173,6 +174,13 @@ void unet_drop_unread(struct unet_ring *rx);
  * within `segment_bytes` and sum up to `length`, 1..UNET_MESSAGE_MAX.  0, or the errno
  * values of unet_send, negative. */
 int unet_check_pieces(const struct unet_desc *desc, uint32_t segment_bytes);
+
+/* Has unet_rx_peek look at a receive ring, after it was filled, of an endpoint with rx_filled. */
+static inline void unet_rx_mark_filled(struct unet_endpoint *ep, uint32_t ring)
+{
+    if (ep->rx_filled)
+        __atomic_fetch_or(&ep->rx_filled[ring / 64], UINT64_C(1) << ring % 64, __ATOMIC_SEQ_CST);
+}
 
 /* Count a descriptor that cannot be sent, and tell its sender by a message of kind UNET_ERROR in
  * `errors`, the producer side of its ring rx[0].  `error` is negative. */
