@@ -10,7 +10,7 @@
  * tcp_sizes, our_shm_sizes, our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or
  * eth_endpoint and ni_endpoint for round trips of endpoints that poll and that block (the latter
  * with a folder of services' sockets for BYTES); or eth_alone and ni_alone, where one process has
- * both sides, and the second core is the service's.  The sides live in the networks of these two
+ * both sides, and the second core is the service's; or crowd, polls.  The sides live in the networks of these two
  * processes (0: in ours) and use the interface of that name there.  Streams have messages of so
  * many bytes.
  */
@@ -168,6 +168,7 @@ static const struct mode *mode_of(const char *name)
         {"ni_endpoint", measure_ni_endpoint, false},
         {"eth_alone", measure_eth_alone, .alone = true},
         {"ni_alone", measure_ni_alone, .alone = true},
+        {"crowd", measure_crowd, .alone = true},
     };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

@@ -7,6 +7,7 @@
  *   sockets.c    the limits: UDP, TCP and packet sockets with nobody's software on top
  *   endpoints.c  ours: U-Net endpoints with nothing above them
  *   alone.c      the same with both endpoints in one process
+ *   crowd.c      polls of an endpoint with many peers
  *   messages.c   ours: active messages
  */
 #ifndef NET_H
@@ -92,6 +93,7 @@ void measure_endpoint(const struct team *team, const char *on);
 void measure_endpoint_sizes(const struct team *team, const char *on, int count, char **sizes);
 mode_fn measure_eth_endpoint, measure_ni_endpoint; /* polled and blocked round trips */
 mode_fn measure_eth_alone, measure_ni_alone;       /* alone.c */
+mode_fn measure_crowd;                             /* crowd.c */
 extern struct unet_endpoint *ep;
 extern struct unet_address endpoint_address[2];
 

@@ -115,6 +115,9 @@ def plan(options, hosts, samples):
                          {"ours": run("our_eth", *sizes), "raw": run("packets", *sizes)})
     yield from turns(options, hosts, samples, "streams over TCP", "", {"raw": run("tcp", *sizes)},
                      {name: ["stream", millis, *sizes] for name in peers.MPIS})
+    if "udp" in options.backends:
+        yield from turns(options, hosts, samples, "polls of an endpoint with many peers", "_crowd",
+                         {"ours": run("crowd")})
     yield from puts_plan(options, hosts, samples)
 
 
@@ -201,6 +204,7 @@ def all_rows(effort, backends):
         yield from ni_rows()
     if "udp" not in backends:
         return
+    yield Row("poll_crowd", "poll with 1000 peers, udp; limit: with one", "us", [at_most(1.5, "raw")])
     yield Row(f"stream_{BULK}_header", f"stream of {table.size(BULK)}, udp, {HEADER}", "GB/s",
               [at_least(0.9, "raw")], {"raw": f"stream_{BULK}"}, BULK)
     yield Row(f"stream_{LOSSY_SIZE}_lossy", f"stream of {table.size(LOSSY_SIZE)}, udp, {LOSS}",
