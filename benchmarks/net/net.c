@@ -10,9 +10,9 @@
  * tcp_sizes, our_shm_sizes, our_udp_sizes, our_eth_sizes, our_atm_sizes or our_ni_sizes; or
  * eth_endpoint and ni_endpoint for round trips of endpoints that poll and that block (the latter
  * with a folder of services' sockets for BYTES); or eth_alone and ni_alone, where one process has
- * both sides, and the second core is the service's; or crowd, polls.  The sides live in the networks of these two
- * processes (0: in ours) and use the interface of that name there.  Streams have messages of so
- * many bytes.
+ * both sides, and the second core is the service's; or crowd, for polls with many peers.  The sides
+ * live in the networks of these two processes (0: in ours) and use the interface of that name
+ * there. Streams have messages of so many bytes.
  */
 #include "net.h"
 
