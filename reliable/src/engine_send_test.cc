@@ -34,6 +34,15 @@ bool append(Peer &peer, const std::string &text)
     return reliable_engine_append(peer.engine, 1, 0, iov, 2);
 }
 
+// A peer gets the packet that has been on its way for longest, if there is one.
+void take(std::deque<Wire> &on_way, Peer &peer)
+{
+    if (on_way.empty())
+        return;
+    peer.receive(on_way.front());
+    on_way.pop_front();
+}
+
 } // namespace
 
 TEST_CASE("a message joins a packet that waits, if that goes on waiting")
@@ -89,12 +98,6 @@ TEST_CASE("whatever is on its way, nothing is to be sent when a message has join
     std::deque<Wire> to_b, to_a;
     std::vector<std::string> sent;
     unsigned joined = 0;
-    const auto take = [](std::deque<Wire> &on_way, Peer &peer) {
-        if (on_way.empty())
-            return;
-        peer.receive(on_way.front());
-        on_way.pop_front();
-    };
     const auto transmit = [&] {
         for (Wire &wire : a.transmit())
             to_b.push_back(wire);
@@ -144,12 +147,6 @@ TEST_CASE("no message joins a packet while something else has to go")
     Peer a{0}, b{1};
     std::deque<Wire> to_b, to_a;
     unsigned joined = 0;
-    const auto take = [](std::deque<Wire> &on_way, Peer &peer) {
-        if (on_way.empty())
-            return;
-        peer.receive(on_way.front());
-        on_way.pop_front();
-    };
 
     CAPTURE(seed, loss);
     a.engine->config.batch = BATCH;
