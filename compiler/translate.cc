@@ -14,16 +14,6 @@
 namespace splitcc {
 namespace {
 
-bool defines(const Ast &ast, const Name *function)
-{
-    return std::any_of(ast.unit.begin(), ast.unit.end(), [&](const Node *n) {
-        if (n->node != NodeKind::Declaration)
-            return false;
-        const auto *d = static_cast<const Declaration *>(n);
-        return d->is_definition && d->declarators[0].declarator.name == function;
-    });
-}
-
 // Returns whether abi.h defines the enumerator as 1.  It tells so what the C compiler can do.
 bool is_set(const Names &names, std::string_view enumerator)
 {
@@ -64,7 +54,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     if (!plain && ast.main)
         diag.error(tokens[ast.main].range(), "a Split-C program begins in 'splitc_main', which "
                                              "every processor runs; rename this function");
-    ast.translated = defines(ast, names.intern("splitc_entry"));
+    ast.translated = ast.defines(names.intern("splitc_entry"));
     if (names.declared("splitc_handlers"))
         ast.handlers.clear();
 

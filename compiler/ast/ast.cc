@@ -18,6 +18,16 @@ bool is_bit_field(const Expr *e)
     return named->member && named->member->bit_field;
 }
 
+bool Ast::defines(const Name *function) const
+{
+    return std::any_of(unit.begin(), unit.end(), [&](const Node *n) {
+        if (n->node != NodeKind::Declaration)
+            return false;
+        const auto *d = static_cast<const Declaration *>(n);
+        return d->is_definition && d->declarators[0].declarator.name == function;
+    });
+}
+
 void Ast::release(const Mark &since)
 {
     exprs_.release(std::max(since.exprs, kept_.exprs));

@@ -68,6 +68,15 @@ struct Symbol {
     uint32_t neutral_calls = 0;     // or could be one
 };
 
+// A function that active messages may run.
+struct Handler {
+    Symbol *function = nullptr;
+    std::vector<const Type *> params;
+    // Of an old-style function, how many arguments behind the source it needs; what else comes is
+    // dropped.
+    std::optional<size_t> least;
+};
+
 // ---- expressions
 
 enum class ExprKind : uint8_t {
@@ -309,11 +318,13 @@ public:
     // The external declarations that matter after parsing, in their order: definitions of
     // functions, declarations of split-c.h, and what has to change.
     std::vector<const Node *> unit;
+    // Returns whether the unit, as far as it has been parsed, defines the function.
+    bool defines(const Name *function) const;
     std::vector<Replacement> replaced;
     // What is declared before the external declaration that begins with a token.
     std::vector<std::pair<uint32_t, std::string>> early;
     std::vector<const Name *> objects; // the program's own of file scope, at each declaration
-    std::vector<Symbol *> handlers;    // the functions that active messages may run
+    std::vector<Handler> handlers;
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;
 

@@ -162,7 +162,7 @@ private:
     Rope run_at_owner(const Expr *e, const Expr *to = nullptr);
     Rope runner(const std::string &id, std::string_view fn, const Type *type);
     Rope argument_members(const Type *type);
-    Rope handlers(const std::vector<Symbol *> &handlers);
+    Rope handlers(const std::vector<Handler> &handlers);
 
     std::string fresh(const std::string &what)
     {

@@ -80,28 +80,45 @@ Rope Lower::run_at_owner(const Expr *e, const Expr *to)
            "})";
 }
 
+namespace {
+
+// Returns the call of a handler with its parameters, behind the source, out of an array.
+std::string handler_call(const Handler &handler)
+{
+    const std::vector<const Type *> &params = handler.params;
+    std::string arguments = params.empty() ? "" : "splitc_source";
+    for (size_t i = 1; i < params.size(); i++) {
+        const bool real = params[i]->kind == TypeKind::Double;
+        arguments += std::string(params[i]->is_local_pointer() ? ", (void *)" : ", ") +
+                     "splitc_a[" + std::to_string(i - 1) + (real ? "].real" : "].word");
+    }
+    return std::string(handler.function->name->text) + "(" + arguments + ")";
+}
+
+// Returns what struct splitc_handler says of the number of arguments.
+std::string handler_arguments(const Handler &handler)
+{
+    return handler.least ? "-1 - " + std::to_string(*handler.least)
+                         : std::to_string(handler.params.size() - 1);
+}
+
+} // namespace
+
 // Returns the table of handlers of active messages, and a constructor that registers it.
-Rope Lower::handlers(const std::vector<Symbol *> &handlers)
+Rope Lower::handlers(const std::vector<Handler> &handlers)
 {
     Rope table;
     std::string functions;
-    for (const Symbol *fn : handlers) {
-        const std::vector<const Type *> &params = fn->type->params;
-        std::string name(fn->name->text), run = fresh("handler");
-        bool real = params.back()->kind == TypeKind::Double;
+    for (const Handler &handler : handlers) {
+        const std::string name(handler.function->name->text), run = fresh("handler");
+        const bool real =
+            !handler.params.empty() && handler.params.back()->kind == TypeKind::Double;
         functions += "static void " + run +
                      "(int splitc_source, const union splitc_argument *splitc_a) { "
-                     "(void)splitc_a; " +
-                     name + "(splitc_source";
-        for (size_t i = 1; i < params.size(); i++) {
-            std::string argument = "splitc_a[" + std::to_string(i - 1) + "]";
-            functions += params[i]->is_local_pointer()    ? ", (void *)" + argument + ".word"
-                         : real && i + 1 == params.size() ? ", " + argument + ".real"
-                                                          : ", " + argument + ".word";
-        }
-        functions += "); } ";
+                     "(void)splitc_source; (void)splitc_a; " +
+                     handler_call(handler) + "; } ";
         table += "{(void (*)(void))" + name + ", " + run + ", \"" + name + "\", " +
-                 std::to_string(params.size() - 1) + ", " + (real ? "1" : "0") + "}, ";
+                 handler_arguments(handler) + ", " + (real ? "1" : "0") + "}, ";
     }
     if (handlers.empty())
         return {};

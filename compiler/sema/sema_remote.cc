@@ -5,7 +5,9 @@
 #include "sema/sema.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 
 namespace splitcc {
 namespace {
@@ -29,6 +31,9 @@ bool returns_scalar(const Type *function)
            (result->is_arithmetic() && size_of(result) <= 24);
 }
 
+// Behind the source: the address and the size of a block, and words.
+constexpr size_t kHandlerArguments = 6;
+
 // Returns whether a word of a message can hold the parameter.
 bool fits_word(const Type *t)
 {
@@ -51,13 +56,18 @@ std::string handler_parameters(size_t count, bool real, bool block)
     return text + (real ? ", double d" : "");
 }
 
+bool returns_like_handler(const Type *function)
+{
+    return function->base->kind == TypeKind::Void || function->base->is_integer();
+}
+
 // Returns whether the runtime can call it as a handler: a source, then words and perhaps a double,
 // or a block and words.
 bool is_handler(const Type *function)
 {
     const std::vector<const Type *> &params = function->params;
     if (params.empty() || !params[0]->is_integer() || function->variadic ||
-        !(function->base->kind == TypeKind::Void || function->base->is_integer()))
+        !returns_like_handler(function))
         return false;
     size_t words = params.size() - (is_real(params.back()) ? 2 : 1);
     const bool block = words > 4 && words <= 6 && !is_real(params.back()) &&
@@ -181,6 +191,17 @@ Expr *Sema::message_word(const Expr *call, size_t argument, const Type *to)
     return form && argument >= form->words ? wrap(ExprKind::Convert, e, to) : e;
 }
 
+// An old-style function takes fewer arguments than it gets, as it did where they were in registers.
+bool Sema::fits_handler(const Type *type, const HandlerUse &use)
+{
+    const size_t arguments = use.arguments + 1;
+    if (!type->prototype && type->params.size() < 2)
+        return returns_like_handler(type) &&
+               (type->params.empty() || type->params[0]->is_integer());
+    return is_handler(type) && is_real(type->params.back()) == use.real &&
+           (type->prototype ? type->params.size() == arguments : type->params.size() <= arguments);
+}
+
 void Sema::check_handler(const HandlerUse &use)
 {
     const Symbol *fn = use.function->ordinary;
@@ -189,13 +210,36 @@ void Sema::check_handler(const HandlerUse &use)
     if (!fn || fn->kind != SymbolKind::Function)
         return void(diag_.error(use.where, what + ": it has to be declared at file scope"));
     const Type *type = fn->type;
-    if (!type->prototype && type->params.empty())
-        diag_.error(use.where, what + ": its parameters are not known; declare them");
-    else if (!is_handler(type) || type->params.size() != use.arguments + 1 ||
-             is_real(type->params.back()) != use.real)
-        diag_.error(use.where, what + ", which calls it as 'void (int source" +
-                                   handler_parameters(use.arguments, use.real, use.block) +
-                                   ")'; it is '" + describe(type) + "'");
+    if (!fits_handler(type, use))
+        diag_.error(use.where,
+                    what + ", which calls it as 'void (int source" +
+                        handler_parameters(use.arguments, use.real, use.block) + ")'; it is '" +
+                        describe(types_.function(type->base, type->params,
+                                                 type->prototype || !type->params.empty(),
+                                                 type->variadic)) +
+                        "'");
+}
+
+// Returns how messages call a function, if it can be a handler.  Of one whose parameters are in
+// another file, as `use` has it, all are passed that may come.
+std::optional<Handler> Sema::handler_of(Symbol *fn, const HandlerUse *use)
+{
+    const Type *type = fn->type;
+    if (is_handler(type))
+        return Handler{fn, type->params,
+                       type->prototype ? std::nullopt : std::optional(type->params.size() - 1)};
+    if (type->prototype || !type->params.empty() || !returns_like_handler(type))
+        return {};
+    if (ast_.defines(fn->name))
+        return Handler{fn, {}, 0};
+    if (!use)
+        return {};
+    const size_t words = use->real ? use->arguments - 1 : kHandlerArguments;
+    Handler handler{fn, {types_.basic(TypeKind::Int)}, use->real ? use->arguments : 0};
+    handler.params.insert(handler.params.end(), words, types_.basic(TypeKind::ULong));
+    if (use->real)
+        handler.params.push_back(types_.basic(TypeKind::Double));
+    return handler;
 }
 
 void Sema::end_of_unit()
@@ -203,14 +247,19 @@ void Sema::end_of_unit()
     const Symbol *table = names_.declared("splitc_register_handlers");
     if (!table) // <split-c/am.h> is not included
         return;
-    for (const HandlerUse &use : handler_uses_)
+    std::map<const Name *, const HandlerUse *> uses;
+    for (const HandlerUse &use : handler_uses_) {
         check_handler(use);
-    std::vector<Symbol *> &handlers = ast_.handlers;
-    for (Name *name : function_values_) {
+        uses.emplace(use.function, &use);
+    }
+    std::set<const Name *> seen;
+    for (const Name *name : function_values_) {
         Symbol *fn = name->ordinary;
-        if (fn && fn->kind == SymbolKind::Function && !fn->library && is_handler(fn->type) &&
-            std::find(handlers.begin(), handlers.end(), fn) == handlers.end())
-            handlers.push_back(fn);
+        if (!fn || fn->kind != SymbolKind::Function || fn->library || !seen.insert(name).second)
+            continue;
+        const auto use = uses.find(name);
+        if (auto handler = handler_of(fn, use == uses.end() ? nullptr : use->second))
+            ast_.handlers.push_back(std::move(*handler));
     }
 }
 

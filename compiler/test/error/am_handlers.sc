@@ -8,6 +8,10 @@ void block(int source, void *address, splitc_size n, am_word arg);
 void no_source(void);
 void structure(int source, union splitc_argument *a, float f);
 void unknown();
+void old(source, a, p) int source, a; char *p; {}
+void old_pointer(source) char *source; {}
+void old_real(source, d) int source; double d; {}
+void nothing() {}
 
 void f(int dest, void *a, am_handler h)
 {
@@ -25,6 +29,13 @@ void f(int dest, void *a, am_handler h)
     am_store_async(dest, a, a, 8, one, 1, 0, 0);
     am_get(dest, a, a, 8, real, 1);
     am_request_0(dest, unknown);
+    am_request_1(dest, old, 1);
+    am_request_0(dest, old_pointer);
+    am_request_2(dest, old_real, 1, 2);
+    am_request_2_df(dest, old, 1, 2, 1.0);
+    am_request_3(dest, old, 1, 2, 3);
+    am_request_2(dest, nothing, 1, 2);
+    am_request_2_df(dest, nothing, 1, 2, 1.0);
     am_request_0(dest, h);
     am_request_1(dest, one, 1);
     void inner(int source, am_word a);

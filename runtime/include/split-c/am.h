@@ -8,7 +8,8 @@
  *   a block  void f(int source, void *address, splitc_size n, am_word arg)
  *   medium   void f(int source, void *address, splitc_size n, am_word w0, ...)
  *
- * Words may be any integers or pointers.  A handler is a function whose name a
+ * Words may be any integers or pointers.  Functions of old style, without a prototype, may have fewer
+ * parameters than are sent.  A handler is a function whose name a
  * Split-C file that includes this header uses other than to call it: splitcc
  * registers those.  C files register theirs in constructors, by splitc_register_handlers.  Handlers
  * run, wherever that is defined, whenever the program waits or polls.  They run to their end: they
@@ -209,7 +210,8 @@ struct splitc_handler {
     void (*function)(void);
     void (*run)(int source, const union splitc_argument *argument);
     const char *name;
-    int arguments; /* how many; at most 4 words and a double, or 4 words behind a block */
+    int arguments; /* how many; at most 4 words and a double, or 4 words behind a block; or -1 - n:
+                    * n at least, and what else comes is dropped, as by functions of old style */
     int real;      /* the last one is a double */
 };
 

@@ -69,21 +69,37 @@ struct gam *splitc_gam(uint32_t handlers, uint32_t *first)
 
 /* ---- arrivals ------------------------------------------------------------------- */
 
-/* The arguments behind the source, for a handler that takes more than words.  Returns false if the
- * message has not what it takes. */
+/* How many arguments the handler needs, at most as many as there can be. */
+static int am_least(const struct splitc_handler *h)
+{
+    const int least = h->arguments >= 0 ? h->arguments : -1 - h->arguments;
+
+    return least < (int)ARGUMENTS_MAX ? least : (int)ARGUMENTS_MAX;
+}
+
+static bool am_takes(const struct splitc_handler *h, uint32_t sent)
+{
+    return h->arguments >= 0 ? h->arguments == (int)sent : am_least(h) <= (int)sent;
+}
+
+/* The arguments behind the source, for a handler that takes more than words, or not all of them.
+ * Returns false if the message has not what it takes. */
 static bool am_unpack(const struct splitc_handler *h, const struct gam_message *m,
                       union splitc_argument argument[ARGUMENTS_MAX])
 {
-    if (h->real) {
+    if (!m->data || h->real)
         memcpy(argument, m->word, sizeof m->word);
-        if (m->data && m->length == sizeof(double))
-            memcpy(&argument[m->words].real, m->data, sizeof(double));
-        return m->data && m->length == sizeof(double) && h->arguments == (int)m->words + 1;
+    if (h->real) {
+        if (m->data && m->length == sizeof(double) && am_least(h) > 0)
+            memcpy(&argument[am_least(h) - 1].real, m->data, sizeof(double));
+        return m->data && m->length == sizeof(double) && am_takes(h, m->words + 1);
     }
+    if (!m->data)
+        return am_takes(h, m->words);
     argument[0].word = (uintptr_t)m->data;
     argument[1].word = m->length;
     memcpy(&argument[2], m->word, sizeof m->word);
-    return m->data && h->arguments == 2 + (int)m->words;
+    return am_takes(h, 2 + m->words);
 }
 
 static COLD void am_tell_handled(const struct splitc_handler *h, const struct gam_message *m,
@@ -112,10 +128,9 @@ static void am_call(const struct splitc_handler *h, const struct gam_message *m,
     splitc_am_source = -1;
 }
 
-static COLD void am_call_with_more_than_words(const struct splitc_handler *h,
-                                              const struct gam_message *m)
+static COLD void am_call_unpacked(const struct splitc_handler *h, const struct gam_message *m)
 {
-    union splitc_argument argument[ARGUMENTS_MAX];
+    union splitc_argument argument[ARGUMENTS_MAX] = {0};
 
     if (!am_unpack(h, m, argument)) {
         splitc_place = (struct splitc_place){0}; /* the fault is not where the program polls */
@@ -133,7 +148,7 @@ void splitc_am_run(struct gam *g, const struct gam_message *m)
     if (__builtin_expect(!m->data && !h->real && h->arguments == (int)m->words, 1))
         am_call(h, m, (const union splitc_argument *)m->word);
     else
-        am_call_with_more_than_words(h, m);
+        am_call_unpacked(h, m);
 }
 
 /* ---- checks of calls ---------------------------------------------------------------- */
