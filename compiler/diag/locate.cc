@@ -222,15 +222,55 @@ void Locator::repeat(const std::vector<std::string_view> &a, const std::vector<s
     }
 }
 
+bool Locator::shows(uint32_t physical_line, const Position &at) const
+{
+    const Position here = source_.position(source_.line_start(physical_line));
+    return here.line == at.line && here.file == at.file;
+}
+
+// Puts together what the preprocessor made of the user's line.  Where a macro of a system header
+// stands in one of the user's, markers cut that into several physical lines.
+void Locator::gather(uint32_t physical_line, const Position &at)
+{
+    auto is_marker = [&](uint32_t line) { return source_.physical_text(line).starts_with('#'); };
+    uint32_t first = physical_line;
+    for (uint32_t line = first; line-- > 0 && (is_marker(line) || shows(line, at));)
+        first = is_marker(line) ? first : line;
+    parts_.clear();
+    shown_.clear();
+    for (uint32_t line = first; line < source_.physical_lines(); line++) {
+        if (is_marker(line) && line != physical_line)
+            continue;
+        if (!shows(line, at))
+            break;
+        shown_ += parts_.empty() ? "" : " ";
+        parts_.push_back({line, source_.line_start(line), shown_.size()});
+        shown_ += source_.physical_text(line);
+    }
+}
+
+// Returns where in `shown_` a byte of the preprocessed text is.
+size_t Locator::column_of(uint32_t offset) const
+{
+    auto after = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                  [](uint32_t at, const Part &p) { return at < p.start; });
+    if (after == parts_.begin())
+        return 0;
+    const Part &part = *(after - 1);
+    const size_t end = after == parts_.end() ? shown_.size() : after->column - 1;
+    return std::min(part.column + (offset - part.start), end);
+}
+
 // Compares the preprocessed line with the user's line, unless it was the last one compared.
 void Locator::compare(uint32_t physical_line, const Position &at)
 {
-    if (compared_ == physical_line)
+    if (std::any_of(parts_.begin(), parts_.end(),
+                    [&](const Part &p) { return p.physical_line == physical_line; }))
         return;
-    compared_ = physical_line;
-    std::string_view preprocessed = source_.physical_text(physical_line);
+    gather(physical_line, at);
+    const std::string_view preprocessed = shown_;
     const std::vector<std::string> &lines = file(at.file);
-    user_ = at.line - 1 < lines.size() ? lines[at.line - 1] : std::string(preprocessed);
+    user_ = at.line - 1 < lines.size() ? lines[at.line - 1] : shown_;
     same_ = user_ == preprocessed;
     if (same_)
         return;
@@ -286,15 +326,26 @@ std::pair<size_t, size_t> Locator::gap_around(size_t token) const
             after < matches_.size() ? matches_[after] : user_pieces_.size()};
 }
 
-// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.
+// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.  A name
+// that is a part of the token may be an argument that the macro pasted into it.
 size_t Locator::macro_before(size_t token) const
 {
+    const size_t name = untaken_name_before(token, true);
+    return name == SIZE_MAX ? untaken_name_before(token, false) : name;
+}
+
+size_t Locator::untaken_name_before(size_t token, bool skip_parts) const
+{
+    const Piece of = pieces_.empty() ? Piece{0, 0} : pieces_[token];
+    const std::string_view made = std::string_view(shown_).substr(of.offset, of.length);
     auto taken = [&](size_t piece) {
         return std::find(matches_.begin(), matches_.end(), piece) != matches_.end();
     };
     auto is_name = [&](size_t piece) {
-        char c = user_[user_pieces_[piece].offset];
-        return is_word_char(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
+        const Piece &p = user_pieces_[piece];
+        const std::string_view text = std::string_view(user_).substr(p.offset, p.length);
+        return is_word_char(text[0]) && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+               !taken(piece) && !(skip_parts && made.find(text) != made.npos);
     };
     auto [first, last] = gap_around(token);
     for (size_t i = first; i < last; i++)
@@ -368,13 +419,10 @@ Located Locator::locate(Range where)
     where.end = std::clamp(where.end, where.begin, size);
     const uint32_t physical = source_.physical_line(where.begin);
     const Position at = source_.position(where.begin);
-    const uint32_t start = source_.line_start(physical);
-    const size_t length = source_.physical_text(physical).size();
     compare(physical, at);
 
-    const size_t first = std::min<size_t>(where.begin - start, length);
-    const size_t last =
-        std::clamp<size_t>(where.end - start, first + 1, std::max(length, first + 1));
+    const size_t first = column_of(where.begin);
+    const size_t last = std::max(column_of(where.end), first + 1);
     const std::optional<size_t> begin = in_user_text(first), end = in_user_text(last - 1);
     if (!begin)
         return in_expansion(at, first);

@@ -42,6 +42,14 @@ private:
     struct Piece {
         size_t offset, length;
     };
+    // A physical line that shows a part of a line of the user's, and where that is in `shown_`.
+    struct Part {
+        uint32_t physical_line, start; // an offset of the preprocessed text
+        size_t column;
+    };
+    bool shows(uint32_t physical_line, const Position &at) const;
+    void gather(uint32_t physical_line, const Position &at);
+    size_t column_of(uint32_t offset) const;
     static std::vector<Piece> pieces(std::string_view text, size_t at, bool comments);
     void compare(uint32_t physical_line, const Position &at);
     size_t match_from(std::string_view preprocessed, size_t at);
@@ -49,6 +57,7 @@ private:
     void repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
     std::pair<size_t, size_t> gap_around(size_t token) const;
     size_t macro_before(size_t token) const;
+    size_t untaken_name_before(size_t token, bool skip_parts) const;
     std::optional<size_t> in_user_text(size_t column) const;
     Located in_line(const Position &at, size_t begin, size_t end) const;
     Located in_expansion(const Position &at, size_t column) const;
@@ -58,7 +67,8 @@ private:
     const Source &source_;
     std::map<std::string, std::vector<std::string>, std::less<>> files_;
     // The result of the last comparison, which the next messages about this line use again.
-    uint32_t compared_ = UINT32_MAX; // the physical line that was compared
+    std::vector<Part> parts_;
+    std::string shown_; // the preprocessed line: all parts, with spaces in between
     std::string user_;  // the user's line, and those that the preprocessor joined to it
     bool same_ = false; // the preprocessor changed nothing in this line
     std::vector<Piece> user_pieces_, pieces_;

@@ -252,10 +252,23 @@ bool begins_token(std::string_view text, uint32_t column)
     return column == 1 || !is_name_char(text[column - 1]) || !is_name_char(text[column - 2]);
 }
 
+// Returns whether the message quotes the word that begins at the column.
+bool quotes_word(const CcLine &said, std::string_view text)
+{
+    if (!begins_token(text, said.column) || !is_name_char(text[said.column - 1]))
+        return false;
+    size_t end = said.column;
+    while (end < text.size() && is_name_char(text[end]))
+        end++;
+    const std::string word(text.substr(said.column - 1, end - (said.column - 1)));
+    return said.text.find("‘" + word + "’") != said.text.npos ||
+           said.text.find("'" + word + "'") != said.text.npos;
+}
+
 // The column is one of the translation, where one line of the source can be several: the
 // preprocessor breaks a line at a macro of a system header, of which there are hardly any messages.
-// A message is about the beginning of a token on one of them, else about some place, or about the
-// end of the line.
+// A message is about the word that it quotes on one of them, else about the beginning of a token,
+// about some place, or about the end of the line.
 Place Reader::source_of(const CcLine &said) const
 {
     if (said.column == 0)
@@ -276,6 +289,7 @@ Place Reader::source_of(const CcLine &said) const
         }
         return place;
     };
+    auto quoted = [&](std::string_view text, bool) { return quotes_word(said, text); };
     auto begins_in_users = [&](std::string_view text, bool system) {
         return !system && begins_token(text, said.column);
     };
@@ -284,7 +298,7 @@ Place Reader::source_of(const CcLine &said) const
         return said.column <= text.size() && text[said.column - 1] != ' ';
     };
     auto ends = [&](std::string_view text, bool) { return said.column <= text.size() + 1; };
-    for (const Place &place : {found(begins_in_users), found(begins), found(holds)})
+    for (const Place &place : {found(quoted), found(begins_in_users), found(begins), found(holds)})
         if (place.any)
             return place;
     return found(ends);

@@ -46,6 +46,7 @@ public:
     // Returns the number, from 0, of the line of the preprocessed text that holds `offset`.
     uint32_t physical_line(uint32_t offset) const;
     std::string_view physical_text(uint32_t physical_line) const;
+    uint32_t physical_lines() const { return static_cast<uint32_t>(line_starts_.size()); }
     // Returns the physical lines that show this line of the file.
     std::vector<uint32_t> find(std::string_view file, uint32_t line) const;
     uint32_t line_start(uint32_t physical_line) const { return line_starts_[physical_line]; }

@@ -14,7 +14,8 @@
 //   warning/NAME.sc has to translate with exactly those of warning/NAME.err.
 //   cc/NAME.sc      is right for splitcc but not for the C compiler, whose messages have to
 //                   be about this file, and not about what became of it.  So have those
-//                   that it has about run/ when it warns of all it can.
+//                   that it has about run/ when it warns of all it can.  On a line with
+//                   `// in MACRO` there has to be one at that macro.
 //   plain/NAME.c    is plain C: translated and compiled it prints what it prints
 //                   when cc compiles it directly.
 #include <catch2/catch.hpp>
@@ -241,6 +242,25 @@ void check_places(const std::string &said, const fs::path &folder)
     }
 }
 
+// Checks that each line with `// in MACRO` has a message that stands at that macro and names it.
+void check_expansions(const std::string &said, const std::string &text)
+{
+    static const std::regex wanted(".* // in ([A-Za-z_]+)");
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        number++;
+        if (!std::regex_match(line, match, wanted))
+            continue;
+        const std::string macro = match[1];
+        const std::string at =
+            ":" + std::to_string(number) + ":" + std::to_string(line.find(macro) + 1) + ": ";
+        INFO("expected a message at " << at << "in the expansion of " << macro);
+        CHECK(has_line_like(said, "*" + at + "*(in the expansion of '" + macro + "')*"));
+    }
+}
+
 void cc_about(const std::string &folder, const std::string &name, const std::string &cc)
 {
     if (shell("command -v " + cc).code != 0)
@@ -259,6 +279,8 @@ void cc_about(const std::string &folder, const std::string &name, const std::str
     INFO(cc << " says:\n" << outcome.output);
     CHECK((folder == "cc" ? !outcome.output.empty() : outcome.code == 0));
     check_places(outcome.output, tests);
+    if (folder == "cc" && cc == "gcc")
+        check_expansions(outcome.output, text);
 }
 
 void cc_sidecar(const std::string &name)
