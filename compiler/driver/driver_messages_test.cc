@@ -185,10 +185,41 @@ TEST_CASE("a function of the library that is not declared is told with its heade
 
 TEST_CASE("a global pointer that is printed as an int is named in plain words")
 {
-    const std::string program = "int printf(const char *, ...);\n"
-                                "void f(int *global g)\n{\n    printf(\"%d\", g);\n}\n";
+    const std::string program = R"(int printf(const char *, ...);
+struct r { char name[8]; int v; int *global q; };
+void f(struct r *global g, int A[4]::)
+{
+    printf("%d", g);
+    printf("%s", g->name);
+    printf("%d", &g->v);
+    printf("%s", g + 1);
+    printf("%d", g->q);
+    printf("%d", &A[2]);
+}
+)";
     for (const std::string &said : said_about(program, "-Wformat"))
-        CHECK_THAT(said, Contains(" is a global pointer [-Wformat"));
+        for (int line = 5; line <= 10; line++) {
+            const size_t at = said.find("a.sc:" + std::to_string(line) + ":");
+            INFO("line " << line << " of:\n" << said);
+            REQUIRE(at != said.npos);
+            CHECK_THAT(said.substr(at, said.find('\n', at) - at),
+                       Contains(" is a global pointer [-Wformat"));
+        }
+}
+
+TEST_CASE("a global pointer that only sizeof uses is used")
+{
+    const std::string program = R"(struct r { char name[8]; };
+unsigned long f(struct r *global p, int (*global a)[4], double A[]::)
+{
+    int *global q = 0;
+    static char t[sizeof *a];
+    _Static_assert(sizeof *q == 4, "");
+    return sizeof p->name + sizeof(A[0]) + sizeof t;
+}
+)";
+    for (const std::string &said : said_about(program, "-Wall -Wextra"))
+        CHECK(said.empty());
 }
 
 TEST_CASE("types that global pointers occur in are told in the user's terms")

@@ -98,6 +98,8 @@ Rope Lower::convert(const Expr *e)
 {
     if (e->type->is_integer()) // a word of a message
         return "(" + type(e->type) + ")(" + node(e->a) + ")";
+    if (e->a->type->is_far()) // Sema::named_far
+        return "splitc_named(" + node(e->a) + ")";
     if (!e->type->is_far())
         return "splitc_address(" + node(e->a) + ")";
     if (is_null_value(e->a))
@@ -128,7 +130,21 @@ Rope Lower::cast(const Expr *e)
     return "((" + std::move(target) + ")(" + std::move(operand) + "))";
 }
 
-// Lowers sizeof and alignof of a type that the source cannot name in C.
+namespace {
+
+// Returns the variable of a function that the operand of sizeof begins with, or null.
+const Expr *measured_variable(const Expr *e)
+{
+    while (e->a)
+        e = e->a;
+    const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
+    return symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope ? e : nullptr;
+}
+
+} // namespace
+
+// Lowers sizeof and alignof of a type that the source cannot name in C.  A variable that is used
+// for that alone is used.
 Rope Lower::size(const Expr *e)
 {
     const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
@@ -138,7 +154,8 @@ Rope Lower::size(const Expr *e)
         return "(" + block_count(t) + " * " + size_of(t->base) + ")";
     if (t->is_unknown() || (e->type_name && e->type_name->specifiers.body))
         return generic(e);
-    return size_of(t);
+    const Expr *variable = e->kind == ExprKind::SizeofExpr ? measured_variable(e->a) : nullptr;
+    return variable ? "(" + size_of(t) + " + 0 * sizeof " + node(variable) + ")" : size_of(t);
 }
 
 // ---- binary operators on far pointers

@@ -95,7 +95,9 @@ private:
     Symbol *tag(Name *name, bool defining);
     [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     const Type *record_specifier(Specifiers &s);
-    void member_declarations(RecordBody *body);
+    bool member_declarations(RecordBody *body);
+    void missing_record_end(const Record *record, uint32_t token, const std::string &what);
+    bool at_other_declaration() const;
     Declaration *member_declaration(Record *record);
     void member_declarator(Declaration *declaration, Record *record);
     const Type *enum_specifier(Specifiers &s);

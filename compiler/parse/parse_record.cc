@@ -74,7 +74,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     body->first = first;
     body->record->brace = pos_;
     s.body = body;
-    member_declarations(body);
+    s.ended = !member_declarations(body);
     body->last = pos_;
     attributes();
     symbol->record->packed = attribute_changes_layout_;
@@ -87,7 +87,8 @@ const Type *Parser::record_specifier(Specifiers &s)
     return symbol->type;
 }
 
-void Parser::member_declarations(RecordBody *body)
+// Returns whether the '}' was there.
+bool Parser::member_declarations(RecordBody *body)
 {
     bool layout = attribute_changes_layout_;
     expect(Tok::LBrace, "'{'");
@@ -98,10 +99,17 @@ void Parser::member_declarations(RecordBody *body)
             body->members.push_back(static_assertion());
             continue;
         }
+        if (at_other_declaration()) {
+            missing_record_end(body->record, pos_, "'" + std::string(peek().name->text) + "'");
+            return false;
+        }
         attribute_changes_layout_ = false;
         uint32_t before = pos_, scope = scopes_.depth();
         try {
-            body->members.push_back(member_declaration(body->record));
+            Declaration *member = member_declaration(body->record);
+            if (!member)
+                return false;
+            body->members.push_back(member);
         } catch (const SyntaxError &) {
             if (diag_.too_many() || is(Tok::End))
                 throw;
@@ -115,10 +123,29 @@ void Parser::member_declarations(RecordBody *body)
     }
     pos_++;
     attribute_changes_layout_ = layout;
+    return true;
+}
+
+// Reports what cannot be among the members.
+void Parser::missing_record_end(const Record *record, uint32_t token, const std::string &what)
+{
+    diag_.error(tokens_[token].range(),
+                "expected '}' and ';' of " +
+                    (record->tag ? "'" + record->spelled + "'" : "the struct or union") +
+                    " before " + what);
+}
+
+// Returns whether a declaration begins that is none of a member, and stands where those of the file
+// stand, at the beginning of a line.
+bool Parser::at_other_declaration() const
+{
+    const uint32_t offset = peek().offset;
+    return (is(Tok::KwStatic) || is(Tok::KwExtern) || is(Tok::KwTypedef) || is(Tok::KwInline)) &&
+           offset > 0 && text_[offset - 1] == '\n';
 }
 
 // member = specifiers [member-declarator {"," member-declarator}] ";"
-// The last one may do without the semicolon (GNU C).
+// The last one may do without the semicolon (GNU C).  Returns null if a function came in its place.
 Declaration *Parser::member_declaration(Record *record)
 {
     Declaration *d = ast_.declaration();
@@ -133,6 +160,15 @@ Declaration *Parser::member_declaration(Record *record)
         do
             member_declarator(d, record);
         while (accept(Tok::Comma));
+    }
+    if (is(Tok::LBrace) && !d->declarators.empty() && d->declarators.back().declarator.name &&
+        d->declarators.back().type->kind == TypeKind::Function) {
+        const Declarator &function = d->declarators.back().declarator;
+        missing_record_end(record, function.name_token,
+                           "the function '" + std::string(function.name->text) + "'");
+        take_as_declared(d->first);
+        skip_balanced();
+        return nullptr;
     }
     if (!is(Tok::RBrace))
         semicolon("';' after the member");

@@ -148,6 +148,7 @@ private:
     const Type *promote(const Type *type);
     const Type *arithmetic(const Type *a, const Type *b);
     Expr *to_far(Expr *e, const Type *far);
+    Expr *named_far(Expr *e);
     Expr *unconverted(Expr *e, const Type *to, std::string_view what);
     void check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what);
     void check_pointers(const Expr *e, const Type *from, const Type *to, std::string_view what);

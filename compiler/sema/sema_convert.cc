@@ -110,6 +110,16 @@ Expr *Sema::to_far(Expr *e, const Type *far)
     return value_type(e)->is_far() ? e : wrap(ExprKind::Convert, e, far);
 }
 
+// Gives the computed address of a global object a type of its own in the output, too, where the C
+// compiler may speak of that: as an argument of an ellipsis.
+Expr *Sema::named_far(Expr *e)
+{
+    const ExprKind kind = strip(e)->kind;
+    const bool has_name =
+        kind == ExprKind::Ident || kind == ExprKind::GlobalRead || kind == ExprKind::Call;
+    return value_type(e)->is_far() && !has_name ? wrap(ExprKind::Convert, e, value_type(e)) : e;
+}
+
 void Sema::check_pointees(const Expr *e, const Type *from, const Type *to, std::string_view what)
 {
     std::string makes = std::string(what) + " makes " + quoted(to) + " from " + quoted(from);

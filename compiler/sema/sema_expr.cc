@@ -192,7 +192,7 @@ Expr *Sema::call(Expr *e)
     for (size_t i = 0; i < e->args.size(); i++) {
         const std::string what = "argument " + std::to_string(i + 1) + name;
         if (i >= type->params.size()) {
-            e->args[i] = value(e->args[i]);
+            e->args[i] = named_far(value(e->args[i]));
             note_pointer_result(e->args[i], prints_text(e, i) ? text : nullptr);
         } else if (type->prototype)
             e->args[i] = convert(message_word(e, i, type->params[i]), type->params[i], what);

@@ -106,6 +106,12 @@ SPLITC_INLINE splitc_ptr splitc_from_local(const volatile void *address)
     return address ? splitc_make(splitc_job.myproc, address) : 0;
 }
 
+/* A computed address, as a pointer for whom the C compiler tells of types. */
+SPLITC_INLINE splitc_ptr splitc_named(splitc_ptr g)
+{
+    return g;
+}
+
 /* ---- spread arithmetic -------------------------------------------------- */
 
 /* Step n elements of `size` bytes across processors: the processor number
