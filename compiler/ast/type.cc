@@ -431,15 +431,13 @@ std::string describe_base(const Type *type)
 {
     std::string text = qualifiers(type->quals);
     switch (type->kind) {
-    case TypeKind::Record: {
-        const Record *record = type->record;
-        text += record->is_union ? "union " : "struct ";
-        return text + (record->tag ? std::string(record->tag->text) : "<anonymous>");
-    }
+    case TypeKind::Record: // by the name of a typedef where it has no tag
+        if (!type->record->spelled.empty())
+            return text + type->record->spelled;
+        return text + (type->record->is_union ? "union" : "struct") + " <anonymous>";
     case TypeKind::Enum:
-        text += "enum ";
-        return text +
-               (type->enumeration->tag ? std::string(type->enumeration->tag->text) : "<anonymous>");
+        return text + (type->enumeration->spelled.empty() ? "enum <anonymous>"
+                                                          : type->enumeration->spelled);
     case TypeKind::Opaque:
         return text + type->spelled;
     case TypeKind::Complex:

@@ -98,7 +98,7 @@ Rope Lower::convert(const Expr *e)
 {
     if (e->type->is_integer()) // a word of a message
         return "(" + type(e->type) + ")(" + node(e->a) + ")";
-    if (e->a->type->is_far()) // Sema::named_far
+    if (e->type->is_far() && e->a->type->is_far()) // Sema::named_far
         return "splitc_named(" + node(e->a) + ")";
     if (!e->type->is_far())
         return "splitc_address(" + node(e->a) + ")";

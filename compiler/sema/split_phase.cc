@@ -85,7 +85,7 @@ void Checker::start(const Expr *e, std::optional<Place> object, Transfer::Role r
 
 void Checker::uses(const Expr *e, bool write)
 {
-    std::optional<Place> place = place_of(e);
+    std::optional<Place> place = e->type->is_unknown() ? std::nullopt : place_of(e);
     if (!place)
         return;
     auto clashes = [&](const Transfer &t) {
@@ -207,6 +207,8 @@ void Checker::operands(const Expr *e)
 // Analyses what is evaluated in order to find the object that an lvalue designates.
 void Checker::address(const Expr *e)
 {
+    if (e->type->is_unknown()) // that is reported
+        return;
     switch (e->kind) {
     case ExprKind::Paren:
     case ExprKind::Dot:
