@@ -137,7 +137,7 @@ void run_sidecar(const std::string &name)
     std::string text = read(fs::path(kTests) / "run" / (name + ".sc"));
     std::string program = built("run", name, text, "");
     fs::path expected = fs::path(kTests) / "run" / (name + ".out");
-    std::istringstream ranks(setting(text, "ranks", "1 2 3 4"));
+    std::istringstream ranks(setting(text, "ranks", "1 2 3"));
     for (std::string n; ranks >> n;) {
         Outcome ran = run_on(n, program);
         INFO("on " << n << " ranks it printed:\n" << ran.output);
@@ -147,7 +147,7 @@ void run_sidecar(const std::string &name)
     }
     if (text.find("// unchecked") < 400)
         return;
-    std::istringstream fewest(setting(text, "ranks", "3"));
+    std::istringstream fewest(setting(text, "ranks", "4"));
     std::string n;
     fewest >> n;
     Outcome checked = run_on(n, built("run", name, text, "-fcheck "));
