@@ -180,7 +180,8 @@ private:
     void note_handler(const Expr *call);
     Expr *message_word(const Expr *call, size_t argument, const Type *to);
     void check_handler(const HandlerUse &use);
-    static bool fits_handler(const Type *type, const HandlerUse &use);
+    std::vector<const Type *> passed_params(const Type *function);
+    bool fits_handler(const Type *type, const HandlerUse &use);
     std::optional<Handler> handler_of(Symbol *fn, const HandlerUse *use);
 
     // names (sema_names.cc)

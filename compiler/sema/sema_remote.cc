@@ -63,9 +63,8 @@ bool returns_like_handler(const Type *function)
 
 // Returns whether the runtime can call it as a handler: a source, then words and perhaps a double,
 // or a block and words.
-bool is_handler(const Type *function)
+bool is_handler(const Type *function, const std::vector<const Type *> &params)
 {
-    const std::vector<const Type *> &params = function->params;
     if (params.empty() || !params[0]->is_integer() || function->variadic ||
         !returns_like_handler(function))
         return false;
@@ -191,15 +190,25 @@ Expr *Sema::message_word(const Expr *call, size_t argument, const Type *to)
     return form && argument >= form->words ? wrap(ExprKind::Convert, e, to) : e;
 }
 
+// Returns the parameters of a function as it is called: those of old style are promoted.
+std::vector<const Type *> Sema::passed_params(const Type *function)
+{
+    std::vector<const Type *> params = function->params;
+    if (!function->prototype)
+        for (const Type *&param : params)
+            param = promoted_argument(param->unqualified);
+    return params;
+}
+
 // An old-style function takes fewer arguments than it gets, as it did where they were in registers.
 bool Sema::fits_handler(const Type *type, const HandlerUse &use)
 {
+    const std::vector<const Type *> params = passed_params(type);
     const size_t arguments = use.arguments + 1;
-    if (!type->prototype && type->params.size() < 2)
-        return returns_like_handler(type) &&
-               (type->params.empty() || type->params[0]->is_integer());
-    return is_handler(type) && is_real(type->params.back()) == use.real &&
-           (type->prototype ? type->params.size() == arguments : type->params.size() <= arguments);
+    if (!type->prototype && params.size() < 2)
+        return returns_like_handler(type) && (params.empty() || params[0]->is_integer());
+    return is_handler(type, params) && is_real(params.back()) == use.real &&
+           (type->prototype ? params.size() == arguments : params.size() <= arguments);
 }
 
 void Sema::check_handler(const HandlerUse &use)
@@ -220,24 +229,26 @@ void Sema::check_handler(const HandlerUse &use)
                         "'");
 }
 
-// Returns how messages call a function, if it can be a handler.  Of one whose parameters are in
-// another file, as `use` has it, all are passed that may come.
+// Returns how messages call a function, if it can be a handler; `use` is a call that names it, if
+// any does.
 std::optional<Handler> Sema::handler_of(Symbol *fn, const HandlerUse *use)
 {
     const Type *type = fn->type;
-    if (is_handler(type))
-        return Handler{fn, type->params,
-                       type->prototype ? std::nullopt : std::optional(type->params.size() - 1)};
-    if (type->prototype || !type->params.empty() || !returns_like_handler(type))
+    std::vector<const Type *> params = passed_params(type);
+    if (is_handler(type, params)) {
+        const size_t least = params.size() - 1;
+        return Handler{fn, std::move(params),
+                       type->prototype ? std::nullopt : std::optional(least)};
+    }
+    if (type->prototype || !params.empty() || !returns_like_handler(type))
         return {};
     if (ast_.defines(fn->name))
         return Handler{fn, {}, 0};
-    if (!use)
-        return {};
-    const size_t words = use->real ? use->arguments - 1 : kHandlerArguments;
-    Handler handler{fn, {types_.basic(TypeKind::Int)}, use->real ? use->arguments : 0};
-    handler.params.insert(handler.params.end(), words, types_.basic(TypeKind::ULong));
-    if (use->real)
+    const bool real = use && use->real;
+    Handler handler{fn, {types_.basic(TypeKind::Int)}, real ? use->arguments : 0, true};
+    handler.params.insert(handler.params.end(), real ? use->arguments - 1 : kHandlerArguments,
+                          types_.basic(TypeKind::ULong));
+    if (real)
         handler.params.push_back(types_.basic(TypeKind::Double));
     return handler;
 }

@@ -5,9 +5,10 @@
 #include "../check.h"
 
 /* Functions without prototypes take what they have parameters for of what is sent. */
-extern int seen_source, seen_words[4], seen_bytes, ends;
+extern int seen_source, seen_words[4], seen_bytes, ends, in_table_sum;
 extern double seen_real;
 extern void far_words(), far_block(), far_real(), far_nothing();
+extern int far_in_table(), printf(), abs();
 
 int done_calls, sources, words[4], table_calls;
 char here[64], there[64];
@@ -48,7 +49,15 @@ void in_table()
     table_calls++;
 }
 
-am_handler table[] = {done, in_table, note_source};
+void take_float(source, a, f)
+    int source;
+    char a;
+    float f;
+{
+    words[3] = a + (int)(4 * f);
+}
+
+am_handler table[] = {done, in_table, note_source}, far_table[] = {far_in_table, printf, abs};
 
 int splitc_main()
 {
@@ -86,13 +95,20 @@ int splitc_main()
         am_poll();
     EXPECT(table_calls, 1);
 
+    am_request_1_df(right, take_float, 40, 0.5);
+    while (words[3] == 0)
+        am_poll();
+    EXPECT(words[3], 42);
+
+    am_request_2(right, far_table[0], 5, 6);
     am_request_3(right, far_words, 11, -12, 13);
     am_request_medium_1(right, far_block, here, 8, 3);
     am_request_1_df(right, far_real, 77, 0.25);
     am_request_1(right, far_nothing, 1);
-    while (ends < 4)
+    while (ends < 5)
         am_poll();
     EXPECT(seen_source, left);
+    EXPECT(in_table_sum, 11);
     EXPECT(seen_words[0], 11);
     EXPECT(seen_words[1], -12);
     EXPECT(seen_bytes, 8);

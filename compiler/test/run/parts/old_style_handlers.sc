@@ -2,7 +2,7 @@
  * functions. */
 #include <split-c/am.h>
 
-int seen_source, seen_words[4], seen_bytes, ends;
+int seen_source, seen_words[4], seen_bytes, ends, in_table_sum;
 double seen_real;
 
 void far_words(source, a, b)
@@ -36,4 +36,12 @@ void far_real(source, a, d)
 void far_nothing()
 {
     ends++;
+}
+
+int far_in_table(source, a, b)
+    int source, a, b;
+{
+    in_table_sum += a + b;
+    ends++;
+    return 0;
 }
