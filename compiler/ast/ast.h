@@ -75,6 +75,7 @@ struct Handler {
     // Of an old-style function, how many arguments behind the source it needs; what else comes is
     // dropped.
     std::optional<size_t> least;
+    bool words = false;     // of old style, it takes words alone, and no block
     bool elsewhere = false; // only another file tells its parameters; so it gets all that may come
 };
 

@@ -232,7 +232,11 @@ bool Locator::shows(uint32_t physical_line, const Position &at) const
 // stands in one of the user's, markers cut that into several physical lines.
 void Locator::gather(uint32_t physical_line, const Position &at)
 {
-    auto is_marker = [&](uint32_t line) { return source_.physical_text(line).starts_with('#'); };
+    auto is_marker = [&](uint32_t line) { // but none where a file begins or ends
+        std::string_view text = source_.physical_text(line);
+        std::string_view flags = text.substr(std::min(text.rfind('"'), text.size()));
+        return text.starts_with('#') && !flags.starts_with("\" 1") && !flags.starts_with("\" 2");
+    };
     uint32_t first = physical_line;
     for (uint32_t line = first; line-- > 0 && (is_marker(line) || shows(line, at));)
         first = is_marker(line) ? first : line;
@@ -326,35 +330,42 @@ std::pair<size_t, size_t> Locator::gap_around(size_t token) const
             after < matches_.size() ? matches_[after] : user_pieces_.size()};
 }
 
-// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.  A name
-// that is a part of the token may be an argument that the macro pasted into it.
+// Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.
 size_t Locator::macro_before(size_t token) const
 {
-    const size_t name = untaken_name_before(token, true);
-    return name == SIZE_MAX ? untaken_name_before(token, false) : name;
-}
-
-size_t Locator::untaken_name_before(size_t token, bool skip_parts) const
-{
-    const Piece of = pieces_.empty() ? Piece{0, 0} : pieces_[token];
-    const std::string_view made = std::string_view(shown_).substr(of.offset, of.length);
     auto taken = [&](size_t piece) {
         return std::find(matches_.begin(), matches_.end(), piece) != matches_.end();
     };
-    auto is_name = [&](size_t piece) {
+    auto text = [&](size_t piece) {
         const Piece &p = user_pieces_[piece];
-        const std::string_view text = std::string_view(user_).substr(p.offset, p.length);
-        return is_word_char(text[0]) && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-               !taken(piece) && !(skip_parts && made.find(text) != made.npos);
+        return std::string_view(user_).substr(p.offset, p.length);
     };
+    auto is_name = [&](size_t piece) {
+        const char c = text(piece)[0];
+        return is_word_char(c) && !std::isdigit(static_cast<unsigned char>(c)) && !taken(piece);
+    };
+    auto name_before = [&](size_t end) {
+        while (end > 0 && !is_name(end - 1))
+            end--;
+        return end > 0 ? end - 1 : SIZE_MAX;
+    };
+    // What is a part of the token and of nothing else was pasted by the macro in front of it.
+    const Piece of = pieces_.empty() ? Piece{0, 0} : pieces_[token];
+    const std::string_view made = std::string_view(shown_).substr(of.offset, of.length);
+    auto is_part = [&](size_t piece) {
+        return made != text(piece) && made.find(text(piece)) != made.npos;
+    };
+    size_t part = 0;
+    while (part < user_pieces_.size() && !(is_name(part) && is_part(part)))
+        part++;
+    if (const size_t macro = part < user_pieces_.size() ? name_before(part) : SIZE_MAX;
+        macro != SIZE_MAX)
+        return macro;
     auto [first, last] = gap_around(token);
     for (size_t i = first; i < last; i++)
         if (is_name(i))
             return i;
-    for (size_t i = std::min(first, user_pieces_.size()); i-- > 0;)
-        if (is_name(i))
-            return i;
-    return SIZE_MAX;
+    return name_before(std::min(first, user_pieces_.size()));
 }
 
 // Returns where in user_ the byte at `column` of the preprocessed line stands, if anywhere.

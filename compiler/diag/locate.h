@@ -57,7 +57,6 @@ private:
     void repeat(const std::vector<std::string_view> &a, const std::vector<std::string_view> &b);
     std::pair<size_t, size_t> gap_around(size_t token) const;
     size_t macro_before(size_t token) const;
-    size_t untaken_name_before(size_t token, bool skip_parts) const;
     std::optional<size_t> in_user_text(size_t column) const;
     Located in_line(const Position &at, size_t begin, size_t end) const;
     Located in_expansion(const Position &at, size_t column) const;

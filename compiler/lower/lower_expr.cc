@@ -132,13 +132,18 @@ Rope Lower::cast(const Expr *e)
 
 namespace {
 
-// Returns the variable of a function that the operand of sizeof begins with, or null.
+// Returns the far pointer of a function that the operand of sizeof begins with, or null.  The size
+// of another variable need not be constant, or known.
 const Expr *measured_variable(const Expr *e)
 {
     while (e->a)
         e = e->a;
     const Symbol *symbol = e->kind == ExprKind::Ident ? e->symbol : nullptr;
-    return symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope ? e : nullptr;
+    const bool is_local =
+        symbol && symbol->kind == SymbolKind::Object && !symbol->file_scope && symbol->type;
+    if (is_local && symbol->parameter && symbol->type->kind == TypeKind::SpreadArray)
+        return e; // a pointer in the output
+    return is_local && symbol->type->is_far() ? e : nullptr;
 }
 
 } // namespace

@@ -82,10 +82,8 @@ Rope Lower::run_at_owner(const Expr *e, const Expr *to)
 
 namespace {
 
-// Returns the call of a handler with its parameters, behind the source, out of an array.  The C
-// compiler may know of a function that is declared elsewhere what the program does not; so that is
-// called as the table has it, at `index`.
-std::string handler_call(const Handler &handler, size_t index)
+// Returns the call of a handler with its parameters, behind the source, out of an array.
+std::string handler_call(const Handler &handler)
 {
     const std::vector<const Type *> &params = handler.params;
     std::string arguments = params.empty() ? "" : "splitc_source";
@@ -94,10 +92,16 @@ std::string handler_call(const Handler &handler, size_t index)
         arguments += std::string(params[i]->is_local_pointer() ? ", (void *)" : ", ") +
                      "splitc_a[" + std::to_string(i - 1) + (real ? "].real" : "].word");
     }
-    const std::string function =
-        handler.elsewhere ? "((am_handler)splitc_handlers[" + std::to_string(index) + "].function)"
-                          : std::string(handler.function->name->text);
-    return function + "(" + arguments + ")";
+    return std::string(handler.function->name->text) + "(" + arguments + ")";
+}
+
+// Returns the SPLITC_HANDLER_... of a handler.
+std::string handler_flags(const Handler &handler)
+{
+    const bool real = !handler.params.empty() && handler.params.back()->kind == TypeKind::Double;
+    return std::string(real ? "SPLITC_HANDLER_REAL" : "0") +
+           (handler.words ? " | SPLITC_HANDLER_WORDS" : "") +
+           (handler.elsewhere ? " | SPLITC_HANDLER_ELSEWHERE" : "");
 }
 
 // Returns what struct splitc_handler says of the number of arguments.
@@ -113,24 +117,20 @@ std::string handler_arguments(const Handler &handler)
 Rope Lower::handlers(const std::vector<Handler> &handlers)
 {
     Rope table;
-    const std::string declared = "static const struct splitc_handler splitc_handlers[" +
-                                 std::to_string(handlers.size()) + "]";
-    std::string functions = declared + "; ";
-    for (size_t i = 0; i < handlers.size(); i++) {
-        const Handler &handler = handlers[i];
+    std::string functions;
+    for (const Handler &handler : handlers) {
         const std::string name(handler.function->name->text), run = fresh("handler");
-        const bool real =
-            !handler.params.empty() && handler.params.back()->kind == TypeKind::Double;
         functions += "static void " + run +
                      "(int splitc_source, const union splitc_argument *splitc_a) { "
                      "(void)splitc_source; (void)splitc_a; " +
-                     handler_call(handler, i) + "; } ";
+                     handler_call(handler) + "; } ";
         table += "{(void (*)(void))" + name + ", " + run + ", \"" + name + "\", " +
-                 handler_arguments(handler) + ", " + (real ? "1" : "0") + "}, ";
+                 handler_arguments(handler) + ", " + handler_flags(handler) + "}, ";
     }
     if (handlers.empty())
         return {};
-    return std::move(functions) + declared + " = {" + std::move(table) +
+    return std::move(functions) + "static const struct splitc_handler splitc_handlers[] = {" +
+           std::move(table) +
            "}; static void __attribute__((constructor)) "
            "splitc_handlers_register(void) { splitc_register_handlers(splitc_handlers, " +
            std::to_string(handlers.size()) + "); }\n";

@@ -182,7 +182,7 @@ private:
     void check_handler(const HandlerUse &use);
     std::vector<const Type *> passed_params(const Type *function);
     bool fits_handler(const Type *type, const HandlerUse &use);
-    std::optional<Handler> handler_of(Symbol *fn, const HandlerUse *use);
+    std::optional<Handler> handler_of(Symbol *fn, const std::vector<const HandlerUse *> &uses);
 
     // names (sema_names.cc)
     bool has_header() const;
@@ -221,6 +221,7 @@ private:
     Diagnostics &diag_;
     std::vector<Name *> function_values_; // functions whose names are used as values
     std::vector<HandlerUse> handler_uses_;
+    bool chosen_handlers_ = false; // a call takes its handler from a variable
     std::vector<Symbol *> implicit_;   // functions that were called without a declaration
     std::set<uint32_t> pointer_calls_; // the first tokens of their calls that may be pointers
 };

@@ -169,6 +169,7 @@ void Sema::note_handler(const Expr *call)
     const std::optional<MessageForm> form = message_form(name);
     const size_t at = form ? form->handler : 0;
     const Symbol *fn = form && at < call->args.size() ? named_function(call->args[at]) : nullptr;
+    chosen_handlers_ |= form && at < call->args.size() && !fn;
     if (!fn)
         return;
     const bool real = name.ends_with("_df"), block = form->words != 2;
@@ -207,8 +208,13 @@ bool Sema::fits_handler(const Type *type, const HandlerUse &use)
     const size_t arguments = use.arguments + 1;
     if (!type->prototype && params.size() < 2)
         return returns_like_handler(type) && (params.empty() || params[0]->is_integer());
-    return is_handler(type, params) && is_real(params.back()) == use.real &&
-           (type->prototype ? params.size() == arguments : params.size() <= arguments);
+    if (!is_handler(type, params))
+        return false;
+    const bool real = is_real(params.back());
+    if (type->prototype || real || use.block)
+        return real == use.real && (!use.block || type->prototype || params[1]->is_pointer()) &&
+               (type->prototype ? params.size() == arguments : params.size() <= arguments);
+    return params.size() + use.real <= arguments && !(use.real && params[1]->is_pointer());
 }
 
 void Sema::check_handler(const HandlerUse &use)
@@ -229,27 +235,44 @@ void Sema::check_handler(const HandlerUse &use)
                         "'");
 }
 
-// Returns how messages call a function, if it can be a handler; `use` is a call that names it, if
-// any does.
-std::optional<Handler> Sema::handler_of(Symbol *fn, const HandlerUse *use)
+// Returns how messages call a function, if it can be a handler; `uses` are the calls that name it.
+std::optional<Handler> Sema::handler_of(Symbol *fn, const std::vector<const HandlerUse *> &uses)
 {
     const Type *type = fn->type;
-    std::vector<const Type *> params = passed_params(type);
+    Handler handler;
+    handler.function = fn;
+    handler.params = passed_params(type);
+    std::vector<const Type *> &params = handler.params;
     if (is_handler(type, params)) {
-        const size_t least = params.size() - 1;
-        return Handler{fn, std::move(params),
-                       type->prototype ? std::nullopt : std::optional(least)};
+        if (type->prototype)
+            return handler;
+        handler.least = params.size() - 1;
+        handler.words = params.size() > 1 && !params[1]->is_pointer() && !is_real(params.back());
+        return handler;
     }
-    if (type->prototype || !params.empty() || !returns_like_handler(type))
+    if (type->prototype || !params.empty() || !returns_like_handler(type) ||
+        (uses.empty() && !chosen_handlers_))
         return {};
+    handler.least = 0;
     if (ast_.defines(fn->name))
-        return Handler{fn, {}, 0};
-    const bool real = use && use->real;
-    Handler handler{fn, {types_.basic(TypeKind::Int)}, real ? use->arguments : 0, true};
-    handler.params.insert(handler.params.end(), real ? use->arguments - 1 : kHandlerArguments,
-                          types_.basic(TypeKind::ULong));
-    if (real)
-        handler.params.push_back(types_.basic(TypeKind::Double));
+        return handler;
+    if (uses.empty())
+        return {};
+    const size_t arguments = uses[0]->arguments;
+    const bool any_real =
+        std::any_of(uses.begin(), uses.end(), [](auto *use) { return use->real; });
+    const bool alike = std::all_of(uses.begin(), uses.end(), [&](auto *use) {
+        return use->real && use->arguments == arguments;
+    });
+    params = {types_.basic(TypeKind::Int)};
+    params.insert(params.end(), alike ? arguments - 1 : kHandlerArguments,
+                  types_.basic(TypeKind::ULong));
+    if (alike) {
+        params.push_back(types_.basic(TypeKind::Double));
+        handler.least = arguments;
+    }
+    handler.words = any_real && !alike;
+    handler.elsewhere = true;
     return handler;
 }
 
@@ -258,18 +281,17 @@ void Sema::end_of_unit()
     const Symbol *table = names_.declared("splitc_register_handlers");
     if (!table) // <split-c/am.h> is not included
         return;
-    std::map<const Name *, const HandlerUse *> uses;
+    std::map<const Name *, std::vector<const HandlerUse *>> uses;
     for (const HandlerUse &use : handler_uses_) {
         check_handler(use);
-        uses.emplace(use.function, &use);
+        uses[use.function].push_back(&use);
     }
     std::set<const Name *> seen;
     for (const Name *name : function_values_) {
         Symbol *fn = name->ordinary;
         if (!fn || fn->kind != SymbolKind::Function || fn->library || !seen.insert(name).second)
             continue;
-        const auto use = uses.find(name);
-        if (auto handler = handler_of(fn, use == uses.end() ? nullptr : use->second))
+        if (auto handler = handler_of(fn, uses[name]))
             ast_.handlers.push_back(std::move(*handler));
     }
 }

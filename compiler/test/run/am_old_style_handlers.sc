@@ -5,12 +5,12 @@
 #include "../check.h"
 
 /* Functions without prototypes take what they have parameters for of what is sent. */
-extern int seen_source, seen_words[4], seen_bytes, ends, in_table_sum;
+extern int seen_source, seen_words[4], seen_bytes, ends, exact_sum;
 extern double seen_real;
 extern void far_words(), far_block(), far_real(), far_nothing();
-extern int far_in_table(), printf(), abs();
+extern void far_exactly(), far_ack();
 
-int done_calls, sources, words[4], table_calls;
+int done_calls, sources, words[4], table_calls, sum;
 char here[64], there[64];
 
 done()
@@ -38,6 +38,12 @@ void pong(source, a)
     words[2] += a;
 }
 
+void add(source, a)
+    int source, a;
+{
+    sum += a;
+}
+
 void ping(source, a)
     int source, a;
 {
@@ -57,7 +63,7 @@ void take_float(source, a, f)
     words[3] = a + (int)(4 * f);
 }
 
-am_handler table[] = {done, in_table, note_source}, far_table[] = {far_in_table, printf, abs};
+am_handler table[] = {done, in_table, note_source}, word_table[] = {add};
 
 int splitc_main()
 {
@@ -100,15 +106,24 @@ int splitc_main()
         am_poll();
     EXPECT(words[3], 42);
 
-    am_request_2(right, far_table[0], 5, 6);
+    am_request_1_df(right, word_table[0], 77, 2.5);
+    am_request_3_df(right, add, 3, 4, 5, 2.5);
+    while (sum < 80)
+        am_poll();
+    EXPECT(sum, 80);
+
+    am_request_2_df(right, far_exactly, 5, 6, 0.5);
+    am_request_2_df(right, far_ack, 1, 2, 2.0);
+    am_request_1_df(right, far_ack, 1, 2.0);
+    am_request_0(right, far_ack);
     am_request_3(right, far_words, 11, -12, 13);
     am_request_medium_1(right, far_block, here, 8, 3);
     am_request_1_df(right, far_real, 77, 0.25);
     am_request_1(right, far_nothing, 1);
-    while (ends < 5)
+    while (ends < 8)
         am_poll();
     EXPECT(seen_source, left);
-    EXPECT(in_table_sum, 11);
+    EXPECT(exact_sum, 11);
     EXPECT(seen_words[0], 11);
     EXPECT(seen_words[1], -12);
     EXPECT(seen_bytes, 8);

@@ -8,14 +8,13 @@
  *   a block  void f(int source, void *address, splitc_size n, am_word arg)
  *   medium   void f(int source, void *address, splitc_size n, am_word w0, ...)
  *
- * Words may be any integers or pointers.  Functions of old style, without a prototype, may have fewer
- * parameters than are sent.  A handler is a function whose name a
- * Split-C file that includes this header uses other than to call it: splitcc
- * registers those.  C files register theirs in constructors, by splitc_register_handlers.  Handlers
- * run, wherever that is defined, whenever the program waits or polls.  They run to their end: they
- * neither wait nor use what other processors own.  A handler that was requested may reply once, to
- * its source; one that was replied to sends nothing.  What cannot be done ends the job; the calls
- * return 0.
+ * Words may be any integers or pointers.  Functions of old style, without a prototype, may have
+ * fewer parameters than are sent.  A handler is a function whose name a Split-C file that includes
+ * this header uses other than to call it: splitcc registers those.  C files register theirs in
+ * constructors, by splitc_register_handlers.  Handlers run, wherever that is defined, whenever the
+ * program waits or polls.  They run to their end: they neither wait nor use what other processors
+ * own.  A handler that was requested may reply once, to its source; one that was replied to sends
+ * nothing.  What cannot be done ends the job; the calls return 0.
  */
 #ifndef SPLITC_AM_H
 #define SPLITC_AM_H
@@ -212,7 +211,13 @@ struct splitc_handler {
     const char *name;
     int arguments; /* how many; at most 4 words and a double, or 4 words behind a block; or -1 - n:
                     * n at least, and what else comes is dropped, as by functions of old style */
-    int real;      /* the last one is a double */
+    int real;      /* SPLITC_HANDLER_...; 0: words, or words behind a block */
+};
+
+enum {
+    SPLITC_HANDLER_REAL = 1,      /* the last argument is a double */
+    SPLITC_HANDLER_WORDS = 2,     /* old style: words alone, whatever comes behind them */
+    SPLITC_HANDLER_ELSEWHERE = 4, /* what another file says of the function goes before this */
 };
 
 /* Called from constructors, so that handlers have the same indices in every copy of the

@@ -27,8 +27,11 @@ void splitc_register_handlers(const struct splitc_handler *h, int count)
     for (; count > 0; h++, count--) {
         struct splitc_am_bucket *at = splitc_am_find((am_handler)h->function);
 
-        if (at->index)
-            continue; /* another file uses it, too */
+        if (at->index) { /* another file uses it, too */
+            if (handler[at->index]->real & SPLITC_HANDLER_ELSEWHERE)
+                handler[at->index] = h;
+            continue;
+        }
         if (next_index == GAM_HANDLERS)
             splitc_die("too many handlers of active messages: '%s' is one more than %u", h->name,
                        GAM_HANDLERS - SPLITC_AM_FIRST);
@@ -87,15 +90,18 @@ static bool am_takes(const struct splitc_handler *h, uint32_t sent)
 static bool am_unpack(const struct splitc_handler *h, const struct gam_message *m,
                       union splitc_argument argument[ARGUMENTS_MAX])
 {
-    if (!m->data || h->real)
+    const bool real = m->data && m->length == sizeof(double);
+
+    if (h->real & SPLITC_HANDLER_REAL) {
         memcpy(argument, m->word, sizeof m->word);
-    if (h->real) {
-        if (m->data && m->length == sizeof(double) && am_least(h) > 0)
+        if (real && am_least(h) > 0)
             memcpy(&argument[am_least(h) - 1].real, m->data, sizeof(double));
-        return m->data && m->length == sizeof(double) && am_takes(h, m->words + 1);
+        return real && am_takes(h, m->words + 1);
     }
-    if (!m->data)
-        return am_takes(h, m->words);
+    if (!m->data || h->real & SPLITC_HANDLER_WORDS) {
+        memcpy(argument, m->word, sizeof m->word);
+        return (!m->data || real) && am_takes(h, m->words);
+    }
     argument[0].word = (uintptr_t)m->data;
     argument[1].word = m->length;
     memcpy(&argument[2], m->word, sizeof m->word);

@@ -1,0 +1,1 @@
+int VAR(a) = EOF + VAR(lost) + 1;
