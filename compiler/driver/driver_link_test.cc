@@ -433,9 +433,9 @@ TEST_CASE("more objects than a command can name come from a file")
     folder.file("empty.c", "");
     check_fine(folder.splitcc("-c empty.c"));
     std::string name, objects = "main.sc twice.c -o prog\n";
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 1000; i++)
         name += "./";
-    for (int i = 0; i < 15000; i++)
+    for (int i = 0; i < 1500; i++) // few and long, as ld's time goes with their number's square
         objects += name + "empty.o\n";
     folder.file("objects", objects);
     check_fine(folder.splitcc("@objects"));

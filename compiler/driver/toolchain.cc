@@ -101,7 +101,8 @@ TemporaryDirectory &Toolchain::temporary()
 
 Command Toolchain::include_options() const
 {
-    return {"-I" + prefix_ + "/include", "-idirafter", prefix_ + "/include/split-c"};
+    return {"-I" + prefix_ + "/include", "-isystem", prefix_ + "/include/split-c/old", "-idirafter",
+            prefix_ + "/include/split-c"};
 }
 
 bool Toolchain::announce(const Command &command) const

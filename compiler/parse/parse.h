@@ -68,6 +68,7 @@ private:
     bool declares_again() const;
     void skip_declarations();
     void old_style_parameters(Declaration *declaration);
+    void old_style_arguments(const Declaration &declaration, const Part &function);
     void old_style_parameter(Declaration *declaration, const Part &function);
     bool note_library(Declaration *declaration);
     void replace_library(const InitDeclarator &d, const Specifiers &s, bool definition);

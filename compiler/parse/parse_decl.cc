@@ -312,6 +312,23 @@ void Parser::old_style_parameters(Declaration *declaration)
     for (Symbol *param : function.param_symbols)
         if (failed && !param->type)
             param->type = types_.unknown();
+    old_style_arguments(*declaration, function);
+}
+
+// With <varargs.h> a function has more parameters than what calls it passes, so that no call of it
+// may be inlined or change it.
+void Parser::old_style_arguments(const Declaration &declaration, const Part &function)
+{
+    for (const Symbol *param : function.param_symbols) {
+        if (param->name->text != "splitc_va_alist")
+            continue;
+        if (param == function.param_symbols.front())
+            ast_.replaced.push_back(
+                {declaration.first, declaration.first, "__attribute__((__noipa__)) "});
+        else
+            diag_.error(tokens_[param->token].range(),
+                        "'va_alist' stands alone; behind other parameters use '...' of <stdarg.h>");
+    }
 }
 
 void Parser::old_style_parameter(Declaration *declaration, const Part &function)
