@@ -38,6 +38,7 @@ public:
     int run();
 
 private:
+    void recognize_inputs();
     void check_inputs() const;
     int print() const;
     int ask_cc();
@@ -61,6 +62,14 @@ bool is_overwritten(const std::string &path, const std::string &output)
     std::error_code missing;
     return std::filesystem::is_regular_file(output, missing) &&
            std::filesystem::equivalent(path, output, missing);
+}
+
+void Driver::recognize_inputs()
+{
+    for (Input &input : options_.inputs)
+        if (input.language == Language::Other && input.x.empty() &&
+            compiler_.is_split_c(input.path))
+            input.language = Language::SplitC;
 }
 
 void Driver::check_inputs() const
@@ -174,6 +183,7 @@ int Driver::run()
         return print();
     if (!options_.ask_cc.empty() || (options_.verbose && options_.inputs.empty()))
         return ask_cc();
+    recognize_inputs();
     check_inputs();
     if (access((tools_.prefix() + "/include/split-c/abi.h").c_str(), R_OK) != 0)
         fatal("cannot find " + tools_.prefix() +

@@ -324,16 +324,35 @@ TEST_CASE("C files go to the C compiler untouched")
     check_fine(folder.shell("cc -O2 -g -c a.c -o theirs.o && cmp ours.o theirs.o"));
 }
 
-TEST_CASE("a Split-C program by a name of C is told what it is")
+TEST_CASE("a Split-C program by a name of C is taken for what it is")
 {
     Folder folder;
     folder.file("a.c", "#include <split-c/split-c.h>\nint splitc_main(void) { return 0; }\n");
-    Outcome outcome = folder.splitcc("-c a.c");
+    folder.file("own.h", "#include <split-c/split-c.h>\nint *global f(int *global);\n");
+    folder.file("b.c", "# include \"own.h\"\nint *global f(int *global p) { return p; }\n");
+    check_fine(folder.splitcc("-Wall -O2 a.c b.c -o prog"));
+    check_fine(folder.splitcc("-trans b.c"));
+    check_fine(folder.splitcc("-E b.c -o b.i"));
+    Outcome outcome = folder.splitcc("-x c -c a.c");
     CHECK(outcome.code != 0);
     CHECK_THAT(outcome.err, Contains("this is a Split-C program: name its file .sc, or compile it "
                                      "with splitcc -x splitc"));
     CHECK_THAT(outcome.err, !Contains("expected"));
-    check_fine(folder.splitcc("-x splitc -c a.c"));
+}
+
+TEST_CASE("the C files of an old program are old, too")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdio.h>\n"
+                           "splitc_main() { char *name(); printf(\"%s\", name(3)); }\n");
+    folder.file("name.c", "#include <string.h>\nchar *name(i) { return strcpy((char *)room(20), "
+                          "\"PASS\n\"); }\n"
+                          "skip(p) char *p; { ((int *)p)++; return *p; }\n"
+                          "f() { return h(3); } static h(x) { return x; }\n");
+    folder.file("room.c", "#include <stdlib.h>\nchar *room(n) { return (char *)malloc(n); }\n"
+                          "int select(v, n, k) int *v; { return v[k]; }\n");
+    check_fine(folder.splitcc("-fold-programs -w main.sc name.c room.c -o prog"));
+    CHECK(folder.shell("./prog").out == "PASS\n");
 }
 
 TEST_CASE("functions of programs of the 1990s return without a value")
@@ -413,7 +432,7 @@ TEST_CASE("option -fold-programs gathers what old programs expect")
     for (std::string cc : {"gcc", "clang"})
         check_fine(folder.splitcc("-cc " + cc + " -Werror -fold-programs a.sc b.c -o " + cc));
     folder.script("gcc-11", "echo '#define __GNUC__ 11'\n");
-    check_refused(folder.splitcc("-cc ./gcc-11 -show -fold-programs -c b.c"), "gcc 12");
+    check_refused(folder.splitcc("-cc ./gcc-11 -fold-programs -c b.c"), "gcc 12");
 }
 
 TEST_CASE("ccache in front of splitcc or of its C compiler")

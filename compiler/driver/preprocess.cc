@@ -72,6 +72,42 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
     return command;
 }
 
+namespace {
+
+// Whether the text may include a header other than those of the system.
+bool includes_more(std::string_view text)
+{
+    constexpr std::string_view kInclude = "include";
+    bool more = text.find("<split-c") != text.npos;
+    for (size_t at = text.find(kInclude); at != text.npos && !more;
+         at = text.find(kInclude, at + kInclude.size())) {
+        const size_t name = text.find_first_not_of(" \t", at + kInclude.size());
+        more = name != text.npos && text[name] != '<';
+    }
+    return more;
+}
+
+} // namespace
+
+bool Compiler::is_split_c(const std::string &path)
+{
+    if (std::filesystem::path(path).extension() != ".c")
+        return false;
+    if (options_.old_programs)
+        return true;
+    const std::optional<std::string> text = read_file(path);
+    if (!text || !includes_more(*text))
+        return false;
+    Command command = tools_.cc({"-M", "-w", "-D__SPLITC__"});
+    append(command, options_.both);
+    append(command, options_.preprocess);
+    append(command, tools_.include_options());
+    command.push_back(path);
+    std::string files;
+    return !options_.show && tools_.run_captured(command, files, "/dev/null") == 0 &&
+           files.find("/include/split-c/split-c.h") != files.npos;
+}
+
 int Compiler::preprocess_only(const Input &input)
 {
     Dependencies made = dependencies(input, "");

@@ -104,6 +104,8 @@ Rope Lower::convert(const Expr *e)
         return "splitc_address(" + node(e->a) + ")";
     if (is_null_value(e->a))
         return "(splitc_ptr)0";
+    if (e->a->type->is_integer())
+        return "(splitc_ptr)(" + node(e->a) + ")";
     return "splitc_from_local(" + node(e->a) + ")";
 }
 

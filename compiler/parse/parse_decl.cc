@@ -315,6 +315,9 @@ void Parser::old_style_parameters(Declaration *declaration)
     old_style_arguments(*declaration, function);
 }
 
+// What no call is inlined of or adapted to.
+constexpr std::string_view kOutOfLine = "__attribute__((__noipa__)) ";
+
 // With <varargs.h> a function has more parameters than what calls it passes, so that no call of it
 // may be inlined or change it.
 void Parser::old_style_arguments(const Declaration &declaration, const Part &function)
@@ -323,8 +326,8 @@ void Parser::old_style_arguments(const Declaration &declaration, const Part &fun
         if (param->name->text != "splitc_va_alist")
             continue;
         if (param == function.param_symbols.front())
-            ast_.replaced.push_back(
-                {declaration.first, declaration.first, "__attribute__((__noipa__)) "});
+            ast_.replaced.emplace_back(Replacement{declaration.first, declaration.first, {}}).text =
+                kOutOfLine;
         else
             diag_.error(tokens_[param->token].range(),
                         "'va_alist' stands alone; behind other parameters use '...' of <stdarg.h>");

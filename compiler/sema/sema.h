@@ -173,6 +173,7 @@ private:
         size_t arguments; // behind the source
         bool real;        // the last argument is a double
         bool block;       // the first arguments are an address and a size
+        bool cast;        // to another type, so that the program answers for it
     };
     const Type *promoted_argument(const Type *type);
     static std::string unfit_for_atomic(const Symbol *fn, size_t arguments);
@@ -182,12 +183,14 @@ private:
     void check_handler(const HandlerUse &use);
     std::vector<const Type *> passed_params(const Type *function);
     bool fits_handler(const Type *type, const HandlerUse &use);
+    bool drops_words(const Type *type, const HandlerUse &use);
     std::optional<Handler> handler_of(Symbol *fn, const std::vector<const HandlerUse *> &uses);
 
     // names (sema_names.cc)
     bool has_header() const;
     std::string similar_name(const Name *name, uint32_t token) const;
     std::string about_header(const Name *name) const;
+    bool old_macro(Expr *e, std::string_view name);
     void undeclared(Expr *e, Name *name);
     void note_implicit(const Report &report, const Expr *e);
     bool prints_text(const Expr *call, size_t i) const;

@@ -98,9 +98,16 @@ const Type *Sema::join_pointers(Expr *&a, Expr *&b, std::string_view what)
         const Type *type = value_type(*side);
         if (type->is_far() || type->is_unknown())
             continue;
-        if (!type->is_pointer() && !is_null_constant(*side))
+        const bool null = is_null_constant(*side);
+        if (type->is_integer() && !null) {
+            diag_.warning(range(*side), "-Wint-conversion",
+                          std::string(what) + " of " + quoted(far) + " and " + quoted(type));
+            *side = wrap(ExprKind::Convert, *side, far);
+            continue;
+        }
+        if (!type->is_pointer() && !null)
             return nullptr;
-        if (!is_null_constant(*side))
+        if (!null)
             check_pointees(*side, type, far, what);
         *side = to_far(*side, far);
     }

@@ -79,7 +79,9 @@ void Sema::check_constant(const Expr *e, std::string_view needed, std::string_vi
 bool Sema::check_static(const Expr *e, const Type *type)
 {
     e = strip(e);
-    const bool number = e->kind == ExprKind::Cast && (e->a->value || is_null_constant(strip(e->a)));
+    const bool number =
+        (e->type->is_integer() && e->value) ||
+        (e->kind == ExprKind::Cast && (e->a->value || is_null_constant(strip(e->a))));
     if (!type->is_far() || is_null_constant(e) || number || e->type->is_unknown())
         return true;
     const std::string kind = type->space == Space::Spread ? "spread" : "global";

@@ -193,6 +193,25 @@ void Sema::check_argument_count(const Expr *call, const Type *function)
         report.note(range(fn->token), "it is declared here");
 }
 
+// Returns whether the name is a macro that C libraries had and have no more.
+bool Sema::old_macro(Expr *e, std::string_view name)
+{
+    struct OldMacro {
+        std::string_view name, text;
+        TypeKind type;
+    };
+    static constexpr OldMacro macros[] = {
+        {"HUGE", "__builtin_huge_val()", TypeKind::Double},
+        {"CLK_TCK", "100", TypeKind::Int}, // in which times() counts on Linux
+    };
+    const auto macro = std::ranges::find(macros, name, &OldMacro::name);
+    if (macro == std::end(macros))
+        return false;
+    e->type = types_.basic(macro->type);
+    ast_.replaced.emplace_back(Replacement{e->first, e->last, {}}).text = macro->text;
+    return true;
+}
+
 void Sema::undeclared(Expr *e, Name *name)
 {
     std::string_view text = name->text;
@@ -205,6 +224,8 @@ void Sema::undeclared(Expr *e, Name *name)
         return;
     }
     bool called = tokens_[e->last].kind == Tok::LParen;
+    if (!called && old_macro(e, text))
+        return;
     if (text.starts_with("__builtin_") || text.starts_with("__sync_") ||
         text.starts_with("__atomic_")) {
         e->type = types_.function(builtin_result(text), {}, false, true);

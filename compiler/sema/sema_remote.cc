@@ -168,8 +168,12 @@ void Sema::note_handler(const Expr *call)
     std::string_view name = call->a->symbol->name->text;
     const std::optional<MessageForm> form = message_form(name);
     const size_t at = form ? form->handler : 0;
-    const Symbol *fn = form && at < call->args.size() ? named_function(call->args[at]) : nullptr;
-    chosen_handlers_ |= form && at < call->args.size() && !fn;
+    if (!form || at >= call->args.size())
+        return;
+    const Expr *handler = call->args[at];
+    const bool cast = strip(handler)->kind == ExprKind::Cast;
+    const Symbol *fn = named_function(cast ? strip(handler)->a : handler);
+    chosen_handlers_ |= !fn;
     if (!fn)
         return;
     const bool real = name.ends_with("_df"), block = form->words != 2;
@@ -177,7 +181,7 @@ void Sema::note_handler(const Expr *call)
     const size_t words =
         digit == name.npos ? 1 : static_cast<size_t>(name[digit] - '0') + (real ? 1 : 0);
     handler_uses_.push_back(
-        {range(call->args[at]), fn->name, std::string(name), words + (block ? 2 : 0), real, block});
+        {range(handler), fn->name, std::string(name), words + (block ? 2 : 0), real, block, cast});
 }
 
 // Words of active messages may be pointers as well as integers.
@@ -201,20 +205,29 @@ std::vector<const Type *> Sema::passed_params(const Type *function)
     return params;
 }
 
-// An old-style function takes fewer arguments than it gets, as it did where they were in registers.
+// A function takes fewer arguments than it gets, if need be, as it did where they were in
+// registers.
 bool Sema::fits_handler(const Type *type, const HandlerUse &use)
 {
     const std::vector<const Type *> params = passed_params(type);
     const size_t arguments = use.arguments + 1;
-    if (!type->prototype && params.size() < 2)
-        return returns_like_handler(type) && (params.empty() || params[0]->is_integer());
-    if (!is_handler(type, params))
+    if (params.size() < 2)
+        return returns_like_handler(type) && !type->variadic &&
+               (params.empty() || params[0]->is_integer());
+    if (!is_handler(type, params) ||
+        params.size() + (use.real && !is_real(params.back())) > arguments)
         return false;
-    const bool real = is_real(params.back());
-    if (type->prototype || real || use.block)
-        return real == use.real && (!use.block || type->prototype || params[1]->is_pointer()) &&
-               (type->prototype ? params.size() == arguments : params.size() <= arguments);
-    return params.size() + use.real <= arguments && !(use.real && params[1]->is_pointer());
+    if (type->prototype && params.size() == arguments)
+        return is_real(params.back()) == use.real;
+    if (is_real(params.back()) || use.block)
+        return is_real(params.back()) == use.real && (!use.block || params[1]->is_pointer());
+    return !(use.real && params[1]->is_pointer());
+}
+
+// Returns whether the call sends a function with a prototype more than that takes.
+bool Sema::drops_words(const Type *type, const HandlerUse &use)
+{
+    return type->prototype && type->params.size() < use.arguments + 1 && fits_handler(type, use);
 }
 
 void Sema::check_handler(const HandlerUse &use)
@@ -225,7 +238,15 @@ void Sema::check_handler(const HandlerUse &use)
     if (!fn || fn->kind != SymbolKind::Function)
         return void(diag_.error(use.where, what + ": it has to be declared at file scope"));
     const Type *type = fn->type;
-    if (!fits_handler(type, use))
+    if (use.cast)
+        return;
+    if (drops_words(type, use))
+        diag_.warning(use.where, "-Wincompatible-pointer-types",
+                      "'" + std::string(use.function->text) + "' takes fewer arguments than the " +
+                          "'void (int source" +
+                          handler_parameters(use.arguments, use.real, use.block) + ")' that " +
+                          use.call + " calls: what it does not take is dropped");
+    else if (!fits_handler(type, use))
         diag_.error(use.where,
                     what + ", which calls it as 'void (int source" +
                         handler_parameters(use.arguments, use.real, use.block) + ")'; it is '" +
@@ -243,18 +264,21 @@ std::optional<Handler> Sema::handler_of(Symbol *fn, const std::vector<const Hand
     handler.function = fn;
     handler.params = passed_params(type);
     std::vector<const Type *> &params = handler.params;
+    const bool drops = chosen_handlers_ || std::any_of(uses.begin(), uses.end(), [&](auto *use) {
+                           return drops_words(type, *use);
+                       });
     if (is_handler(type, params)) {
-        if (type->prototype)
+        if (type->prototype && !drops)
             return handler;
         handler.least = params.size() - 1;
         handler.words = params.size() > 1 && !params[1]->is_pointer() && !is_real(params.back());
         return handler;
     }
-    if (type->prototype || !params.empty() || !returns_like_handler(type) ||
+    if ((type->prototype && !drops) || !params.empty() || !returns_like_handler(type) ||
         (uses.empty() && !chosen_handlers_))
         return {};
     handler.least = 0;
-    if (ast_.defines(fn->name))
+    if (type->prototype || ast_.defines(fn->name))
         return handler;
     if (uses.empty())
         return {};
