@@ -201,12 +201,18 @@ void use(const Service &service)
 Outcome run_unetni(const std::vector<std::string> &options)
 {
     std::string command = quoted(UNETNI_PROGRAM);
-    Outcome outcome{};
-    char part[256];
 
     for (const std::string &option : options)
         command += " " + quoted(option);
-    FILE *pipe = popen(("timeout 5 " + command + " 2>&1").c_str(), "r");
+    return run_shell("exec " + command);
+}
+
+Outcome run_shell(const std::string &script)
+{
+    Outcome outcome{};
+    char part[256];
+
+    FILE *pipe = popen(("timeout 5 sh -c " + quoted(script) + " 2>&1").c_str(), "r");
     REQUIRE(pipe);
     while (std::fgets(part, sizeof part, pipe))
         outcome.text += part;

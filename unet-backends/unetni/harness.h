@@ -70,5 +70,6 @@ struct Outcome {
     std::string text;
 };
 Outcome run_unetni(const std::vector<std::string> &options);
+Outcome run_shell(const std::string &script); // the same of a script for sh
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "unetni/unetni.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
 #include <signal.h>
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --max-channels N    that one user may have, over all endpoints (default 65536)\n"
     "  --max-megabytes N   of memory that one user may share with the service (default 1024)\n"
     "  --max-rate N        megabits in a second that one user may send (default: no limit)\n"
+    "  --version           print the version\n"
     "  --help              this text\n"
     "\n"
     "See unetni(8).\n";
@@ -98,8 +100,18 @@ static const struct option table[] = {{"interface", required_argument, NULL, 'i'
                                       {"max-channels", required_argument, NULL, 'c'},
                                       {"max-megabytes", required_argument, NULL, 'b'},
                                       {"max-rate", required_argument, NULL, 'r'},
+                                      {"version", no_argument, NULL, 'v'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
+
+static _Noreturn void print(const char *text)
+{
+    fputs(text, stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        exit(0);
+    fprintf(stderr, "unetni: cannot write to standard output: %s\n", strerror(errno));
+    exit(1);
+}
 
 static void take_option(struct options *o, int option, const char *value)
 {
@@ -137,9 +149,10 @@ static void take_option(struct options *o, int option, const char *value)
     case 'r':
         o->megabits = number("max-rate", value, 10, 1000000);
         break;
+    case 'v':
+        print("unetni " UNETNI_VERSION "\n");
     case 'h':
-        fputs(usage, stdout);
-        exit(0);
+        print(usage);
     default:
         fputs("see unetni --help\n", stderr);
         exit(2);
@@ -233,6 +246,8 @@ static int start(struct unetni_service *s, const struct options *o, const char *
                                            o->interface) >= sizeof s->wire.interface)
         refuse("interface", "the name of an interface", o->interface);
     error = o->wire->open(&s->wire);
+    if (error == 0 && !o->path)
+        error = unetni_service_make_folder();
     return error ? error : unetni_service_listen(s, path, (mode_t)o->mode, o->group);
 }
 

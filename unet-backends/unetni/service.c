@@ -49,24 +49,54 @@ void unetni_service_init(struct unetni_service *s)
 
 /* ---- listening ---------------------------------------------------------------------------- */
 
-static int fail(const char *path, const char *what)
+static int fail_with(const char *path, const char *what, const char *remedy)
 {
     const int error = errno;
 
-    fprintf(stderr, "unetni: %s: %s: %s\n", path, what, strerror(error));
+    fprintf(stderr, "unetni: %s: %s: %s%s\n", path, what, strerror(error), remedy);
     return -error;
 }
 
-/* What a service has left that was killed is nobody's. */
+static int fail(const char *path, const char *what)
+{
+    return fail_with(path, what, "");
+}
+
+int unetni_service_make_folder(void)
+{
+    const mode_t mask = umask(022); /* what systemd makes for the unit is open to all, too */
+    const int made = mkdir(UNET_SERVICE_FOLDER, 0755);
+
+    umask(mask);
+    if (made == 0 || errno == EEXIST)
+        return 0;
+    return fail_with(UNET_SERVICE_FOLDER, "cannot be made",
+                     "; start unetni as root or by systemd, or name another place with --socket");
+}
+
+/* What a service has left that was killed is nobody's.  Other files are refused with ECONNREFUSED,
+ * too, and stay. */
 static int clear_path(int fd, const struct sockaddr_un *at)
 {
+    struct stat file;
+
     if (connect(fd, (const struct sockaddr *)at, sizeof *at) == 0) {
         errno = EADDRINUSE;
         return fail(at->sun_path, "another unetni serves there");
     }
-    if (errno == ECONNREFUSED && unlink(at->sun_path) < 0)
+    if (errno == ECONNREFUSED && lstat(at->sun_path, &file) == 0 && S_ISSOCK(file.st_mode) &&
+        unlink(at->sun_path) < 0)
         return fail(at->sun_path, "cannot be removed");
     return 0;
+}
+
+static const char *bind_remedy(int error)
+{
+    if (error == ENOENT || error == ENOTDIR)
+        return "; make its directory, or name another place with --socket";
+    if (error == EADDRINUSE)
+        return "; what is there is no socket of unetni: name another place with --socket";
+    return "";
 }
 
 /* Nobody can connect before the permissions are right. */
@@ -77,7 +107,7 @@ static int open_listener(const struct sockaddr_un *at, int fd, mode_t mode, gid_
 
     umask(mask);
     if (bound < 0)
-        return fail(at->sun_path, "cannot listen there");
+        return fail_with(at->sun_path, "cannot listen there", bind_remedy(errno));
     if (group != (gid_t)-1 && chown(at->sun_path, (uid_t)-1, group) < 0)
         return fail(at->sun_path, "cannot be given to the group");
     if (chmod(at->sun_path, mode) < 0 || listen(fd, SOMAXCONN) < 0)

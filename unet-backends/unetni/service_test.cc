@@ -5,6 +5,7 @@
 #include "unetni/raw.h"
 
 #include "conformance/process.h"
+#include "quoted.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -30,6 +31,7 @@
 
 using namespace std::chrono;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Matches;
 
 const Backend backend_under_test = {.name = "ni", .beside = true};
 
@@ -516,6 +518,43 @@ TEST_CASE("a service that was killed can be started again in its place, and only
     CHECK(eventually([] { return open_one() == 0; }));
 }
 
+TEST_CASE("a file in a service's place that is no socket stays")
+{
+    need_wires();
+    char name[] = "/tmp/unetni-test-XXXXXX";
+    const int fd = mkstemp(name);
+
+    REQUIRE(fd >= 0);
+    close(fd);
+    const Outcome outcome = run_unetni({"--interface", "lo", "--socket", name});
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.text, Contains(name) && Contains("name another place with --socket"));
+    CHECK(unlink(name) == 0);
+}
+
+TEST_CASE("the folder of the interfaces' own places is made, for all to reach")
+{
+    need_wires();
+    if (run_shell("unshare -m mount -t tmpfs none /run").code != 0) {
+        std::puts("\nleft out: there is no /run of one's own here");
+        return;
+    }
+    const Outcome outcome = run_shell(
+        "exec unshare -m sh -c 'mount -t tmpfs none /run && umask 077 || exit; "
+        "\"$1\" --interface lo & until [ -S /run/unetni/lo ] || ! kill -0 $!; do sleep 0.01; done; "
+        "stat -c %a /run/unetni; kill $!; wait $!' sh " +
+        quoted(UNETNI_PROGRAM));
+    CHECK(outcome.code == 0);
+    CHECK(outcome.text == "755\n");
+    const Outcome refused =
+        run_shell("exec unshare -m sh -c 'mount -t tmpfs -o ro none /run && exec \"$1\" "
+                  "--interface lo' sh " +
+                  quoted(UNETNI_PROGRAM));
+    CHECK(refused.code == 1);
+    CHECK(refused.text == "unetni: /run/unetni: cannot be made: Read-only file system; start "
+                          "unetni as root or by systemd, or name another place with --socket\n");
+}
+
 // ---- sleep -------------------------------------------------------------------------------
 
 TEST_CASE("a service with nothing to do takes no processor time, whoever is connected")
@@ -584,6 +623,18 @@ TEST_CASE("options that make no sense are refused by name")
         CHECK_THAT(outcome.text, Contains(bad.says));
     }
     CHECK(run_unetni({"--help"}).code == 0);
+    CHECK(run_unetni({"--version"}).code == 0);
+    CHECK_THAT(run_unetni({"--version"}).text, Matches("unetni [0-9]+[.][0-9.]+\n"));
+}
+
+TEST_CASE("help and version that cannot be written are no success")
+{
+    const std::string option = GENERATE("--help", "--version");
+    const Outcome outcome =
+        run_shell("exec " + quoted(UNETNI_PROGRAM) + " " + option + " >/dev/full");
+
+    CHECK(outcome.code == 1);
+    CHECK(outcome.text == "unetni: cannot write to standard output: No space left on device\n");
 }
 
 TEST_CASE("the manual has every option of --help")
@@ -599,7 +650,7 @@ TEST_CASE("the manual has every option of --help")
         INFO(name);
         CHECK_THAT(manual, Contains(".It Fl Fl " + name));
     }
-    CHECK(options == 12);
+    CHECK(options == 13);
 }
 
 TEST_CASE("a wire that cannot be opened is named, with the reason")
@@ -611,7 +662,8 @@ TEST_CASE("a wire that cannot be opened is named, with the reason")
     CHECK_THAT(outcome.text, Contains("nosuch0"));
     outcome = run_unetni({"--interface", "lo", "--socket", "/nonexistent/folder/socket"});
     CHECK(outcome.code == 1);
-    CHECK_THAT(outcome.text, Contains("/nonexistent/folder/socket"));
+    CHECK_THAT(outcome.text, Contains("/nonexistent/folder/socket") &&
+                                 Contains("make its directory") && Contains("--socket"));
     outcome = run_unetni({"--interface", "lo", "--socket", std::string(200, 'x')});
     CHECK_THAT(outcome.text, Contains("too long"));
     REQUIRE(std::system("ip link set unet0 mtu 68") == 0);

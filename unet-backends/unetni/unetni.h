@@ -241,6 +241,10 @@ struct unetni_service {
 /* What is all zero otherwise becomes a service without clients. */
 void unetni_service_init(struct unetni_service *s);
 
+/* Make the folder of the interfaces' own places, as systemd does for the unit, if it is not there.
+ * Returns 0, or prints what is wrong and returns -errno. */
+int unetni_service_make_folder(void);
+
 /* Listen at the path, with these permissions.  Returns 0, or prints what is wrong and returns
  * -errno. */
 int unetni_service_listen(struct unetni_service *s, const char *path, mode_t mode, gid_t group);
