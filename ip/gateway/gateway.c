@@ -293,6 +293,29 @@ static void open_endpoint(struct gateway *g, const char *name)
         (void)unet_free_put(g->ep, offset + i * g->buffer_bytes, g->buffer_bytes);
 }
 
+/* What a gateway has left that was killed is nobody's.  Other files are refused with ECONNREFUSED,
+ * too, and stay. */
+static void clear_path(int fd, const struct sockaddr_un *at)
+{
+    struct stat file;
+
+    if (connect(fd, (const struct sockaddr *)at, sizeof *at) == 0)
+        die("%s: another gateway serves there; name another socket", at->sun_path);
+    if (errno == ECONNREFUSED && lstat(at->sun_path, &file) == 0 && S_ISSOCK(file.st_mode) &&
+        unlink(at->sun_path) < 0)
+        die("%s: what a gateway has left there cannot be removed: %s; name another socket",
+            at->sun_path, strerror(errno));
+}
+
+static const char *bind_remedy(int error)
+{
+    if (error == EADDRINUSE)
+        return "; what is there is no gateway's socket: name another one";
+    if (error == ENOENT || error == ENOTDIR)
+        return "; make its directory, or name another socket";
+    return "";
+}
+
 static void open_listener(struct gateway *g, const char *path)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -302,12 +325,34 @@ static void open_listener(struct gateway *g, const char *path)
         refuse("%s: longer than a Unix socket's name may be (%zu)", path, sizeof to.sun_path - 1);
     strcpy(to.sun_path, path);
     g->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (g->listener >= 0)
+        clear_path(g->listener, &to);
     mask = umask(077);
     if (g->listener < 0 || bind(g->listener, (struct sockaddr *)&to, sizeof to) < 0 ||
         listen(g->listener, 16) < 0)
-        die("%s: %s%s", path, strerror(errno),
-            errno == EADDRINUSE ? "; is a gateway running there? Otherwise remove it" : "");
+        die("%s: cannot listen there: %s%s", path, strerror(errno), bind_remedy(errno));
     umask(mask);
+}
+
+static const char *tun_remedy(int error)
+{
+    switch (error) {
+    case EPERM:
+    case EACCES:
+        return "; making it takes CAP_NET_ADMIN, and that /dev/net/tun may be opened";
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+        return "; there is no /dev/net/tun: modprobe tun";
+    case EBUSY:
+        return "; another program has it: name another one with --tun";
+    case ENAMETOOLONG:
+        return "; a name has at most 15 characters: name another one with --tun";
+    case EINVAL:
+        return "; no TUN interface can have that name: name another one with --tun";
+    default:
+        return "";
+    }
 }
 
 static void read_network(struct gateway *g, const char *text)
@@ -346,8 +391,7 @@ int main(int argc, char **argv)
     open_endpoint(&g, options.backend);
     g.tun = ip_tun_open(options.tun, (struct in_addr){htonl(g.network + 1)}, g.prefix, g.mtu);
     if (g.tun < 0)
-        die("interface %s: %s; it takes CAP_NET_ADMIN and /dev/net/tun (modprobe tun)", options.tun,
-            strerror(-g.tun));
+        die("interface %s: %s%s", options.tun, strerror(-g.tun), tun_remedy(-g.tun));
     open_listener(&g, options.socket);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);

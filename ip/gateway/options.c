@@ -4,12 +4,14 @@
  */
 #include "gateway/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-enum kind { BACKEND, TUN, NETWORK, PRINT_OPTIONS, HELP, KINDS };
+enum kind { BACKEND, TUN, NETWORK, VERSION, PRINT_OPTIONS, HELP, KINDS };
 
 /* Completions and the manual are generated from this table, too. */
 static const struct {
@@ -19,6 +21,7 @@ static const struct {
     [TUN] = {"--tun", "NAME", "the network interface that it makes: unet0"},
     [NETWORK] = {"--network", "ADDRESS/PREFIX",
                  "its network, as in 10.9.0.0/24: the interface has the first address"},
+    [VERSION] = {"--version", "", "print the version"},
     [PRINT_OPTIONS] = {"--print-options", "", "print a table of the options"},
     [HELP] = {"--help", "", "print this text"},
 };
@@ -48,7 +51,10 @@ static void options_print(void)
 
 static bool options_are_written(void)
 {
-    return fflush(stdout) == 0 && !ferror(stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "unet-gateway: cannot write to standard output: %s\n", strerror(errno));
+    return false;
 }
 
 int gateway_options_read(int argc, char **argv, struct gateway_options *options)
@@ -66,11 +72,13 @@ int gateway_options_read(int argc, char **argv, struct gateway_options *options)
     while ((kind = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (kind == HELP)
             options_usage(stdout);
+        else if (kind == VERSION)
+            puts("unet-gateway " GATEWAY_VERSION);
         else if (kind == PRINT_OPTIONS)
             options_print();
         else if (kind == '?')
             return options_usage(stderr), 2;
-        if (kind == HELP || kind == PRINT_OPTIONS)
+        if (kind == HELP || kind == VERSION || kind == PRINT_OPTIONS)
             return options_are_written() ? 0 : 1;
         *value[kind] = optarg;
     }

@@ -53,6 +53,8 @@ int ip_tun_open(const char *name, struct in_addr address, unsigned prefix, uint3
 
     if (strlen(name) >= sizeof request.ifr_name)
         return -ENAMETOOLONG;
+    if (!*name || strchr(name, '%')) /* the kernel would choose a name */
+        return -EINVAL;
     strcpy(request.ifr_name, name);
     fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
