@@ -286,7 +286,9 @@ TEST_CASE("a remote shell that is not there is told")
 {
     TestJob job({"--hosts", "a", "--rsh", "no-such-shell", "true"});
     CHECK(job.wait() == 127);
-    CHECK_THAT(job.err(), Contains("--rsh: cannot find the program no-such-shell in PATH"));
+    CHECK_THAT(job.err(), Contains("--rsh: cannot find the program no-such-shell in PATH") &&
+                              Contains("; install it or name another one\n") &&
+                              !Contains("openssh"));
 }
 
 TEST_CASE("a host that cannot reach those below it is told")

@@ -3,6 +3,7 @@
 #include "tree/start.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "common/environment.h"
 #include "tree/rsh.h"
@@ -22,9 +23,10 @@ std::string find_remote_shell(const std::string &name)
     try {
         return find_program(name, search_path());
     } catch (const Failure &failure) {
-        throw Failure(failure.code,
-                      "--rsh: " + std::string(failure.what()) +
-                          "; install it (Debian: openssh-client) or name another one");
+        const char *package =
+            std::filesystem::path(name).filename() == "ssh" ? " (Debian: openssh-client)" : "";
+        throw Failure(failure.code, "--rsh: " + std::string(failure.what()) + "; install it" +
+                                        package + " or name another one");
     }
 }
 
