@@ -26,31 +26,33 @@ namespace unetrun {
 
 namespace {
 
-// If a standard descriptor were closed, the first file that is opened would get its number.
+// If a standard descriptor were closed, the first file that is opened would get its number.  What
+// is written there fails as before.
 void open_standard_descriptors()
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= 2);
     close(fd);
+}
+
+int print(const std::string &text)
+{
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw system_failure("cannot write to standard output");
+    return 0;
 }
 
 int front_end_main(const std::vector<std::string> &arguments)
 {
     const Options options = parse_options(arguments, own_environment());
-    if (options.action == Options::Action::help) {
-        std::fputs(help_text().c_str(), stdout);
-        return 0;
-    }
-    if (options.action == Options::Action::version) {
-        std::printf("unetrun %s (%s)\n", protocol_version().c_str(), pmix_version().c_str());
-        return 0;
-    }
-    if (options.action == Options::Action::print_options) {
-        std::fputs(option_list().c_str(), stdout);
-        return 0;
-    }
+    if (options.action == Options::Action::help)
+        return print(help_text());
+    if (options.action == Options::Action::version)
+        return print("unetrun " + protocol_version() + " (" + pmix_version() + ")\n");
+    if (options.action == Options::Action::print_options)
+        return print(option_list());
     require({.descriptors = 8, .threads = 2, .bytes = 4 << 20}, "unetrun itself");
     FrontEnd front_end(options);
     const int code = front_end.run();

@@ -95,7 +95,7 @@ void FrontEnd::choose_network()
 void FrontEnd::open_output_files()
 {
     std::vector<std::string> files = output_files(plan_.options.output, plan_.job);
-    create_output_files(files);
+    output_fifos_ = create_output_files(files);
     terminal_.use_files(std::move(files));
 }
 
@@ -261,6 +261,9 @@ void FrontEnd::on_output_broken(const std::string &file, int error)
 {
     if (error == EPIPE) // whoever reads it has seen enough: end as if by SIGPIPE, without a line
         return fail({exit_signal + SIGPIPE, ""});
+    if (file.empty() && error == EBADF)
+        return fail({exit_trouble, "cannot write the ranks' output: standard output is closed; "
+                                   "ending the job (>/dev/null drops it)"});
     fail({exit_trouble, "cannot write the ranks' output" + (file.empty() ? "" : " to " + file) +
                             ": " + std::strerror(error) + "; ending the job"});
 }

@@ -78,6 +78,7 @@ private:
     std::optional<DeadlockJudge> judge_; // the same
     Deadline timeout_at_;                // --timeout
     Deadline abandon_at_;                // when to give up output that nobody takes
+    std::vector<Fd> output_fifos_;       // those of --output, open until all is written
     Terminal terminal_;                  // last, as its threads use the mailbox
 };
 

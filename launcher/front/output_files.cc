@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <set>
+#include <sys/stat.h>
 
 #include "common/failure.h"
 #include "common/fd.h"
@@ -50,13 +51,56 @@ std::vector<std::string> output_files(const std::string &pattern, const Job &job
     return files;
 }
 
-void create_output_files(const std::vector<std::string> &files)
+namespace {
+
+bool is_fifo(const std::string &file)
 {
-    for (const std::string &file : std::set<std::string>(files.begin(), files.end()))
-        if (!Fd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)))
-            throw Failure(exit_trouble, "cannot write " + file + ": " + std::strerror(errno) +
-                                            "; name a file in a directory that is there, and that "
-                                            "you may write to (--output)");
+    struct stat status;
+    return stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+Failure cannot_write(const std::string &file, int error)
+{
+    const std::string what = "cannot write " + file + ": ";
+    if (error == EPIPE)
+        return Failure(exit_trouble, what + "nobody reads this FIFO; start its reader before "
+                                            "unetrun, or name a file (--output)");
+    if (!remedy(error).empty())
+        return Failure(exit_trouble, what + std::strerror(error) + remedy(error));
+    return Failure(exit_trouble, what + std::strerror(error) +
+                                     "; name a file in a directory that is there, and that you may "
+                                     "write to (--output)");
+}
+
+// A FIFO without a reader would keep us waiting for one.
+int open_to_write(const std::string &file, int flag, Fd &opened)
+{
+    constexpr int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+    opened = Fd(open(file.c_str(), flags | flag, 0666));
+    if (opened)
+        return 0;
+    const int error = errno;
+    return error == ENXIO && is_fifo(file) ? EPIPE : error;
+}
+
+} // namespace
+
+std::vector<Fd> create_output_files(const std::vector<std::string> &files)
+{
+    std::vector<Fd> fifos;
+    for (const std::string &file : std::set<std::string>(files.begin(), files.end())) {
+        Fd opened;
+        if (const int error = open_to_write(file, O_TRUNC, opened))
+            throw cannot_write(file, error);
+        if (is_fifo(file))
+            fifos.push_back(std::move(opened));
+    }
+    return fifos;
+}
+
+int open_output_file(const std::string &file, Fd &opened)
+{
+    return open_to_write(file, O_APPEND, opened);
 }
 
 } // namespace unetrun

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/protocol.h"
 
 namespace unetrun {
@@ -17,7 +18,11 @@ void check_output_pattern(const std::string &pattern);
 // for %.
 std::vector<std::string> output_files(const std::string &pattern, const Job &job);
 
-// Makes all of them empty.  Throws Failure.
-void create_output_files(const std::vector<std::string> &files);
+// Makes all of them empty.  Throws Failure, also for a FIFO that nobody reads.  Returns those that
+// are FIFOs: whoever reads one sees its end when no writer has it open.
+std::vector<Fd> create_output_files(const std::vector<std::string> &files);
+
+// Opens the file, so that what is written is appended.  Never blocks; an errno.
+int open_output_file(const std::string &file, Fd &opened);
 
 } // namespace unetrun

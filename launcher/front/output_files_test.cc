@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <sys/stat.h>
 
 #include "common/failure.h"
 #include "common/test_scratch.h"
@@ -28,6 +29,26 @@ TEST_CASE("output files: a pattern that means nothing is refused")
     INFO(pattern);
     CHECK_THROWS_AS(check_output_pattern(pattern), Failure);
     CHECK_NOTHROW(check_output_pattern("a%r%h%%"));
+}
+
+TEST_CASE("output files: a FIFO is kept open while it is read, and refused otherwise")
+{
+    const Scratch scratch;
+    const std::string fifo = scratch.path / "fifo";
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(create_output_files({fifo}),
+                      Contains(fifo + ": nobody reads this FIFO; start its reader"));
+    Fd none;
+    CHECK(open_output_file(fifo, none) == EPIPE);
+
+    const Fd reader(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    std::vector<Fd> kept = create_output_files({fifo, fifo});
+    CHECK(kept.size() == 1);
+    char byte;
+    CHECK(read(reader.get(), &byte, 1) == -1); // not at its end
+    CHECK(errno == EAGAIN);
+    kept.clear();
+    CHECK(read(reader.get(), &byte, 1) == 0);
 }
 
 TEST_CASE("output files: begin empty, and a file that cannot be is named")

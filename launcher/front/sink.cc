@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "common/fd.h"
+#include "front/output_files.h"
 
 namespace unetrun {
 
@@ -38,8 +39,9 @@ int write_piece(const Piece &piece)
 {
     if (piece.file.empty())
         return write_all(piece.fd, piece.text);
-    const Fd file(open(piece.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-    return file ? write_all(file.get(), piece.text) : errno;
+    Fd file;
+    const int error = open_output_file(piece.file, file);
+    return error ? error : write_all(file.get(), piece.text);
 }
 
 } // namespace

@@ -5,8 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/test_scratch.h"
 #include "test/job.h"
@@ -14,6 +17,7 @@
 using Catch::Matchers::Contains;
 using Strings = TestJob::Strings;
 using unetrun::Scratch;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -61,6 +65,49 @@ TEST_CASE("each rank's output goes to a file of its own")
     CHECK(nowhere.wait() == 1);
     CHECK_THAT(nowhere.err(),
                Contains("none/out: No such file or directory") && Contains("(--output)"));
+}
+
+TEST_CASE("a FIFO for --output waits for no reader, and has one end for who reads it")
+{
+    const Scratch scratch;
+    const std::string fifo = scratch.path / "fifo";
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    TestJob unread({"-n", "2", "--output", fifo, "echo", "hi"});
+    CHECK(unread.wait() == 1);
+    CHECK_THAT(unread.err(), Contains(fifo + ": nobody reads this FIFO; start its reader"));
+
+    const unetrun::Fd reader(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    TestJob job({"-n", "2", "--output", fifo, "sh", "-c", "seq 20000; sleep 0.2; seq 20000"});
+    std::string text;
+    bool ended_early = false;
+    const auto take_all = [&] {
+        char some[4096];
+        ssize_t n;
+        while ((n = read(reader.get(), some, sizeof some)) > 0)
+            text.append(some, static_cast<std::size_t>(n));
+        ended_early |= n == 0 && !text.empty() && count_lines(text) < 80000;
+        return count_lines(text) == 80000;
+    };
+    CHECK(eventually(20s, take_all));
+    CHECK_FALSE(ended_early);
+    CHECK(job.wait() == 0);
+}
+
+TEST_CASE("who reads --output's FIFO may take nothing, or leave")
+{
+    const Scratch scratch;
+    const std::string fifo = scratch.path / "fifo";
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    unetrun::Fd reader(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const bool leaves = GENERATE(false, true);
+    TestJob job({"-n", "2", "--output", fifo, "yes"});
+    char byte;
+    REQUIRE(eventually(20s, [&] { return read(reader.get(), &byte, 1) == 1; }));
+    if (leaves)
+        reader.reset();
+    else
+        job.send(SIGTERM);
+    CHECK(job.wait() == 128 + (leaves ? SIGPIPE : SIGTERM));
 }
 
 TEST_CASE("a full disk under --output ends the job with a word")

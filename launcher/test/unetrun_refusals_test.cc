@@ -180,6 +180,26 @@ TEST_CASE("options --version and --help answer")
     CHECK_THAT(help.out(), StartsWith("usage: unetrun"));
 }
 
+TEST_CASE("answers, and output, that cannot be written are no success")
+{
+    struct Case {
+        const char *words, *says;
+    };
+    const auto bad = GENERATE(
+        Case{"--help >/dev/full", "cannot write to standard output: No space left on device\n"},
+        Case{"--version >/dev/full", "cannot write to standard output: No space left on device\n"},
+        Case{"--print-options >/dev/full", "cannot write to standard output: No space left"},
+        Case{"--version >&-", "cannot write to standard output: Bad file descriptor\n"},
+        Case{"-n 2 echo hi >&-", "cannot write the ranks' output: standard output is closed; "
+                                 "ending the job (>/dev/null drops it)\n"});
+    INFO(bad.words);
+    TestJob job(script("exec \"$0\" " + std::string(bad.words)));
+    CHECK(job.wait() == 1);
+    CHECK_THAT(job.err(), StartsWith("unetrun: ") && Contains(bad.says));
+    TestJob silent(script("exec \"$0\" -n 2 true >&- 2>&-"));
+    CHECK(silent.wait() == 0);
+}
+
 TEST_CASE("in valgrind heaps are small unless they are told")
 {
     const Strings words{"--valgrind", "all", "sh", "-c", "echo $SPLITC_HEAP"};
