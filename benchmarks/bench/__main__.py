@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python3 benchmarks/bench NAME [OPTIONS]: what `./dev bench NAME` starts."""
+"""python3 benchmarks/bench NAME [OPTIONS]: what `./dev bench NAME` starts; "check" in front of NAME only looks at
+the options."""
 import pathlib
 import sys
 
@@ -11,6 +12,8 @@ from bench import compare, driver  # pylint: disable=wrong-import-position
 def main(name, arguments):
     if name == "compare":
         return compare.main(arguments)
+    if name == "check":
+        return driver.check(driver.load(arguments[0]), arguments[1:])
     return driver.main(driver.load(name), arguments)
 
 

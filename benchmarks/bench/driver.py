@@ -98,7 +98,37 @@ def parse(driver, arguments):
     kind = "tiny" if options.tiny else "quick" if options.quick else "full"
     options.effort = driver.efforts.get(kind)
     driver.check_options(parser, options)
+    check_json(driver, options)
     return options
+
+
+def refuse_json(driver, path, trouble):
+    """The end, if there is no use in measuring; the line that tells why."""
+    print(f"{driver.name}: cannot write {path}: {trouble.strerror}; name a file in a folder that is "
+          "there, and that you may write to (--json)", file=sys.stderr)
+    return 2
+
+
+def check_json(driver, options):
+    """Refuse a file that cannot be written before anything is measured.  An old one stays as it is."""
+    path = pathlib.Path(options.json) if options.json else None
+    if not path or (path.exists() and not (path.is_file() or path.is_dir())):
+        return  # a pipe, for example, which opening may end
+    there = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if not there:
+            path.unlink()
+    except OSError as trouble:
+        sys.exit(refuse_json(driver, path, trouble))
+
+
+def check(driver, arguments):
+    """Refuse what no machine and no build would make good, as `./dev bench` asks before it builds."""
+    options = parser_of(driver).parse_args(arguments)
+    check_json(driver, options)
+    return 0
 
 
 def choose_peers(driver, options):
@@ -134,6 +164,9 @@ def main(driver, arguments):
     for text in data["failures"]:
         print(f"failed: {text}")
     if options.json:
-        results.write(options.json, data)
+        try:
+            results.write(options.json, data)
+        except OSError as trouble:
+            return refuse_json(driver, options.json, trouble)
     driver.finish(options, data)
     return 1 if any(not text.startswith(peers.NAMES) for text in data["failures"]) else 0
