@@ -83,6 +83,48 @@ TEST_CASE("dev refuses verbs and options it does not know")
     require_refuses({"clean", "me"}, "takes no arguments");
     require_refuses({"bench", "--slow"}, "unknown option '--slow'");
     require_refuses({"fuzz", "--seconds", "0"}, "takes a positive number");
+    require_refuses({"fuzz", "nosuch"},
+                    "no target 'nosuch'; there are aal5_fuzz packet_fuzz translate_fuzz");
+}
+
+TEST_CASE("dev looks at options of what it starts before it installs or builds anything")
+{
+    const BareMachine machine;
+    struct Case {
+        std::vector<std::string> arguments;
+        const char *says;
+    };
+
+    machine.tool("sudo", "shift; exec \"$@\"");
+    machine.tool("cmake", "echo \"$*\" >>" + quoted(machine.folder / "calls"));
+    fs::create_directory(machine.folder / "tests");
+    fs::copy(PROJECT_SOURCE "/tests/kernel", machine.folder / "tests/kernel",
+             fs::copy_options::recursive);
+    fs::copy(PROJECT_SOURCE "/benchmarks", machine.folder / "benchmarks",
+             fs::copy_options::recursive);
+    for (const Case &wrong :
+         {Case{{"test", "--kernel", "--suites", "gam,nosuch"},
+               "kernel: no suite 'nosuch'; there are "},
+          {{"test", "--kernel-debug", "--suites", "nosuch"},
+           "kernel: no suite 'nosuch'; there are "},
+          {{"test", "--kernel", "--bogus", "1"}, "kernel: unknown option '--bogus'"},
+          {{"bench", "micro", "--peers", "foo"}, "no peer 'foo': there are mpich"},
+          {{"bench", "--quick", "--programs", "foo"}, "no program 'foo': there are "},
+          {{"bench", "net", "--json", "/nowhere/net.json"},
+           "net: cannot write /nowhere/net.json: No such file or directory; name a file"}}) {
+        std::vector<std::string> words{machine.folder / "dev"};
+
+        words.insert(words.end(), wrong.arguments.begin(), wrong.arguments.end());
+        const Outcome outcome = run(machine.command(words));
+        INFO(outcome.out << outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK_THAT(outcome.err, Catch::Contains(wrong.says));
+        CHECK_FALSE(fs::exists(machine.folder / "calls"));
+    }
+    const Outcome help = run(machine.command({machine.folder / "dev", "bench", "micro", "--help"}));
+    CHECK(help.code == 0);
+    CHECK_THAT(help.out, Catch::StartsWith("usage: dev bench micro"));
+    CHECK_FALSE(fs::exists(machine.folder / "calls"));
 }
 
 TEST_CASE("dev installs what is missing, with new package lists if need be")

@@ -3,10 +3,11 @@
 #
 # run.sh BUILD [--kernel debian|debug] [--nics LIST] [--suites LIST] [--seconds N] [--rounds N]
 #              [--patience N]
+# run.sh --check [OPTIONS]
 # builds the kernel module, boots Debian's kernel, or one that looks for mistakes, in virtual machines
 # with each kind of network card, and tests it there.  On a machine that does much else, things may
 # last N times as long.  Ends with 0 if all went well; what it made is in BUILD/kernel, the
-# guests' consoles in BUILD/kernel/log.
+# guests' consoles in BUILD/kernel/log.  --check only looks at the options.
 set -euo pipefail
 
 root=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")")
@@ -27,8 +28,7 @@ die() {
 say() { printf 'kernel: %s\n' "$*"; }
 
 build=${1-}
-[[ -d $build/test ]] || die "the first argument has to be a build folder with the kernel_tests"
-shift
+shift || true
 while (($#)); do
     case $1 in
     --kernel) kernel=${2-} ;;
@@ -41,6 +41,17 @@ while (($#)); do
     esac
     shift 2 || die "$1 needs a value"
 done
+# The others are what these share.
+known=$(cd "$root/tests/kernel/suite" && echo * | sed -E 's/\b(atm|common|jobs) //g')
+for suite in ${suites//,/ }; do
+    [[ " $known " == *" $suite "* ]] || die "no suite '$suite'; there are $known"
+done
+case $kernel in
+debian | debug) ;;
+*) die "no kernel '$kernel'; there are debian and debug" ;;
+esac
+[[ $build != --check ]] || exit 0
+[[ -d $build/test ]] || die "the first argument has to be a build folder with the kernel_tests"
 work=$(readlink -f -- "$build")/kernel
 [[ $work != *[[:space:]:]* ]] || die "Linux is not built below a path with a space or a colon: $work"
 mkdir -p "$work"
@@ -69,7 +80,6 @@ use_kernel() {
         suites=$(printf '%s' ",$suites," | sed 's/,atm-[a-z]*//g; s/^,//; s/,$//') # it has no ATM
         boot_settings="acpi=off" # whose interpreter gives up, as slow as it is then
         ;;
-    *) die "no kernel '$kernel'; there are debian and debug" ;;
     esac
 }
 
