@@ -200,6 +200,7 @@ static int option_make_key(char **words)
 }
 
 static int option_print_options(char **words);
+static int option_version(char **words);
 static int option_help(char **words);
 
 /* Completions and the manual are generated from this table, too. */
@@ -220,6 +221,7 @@ static const struct option {
     {"--explain", "PID", "tell what the connections of a running program do, and why",
      option_explain},
     {"--", "", "end of the options", option_run},
+    {"--version", "", "print the version", option_version},
     {"--print-options", "", "print a table of the options", option_print_options},
     {"--help", "", "print this text", option_help},
 };
@@ -248,20 +250,36 @@ static void print_usage(FILE *out)
           out);
 }
 
+/* The exit status once all is on standard output. */
+static int check_printed(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    perror("unetsock: cannot write to standard output");
+    return 1;
+}
+
+static int option_version(char **words)
+{
+    (void)words;
+    puts("unetsock " UNETSOCK_VERSION);
+    return check_printed();
+}
+
 /* For packaging/options.awk: option TAB name TAB value TAB text. */
 static int option_print_options(char **words)
 {
     (void)words;
     for (size_t i = 0; i < option_count; i++)
         printf("option\t%s\t%s\t%s\t\n", options[i].name, options[i].value, options[i].text);
-    return 0;
+    return check_printed();
 }
 
 static int option_help(char **words)
 {
     (void)words;
     print_usage(stdout);
-    return 0;
+    return check_printed();
 }
 
 /* The options and the program; an exit status. */

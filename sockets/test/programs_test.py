@@ -282,6 +282,16 @@ class Front(unittest.TestCase):
             self.assertEqual(done.returncode, status, arguments)
             self.assertIn(text, done.stderr)
 
+    def test_answers(self):
+        done = BUILD.run([BUILD.unetsock, "--version"])
+        self.assertRegex(done.stdout, r"^unetsock [0-9]+\.[0-9.]+\n$")
+        for option in "--help", "--version", "--print-options":
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([BUILD.unetsock, option], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      check=False, timeout=20)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "unetsock: cannot write to standard output: No space left on device\n"))
+
     def test_tells_of_variables_that_the_library_would_pass_over(self):
         for variable, value, good in (("UPGRADE", "soon", False), ("UPGRADE", "0", False), ("UPGRADE", "random", True),
                                       ("SPIN", "-1", False), ("SPIN", "1000001", False), ("SPIN", "0", True),
