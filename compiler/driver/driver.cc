@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "driver/driver.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
@@ -142,6 +144,14 @@ int Driver::all_inputs()
     return link(options_, tools_, objects);
 }
 
+// The exit code once all is on standard output.
+int check_printed()
+{
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fatal("cannot write to standard output: " + std::string(strerror(errno)));
+    return 0;
+}
+
 int Driver::print() const
 {
     if (options_.print == "options") {
@@ -158,7 +168,7 @@ int Driver::print() const
         words.insert(words.begin(), "-no-pie");
         std::printf("%s\n", shell_quoted(words).c_str());
     }
-    return 0;
+    return check_printed();
 }
 
 // Passes a question such as -dumpmachine to the C compiler.
@@ -173,12 +183,12 @@ int Driver::run()
 {
     if (options_.help) {
         std::fputs((kUsage + own_options_help() + kOtherOptions).c_str(), stdout);
-        return 0;
+        return check_printed();
     }
     if (options_.version || (options_.verbose && options_.inputs.empty()))
         std::fprintf(options_.version ? stdout : stderr, "splitcc (Split-C) %s\n", kVersion);
     if (options_.version)
-        return 0;
+        return check_printed();
     if (!options_.print.empty())
         return print();
     if (!options_.ask_cc.empty() || (options_.verbose && options_.inputs.empty()))

@@ -213,6 +213,18 @@ TEST_CASE("option --version and --help")
         CHECK_THAT(help.out, Contains(option));
 }
 
+TEST_CASE("an answer that cannot be written is no success")
+{
+    Folder folder;
+    const std::string option = GENERATE("--help", "--version", "-print-options", "-print-prefix");
+    Outcome outcome = folder.splitcc(option + " >/dev/full");
+    INFO(outcome.err);
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err,
+               Contains("splitcc: ") &&
+                   Contains("cannot write to standard output: No space left on device\n"));
+}
+
 TEST_CASE("of several stages the first one counts")
 {
     Folder folder;
