@@ -246,6 +246,20 @@ TEST_CASE("network: over ATM, also when cells get lost")
              "UNET_ATM_CARRIER has to name a switch");
 }
 
+TEST_CASE("network: a rank whose ATM switch has gone asks after it")
+{
+    const Ended ended = shell(
+        "said=$(mktemp); '" UNETATM "' >$said & switch=$!; until [ -s $said ]; do sleep 0.01; "
+        "done; env $(cat $said) '" UNETRUN "' --timeout " JOB_SECONDS
+        " -n 1 --backend atm -x SPLITC_PEER_TIMEOUT=0.3 sh -c \"(sleep 1; kill -9 $switch) & exec "
+        "'" RUNTIME_CHECK "' late_thread\"; code=$?; rm $said; kill $switch; exit $code");
+
+    INFO(ended.output);
+    CHECK(ended.code == 1);
+    CHECK_THAT(ended.output, Catch::Contains("does not come: is the switch unetatm, or the ATM "
+                                             "interface, that UNET_ATM_CARRIER names, gone?\n"));
+}
+
 TEST_CASE("network: what makes no sense is told")
 {
     job_ends(4, "--nodes 2 --backend shm", "identity", 1,

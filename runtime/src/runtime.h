@@ -66,6 +66,7 @@ struct splitc_runtime {
     const uint32_t *first; /* the first rank of each node, where ranks of a node share memory */
     uint32_t nodes;        /* length of that list; 0: one node, or no shared memory */
     uint32_t node_at;      /* this node's index in it */
+    const struct unet_ops *carrier; /* the backend of that network, whatever stands in front */
 } __attribute__((aligned(64)));
 extern struct splitc_runtime splitc_runtime;
 

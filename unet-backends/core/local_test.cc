@@ -196,6 +196,16 @@ TEST_CASE("local: backends know what to do about errors of their own, and of no 
                                       name == std::string("udp") ? -EADDRNOTAVAIL : -ENODEV))
                   .find("UNET_INTERFACE") != std::string::npos);
     CHECK(unet_remedy(unet_backend("udp"), -ENODEV) == std::string());
+    REQUIRE(setenv("UNET_ETH_SUPER", "7", 1) == 0);
+    struct unet_endpoint *endpoint;
+    CHECK(unet_open(unet_backend("eth"), nullptr, &endpoint) == -EDOM);
+    CHECK(std::string(unet_remedy(unet_backend("eth"), -EDOM))
+              .find("UNET_ETH_SUPER has to be 1, or 0") == 0);
+    REQUIRE(unsetenv("UNET_ETH_SUPER") == 0);
+    CHECK(unet_remedy(unet_backend("atm"), -ENETDOWN) ==
+          std::string(
+              "is the switch unetatm, or the ATM interface, that UNET_ATM_CARRIER names, gone?"));
+    CHECK(unet_remedy(unet_backend("ni"), -ENETDOWN) == std::string("is the service unetni gone?"));
     CHECK(unet_remedy(unet_backend("loopback"), -EINVAL) == std::string());
 }
 

@@ -230,6 +230,7 @@ void splitc_endpoints_open(const struct splitc_boot *boot, struct splitc_endpoin
     }
     if (plan.network) {
         opened.network = open_network(boot, plan.network);
+        splitc_runtime.carrier = plan.network;
         unet_address(opened.network, &ours.network);
     }
     one_way = !opened.near || !opened.network;

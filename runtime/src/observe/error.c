@@ -107,6 +107,14 @@ _Noreturn void splitc_other_gone(void)
     splitc_die("another rank has left before all were there");
 }
 
+/* What of the network may have gone. */
+static const char *question_of_network(void)
+{
+    const char *known = unet_remedy(splitc_runtime.carrier, -ENETDOWN);
+
+    return *known ? known : "is the interface gone?";
+}
+
 /* The launcher knows how the rank died, and its exit code becomes that of the job. */
 _Noreturn void splitc_peer_died(uint32_t rank)
 {
@@ -114,9 +122,8 @@ _Noreturn void splitc_peer_died(uint32_t rank)
 
     error_give_way(1);
     if (protocol && rank == splitc_runtime.rank)
-        splitc_die(
-            "what this rank sends itself over the network does not come: is the interface, or "
-            "the service unetni, gone?");
+        splitc_die("what this rank sends itself over the network does not come: %s",
+                   question_of_network());
     if (protocol && !reliable_answers(splitc_runtime.protocol, rank))
         splitc_die("nothing has ever come from rank %u over the network: a firewall, or no route "
                    "between the nodes?  unetrun --net or --iface chooses another network",

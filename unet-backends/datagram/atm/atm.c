@@ -134,6 +134,7 @@ static const struct unet_remedy atm_remedies[] = {
                   "kernels: name another one, or a switch, cells:ADDRESS:PORT"},
     {-EPROTONOSUPPORT, "the interface's driver takes no raw cells: leave out \",aal0\" in "
                        "UNET_ATM_CARRIER"},
+    {-ENETDOWN, "is the switch unetatm, or the ATM interface, that UNET_ATM_CARRIER names, gone?"},
     {-EADDRNOTAVAIL, "all 255 ports of this node have endpoints on this interface: end some"},
     {0, NULL}};
 

@@ -243,8 +243,11 @@ static const struct datagram_transport eth_transport = {
 
 static int eth_open(const struct unet_config *config, struct unet_endpoint **endpoint)
 {
-    const int error = unet_datagram_open(&eth_transport, config, endpoint);
+    bool super;
+    int error = unet_eth_super_setting(&super);
 
+    if (error == 0)
+        error = unet_datagram_open(&eth_transport, config, endpoint);
     if (error == 0 && config->trains)
         unet_eth_super_open(eth_of(datagram_of(*endpoint)));
     return error;
@@ -255,6 +258,7 @@ static const struct unet_remedy eth_remedies[] = {
      "raw Ethernet needs CAP_NET_RAW on every node: setcap cap_net_raw+ep PROGRAM, or root"},
     {-ENODEV, UNET_INTERFACE_NAMES "an interface of every node, or be auto"},
     {-EINVAL, UNET_INTERFACE_NAMES "an Ethernet"},
+    {-EDOM, "UNET_ETH_SUPER has to be 1, or 0 to have no frames that are many in one"},
     {-EADDRINUSE, "all 32768 ports of the interface have owners: end some (ss -xap, @unet-eth)"},
     {0, NULL}};
 

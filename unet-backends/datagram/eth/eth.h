@@ -51,6 +51,8 @@ struct datagram_place unet_eth_place_of(const struct eth_endpoint *ge,
 
 enum { ETH_SUPER_OVERHEAD = 28 }; /* bytes of a frame that the headers of IP and UDP take */
 
+/* What UNET_ETH_SUPER says.  Errors: -EDOM it makes no sense. */
+int unet_eth_super_setting(bool *wanted);
 /* Open the second socket, if that is possible; without it all goes by the first. */
 void unet_eth_super_open(struct eth_endpoint *ge);
 void unet_eth_super_close(struct eth_endpoint *ge);

@@ -386,11 +386,20 @@ static bool super_watch(struct eth_endpoint *ge)
     return true;
 }
 
-void unet_eth_super_open(struct eth_endpoint *ge)
+int unet_eth_super_setting(bool *wanted)
 {
     const char *setting = getenv("UNET_ETH_SUPER");
 
-    if (setting && strcmp(setting, "0") == 0)
+    *wanted = !setting || strcmp(setting, "0") != 0;
+    return *wanted && setting && strcmp(setting, "1") != 0 ? -EDOM : 0;
+}
+
+void unet_eth_super_open(struct eth_endpoint *ge)
+{
+    bool wanted;
+
+    (void)unet_eth_super_setting(&wanted); /* what makes no sense has been refused */
+    if (!wanted)
         return;
     ge->super = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (ge->super >= 0 && !(super_set_options(ge->super) && super_open_ring(ge) &&

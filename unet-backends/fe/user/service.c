@@ -407,6 +407,7 @@ static const struct unet_remedy ni_remedies[] = {
     {-EACCES, "who is in the group of the service's socket may use it: see unetni(8)"},
     {-EDQUOT, "the limits of the service (--max-endpoints, --max-megabytes) are too low: see "
               "unetni(8)"},
+    {-ENETDOWN, "is the service unetni gone?"},
     {-EPROTO, "the service unetni is of another version: install the same one on every node"},
     {0, NULL}};
 

@@ -90,7 +90,8 @@ struct unet_datagram_ops {
 };
 
 /* What a user can do about an error of unet_open: the end of a sentence, as in "the limit of locked
- * memory is too low: ulimit -l". */
+ * memory is too low: ulimit -l".  For -ENETDOWN it is the question what may be gone if not even
+ * what an endpoint sends itself arrives any more, as in "is the service unetni gone?". */
 struct unet_remedy {
     int error; /* -errno */
     const char *text;
