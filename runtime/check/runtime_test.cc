@@ -217,6 +217,14 @@ TEST_CASE("windows: where they do not fit, messages do")
         run(2, "identity", "ulimit -v 12000000; SPLITC_VERBOSE=0 SPLITC_HEAP=16M").output.empty());
 }
 
+TEST_CASE("a limit of memory that leaves no room for the spread heap is told with what helps")
+{
+    ends(2, "identity", 1,
+         "for the spread heap: Cannot allocate memory; ulimit -v is 4000000 KiB: raise it, or ask "
+         "for less with unetrun --heap or SPLITC_HEAP\n",
+         "ulimit -v 4000000; SPLITC_HEAP=8G");
+}
+
 TEST_CASE("where the limit of file sizes leaves no room for shared memory, a network does")
 {
     passes(2, "reach far", "ulimit -f 1000;");

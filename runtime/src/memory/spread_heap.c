@@ -14,7 +14,9 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define GIVE_BACK (4ul << 20) /* freed pieces of this size go back to the system, in time */
 
@@ -28,15 +30,27 @@ static uint64_t base_without_windows(void)
     return splitc_is_sanitized_low() ? 0x1000000000 : 0x200000000000;
 }
 
+/* A limit of memory counts what is reserved, too. */
+static _Noreturn void cannot_reserve(uint64_t base, uint64_t size, int error)
+{
+    struct rlimit limit;
+    char raise[64] = "";
+
+    if (error == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(raise, sizeof raise, "ulimit -v is %lu KiB: raise it, or ",
+                 (unsigned long)limit.rlim_cur >> 10);
+    splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
+                        "%sask for less with unetrun --heap or SPLITC_HEAP",
+                        size >> 20, base, strerror(error), raise);
+}
+
 static void reserve_heap(uint64_t base, uint64_t size)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *at = mmap((void *)base, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     if (at == MAP_FAILED)
-        splitc_die_together("cannot reserve %lu MiB at %#lx for the spread heap: %s; "
-                            "ask for less with SPLITC_HEAP",
-                            size >> 20, base, strerror(errno));
+        cannot_reserve(base, size, errno);
     splitc_object_limit_core(base, size);
     if (splitc_huge_pages_wanted())
         madvise(at, size, MADV_HUGEPAGE); /* where the system offers them */
