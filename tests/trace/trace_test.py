@@ -78,12 +78,13 @@ class Trace(unittest.TestCase):
         done = self.run_traced("-n", "2", file="nowhere/out.json")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("cannot write the trace", done.stderr)
+        self.assertIn("(unetrun --trace, or SPLITC_TRACE)", done.stderr)
         self.assertIn("No such file or directory", done.stderr)
 
     def test_a_full_disk(self):
         done = self.run_traced("-n", "2", file="/dev/full")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("cannot write the trace /dev/full (SPLITC_TRACE): No space left on device",
+        self.assertIn("cannot write the trace /dev/full: No space left on device; name a file",
                       done.stderr)
 
     def test_nothing_is_written_unasked(self):

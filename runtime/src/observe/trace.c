@@ -44,7 +44,10 @@ static bool answered;
 
 static _Noreturn void fail_to_write(void)
 {
-    splitc_die("cannot write the trace %s (SPLITC_TRACE): %s", path, strerror(errno));
+    splitc_die(
+        "cannot write the trace %s: %s; name a file that can be written, in a directory that "
+        "is there (unetrun --trace, or SPLITC_TRACE)",
+        path, strerror(errno));
 }
 
 /* The file is begun at the start, because lines of other ranks may come before processor 0 is at
