@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -342,13 +343,22 @@ class Front(unittest.TestCase):
             self.assertEqual(done.stdout.splitlines(), [preload, path], name)
 
     def test_explains_a_process(self):
+        """With --stats, too, whose counters lie elsewhere."""
         script = ("import socket, subprocess, sys, os\nL = socket.create_server(('127.0.0.1', 0))\n"
                   "a = socket.create_connection(L.getsockname()); b = L.accept()[0]\n"
                   "for i in range(20):\n    a.send(b'x'); b.recv(1); b.send(b'y'); a.recv(1)\n"
+                  "c = socket.create_connection(L.getsockname()); c.send(b'x')\n"
                   "subprocess.run([sys.argv[1], '--explain', str(os.getpid())], check=True)\n")
-        out = BUILD.run([sys.executable, "-c", script, BUILD.unetsock], "1")
-        self.assertEqual(out.returncode, 0, out.stderr)
-        self.assertEqual(out.stdout.count(": upgraded;"), 2, out.stdout)
+        for stats in False, True:
+            out = BUILD.run([sys.executable, "-c", script, BUILD.unetsock], "4", stats=stats)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            upgraded = re.findall(r": upgraded; [1-9]\d* operations before it was upgraded; now by the rings\n",
+                                  out.stdout)
+            self.assertEqual(len(upgraded), 2, out.stdout)
+            self.assertIn(": saw too few operations; 1 operations; now by TCP\n", out.stdout)
+            self.assertIn("unetsock: 3 connections\n", out.stdout)
+            self.assertRegex(out.stdout, r"by the rings [1-9]\d* bytes")
+            self.assertEqual("of all processes under its --stats" in out.stdout, stats)
 
 
 if __name__ == "__main__":
