@@ -123,29 +123,42 @@ static void pass_signals_on(void)
     signal(SIGQUIT, SIG_IGN);
 }
 
+/* In the child, which says by a pipe if the program was never started. */
+static _Noreturn void start(char **argv, int failed)
+{
+    const int status = execute(argv);
+
+    _exit(write(failed, "", 1) == 1 ? status : 126);
+}
+
 static int run_and_count(char **argv)
 {
     struct sockets_counters *counters = make_counters();
-    int status;
+    int status, failed[2];
+    char byte;
     pid_t pid;
 
-    if (!counters) {
-        perror("unetsock: no memory for --stats");
+    if (!counters || pipe2(failed, O_CLOEXEC) < 0) {
+        perror("unetsock: no memory or descriptor for --stats");
         return 126;
     }
+    if (preload() < 0)
+        return 126;
     pid = fork();
     if (pid < 0) {
         perror("unetsock: cannot start a process");
         return 126;
     }
     if (pid == 0)
-        _exit(preload() < 0 ? 126 : execute(argv));
+        start(argv, failed[1]);
+    close(failed[1]);
     child = pid;
     pass_signals_on();
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return 126;
-    front_print_counters(stderr, counters);
+    if (read(failed[0], &byte, 1) == 0)
+        front_print_counters(stderr, counters);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -209,21 +222,22 @@ static const struct option {
     const char *value; /* "" if it has none */
     const char *text;
     int (*take)(char **words);
+    const char *needs; /* what is wrong if the words behind it make no sense */
 } options[] = {
-    {"--stats", "", "when the program has ended, tell what became of all connections",
-     option_stats},
+    {"--stats", "", "when the program has ended, tell what became of all connections", option_stats,
+     "needs a program behind it"},
     {"--net", "BACKEND",
      "short messages to other hosts go by this network, too (udp, eth, fe), if their program runs "
      "so",
-     option_net},
+     option_net, "needs a network and a program behind it"},
     {"--make-key", "", "make the key that hosts need for --net, in ~/.unetsock-key",
-     option_make_key},
+     option_make_key, "takes no words behind it"},
     {"--explain", "PID", "tell what the connections of a running program do, and why",
-     option_explain},
-    {"--", "", "end of the options", option_run},
-    {"--version", "", "print the version", option_version},
-    {"--print-options", "", "print a table of the options", option_print_options},
-    {"--help", "", "print this text", option_help},
+     option_explain, "needs the number of a process behind it, and nothing else"},
+    {"--", "", "end of the options", option_run, "needs a program behind it"},
+    {"--version", "", "print the version", option_version, ""},
+    {"--print-options", "", "print a table of the options", option_print_options, ""},
+    {"--help", "", "print this text", option_help, ""},
 };
 static const size_t option_count = sizeof(options) / sizeof(*options);
 
@@ -285,19 +299,22 @@ static int option_help(char **words)
 /* The options and the program; an exit status. */
 static int run(char **argv)
 {
+    const struct option *option = NULL;
     int status = -1;
 
     if (*argv && **argv != '-')
         return option_run(argv);
-    for (size_t i = 0; *argv && i < option_count; i++)
-        if (strcmp(*argv, options[i].name) == 0) {
-            status = options[i].take(argv + 1);
-            break;
-        }
+    for (size_t i = 0; *argv && !option && i < option_count; i++)
+        if (strcmp(*argv, options[i].name) == 0)
+            option = &options[i];
+    if (option)
+        status = option->take(argv + 1);
     if (status >= 0)
         return status;
-    if (*argv)
-        fprintf(stderr, "unetsock: unknown or incomplete option '%s'\n", *argv);
+    if (option)
+        fprintf(stderr, "unetsock: option '%s' %s\n", *argv, option->needs);
+    else if (*argv)
+        fprintf(stderr, "unetsock: unknown option '%s'\n", *argv);
     print_usage(stderr);
     return 2;
 }

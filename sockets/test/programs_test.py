@@ -277,7 +277,14 @@ class Front(unittest.TestCase):
         for arguments, status, text in ((["--explain", "x"], 2, "'x' is no process"),
                                         (["--explain", "999999999"], 1, "999999999"),
                                         (["/no/such/program"], 127, "/no/such/program"),
-                                        (["--nonsense"], 2, "--nonsense"), ([], 2, "usage")):
+                                        (["--nonsense"], 2, "unknown option '--nonsense'"),
+                                        (["--stats"], 2, "option '--stats' needs a program"),
+                                        (["--net"], 2, "option '--net' needs a network and a program"),
+                                        (["--net", "udp"], 2, "option '--net' needs a network and a program"),
+                                        (["--explain"], 2, "option '--explain' needs the number of a process"),
+                                        (["--explain", "1", "2"], 2, "and nothing else"),
+                                        (["--make-key", "x"], 2, "option '--make-key' takes no words"),
+                                        (["--"], 2, "option '--' needs a program"), ([], 2, "usage")):
             done = subprocess.run([BUILD.unetsock, *arguments], capture_output=True, text=True,
                                   timeout=20, check=False)
             self.assertEqual(done.returncode, status, arguments)
@@ -292,6 +299,16 @@ class Front(unittest.TestCase):
                                       check=False, timeout=20)
             self.assertEqual((done.returncode, done.stderr),
                              (1, "unetsock: cannot write to standard output: No space left on device\n"))
+
+    def test_counts_nothing_of_what_was_never_started(self):
+        done = subprocess.run([BUILD.unetsock, "--stats", "/no/such/program"], capture_output=True, text=True,
+                              timeout=20, check=False)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (127, 1), done.stderr)
+        for program, status in ("true", 0), ("false", 1):
+            done = subprocess.run([BUILD.unetsock, "--stats", program], capture_output=True, text=True,
+                                  timeout=20, check=False)
+            self.assertEqual(done.returncode, status)
+            self.assertIn("unetsock: 0 connections", done.stderr)
 
     def test_tells_of_variables_that_the_library_would_pass_over(self):
         for variable, value, good in (("UPGRADE", "soon", False), ("UPGRADE", "0", False), ("UPGRADE", "random", True),
@@ -317,11 +334,12 @@ class Front(unittest.TestCase):
         puts something else for $LIB."""
         for name in "a:b", "a b:c", "a b;c", "a $LIB", "$LIB", "a${ORIGIN}":
             with self.installed_below(name) as program:
-                done = subprocess.run([program, "true"], capture_output=True, text=True,
-                                      timeout=20, check=False)
-                self.assertEqual(done.returncode, 126, done.stderr)
-                self.assertIn(f"{name}/lib/split-c/libunetsock.so", done.stderr)
-                self.assertIn("install it elsewhere", done.stderr)
+                for words in ["true"], ["--stats", "true"]:
+                    done = subprocess.run([program, *words], capture_output=True, text=True, timeout=20, check=False)
+                    self.assertEqual(done.returncode, 126, done.stderr)
+                    self.assertIn(f"{name}/lib/split-c/libunetsock.so", done.stderr)
+                    self.assertIn("install it elsewhere", done.stderr)
+                    self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)  # and no counters
 
     def test_is_preloaded_from_a_path_with_spaces(self):
         """Into what the program starts, too, in front of what else is preloaded and looked for."""
