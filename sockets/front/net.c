@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unet/unet.h>
 
 static const char *const backends[] = {"udp", "eth", "fe"};
 
@@ -55,6 +56,21 @@ static int check_key(void)
     return error;
 }
 
+/* The program goes on without it. */
+static void check_network(const char *name)
+{
+    const struct unet_ops *backend = unet_backend(name);
+    char network[UNET_NETWORK_MAX];
+    const int error = backend ? unet_probe(backend, network) : -ENOSYS;
+    const char *remedy = backend && error < 0 ? unet_remedy(backend, error) : "";
+
+    if (error < 0)
+        fprintf(stderr,
+                "unetsock: the network '%s' cannot be opened at UNET_INTERFACE=%s: %s%s%s; "
+                "connections to other hosts stay with TCP\n",
+                name, getenv("UNET_INTERFACE"), strerror(-error), *remedy ? "; " : "", remedy);
+}
+
 int front_set_net(const char *backend)
 {
     int error = check_backend(backend);
@@ -65,6 +81,7 @@ int front_set_net(const char *backend)
         return error;
     if (setenv("UNETSOCK_NET", backend, 1) < 0 || setenv("UNET_INTERFACE", "auto", 0) < 0)
         return -errno;
+    check_network(backend);
     return 0;
 }
 

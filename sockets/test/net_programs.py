@@ -41,6 +41,12 @@ while turns < 50 or time.monotonic() < until:
 print("ok")
 """
 
+# In front of one of them: its network is nowhere.
+NOWHERE = """
+import os
+os.environ["UNET_INTERFACE"] = "nosuch"
+"""
+
 # Bursts of short writes, which are carried, and of long ones, which are not, in any order.
 BURSTS = """
 import random, socket, sys, time

@@ -22,7 +22,7 @@ import exact_test
 import programs_test
 import random_test
 from net_programs import (BURSTS, CLIENT, CROWD, CROWD_SERVER, DEAF, EDGES, IDLE, IDLE_SERVER, KILLED, KILLED_SERVER,
-                          LISTEN_ANYWHERE, NOTHING, ONE_STREAM, ONE_WAY, ONE_WAY_SERVER, ROUNDS, ROUND_SERVER,
+                          LISTEN_ANYWHERE, NOTHING, NOWHERE, ONE_STREAM, ONE_WAY, ONE_WAY_SERVER, ROUNDS, ROUND_SERVER,
                           SERVER, SPACE, SPACE_EDGES, STOPPED, STOPPED_SERVER, STREAMS, STREAM_SERVER)
 
 BUILD = None
@@ -205,6 +205,18 @@ class Net(unittest.TestCase):
     def test_a_plain_peer(self):
         self.assertEqual(self.upgraded(None, self.key, 0.1), 0)
         self.assertEqual(self.upgraded(self.key, None, 0.1), 0)
+
+    def test_why_none_is_carried(self):
+        for text in self.talk(self.key, self.make_key("another"), 0.3):
+            self.assertIn("1  has a peer on another machine that did not answer: ", text)
+            self.assertIn("another UNETSOCK_KEY", text)
+        for code, server_code, nowhere in (CLIENT, NOWHERE + SERVER, 1), (NOWHERE + CLIENT, SERVER, 0):
+            for _ in range(10):  # the two may miss each other
+                texts = self.talk(self.key, self.key, 1, code, server_code=server_code)
+                if "did not answer" not in texts[0] + texts[1]:
+                    break
+            self.assertIn("1  is with TCP since the network of --net cannot be opened here", texts[nowhere])
+            self.assertIn("1  met its peer, but not by the network of --net", texts[1 - nowhere])
 
     def bursts(self, seeds, code=BURSTS, **more):
         """How many bytes were carried."""
@@ -441,6 +453,16 @@ class Net(unittest.TestCase):
         said = self.front("--net", "shm", "true")
         self.assertEqual(said.returncode, 2)
         self.assertIn("it takes udp, eth or fe", said.stderr)
+
+    def test_a_network_that_cannot_be_opened_is_told_of_once(self):
+        os.environ["UNET_INTERFACE"] = "nosuch"
+        self.addCleanup(os.environ.pop, "UNET_INTERFACE")
+        said = self.front("--net", "udp", "echo", "on")
+        self.assertEqual((said.returncode, said.stdout), (0, "on\n"), said.stderr)
+        self.assertEqual(len(said.stderr.splitlines()), 1, said.stderr)
+        self.assertIn("the network 'udp' cannot be opened at UNET_INTERFACE=nosuch: ", said.stderr)
+        os.environ["UNET_INTERFACE"] = "127.0.0.1"
+        self.assertEqual(self.front("--net", "udp", "true").stderr, "")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ enum { RUNNING, READY, FAILED };
 struct sockets_meeting {
     _Atomic uint32_t refs; /* the stream's and the thread's */
     _Atomic uint32_t state;
+    enum sockets_reason why; /* if it fails; of the thread's, until then */
     bool is_server;
     struct sockaddr_storage ours, theirs;
     struct sockets_link *link;
@@ -176,6 +177,15 @@ static int open_endpoint(struct sockets_meeting *m, struct unet_endpoint **ep)
     return 0;
 }
 
+static bool can_open(struct sockets_meeting *m, struct unet_endpoint **ep)
+{
+    const bool can = open_endpoint(m, ep) == 0;
+
+    if (!can)
+        m->why = SOCKETS_NETWORK;
+    return can;
+}
+
 static uint64_t proof_of(struct sockets_meeting *m, uint32_t step)
 {
     m->said.step = step;
@@ -253,7 +263,7 @@ static bool call_by(struct sockets_meeting *m, int fd, struct unet_endpoint **ep
 {
     struct closing closing = {0};
 
-    if (m->said.is_old ? !find_road(m) : open_endpoint(m, ep) < 0) {
+    if (m->said.is_old ? !find_road(m) : !can_open(m, ep)) {
         closing.is_refused = 1;
         sockets_control_say(fd, &closing, sizeof(closing));
         return false;
@@ -298,7 +308,7 @@ static bool choose_road(struct sockets_meeting *m, struct unet_endpoint **ep)
     m->lane = sockets_lane_new(&name);
     if (!m->lane) {
         m->said.road = m->said.nonce[1][0] | 1;
-        return open_endpoint(m, ep) == 0;
+        return can_open(m, ep);
     }
     m->said.is_old = 1;
     m->said.road = name.id;
@@ -370,10 +380,11 @@ static bool agree_in_turn(struct sockets_meeting *m, int fd)
 {
     bool making, agreed;
 
+    if (m->is_server && !hear_hello(m, fd))
+        return false;
+    m->why = SOCKETS_NO_PATH; /* it has our key */
     if (!m->is_server)
         return agree(m, fd);
-    if (!hear_hello(m, fd))
-        return false;
     making = sockets_road_making_begin();
     agreed = agree(m, fd);
     sockets_road_making_end(making);
@@ -443,6 +454,7 @@ struct sockets_meeting *sockets_meet_begin(bool is_server, const struct sockets_
     m = calloc(1, sizeof(*m));
     if (m) {
         m->refs = 2;
+        m->why = SOCKETS_SILENT;
         m->is_server = is_server;
         m->ours = ends->ours;
         m->theirs = ends->theirs;
@@ -467,6 +479,11 @@ int sockets_meet_result(struct sockets_meeting *m, struct sockets_link **link)
     default:
         return 0;
     }
+}
+
+enum sockets_reason sockets_meet_reason(const struct sockets_meeting *m)
+{
+    return m->why;
 }
 
 void sockets_meet_end(struct sockets_meeting *m)

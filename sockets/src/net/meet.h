@@ -15,6 +15,7 @@
 #define SOCKETS_MEET_H
 
 #include "net/ends.h"
+#include "record/record.h"
 #include <stdbool.h>
 
 struct sockets_link;
@@ -31,6 +32,9 @@ struct sockets_meeting *sockets_meet_begin(bool is_server, const struct sockets_
 
 /* 1: *link is there, and the caller's; 0: not yet; -EHOSTUNREACH: nobody came, or a stranger. */
 int sockets_meet_result(struct sockets_meeting *meeting, struct sockets_link **link);
+
+/* Why it failed, as far as that can be told. */
+enum sockets_reason sockets_meet_reason(const struct sockets_meeting *meeting);
 
 /* Forget it, and a link that nobody has taken. */
 void sockets_meet_end(struct sockets_meeting *meeting);

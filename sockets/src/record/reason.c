@@ -17,6 +17,13 @@ const char *sockets_reason_text(enum sockets_reason reason)
         [SOCKETS_RESOURCES] = "found no memory or descriptor left",
         [SOCKETS_MANY] = "is with TCP since the program has many",
         [SOCKETS_PATH] = "is with TCP since the path between the hosts died",
+        [SOCKETS_NETWORK] = "is with TCP since the network of --net cannot be opened here",
+        [SOCKETS_SILENT] =
+            "has a peer on another machine that did not answer: no unetsock --net there, "
+            "another UNETSOCK_KEY, or a firewall",
+        [SOCKETS_NO_PATH] =
+            "met its peer, but not by the network of --net, which is not open there, "
+            "or behind a firewall",
         [SOCKETS_BROKEN] = "was ended: the peer broke the ring's rules",
     };
 

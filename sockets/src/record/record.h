@@ -31,6 +31,9 @@ enum sockets_reason {
     SOCKETS_RESOURCES, /* no memory or descriptor was left */
     SOCKETS_MANY,      /* one of many to other hosts */
     SOCKETS_PATH,      /* the path between the hosts died */
+    SOCKETS_NETWORK,   /* the network between hosts cannot be opened here */
+    SOCKETS_SILENT,    /* nobody with our key was met on the peer's host */
+    SOCKETS_NO_PATH,   /* the peer was met, but the network does not lead there */
     SOCKETS_BROKEN,    /* the peer broke the rules of the ring */
     SOCKETS_REASONS,
 };
@@ -114,7 +117,7 @@ struct sockets_counters {
     _Atomic uint64_t broken;
 };
 
-enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b, SOCKETS_POOL_VERSION = 6 };
+enum { SOCKETS_RECORDS = 65536, SOCKETS_POOL_MAGIC = 0x736f636b, SOCKETS_POOL_VERSION = 7 };
 
 /* The pool, as it lies in memory; `unetsock --explain` reads it from another process. */
 struct sockets_pool {

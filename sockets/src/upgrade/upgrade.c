@@ -271,7 +271,7 @@ static void meet(struct sockets_stream *s, int fd)
     if (result > 0)
         attach_link(s, fd, link);
     else if (result < 0)
-        give_up(s, SOCKETS_FOREIGN);
+        give_up(s, sockets_meet_reason(s->meeting));
 }
 
 /* ---- the accepting side ----------------------------------------------------------------- */
@@ -491,7 +491,8 @@ void sockets_upgrade_step(struct sockets_stream *s, int fd)
         step(s, fd, ops);
         if (!s->upgraded && atomic_load(&record->tries) > 0 &&
             atomic_load(&record->reason) == SOCKETS_YOUNG)
-            atomic_store(&record->reason, SOCKETS_FOREIGN); /* so far */
+            atomic_store(&record->reason,
+                         s->meeting ? SOCKETS_SILENT : SOCKETS_FOREIGN); /* so far */
         atomic_store(&s->stepping, 0);
     }
     errno = error;
