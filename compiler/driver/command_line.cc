@@ -201,12 +201,17 @@ void Reader::option(const std::string &word)
     if (read_own_option(reading_, word, [&] { return next(word); }) || query(word))
         return;
     note(word);
+    const std::string near = similar_own_option(word);
     // The order matters: -undef is no -u, -Wl, is no -W, and some warnings are only splitcc's.
     if (!dependency(word) && !takes(word, kPreprocess, options_.preprocess) &&
         !takes(word, kPreprocessOnly, options_.preprocess_only) &&
         !takes(word, kBoth, options_.both) && !linker(word) && !options_.warnings.read(word) &&
         !takes(word, kCompile, options_.compile))
-        throw UsageError("unknown option '" + word + "'; 'splitcc --help' lists the options");
+        throw UsageError("unknown option '" + word + "'; " +
+                         (near.empty() ? "" : "did you mean '" + near + "'? ") +
+                         "'splitcc --help' lists the options");
+    if (!near.empty() && (word.starts_with("-f") || word.starts_with("-W")))
+        options_.doubtful.push_back(word);
 }
 
 // Standard input has no name that would tell its language.

@@ -90,3 +90,17 @@ TEST_CASE("what makes no sense is refused by name")
     }
     CHECK_THROWS_WITH(parse_options({"-bogus-option"}), Catch::Contains("-bogus-option"));
 }
+
+TEST_CASE("misspelled options are suggested, or left to be asked for")
+{
+    CHECK_THROWS_WITH(parse_options({"-trasn"}), Catch::Contains("did you mean '-trans'?"));
+    CHECK_THROWS_WITH(parse_options({"-shwo"}), Catch::Contains("did you mean '-show'?"));
+    CHECK_THROWS_WITH(parse_options({"-fcheck=all"}), Catch::Contains("-fcheck takes no value"));
+    CHECK(
+        parse_options({"-fchek", "-fno-old-program", "-Wsplit-phas", "-Wno-split-phas"}).doubtful ==
+        Words{"-fchek", "-fno-old-program", "-Wsplit-phas", "-Wno-split-phas"});
+    CHECK(parse_options({"-fcommon", "-fcheck", "-fno-check", "-fprofile-lines", "-Wno-split-phase",
+                         "-Werror=local-escape", "-Wmain", "-Wcast-qual", "-fprofile-arcs", "-Wall",
+                         "-Wextra", "-Xclang", "-fchek", "-O2", "-fno-plt"})
+              .doubtful.empty());
+}

@@ -41,6 +41,7 @@ public:
 
 private:
     void recognize_inputs();
+    void check_options();
     void check_inputs() const;
     int print() const;
     int ask_cc();
@@ -64,6 +65,15 @@ bool is_overwritten(const std::string &path, const std::string &output)
     std::error_code missing;
     return std::filesystem::is_regular_file(output, missing) &&
            std::filesystem::equivalent(path, output, missing);
+}
+
+// The C compiler would suggest options of its own.
+void Driver::check_options()
+{
+    for (const std::string &word : options_.doubtful)
+        if (!tools_.knows(word))
+            fatal("unknown option '" + word + "'; did you mean '" + similar_own_option(word) +
+                  "'? 'splitcc --help' lists the options");
 }
 
 void Driver::recognize_inputs()
@@ -194,6 +204,7 @@ int Driver::run()
     if (!options_.ask_cc.empty() || (options_.verbose && options_.inputs.empty()))
         return ask_cc();
     recognize_inputs();
+    check_options();
     check_inputs();
     if (access((tools_.prefix() + "/include/split-c/abi.h").c_str(), R_OK) != 0)
         fatal("cannot find " + tools_.prefix() +

@@ -371,3 +371,25 @@ TEST_CASE("the C compiler warns of nothing that only the translation has")
             CHECK(said == "");
         }
 }
+
+TEST_CASE("a misspelled option of splitcc's own is told before cc suggests one of its own")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    const std::array<std::array<std::string, 2>, 7> words{
+        {{"-fchek", "-fcheck"},
+         {"-fno-chek", "-fno-check"},
+         {"-fprofile-line", "-fprofile-lines"},
+         {"-fold-program", "-fold-programs"},
+         {"-Wsplit-phas", "-Wsplit-phase"},
+         {"-Wno-split-phas", "-Wno-split-phase"},
+         {"-Werror=loca-escape", "-Werror=local-escape"}}};
+    for (std::string cc : {"gcc", "clang"})
+        for (const auto &[wrong, right] : words)
+            check_refused(folder.splitcc("-cc " + cc + " -c " + wrong + " a.sc"),
+                          "unknown option '" + wrong + "'; did you mean '" + right + "'?");
+    check_refused(folder.splitcc("-c -fcheck=all a.sc"), "-fcheck takes no value");
+    // These are options of cc, however similar.
+    check_fine(folder.splitcc("-cc gcc -c -fprofile-values -Wlogical-op -fprofile-use a.sc"));
+    CHECK_THAT(folder.splitcc("-cc gcc -show -c -fcheck-new a.sc").out, Contains("-fcheck-new"));
+}

@@ -44,6 +44,7 @@ struct Options {
     std::vector<std::string> dependency;      // -M..., except -MF
     std::vector<std::string> compile;         // -g -W...
     std::vector<std::string> ask_cc;          // -dumpmachine -print-search-dirs ...
+    std::vector<std::string> doubtful;        // those that look like splitcc's own, misspelled
     std::string dependency_file;              // -MF
     bool dependencies = false;                // -MD or -MMD
     bool dependency_target = false;           // -MT or -MQ

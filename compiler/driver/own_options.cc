@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "lex/lex.h"
+
 namespace splitcc {
 namespace {
 
@@ -63,6 +65,12 @@ void limit_errors(Reading &r, Text word, Text value)
     r.options.error_limit = limit ? limit : UINT32_MAX;
 }
 
+// To gcc -fcheck= is an option of Fortran, and to C only a warning.
+void refuse_value(Reading &, Text word, Text)
+{
+    throw UsageError("'" + word + "': -fcheck takes no value; it checks all that it can");
+}
+
 void choose_format(Reading &r, Text word, Text value)
 {
     if (value != "text" && value != "json")
@@ -97,6 +105,7 @@ constexpr OwnOption kOwn[] = {
     {"-fcheck", Form::Switch, "",
      "check global pointers, indices and collective calls as the program runs",
      switch_on<&Options::checks>},
+    {"-fcheck=", Form::Word, "", "", refuse_value},
     {"-fprofile-lines", Form::Switch, "",
      "have each line count its remote accesses, for unetrun --profile\n"
      "It counts what it waited for, too.",
@@ -182,6 +191,30 @@ bool read_own_option(Reading &reading, const std::string &word,
             if (apply_named(option, name, reading, word, next))
                 return true;
     return false;
+}
+
+std::string similar_own_option(const std::string &word)
+{
+    // What begins many options makes none of them similar.
+    std::string_view prefix;
+    for (std::string_view begin : {"-fno-", "-f", "-Wno-error=", "-Wno-", "-Werror=", "-W"})
+        if (prefix.empty() && word.starts_with(begin))
+            prefix = begin;
+    std::vector<std::string> names;
+    if (prefix.starts_with("-W"))
+        for (std::string_view name : known_warnings())
+            names.emplace_back(name.substr(2));
+    for (const OwnOption &option : kOwn)
+        for (const std::string &name : names_of(option))
+            if (prefix == "" || (prefix == "-f" && name.starts_with("-f")) ||
+                (prefix == "-fno-" && name.starts_with("-f") && option.form == Form::Switch))
+                names.push_back(name.substr(prefix.empty() ? 0 : 2));
+    const size_t end = std::min(word.find('=', prefix.size()), word.size());
+    constexpr size_t kEdits = 2; // more would make much of what cc knows similar
+    const std::string near =
+        most_similar(word.substr(prefix.size(), end - prefix.size()), names, kEdits);
+    const std::string meant = std::string(prefix) + near;
+    return near.empty() || meant == word ? "" : meant;
 }
 
 std::string own_options_help()

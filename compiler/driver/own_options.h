@@ -23,6 +23,10 @@ struct Reading {
 bool read_own_option(Reading &reading, const std::string &word,
                      const std::function<std::string()> &next);
 
+// Returns splitcc's option, or warning, that `word` is probably a misspelling of; empty if there is
+// none.  The C compiler may know the word all the same.
+std::string similar_own_option(const std::string &word);
+
 // A line, or more, of --help for each of them.
 std::string own_options_help();
 

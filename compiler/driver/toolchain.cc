@@ -73,6 +73,18 @@ unsigned Toolchain::macro(const std::string &name)
                : static_cast<unsigned>(std::atoi(macros_.c_str() + at + definition.size()));
 }
 
+bool Toolchain::knows(const std::string &option)
+{
+    // -Wno-NAME is accepted whatever the name is.
+    const bool no = option.starts_with("-Wno-");
+    Command command = cc({"-fsyntax-only", "-x", "c", "/dev/null"});
+    if (is_clang())
+        command.emplace_back("-Werror=unknown-warning-option");
+    command.push_back(no ? "-W" + option.substr(5) : option);
+    std::string none;
+    return splitcc::run_captured(command, none, temporary().file("known", ".err")) == 0;
+}
+
 bool Toolchain::is_clang()
 {
     return macro("__clang__") == 1;

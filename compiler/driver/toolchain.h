@@ -20,6 +20,9 @@ public:
     // Returns a call of the C compiler, which -cc or SPLITCC_CC name (possibly in several words).
     Command cc(const Command &words) const;
 
+    // Returns whether the C compiler has the option, which it is asked for.
+    bool knows(const std::string &option);
+
     // Returns whether the C compiler is clang.
     bool is_clang();
 

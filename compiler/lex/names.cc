@@ -179,6 +179,18 @@ bool are_similar(std::string_view text, std::string_view word)
     return text.size() < 2 * word.size() && edits(text, word) < edits_too_many(text);
 }
 
+std::string most_similar(std::string_view text, const std::vector<std::string> &words, size_t most)
+{
+    std::string found;
+    size_t best = most + 1;
+    for (const std::string &word : words)
+        if (size_t d = edits(text, word); are_similar(text, word) && d < best) {
+            best = d;
+            found = word;
+        }
+    return found;
+}
+
 std::string Names::similar(const Name *name, bool keywords, bool (*counts)(const Name &)) const
 {
     std::string_view text = name->text;
