@@ -20,7 +20,7 @@ public:
     Compiler(const Options &options, Toolchain &tools) : options_(options), tools_(tools) {}
 
     // Returns whether a file that is C by its name is Split-C: it includes <split-c/split-c.h>, or
-    // belongs to an old program.
+    // belongs to an old program, or splitcc -E has made it of a Split-C source.
     bool is_split_c(const std::string &path);
 
     // Runs -E, -M and -MM.  The output goes to the result, or to standard output.

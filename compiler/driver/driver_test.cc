@@ -427,6 +427,33 @@ TEST_CASE("what splitcc has preprocessed or translated is compiled as a source")
     }
 }
 
+TEST_CASE("a file in .i that splitcc has preprocessed is Split-C, and no other one")
+{
+    Folder folder;
+    folder.file("a.sc", kMain);
+    folder.file("first.h", "extern int first;\n");
+    folder.file("b.c", "#include <split-c/abi.h>\nint global = sizeof(splitc_ptr), *spread;\n"
+                       "int *take(void) { return global * spread; }\n");
+    for (std::string cc : {"gcc", "clang"}) {
+        INFO(cc);
+        check_fine(folder.splitcc("-O2 -c a.sc -cc " + cc));
+        for (std::string options : {"", "-fcheck -fprofile-lines", "-include first.h"}) {
+            INFO(options);
+            check_fine(folder.splitcc("-cc " + cc + " -E a.sc -o e.i " + options));
+            check_fine(folder.splitcc("-cc " + cc + " -O2 -c e.i"));
+            if (options.empty())
+                check_fine(folder.shell("for o in a e; do objdump -sr -j .text $o.o | "
+                                        "tail -n +3 >$o.code; done; cmp a.code e.code"));
+            check_fine(folder.splitcc("-cc " + cc + " -trans e.i"));
+        }
+        check_fine(folder.splitcc("-cc " + cc + " -E b.c -o c.i"));
+        const Outcome c = folder.splitcc("-cc " + cc + " -c c.i");
+        CHECK(c.code == 1); // cc's own words
+        CHECK_THAT(c.err, Contains("invalid operands to binary"));
+    }
+    check_refused(folder.splitcc("-trans c.i"), "'c.i' is none");
+}
+
 TEST_CASE("option -fold-programs gathers what old programs expect")
 {
     Folder folder;

@@ -87,11 +87,32 @@ bool includes_more(std::string_view text)
     return more;
 }
 
+// Returns whether splitcc -E has made the file of a Split-C source: only for those the command line
+// includes the ABI, which stands behind a line about it then.
+bool is_preprocessed_split_c(const std::string &path)
+{
+    const std::string text = read_file(path).value_or("");
+    for (const std::string header : {"/split-c/abi.h\" 1\n", "/split-c/check.h\" 1\n"}) {
+        const size_t found = text.find(header);
+        const size_t line = found == text.npos ? found : text.rfind('\n', found);
+        if (line == text.npos || line == 0)
+            continue;
+        const size_t before = text.rfind('\n', line - 1) + 1;
+        const std::string marker = text.substr(before, line - before);
+        if (marker.starts_with("# ") && marker.find(" \"<") != marker.npos)
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 bool Compiler::is_split_c(const std::string &path)
 {
-    if (std::filesystem::path(path).extension() != ".c")
+    const std::filesystem::path extension = std::filesystem::path(path).extension();
+    if (extension == ".i")
+        return is_preprocessed_split_c(path);
+    if (extension != ".c")
         return false;
     if (options_.old_programs)
         return true;
