@@ -187,3 +187,17 @@ TEST_CASE("a signal ends a translation that takes long")
     CHECK(outcome.code == 128 + 15);
     CHECK(folder.others({"a.sc", "cc", "preprocessed"}).empty());
 }
+
+TEST_CASE("signals that are ignored at the start remain so")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    folder.script("cc", "kill -$SIGNAL $PPID\nexec cc \"$@\"\n");
+    for (std::string signal : {"INT", "TERM", "HUP", "PIPE"}) {
+        INFO(signal);
+        check_fine(folder.shell("trap '' " + signal + "; SPLITCC_CC=./cc SIGNAL=" + signal +
+                                " '" SPLITCC_BIN_FOLDER "/splitcc' -c a.sc"));
+        CHECK(folder.others({"a.sc", "cc"}) == Names{"a.o"});
+        fs::remove(folder.work() / "a.o");
+    }
+}

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "lex/lex.h"
+#include "source/similar.h"
 
 namespace splitcc {
 namespace {

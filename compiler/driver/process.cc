@@ -71,8 +71,12 @@ Signals::Signals()
     sem_init(&g_wake_up, 0, 0);
     struct sigaction action = {};
     action.sa_handler = remember;
-    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
-        sigaction(signal, &action, nullptr);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+        struct sigaction before = {};
+        sigaction(signal, nullptr, &before);
+        if (before.sa_handler != SIG_IGN) // as `nohup` has it, and `&` in a script
+            sigaction(signal, &action, nullptr);
+    }
     // A write beyond `ulimit -f` is then an error like a full disk, in cc as well.
     std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -40,7 +40,7 @@ std::string cannot(const std::string &verb, const std::string &path);
 
 // While this object exists, signals that would end splitcc are only recorded.  They take effect in
 // its destructor, after temporary files have been removed.  A child gets the same signal from the
-// terminal, or from splitcc.
+// terminal, or from splitcc.  Signals that are ignored remain so.
 class Signals {
 public:
     Signals();

@@ -186,13 +186,6 @@ private:
     std::unordered_map<std::string_view, Name *, WordHash> table_;
 };
 
-// Returns whether one of the two words is probably a misspelling of the other.
-bool are_similar(std::string_view text, std::string_view word);
-
-// Returns the word that `text` is probably a misspelling of, by so many edits at most; empty if
-// there is none.
-std::string most_similar(std::string_view text, const std::vector<std::string> &words, size_t most);
-
 // The tokens of a translation unit, by number.  The text is scanned in blocks of tokens when one of
 // them is asked for.  Only some blocks stay in memory, and the others are scanned again if they are
 // needed, so that memory does not grow with the text.  Numbers behind the last token give Tok::End.

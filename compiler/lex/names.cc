@@ -2,8 +2,9 @@
 #include "lex/lex.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "source/similar.h"
 
 namespace splitcc {
 namespace {
@@ -130,65 +131,6 @@ Name *Names::intern_decoded(std::string text)
 {
     decoded_.push_back(std::move(text));
     return intern(decoded_.back());
-}
-
-namespace {
-
-// Returns the number of edits between two words, where swapping two letters is one edit.
-size_t distance(std::string_view a, std::string_view b)
-{
-    std::vector<size_t> row(b.size() + 1), above, two_above;
-    for (size_t j = 0; j <= b.size(); j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.size(); i++) {
-        two_above = std::exchange(above, row);
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); j++) {
-            size_t substitute = above[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitute});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = std::min(row[j], two_above[j - 2] + 1);
-        }
-    }
-    return row[b.size()];
-}
-
-// Returns the number of edits from which on two words do not count as similar.
-size_t edits_too_many(std::string_view text)
-{
-    return text.size() > 64 ? 0 : text.size() < 3 ? 1 : text.size() < 4 ? 2 : text.size() / 3 + 1;
-}
-
-// Returns whether two words differ in the case of letters only.
-bool same_but_for_case(std::string_view a, std::string_view b)
-{
-    auto lower = [](unsigned char c) { return std::tolower(c); };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-// Returns the number of edits between two words, of which writing it in capitals is one.
-size_t edits(std::string_view text, std::string_view word)
-{
-    return same_but_for_case(text, word) ? text != word : distance(text, word);
-}
-
-} // namespace
-
-bool are_similar(std::string_view text, std::string_view word)
-{
-    return text.size() < 2 * word.size() && edits(text, word) < edits_too_many(text);
-}
-
-std::string most_similar(std::string_view text, const std::vector<std::string> &words, size_t most)
-{
-    std::string found;
-    size_t best = most + 1;
-    for (const std::string &word : words)
-        if (size_t d = edits(text, word); are_similar(text, word) && d < best) {
-            best = d;
-            found = word;
-        }
-    return found;
 }
 
 std::string Names::similar(const Name *name, bool keywords, bool (*counts)(const Name &)) const

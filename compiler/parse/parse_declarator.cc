@@ -4,6 +4,8 @@
 // types that they derive.
 #include "parse/parse.h"
 
+#include "source/similar.h"
+
 namespace splitcc {
 
 // declarator = {pointer} direct-declarator

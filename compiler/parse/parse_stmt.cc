@@ -3,6 +3,8 @@
 // Statements.
 #include "parse/parse.h"
 
+#include "source/similar.h"
+
 namespace splitcc {
 
 void Parser::add(Stmt *stmt, Node *child)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "source/similar.h"
+
 namespace splitcc {
 namespace {
 
