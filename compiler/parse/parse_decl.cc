@@ -325,6 +325,10 @@ void Parser::old_style_arguments(const Declaration &declaration, const Part &fun
     for (const Symbol *param : function.param_symbols) {
         if (param->name->text != "splitc_va_alist")
             continue;
+        const uint32_t first = declaration.first; // splitcc may have made the text
+        if (tokens_[first].kind == Tok::KwAttribute && tokens_[first + 3].name &&
+            tokens_[first + 3].name->text == "__noipa__")
+            continue;
         if (param == function.param_symbols.front())
             ast_.replaced.emplace_back(Replacement{declaration.first, declaration.first, {}}).text =
                 kOutOfLine;

@@ -767,7 +767,7 @@ TEST_CASE("error: the spread heap does not fit into the address space")
 
     CHECK(ended.code == 1);
     CHECK_THAT(ended.output, Catch::Contains("splitc: rank 0: cannot reserve ") &&
-                                 Catch::Contains("ask for less with SPLITC_HEAP"));
+                                 Catch::Contains("ask for less with unetrun --heap or SPLITC_HEAP"));
     ended = shell("ulimit -v 1000000; SPLITC_HEAP=16M timeout 50 '" RUNTIME_CHECK "' identity");
     INFO(ended.output);
     CHECK(ended.code == 0);
