@@ -345,6 +345,11 @@ TEST_CASE("a Split-C program by a name of C is taken for what it is")
     check_fine(folder.splitcc("-Wall -O2 a.c b.c -o prog"));
     check_fine(folder.splitcc("-trans b.c"));
     check_fine(folder.splitcc("-E b.c -o b.i"));
+    folder.file("both.h", "#ifdef __SPLITC__\n#include <split-c/split-c.h>\n#endif\n");
+    folder.file("c.c", "#include \"both.h\"\nint *global; int spread;\n");
+    check_fine(folder.splitcc("-Wall -c c.c -MMD -MF c.d"));
+    check_fine(folder.splitcc("-c b.c -MD -MF b.d"));
+    CHECK_THAT(folder.shell("cat b.d").out, Contains("split-c/split-c.h"));
     Outcome outcome = folder.splitcc("-x c -c a.c");
     CHECK(outcome.code != 0);
     CHECK_THAT(outcome.err, Contains("this is a Split-C program: name its file .sc, or compile it "

@@ -119,14 +119,17 @@ bool Compiler::is_split_c(const std::string &path)
     const std::optional<std::string> text = read_file(path);
     if (!text || !includes_more(*text))
         return false;
-    Command command = tools_.cc({"-M", "-w", "-D__SPLITC__"});
+    // Where it is C, split-c.h is an error; what C leaves out by #ifdef __SPLITC__ is not looked
+    // at.
+    Command command = tools_.cc({"-E", "-w"});
     append(command, options_.both);
     append(command, options_.preprocess);
     append(command, tools_.include_options());
     command.push_back(path);
-    std::string files;
-    return !options_.show && tools_.run_captured(command, files, "/dev/null") == 0 &&
-           files.find("/include/split-c/split-c.h") != files.npos;
+    const std::string errors = tools_.temporary().file("recognized", ".err");
+    std::string unused;
+    return !options_.show && tools_.run_captured(command, unused, errors) != 0 &&
+           read_file(errors).value_or("").find("this is a Split-C program") != std::string::npos;
 }
 
 int Compiler::preprocess_only(const Input &input)
